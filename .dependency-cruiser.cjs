@@ -1,0 +1,61 @@
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'A cycle means two modules are one; the folders no longer tell the flow.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'protocol-is-pure',
+      comment: 'libs/protocol runs in a browser: no Nest, no Redis, no Node built-ins, no I/O.',
+      severity: 'error',
+      from: { path: '^libs/protocol/src', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: ['^libs/protocol/src', 'node_modules/@noble/'] },
+    },
+    {
+      name: 'client-stands-on-protocol',
+      comment: 'The paying client is published: it may not reach into the services.',
+      severity: 'error',
+      from: { path: '^libs/client/src', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(apps|devnet|test|libs/(common|ledger))' },
+    },
+    {
+      name: 'ledger-has-no-framework',
+      comment: 'The ledger is used by any process; Nest wiring belongs to the applications.',
+      severity: 'error',
+      from: { path: '^libs/ledger/src', pathNot: '\\.spec\\.ts$' },
+      to: { path: ['^(apps|devnet|test|libs/(common|client))', 'node_modules/@nestjs/'] },
+    },
+    {
+      name: 'libs-do-not-import-apps',
+      comment: 'Dependencies point from applications to libraries, never back.',
+      severity: 'error',
+      from: { path: '^libs' },
+      to: { path: '^apps' },
+    },
+    {
+      name: 'apps-do-not-import-apps',
+      comment: 'Processes share Redis and nothing else.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'production-does-not-import-tests-or-devnet',
+      comment: 'The devnet and the test harness are tools of this repository, not parts of the product.',
+      severity: 'error',
+      from: { path: '^(apps|libs)', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(devnet|test|bench)' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'] },
+  },
+};

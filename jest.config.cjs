@@ -1,0 +1,44 @@
+// CommonJS mode with the ESM-only packages transformed too: Jest's native ESM mode does not run Nest 12.
+const esmPackages = [
+  '@nestjs',
+  '@noble',
+  '@tokenizer',
+  'content-disposition',
+  'cookie',
+  'dotenv',
+  'es-toolkit',
+  'file-type',
+  'js-yaml',
+  'load-esm',
+  'strtok3',
+  'token-types',
+  'uint8array-extras',
+];
+
+/** @type {import('jest').Config} */
+module.exports = {
+  rootDir: '.',
+  testEnvironment: 'node',
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/devnet', '<rootDir>/test'],
+  testMatch: ['**/*.spec.ts'],
+  transform: {
+    '^.+\\.(ts|m?js)$': [
+      '@swc/jest',
+      {
+        jsc: {
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+          target: 'es2022',
+        },
+        module: { type: 'commonjs' },
+      },
+    ],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${esmPackages.join('|')})/)`],
+  moduleNameMapper: {
+    '^@tollgate/(protocol|client|ledger|common)$': '<rootDir>/libs/$1/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/bench/peers'],
+  testTimeout: 60_000,
+};
