@@ -1,1 +1,17 @@
-export {};
+export { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
+export type { RequestParts } from './create-keys.js';
+export { Ledger } from './ledger.js';
+export type { LedgerOptions } from './ledger.js';
+export { LedgerError, LedgerUnavailableError } from './ledger-error.js';
+export type { Hex, PaymentId } from './payment-id.js';
+export type {
+  ClaimRefusal,
+  ClaimRequest,
+  ClaimResult,
+  FindRequest,
+  FindResult,
+  Lease,
+  PaymentCandidate,
+  Refusal,
+  StoredAnswer,
+} from './types.js';

@@ -1,0 +1,71 @@
+import type { Hex, PaymentId } from './payment-id.js';
+
+/** One payment a transaction offers. `windowMs`: how long after its block a payment may be redeemed; null: no age rule. */
+export interface PaymentCandidate {
+  id: PaymentId;
+  blockNumber: number;
+  minedAtMs: number;
+  windowMs: number | null;
+}
+
+/** The right to answer for a payment until `untilMs` (Redis's clock). `generation` grows with every new holder. */
+export interface Lease {
+  id: PaymentId;
+  owner: string;
+  generation: number;
+  untilMs: number;
+}
+
+export interface ClaimRequest {
+  /** All payments of one transaction that satisfy the rules, in the order in which they should be spent. */
+  candidates: readonly PaymentCandidate[];
+  owner: string;
+  fingerprint: string;
+  retryKey: string | null;
+  leaseMs: number;
+  /** On Redis's clock: a claim that arrives later changes nothing. */
+  deadlineMs: number;
+  headBlockNumber: number;
+}
+
+export type ClaimRefusal = 'payment_too_old' | 'older_than_ledger' | 'released_too_often';
+
+export type ClaimResult =
+  | { outcome: 'claimed'; lease: Lease }
+  | { outcome: 'answered'; id: PaymentId }
+  | { outcome: 'busy'; retryAfterMs: number }
+  | { outcome: 'conflict' }
+  | { outcome: 'used' }
+  | { outcome: 'refused'; failure: ClaimRefusal; id: PaymentId }
+  | { outcome: 'late' };
+
+export interface FindRequest {
+  chainId: number;
+  txHash: Hex;
+  fingerprint: string;
+  retryKey: string;
+}
+
+export type FindResult =
+  | { outcome: 'none' }
+  | { outcome: 'answered'; id: PaymentId }
+  | { outcome: 'busy'; retryAfterMs: number }
+  | { outcome: 'conflict' };
+
+export interface StoredAnswer {
+  status: number;
+  headers: [string, string][];
+  body: Buffer;
+}
+
+/** A payment that was made and could not be accepted: what an operator needs for a refund. */
+export interface Refusal {
+  id?: PaymentId;
+  chainId?: number;
+  txHash?: Hex;
+  failure: string;
+  payer?: Hex;
+  amountBaseUnits?: bigint;
+  minedAtMs?: number;
+  detail?: string;
+}
