@@ -1,0 +1,12 @@
+/** The process may not start: `problems` has one line for each setting that must be mended. */
+export class ConfigurationError extends Error {
+  readonly code = 'configuration_invalid';
+
+  constructor(readonly problems: readonly string[]) {
+    super(
+      `The configuration has ${problems.length === 1 ? 'one problem' : `${problems.length} problems`}:\n` +
+        problems.map((problem) => `  - ${problem}`).join('\n'),
+    );
+    this.name = 'ConfigurationError';
+  }
+}

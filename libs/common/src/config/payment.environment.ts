@@ -1,0 +1,60 @@
+import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
+
+import { Setting } from './setting.js';
+
+export const PAYMENT_POLICIES = ['receipt', 'transfer', 'bound'] as const;
+export type PaymentPolicy = (typeof PAYMENT_POLICIES)[number];
+
+const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
+const addressMessage = '$property must be 0x and 40 hexadecimal digits, and not the zero address';
+
+/** What is paid, to whom, on which chain: the gateway and the verifier must agree on it. */
+export class PaymentEnvironment {
+  @Setting({ help: 'The `network` of challenges and proofs.' })
+  @Matches(/^[\x21-\x7e]{1,64}$/, { message: '$property must be 1 to 64 visible characters' })
+  readonly network: string = 'chain-testnet';
+
+  @Setting({ help: 'The chain id behind the network; the chain is asked for its own at start.' })
+  @IsInt()
+  @Min(1)
+  readonly chainId: number = 1328;
+
+  @Setting({
+    help: 'Contract address of the token that pays.',
+    example: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+  })
+  @Matches(ADDRESS, { message: addressMessage })
+  readonly assetAddress!: `0x${string}`;
+
+  @Setting({ help: 'Symbol of the token, `extra.name` of the challenge.' })
+  @Matches(/^\S{1,32}$/, { message: '$property must be 1 to 32 characters without spaces' })
+  readonly assetSymbol: string = 'USDC';
+
+  @Setting({ help: 'Decimals of the token: prices are multiplied by 10 to this power.' })
+  @IsInt()
+  @Min(0)
+  @Max(36)
+  readonly assetDecimals: number = 6;
+
+  @Setting({ help: 'Version string of the token, `extra.version` of the challenge.' })
+  @Matches(/^\S{1,32}$/, { message: '$property must be 1 to 32 characters without spaces' })
+  readonly assetVersion: string = '2';
+
+  @Setting({ help: 'Address that receives the payments.', example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' })
+  @Matches(ADDRESS, { message: addressMessage })
+  readonly payTo!: `0x${string}`;
+
+  @Setting({
+    help:
+      'When a proof is accepted. receipt: the transaction succeeded and was not used before; ' +
+      'transfer: it also pays PAY_TO enough of the asset; bound: it also commits to a challenge.',
+  })
+  @IsIn(PAYMENT_POLICIES)
+  readonly paymentPolicy: PaymentPolicy = 'transfer';
+
+  @Setting({ help: 'Seconds from challenge to payment, `maxTimeoutSeconds` of the challenge.' })
+  @IsInt()
+  @Min(1)
+  @Max(86_400)
+  readonly maxTimeoutSeconds: number = 300;
+}

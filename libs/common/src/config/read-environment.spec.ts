@@ -1,0 +1,139 @@
+import { ArrayMinSize, IsBoolean, IsInt, IsOptional, Matches, Max, Min, MinLength } from 'class-validator';
+
+import type { ConfigurationError } from './configuration-error.js';
+import { PaymentEnvironment } from './payment.environment.js';
+import { listSettings, readEnvironment } from './read-environment.js';
+import { RedisEnvironment } from './redis.environment.js';
+import { Setting, SettingGroup } from './setting.js';
+
+class ServerEnvironment {
+  @Setting({ help: 'Port to listen on.' })
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  readonly port: number = 4020;
+
+  @Setting({ help: 'Signs challenges.', secret: true, as: 'list', example: 'openssl rand -hex 32' })
+  @ArrayMinSize(1)
+  @MinLength(32, { each: true, message: '$property has "$value", which is shorter than 32 characters' })
+  readonly challengeSecret!: string[];
+
+  @Setting({ help: 'Whether plain HTTP is served.' })
+  @IsBoolean()
+  readonly allowInsecureHttp: boolean = false;
+
+  @Setting({ help: 'Certificate file.' })
+  @IsOptional()
+  @Matches(/\.pem$/)
+  readonly tlsCert?: string;
+
+  @SettingGroup(RedisEnvironment)
+  readonly redis!: RedisEnvironment;
+
+  @SettingGroup(PaymentEnvironment)
+  readonly payment!: PaymentEnvironment;
+
+  problemsTogether(): string[] {
+    return this.port === 1 && this.tlsCert !== undefined ? ['PORT=1 does not go with TLS_CERT.'] : [];
+  }
+}
+
+const valid = {
+  CHALLENGE_SECRET: `${'a'.repeat(32)},${'b'.repeat(40)}`,
+  ASSET_ADDRESS: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+  PAY_TO: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readEnvironment(ServerEnvironment, env);
+  } catch (error) {
+    return (error as ConfigurationError).problems;
+  }
+  return [];
+}
+
+describe('readEnvironment', () => {
+  it('converts texts, keeps defaults and nests groups', () => {
+    const environment = readEnvironment(ServerEnvironment, {
+      ...valid,
+      PORT: '8080',
+      ALLOW_INSECURE_HTTP: 'true',
+      QUEUE_REDIS_URL: ' redis://queues:6379 ',
+      LOG_LEVEL: 'ignored',
+    });
+    expect(environment).toMatchObject({
+      port: 8080,
+      allowInsecureHttp: true,
+      challengeSecret: ['a'.repeat(32), 'b'.repeat(40)],
+      redis: { redisUrl: 'redis://127.0.0.1:6379', queueRedisUrl: 'redis://queues:6379' },
+      payment: { chainId: 1328, assetDecimals: 6, paymentPolicy: 'transfer', payTo: valid.PAY_TO },
+    });
+    expect(environment.tlsCert).toBeUndefined();
+  });
+
+  it('takes an empty variable for an unset one, as a compose file leaves it', () => {
+    expect(readEnvironment(ServerEnvironment, { ...valid, PORT: '', TLS_CERT: ' ' }).port).toBe(4020);
+    expect(problemsOf({ ...valid, PAY_TO: '' })).toHaveLength(1);
+  });
+
+  it('lists every problem at once, groups included, each with its name and how to mend it', () => {
+    const problems = problemsOf({
+      PORT: '70000',
+      CHAIN_ID: 'one',
+      ALLOW_INSECURE_HTTP: 'yes',
+      TLS_CERT: 'cert.txt',
+      REDIS_URL: 'http://x',
+      PAYMENT_POLICY: 'trust',
+      PAY_TO: `0x${'0'.repeat(40)}`,
+    });
+    expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual([
+      'ALLOW_INSECURE_HTTP',
+      'ASSET_ADDRESS',
+      'CHAIN_ID',
+      'CHALLENGE_SECRET',
+      'PAYMENT_POLICY',
+      'PAY_TO',
+      'PORT',
+      'REDIS_URL',
+      'TLS_CERT',
+    ]);
+    expect(problems.find((problem) => problem.startsWith('PORT'))).toBe(
+      'PORT must not be greater than 65535. Port to listen on. For example PORT=4020',
+    );
+    expect(problems.find((problem) => problem.startsWith('CHALLENGE_SECRET'))).toBe(
+      'CHALLENGE_SECRET is not set. Signs challenges. For example CHALLENGE_SECRET=openssl rand -hex 32',
+    );
+  });
+
+  it.each(['1e3', '0x10', '12abc', 'NaN', 'Infinity', '--1', '1.5', '99999999999999999999999'])(
+    'refuses the port %s',
+    (port) => {
+      expect(problemsOf({ ...valid, PORT: port })).toHaveLength(1);
+    },
+  );
+
+  it('never prints the value of a secret, even where a message quotes it', () => {
+    const canaries = ['canary-one', 'canary-two'];
+    const problems = problemsOf({ ...valid, CHALLENGE_SECRET: canaries.join(' , ') });
+    expect(problems).toHaveLength(1);
+    for (const canary of canaries) expect(problems[0]).not.toContain(canary);
+    expect(problems[0]).toContain('(hidden)');
+  });
+
+  it('takes settings together only when each is right alone', () => {
+    expect(problemsOf({ ...valid, PORT: '1', TLS_CERT: 'cert.pem' })).toEqual(['PORT=1 does not go with TLS_CERT.']);
+    expect(problemsOf({ ...valid, PORT: '1', TLS_CERT: 'cert.txt' })).toHaveLength(1);
+  });
+});
+
+describe('listSettings', () => {
+  it('tells names, defaults and which are required or secret', () => {
+    const settings = new Map(listSettings(ServerEnvironment).map((setting) => [setting.name, setting]));
+    expect(settings.get('PORT')).toMatchObject({ kind: 'number', required: false, defaultText: '4020' });
+    expect(settings.get('CHALLENGE_SECRET')).toMatchObject({ kind: 'list', required: true, secret: true });
+    expect(settings.get('TLS_CERT')).toMatchObject({ required: false, defaultText: undefined });
+    expect(settings.get('PAY_TO')).toMatchObject({ required: true });
+    expect([...settings.keys()].slice(0, 2)).toEqual(['REDIS_URL', 'QUEUE_REDIS_URL']);
+  });
+});

@@ -1,0 +1,112 @@
+import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
+
+import { ConfigurationError } from './configuration-error.js';
+import { ownGroups, ownSettings, type EnvironmentClass, type SettingDescription } from './setting.js';
+
+/** An environment class may also check what no single setting can tell; each string is one problem. */
+export interface ChecksTogether {
+  problemsTogether(): string[];
+}
+
+/**
+ * Reads the settings of an environment class, its groups included. An unset or empty variable takes the default;
+ * a setting without a default is required unless class-validator says `@IsOptional()`.
+ *
+ * @throws ConfigurationError listing every problem, with how to mend it and without any value of a secret
+ */
+export function readEnvironment<T extends object>(
+  environment: EnvironmentClass<T>,
+  env: Readonly<Record<string, string | undefined>>,
+): T {
+  const problems: string[] = [];
+  const result = readGroup(environment, env, problems);
+  if (problems.length > 0) throw new ConfigurationError([...new Set(problems)]);
+  return result;
+}
+
+/** Every setting of an environment class, its groups first. */
+export function listSettings(environment: EnvironmentClass): SettingDescription[] {
+  const nested = [...ownGroups(environment).values()].flatMap(listSettings);
+  const own = ownSettings(environment).map((setting) => ({
+    ...setting,
+    required: setting.required && !isOptional(environment, setting.property),
+  }));
+  return [...nested, ...own];
+}
+
+function readGroup<T extends object>(
+  environment: EnvironmentClass<T>,
+  env: Readonly<Record<string, string | undefined>>,
+  problems: string[],
+): T {
+  const result = new environment();
+  const fields = result as Record<string, unknown>;
+  const problemsBefore = problems.length;
+  for (const [property, group] of ownGroups(environment)) fields[property] = readGroup(group, env, problems);
+
+  const described = ownSettings(environment);
+  const faulty = new Set<string>();
+  for (const setting of described) {
+    const text = env[setting.name]?.trim();
+    if (text === undefined || text === '') {
+      if (!setting.required || isOptional(environment, setting.property)) continue;
+      problems.push(`${setting.name} is not set. ${howToMend(setting)}`);
+      faulty.add(setting.property);
+    } else {
+      fields[setting.property] = convert(text, setting);
+    }
+  }
+
+  const byProperty = new Map(described.map((setting) => [setting.property, setting]));
+  for (const error of validateSync(result, { forbidUnknownValues: false, skipUndefinedProperties: false })) {
+    const setting = byProperty.get(error.property);
+    if (setting === undefined || faulty.has(error.property)) continue;
+    problems.push(`${explain(error, setting, env[setting.name])}. ${howToMend(setting)}`);
+  }
+  // Settings that are wrong alone would only repeat themselves in the checks that take them together.
+  if (problems.length === problemsBefore && 'problemsTogether' in result) {
+    problems.push(...(result as unknown as ChecksTogether).problemsTogether());
+  }
+  return result;
+}
+
+function convert(text: string, setting: SettingDescription): unknown {
+  switch (setting.kind) {
+    case 'text':
+      return text;
+    case 'number':
+      return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    case 'flag':
+      return text === 'true' ? true : text === 'false' ? false : text;
+    case 'list':
+      return text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== '');
+  }
+}
+
+function explain(error: ValidationError, setting: SettingDescription, text: string | undefined): string {
+  const messages = Object.values(error.constraints ?? {}).map((message) =>
+    message.replaceAll(new RegExp(`\\b${setting.property}\\b`, 'g'), setting.name),
+  );
+  const sentence = messages.length > 0 ? messages.join(', ') : `${setting.name} is not valid`;
+  if (!setting.secret) return sentence;
+  // A message may quote the value; that of a secret never reaches a log, nor does one part of a list.
+  return [text ?? '', ...(text ?? '').split(',')]
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .reduce((safe, part) => safe.replaceAll(part, '(hidden)'), sentence);
+}
+
+function howToMend(setting: SettingDescription): string {
+  const shown = setting.example ?? setting.defaultText;
+  const example = shown === undefined ? '' : ` For example ${setting.name}=${shown}`;
+  return `${setting.help}${example}`;
+}
+
+function isOptional(environment: EnvironmentClass, property: string): boolean {
+  return getMetadataStorage()
+    .getTargetValidationMetadatas(environment, '', false, false)
+    .some((metadata) => metadata.propertyName === property && metadata.type === 'conditionalValidation');
+}

@@ -1,0 +1,90 @@
+import { ConfigurationError } from './configuration-error.js';
+
+export interface SettingOptions {
+  /** One sentence for the operator; stands in `.env.example` and in the settings table. */
+  readonly help: string;
+  /** Its value is never printed. */
+  readonly secret?: boolean;
+  /** A value to show where there is no default. */
+  readonly example?: string;
+  /** How the text becomes a value; inferred from the default where there is one, otherwise `text`. */
+  readonly as?: SettingKind;
+  /** The environment variable, where it is not the property in capitals with underscores. */
+  readonly name?: string;
+}
+
+export type SettingKind = 'text' | 'number' | 'flag' | 'list';
+
+export interface SettingDescription {
+  readonly name: string;
+  readonly property: string;
+  readonly kind: SettingKind;
+  readonly help: string;
+  readonly secret: boolean;
+  readonly required: boolean;
+  readonly defaultText: string | undefined;
+  readonly example: string | undefined;
+}
+
+/** A class whose `@Setting` properties are read from the environment; its initialisers are the defaults. */
+export type EnvironmentClass<T extends object = object> = new () => T;
+
+const settings = new WeakMap<object, Map<string, SettingOptions>>();
+const groups = new WeakMap<object, Map<string, EnvironmentClass>>();
+
+/** Marks a property of an environment class as a setting: `redisUrl` is read from `REDIS_URL`. */
+export function Setting(options: SettingOptions): PropertyDecorator {
+  return (prototype, property) => addTo(settings, prototype, property, options);
+}
+
+/** Nests the settings of another environment class under this property; their names stay as they are. */
+export function SettingGroup(group: EnvironmentClass): PropertyDecorator {
+  return (prototype, property) => addTo(groups, prototype, property, group);
+}
+
+/** The settings of this class alone, base classes first. */
+export function ownSettings(environment: EnvironmentClass): SettingDescription[] {
+  const defaults = new environment() as Record<string, unknown>;
+  return [...collect(settings, environment)].map(([property, options]) => {
+    const fallback = defaults[property];
+    return {
+      name: options.name ?? property.replace(/[A-Z]/g, (capital) => `_${capital}`).toUpperCase(),
+      property,
+      kind: options.as ?? kindOf(fallback),
+      help: options.help,
+      secret: options.secret === true,
+      required: fallback === undefined,
+      defaultText: fallback === undefined ? undefined : String(fallback),
+      example: options.example,
+    };
+  });
+}
+
+/** The groups of this class, by property. */
+export function ownGroups(environment: EnvironmentClass): Map<string, EnvironmentClass> {
+  return collect(groups, environment);
+}
+
+function kindOf(fallback: unknown): SettingKind {
+  if (typeof fallback === 'number') return 'number';
+  if (typeof fallback === 'boolean') return 'flag';
+  return Array.isArray(fallback) ? 'list' : 'text';
+}
+
+function addTo<T>(
+  store: WeakMap<object, Map<string, T>>,
+  prototype: object,
+  property: string | symbol,
+  value: T,
+): void {
+  if (typeof property === 'symbol') throw new ConfigurationError(['a setting needs a property with a name']);
+  const own = store.get(prototype) ?? new Map<string, T>();
+  store.set(prototype, own.set(property, value));
+}
+
+function collect<T>(store: WeakMap<object, Map<string, T>>, environment: EnvironmentClass): Map<string, T> {
+  const chain: object[] = [];
+  let prototype = environment.prototype as object | null;
+  for (; prototype !== null; prototype = Object.getPrototypeOf(prototype) as object | null) chain.unshift(prototype);
+  return new Map(chain.flatMap((link) => [...(store.get(link) ?? [])]));
+}
