@@ -15,7 +15,7 @@ class ServerEnvironment {
 
   @Setting({ help: 'Signs challenges.', secret: true, as: 'list', example: 'openssl rand -hex 32' })
   @ArrayMinSize(1)
-  @MinLength(32, { each: true, message: '$property has "$value", which is shorter than 32 characters' })
+  @MinLength(32, { each: true, message: ({ value }) => `$property has ${String(value)}, which is too short` })
   readonly challengeSecret!: string[];
 
   @Setting({ help: 'Whether plain HTTP is served.' })

@@ -54,7 +54,7 @@ export function ownSettings(environment: EnvironmentClass): SettingDescription[]
       help: options.help,
       secret: options.secret === true,
       required: fallback === undefined,
-      defaultText: fallback === undefined ? undefined : String(fallback),
+      defaultText: fallback === undefined ? undefined : toText(fallback),
       example: options.example,
     };
   });
@@ -63,6 +63,10 @@ export function ownSettings(environment: EnvironmentClass): SettingDescription[]
 /** The groups of this class, by property. */
 export function ownGroups(environment: EnvironmentClass): Map<string, EnvironmentClass> {
   return collect(groups, environment);
+}
+
+function toText(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : `${value as string | number | boolean}`;
 }
 
 function kindOf(fallback: unknown): SettingKind {
