@@ -1,0 +1,88 @@
+import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsOptional, IsUrl, Max, Min } from 'class-validator';
+
+import { Setting, type ChecksTogether } from '@tollgate/common';
+import ipaddr from 'ipaddr.js';
+
+export class ServerEnvironment implements ChecksTogether {
+  @Setting({ help: 'Port the gateway listens on; 0 takes a free one.' })
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  readonly port: number = 4020;
+
+  @Setting({ help: 'Address the gateway listens on; 0.0.0.0 for every interface.' })
+  @IsNotEmpty()
+  readonly host: string = '127.0.0.1';
+
+  @Setting({ help: 'Where clients reach the gateway, for links in documents.', example: 'https://api.example' })
+  @IsOptional()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  readonly publicUrl?: string;
+
+  @Setting({ help: 'Accept plain HTTP from other machines. Proofs are credentials: only for development.' })
+  @IsBoolean()
+  readonly allowInsecureHttp: boolean = false;
+
+  @Setting({
+    help: 'Addresses or CIDR ranges of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, comma separated.',
+    example: '10.0.0.0/8',
+  })
+  @IsArray()
+  readonly trustProxy: string[] = [];
+
+  @Setting({ help: 'PEM file with the certificate chain; the gateway then serves HTTPS itself.', example: 'cert.pem' })
+  @IsOptional()
+  @IsNotEmpty()
+  readonly tlsCert?: string;
+
+  @Setting({ help: 'PEM file with the private key of TLS_CERT.', example: 'key.pem' })
+  @IsOptional()
+  @IsNotEmpty()
+  readonly tlsKey?: string;
+
+  @Setting({ help: 'Requests a minute from one client address (IPv6: one /64 network); 0 sets no limit.' })
+  @IsInt()
+  @Min(0)
+  readonly rateLimitPerMinute: number = 0;
+
+  @Setting({ help: 'Origins whose browser pages may call the gateway, comma separated; * for every one.' })
+  @IsArray()
+  readonly corsOrigins: string[] = ['*'];
+
+  @Setting({ help: 'Largest body of a request in bytes.' })
+  @IsInt()
+  @Min(0)
+  readonly maxRequestBodyBytes: number = 1_048_576;
+
+  @Setting({ help: 'Log every unpaid 402 too.' })
+  @IsBoolean()
+  readonly logUnpaid: boolean = false;
+
+  @Setting({ help: 'Milliseconds that requests in flight have to finish when the gateway is stopped.' })
+  @IsInt()
+  @Min(0)
+  @Max(600_000)
+  readonly shutdownTimeoutMs: number = 25_000;
+
+  problemsTogether(): string[] {
+    const problems: string[] = [];
+    if ((this.tlsCert === undefined) !== (this.tlsKey === undefined)) {
+      problems.push('TLS_CERT and TLS_KEY go together: set both, or neither.');
+    }
+    for (const range of this.trustProxy) {
+      if (!ipaddr.isValid(range) && !ipaddr.isValidCIDR(range)) {
+        problems.push(`TRUST_PROXY: "${range}" is neither an address nor a CIDR range such as 10.0.0.0/8.`);
+      }
+    }
+    for (const origin of this.corsOrigins) {
+      if (origin !== '*' && !isOrigin(origin)) {
+        problems.push(`CORS_ORIGINS: "${origin}" is not an origin such as https://shop.example.`);
+      }
+    }
+    return problems;
+  }
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
+}

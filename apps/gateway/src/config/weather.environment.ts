@@ -1,0 +1,37 @@
+import { IsIn, IsLatitude, IsLongitude, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
+
+import { Setting } from '@tollgate/common';
+
+export const WEATHER_SOURCES = ['sample', 'open-meteo'] as const;
+
+export class WeatherEnvironment {
+  @Setting({ help: 'Price of GET /api/weather in the asset.' })
+  @Matches(/^\d+(\.\d+)?$/, { message: '$property must be a decimal number such as 0.001' })
+  readonly weatherPrice: string = '0.001';
+
+  @Setting({
+    help: 'sample: made from the time of day, without network; open-meteo: the weather service of that name.',
+  })
+  @IsIn(WEATHER_SOURCES)
+  readonly weatherSource: (typeof WEATHER_SOURCES)[number] = 'sample';
+
+  @Setting({
+    help: 'Base URL of the weather service, where it is not the public one.',
+    example: 'https://api.open-meteo.com',
+  })
+  @IsOptional()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  readonly weatherUrl?: string;
+
+  @Setting({ help: 'Name of the place.' })
+  @IsNotEmpty()
+  readonly weatherLocation: string = 'San Francisco';
+
+  @Setting({ help: 'Latitude of the place in degrees.' })
+  @IsLatitude()
+  readonly weatherLatitude: number = 37.7749;
+
+  @Setting({ help: 'Longitude of the place in degrees.' })
+  @IsLongitude()
+  readonly weatherLongitude: number = -122.4194;
+}

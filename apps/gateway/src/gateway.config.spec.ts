@@ -1,0 +1,58 @@
+import { ConfigurationError, listSettings, readEnvironment } from '@tollgate/common';
+
+import { GatewayEnvironment } from './gateway.config.js';
+
+const complete = {
+  CHALLENGE_SECRET: 'a-secret-of-more-than-thirty-two-characters',
+  PAY_TO: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  ASSET_ADDRESS: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+};
+
+function problemsOf(env: Record<string, string>): string {
+  try {
+    readEnvironment(GatewayEnvironment, env);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.message;
+    throw error;
+  }
+  return '';
+}
+
+describe('the configuration of the gateway', () => {
+  it('takes the values of the specification by default', () => {
+    const environment = readEnvironment(GatewayEnvironment, complete);
+    expect(environment.payment).toMatchObject({ network: 'chain-testnet', chainId: 1328, maxTimeoutSeconds: 300 });
+    expect(environment.server).toMatchObject({ port: 4020, host: '127.0.0.1', allowInsecureHttp: false });
+    expect(environment.challenge.challengeSecret).toEqual([complete.CHALLENGE_SECRET]);
+  });
+
+  it('names every missing setting at once', () => {
+    const problems = problemsOf({});
+    for (const name of ['CHALLENGE_SECRET', 'PAY_TO', 'ASSET_ADDRESS']) expect(problems).toContain(name);
+  });
+
+  it.each([
+    ['PAY_TO', `0x${'0'.repeat(40)}`],
+    ['PAY_TO', '0x1234'],
+    ['CHALLENGE_SECRET', 'short'],
+    ['CHALLENGE_SECRET', `${complete.CHALLENGE_SECRET},short`],
+    ['PORT', 'four'],
+    ['TLS_CERT', 'cert.pem'],
+    ['TRUST_PROXY', 'everybody'],
+    ['CORS_ORIGINS', 'shop.example/path'],
+    ['VERIFY_RETRY_MS', '20000'],
+    ['WEATHER_PRICE', '-1'],
+    ['MAX_STORED_ANSWER_BYTES', '1e9'],
+    ['LOG_UNPAID', 'yes'],
+  ])('refuses %s=%s and says how to mend it', (name, value) => {
+    expect(problemsOf({ ...complete, [name]: value })).toContain(name);
+  });
+
+  it('never prints a secret', () => {
+    expect(problemsOf({ ...complete, CHALLENGE_SECRET: 'too-short-secret' })).not.toContain('too-short-secret');
+  });
+
+  it('explains every setting', () => {
+    for (const setting of listSettings(GatewayEnvironment)) expect(setting.help.length).toBeGreaterThan(10);
+  });
+});
