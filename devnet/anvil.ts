@@ -1,0 +1,53 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { startChild } from './child-process.js';
+import type { Child } from './child-process.js';
+import { callRpc } from './json-rpc.js';
+import { repositoryRoot } from './repository.js';
+
+export interface AnvilOptions {
+  chainId: number;
+  /** A block every so many seconds; without it one per transaction, at once. */
+  blockTimeSeconds?: number;
+  /** 0, the default, lets the system choose. */
+  port?: number;
+}
+
+/** Starts anvil on 127.0.0.1, with 20 funded accounts of the well-known test mnemonic, unlocked. */
+export async function startAnvil(options: AnvilOptions): Promise<{ child: Child; rpcUrl: string }> {
+  const child = await startChild({
+    name: 'anvil',
+    command: anvilProgram(),
+    args: [
+      ...['--host', '127.0.0.1', '--port', String(options.port ?? 0), '--chain-id', String(options.chainId)],
+      ...['--accounts', '20', '--balance', '1000000'],
+      // Room for thousands of transfers in one block: see mine-transfers.ts.
+      ...['--gas-limit', '3000000000'],
+      ...(options.blockTimeSeconds === undefined ? [] : ['--block-time', String(options.blockTimeSeconds)]),
+    ],
+  });
+  try {
+    const [, address = ''] = await child.waitForLine(/Listening on (\S+)/, 30_000);
+    const rpcUrl = `http://${address}`;
+    await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false]);
+    return { child, rpcUrl };
+  } catch (error) {
+    await child.end('SIGKILL');
+    throw error;
+  }
+}
+
+/** The program itself: the package's own wrapper would take a SIGKILL in its place. */
+function anvilProgram(): string {
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  const platform = process.platform === 'win32' ? 'win32' : process.platform;
+  const name = `@foundry-rs/anvil-${platform}-${architecture}`;
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  try {
+    return createRequire(join(repositoryRoot(), 'package.json')).resolve(`${name}/bin/anvil${suffix}`);
+  } catch (cause) {
+    throw new Error(`There is no anvil for ${process.platform} ${process.arch} (package ${name}): run \`npm ci\`.`, {
+      cause,
+    });
+  }
+}

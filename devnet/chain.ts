@@ -1,0 +1,127 @@
+import { encodeFunctionData, numberToHex, toHex } from 'viem';
+import type { Hex } from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import { startAnvil } from './anvil.js';
+import { readContracts } from './contracts.js';
+import { callRpc, callRpcBatch } from './json-rpc.js';
+
+/** Where published x402 clients expect USDC on chain 1328. */
+export const USDC_ADDRESS: Hex = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
+
+const MNEMONIC = 'test test test test test test test test test test test junk';
+/** Each account's USDC at the start, in base units: a million. */
+const INITIAL_USDC = 1_000_000_000_000n;
+const PAY_TO_INDEX = 9;
+
+export interface ChainOptions {
+  chainId?: number;
+  /** A block every so many seconds; without it one per transaction, at once. */
+  blockTimeSeconds?: number;
+  port?: number;
+}
+
+export interface DevnetAccount {
+  address: Hex;
+  privateKey: Hex;
+}
+
+export interface Devnet {
+  rpcUrl: string;
+  chainId: number;
+  /** The USDC-like token: `devnet/contracts/Usdc.sol`. */
+  asset: Hex;
+  payTo: Hex;
+  /** Nine payers, each with native coin and a million USDC; unlocked in anvil too. */
+  accounts: DevnetAccount[];
+  /** Ten more of the same for bulk work, so that their nonces meet nobody else's. */
+  bulkSenders: Hex[];
+  blockTimeSeconds: number | null;
+  /** SIGSTOP and SIGCONT make it hang and go on. */
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves when the running process ends, whoever ended it. */
+  exited(): Promise<unknown>;
+  logs(): string;
+  stop(): Promise<void>;
+  /** SIGKILL: the chain is gone. */
+  kill(): Promise<void>;
+}
+
+/** Starts a chain of one anvil, with USDC at its address and funded accounts. Blocks come at once unless given a time. */
+export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
+  const { chainId = 1328, blockTimeSeconds, port } = options;
+  const { child, rpcUrl } = await startAnvil({
+    chainId,
+    ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
+    ...(port === undefined ? {} : { port }),
+  });
+  const accounts = Array.from({ length: 20 }, (_, index) => deriveAccount(index));
+  try {
+    await placeUsdc(rpcUrl);
+    await mintUsdc(
+      rpcUrl,
+      accounts.filter((_, index) => index !== PAY_TO_INDEX).map(({ address }) => address),
+    );
+  } catch (error) {
+    await child.end('SIGKILL');
+    throw error;
+  }
+  return {
+    rpcUrl,
+    chainId,
+    asset: USDC_ADDRESS,
+    payTo: deriveAccount(PAY_TO_INDEX).address,
+    accounts: accounts.slice(0, PAY_TO_INDEX),
+    bulkSenders: accounts.slice(PAY_TO_INDEX + 1).map(({ address }) => address),
+    blockTimeSeconds: blockTimeSeconds ?? null,
+    signal: (signal) => child.signal(signal),
+    exited: () => child.exited,
+    logs: () => child.logs(),
+    stop: async () => {
+      child.signal('SIGCONT');
+      await child.end('SIGTERM', 3000);
+    },
+    kill: async () => {
+      await child.end('SIGKILL');
+    },
+  };
+}
+
+function deriveAccount(addressIndex: number): DevnetAccount {
+  const account = mnemonicToAccount(MNEMONIC, { addressIndex });
+  const key = account.getHdKey().privateKey;
+  if (!key) throw new Error('the mnemonic gives no private key');
+  return { address: account.address, privateKey: toHex(key) };
+}
+
+/** Running the creation code in a call gives the runtime code, immutables filled in, and needs no transaction. */
+async function placeUsdc(rpcUrl: string): Promise<void> {
+  const { Usdc } = await readContracts();
+  const runtimeCode = await callRpc(rpcUrl, 'eth_call', [{ data: Usdc.bytecode }, 'latest']);
+  await callRpc(rpcUrl, 'anvil_setCode', [USDC_ADDRESS, runtimeCode]);
+}
+
+/** In one block: with automine on, anvil may strand one of several transactions that arrive together. */
+async function mintUsdc(rpcUrl: string, receivers: Hex[]): Promise<void> {
+  const { Usdc } = await readContracts();
+  const minter = receivers[0];
+  if (!minter) return;
+  const isAutomine = await callRpc(rpcUrl, 'anvil_getAutomine');
+  await callRpc(rpcUrl, 'evm_setAutomine', [false]);
+  await callRpcBatch(
+    rpcUrl,
+    receivers.map((receiver, nonce) => ({
+      method: 'eth_sendTransaction',
+      params: [
+        {
+          from: minter,
+          to: USDC_ADDRESS,
+          nonce: numberToHex(nonce),
+          gas: numberToHex(100_000),
+          data: encodeFunctionData({ abi: Usdc.abi, functionName: 'mint', args: [receiver, INITIAL_USDC] }),
+        },
+      ],
+    })),
+  );
+  await callRpc(rpcUrl, 'evm_mine');
+  if (isAutomine === true) await callRpc(rpcUrl, 'evm_setAutomine', [true]);
+}

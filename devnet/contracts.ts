@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Abi, Hex } from 'viem';
+import { repositoryRoot } from './repository.js';
+
+export interface CompiledContract {
+  abi: Abi;
+  /** Creation code: append the encoded constructor arguments. */
+  bytecode: Hex;
+}
+
+export type ContractName = 'Usdc' | 'OtherToken' | 'BatchWallet';
+
+/** The contracts of `devnet/contracts`, compiled now unless they were before. */
+export async function readContracts(): Promise<Record<ContractName, CompiledContract>> {
+  const compiler = join(repositoryRoot(), 'devnet', 'contracts', 'compile.mjs');
+  const { stdout } = await promisify(execFile)(process.execPath, [compiler]);
+  return JSON.parse(await readFile(stdout, 'utf8')) as Record<ContractName, CompiledContract>;
+}

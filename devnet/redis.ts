@@ -1,0 +1,128 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startChild } from './child-process.js';
+import type { Child } from './child-process.js';
+import { findFreePort } from './free-port.js';
+import { findRedisServer } from './redis-server.js';
+import { stateDirectory } from './repository.js';
+
+export interface RedisOptions {
+  /** Where it keeps its files; without it a new folder that stop() removes. */
+  dir?: string;
+  appendonly?: boolean;
+  appendfsync?: 'always' | 'everysec' | 'no';
+  port?: number;
+  /** Further arguments, e.g. `['--maxmemory', '4mb']`. */
+  args?: string[];
+}
+
+export interface RedisServer {
+  url: string;
+  port: number;
+  dir: string;
+  /** SIGKILL: what was not on disk is lost. */
+  kill(): Promise<void>;
+  /** Again, on the same port and files. */
+  start(): Promise<void>;
+  /** SIGSTOP and SIGCONT make it hang and go on. */
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves when the running process ends, whoever ended it. */
+  exited(): Promise<unknown>;
+  logs(): string;
+  stop(): Promise<void>;
+}
+
+/** Starts a Redis server on 127.0.0.1, append-only with `appendfsync always` unless told otherwise, and waits for it. */
+export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
+  const ownsDirectory = options.dir === undefined;
+  const dir = options.dir ?? createDirectory();
+  mkdirSync(dir, { recursive: true });
+  const first = await launch(options, dir, options.port);
+  const port = first.port;
+  let child = first.child;
+
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    dir,
+    kill: async () => {
+      await child.end('SIGKILL');
+    },
+    start: async () => {
+      if (child.hasExited()) child = (await launch(options, dir, port)).child;
+    },
+    signal: (signal) => child.signal(signal),
+    exited: () => child.exited,
+    logs: () => child.logs(),
+    stop: async () => {
+      child.signal('SIGCONT');
+      await child.end('SIGTERM');
+      if (ownsDirectory) rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function createDirectory(): string {
+  mkdirSync(stateDirectory(), { recursive: true });
+  return mkdtempSync(join(stateDirectory(), 'redis-'));
+}
+
+/** With a given port that port or an error; without one, another when somebody was faster to take it. */
+async function launch(options: RedisOptions, dir: string, wanted?: number): Promise<{ child: Child; port: number }> {
+  const program = findRedisServer();
+  for (let attempt = 1; ; attempt++) {
+    const port = wanted ?? (await findFreePort());
+    const child = await startChild({
+      name: 'redis',
+      command: program.command,
+      args: serverArguments(options, dir, port),
+      env: program.env,
+    });
+    try {
+      await answersPing(child, port);
+      return { child, port };
+    } catch (error) {
+      await child.end('SIGKILL');
+      if (wanted !== undefined || attempt === 5 || !child.logs().includes('Address already in use')) throw error;
+    }
+  }
+}
+
+function serverArguments(options: RedisOptions, dir: string, port: number): string[] {
+  const { appendonly = true, appendfsync = 'always', args = [] } = options;
+  const settings = {
+    port: String(port),
+    bind: '127.0.0.1',
+    dir,
+    appendonly: appendonly ? 'yes' : 'no',
+    appendfsync,
+    save: '',
+    daemonize: 'no',
+  };
+  return [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), ...args];
+}
+
+/** Waits until it answers, which after a restart is when it has read its files. */
+async function answersPing(child: Child, port: number): Promise<void> {
+  const deadlineMs = Date.now() + 30_000;
+  while (!(await isAnswering(port))) {
+    if (child.hasExited() || Date.now() > deadlineMs) throw new Error(`redis did not start:\n${child.logs()}`);
+    await sleep(20);
+  }
+}
+
+function isAnswering(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    const finish = (answering: boolean) => {
+      socket.destroy();
+      resolve(answering);
+    };
+    socket.setTimeout(1000, () => finish(false));
+    socket.once('error', () => finish(false));
+    socket.once('close', () => finish(false));
+    socket.once('data', (answer) => finish(answer.toString().startsWith('+PONG')));
+  });
+}
