@@ -1,0 +1,35 @@
+# One file for every process: `service` runs the gateway, the verifier or the agent worker, by its command;
+# `devnet` runs a local chain with a USDC-like token, for trying things out.
+
+FROM node:22-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY libs/protocol/package.json libs/protocol/
+COPY libs/client/package.json libs/client/
+RUN npm ci --no-progress --loglevel=error
+COPY . .
+RUN npm run build
+
+FROM build AS pruned
+RUN npm prune --omit=dev --no-progress --loglevel=error
+
+FROM build AS devnet
+# Compiles the contracts once, so that a start takes no compiler.
+RUN npx tsx devnet/compile.ts && chown -R node:node .tollgate
+USER node
+EXPOSE 8545
+HEALTHCHECK --interval=2s --timeout=3s --start-period=30s --retries=15 CMD ["node", "deploy/healthcheck.mjs", "devnet"]
+CMD ["npx", "tsx", "devnet/serve.ts"]
+
+FROM node:22-bookworm-slim AS service
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=pruned /app/package.json ./
+COPY --from=pruned /app/node_modules ./node_modules
+COPY --from=pruned /app/libs ./libs
+COPY --from=pruned /app/dist ./dist
+COPY --from=pruned /app/deploy ./deploy
+USER node
+EXPOSE 4020 4021 4022
+HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 CMD ["node", "deploy/healthcheck.mjs"]
+CMD ["node", "--enable-source-maps", "dist/apps/gateway/main.js"]
