@@ -1,9 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
+/** Injection token of the `readonly PaidRoute[]` that the paywall serves. */
+export const PAID_ROUTES = Symbol('PAID_ROUTES');
+
 /** A path that is served for a payment. */
 export interface PaidRoute {
-  /** Fastify pattern: `/api/weather`, `/v1/quotes/:symbol`, `/files/*`. */
+  /** `/api/weather`, `/v1/quotes/:symbol`, `/files/*`: a parameter is a whole segment, `*` stands last. */
   readonly path: string;
   /** In capitals. HEAD and OPTIONS are never listed: HEAD is always a 402 without body, OPTIONS is free. */
   readonly methods: readonly string[];
