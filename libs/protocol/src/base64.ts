@@ -1,0 +1,52 @@
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+const VALUES = new Int8Array(128).fill(-1);
+for (let index = 0; index < 64; index += 1) VALUES[ALPHABET.charCodeAt(index)] = index;
+VALUES['-'.charCodeAt(0)] = 62;
+VALUES['_'.charCodeAt(0)] = 63;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Base64 (RFC 4648, padded) of the text's UTF-8 bytes. */
+export function encodeBase64(text: string): string {
+  const bytes = encoder.encode(text);
+  let encoded = '';
+  for (let index = 0; index < bytes.length; index += 3) {
+    const left = bytes.length - index;
+    const block = ((bytes[index] ?? 0) << 16) | ((bytes[index + 1] ?? 0) << 8) | (bytes[index + 2] ?? 0);
+    encoded += ALPHABET.charAt(block >> 18) + ALPHABET.charAt((block >> 12) & 63);
+    encoded += left > 1 ? ALPHABET.charAt((block >> 6) & 63) : '=';
+    encoded += left > 2 ? ALPHABET.charAt(block & 63) : '=';
+  }
+  return encoded;
+}
+
+/**
+ * The UTF-8 text inside base64, or null when it is not base64 or not UTF-8. Takes both alphabets (`+/` and `-_`),
+ * padding present or not, and white space around it; nothing else inside.
+ */
+export function decodeBase64(encoded: string): string | null {
+  const digits = encoded.trim().replace(/={1,2}$/, '');
+  if (digits.length % 4 === 1) return null;
+  const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4));
+  let written = 0;
+  let buffer = 0;
+  let bits = 0;
+  for (let index = 0; index < digits.length; index += 1) {
+    const value = VALUES[digits.charCodeAt(index)] ?? -1;
+    if (value < 0) return null;
+    buffer = ((buffer << 6) | value) & 0xffff;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[written] = buffer >> bits;
+      written += 1;
+    }
+  }
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}

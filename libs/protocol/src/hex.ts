@@ -1,0 +1,15 @@
+/** A 0x-prefixed hexadecimal string. The type promises the prefix only; `parseHex`-like checks are made where data enters. */
+export type Hex = `0x${string}`;
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const HASH = /^0x[0-9a-fA-F]{64}$/;
+const BYTES = /^0x(?:[0-9a-fA-F]{2})+$/;
+
+/** True for a 20-byte address in any letter case; the checksum is not looked at. */
+export const isAddress = (value: unknown): value is Hex => typeof value === 'string' && ADDRESS.test(value);
+
+/** True for a 32-byte hash in any letter case. */
+export const isHash = (value: unknown): value is Hex => typeof value === 'string' && HASH.test(value);
+
+/** True for one or more whole bytes. */
+export const isHexBytes = (value: unknown): value is Hex => typeof value === 'string' && BYTES.test(value);

@@ -1,0 +1,91 @@
+/** Why a gate refused a proof. The code travels in the header `X-Payment-Failure`; the list is stable. */
+export const PAYMENT_FAILURES = [
+  'malformed_proof',
+  'wrong_version',
+  'wrong_scheme',
+  'wrong_network',
+  'unknown_reference',
+  'receipt_missing',
+  'transaction_failed',
+  'transfer_missing',
+  'amount_too_low',
+  'payment_late',
+  'payment_too_old',
+  'older_than_ledger',
+  'not_confirmed',
+  'lock_mismatch',
+  'not_bound',
+  'signature_invalid',
+  'payment_used',
+  'released_too_often',
+] as const;
+export type PaymentFailure = (typeof PAYMENT_FAILURES)[number];
+
+/** Why a paying client stopped. These never travel over the wire. */
+export const CLIENT_FAILURES = [
+  'malformed_challenge',
+  'invalid_amount',
+  'invalid_options',
+  'expected_402',
+  'insecure_url',
+  'redirect_refused',
+  'body_not_replayable',
+  'no_trusted_requirement',
+  'over_limit',
+  'wrong_chain',
+  'wallet_unavailable',
+  'broadcast_refused',
+  'payment_pending',
+  'payment_replaced',
+  'payment_not_accepted',
+  'payment_unredeemed',
+  'store_damaged',
+  'store_busy',
+] as const;
+export type ClientFailure = (typeof CLIENT_FAILURES)[number];
+
+export type PaymentErrorCode = PaymentFailure | ClientFailure;
+
+export interface PaymentErrorOptions {
+  /** The next step, one sentence. */
+  hint?: string;
+  /** The facts; never a secret. */
+  details?: Readonly<Record<string, unknown>>;
+  cause?: unknown;
+}
+
+/** Every error of the protocol and of the client: a stable `code`, one sentence, the facts, the next step. */
+export class PaymentError extends Error {
+  readonly code: PaymentErrorCode;
+  readonly hint: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: PaymentErrorCode, message: string, options: PaymentErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'PaymentError';
+    this.code = code;
+    this.hint = options.hint;
+    this.details = options.details ?? {};
+  }
+}
+
+export type ChallengeError =
+  'Invalid payment format or network' | 'Payment already used' | 'Payment verification failed';
+
+/**
+ * The text of the challenge's `error` field for a failure. The first and the last are the specification's
+ * (section "Errors"); the second is ours, for the case that section leaves open.
+ */
+export function challengeErrorFor(failure: PaymentFailure): ChallengeError {
+  switch (failure) {
+    case 'malformed_proof':
+    case 'wrong_version':
+    case 'wrong_scheme':
+    case 'wrong_network':
+      return 'Invalid payment format or network';
+    case 'payment_used':
+      return 'Payment already used';
+    default:
+      return 'Payment verification failed';
+  }
+}

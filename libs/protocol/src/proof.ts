@@ -1,0 +1,108 @@
+import { decodeBase64, encodeBase64 } from './base64.js';
+import { isHash, isHexBytes, type Hex } from './hex.js';
+import { isRecord, ownField, type JsonRecord } from './json-record.js';
+import { PaymentError, type PaymentFailure } from './payment-error.js';
+
+/** The content of the `X-Payment` header (specification, "PaymentProof"; `reference` and `signature` are ours). */
+export interface PaymentProof {
+  x402Version: 1;
+  scheme: 'exact';
+  network: string;
+  payload: {
+    /** As the payer spelled it; compare and key by its lower case. */
+    txHash: Hex;
+    /** Base units as the payer states them; not checked. */
+    amount?: string;
+    /** The payer as he states himself; not checked. */
+    from?: string;
+    /** The challenge's reference, which opens the hash lock of the transaction. */
+    reference?: string;
+    /** The payer's signature over `proofMessage`, where the wallet cannot append a lock. */
+    signature?: Hex;
+  };
+}
+
+/** Longest header value that is looked into. */
+export const MAX_PROOF_HEADER_BYTES = 8192;
+
+function refuse(code: PaymentFailure, why: string, hint?: string): never {
+  throw new PaymentError(code, `The payment proof ${why}.`, hint === undefined ? {} : { hint });
+}
+
+function decodeHeader(headerValue: string): JsonRecord {
+  if (headerValue.length > MAX_PROOF_HEADER_BYTES) {
+    return refuse('malformed_proof', `is longer than ${MAX_PROOF_HEADER_BYTES} bytes`);
+  }
+  const text = decodeBase64(headerValue);
+  if (text === null) return refuse('malformed_proof', 'is not base64 of UTF-8 text');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return refuse('malformed_proof', 'is not JSON', 'Send base64 of the JSON proof.');
+  }
+  return isRecord(value) ? value : refuse('malformed_proof', 'is not a JSON object');
+}
+
+// `amount` and `from` are the payer's remarks: of another type they are dropped, not refused.
+function readRemark(payload: JsonRecord, name: string): string | undefined {
+  const value = ownField(payload, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function parseReferenceField(payload: JsonRecord): string | undefined {
+  const value = ownField(payload, 'reference');
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' ? value : refuse('malformed_proof', 'has a payload.reference that is not a string');
+}
+
+function parseSignatureField(payload: JsonRecord): Hex | undefined {
+  const value = ownField(payload, 'signature');
+  if (value === undefined || value === null) return undefined;
+  return isHexBytes(value) ? value : refuse('malformed_proof', 'has a payload.signature that is not hexadecimal');
+}
+
+function parsePayload(value: unknown): PaymentProof['payload'] {
+  if (!isRecord(value)) return refuse('malformed_proof', 'has no payload object');
+  const txHash = ownField(value, 'txHash');
+  if (!isHash(txHash)) return refuse('malformed_proof', 'has no 32-byte payload.txHash');
+  const amount = readRemark(value, 'amount');
+  const from = readRemark(value, 'from');
+  const reference = parseReferenceField(value);
+  const signature = parseSignatureField(value);
+  return {
+    txHash,
+    ...(amount === undefined ? {} : { amount }),
+    ...(from === undefined ? {} : { from }),
+    ...(reference === undefined ? {} : { reference }),
+    ...(signature === undefined ? {} : { signature }),
+  };
+}
+
+/**
+ * Reads the header's value: base64 in either alphabet, padded or not, of a JSON proof (verification rules 1 and 2).
+ * The result holds known fields only, and none that was inherited.
+ * @param options.network the configured network name, or several that are accepted.
+ * @throws PaymentError `malformed_proof`, `wrong_version`, `wrong_scheme` or `wrong_network`.
+ */
+export function parseProof(headerValue: string, options: { network: string | readonly string[] }): PaymentProof {
+  const proof = decodeHeader(headerValue);
+  if (ownField(proof, 'x402Version') !== 1) return refuse('wrong_version', 'is not of x402Version 1');
+  if (ownField(proof, 'scheme') !== 'exact') return refuse('wrong_scheme', 'is not of scheme "exact"');
+  const network = ownField(proof, 'network');
+  const accepted = typeof options.network === 'string' ? [options.network] : options.network;
+  if (typeof network !== 'string' || !accepted.includes(network)) {
+    return refuse('wrong_network', 'names another network', `Pay on ${accepted.join(' or ')}.`);
+  }
+  return { x402Version: 1, scheme: 'exact', network, payload: parsePayload(ownField(proof, 'payload')) };
+}
+
+/** The `X-Payment` header's value for a proof. */
+export function encodeProof(proof: PaymentProof): string {
+  return encodeBase64(JSON.stringify(proof));
+}
+
+/** The text a payer signs (EIP-191) to bind a transaction to a challenge where the wallet cannot append a hash lock. */
+export function proofMessage(reference: string, txHash: string): string {
+  return `I paid for the challenge ${reference}\nwith the transaction ${txHash.toLowerCase()}`;
+}

@@ -1,0 +1,62 @@
+import { PaymentError } from './payment-error.js';
+
+export const MAX_UINT256 = 2n ** 256n - 1n;
+
+const DECIMAL = /^([0-9]+)(?:\.([0-9]+))?$/;
+// 78 digits hold any uint256, 255 any fraction (`decimals` is a uint8): longer text is refused before BigInt reads it.
+const MAX_TEXT_LENGTH = 78 + 1 + 255;
+
+function refuse(text: unknown, why: string, hint: string): never {
+  const shown = typeof text === 'string' ? text.slice(0, 80) : typeof text;
+  throw new PaymentError('invalid_amount', `Token amount ${JSON.stringify(shown)} ${why}.`, {
+    hint,
+    details: { amount: shown },
+  });
+}
+
+function assertDecimals(decimals: number): void {
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 255) {
+    throw new PaymentError('invalid_amount', `${decimals} is no number of token decimals.`, {
+      hint: 'Give a whole number from 0 to 255.',
+    });
+  }
+}
+
+/**
+ * Base units of a decimal amount: `parseTokenAmount('0.001', 6)` is `1000n`. Exact; never rounds.
+ * @throws PaymentError `invalid_amount` for a sign, an exponent, NaN, more decimals than the token has, or more than a uint256.
+ */
+export function parseTokenAmount(text: string, decimals: number): bigint {
+  assertDecimals(decimals);
+  const example = 'Write digits with an optional point, for example 0.001.';
+  if (typeof text !== 'string' || text.length > MAX_TEXT_LENGTH)
+    return refuse(text, 'is not a decimal number', example);
+  const match = DECIMAL.exec(text);
+  if (!match) return refuse(text, 'is not a decimal number', example);
+  const whole = match[1] ?? '0';
+  const fraction = match[2] ?? '';
+  if (fraction.length > decimals) {
+    return refuse(
+      text,
+      `has more than ${decimals} decimals`,
+      `The smallest unit of this token has ${decimals} decimals.`,
+    );
+  }
+  const baseUnits = BigInt(whole + fraction.padEnd(decimals, '0'));
+  if (baseUnits > MAX_UINT256)
+    return refuse(text, 'does not fit into 256 bits', 'Token amounts end at 2^256 - 1 base units.');
+  return baseUnits;
+}
+
+/**
+ * The decimal text of base units without trailing zeros: `formatTokenAmount(1000n, 6)` is `'0.001'`.
+ * @throws PaymentError `invalid_amount` for a negative number.
+ */
+export function formatTokenAmount(baseUnits: bigint, decimals: number): string {
+  assertDecimals(decimals);
+  if (baseUnits < 0n) return refuse(String(baseUnits), 'is negative', 'Token amounts start at 0.');
+  const digits = baseUnits.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
