@@ -1,0 +1,46 @@
+import { ConfigurationError } from '@tollgate/common';
+import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
+
+import type { WeatherEnvironment } from '../../config/weather.environment.js';
+import type { PaidRoute } from '../../paywall/paid-route.js';
+import { OpenMeteo } from './open-meteo.js';
+import { SampleWeather } from './sample-weather.js';
+import { WeatherResource } from './weather-resource.js';
+import type { WeatherSource } from './weather-source.js';
+
+export const WEATHER_PATH = '/api/weather';
+
+/** @throws ConfigurationError where the price does not fit the asset */
+export function createWeatherRoute(weather: WeatherEnvironment, assetDecimals: number): PaidRoute {
+  return {
+    path: WEATHER_PATH,
+    methods: ['GET'],
+    priceBaseUnits: parsePrice(weather.weatherPrice, assetDecimals),
+    description: `Current weather in ${weather.weatherLocation}`,
+    mimeType: 'application/json',
+    answer: 'stored',
+    chargeOn: '<400',
+    resource: new WeatherResource(weather.weatherLocation, createSource(weather)),
+  };
+}
+
+function createSource(weather: WeatherEnvironment): WeatherSource {
+  const place = { latitude: weather.weatherLatitude, longitude: weather.weatherLongitude };
+  switch (weather.weatherSource) {
+    case 'sample':
+      return new SampleWeather(place);
+    case 'open-meteo':
+      return new OpenMeteo({ ...place, url: weather.weatherUrl });
+  }
+}
+
+function parsePrice(text: string, assetDecimals: number): bigint {
+  try {
+    const price = parseTokenAmount(text, assetDecimals);
+    if (price > 0n) return price;
+    throw new ConfigurationError(['WEATHER_PRICE is 0: a gate sells, so every price must be above 0.']);
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    throw new ConfigurationError([`WEATHER_PRICE: ${error.message} ${error.hint ?? ''}`.trim()]);
+  }
+}

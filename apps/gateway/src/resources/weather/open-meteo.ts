@@ -1,0 +1,78 @@
+import { Agent } from 'undici';
+
+import { UpstreamError } from '../../paywall/paid-route.js';
+import { parseOpenMeteo } from './parse-open-meteo.js';
+import type { WeatherReading, WeatherSource } from './weather-source.js';
+
+export const OPEN_METEO_URL = 'https://api.open-meteo.com';
+
+export interface OpenMeteoOptions {
+  readonly latitude: number;
+  readonly longitude: number;
+  /** Base URL of the service. */
+  readonly url?: string | undefined;
+  readonly timeoutMs?: number;
+  readonly maxAnswerBytes?: number;
+  /** How long a reading is given again: the service itself renews its readings every 15 minutes. */
+  readonly freshForMs?: number;
+}
+
+/** Current weather from the forecast API of Open-Meteo, asked at most once a minute however many calls are paid. */
+export class OpenMeteo implements WeatherSource {
+  readonly #agent = new Agent();
+  readonly #url: URL;
+  #kept: { readonly reading: WeatherReading; readonly untilMs: number } | null = null;
+  #asking: Promise<WeatherReading> | null = null;
+
+  constructor(private readonly options: OpenMeteoOptions) {
+    const base = options.url ?? OPEN_METEO_URL;
+    this.#url = new URL(`${base.replace(/\/+$/, '')}/v1/forecast`);
+    this.#url.search = new URLSearchParams({
+      latitude: String(options.latitude),
+      longitude: String(options.longitude),
+      current: 'temperature_2m,relative_humidity_2m,wind_speed_10m,weather_code',
+      temperature_unit: 'celsius',
+      wind_speed_unit: 'kmh',
+    }).toString();
+  }
+
+  async read(nowMs: number): Promise<WeatherReading> {
+    if (this.#kept !== null && nowMs < this.#kept.untilMs) return this.#kept.reading;
+    this.#asking ??= this.#ask().finally(() => (this.#asking = null));
+    const reading = await this.#asking;
+    this.#kept = { reading, untilMs: nowMs + (this.options.freshForMs ?? 60_000) };
+    return reading;
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #ask(): Promise<WeatherReading> {
+    // One clock over the whole call: a body that trickles must not hold the payers who wait for it.
+    const signal = AbortSignal.timeout(this.options.timeoutMs ?? 5_000);
+    try {
+      const { origin, pathname, search } = this.#url;
+      const headers = { accept: 'application/json' };
+      const answer = await this.#agent.request({ origin, path: pathname + search, method: 'GET', headers, signal });
+      const text = await readText(answer.body, this.options.maxAnswerBytes ?? 65_536);
+      if (answer.statusCode !== 200) throw new Error(`it answered ${answer.statusCode}`);
+      return parseOpenMeteo(text);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const timedOut = signal.aborted;
+      throw new UpstreamError('failed', `The weather service gave no reading: ${reason}`, { cause, timedOut });
+    }
+  }
+}
+
+async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`its answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

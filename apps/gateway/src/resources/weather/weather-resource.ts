@@ -1,0 +1,43 @@
+import type { ProducedAnswer, Resource, ResourceRequest } from '../../paywall/paid-route.js';
+import { describeConditions } from './describe-conditions.js';
+import type { WeatherSource } from './weather-source.js';
+
+/** The body of the paid answer; every field as the protocol's WeatherData names it. */
+export interface WeatherData {
+  readonly location: string;
+  /** With its unit. */
+  readonly temperature: string;
+  readonly conditions: string;
+  readonly humidity: string;
+  readonly windSpeed: string;
+  /** ISO 8601, UTC: when this answer was made. */
+  readonly timestamp: string;
+  readonly payment: { readonly isValid: true; readonly txHash: string };
+}
+
+export class WeatherResource implements Resource {
+  constructor(
+    private readonly location: string,
+    private readonly source: WeatherSource,
+    private readonly nowMs: () => number = Date.now,
+  ) {}
+
+  async produce({ verification }: Pick<ResourceRequest, 'verification'>): Promise<ProducedAnswer> {
+    const nowMs = this.nowMs();
+    const reading = await this.source.read(nowMs);
+    const data: WeatherData = {
+      location: this.location,
+      temperature: `${reading.temperatureCelsius} °C`,
+      conditions: describeConditions(reading.weatherCode),
+      humidity: `${reading.humidityPercent}%`,
+      windSpeed: `${reading.windSpeedKmh} km/h`,
+      timestamp: new Date(nowMs).toISOString(),
+      payment: { isValid: verification.isValid, txHash: verification.txHash },
+    };
+    return {
+      status: 200,
+      headers: [['content-type', 'application/json; charset=utf-8']],
+      body: Buffer.from(JSON.stringify(data)),
+    };
+  }
+}
