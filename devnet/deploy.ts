@@ -1,0 +1,62 @@
+import { concatHex, encodeAbiParameters, encodeFunctionData } from 'viem';
+import type { Hex } from 'viem';
+import type { Devnet } from './chain.js';
+import { readContracts } from './contracts.js';
+import { callRpc } from './json-rpc.js';
+import { encodeTransfer, sendTransaction } from './transfer-tokens.js';
+import type { TokenTransfer } from './transfer-tokens.js';
+
+/** Deploys a token that also calls itself USDC but is not the devnet's, and gives every account a million of it. */
+export async function deployToken(chain: Devnet): Promise<Hex> {
+  const { OtherToken } = await readContracts();
+  const token = await deploy(chain, OtherToken.bytecode);
+  for (const { address } of chain.accounts) {
+    const args = [address, 1_000_000_000_000n];
+    await sendTransaction(chain, {
+      to: token,
+      data: encodeFunctionData({ abi: OtherToken.abi, functionName: 'mint', args }),
+    });
+  }
+  return token;
+}
+
+export interface BatchPayer {
+  /** The contract wallet: it is the payer in the `Transfer` logs, and its signatures are checked by EIP-1271. */
+  address: Hex;
+  /** Whose signature the wallet accepts: the devnet's first account. */
+  owner: Hex;
+  /** Makes all the transfers in one transaction, in order, and returns its hash. */
+  pay(transfers: TokenTransfer[]): Promise<Hex>;
+}
+
+/** Deploys a contract wallet with 1,000 USDC that makes several transfers in one transaction. */
+export async function deployBatchPayer(chain: Devnet): Promise<BatchPayer> {
+  const owner = chain.accounts[0]?.address;
+  if (!owner) throw new Error('the devnet has no accounts');
+  const { BatchWallet } = await readContracts();
+  const parameters = encodeAbiParameters([{ type: 'address' }], [owner]);
+  const address = await deploy(chain, concatHex([BatchWallet.bytecode, parameters]));
+  await sendTransaction(chain, {
+    to: chain.asset,
+    data: encodeTransfer(chain, { to: address, amountBaseUnits: 1_000_000_000n }),
+  });
+  return {
+    address,
+    owner,
+    pay: (transfers) => {
+      const calls = transfers.map((transfer) => ({ target: chain.asset, data: encodeTransfer(chain, transfer) }));
+      const data = encodeFunctionData({ abi: BatchWallet.abi, functionName: 'execute', args: [calls] });
+      return sendTransaction(chain, { from: owner, to: address, data });
+    },
+  };
+}
+
+async function deploy(chain: Devnet, creationCode: Hex): Promise<Hex> {
+  const hash = await sendTransaction(chain, { data: creationCode });
+  const receipt = (await callRpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash])) as {
+    status: Hex;
+    contractAddress: Hex;
+  };
+  if (receipt.status !== '0x1') throw new Error(`a contract was not deployed: transaction ${hash} reverted`);
+  return receipt.contractAddress;
+}

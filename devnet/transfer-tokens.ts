@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { concatHex, encodeFunctionData, erc20Abi, keccak256, numberToHex, stringToBytes } from 'viem';
+import type { Hex } from 'viem';
+import type { Devnet } from './chain.js';
+import { callRpc } from './json-rpc.js';
+
+export interface TokenTransfer {
+  amountBaseUnits: bigint;
+  /** Default: the devnet's recipient. */
+  to?: Hex;
+  /** Appends the hash lock of this challenge reference to the calldata. */
+  lockReference?: string;
+}
+
+/** The calldata of one `transfer`, with its hash lock if it has one. */
+export function encodeTransfer(
+  chain: Devnet,
+  { amountBaseUnits, to = chain.payTo, lockReference }: TokenTransfer,
+): Hex {
+  const call = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amountBaseUnits] });
+  if (lockReference === undefined) return call;
+  return concatHex([call, '0x3430324c', keccak256(stringToBytes(lockReference))]);
+}
+
+/**
+ * Pays by a token transfer and waits until it is mined, whether it succeeded or not.
+ * `from` is one of the devnet's accounts (default: the first); `token` the contract (default: its USDC).
+ */
+export async function transferTokens(
+  chain: Devnet,
+  { from, token = chain.asset, ...transfer }: TokenTransfer & { from?: Hex; token?: Hex },
+): Promise<Hex> {
+  return sendTransaction(chain, { from, to: token, data: encodeTransfer(chain, transfer) });
+}
+
+/** Sends a transaction of an unlocked account and waits until it is mined; a revert is mined too. Returns its hash. */
+export async function sendTransaction(
+  chain: Devnet,
+  { from = chain.accounts[0]?.address, to, data }: { from?: Hex | undefined; to?: Hex; data: Hex },
+): Promise<Hex> {
+  // A gas limit of its own: estimating would refuse a transaction that is meant to fail.
+  const transaction = { from, data, gas: numberToHex(5_000_000), ...(to === undefined ? {} : { to }) };
+  const hash = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [transaction])) as Hex;
+  await waitUntilMined(chain, hash);
+  return hash;
+}
+
+/** Anvil's automine can strand a transaction that arrives while it mines another: asking for a block frees it. */
+async function waitUntilMined(chain: Devnet, hash: Hex): Promise<void> {
+  const giveUpMs = Date.now() + 60_000;
+  for (let tries = 1; Date.now() < giveUpMs; tries++) {
+    if ((await callRpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash])) !== null) return;
+    if (chain.blockTimeSeconds === null && tries % 10 === 0) await callRpc(chain.rpcUrl, 'evm_mine');
+    await sleep(20);
+  }
+  throw new Error(`transaction ${hash} was not mined within a minute`);
+}
