@@ -1,6 +1,7 @@
 import {
   createPublicClient,
   createWalletClient,
+  defineChain,
   erc20Abi,
   hexToSignature,
   http,

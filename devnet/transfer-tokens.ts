@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { concatHex, encodeFunctionData, erc20Abi, keccak256, numberToHex, stringToBytes } from 'viem';
+import { appendHashLock } from '@tollgate/protocol';
+import { encodeFunctionData, erc20Abi, numberToHex } from 'viem';
 import type { Hex } from 'viem';
 import type { Devnet } from './chain.js';
 import { callRpc } from './json-rpc.js';
@@ -18,8 +19,7 @@ export function encodeTransfer(
   { amountBaseUnits, to = chain.payTo, lockReference }: TokenTransfer,
 ): Hex {
   const call = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amountBaseUnits] });
-  if (lockReference === undefined) return call;
-  return concatHex([call, '0x3430324c', keccak256(stringToBytes(lockReference))]);
+  return lockReference === undefined ? call : appendHashLock(call, lockReference);
 }
 
 /**
