@@ -1,49 +1,147 @@
 import type { Cluster, Redis } from 'ioredis';
+import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
+import { findPayment } from './find-payment.js';
+import { answerKey, answersKey, birthKey, BUCKETS, bucketOf, entryKey } from './keys.js';
+import { LedgerError } from './ledger-error.js';
+import { locatePayment, transactionEntry } from './payment-id.js';
 import type { Hex, PaymentId } from './payment-id.js';
+import { recordRefusal } from './record-refusal.js';
+import { ScriptRunner } from './script-runner.js';
+import { decodeAnswer, encodeAnswer } from './stored-answer.js';
 import type { ClaimRequest, ClaimResult, FindRequest, FindResult, Lease, Refusal, StoredAnswer } from './types.js';
+
+const CLOCK_SAMPLE_MS = 30_000;
 
 export interface LedgerOptions {
   redis: Redis | Cluster;
+  /** What stored answers may take of Redis's memory, over all buckets. Default 512 MiB. */
   answerStoreBytes?: number;
+  /** How long an answer is kept at most; never longer than its payment's entry. Default 24 hours. */
+  answerRetentionMs?: number;
+  /** How long entries live at least. Give the largest redemption window in use: enlarging it later refuses payments. */
   retentionMs?: number;
+  /** How long an operation waits for Redis. Default 3 seconds. */
   timeoutMs?: number;
 }
 
+/**
+ * The payments ledger: every payment is claimed once, answered once, and remembered for its window. Each operation is
+ * one atomic script; all throw LedgerUnavailableError when Redis cannot be trusted to have done it.
+ */
 export class Ledger {
-  constructor(readonly options: LedgerOptions) {}
-  open(_options: { headBlockNumber?: number } = {}): Promise<void> {
-    return pending();
+  readonly #redis: Redis | Cluster;
+  readonly #runner: ScriptRunner;
+  readonly #answerTtlMs: number;
+  readonly #bucketBytes: number;
+
+  constructor({
+    redis,
+    answerStoreBytes = 512 * 1024 * 1024,
+    answerRetentionMs,
+    retentionMs,
+    timeoutMs,
+  }: LedgerOptions) {
+    this.#redis = redis;
+    this.#bucketBytes = Math.floor(answerStoreBytes / BUCKETS);
+    this.#answerTtlMs = answerRetentionMs ?? 24 * 3600_000;
+    this.#runner = new ScriptRunner({ redis, timeoutMs: timeoutMs ?? 3000, retentionMs: retentionMs ?? 0 });
   }
-  claim(_request: ClaimRequest): Promise<ClaimResult> {
-    return pending();
+
+  /**
+   * Establishes what this Redis can vouch for and loads the scripts. Give the chain's head where it is known.
+   * @throws LedgerError, with a hint, when Redis is unfit: evicting, read-only, too old.
+   * @throws LedgerUnavailableError when it does not answer.
+   */
+  async open({ headBlockNumber }: { headBlockNumber?: number } = {}): Promise<void> {
+    if (headBlockNumber !== undefined) this.#runner.observeHead(headBlockNumber);
+    try {
+      await this.#runner.within(this.#runner.restore());
+    } catch (error) {
+      throw error instanceof LedgerError && error.cause instanceof LedgerError ? error.cause : error;
+    }
+    await this.#sampleClock();
   }
-  find(_request: FindRequest): Promise<FindResult> {
-    return pending();
+
+  /** Takes one of the candidates for this owner until `leaseMs` from now, or says why not. Idempotent per owner. */
+  claim(request: ClaimRequest): Promise<ClaimResult> {
+    return claimPayment(this.#runner, request);
   }
-  renew(_lease: Lease, _leaseMs: number): Promise<boolean> {
-    return pending();
+
+  /** What the ledger knows of this retry key at this transaction, without asking the chain. */
+  find(request: FindRequest): Promise<FindResult> {
+    return this.#runner.within(findPayment(this.#redis, request, this.nowMs()));
   }
-  commit(_lease: Lease, _answer: StoredAnswer | null): Promise<boolean> {
-    return pending();
+
+  /** Lengthens a lease; false when it was taken over or ended. */
+  async renew(lease: Lease, leaseMs: number): Promise<boolean> {
+    const { slot, entry } = this.#locate(lease.id);
+    const args = [slot, lease.generation, lease.owner, leaseMs, EXPIRY_SLACK_MS];
+    return (await this.#runner.run('renew', [entry], args))[0] === 'renewed';
   }
-  release(_lease: Lease, _options: { counted: boolean }): Promise<boolean> {
-    return pending();
+
+  /**
+   * Spends the payment and stores its answer (null: the marker alone, as when the answer does not fit the budget).
+   * False: the lease is no longer this holder's, who must not answer.
+   */
+  async commit(lease: Lease, answer: StoredAnswer | null): Promise<boolean> {
+    const { bucket, slot, entry, answerName } = this.#locate(lease.id);
+    const payload = answer ? encodeAnswer(answer) : '';
+    const [outcome] = await this.#runner.run(
+      'commit',
+      [birthKey(bucket), entry, answerName, answersKey(bucket)],
+      [slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes],
+    );
+    return outcome !== 'stale';
   }
-  releaseOwner(_holder: { chainId: number; txHash: Hex; owner: string }): Promise<void> {
-    return pending();
+
+  /** Gives the payment back unspent; a counted release uses up one of five. False: the lease was not this holder's. */
+  async release(lease: Lease, { counted }: { counted: boolean }): Promise<boolean> {
+    const { slot, entry } = this.#locate(lease.id);
+    const args = [slot, lease.generation, lease.owner, counted ? 1 : 0];
+    return (await this.#runner.run('release', [entry], args))[0] === 'released';
   }
-  readAnswer(_id: PaymentId): Promise<StoredAnswer | null> {
-    return pending();
+
+  /** Gives back what this owner may hold of a transaction, when nobody waits for the verdict any more. */
+  async releaseOwner({ chainId, txHash, owner }: { chainId: number; txHash: Hex; owner: string }): Promise<void> {
+    const entry = transactionEntry(chainId, txHash);
+    await this.#runner.run('releaseOwner', [entryKey(bucketOf(entry), entry)], [owner]);
   }
-  countReproduction(_id: PaymentId, _max: number): Promise<boolean> {
-    return pending();
+
+  /** The stored answer, byte for byte; null when the marker alone was kept. */
+  readAnswer(id: PaymentId): Promise<StoredAnswer | null> {
+    const read = async (): Promise<StoredAnswer | null> => {
+      const bytes = await this.#redis.getBuffer(this.#locate(id).answerName);
+      return bytes && decodeAnswer(bytes);
+    };
+    return this.#runner.within(read());
   }
-  recordRefusal(_refusal: Refusal): Promise<void> {
-    return pending();
+
+  /** Counts one more production for a spent payment; false when `max` are used up. */
+  async countReproduction(id: PaymentId, max: number): Promise<boolean> {
+    const { slot, entry } = this.#locate(id);
+    return (await this.#runner.run('countReproduction', [entry], [slot, max]))[0] === 'counted';
   }
+
+  /** Notes a payment that was made and refused, once per payment and failure, for refund. */
+  recordRefusal(refusal: Refusal): Promise<void> {
+    return recordRefusal(this.#runner, refusal);
+  }
+
+  /** Redis's clock in milliseconds, as of the last sample. */
   nowMs(): number {
-    return Date.now();
+    if (this.#runner.clock.isDue(CLOCK_SAMPLE_MS)) this.#sampleClock().catch(() => undefined);
+    return this.#runner.clock.nowMs();
+  }
+
+  async #sampleClock(): Promise<void> {
+    const sentAtMs = performance.now();
+    const [seconds, micros] = await this.#runner.within(this.#redis.time());
+    this.#runner.clock.observe(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000), sentAtMs);
+  }
+
+  #locate(id: PaymentId): { bucket: number; slot: string; entry: string; answerName: string } {
+    const { entry, slot } = locatePayment(id);
+    const bucket = bucketOf(entry);
+    return { bucket, slot, entry: entryKey(bucket, entry), answerName: answerKey(bucket, entry, slot) };
   }
 }
-
-const pending = (): Promise<never> => Promise.reject(new Error('the ledger is not built yet'));

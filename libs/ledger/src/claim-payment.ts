@@ -1,0 +1,111 @@
+import { birthKey, bucketOf, entryKey } from './keys.js';
+import { locatePayment, readPaymentId } from './payment-id.js';
+import type { EntrySlot, PaymentId } from './payment-id.js';
+import type { ScriptRunner } from './script-runner.js';
+import type { ClaimRequest, ClaimResult, PaymentCandidate } from './types.js';
+
+/** How far the chain's clock may run ahead of Redis's where a birth has no block. */
+const CLOCK_SKEW_MS = 30_000;
+/** Entries outlive the window by this, so that no payment is in its window and out of the ledger. */
+export const EXPIRY_SLACK_MS = 60_000;
+export const MAX_RELEASES = 5;
+
+type Located = PaymentCandidate & EntrySlot;
+
+/**
+ * Claims one of a transaction's payments. All transfers share one entry and are decided in one script; authorizations
+ * have entries (and cluster slots) of their own and are asked one after the other, known payments first, so that a
+ * retry finds its payment before it takes another.
+ */
+export async function claimPayment(runner: ScriptRunner, request: ClaimRequest): Promise<ClaimResult> {
+  const entries = groupByEntry(request.candidates);
+  assertKey(request.owner, 'owner');
+  assertKey(request.fingerprint, 'fingerprint');
+  if (request.retryKey !== null) assertKey(request.retryKey, 'retryKey');
+  runner.observeHead(request.headBlockNumber);
+
+  const [only] = entries;
+  if (entries.length === 1 && only) return (await claimEntry(runner, request, only, 'all')) ?? { outcome: 'used' };
+  for (const candidates of entries) {
+    const result = await claimEntry(runner, request, candidates, 'known');
+    if (result) return result;
+  }
+  let verdict: ClaimResult = { outcome: 'conflict' };
+  for (const candidates of entries) {
+    const result = await claimEntry(runner, request, candidates, 'all');
+    if (result && (result.outcome === 'claimed' || result.outcome === 'late')) return result;
+    if (result && weight(result) > weight(verdict)) verdict = result;
+  }
+  return verdict;
+}
+
+/** Of several verdicts the one that promises the payer most. */
+function weight({ outcome }: ClaimResult): number {
+  return ['conflict', 'used', 'refused', 'busy', 'answered'].indexOf(outcome);
+}
+
+function groupByEntry(candidates: readonly PaymentCandidate[]): [Located, ...Located[]][] {
+  const entries = new Map<string, [Located, ...Located[]]>();
+  for (const candidate of candidates) {
+    const located = { ...candidate, ...locatePayment(candidate.id) };
+    const group = entries.get(located.entry);
+    if (group) group.push(located);
+    else entries.set(located.entry, [located]);
+  }
+  if (entries.size === 0) throw new TypeError('a claim needs at least one payment');
+  return [...entries.values()];
+}
+
+async function claimEntry(
+  runner: ScriptRunner,
+  request: ClaimRequest,
+  candidates: [Located, ...Located[]],
+  scope: 'all' | 'known',
+): Promise<ClaimResult | null> {
+  const { entry } = candidates[0];
+  const bucket = bucketOf(entry);
+  const [outcome, slot = '', number, until] = await runner.run(
+    'claim',
+    [birthKey(bucket), entryKey(bucket, entry)],
+    [
+      request.owner,
+      request.fingerprint,
+      request.retryKey ?? '',
+      request.leaseMs,
+      Math.floor(request.deadlineMs),
+      request.headBlockNumber,
+      CLOCK_SKEW_MS,
+      EXPIRY_SLACK_MS,
+      MAX_RELEASES,
+      scope,
+      ...candidates.flatMap((one) => [one.slot, one.blockNumber, Math.floor(one.minedAtMs), one.windowMs ?? '']),
+    ],
+  );
+  const id = (): PaymentId => readPaymentId({ entry, slot }) ?? candidates[0].id;
+  switch (outcome) {
+    case 'claimed':
+      return {
+        outcome,
+        lease: { id: id(), owner: request.owner, generation: Number(number), untilMs: Number(until) },
+      };
+    case 'answered':
+      return { outcome, id: id() };
+    case 'busy':
+      return { outcome, retryAfterMs: Math.max(0, Number(number)) };
+    case 'payment_too_old':
+    case 'older_than_ledger':
+    case 'released_too_often':
+      return { outcome: 'refused', failure: outcome, id: id() };
+    case 'conflict':
+    case 'used':
+    case 'late':
+      return { outcome };
+    default:
+      return null;
+  }
+}
+
+/** Keys go into the record's line as they are, so they may hold nothing that separates its parts. */
+function assertKey(key: string, name: string): void {
+  if (!/^[\w-]{1,64}$/.test(key)) throw new TypeError(`${name} must be 1 to 64 base64url characters`);
+}

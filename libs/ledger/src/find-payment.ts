@@ -1,0 +1,27 @@
+import { bucketOf, entryKey } from './keys.js';
+import { readPaymentId, transactionEntry } from './payment-id.js';
+import { readRecord } from './payment-record.js';
+import type { Cluster, Redis } from 'ioredis';
+import type { FindRequest, FindResult } from './types.js';
+
+/**
+ * Looks for a payment this retry key has a right to, before the chain is asked. Reads only: what it cannot settle is
+ * `none`, and the claim decides.
+ */
+export async function findPayment(redis: Redis | Cluster, request: FindRequest, nowMs: number): Promise<FindResult> {
+  const entry = transactionEntry(request.chainId, request.txHash);
+  const slots = await redis.hgetall(entryKey(bucketOf(entry), entry));
+  for (const [slot, line] of Object.entries(slots)) {
+    const record = readRecord(line);
+    if (!record || record.retryKey !== request.retryKey) continue;
+    const same = record.fingerprint === request.fingerprint;
+    if (record.state === 'answered' || record.state === 'done') {
+      const id = readPaymentId({ entry, slot });
+      return same && id ? { outcome: 'answered', id } : { outcome: 'conflict' };
+    }
+    if (record.state === 'leased' && record.untilMs !== null && record.untilMs >= nowMs) {
+      return same ? { outcome: 'busy', retryAfterMs: record.untilMs - nowMs } : { outcome: 'conflict' };
+    }
+  }
+  return { outcome: 'none' };
+}

@@ -1,0 +1,28 @@
+/** Entries are spread over this many hash tags, so that a cluster spreads them over its servers. */
+export const BUCKETS = 32;
+
+/** The refused payments have a tag of their own: they belong to no entry. */
+export const REFUSED_STREAM = 'tollgate:{refused}:refused-payments';
+export const REFUSED_SEEN = 'tollgate:{refused}:seen';
+
+/** FNV-1a: an even spread is all that is asked of it. */
+export function bucketOf(entry: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < entry.length; index++) {
+    hash = Math.imul(hash ^ entry.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0) % BUCKETS;
+}
+
+const tag = (bucket: number): string => `tollgate:{pay-${bucket}}`;
+
+export const birthKey = (bucket: number): string => `${tag(bucket)}:birth`;
+export const answersKey = (bucket: number): string => `${tag(bucket)}:answers`;
+export const entryKey = (bucket: number, entry: string): string => `${tag(bucket)}:${entry}`;
+export const answerKey = (bucket: number, entry: string, slot: string): string =>
+  `${tag(bucket)}:answer:${entry}:${slot}`;
+
+/** Reads the entry out of a Redis key; null for births, answers and whatever else lives beside them. */
+export function entryOfKey(key: string): string | null {
+  return /^tollgate:\{pay-\d+\}:((?:tx|auth):.+)$/.exec(key)?.[1] ?? null;
+}

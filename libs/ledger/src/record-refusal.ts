@@ -1,0 +1,34 @@
+import { REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
+import { locatePayment, transactionEntry } from './payment-id.js';
+import type { ScriptRunner } from './script-runner.js';
+import type { Refusal } from './types.js';
+
+/** Older refusals make room for newer ones beyond this. */
+const REFUSALS_KEPT = 100_000;
+
+/** Appends to the refused payments, once per payment and failure. */
+export async function recordRefusal(runner: ScriptRunner, refusal: Refusal): Promise<void> {
+  const payment = nameOf(refusal);
+  const fields = Object.entries({
+    payment,
+    failure: refusal.failure,
+    payer: refusal.payer,
+    amountBaseUnits: refusal.amountBaseUnits?.toString(),
+    minedAtMs: refusal.minedAtMs?.toString(),
+    detail: refusal.detail,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+  await runner.run(
+    'recordRefusal',
+    [REFUSED_SEEN, REFUSED_STREAM],
+    [`${payment}|${refusal.failure}`, REFUSALS_KEPT, ...fields],
+  );
+}
+
+function nameOf({ id, chainId, txHash }: Refusal): string {
+  if (id) {
+    const { entry, slot } = locatePayment(id);
+    return `${entry}:${slot}`;
+  }
+  if (chainId === undefined || txHash === undefined) throw new TypeError('a refusal needs an id or a transaction');
+  return transactionEntry(chainId, txHash);
+}

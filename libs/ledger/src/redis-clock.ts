@@ -1,0 +1,24 @@
+/** Redis's clock as seen from here, so that every process judges deadlines on one clock. */
+export class RedisClock {
+  #offsetMs = Date.now() - performance.now();
+  #sampledAtMs = Number.NEGATIVE_INFINITY;
+
+  nowMs(): number {
+    return Math.floor(performance.now() + this.#offsetMs);
+  }
+
+  /** `sentAtMs` is `performance.now()` from before the question: the answer was made about half-way since. */
+  observe(redisNowMs: number, sentAtMs: number): void {
+    const receivedAtMs = performance.now();
+    this.#offsetMs = redisNowMs - (sentAtMs + receivedAtMs) / 2;
+    this.#sampledAtMs = receivedAtMs;
+  }
+
+  /** Whether a new sample is due; says so once per `ageMs`, so that a silent Redis is not asked without end. */
+  isDue(ageMs: number): boolean {
+    const nowMs = performance.now();
+    if (nowMs - this.#sampledAtMs < ageMs) return false;
+    this.#sampledAtMs = nowMs;
+    return true;
+  }
+}

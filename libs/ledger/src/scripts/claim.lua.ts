@@ -1,0 +1,160 @@
+import { RECORD_LUA } from './record.lua.js';
+
+/**
+ * KEYS birth, entry; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, head block, clock skew ms, slack
+ * ms, releases allowed, `all` or `known` (rules that look at known payments only), then per candidate: slot, block,
+ * mined at ms, window ms or ''. Answers {now, outcome, slot, generation or wait, until}.
+ *
+ * Atomic: looking at every payment of the transaction and taking one, together with the age and birth rules on Redis's
+ * own clock. If anything came between, two requests would take one payment, one request with one retry key two
+ * payments, or a payment lost with an earlier run of the server would be taken again.
+ */
+export const CLAIM_LUA = /* lua */ `${RECORD_LUA}
+local owner, fingerprint, key = ARGV[1], ARGV[2], ARGV[3]
+local lease_ms, deadline, head = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local skew, slack, max_releases, scope = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
+local now = now_ms()
+local function answer(outcome, slot, number, til)
+  return {text(now), outcome, slot or '', text(number or 0), text(til or 0)}
+end
+if now > deadline then return answer('late') end
+
+local candidates, window, newest_block = {}, 0, head
+for index = 11, #ARGV, 4 do
+  local candidate = {
+    slot = ARGV[index], block = tonumber(ARGV[index + 1]), mined = tonumber(ARGV[index + 2]),
+    window = tonumber(ARGV[index + 3])
+  }
+  candidates[#candidates + 1] = candidate
+  window = math.max(window, candidate.window or 0)
+  newest_block = math.max(newest_block, candidate.block)
+end
+
+-- The birth record: what this bucket can vouch for.
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'retention')
+local run = server_run()
+if not birth[1] then
+  birth = {run, '1', text(now), text(newest_block), '1', '0'}
+  redis.call('HSET', KEYS[1], 'run', run, 'epoch', '1', 'at', text(now), 'block', text(newest_block), 'exact', '1',
+    'durable', '0', 'retention', '0')
+elseif birth[1] ~= run then
+  return answer('discontinued')
+end
+local epoch, born_at, born_block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
+local retention = tonumber(birth[6])
+if window > retention then
+  -- A longer window than any before: entries of the shorter ones may have expired and can no longer speak.
+  if retention > 0 then born_at = math.max(born_at, now - retention) end
+  retention = window
+  redis.call('HSET', KEYS[1], 'at', text(born_at), 'retention', text(retention))
+end
+-- Without a block the birth is a time alone, and the chain's clock may run ahead of ours.
+local trusted_from = math.floor((born_at + (birth[5] == '1' and 0 or skew)) / 1000)
+
+local records = read_entry(KEYS[2])
+local known = next(records) ~= nil
+
+-- A transaction redeemed as a whole has spent its transfers, and the other way round.
+if known and (records['receipt'] ~= nil) ~= (candidates[1].slot == 'receipt') then
+  local like = candidates[1]
+  candidates = {}
+  for slot in pairs(records) do
+    if (slot == 'receipt') == (records['receipt'] ~= nil) then
+      candidates[#candidates + 1] = {slot = slot, block = like.block, mined = like.mined, window = like.window}
+    end
+  end
+end
+
+local function is_done(r) return r.state == 'D' or r.state == 'A' end
+local function is_live(r) return r.state == 'L' and r.til >= now end
+-- An unfinished record of an earlier epoch may have been finished in what was lost.
+local function is_doubtful(r, candidate) return not is_done(r) and r.epoch ~= epoch and candidate.window end
+
+local function take(candidate, old)
+  local record = {
+    state = 'L', epoch = epoch, generation = (old and old.generation or 0) + 1, releases = old and old.releases or 0,
+    reproductions = 0, at = now, til = now + lease_ms, owner = owner, fingerprint = fingerprint, key = key
+  }
+  local permanent = known and redis.call('PTTL', KEYS[2]) == -1
+  write_record(KEYS[2], candidate.slot, record)
+  if not candidate.window then
+    redis.call('PERSIST', KEYS[2])
+  elseif not permanent then
+    redis.call('PEXPIREAT', KEYS[2], text(math.max(now, candidate.mined) + retention + slack))
+  end
+  return answer('claimed', candidate.slot, record.generation, record.til)
+end
+
+-- The same owner again (the request was asked twice): the same answer.
+for _, candidate in ipairs(candidates) do
+  local r = records[candidate.slot]
+  if r and r.owner == owner and is_live(r) and not is_doubtful(r, candidate) then
+    return answer('claimed', candidate.slot, r.generation, r.til)
+  end
+end
+
+-- The same retry key again: this very payment, whatever state it is in.
+if key ~= '' then
+  for _, candidate in ipairs(candidates) do
+    local r = records[candidate.slot]
+    if r and r.key == key then
+      local same = r.fingerprint == fingerprint
+      if is_done(r) then return answer(same and 'answered' or 'conflict', candidate.slot) end
+      if is_doubtful(r, candidate) then return answer('older_than_ledger', candidate.slot) end
+      if is_live(r) then return answer(same and 'busy' or 'conflict', candidate.slot, r.til - now) end
+      if r.state == 'R' then
+        if r.releases >= max_releases then return answer('released_too_often', candidate.slot) end
+        return take(candidate, r)
+      end
+      if not same then return answer('conflict', candidate.slot) end
+      return take(candidate, r)
+    end
+  end
+  -- A payment that was good once keeps its answer when it no longer fits the terms.
+  for slot, r in pairs(records) do
+    if r.key == key and (is_done(r) or is_live(r)) then
+      if r.fingerprint ~= fingerprint then return answer('conflict', slot) end
+      return answer(is_done(r) and 'answered' or 'busy', slot, r.til - now)
+    end
+  end
+end
+if scope == 'known' then return answer('none') end
+
+-- Otherwise the first payment that nobody else has a right to.
+local wait, failure, failed_slot, reserved, same_request
+for _, candidate in ipairs(candidates) do
+  local r = records[candidate.slot]
+  local reason
+  if not r then
+    if candidate.window and candidate.mined + candidate.window < now then
+      reason = 'payment_too_old'
+    elseif candidate.window
+      and (candidate.block <= born_block or math.floor(candidate.mined / 1000) < trusted_from) then
+      reason = 'older_than_ledger'
+    else
+      return take(candidate, nil)
+    end
+  else
+    if r.fingerprint == fingerprint then same_request = true end
+    if is_live(r) and not is_doubtful(r, candidate) then
+      wait = math.min(wait or r.til - now, r.til - now)
+    elseif not is_done(r) then
+      if r.key ~= '' then
+        reserved = true
+      elseif is_doubtful(r, candidate) then
+        reason = 'older_than_ledger'
+      elseif r.state == 'R' then
+        if r.releases < max_releases then return take(candidate, r) end
+        reason = 'released_too_often'
+      elseif r.fingerprint == fingerprint then
+        return take(candidate, r)
+      end
+    end
+  end
+  if reason and not failure then failure, failed_slot = reason, candidate.slot end
+end
+if wait then return answer('busy', '', wait) end
+if failure then return answer(failure, failed_slot) end
+if reserved or same_request then return answer('used') end
+return answer('conflict')
+`;

@@ -1,0 +1,61 @@
+import { RECORD_LUA } from './record.lua.js';
+
+/**
+ * KEYS birth, entry, answer, answers (the byte budget); ARGV slot, generation, owner, answer or '', answer ttl ms,
+ * budget bytes. Answers {now, `done` | `answered` | `stale` | `discontinued`}.
+ *
+ * Atomic: seeing that the lease is still this holder's, ending it, and storing the answer inside the budget. If
+ * anything came between, a holder whose lease was taken over would answer too, or a payment would be spent with its
+ * answer missing, or the budget would be overrun.
+ */
+export const COMMIT_LUA = /* lua */ `${RECORD_LUA}
+local slot, generation, owner, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local ttl, budget = tonumber(ARGV[5]), tonumber(ARGV[6])
+local SLICE_MS, OVERHEAD = 300000, 200
+local now = now_ms()
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch')
+if birth[1] ~= server_run() then return {text(now), 'discontinued'} end
+
+local r = read_record(redis.call('HGET', KEYS[2], slot))
+if not r or r.generation ~= generation then return {text(now), 'stale'} end
+-- The same commit sent twice (its reply was lost) is one commit.
+if r.state == 'D' then return {text(now), 'done'} end
+if r.state == 'A' then return {text(now), 'answered'} end
+if r.state ~= 'L' or r.owner ~= owner or r.epoch ~= tonumber(birth[2]) then return {text(now), 'stale'} end
+
+-- Bytes are counted by the slice of time in which they expire, and given back when the slice has passed.
+local function room_for(bytes, until_ms)
+  local slice = math.floor(now / SLICE_MS)
+  local counted = redis.call('HMGET', KEYS[4], 'total', 'swept')
+  local total, swept = tonumber(counted[1] or '0'), tonumber(counted[2] or text(slice))
+  for past = swept + 1, slice do
+    local freed = redis.call('HGET', KEYS[4], text(past))
+    if freed then
+      total = total - tonumber(freed)
+      redis.call('HDEL', KEYS[4], text(past))
+    end
+  end
+  local fits = total + bytes <= budget
+  local last = math.ceil(until_ms / SLICE_MS)
+  if fits then
+    total = total + bytes
+    redis.call('HINCRBY', KEYS[4], text(last), text(bytes))
+  end
+  redis.call('HSET', KEYS[4], 'total', text(total), 'swept', text(slice))
+  local gone = (last + 1) * SLICE_MS
+  if redis.call('PEXPIRETIME', KEYS[4]) < gone then redis.call('PEXPIREAT', KEYS[4], text(gone)) end
+  return fits
+end
+
+r.state, r.at, r.til, r.owner = 'D', now, 0, ''
+if #payload > 0 then
+  local left = redis.call('PTTL', KEYS[2])
+  if left > 0 then ttl = math.min(ttl, left) end
+  if room_for(#payload + OVERHEAD, now + ttl) then
+    redis.call('SET', KEYS[3], payload, 'PX', text(ttl))
+    r.state = 'A'
+  end
+end
+write_record(KEYS[2], slot, r)
+return {text(now), r.state == 'A' and 'answered' or 'done'}
+`;

@@ -1,0 +1,18 @@
+import { RECORD_LUA } from './record.lua.js';
+
+/**
+ * KEYS entry; ARGV slot, how many are allowed. Answers {now, `counted` | `exhausted`}.
+ *
+ * Atomic: comparing with the limit and counting. If another request came between, one payment would buy more than
+ * the allowed repeats.
+ */
+export const COUNT_REPRODUCTION_LUA = /* lua */ `${RECORD_LUA}
+local now = now_ms()
+local r = read_record(redis.call('HGET', KEYS[1], ARGV[1]))
+if not r or (r.state ~= 'D' and r.state ~= 'A') or r.reproductions >= tonumber(ARGV[2]) then
+  return {text(now), 'exhausted'}
+end
+r.reproductions = r.reproductions + 1
+write_record(KEYS[1], ARGV[1], r)
+return {text(now), 'counted'}
+`;

@@ -1,0 +1,49 @@
+import { RECORD_LUA } from './record.lua.js';
+
+/**
+ * KEYS birth; ARGV durable (1 when every write is on disk before it is acknowledged), head block or '', retention ms.
+ * Answers `created`, `same`, `kept` or `raised`.
+ *
+ * Atomic: comparing the run named in the birth record with the run of this server, and raising the birth. If a claim
+ * could come between, a payment whose entry was lost with the last run would be accepted a second time.
+ */
+export const GUARD_LUA = /* lua */ `${RECORD_LUA}
+local info = redis.call('INFO', 'replication')
+if not string.find(info, 'role:master') then
+  return redis.error_reply("READONLY the ledger needs a primary, this server is a replica")
+end
+local run = string.match(info, 'master_replid:(%w+)')
+local promoted = string.find(string.match(info, 'master_replid2:(%w+)') or '0', '[^0]')
+local durable, head, retention = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local now = now_ms()
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'durable', 'retention')
+local old_retention = tonumber(birth[7] or '0')
+retention = math.max(retention, old_retention)
+
+local function born(epoch, at, block)
+  redis.call('HSET', KEYS[1], 'run', run, 'epoch', text(epoch), 'at', text(at), 'block', text(block),
+    'exact', head and '1' or '0', 'durable', durable, 'retention', text(retention))
+end
+
+if not birth[1] then
+  born(1, now, head or 0)
+  return 'created'
+end
+
+local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
+if birth[1] ~= run and (durable ~= '1' or birth[6] ~= '1' or promoted) then
+  born(epoch + 1, math.max(at, now), math.max(block, head or 0))
+  return 'raised'
+end
+
+-- Entries written under a shorter retention may be gone already: what they covered and no longer do is refused.
+if old_retention > 0 and retention > old_retention then at = math.max(at, now - old_retention) end
+-- A birth made by a process that does not follow the chain gets its block from the first that does.
+if head and birth[5] == '0' and now - at < 60000 then
+  block = math.max(block, head)
+  redis.call('HSET', KEYS[1], 'exact', '1')
+end
+redis.call('HSET', KEYS[1], 'run', run, 'at', text(at), 'block', text(block), 'durable', durable,
+  'retention', text(retention))
+return birth[1] == run and 'same' or 'kept'
+`;

@@ -1,0 +1,16 @@
+import { RECORD_LUA } from './record.lua.js';
+
+/**
+ * KEYS seen, stream; ARGV payment and failure as one name, how many to keep, then fields and values of the entry.
+ * Answers {now, `recorded` | `known`}.
+ *
+ * Atomic: seeing that this refusal is new and appending it. If another came between, one payment would be listed
+ * twice and refunded twice.
+ */
+export const RECORD_REFUSAL_LUA = /* lua */ `${RECORD_LUA}
+local now, keep = now_ms(), tonumber(ARGV[2])
+if redis.call('ZADD', KEYS[1], 'NX', text(now), ARGV[1]) == 0 then return {text(now), 'known'} end
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -(keep + 1))
+redis.call('XADD', KEYS[2], 'MAXLEN', '=', text(keep), '*', unpack(ARGV, 3))
+return {text(now), 'recorded'}
+`;

@@ -1,0 +1,38 @@
+import { RECORD_LUA } from './record.lua.js';
+
+/**
+ * KEYS entry; ARGV slot, generation, owner, 1 when the release counts. Answers {now, `released` | `stale`}.
+ *
+ * Atomic: seeing that the lease is still this holder's and giving the payment back. If a take-over came between, the
+ * new holder's payment would be free for a third request.
+ */
+export const RELEASE_LUA = /* lua */ `${RECORD_LUA}
+local now = now_ms()
+local r = read_record(redis.call('HGET', KEYS[1], ARGV[1]))
+if not r or r.generation ~= tonumber(ARGV[2]) then return {text(now), 'stale'} end
+-- The same release sent twice (its reply was lost) is one release.
+if r.state == 'R' then return {text(now), 'released'} end
+if r.state ~= 'L' or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
+r.state, r.at, r.til, r.owner = 'R', now, 0, ''
+r.releases = r.releases + tonumber(ARGV[4])
+write_record(KEYS[1], ARGV[1], r)
+return {text(now), 'released'}
+`;
+
+/**
+ * KEYS entry; ARGV owner. Answers {now, `released` | `none`}.
+ *
+ * Atomic: finding what this owner holds and giving it back. If a commit or a take-over came between, a spent payment
+ * or another holder's would be given away.
+ */
+export const RELEASE_OWNER_LUA = /* lua */ `${RECORD_LUA}
+local now, outcome = now_ms(), 'none'
+for slot, r in pairs(read_entry(KEYS[1])) do
+  if r.state == 'L' and r.owner == ARGV[1] then
+    r.state, r.at, r.til, r.owner = 'R', now, 0, ''
+    write_record(KEYS[1], slot, r)
+    outcome = 'released'
+  end
+end
+return {text(now), outcome}
+`;
