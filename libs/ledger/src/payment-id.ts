@@ -1,4 +1,4 @@
-export type Hex = `0x${string}`;
+import type { Hex } from '@tollgate/protocol';
 
 /**
  * What a claim is about. `transfer`: one `Transfer` log. `transaction`: a whole transaction (policy `receipt`).

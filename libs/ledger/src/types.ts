@@ -1,4 +1,5 @@
-import type { Hex, PaymentId } from './payment-id.js';
+import type { Hex, PaymentFailure } from '@tollgate/protocol';
+import type { PaymentId } from './payment-id.js';
 
 /** One payment a transaction offers. `windowMs`: how long after its block a payment may be redeemed; null: no age rule. */
 export interface PaymentCandidate {
@@ -63,7 +64,7 @@ export interface Refusal {
   id?: PaymentId;
   chainId?: number;
   txHash?: Hex;
-  failure: string;
+  failure: PaymentFailure;
   payer?: Hex;
   amountBaseUnits?: bigint;
   minedAtMs?: number;

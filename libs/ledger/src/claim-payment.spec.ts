@@ -1,0 +1,349 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { startRedis } from '../../../devnet/redis.js';
+import type { RedisServer } from '../../../devnet/redis.js';
+import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
+import { Ledger } from './ledger.js';
+import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';
+import type { ClaimRequest, PaymentCandidate } from './types.js';
+
+const otherFingerprint = createFingerprint({ method: 'POST', path: '/api/weather', query: '' });
+const KEY = hashRetryKey('key');
+const OTHER_KEY = hashRetryKey('other key');
+
+describe('claiming a payment', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let ledger: Ledger;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+    ledger = new Ledger({ redis });
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const claimOf = (overrides: Partial<ClaimRequest> = {}) => sampleClaim(ledger, overrides);
+  const again = (request: ClaimRequest, overrides: Partial<ClaimRequest> = {}): ClaimRequest => ({
+    ...request,
+    owner: createOwner(),
+    ...overrides,
+  });
+  /** A lease that has run out, as after a crash of its holder. */
+  const abandoned = async (overrides: Partial<ClaimRequest> = {}): Promise<ClaimRequest> => {
+    const request = claimOf({ ...overrides, leaseMs: 1 });
+    leaseOf(await ledger.claim(request));
+    await sleep(5);
+    return { ...request, leaseMs: 30_000 };
+  };
+  const spent = async (overrides: Partial<ClaimRequest> = {}): Promise<ClaimRequest> => {
+    const request = claimOf(overrides);
+    expect(await ledger.commit(leaseOf(await ledger.claim(request)), null)).toBe(true);
+    return request;
+  };
+  const released = async (overrides: Partial<ClaimRequest> = {}): Promise<ClaimRequest> => {
+    const request = claimOf(overrides);
+    expect(await ledger.release(leaseOf(await ledger.claim(request)), { counted: true })).toBe(true);
+    return request;
+  };
+
+  it('gives a free payment to the first who asks, until the lease ends', async () => {
+    const request = claimOf();
+    const lease = leaseOf(await ledger.claim(request));
+    expect(lease).toMatchObject({ id: request.candidates[0]!.id, owner: request.owner, generation: 1 });
+    expect(lease.untilMs - ledger.nowMs()).toBeGreaterThan(0);
+  });
+
+  it('claims one of 1,000 concurrent requests for one hash', async () => {
+    const candidates = [sampleTransfer(ledger)];
+    const results = await Promise.all(Array.from({ length: 1000 }, () => ledger.claim(claimOf({ candidates }))));
+    const count = (outcome: string) => results.filter((result) => result.outcome === outcome).length;
+    expect({ claimed: count('claimed'), busy: count('busy') }).toEqual({ claimed: 1, busy: 999 });
+  });
+
+  it('answers the same owner the same lease', async () => {
+    const request = claimOf({ retryKey: KEY });
+    const first = await ledger.claim(request);
+    expect(first.outcome).toBe('claimed');
+    expect(await ledger.claim(request)).toEqual(first);
+  });
+
+  it('changes nothing past the deadline', async () => {
+    const request = claimOf({ deadlineMs: ledger.nowMs() - 1000 });
+    expect(await ledger.claim(request)).toEqual({ outcome: 'late' });
+    leaseOf(await ledger.claim(again(request, { deadlineMs: ledger.nowMs() + 10_000 })));
+  });
+
+  it('takes the hash in upper and lower case for the same payment', async () => {
+    const txHash = sampleHash();
+    const spelled = (hash: `0x${string}`): PaymentCandidate[] => [
+      sampleTransfer(ledger, { id: { kind: 'transfer', chainId: CHAIN_ID, txHash: hash, logIndex: 4 } }),
+    ];
+    leaseOf(await ledger.claim(claimOf({ candidates: spelled(`0x${txHash.slice(2).toUpperCase()}`) })));
+    expect((await ledger.claim(claimOf({ candidates: spelled(txHash) }))).outcome).toBe('busy');
+  });
+
+  describe('retry key and fingerprint', () => {
+    const differ = { retryKey: OTHER_KEY, fingerprint: otherFingerprint };
+
+    it.each([
+      ['same key, same request', {}, 'answered'],
+      ['same key, other request', { fingerprint: otherFingerprint }, 'conflict'],
+      ['other key, same request', { retryKey: OTHER_KEY }, 'used'],
+      ['no key, same request', { retryKey: null }, 'used'],
+      ['other key, other request', differ, 'conflict'],
+    ])('of a spent payment: %s', async (_, overrides, outcome) => {
+      const request = await spent({ retryKey: KEY });
+      expect((await ledger.claim(again(request, overrides))).outcome).toBe(outcome);
+    });
+
+    it.each([
+      ['same key, same request', {}, 'busy'],
+      ['same key, other request', { fingerprint: otherFingerprint }, 'conflict'],
+      ['other key, same request', { retryKey: OTHER_KEY }, 'busy'],
+      ['no key, other request', { ...differ, retryKey: null }, 'busy'],
+    ])('of a payment being served: %s', async (_, overrides, outcome) => {
+      const request = claimOf({ retryKey: KEY });
+      leaseOf(await ledger.claim(request));
+      expect((await ledger.claim(again(request, overrides))).outcome).toBe(outcome);
+    });
+
+    it.each([
+      ['same key, same request', {}, 'claimed'],
+      ['same key, other request', { fingerprint: otherFingerprint }, 'conflict'],
+      ['other key, same request', { retryKey: OTHER_KEY }, 'used'],
+      ['no key, same request', { retryKey: null }, 'used'],
+    ])('of a lease that ran out: %s', async (_, overrides, outcome) => {
+      const request = await abandoned({ retryKey: KEY });
+      expect((await ledger.claim(again(request, overrides))).outcome).toBe(outcome);
+    });
+
+    it.each([
+      ['same key, same request', {}, 'claimed'],
+      ['same key, other request', { fingerprint: otherFingerprint }, 'claimed'],
+      ['other key, same request', { retryKey: OTHER_KEY }, 'used'],
+      ['no key, other request', { ...differ, retryKey: null }, 'used'],
+    ])('of a released payment: %s', async (_, overrides, outcome) => {
+      const request = await released({ retryKey: KEY });
+      expect((await ledger.claim(again(request, overrides))).outcome).toBe(outcome);
+    });
+
+    it.each([
+      ['spent, same request', spent, {}, 'used'],
+      ['spent, other request', spent, { fingerprint: otherFingerprint }, 'conflict'],
+      ['released, same request', released, {}, 'claimed'],
+      ['released, other request', released, { fingerprint: otherFingerprint }, 'claimed'],
+      ['released, now with a key', released, { retryKey: KEY }, 'claimed'],
+      ['ran out, same request', abandoned, {}, 'claimed'],
+      ['ran out, other request', abandoned, { fingerprint: otherFingerprint }, 'conflict'],
+    ])('of a payment without a key: %s', async (_, prepare, overrides, outcome) => {
+      const request = await prepare();
+      expect((await ledger.claim(again(request, overrides))).outcome).toBe(outcome);
+    });
+  });
+
+  it('gives a payment to a new holder with the next generation, and stops the stale one', async () => {
+    const request = claimOf({ retryKey: KEY, leaseMs: 1 });
+    const stale = leaseOf(await ledger.claim(request));
+    await sleep(5);
+    const lease = leaseOf(await ledger.claim(again(request, { leaseMs: 30_000 })));
+    expect(lease.generation).toBe(stale.generation + 1);
+    expect(await ledger.commit(stale, null)).toBe(false);
+    expect(await ledger.renew(stale, 1000)).toBe(false);
+    expect(await ledger.release(stale, { counted: false })).toBe(false);
+    expect(await ledger.commit(lease, null)).toBe(true);
+  });
+
+  it('lets a late holder commit when nobody took over', async () => {
+    const lease = leaseOf(await ledger.claim(claimOf({ leaseMs: 1 })));
+    await sleep(5);
+    expect(await ledger.commit(lease, null)).toBe(true);
+  });
+
+  it('takes the same commit and the same release twice for one', async () => {
+    const committed = leaseOf(await ledger.claim(claimOf()));
+    expect([await ledger.commit(committed, null), await ledger.commit(committed, null)]).toEqual([true, true]);
+    const request = claimOf();
+    const lease = leaseOf(await ledger.claim(request));
+    for (let times = 0; times < 9; times++) expect(await ledger.release(lease, { counted: true })).toBe(true);
+    leaseOf(await ledger.claim(again(request)));
+  });
+
+  it.each([
+    ['with a retry key', KEY],
+    ['without', null],
+  ])('releases a payment five times at most, %s', async (_, retryKey) => {
+    const request = claimOf({ retryKey });
+    for (let times = 0; times < 5; times++) {
+      expect(await ledger.release(leaseOf(await ledger.claim(again(request))), { counted: true })).toBe(true);
+    }
+    const { id } = request.candidates[0]!;
+    const refused = { outcome: 'refused', failure: 'released_too_often', id };
+    expect(await ledger.claim(again(request))).toEqual(refused);
+  });
+
+  it('does not count a release that does not count', async () => {
+    const request = claimOf();
+    for (let times = 0; times < 7; times++) {
+      await ledger.release(leaseOf(await ledger.claim(again(request))), { counted: false });
+    }
+    leaseOf(await ledger.claim(again(request)));
+  });
+
+  it('gives back what an owner holds when nobody waits for it any more', async () => {
+    const request = claimOf({ retryKey: KEY });
+    const { id } = leaseOf(await ledger.claim(request));
+    if (id.kind !== 'transfer') throw new Error('expected a transfer');
+    await ledger.releaseOwner({ ...id, owner: createOwner() });
+    expect((await ledger.claim(again(request))).outcome).toBe('busy');
+    await ledger.releaseOwner({ ...id, owner: request.owner });
+    leaseOf(await ledger.claim(again(request)));
+  });
+
+  it('lengthens a lease', async () => {
+    const lease = leaseOf(await ledger.claim(claimOf({ leaseMs: 1 })));
+    expect(await ledger.renew(lease, 30_000)).toBe(true);
+    await sleep(5);
+    expect((await ledger.claim(claimOf({ candidates: [sampleTransfer(ledger, { id: lease.id })] }))).outcome).toBe(
+      'busy',
+    );
+  });
+
+  describe('a transaction with several payments', () => {
+    const batch = (count: number): PaymentCandidate[] => {
+      const txHash = sampleHash();
+      return Array.from({ length: count }, (_, logIndex) =>
+        sampleTransfer(ledger, { id: { kind: 'transfer', chainId: CHAIN_ID, txHash, logIndex } }),
+      );
+    };
+
+    it('buys as many answers as it holds payments', async () => {
+      const candidates = batch(3);
+      const results = await Promise.all(Array.from({ length: 20 }, () => ledger.claim(claimOf({ candidates }))));
+      const leases = results.filter((result) => result.outcome === 'claimed').map(leaseOf);
+      expect(leases.map(({ id }) => (id.kind === 'transfer' ? id.logIndex : -1)).sort()).toEqual([0, 1, 2]);
+      for (const lease of leases) expect(await ledger.commit(lease, null)).toBe(true);
+      expect((await ledger.claim(claimOf({ candidates }))).outcome).toBe('used');
+    });
+
+    it('finds the payment of a retry key before it takes another', async () => {
+      const candidates = batch(3);
+      const first = claimOf({ candidates });
+      leaseOf(await ledger.claim(first));
+      const keyed = claimOf({ candidates, retryKey: KEY });
+      const lease = leaseOf(await ledger.claim(keyed));
+      expect((await ledger.claim(again(keyed))).outcome).toBe('busy');
+      await ledger.commit(lease, null);
+      expect(await ledger.claim(again(keyed))).toEqual({ outcome: 'answered', id: lease.id });
+      // Also when that payment no longer fits the terms.
+      expect(await ledger.claim(again(keyed, { candidates: candidates.slice(2) }))).toEqual({
+        outcome: 'answered',
+        id: lease.id,
+      });
+    });
+
+    it('takes a released payment before a free one for its own retry key only', async () => {
+      const candidates = batch(2);
+      const keyed = claimOf({ candidates, retryKey: KEY });
+      const lease = leaseOf(await ledger.claim(keyed));
+      await ledger.release(lease, { counted: true });
+      const other = leaseOf(await ledger.claim(again(keyed, { retryKey: OTHER_KEY })));
+      expect(other.id).toEqual(candidates[1]!.id);
+      expect(leaseOf(await ledger.claim(again(keyed))).id).toEqual(lease.id);
+    });
+
+    it('counts as spent when the whole transaction was redeemed, and the other way round', async () => {
+      const [transfer] = batch(1);
+      if (transfer?.id.kind !== 'transfer') throw new Error('expected a transfer');
+      const { chainId, txHash } = transfer.id;
+      const whole = sampleTransfer(ledger, { id: { kind: 'transaction', chainId, txHash }, windowMs: null });
+      const request = await spent({ candidates: [whole], retryKey: KEY });
+      expect((await ledger.claim(again(request, { candidates: [transfer], retryKey: null }))).outcome).toBe('used');
+      expect(await ledger.claim(again(request, { candidates: [transfer] }))).toEqual({
+        outcome: 'answered',
+        id: whole.id,
+      });
+
+      const single = await spent();
+      const { id } = single.candidates[0]!;
+      if (id.kind !== 'transfer') throw new Error('expected a transfer');
+      const wholeOfSingle = { ...whole, id: { kind: 'transaction', chainId, txHash: id.txHash } } as const;
+      expect((await ledger.claim(again(single, { candidates: [wholeOfSingle] }))).outcome).toBe('used');
+    });
+  });
+
+  describe('authorizations', () => {
+    const authorization = (): PaymentCandidate =>
+      sampleTransfer(ledger, {
+        id: {
+          kind: 'authorization',
+          chainId: CHAIN_ID,
+          asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+          from: `0x${'ab'.repeat(20)}`,
+          nonce: sampleHash(),
+        },
+      });
+
+    it('are one payment whatever their spelling', async () => {
+      const candidate = authorization();
+      leaseOf(await ledger.claim(claimOf({ candidates: [candidate] })));
+      const id = { ...candidate.id, asset: '0x4fcf1784b31630811181f670aea7a7bef803eaed' } as PaymentCandidate['id'];
+      expect((await ledger.claim(claimOf({ candidates: [{ ...candidate, id }] }))).outcome).toBe('busy');
+    });
+
+    it('buy one answer each when one transaction carries several, and a retry finds its own', async () => {
+      const candidates = [authorization(), authorization(), sampleTransfer(ledger)];
+      const results = await Promise.all(
+        [1, 2, 3, 4, 5].map((key) => ledger.claim(claimOf({ candidates, retryKey: hashRetryKey(String(key)) }))),
+      );
+      expect(results.map((result) => result.outcome).sort()).toEqual(['busy', 'busy', 'claimed', 'claimed', 'claimed']);
+      const request = claimOf({ candidates: [authorization(), authorization()], retryKey: KEY });
+      const first = leaseOf(await ledger.claim(claimOf({ candidates: request.candidates })));
+      const second = leaseOf(await ledger.claim(request));
+      await ledger.release(first, { counted: false });
+      await ledger.commit(second, null);
+      expect(await ledger.claim(again(request))).toEqual({ outcome: 'answered', id: second.id });
+    });
+  });
+
+  describe('age', () => {
+    const aged = (overrides: Partial<PaymentCandidate>) => claimOf({ candidates: [sampleTransfer(ledger, overrides)] });
+
+    it('refuses a payment past its window', async () => {
+      const result = await ledger.claim(aged({ minedAtMs: ledger.nowMs() - 901_000 }));
+      expect(result).toMatchObject({ outcome: 'refused', failure: 'payment_too_old' });
+    });
+
+    it.each([
+      ['mined before the birth', { minedAtMs: Date.now() - 60_000 }],
+      ['in a block from before the birth', { blockNumber: HEAD_AT_BIRTH }],
+    ])('refuses a payment %s', async (_, overrides) => {
+      const result = await ledger.claim(aged(overrides));
+      expect(result).toMatchObject({ outcome: 'refused', failure: 'older_than_ledger' });
+    });
+
+    it('knows no age where there is no window', async () => {
+      leaseOf(await ledger.claim(aged({ minedAtMs: 0, blockNumber: 1, windowMs: null })));
+    });
+
+    it('gives a spent payment its answer after its window', async () => {
+      const request = await spent({ retryKey: KEY });
+      const candidates = [{ ...request.candidates[0]!, windowMs: 0, minedAtMs: 0 }];
+      expect((await ledger.claim(again(request, { candidates }))).outcome).toBe('answered');
+    });
+  });
+
+  it.each([
+    ['owner', { owner: 'a,b' }],
+    ['fingerprint', { fingerprint: '' }],
+    ['retryKey', { retryKey: 'new\nline' }],
+    ['candidates', { candidates: [] }],
+  ])('throws a TypeError on a bad %s instead of judging the payment', async (_, overrides) => {
+    await expect(ledger.claim(claimOf(overrides))).rejects.toThrow(TypeError);
+  });
+});

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import type { Hex } from '@tollgate/protocol';
+import { createFingerprint, createOwner } from './create-keys.js';
+import type { Ledger } from './ledger.js';
+import type { ClaimRequest, ClaimResult, Lease, PaymentCandidate } from './types.js';
+
+export const CHAIN_ID = 1328;
+/** The block up to which a new ledger vouches for nothing; samples are mined after it. */
+export const HEAD_AT_BIRTH = 1000;
+
+export const sampleHash = (): Hex => `0x${randomBytes(32).toString('hex')}`;
+
+/** Test data: a transfer mined just now, in a block after the ledger's birth. */
+export function sampleTransfer(ledger: Ledger, overrides: Partial<PaymentCandidate> = {}): PaymentCandidate {
+  return {
+    id: { kind: 'transfer', chainId: CHAIN_ID, txHash: sampleHash(), logIndex: 0 },
+    blockNumber: HEAD_AT_BIRTH + 1,
+    // Blocks carry whole seconds: rounded up, the sample is not older than a ledger born this second.
+    minedAtMs: Math.ceil(ledger.nowMs() / 1000) * 1000,
+    windowMs: 900_000,
+    ...overrides,
+  };
+}
+
+/** Test data: a request for one fresh payment by a new owner, without a retry key. */
+export function sampleClaim(ledger: Ledger, overrides: Partial<ClaimRequest> = {}): ClaimRequest {
+  return {
+    candidates: [sampleTransfer(ledger)],
+    owner: createOwner(),
+    fingerprint: createFingerprint({ method: 'GET', path: '/api/weather', query: '' }),
+    retryKey: null,
+    leaseMs: 30_000,
+    deadlineMs: ledger.nowMs() + 10_000,
+    headBlockNumber: HEAD_AT_BIRTH,
+    ...overrides,
+  };
+}
+
+/** The lease of a claim that must have succeeded. */
+export function leaseOf(result: ClaimResult): Lease {
+  if (result.outcome !== 'claimed') throw new Error(`expected a lease, got ${JSON.stringify(result)}`);
+  return result.lease;
+}
