@@ -10,3 +10,15 @@ export {
   type SettingDescription,
   type SettingOptions,
 } from './config/setting.js';
+export { currentRequestId, withRequestId } from './logging/request-id.js';
+export { VERIFY_PAYMENT, type VerifyPaymentRequest, type VerifyPaymentVerdict } from './messages/verify-payment.js';
+export { connectRedis, type RedisConnection } from './redis/connect-redis.js';
+export { RedisClock } from './redis/redis-clock.js';
+export {
+  RequestReplyClient,
+  type AskOptions,
+  type RequestReplyClientOptions,
+} from './request-reply/request-reply-client.js';
+export { RequestReplyContext } from './request-reply/request-reply-context.js';
+export { NoReplyError, QueueFullError, RequestFailedError } from './request-reply/request-reply-error.js';
+export { RequestReplyServer, type RequestReplyServerOptions } from './request-reply/request-reply-server.js';

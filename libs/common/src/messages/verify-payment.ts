@@ -1,0 +1,39 @@
+import type { Lease, PaymentId } from '@tollgate/ledger';
+import type { Hex, PaymentFailure } from '@tollgate/protocol';
+
+/** The version is in the name: a verifier of another version answers "no handler", and never misreads a message. */
+export const VERIFY_PAYMENT = 'verify-payment.v1';
+
+/** A question the gateway asks; asking again under the same `owner` is harmless. */
+export interface VerifyPaymentRequest {
+  requestId: string;
+  /** 128 random bits, base64url, made by the gateway for this request. */
+  owner: string;
+  /** On the clock of the ledger's Redis. */
+  deadlineMs: number;
+  network: string;
+  chainId: number;
+  asset: Hex;
+  payTo: Hex;
+  priceBaseUnits: string;
+  /** Lower case. */
+  txHash: Hex;
+  /** Already authenticated by the gateway. */
+  reference?: { text: string; issuedAtMs: number; priceBaseUnits: string };
+  signature?: Hex;
+  fingerprint: string;
+  /** Hash of the Idempotency-Key, null without one. */
+  retryKey: string | null;
+  leaseMs: number;
+  /** For the share of waiting look-ups one client may hold. */
+  clientAddress: string;
+}
+
+export type VerifyPaymentVerdict =
+  | { outcome: 'claimed'; lease: Lease; bound: boolean; payer: Hex }
+  | { outcome: 'answered'; id: PaymentId }
+  | { outcome: 'busy'; retryAfterMs: number }
+  | { outcome: 'conflict' }
+  | { outcome: 'refused'; failure: PaymentFailure; retryAfterMs?: number }
+  /** Nobody can tell now (chain or ledger out of reach): never a refusal. */
+  | { outcome: 'unavailable'; reason: string };

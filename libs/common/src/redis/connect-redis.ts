@@ -1,0 +1,60 @@
+import { Logger } from '@nestjs/common';
+import { Redis } from 'ioredis';
+
+export interface RedisConnection {
+  url: string;
+  /** Names the connection in `CLIENT LIST` and in the log, e.g. `verify-requests`. */
+  role: string;
+  /**
+   * `commands`: a command waits for at most two reconnections, then fails. `blocking`: the connection waits in
+   * BLMPOP and the like; its command stays pending over any number of reconnections.
+   */
+  use?: 'commands' | 'blocking';
+}
+
+const SILENCE_MS = 10_000;
+
+/**
+ * Connects in the background and reconnects for ever. Log lines name the role and the address; the credentials of the
+ * URL are in none of them.
+ */
+export function connectRedis({ url, role, use = 'commands' }: RedisConnection): Redis {
+  const logger = new Logger('Redis');
+  const address = describeAddress(url);
+  const redis = new Redis(url, {
+    connectionName: `tollgate-${role}`,
+    connectTimeout: 5_000,
+    // A peer that vanished without a word (power, firewall) is found by its silence.
+    socketTimeout: SILENCE_MS,
+    maxRetriesPerRequest: use === 'blocking' ? null : 2,
+    retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  });
+  // One line for each change of state: an outage of an hour is not ten thousand lines.
+  let state: 'new' | 'ready' | 'lost' = 'new';
+  redis.on('ready', () => {
+    if (state === 'lost') logger.log(`${role}: connected to ${address} again`);
+    state = 'ready';
+  });
+  redis.on('error', (error: Error) => {
+    if (state !== 'lost') logger.error(`${role}: no connection to ${address}: ${error.message || error.name}`);
+    state = 'lost';
+  });
+  // Not `close`, which also tells of a connection that we closed.
+  redis.on('reconnecting', () => {
+    if (state === 'ready') {
+      logger.warn(`${role}: lost the connection to ${address}`);
+      state = 'lost';
+    }
+  });
+  return redis;
+}
+
+function describeAddress(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url);
+    return `${hostname}:${port === '' ? '6379' : port}${pathname === '/' ? '' : pathname}`;
+  } catch {
+    return 'an address that is not a URL';
+  }
+}

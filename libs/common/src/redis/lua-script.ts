@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+
+import type { Redis } from 'ioredis';
+
+/** A script sent by its hash, and in full where Redis does not know it (first use, restart, another server). */
+export class LuaScript {
+  readonly #sha: string;
+
+  constructor(private readonly lua: string) {
+    this.#sha = createHash('sha1').update(lua).digest('hex');
+  }
+
+  async run(redis: Redis, key: string, args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await redis.evalsha(this.#sha, 1, key, ...args);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return redis.eval(this.lua, 1, key, ...args);
+    }
+  }
+}

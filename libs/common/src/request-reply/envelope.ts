@@ -1,0 +1,57 @@
+/** A request as it lies in the list. `replyTo` null: an event, nobody waits. */
+export interface RequestEnvelope {
+  v: 1;
+  id: string;
+  pattern: string;
+  data: unknown;
+  replyTo: string | null;
+  /** On the clock of the queue's Redis. */
+  deadlineMs: number;
+  requestId: string;
+}
+
+export type ReplyEnvelope = { v: 1; id: string; data: unknown } | { v: 1; id: string; error: ReplyError };
+
+export interface ReplyError {
+  code: 'no_handler' | 'handler_failed';
+  message: string;
+}
+
+/** Names of the Redis keys of one queue; the hash tag keeps them in one cluster slot. */
+export interface QueueKeys {
+  requests: string;
+  repliesPrefix: string;
+}
+
+export function createQueueKeys(queue: string): QueueKeys {
+  return { requests: `tollgate:{${queue}}:requests`, repliesPrefix: `tollgate:{${queue}}:replies:` };
+}
+
+/** Unknown text to a request of this version, or null: a list can hold anything. */
+export function parseRequest(text: string, keys: QueueKeys): RequestEnvelope | null {
+  const value = parseObject(text) as Partial<Record<keyof RequestEnvelope, unknown>> | null;
+  if (value === null || value.v !== 1) return null;
+  const { id, pattern, replyTo, deadlineMs, requestId } = value;
+  if (typeof id !== 'string' || id.length > 128 || typeof pattern !== 'string' || value.data === undefined) return null;
+  // A reply pushed to any other key could damage what lies there.
+  if (replyTo !== null && !(typeof replyTo === 'string' && replyTo.startsWith(keys.repliesPrefix))) return null;
+  if (typeof deadlineMs !== 'number' || typeof requestId !== 'string') return null;
+  return value as RequestEnvelope;
+}
+
+export function parseReply(text: string): ReplyEnvelope | null {
+  const value = parseObject(text) as { v?: unknown; id?: unknown; data?: unknown; error?: unknown } | null;
+  if (value === null || value.v !== 1 || typeof value.id !== 'string') return null;
+  if (value.error === undefined) return 'data' in value ? (value as ReplyEnvelope) : null;
+  const error = value.error as Partial<ReplyError> | null;
+  return typeof error?.code === 'string' && typeof error.message === 'string' ? (value as ReplyEnvelope) : null;
+}
+
+function parseObject(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

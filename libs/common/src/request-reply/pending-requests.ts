@@ -1,0 +1,81 @@
+import type { ReplyEnvelope } from './envelope.js';
+
+export interface PendingRequest {
+  text: string;
+  /** On this process's monotonic clock, like `repeatAtMs`. */
+  endsAtMs: number;
+  repeatAtMs: number;
+  repeatEveryMs: number;
+  settle: (outcome: ReplyEnvelope | Error) => void;
+}
+
+const TICK_MS = 20;
+
+/** What was asked and not answered. One timer looks after all: two timers a request would cost more than the rest. */
+export class PendingRequests {
+  readonly #pending = new Map<string, PendingRequest>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly repeat: (id: string, request: PendingRequest) => void,
+    private readonly late: () => Error,
+  ) {}
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  add(id: string, request: PendingRequest): void {
+    this.#pending.set(id, request);
+    this.#timer ??= setInterval(() => this.#look(), TICK_MS);
+  }
+
+  has(id: string): boolean {
+    return this.#pending.has(id);
+  }
+
+  /** Has those that may be repeated repeated soon: their push failed. */
+  repeatWithin(delayMs: number, ids: Iterable<string>): void {
+    for (const id of ids) {
+      const request = this.#pending.get(id);
+      if (request === undefined || request.repeatEveryMs === Number.POSITIVE_INFINITY) continue;
+      request.repeatAtMs = Math.min(request.repeatAtMs, performance.now() + delayMs);
+    }
+  }
+
+  forget(id: string): void {
+    this.#pending.delete(id);
+  }
+
+  /** False where nobody waits (any more) for this id. */
+  settle(id: string, outcome: ReplyEnvelope | Error): boolean {
+    const request = this.#pending.get(id);
+    if (request === undefined) return false;
+    this.#pending.delete(id);
+    request.settle(outcome);
+    return true;
+  }
+
+  settleAll(error: Error): void {
+    for (const id of [...this.#pending.keys()]) this.settle(id, error);
+    this.#stopTimer();
+  }
+
+  #look(): void {
+    if (this.#pending.size === 0) return this.#stopTimer();
+    const nowMs = performance.now();
+    for (const [id, request] of this.#pending) {
+      if (nowMs >= request.endsAtMs) {
+        this.settle(id, this.late());
+      } else if (nowMs >= request.repeatAtMs) {
+        request.repeatAtMs = nowMs + request.repeatEveryMs;
+        this.repeat(id, request);
+      }
+    }
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Logger } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+
+export interface PopLoopOptions {
+  /** Its own connection: it blocks. */
+  blocking: Redis;
+  /** Another connection, to wake the blocked one at the end. */
+  commands: Redis;
+  key: string;
+  /** How many entries may come now; waits while there is no room. */
+  room: () => number | Promise<number>;
+  take: (entry: string) => void;
+  logger: Logger;
+}
+
+const BLOCK_SECONDS = 2;
+const PAUSE_MS = 200;
+
+/** Pops batches from a list until stopped; an error is logged once and tried again, whatever it was. */
+export class PopLoop {
+  #running: Promise<void> | null = null;
+  #stopping = false;
+
+  constructor(private readonly options: PopLoopOptions) {}
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Stops taking. What was popped is still handed over: the server is asked to let go, the connection is not cut. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const running = this.#running;
+    if (running === null) return;
+    let ended = false;
+    void running.then(() => (ended = true));
+    for (let attempt = 0; !ended && attempt < 20; attempt++) {
+      void this.#wake();
+      await Promise.race([running, sleep(25)]);
+    }
+    // Redis is gone: nothing can have been popped.
+    if (!ended) this.options.blocking.disconnect();
+    await running;
+  }
+
+  async #run(): Promise<void> {
+    const { blocking, key, room, take, logger } = this.options;
+    let failing = false;
+    while (!this.#stopping) {
+      try {
+        const count = await room();
+        if (this.#stopping) break;
+        const popped = await blocking.blmpop(BLOCK_SECONDS, 1, key, 'LEFT', 'COUNT', count);
+        failing = false;
+        for (const entry of popped?.[1] ?? []) take(entry);
+      } catch (error) {
+        if (this.#stopping) break;
+        if (!failing) logger.error(`cannot read ${key}: ${error instanceof Error ? error.message : String(error)}`);
+        failing = true;
+        await sleep(PAUSE_MS);
+      }
+    }
+  }
+
+  async #wake(): Promise<void> {
+    const { blocking, commands } = this.options;
+    if (blocking.status !== 'ready' || commands.status !== 'ready') return;
+    // The id is looked up by name each time: it changes with every reconnection.
+    const clients = String(await commands.call('CLIENT', 'LIST', 'TYPE', 'normal').catch(() => ''));
+    const name = String(blocking.options.connectionName);
+    for (const line of clients.split('\n')) {
+      const id = line.includes(` name=${name} `) ? /\bid=(\d+)/.exec(line)?.[1] : undefined;
+      if (id !== undefined) await commands.call('CLIENT', 'UNBLOCK', id).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,257 @@
+import { randomBytes } from 'node:crypto';
+
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
+import type { Redis } from 'ioredis';
+
+import { currentRequestId } from '../logging/request-id.js';
+import { connectRedis } from '../redis/connect-redis.js';
+import { RedisClock } from '../redis/redis-clock.js';
+import { createQueueKeys, parseReply, type QueueKeys, type ReplyEnvelope, type RequestEnvelope } from './envelope.js';
+import { PendingRequests } from './pending-requests.js';
+import { PopLoop } from './pop-loop.js';
+import { MAX_PUSH, PUSH_REQUESTS } from './push-requests.lua.js';
+import { NoReplyError, QueueFullError, RequestFailedError } from './request-reply-error.js';
+import { TurnBatch } from './turn-batch.js';
+
+export interface RequestReplyClientOptions {
+  redisUrl: string;
+  queue: string;
+  /** Requests the list may hold, over all clients; also what waits in this process while Redis is away. */
+  queueLimit?: number;
+  /** For send(), which has no options of its own. */
+  timeoutMs?: number;
+  /** Longer requests are refused here: the server would skip them. */
+  maxEnvelopeLength?: number;
+}
+
+export interface AskOptions {
+  timeoutMs: number;
+  /** Asks again, with the same data and id, when no reply came for so long; never without it. */
+  retryAfterMs?: number;
+  /** Carried to the log lines of the server; by default that of the log context. */
+  requestId?: string;
+}
+
+type Outcome = ReplyEnvelope | Error;
+
+interface Outgoing {
+  id: string;
+  text: string;
+  again: boolean;
+}
+
+const REPEAT_FAILED_PUSH_MS = 250;
+
+/**
+ * Asks the servers of a queue; each request is handled by exactly one of them, unless it is asked again.
+ * `ask()` is the short way; `send()` and `emit()` are Nest's.
+ */
+@Injectable()
+export class RequestReplyClient extends ClientProxy implements OnApplicationShutdown {
+  /** Since the start; for metrics. `strayReplies`: to a question that was answered before, or given up. */
+  readonly counts = { asked: 0, askedAgain: 0, queueFull: 0, noReply: 0, strayReplies: 0 };
+  readonly #logger = new Logger(RequestReplyClient.name);
+  readonly #options: Required<RequestReplyClientOptions>;
+  readonly #keys: QueueKeys;
+  readonly #clientId = randomBytes(12).toString('base64url');
+  readonly #pending: PendingRequests;
+  readonly #outgoing = new TurnBatch<Outgoing>((batch) => this.#push(batch));
+  #count = 0;
+  #unpushed = 0;
+  #connecting: Promise<void> | null = null;
+  #ready = false;
+  #closed = false;
+  #failing = false;
+  #commands: Redis | null = null;
+  #blocking: Redis | null = null;
+  #clock: RedisClock | null = null;
+  #loop: PopLoop | null = null;
+
+  constructor(options: RequestReplyClientOptions) {
+    super();
+    this.#options = { queueLimit: 1000, timeoutMs: 10_000, maxEnvelopeLength: 262_144, ...options };
+    this.#keys = createQueueKeys(options.queue);
+    this.#pending = new PendingRequests(
+      (id, { text }) => {
+        this.counts.askedAgain++;
+        this.#outgoing.add({ id, text, again: true });
+      },
+      () => {
+        this.counts.noReply++;
+        return new NoReplyError(options.queue, 'the deadline passed');
+      },
+    );
+  }
+
+  /** Requests without a reply. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  /** Resolves when the queue's Redis answered once; later losses are mended in the background. */
+  async connect(): Promise<void> {
+    if (this.#ready) return;
+    this.#connecting ??= this.#connect().finally(() => (this.#connecting = null));
+    return this.#connecting;
+  }
+
+  /**
+   * Asks, and gives the answer of the handler.
+   *
+   * @throws QueueFullError at once, when the queue has no room: nothing was asked
+   * @throws NoReplyError when no answer came within `timeoutMs`, Redis being away included
+   * @throws RequestFailedError when the handler threw, or no server has a handler for the pattern
+   */
+  ask<TAnswer, TData = unknown>(pattern: string, data: TData, options: AskOptions): Promise<TAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#request(pattern, data, options, (outcome) => {
+        if (outcome instanceof Error) reject(outcome);
+        else if ('error' in outcome) reject(new RequestFailedError(outcome.error));
+        else resolve(outcome.data as TAnswer);
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#pending.settleAll(new NoReplyError(this.#options.queue, 'this process is stopping'));
+    await this.#loop?.stop();
+    this.#disconnect();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.close();
+  }
+
+  override unwrap<T>(): T {
+    return [this.#commands, this.#blocking] as T;
+  }
+
+  protected override publish(packet: ReadPacket, callback: (packet: WritePacket) => void): () => void {
+    const options = { timeoutMs: this.#options.timeoutMs };
+    const id = this.#request(this.normalizePattern(packet.pattern as string), packet.data, options, (outcome) => {
+      if (outcome instanceof Error) callback({ err: outcome });
+      else if ('error' in outcome) callback({ err: new RequestFailedError(outcome.error) });
+      else callback({ response: outcome.data, isDisposed: true });
+    });
+    return () => this.#pending.forget(id);
+  }
+
+  protected override async dispatchEvent<T>(packet: ReadPacket): Promise<T> {
+    const event = this.#createEnvelope(this.normalizePattern(packet.pattern as string), packet.data, null, {
+      timeoutMs: this.#options.timeoutMs,
+    });
+    const accepted = await this.#pushNow([JSON.stringify(event)]);
+    if (accepted === 0) throw new QueueFullError(this.#options.queue);
+    return undefined as T;
+  }
+
+  #request(pattern: string, data: unknown, options: AskOptions, settle: (outcome: Outcome) => void): string {
+    const { queue, queueLimit, maxEnvelopeLength } = this.#options;
+    this.counts.asked++;
+    const envelope = this.#createEnvelope(pattern, data, this.#keys.repliesPrefix + this.#clientId, options);
+    const text = JSON.stringify(envelope);
+    const { id } = envelope;
+    if (this.#closed) settle(new NoReplyError(queue, 'this process is stopping'));
+    else if (text.length > maxEnvelopeLength) settle(new RangeError(`The request has ${text.length} characters.`));
+    else if (this.#unpushed >= queueLimit) {
+      this.counts.queueFull++;
+      settle(new QueueFullError(queue));
+    } else {
+      const nowMs = performance.now();
+      const repeatEveryMs = options.retryAfterMs ?? Number.POSITIVE_INFINITY;
+      const endsAtMs = nowMs + options.timeoutMs;
+      this.#pending.add(id, { text, endsAtMs, repeatAtMs: nowMs + repeatEveryMs, repeatEveryMs, settle });
+      this.#outgoing.add({ id, text, again: false });
+    }
+    return id;
+  }
+
+  #createEnvelope(pattern: string, data: unknown, replyTo: string | null, options: AskOptions): RequestEnvelope {
+    const id = `${this.#clientId}.${(++this.#count).toString(36)}`;
+    return {
+      v: 1,
+      id,
+      pattern,
+      data,
+      replyTo,
+      deadlineMs: Math.ceil((this.#clock?.nowMs() ?? Date.now()) + options.timeoutMs),
+      requestId: options.requestId ?? currentRequestId() ?? id,
+    };
+  }
+
+  #push(batch: Outgoing[]): void {
+    const waiting = batch.filter(({ id }) => this.#pending.has(id));
+    for (let start = 0; start < waiting.length; start += MAX_PUSH) {
+      void this.#pushChunk(waiting.slice(start, start + MAX_PUSH));
+    }
+  }
+
+  async #pushChunk(chunk: Outgoing[]): Promise<void> {
+    this.#unpushed += chunk.length;
+    try {
+      const accepted = await this.#pushNow(chunk.map(({ text }) => text));
+      this.#failing = false;
+      // One that is asked again may still be answered: only a first question is refused.
+      for (const { id, again } of chunk.slice(accepted)) if (!again) this.#refuse(id);
+    } catch (error) {
+      // Whether Redis took them is unknown: those that may be asked again are, the others wait for their deadline.
+      this.#pending.repeatWithin(
+        REPEAT_FAILED_PUSH_MS,
+        chunk.map(({ id }) => id),
+      );
+      if (!this.#failing) this.#logger.warn(`cannot ask ${this.#options.queue}: ${describe(error)}`);
+      this.#failing = true;
+    } finally {
+      this.#unpushed -= chunk.length;
+    }
+  }
+
+  async #pushNow(texts: string[]): Promise<number> {
+    await this.connect();
+    if (this.#commands === null) throw new NoReplyError(this.#options.queue, 'this process is stopping');
+    return Number(await PUSH_REQUESTS.run(this.#commands, this.#keys.requests, [this.#options.queueLimit, ...texts]));
+  }
+
+  #refuse(id: string): void {
+    if (this.#pending.settle(id, new QueueFullError(this.#options.queue))) this.counts.queueFull++;
+  }
+
+  #takeReply(text: string): void {
+    const reply = parseReply(text);
+    if (reply === null) this.#logger.warn(`skipped a malformed reply of ${text.length} characters`);
+    else if (!this.#pending.settle(reply.id, reply)) this.counts.strayReplies++;
+  }
+
+  async #connect(): Promise<void> {
+    const { redisUrl, queue } = this.#options;
+    const role = `${queue}-${this.#clientId}`;
+    // Kept when the first attempt fails: they go on connecting by themselves.
+    const commands = (this.#commands ??= connectRedis({ url: redisUrl, role: `${role}-asks` }));
+    const blocking = (this.#blocking ??= connectRedis({ url: redisUrl, role: `${role}-replies`, use: 'blocking' }));
+    this.#clock ??= new RedisClock(commands);
+    await this.#clock.start();
+    if (this.#closed) return this.#disconnect();
+    this.#loop = new PopLoop({
+      blocking,
+      commands,
+      key: this.#keys.repliesPrefix + this.#clientId,
+      room: () => MAX_PUSH,
+      take: (text) => this.#takeReply(text),
+      logger: this.#logger,
+    });
+    this.#loop.start();
+    this.#ready = true;
+  }
+
+  #disconnect(): void {
+    this.#clock?.stop();
+    this.#commands?.disconnect();
+    this.#blocking?.disconnect();
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

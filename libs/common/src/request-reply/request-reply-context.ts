@@ -1,0 +1,13 @@
+import { BaseRpcContext } from '@nestjs/microservices';
+
+/** What a handler gets as `@Ctx()`. */
+export class RequestReplyContext extends BaseRpcContext<[requestId: string, deadlineMs: number]> {
+  get requestId(): string {
+    return this.args[0];
+  }
+
+  /** On the clock of the queue's Redis: nobody waits for an answer after it. */
+  get deadlineMs(): number {
+    return this.args[1];
+  }
+}

@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+
+import { Logger } from '@nestjs/common';
+import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import type { Redis } from 'ioredis';
+import { isObservable, lastValueFrom } from 'rxjs';
+
+import { withRequestId } from '../logging/request-id.js';
+import { connectRedis } from '../redis/connect-redis.js';
+import { RedisClock } from '../redis/redis-clock.js';
+import { createQueueKeys, parseRequest, type QueueKeys, type ReplyEnvelope, type RequestEnvelope } from './envelope.js';
+import { PopLoop } from './pop-loop.js';
+import { PUSH_REPLIES } from './push-replies.lua.js';
+import { MAX_PUSH } from './push-requests.lua.js';
+import { RequestReplyContext } from './request-reply-context.js';
+import { TurnBatch } from './turn-batch.js';
+
+export interface RequestReplyServerOptions {
+  redisUrl: string;
+  queue: string;
+  /** Requests handled at once; further ones stay in the list, for other replicas. */
+  maxInFlight?: number;
+  /** Requests taken at once, so that one idle replica does not empty the list. */
+  popCount?: number;
+  /** Longer envelopes are skipped unread. */
+  maxEnvelopeLength?: number;
+  /** How long close() waits for the handlers that run. */
+  closeTimeoutMs?: number;
+}
+
+const REPLY_LIFE_MS = 60_000;
+
+/**
+ * Nest transport over Redis lists: takes requests in batches, each by exactly one replica, and pushes replies to the
+ * list of the client that asked. A server that dies takes its requests with it: the client asks again.
+ */
+export class RequestReplyServer extends Server implements CustomTransportStrategy {
+  override readonly transportId = Symbol('request-reply');
+  /** Since the start; for metrics. */
+  readonly counts = { taken: 0, answered: 0, malformed: 0, pastDeadline: 0, lostReplies: 0 };
+  protected override readonly logger = new Logger(RequestReplyServer.name);
+  readonly #options: Required<RequestReplyServerOptions>;
+  readonly #keys: QueueKeys;
+  readonly #replies = new TurnBatch<{ replyTo: string; text: string }>((batch) => this.#pushReplies(batch));
+  #commands: Redis | null = null;
+  #blocking: Redis | null = null;
+  #clock: RedisClock | null = null;
+  #loop: PopLoop | null = null;
+  #inFlight = 0;
+  #pushing = 0;
+  #onProgress: (() => void)[] = [];
+
+  constructor(options: RequestReplyServerOptions) {
+    super();
+    this.#options = { maxInFlight: 512, popCount: 64, maxEnvelopeLength: 262_144, closeTimeoutMs: 20_000, ...options };
+    this.#keys = createQueueKeys(options.queue);
+  }
+
+  /** Requests whose handlers run now. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  async listen(callback: (error?: unknown) => void): Promise<void> {
+    const { redisUrl, queue } = this.#options;
+    const name = `${queue}-${randomBytes(6).toString('hex')}`;
+    const commands = connectRedis({ url: redisUrl, role: `${name}-replies` });
+    const blocking = connectRedis({ url: redisUrl, role: `${name}-requests`, use: 'blocking' });
+    this.#commands = commands;
+    this.#blocking = blocking;
+    this.#clock = new RedisClock(commands);
+    try {
+      await this.#clock.start();
+    } catch (error) {
+      callback(error);
+      return;
+    }
+    const room = () => this.#room();
+    const take = (entry: string) => this.#take(entry);
+    this.#loop = new PopLoop({ blocking, commands, key: this.#keys.requests, room, take, logger: this.logger });
+    this.#loop.start();
+    callback();
+  }
+
+  /** Stops taking, finishes what was taken, pushes the replies, then disconnects. */
+  async close(): Promise<void> {
+    const stopped = this.#loop?.stop();
+    this.#progress();
+    await stopped;
+    const deadlineMs = performance.now() + this.#options.closeTimeoutMs;
+    while (this.#inFlight > 0 && performance.now() < deadlineMs) await this.#nextProgress(deadlineMs);
+    this.#replies.flushNow();
+    while (this.#pushing > 0 && performance.now() < deadlineMs) await this.#nextProgress(deadlineMs);
+    this.#clock?.stop();
+    this.#commands?.disconnect();
+    this.#blocking?.disconnect();
+  }
+
+  on(): never {
+    throw new Error('The request-reply transport has no events; its log tells of connections.');
+  }
+
+  unwrap<T>(): T {
+    return [this.#commands, this.#blocking] as T;
+  }
+
+  #room(): number | Promise<number> {
+    const free = this.#options.maxInFlight - this.#inFlight;
+    if (free > 0) return Math.min(free, this.#options.popCount);
+    return this.#nextProgress().then(() => this.#room());
+  }
+
+  #take(text: string): void {
+    this.counts.taken++;
+    const request = text.length > this.#options.maxEnvelopeLength ? null : parseRequest(text, this.#keys);
+    if (request === null) {
+      this.counts.malformed++;
+      this.logger.warn(`skipped a malformed request of ${text.length} characters in ${this.#keys.requests}`);
+      return;
+    }
+    if (this.#clock !== null && this.#clock.nowMs() > request.deadlineMs) {
+      this.counts.pastDeadline++;
+      return;
+    }
+    const handler = this.messageHandlers.get(request.pattern);
+    if (handler === undefined) {
+      const error = { code: 'no_handler', message: `No handler for "${request.pattern.slice(0, 100)}".` } as const;
+      this.#reply(request, { v: 1, id: request.id, error });
+      return;
+    }
+    this.#inFlight++;
+    withRequestId(request.requestId, () => void this.#handle(request, handler));
+  }
+
+  async #handle(request: RequestEnvelope, handler: MessageHandler): Promise<void> {
+    const { id, data, requestId, deadlineMs } = request;
+    const context = new RequestReplyContext([requestId, deadlineMs]);
+    try {
+      if (handler.isEventHandler === true) {
+        await this.handleEvent(request.pattern, { pattern: request.pattern, data }, context);
+      } else {
+        const result: unknown = await handler(data, context);
+        const answer: unknown = isObservable(result) ? await lastValueFrom(result, { defaultValue: null }) : result;
+        this.#reply(request, { v: 1, id, data: answer ?? null });
+      }
+    } catch (thrown) {
+      const message = describeFailure(thrown);
+      this.logger.error(`the handler of ${request.pattern} failed: ${message}`);
+      this.#reply(request, { v: 1, id, error: { code: 'handler_failed', message } });
+    } finally {
+      this.#inFlight--;
+      if (this.#onProgress.length > 0) setImmediate(() => this.#progress());
+    }
+  }
+
+  #reply(request: RequestEnvelope, reply: ReplyEnvelope): void {
+    if (request.replyTo !== null) this.#replies.add({ replyTo: request.replyTo, text: JSON.stringify(reply) });
+  }
+
+  #pushReplies(batch: { replyTo: string; text: string }[]): void {
+    const byList = new Map<string, string[]>();
+    for (const { replyTo, text } of batch) {
+      const list = byList.get(replyTo);
+      if (list === undefined) byList.set(replyTo, [text]);
+      else list.push(text);
+    }
+    for (const [replyTo, texts] of byList) {
+      for (let start = 0; start < texts.length; start += MAX_PUSH) {
+        void this.#pushTo(replyTo, texts.slice(start, start + MAX_PUSH));
+      }
+    }
+  }
+
+  async #pushTo(replyTo: string, texts: string[]): Promise<void> {
+    this.#pushing++;
+    try {
+      if (this.#commands !== null) await PUSH_REPLIES.run(this.#commands, replyTo, [REPLY_LIFE_MS, ...texts]);
+      this.counts.answered += texts.length;
+    } catch (error) {
+      // The clients ask again.
+      this.counts.lostReplies += texts.length;
+      this.logger.error(`lost ${texts.length} replies: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      this.#pushing--;
+      this.#progress();
+    }
+  }
+
+  #progress(): void {
+    const waiting = this.#onProgress;
+    this.#onProgress = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  #nextProgress(deadlineMs?: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (deadlineMs === undefined) {
+        this.#onProgress.push(resolve);
+        return;
+      }
+      const timer = setTimeout(resolve, Math.max(0, deadlineMs - performance.now()));
+      this.#onProgress.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+/** What Nest's exception layer throws is an Error or its `{status, message}` object. */
+function describeFailure(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  const message = (thrown as { message?: unknown } | null)?.message;
+  return typeof message === 'string' ? message : 'unknown error';
+}
