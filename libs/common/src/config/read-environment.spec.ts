@@ -1,3 +1,7 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { ArrayMinSize, IsBoolean, IsInt, IsOptional, Matches, Max, Min, MinLength } from 'class-validator';
 
 import type { ConfigurationError } from './configuration-error.js';
@@ -119,6 +123,25 @@ describe('readEnvironment', () => {
     expect(problems).toHaveLength(1);
     for (const canary of canaries) expect(problems[0]).not.toContain(canary);
     expect(problems[0]).toContain('(hidden)');
+  });
+
+  it('reads a secret from the file that NAME_FILE names, and shows no more of it', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'tollgate-secret-')), 'secret');
+    const others = { ASSET_ADDRESS: valid.ASSET_ADDRESS, PAY_TO: valid.PAY_TO };
+    writeFileSync(file, `${'c'.repeat(40)}\n`);
+    expect(readEnvironment(ServerEnvironment, { ...others, CHALLENGE_SECRET_FILE: file }).challengeSecret).toEqual([
+      'c'.repeat(40),
+    ]);
+    expect(problemsOf({ ...valid, CHALLENGE_SECRET_FILE: file })).toEqual([
+      'CHALLENGE_SECRET and CHALLENGE_SECRET_FILE are both set. Keep one of them.',
+    ]);
+    expect(problemsOf({ ...others, CHALLENGE_SECRET_FILE: `${file}-gone` })).toEqual([
+      `CHALLENGE_SECRET_FILE cannot be read (ENOENT): ${file}-gone`,
+    ]);
+    writeFileSync(file, 'canary-three');
+    const [problem] = problemsOf({ ...others, CHALLENGE_SECRET_FILE: file });
+    expect(problem).toContain('(hidden)');
+    expect(problem).not.toContain('canary');
   });
 
   it('takes settings together only when each is right alone', () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 
 import { ConfigurationError } from './configuration-error.js';
@@ -10,7 +12,8 @@ export interface ChecksTogether {
 
 /**
  * Reads the settings of an environment class, its groups included. An unset or empty variable takes the default;
- * a setting without a default is required unless class-validator says `@IsOptional()`.
+ * a setting without a default is required unless class-validator says `@IsOptional()`. A secret may also stand in a
+ * file, named by the same variable with `_FILE` behind it, as container platforms hand them out.
  *
  * @throws ConfigurationError listing every problem, with how to mend it and without any value of a secret
  */
@@ -46,13 +49,17 @@ function readGroup<T extends object>(
 
   const described = ownSettings(environment);
   const faulty = new Set<string>();
+  const texts = new Map<string, string>();
   for (const setting of described) {
-    const text = env[setting.name]?.trim();
-    if (text === undefined || text === '') {
+    const text = readText(setting, env, problems);
+    if (text === undefined) {
+      faulty.add(setting.property);
+    } else if (text === '') {
       if (!setting.required || isOptional(environment, setting.property)) continue;
       problems.push(`${setting.name} is not set. ${howToMend(setting)}`);
       faulty.add(setting.property);
     } else {
+      texts.set(setting.property, text);
       fields[setting.property] = convert(text, setting);
     }
   }
@@ -61,13 +68,35 @@ function readGroup<T extends object>(
   for (const error of validateSync(result, { forbidUnknownValues: false, skipUndefinedProperties: false })) {
     const setting = byProperty.get(error.property);
     if (setting === undefined || faulty.has(error.property)) continue;
-    problems.push(`${explain(error, setting, env[setting.name])}. ${howToMend(setting)}`);
+    problems.push(`${explain(error, setting, texts.get(setting.property))}. ${howToMend(setting)}`);
   }
   // Settings that are wrong alone would only repeat themselves in the checks that take them together.
   if (problems.length === problemsBefore && 'problemsTogether' in result) {
     problems.push(...(result as unknown as ChecksTogether).problemsTogether());
   }
   return result;
+}
+
+/** The text of a setting, empty where it is not set; undefined where it could not be read, which is then a problem. */
+function readText(
+  setting: SettingDescription,
+  env: Readonly<Record<string, string | undefined>>,
+  problems: string[],
+): string | undefined {
+  const text = env[setting.name]?.trim() ?? '';
+  const file = env[`${setting.name}_FILE`]?.trim() ?? '';
+  if (!setting.secret || file === '') return text;
+  if (text !== '') {
+    problems.push(`${setting.name} and ${setting.name}_FILE are both set. Keep one of them.`);
+    return undefined;
+  }
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    problems.push(`${setting.name}_FILE cannot be read (${code}): ${file}`);
+    return undefined;
+  }
 }
 
 function convert(text: string, setting: SettingDescription): unknown {
