@@ -1,0 +1,40 @@
+/** What a lane is told: how often to measure, how much, and where to say what it is doing. */
+export interface LaneOptions {
+  rounds: number;
+  /** Fewer requests and cases: says whether it runs, not how fast. */
+  quick: boolean;
+  /** Beside the published servers too. */
+  peers: boolean;
+  /** Also the cases that take minutes. */
+  full: boolean;
+  progress: (text: string) => void;
+}
+
+/** One line of a lane's table: one subject in one case, medians over the rounds. */
+export interface LaneRow {
+  /** What was asked, e.g. `32 connections`. */
+  case: string;
+  /** Who answered, e.g. `tollgate` or `raw Fastify`. */
+  subject: string;
+  /** Answers (or operations) a second, median over the rounds. */
+  perSecond?: number;
+  /** Slowest and fastest round. */
+  range?: [number, number];
+  p50Ms?: number;
+  p99Ms?: number;
+  /** Median over the rounds of this subject's rate divided by the baseline's rate in the same round. */
+  ratio?: number;
+  /** Requests that were not answered as they should be, in all rounds. */
+  failed?: number;
+  /** Processor cores used by each process during the measurement, and whatever else belongs to the row. */
+  detail?: Record<string, number | string>;
+}
+
+export interface LaneResult {
+  lane: string;
+  title: string;
+  /** What `ratio` divides by. */
+  baseline?: string;
+  rows: LaneRow[];
+  notes?: string[];
+}

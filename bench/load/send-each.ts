@@ -1,0 +1,107 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import type { Sample } from '../run-rounds.js';
+
+export interface LoadOptions {
+  url: string;
+  /** Whole HTTP/1.1 requests, each sent once. */
+  requests: Buffer[];
+  /** Connections, each with one request under way. */
+  inFlight: number;
+  expectedStatus: number;
+}
+
+/** The first answer that was not as expected, to say why a run failed. */
+export interface LoadResult extends Sample {
+  firstFailure?: string;
+}
+
+/**
+ * Sends each request once over keep-alive connections and takes the time of each. Requests are bytes made beforehand and
+ * answers are read only as far as they must be: on two cores a full HTTP client would take the time of what it measures.
+ */
+export async function sendEach({ url, requests, inFlight, expectedStatus }: LoadOptions): Promise<LoadResult> {
+  const { hostname, port } = new URL(url);
+  const sockets = await Promise.all(
+    Array.from({ length: Math.min(inFlight, requests.length) }, () => open(hostname, Number(port))),
+  );
+  const latencies = new Float64Array(requests.length);
+  let next = 0;
+  let failed = 0;
+  let firstFailure: string | undefined;
+
+  const drive = (socket: Socket) =>
+    new Promise<void>((resolve) => {
+      let index = -1;
+      let sentMs = 0;
+      let received: Buffer = Buffer.alloc(0);
+      const send = () => {
+        const request = requests[next];
+        if (!request) return resolve();
+        index = next++;
+        sentMs = performance.now();
+        socket.write(request);
+      };
+      const note = (failure: string) => {
+        failed++;
+        firstFailure ??= failure;
+      };
+      socket.on('data', (chunk: Buffer) => {
+        received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+        const answer = readAnswer(received);
+        if (!answer) return;
+        latencies[index] = performance.now() - sentMs;
+        if (answer.status !== expectedStatus) note(received.toString('latin1').slice(0, 1000));
+        received = Buffer.alloc(0);
+        send();
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        if (next < requests.length) note('the connection was closed');
+        resolve();
+      });
+      send();
+    });
+
+  const startedMs = performance.now();
+  await Promise.all(sockets.map(drive));
+  const seconds = (performance.now() - startedMs) / 1000;
+  for (const socket of sockets) socket.destroy();
+  latencies.sort();
+  return {
+    perSecond: (requests.length - failed) / seconds,
+    p50Ms: latencies[Math.floor(latencies.length * 0.5)] ?? NaN,
+    p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? NaN,
+    failed,
+    ...(firstFailure === undefined ? {} : { firstFailure }),
+  };
+}
+
+/** A request without body, as bytes. */
+export function encodeRequest(url: string, headers: Record<string, string> = {}): Buffer {
+  const { host, pathname } = new URL(url);
+  const lines = Object.entries({ host, connection: 'keep-alive', ...headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  return Buffer.from(`GET ${pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+}
+
+/** The status of a complete answer, or nothing while more bytes must come. */
+function readAnswer(bytes: Buffer): { status: number } | undefined {
+  const headLength = bytes.indexOf('\r\n\r\n');
+  if (headLength < 0) return undefined;
+  const head = bytes.toString('latin1', 0, headLength);
+  const bodyLength = bytes.length - headLength - 4;
+  const declared = /\r\ncontent-length: *(\d+)/i.exec(head);
+  const isComplete = declared
+    ? bodyLength >= Number(declared[1])
+    : bytes.toString('latin1', Math.max(headLength + 4, bytes.length - 5)) === '0\r\n\r\n';
+  return isComplete ? { status: Number(head.slice(9, 12)) } : undefined;
+}
+
+function open(host: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true }, () => resolve(socket));
+    socket.once('error', reject);
+  });
+}

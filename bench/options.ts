@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+
+export const LANES = ['unpaid', 'paid', 'distant', 'ledger', 'transport', 'growth', 'footprint'] as const;
+export type LaneName = (typeof LANES)[number];
+
+export interface BenchOptions {
+  lanes: LaneName[];
+  rounds: number;
+  quick: boolean;
+  full: boolean;
+  peers: boolean;
+  output: string;
+}
+
+export const HELP = `npm run bench -- [options]
+
+Measures Tollgate beside other servers on this machine: in one run, in interleaved rounds; prints medians and ratios and
+writes them to a JSON file. Nothing here is a test: no figure fails the run.
+
+  --lane <name>     only this lane; may be given several times:
+                      unpaid     402 answers, beside raw Fastify and the published servers
+                      paid       paid answers, beside one process without the queue and the published servers
+                      distant    the same with the chain's RPC 50 ms away
+                      ledger     the ledger alone, beside bare Redis
+                      transport  the verify queue alone, beside other transports
+                      growth     cost with 1, 2, 4 processes and with a full ledger
+                      footprint  start-up time and memory of each process
+  --rounds <n>      rounds to take the median of (default 5)
+  --quick           one short round: does it run?
+  --full            also the cases that take minutes (ten million ledger entries)
+  --no-peers        without the published servers (nothing is installed)
+  --output <file>   where the JSON goes (default bench/results/<time>.json)
+  --help            this text
+`;
+
+/** Reads the command line; throws with a sentence on how to mend it. Null asks for the help text. */
+export function parseOptions(args: string[]): BenchOptions | null {
+  const { values } = parseArgs({
+    args,
+    options: {
+      lane: { type: 'string', multiple: true },
+      rounds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      full: { type: 'boolean', default: false },
+      'no-peers': { type: 'boolean', default: false },
+      output: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return null;
+  const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds wants a whole number from 1 on');
+  return {
+    lanes: (values.lane ?? [...LANES]).map(parseLane),
+    rounds,
+    quick: values.quick,
+    full: values.full,
+    peers: !values['no-peers'],
+    output: values.output ?? `bench/results/${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.json`,
+  };
+}
+
+function parseLane(name: string): LaneName {
+  const lane = LANES.find((known) => known === name);
+  if (!lane) throw new Error(`there is no lane ${name}; choose from ${LANES.join(', ')}`);
+  return lane;
+}

@@ -1,0 +1,81 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import type { LaneResult, LaneRow } from './lane.js';
+
+export interface Report {
+  takenAt: string;
+  machine: { cores: number; memoryGiB: number; platform: string; node: string };
+  rounds: number;
+  lanes: LaneResult[];
+}
+
+export function createReport(rounds: number, lanes: LaneResult[]): Report {
+  return {
+    takenAt: new Date().toISOString(),
+    machine: {
+      cores: cpus().length,
+      memoryGiB: Math.round(totalmem() / 2 ** 30),
+      platform: `${process.platform} ${process.arch}`,
+      node: process.version,
+    },
+    rounds,
+    lanes,
+  };
+}
+
+export function writeReport(report: Report, file: string): string {
+  const path = resolve(file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify(report, null, 2) + '\n');
+  return path;
+}
+
+/** A lane as a Markdown table, which reads well on a screen too. */
+export function formatLane({ lane, title, baseline, rows, notes = [] }: LaneResult): string {
+  const details = [...new Set(rows.flatMap(({ detail }) => Object.keys(detail ?? {})))];
+  const columns: [string, (row: LaneRow) => string][] = [
+    ['', (row) => row.case],
+    ['server', (row) => row.subject],
+    ['per second', (row) => formatNumber(row.perSecond)],
+    ['slowest-fastest', (row) => (row.range ? row.range.map(formatNumber).join('-') : '')],
+    [`ratio to ${baseline ?? 'baseline'}`, (row) => (row.ratio === undefined ? '' : row.ratio.toFixed(2))],
+    ['p50 ms', (row) => formatNumber(row.p50Ms)],
+    ['p99 ms', (row) => formatNumber(row.p99Ms)],
+    ['failed', (row) => (row.failed ? String(row.failed) : '')],
+    ...details.map((name): [string, (row: LaneRow) => string] => [
+      name,
+      (row) => {
+        const value = row.detail?.[name];
+        return typeof value === 'number' ? formatNumber(value) : (value ?? '');
+      },
+    ]),
+  ];
+  const used = columns.filter(
+    ([name], index) => index < 2 || rows.some((row) => columnText(columns, name, row) !== ''),
+  );
+  const cells = [used.map(([name]) => name), ...rows.map((row) => used.map(([, read]) => read(row)))];
+  const widths = used.map((_, column) => Math.max(3, ...cells.map((line) => (line[column] ?? '').length)));
+  const lines = cells.map(
+    (line) => `| ${line.map((text, column) => pad(text, widths[column] ?? 0, column)).join(' | ')} |`,
+  );
+  const rule = `|${widths.map((width, column) => (column < 2 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [`## ${lane}: ${title}`, '', lines[0], rule, ...lines.slice(1), ...notes.map((note) => `\n${note}`), ''].join(
+    '\n',
+  );
+}
+
+function columnText(columns: [string, (row: LaneRow) => string][], name: string, row: LaneRow): string {
+  return columns.find(([column]) => column === name)?.[1](row) ?? '';
+}
+
+function pad(text: string, width: number, column: number): string {
+  return column < 2 ? text.padEnd(width) : text.padStart(width);
+}
+
+/** Three significant digits, thousands separated; nothing for what was not measured. */
+export function formatNumber(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return '';
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
+  return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+}

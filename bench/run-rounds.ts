@@ -1,0 +1,76 @@
+import type { LaneRow } from './lane.js';
+
+/** What one subject did in one round. */
+export interface Sample {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  failed: number;
+  detail?: Record<string, number>;
+}
+
+export interface Subject {
+  name: string;
+  measure: () => Promise<Sample>;
+}
+
+export interface Case {
+  name: string;
+  baseline: string;
+  subjects: Subject[];
+}
+
+/**
+ * Measures every subject of every case once a round, and turns the order each round: what disturbs the machine for a
+ * while then disturbs all subjects alike, and a ratio is taken inside one round.
+ */
+export async function runRounds(cases: Case[], rounds: number, progress: (text: string) => void): Promise<LaneRow[]> {
+  const samples = new Map<Subject, Sample[]>();
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, subjects } of cases) {
+      const turned = subjects.map((_, index) => subjects[(index + round) % subjects.length]).filter(isPresent);
+      for (const subject of turned) {
+        progress(`round ${round + 1} of ${rounds}, ${name}: ${subject.name}`);
+        const taken = samples.get(subject) ?? [];
+        taken.push(await subject.measure());
+        samples.set(subject, taken);
+      }
+    }
+  }
+  return cases.flatMap(({ name, baseline, subjects }) => {
+    const base = subjects.find((subject) => subject.name === baseline);
+    const baseSamples = base && samples.get(base);
+    return subjects.map((subject) => toRow(name, subject.name, samples.get(subject) ?? [], baseSamples));
+  });
+}
+
+/** The middle value; the mean of the two middle ones when their number is even. */
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? NaN;
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? NaN;
+  return (lower + upper) / 2;
+}
+
+function toRow(caseName: string, subject: string, samples: Sample[], base: Sample[] | undefined): LaneRow {
+  const rates = samples.map(({ perSecond }) => perSecond);
+  const ratios = samples.map(({ perSecond }, round) => perSecond / (base?.[round]?.perSecond ?? NaN));
+  const names = [...new Set(samples.flatMap(({ detail }) => Object.keys(detail ?? {})))];
+  return {
+    case: caseName,
+    subject,
+    perSecond: median(rates),
+    range: [Math.min(...rates), Math.max(...rates)],
+    p50Ms: median(samples.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(samples.map(({ p99Ms }) => p99Ms)),
+    ...(base ? { ratio: median(ratios) } : {}),
+    failed: samples.reduce((sum, { failed }) => sum + failed, 0),
+    detail: Object.fromEntries(
+      names.map((name) => [name, median(samples.map(({ detail }) => detail?.[name] ?? NaN))] as const),
+    ),
+  };
+}
+
+function isPresent<T>(value: T | undefined): value is T {
+  return value !== undefined;
+}
