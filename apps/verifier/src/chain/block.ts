@@ -1,0 +1,20 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { parseHash, parseObject, parseQuantity } from './rpc-value.js';
+
+export interface Block {
+  hash: Hex;
+  number: number;
+  timeMs: number;
+}
+
+/** Reads the result of `eth_getBlockByHash` or `…ByNumber`; null when the node does not have it. */
+export function parseBlock(value: unknown): Block | null {
+  if (value === null) return null;
+  const block = parseObject(value, 'block');
+  return {
+    hash: parseHash(block.hash, 'block.hash'),
+    number: parseQuantity(block.number, 'block.number'),
+    timeMs: parseQuantity(block.timestamp, 'block.timestamp') * 1000,
+  };
+}

@@ -1,0 +1,101 @@
+import type { Hex } from '@tollgate/protocol';
+
+import type { BlockTimes } from './block-times.js';
+import { ChainUnavailableError } from './chain-unavailable-error.js';
+import { parseReceipt, type Receipt } from './receipt.js';
+import type { RpcBatcher } from './rpc-batcher.js';
+import { valueOf, type RpcResult } from './rpc-endpoint.js';
+import { parseData } from './rpc-value.js';
+import { parseTransaction } from './transaction.js';
+
+/** A transaction that is in a block. */
+export interface MinedTransaction {
+  receipt: Receipt;
+  /** The calldata, in lower case. */
+  input: Hex;
+}
+
+/** What the chain says about a transaction now; `mined` is null while there is no receipt. */
+export interface Sighting {
+  mined: MinedTransaction | null;
+  headBlockNumber: number;
+}
+
+export interface ContractSignature {
+  signer: Hex;
+  hash: Hex;
+  signature: Hex;
+}
+
+const MISSING: RpcResult = { kind: 'missing' };
+const EIP_1271_MAGIC = '0x1626ba7e';
+/** JSON-RPC code of `execution reverted`; some nodes put it into the message only. */
+const REVERTED = 3;
+
+/** Reads payments from the chain: one round trip each, shared with the others that are under way. */
+export class ChainReader {
+  constructor(
+    private readonly batcher: RpcBatcher,
+    private readonly blockTimes: BlockTimes,
+  ) {}
+
+  /** @throws ChainUnavailableError when no believable answer came before the deadline */
+  readTransaction(txHash: Hex, deadlineMs: number): Promise<Sighting> {
+    return this.batcher.ask({
+      calls: [
+        { method: 'eth_getTransactionReceipt', params: [txHash] },
+        { method: 'eth_getTransactionByHash', params: [txHash] },
+      ],
+      deadlineMs,
+      read: ([receipt = MISSING, transaction = MISSING], headBlockNumber) =>
+        readSighting(txHash, receipt, transaction, headBlockNumber),
+    });
+  }
+
+  /** The time of the block the receipt is in, in milliseconds. */
+  readBlockTime(receipt: Receipt, deadlineMs: number): Promise<number> {
+    return this.blockTimes.read(receipt, deadlineMs);
+  }
+
+  /** EIP-1271: false for an address without code, and for a contract that reverts or says no. */
+  isContractSignature({ signer, hash, signature }: ContractSignature, deadlineMs: number): Promise<boolean> {
+    return this.batcher.ask({
+      calls: [
+        { method: 'eth_getCode', params: [signer, 'latest'] },
+        { method: 'eth_call', params: [{ to: signer, data: encodeIsValidSignature(hash, signature) }, 'latest'] },
+      ],
+      deadlineMs,
+      read: ([code = MISSING, call = MISSING]) => {
+        if (parseData(valueOf(code, 'eth_getCode'), 'code') === '0x' || isRevert(call)) return false;
+        return parseData(valueOf(call, 'eth_call'), 'eth_call').startsWith(EIP_1271_MAGIC.padEnd(66, '0'));
+      },
+    });
+  }
+
+  /** The number of the newest block; throws where the chain is not the configured one. */
+  readHead(deadlineMs: number): Promise<number> {
+    return this.batcher.ask({ calls: [], deadlineMs, read: (_, headBlockNumber) => headBlockNumber });
+  }
+}
+
+function readSighting(txHash: Hex, receiptResult: RpcResult, transactionResult: RpcResult, head: number): Sighting {
+  const receipt = parseReceipt(valueOf(receiptResult, 'eth_getTransactionReceipt'), txHash);
+  const transaction = parseTransaction(valueOf(transactionResult, 'eth_getTransactionByHash'), txHash);
+  if (receipt === null) return { mined: null, headBlockNumber: head };
+  // Servers behind one load balancer may be a block apart, and a block may be replaced between the two calls.
+  if (transaction?.blockHash !== receipt.blockHash) {
+    throw new ChainUnavailableError('rpc_inconsistent', 'The receipt and the transaction name different blocks.');
+  }
+  return { mined: { receipt, input: transaction.input }, headBlockNumber: Math.max(head, receipt.blockNumber) };
+}
+
+function isRevert(result: RpcResult): boolean {
+  return result.kind === 'error' && (result.code === REVERTED || /revert/i.test(result.message));
+}
+
+/** `isValidSignature(bytes32,bytes)`: selector, hash, offset, length, padded bytes. */
+function encodeIsValidSignature(hash: Hex, signature: Hex): Hex {
+  const bytes = signature.slice(2);
+  const length = (bytes.length / 2).toString(16).padStart(64, '0');
+  return `${EIP_1271_MAGIC}${hash.slice(2)}${'40'.padStart(64, '0')}${length}${bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0')}` as Hex;
+}

@@ -1,0 +1,45 @@
+import { BlockTimes } from './block-times.js';
+import type { ChainObserver } from './chain-observer.js';
+import { ChainReader } from './chain-reader.js';
+import { RpcBatcher } from './rpc-batcher.js';
+import { RpcEndpoint } from './rpc-endpoint.js';
+import { RpcEndpoints } from './rpc-endpoints.js';
+
+export interface ChainOptions {
+  /** In order of preference. */
+  urls: readonly string[];
+  chainId: number;
+  timeoutMs: number;
+  batchSize: number;
+  batchesInFlight: number;
+  maxResponseBytes: number;
+  observer: ChainObserver;
+  /** The clock of every deadline handed in. */
+  nowMs: () => number;
+}
+
+export interface ConnectedChain {
+  reader: ChainReader;
+  close(): Promise<void>;
+}
+
+/** Puts the parts of this folder together. Nothing is sent before the first question. */
+export function connectChain(options: ChainOptions): ConnectedChain {
+  const { chainId, batchSize, batchesInFlight, maxResponseBytes, observer, nowMs } = options;
+  const endpoints = new RpcEndpoints(
+    options.urls.map((url) => new RpcEndpoint({ url, connections: batchesInFlight, maxResponseBytes }, chainId)),
+    options.timeoutMs,
+    observer,
+    nowMs,
+  );
+  const batcher = new RpcBatcher({ endpoints, batchSize, batchesInFlight, observer, nowMs });
+  const blockTimes = new BlockTimes(batcher, nowMs);
+  return {
+    reader: new ChainReader(batcher, blockTimes),
+    close: async () => {
+      blockTimes.close();
+      batcher.close();
+      await endpoints.close();
+    },
+  };
+}

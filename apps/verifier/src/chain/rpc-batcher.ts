@@ -1,0 +1,152 @@
+import type { ChainObserver } from './chain-observer.js';
+import { ChainUnavailableError } from './chain-unavailable-error.js';
+import type { RpcCall, RpcResult } from './rpc-endpoint.js';
+import type { RpcEndpoints } from './rpc-endpoints.js';
+
+/** Some calls that belong together, and how their results are read. */
+export interface RpcQuestion<T> {
+  calls: readonly RpcCall[];
+  /** No try is begun after it. */
+  deadlineMs: number;
+  /** @throws when the results cannot be believed; the question is asked again */
+  read(results: readonly RpcResult[], headBlockNumber: number): T;
+}
+
+interface Entry {
+  question: RpcQuestion<unknown>;
+  attempts: number;
+  /** Its answer made a batch too large: it travels alone. */
+  alone: boolean;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+export interface RpcBatcherOptions {
+  endpoints: RpcEndpoints;
+  batchSize: number;
+  batchesInFlight: number;
+  observer: ChainObserver;
+  nowMs: () => number;
+}
+
+const RETRY_DELAYS_MS = [100, 400];
+
+/**
+ * Puts the questions of many payments into few HTTP requests. A question goes out in the same turn of the event loop
+ * while a slot is free; while all are busy, questions gather for the next batch.
+ */
+export class RpcBatcher {
+  private queue: Entry[] = [];
+  private inFlight = 0;
+  private isFlushPlanned = false;
+  private isClosed = false;
+
+  constructor(private readonly options: RpcBatcherOptions) {}
+
+  /** @throws ChainUnavailableError after three tries, or at the deadline */
+  ask<T>(question: RpcQuestion<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.enqueue({ question, attempts: 0, alone: false, resolve: resolve as (value: unknown) => void, reject });
+    });
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const entry of this.queue.splice(0)) entry.reject(shuttingDown());
+  }
+
+  private enqueue(entry: Entry): void {
+    if (this.isClosed) return entry.reject(shuttingDown());
+    this.queue.push(entry);
+    this.planFlush();
+  }
+
+  // setImmediate, so that questions that arrive together, a few promises deep, leave together.
+  private planFlush(): void {
+    if (this.isFlushPlanned) return;
+    this.isFlushPlanned = true;
+    setImmediate(() => {
+      this.isFlushPlanned = false;
+      this.flush();
+    });
+  }
+
+  private flush(): void {
+    while (this.inFlight < this.options.batchesInFlight && this.queue.length > 0) {
+      const batch = this.takeBatch();
+      if (batch.length > 0) void this.send(batch);
+    }
+    this.options.observer.queueChanged(this.queue.length, this.inFlight);
+  }
+
+  private takeBatch(): Entry[] {
+    const nowMs = this.options.nowMs();
+    if (this.queue[0]?.alone) return this.dropLate(this.queue.splice(0, 1), nowMs);
+    const firstAlone = this.queue.findIndex((entry) => entry.alone);
+    const size = Math.min(this.options.batchSize, firstAlone < 0 ? this.queue.length : firstAlone);
+    return this.dropLate(this.queue.splice(0, size), nowMs);
+  }
+
+  private dropLate(entries: Entry[], nowMs: number): Entry[] {
+    return entries.filter((entry) => {
+      const isLate = entry.question.deadlineMs <= nowMs;
+      if (isLate)
+        entry.reject(new ChainUnavailableError('deadline_passed', 'The deadline passed before the chain was asked.'));
+      return !isLate;
+    });
+  }
+
+  private async send(batch: Entry[]): Promise<void> {
+    this.inFlight++;
+    const calls = batch.flatMap((entry) => entry.question.calls);
+    const untilMs = Math.max(...batch.map((entry) => entry.question.deadlineMs));
+    try {
+      const answer = await this.options.endpoints.ask(calls, batch.length, untilMs);
+      let at = 0;
+      let hasTrouble = false;
+      for (const entry of batch) {
+        const results = answer.results.slice(at, (at += entry.question.calls.length));
+        hasTrouble = !this.settle(entry, results, answer.headBlockNumber) || hasTrouble;
+      }
+      if (hasTrouble) this.options.endpoints.leave(answer.served);
+    } catch (error) {
+      for (const entry of batch) this.tryAgain(entry, error, batch.length);
+    } finally {
+      this.inFlight--;
+      this.planFlush();
+    }
+  }
+
+  private settle(entry: Entry, results: readonly RpcResult[], headBlockNumber: number): boolean {
+    try {
+      entry.resolve(entry.question.read(results, headBlockNumber));
+      return true;
+    } catch (error) {
+      this.tryAgain(entry, error, 1);
+      return false;
+    }
+  }
+
+  private tryAgain(entry: Entry, error: unknown, batchLength: number): void {
+    const trouble = toChainUnavailable(error);
+    const delayMs = RETRY_DELAYS_MS[entry.attempts];
+    if (delayMs === undefined || this.options.nowMs() + delayMs >= entry.question.deadlineMs)
+      return entry.reject(trouble);
+    if (trouble.reason === 'rpc_response_too_large') {
+      // One payment with an enormous receipt must not fail its neighbours again and again.
+      if (batchLength === 1) return entry.reject(trouble);
+      entry.alone = true;
+    }
+    entry.attempts++;
+    setTimeout(() => this.enqueue(entry), entry.alone ? 0 : delayMs).unref();
+  }
+}
+
+function shuttingDown(): ChainUnavailableError {
+  return new ChainUnavailableError('shutting_down', 'The verifier is shutting down.');
+}
+
+function toChainUnavailable(error: unknown): ChainUnavailableError {
+  if (error instanceof ChainUnavailableError) return error;
+  return new ChainUnavailableError('rpc_malformed', "The RPC server's answer cannot be read.", { cause: error });
+}

@@ -1,0 +1,114 @@
+import { ChainUnavailableError } from './chain-unavailable-error.js';
+import { RpcHttp, type RpcHttpOptions } from './rpc-http.js';
+import { malformed, parseObject, parseQuantity } from './rpc-value.js';
+
+export interface RpcCall {
+  method: string;
+  params: readonly unknown[];
+}
+
+/** What a call came to; `missing` when the server left it out of its answer. */
+export type RpcResult =
+  { kind: 'result'; value: unknown } | { kind: 'error'; code: number; message: string } | { kind: 'missing' };
+
+export interface BatchAnswer {
+  /** In the order of the calls. */
+  results: RpcResult[];
+  headBlockNumber: number;
+}
+
+const MISSING: RpcResult = { kind: 'missing' };
+
+/** One RPC server, asked in batches. Every batch also asks for the chain id and the head, and believes no other chain. */
+export class RpcEndpoint {
+  readonly host: string;
+  private readonly http: RpcHttp;
+  // Ids go on from batch to batch, so that an answer to another batch cannot fit this one.
+  private nextId = 1;
+
+  constructor(
+    options: RpcHttpOptions,
+    private readonly chainId: number,
+  ) {
+    this.http = new RpcHttp(options);
+    this.host = this.http.host;
+  }
+
+  /** @throws ChainUnavailableError when nothing of the answer can be believed */
+  async ask(calls: readonly RpcCall[], timeoutMs: number): Promise<BatchAnswer> {
+    const firstId = this.nextId;
+    const all = [...calls, { method: 'eth_chainId', params: [] }, { method: 'eth_blockNumber', params: [] }];
+    this.nextId += all.length;
+    const results = readResults(await this.http.post(writeBatch(all, firstId), timeoutMs), firstId, all.length);
+    const head = results.pop() ?? MISSING;
+    const chainId = parseQuantity(valueOf(results.pop() ?? MISSING, 'eth_chainId'), 'chain id');
+    if (chainId !== this.chainId) {
+      throw new ChainUnavailableError(
+        'rpc_wrong_chain',
+        `The RPC server is on chain ${chainId}, not on ${this.chainId}; see RPC_URL and CHAIN_ID.`,
+      );
+    }
+    return { results, headBlockNumber: parseQuantity(valueOf(head, 'eth_blockNumber'), 'block number') };
+  }
+
+  async close(): Promise<void> {
+    await this.http.close();
+  }
+}
+
+/** The value of a call that must have one. */
+export function valueOf(result: RpcResult, method: string): unknown {
+  switch (result.kind) {
+    case 'result':
+      return result.value;
+    case 'error':
+      throw new ChainUnavailableError('rpc_error', `${method} failed with code ${result.code}.`);
+    case 'missing':
+      throw new ChainUnavailableError('rpc_malformed', `The RPC server left ${method} out of its answer.`);
+  }
+}
+
+function writeBatch(calls: readonly RpcCall[], firstId: number): string {
+  const texts = calls.map(
+    ({ method, params }, index) =>
+      `{"jsonrpc":"2.0","id":${firstId + index},"method":"${method}","params":${JSON.stringify(params)}}`,
+  );
+  return `[${texts.join(',')}]`;
+}
+
+function readResults(value: unknown, firstId: number, count: number): RpcResult[] {
+  if (!Array.isArray(value)) return refuseBatch(value);
+  const results = new Array<RpcResult>(count).fill(MISSING);
+  for (const entry of value as unknown[]) {
+    const answer = parseObject(entry, 'answer');
+    const index = typeof answer.id === 'number' ? answer.id - firstId : -1;
+    // An id nobody asked for, or one answered twice: which answer is whose cannot be told any more.
+    if (results[index] !== MISSING) return malformed('an id that does not fit');
+    results[index] = readResult(answer);
+  }
+  return results;
+}
+
+function readResult(answer: Record<string, unknown>): RpcResult {
+  if (answer.error === undefined || answer.error === null) {
+    return answer.result === undefined
+      ? malformed('neither result nor error')
+      : { kind: 'result', value: answer.result };
+  }
+  const error = parseObject(answer.error, 'error');
+  return {
+    kind: 'error',
+    code: typeof error.code === 'number' ? error.code : 0,
+    message: typeof error.message === 'string' ? error.message : '',
+  };
+}
+
+function refuseBatch(value: unknown): never {
+  const error = parseObject(value, 'batch').error;
+  if (error === undefined || error === null) return malformed('no list of answers');
+  const { code } = parseObject(error, 'error');
+  throw new ChainUnavailableError(
+    'rpc_error',
+    `The RPC server refused the batch with code ${String(code)}; a smaller RPC_BATCH_SIZE may help.`,
+  );
+}

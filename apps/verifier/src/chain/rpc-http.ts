@@ -1,0 +1,94 @@
+import { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+
+import { ChainUnavailableError } from './chain-unavailable-error.js';
+
+export interface RpcHttpOptions {
+  url: string;
+  /** Requests at once; each has a connection of its own. */
+  connections: number;
+  maxResponseBytes: number;
+}
+
+/** JSON over HTTP to one RPC server. Every trouble becomes a ChainUnavailableError without the URL in it. */
+export class RpcHttp {
+  /** Host and port: all of the URL that may be logged, since the rest may carry an API key. */
+  readonly host: string;
+  private readonly pool: Pool;
+  private readonly path: string;
+  private readonly headers: Record<string, string>;
+
+  constructor(private readonly options: RpcHttpOptions) {
+    const url = new URL(options.url);
+    this.host = url.host;
+    this.path = url.pathname + url.search;
+    // No accept-encoding: what is counted while it streams in is what JSON.parse gets.
+    this.headers = { 'content-type': 'application/json', ...authorizationOf(url) };
+    this.pool = new Pool(url.origin, { connections: options.connections, pipelining: 1 });
+  }
+
+  /** Posts a JSON text and returns the JSON value of the answer, whatever it is. */
+  async post(body: string, timeoutMs: number): Promise<unknown> {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), Math.max(1, timeoutMs));
+    try {
+      const response = await this.pool.request({
+        method: 'POST',
+        path: this.path,
+        headers: this.headers,
+        body,
+        signal: abort.signal,
+      });
+      return parseJson(await this.readBody(response));
+    } catch (error) {
+      if (error instanceof ChainUnavailableError) throw error;
+      if (abort.signal.aborted)
+        throw new ChainUnavailableError('rpc_timeout', 'The RPC server did not answer in time.');
+      throw new ChainUnavailableError('rpc_unreachable', 'The RPC server cannot be reached.', { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pool.destroy();
+  }
+
+  private async readBody({ statusCode, body }: Dispatcher.ResponseData): Promise<Buffer> {
+    if (statusCode !== 200) {
+      // Not read: the text of an error page decides nothing, and it may have no end.
+      body.on('error', ignore).destroy();
+      const reason = statusCode === 429 ? 'rpc_rate_limited' : 'rpc_http_error';
+      throw new ChainUnavailableError(reason, `The RPC server answered with status ${statusCode}.`);
+    }
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > this.options.maxResponseBytes) {
+        throw new ChainUnavailableError(
+          'rpc_response_too_large',
+          `The RPC server's answer has more than ${this.options.maxResponseBytes} bytes.`,
+        );
+      }
+      chunks.push(chunk);
+    }
+    return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes);
+  }
+}
+
+const ignore = (): void => undefined;
+
+function authorizationOf(url: URL): { authorization?: string } {
+  if (url.username === '' && url.password === '') return {};
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch (cause) {
+    throw new ChainUnavailableError('rpc_malformed', 'The RPC server did not answer with JSON.', { cause });
+  }
+}

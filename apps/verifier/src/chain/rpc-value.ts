@@ -1,0 +1,40 @@
+import { isHash, type Hex } from '@tollgate/protocol';
+
+import { ChainUnavailableError } from './chain-unavailable-error.js';
+
+/** Refuses to believe an answer: the chain is unavailable, whatever the answer says. */
+export function malformed(what: string): never {
+  throw new ChainUnavailableError('rpc_malformed', `The RPC server's answer has ${what}.`);
+}
+
+const QUANTITY = /^0x[0-9a-fA-F]{1,13}$/;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const DATA = /^0x(?:[0-9a-fA-F]{2})*$/;
+
+export function parseObject(value: unknown, name: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return malformed(`no ${name} object`);
+  return value as Record<string, unknown>;
+}
+
+/** A hexadecimal quantity that fits a number (block numbers, indexes, seconds). */
+export function parseQuantity(value: unknown, name: string): number {
+  if (typeof value !== 'string' || !QUANTITY.test(value)) return malformed(`a ${name} that is no quantity`);
+  return Number.parseInt(value, 16);
+}
+
+/** 32 bytes, in lower case. */
+export function parseHash(value: unknown, name: string): Hex {
+  return isHash(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is no hash`);
+}
+
+/** 20 bytes, in lower case. */
+export function parseAddress(value: unknown, name: string): Hex {
+  if (typeof value !== 'string' || !ADDRESS.test(value)) return malformed(`a ${name} that is no address`);
+  return value.toLowerCase() as Hex;
+}
+
+/** Any whole number of bytes, none included, in lower case. */
+export function parseData(value: unknown, name: string): Hex {
+  if (typeof value !== 'string' || !DATA.test(value)) return malformed(`a ${name} that is no data`);
+  return value.toLowerCase() as Hex;
+}

@@ -1,0 +1,26 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { malformed, parseData, parseHash, parseObject } from './rpc-value.js';
+
+export interface Transaction {
+  /** The calldata, in lower case. */
+  input: Hex;
+  /** Null while it is not mined. */
+  blockHash: Hex | null;
+}
+
+/**
+ * Reads the result of `eth_getTransactionByHash`; null when the node does not know it.
+ *
+ * @throws ChainUnavailableError when the shape is wrong, or it is not the transaction that was asked for
+ */
+export function parseTransaction(value: unknown, txHash: Hex): Transaction | null {
+  if (value === null) return null;
+  const transaction = parseObject(value, 'transaction');
+  if (parseHash(transaction.hash, 'transaction.hash') !== txHash) return malformed('another transaction');
+  const { blockHash } = transaction;
+  return {
+    input: parseData(transaction.input, 'transaction.input'),
+    blockHash: blockHash === null || blockHash === undefined ? null : parseHash(blockHash, 'transaction.blockHash'),
+  };
+}
