@@ -1,24 +1,32 @@
 /** Base36 digits of one 32-bit limb: 36^7 is the first power above 2^32. */
 export const LIMB_DIGITS = 7;
 
-const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz';
-// Two digits at a time: a third of the divisions and concatenations of one at a time.
-const PAIRS = Array.from(
-  { length: 36 * 36 },
-  (_, pair) => DIGITS.charAt(Math.floor(pair / 36)) + DIGITS.charAt(pair % 36),
-);
+const digitCode = (digit: number): number => (digit < 10 ? 48 + digit : 87 + digit);
+// Two digits at a time, as character codes: half the divisions of one at a time.
+const PAIRS = Uint8Array.from({ length: 36 * 36 * 2 }, (_, at) => {
+  const pair = at >> 1;
+  return digitCode(at % 2 === 0 ? Math.floor(pair / 36) : pair % 36);
+});
 
-/** Seven base36 digits of an unsigned 32-bit integer, leading zeros included. */
-export function encodeLimb(value: number): string {
+function writePair(pair: number, into: Uint8Array, at: number): void {
+  into[at] = PAIRS[pair * 2] ?? 0;
+  into[at + 1] = PAIRS[pair * 2 + 1] ?? 0;
+}
+
+/** Writes the seven base36 digits of an unsigned 32-bit integer, leading zeros included, as character codes. */
+export function writeLimb(value: number, into: Uint8Array, at: number): void {
   const high = Math.floor(value / 1679616); // 36^4
   const low = value - high * 1679616;
   const highest = (high / 1296) | 0;
   const third = (low / 1296) | 0;
-  return DIGITS.charAt(highest) + PAIRS[high - highest * 1296] + PAIRS[third] + PAIRS[low - third * 1296];
+  into[at] = digitCode(highest);
+  writePair(high - highest * 1296, into, at + 1);
+  writePair(third, into, at + 3);
+  writePair(low - third * 1296, into, at + 5);
 }
 
 /** The 32-bit integer of the seven lower-case base36 digits at `from`, or -1 when there is none. */
-export function decodeLimb(text: string, from: number): number {
+export function readLimb(text: string, from: number): number {
   let value = 0;
   for (let at = from; at < from + LIMB_DIGITS; at += 1) {
     const code = text.charCodeAt(at);

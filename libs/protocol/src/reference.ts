@@ -1,6 +1,6 @@
 import { hmac as nobleHmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { decodeLimb, encodeLimb, LIMB_DIGITS } from './base36.js';
+import { LIMB_DIGITS, readLimb, writeLimb } from './base36.js';
 import type { Hex } from './hex.js';
 
 /** What a reference is good for. The HMAC covers it, besides the time, the nonce and the price. */
@@ -29,6 +29,7 @@ const MAC_BYTES = 16;
 const LIMBS = 12; // 4 of the nonce, 4 of the price, 4 of the HMAC
 const SUFFIX_LENGTH = LIMBS * LIMB_DIGITS;
 const PREFIX = 'chain-';
+const MAX_UINT64 = 2n ** 64n - 1n;
 const MAX_PRICE = 2n ** 128n - 1n;
 // From September 2001 to the year 2286 a millisecond timestamp has 13 digits.
 const MIN_MS = 1e12;
@@ -40,7 +41,9 @@ const REFERENCE_LENGTH = SUFFIX_AT + SUFFIX_LENGTH;
 const TERMS_AT = 8 + NONCE_BYTES + 16;
 let message = new Uint8Array(1024);
 let messageView = new DataView(message.buffer);
+const suffix = new Uint8Array(SUFFIX_LENGTH);
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 
 const hmacSha256: HmacSha256 = (key, text) => nobleHmac(sha256, key, text);
 
@@ -61,8 +64,8 @@ function writeMessage(terms: ReferenceTerms, nowMs: number, nonce: Uint8Array, p
   messageView.setUint32(0, Math.floor(nowMs / 2 ** 32));
   messageView.setUint32(4, nowMs % 2 ** 32);
   message.set(nonce, 8);
-  messageView.setBigUint64(24, price >> 64n);
-  messageView.setBigUint64(32, BigInt.asUintN(64, price));
+  messageView.setBigUint64(24, price > MAX_UINT64 ? price >> 64n : 0n);
+  messageView.setBigUint64(32, price); // keeps the low 64 bits
   const { written } = encoder.encodeInto(text, message.subarray(TERMS_AT));
   return message.subarray(0, TERMS_AT + written);
 }
@@ -93,10 +96,10 @@ export function createReference(input: {
   const { terms, priceBaseUnits, nowMs, nonce, secret, hmac = hmacSha256 } = input;
   assertIssuable(nowMs, nonce, priceBaseUnits, secret);
   const mac = hmac(secret, writeMessage(terms, nowMs, nonce, priceBaseUnits));
-  let suffix = '';
-  for (let at = 8; at < TERMS_AT; at += 4) suffix += encodeLimb(messageView.getUint32(at));
-  for (let at = 0; at < MAC_BYTES; at += 4) suffix += encodeLimb(readUint32(mac, at));
-  return `${PREFIX}${nowMs}-${suffix}`;
+  let written = 0;
+  for (let at = 8; at < TERMS_AT; at += 4, written += LIMB_DIGITS) writeLimb(readUint32(message, at), suffix, written);
+  for (let at = 0; at < MAC_BYTES; at += 4, written += LIMB_DIGITS) writeLimb(readUint32(mac, at), suffix, written);
+  return `${PREFIX}${nowMs}-${decoder.decode(suffix)}`;
 }
 
 const readUint32 = (bytes: Uint8Array, at: number): number =>
@@ -120,7 +123,7 @@ export function readReference(text: string): ReferenceParts | null {
   const bytes = new Uint8Array(LIMBS * 4);
   const view = new DataView(bytes.buffer);
   for (let limb = 0; limb < LIMBS; limb += 1) {
-    const value = decodeLimb(text, SUFFIX_AT + limb * LIMB_DIGITS);
+    const value = readLimb(text, SUFFIX_AT + limb * LIMB_DIGITS);
     if (value < 0) return null;
     view.setUint32(limb * 4, value);
   }

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { decodeBase64, encodeBase64 } from './base64.js';
+
+describe('base64', () => {
+  it('encodes as every other implementation does', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(encodeBase64(text)).toBe(Buffer.from(text, 'utf8').toString('base64'));
+      }),
+    );
+  });
+
+  it('decodes standard, url-safe and unpadded spellings of the same text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        const standard = Buffer.from(text, 'utf8').toString('base64');
+        expect(decodeBase64(standard)).toBe(text);
+        expect(decodeBase64(standard.replace(/=+$/, ''))).toBe(text);
+        expect(decodeBase64(Buffer.from(text, 'utf8').toString('base64url'))).toBe(text);
+        expect(decodeBase64(` ${standard}\n`)).toBe(text);
+      }),
+    );
+  });
+
+  it('gives null or text for anything, never an error', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (garbage) => {
+        expect(['string', 'object']).toContain(typeof decodeBase64(garbage));
+      }),
+    );
+  });
+
+  it.each(['A', 'AA=A', 'AA A', 'é', '====', 'A===', '/w==' /* 0xff is no UTF-8 */])('refuses %j', (text) => {
+    expect(decodeBase64(text)).toBeNull();
+  });
+});
