@@ -1,0 +1,54 @@
+import type { ResourceRequest } from '../../paywall/paid-route.js';
+import { canonicalName, CREDENTIALS, hopByHopHeaders, isPaymentHeader } from './header-rules.js';
+
+export interface UpstreamHeaderRules {
+  /** Added to every request, in place of the client's; API keys of the upstream live here. */
+  readonly added: readonly (readonly [name: string, value: string])[];
+  /** Whether the client's Authorization and Cookie go on. */
+  readonly passCredentials: boolean;
+  /** Where clients reach the gateway: what X-Forwarded-Proto and -Host say. */
+  readonly publicUrl?: string | undefined;
+}
+
+/** Made or measured here, or meant for this server: the client's own never goes on. */
+const OURS = /^(host|content-length|expect|forwarded|x-forwarded(-.*)?|x-real-ip|x-request-id|via)$/;
+/** A 304 is an answer without a body: it would be charged, and it would be what a retry gets. */
+const CONDITIONS = new Set(['if-none-match', 'if-modified-since']);
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export function isSafeMethod(method: string): boolean {
+  return SAFE.has(method);
+}
+
+/** The headers of a request to the upstream, name and value in turn. */
+export function createUpstreamHeaders(request: ResourceRequest, rules: UpstreamHeaderRules): string[] {
+  const own: [string, string][] = [
+    ['x-forwarded-for', request.clientAddress],
+    ...forwardedTo(rules.publicUrl),
+    ['x-request-id', request.requestId],
+    ['via', '1.1 tollgate'],
+    ['idempotency-key', request.idempotencyKey],
+  ];
+  const set = new Set([...own, ...rules.added].map(([name]) => canonicalName(name)));
+  const hopByHop = hopByHopHeaders(request.headers.connection);
+
+  const passed: [string, string][] = [];
+  for (const [name, value] of Object.entries(request.headers)) {
+    const canonical = canonicalName(name);
+    if (value === undefined || set.has(canonical) || hopByHop.has(canonical)) continue;
+    if (OURS.test(canonical) || isPaymentHeader(canonical)) continue;
+    if (CREDENTIALS.has(canonical) && !rules.passCredentials) continue;
+    if (CONDITIONS.has(canonical) && isSafeMethod(request.method)) continue;
+    for (const one of [value].flat()) passed.push([name, one]);
+  }
+  return [...passed, ...own, ...rules.added].flat();
+}
+
+function forwardedTo(publicUrl: string | undefined): [string, string][] {
+  if (publicUrl === undefined) return [];
+  const { protocol, host } = new URL(publicUrl);
+  return [
+    ['x-forwarded-proto', protocol.slice(0, -1)],
+    ['x-forwarded-host', host],
+  ];
+}

@@ -1,0 +1,83 @@
+/** One part between slashes: fixed text, `:name` for one part of the request, or `*` for all that is left. */
+export type PatternPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'parameter'; readonly name: string }
+  | { readonly kind: 'rest' };
+
+export type PathPattern = readonly PatternPart[];
+
+export class PathPatternError extends Error {}
+
+const TEXT = /^[\w.~!$&'+,=@-]+$/;
+const PARAMETER = /^:[a-z]\w*$/i;
+
+/**
+ * `/v1/quotes/:symbol`, `/files/*`. The router knows more (expressions, optional parts); a price list should not.
+ *
+ * @throws PathPatternError saying what to write instead
+ */
+export function parsePathPattern(path: string): PathPattern {
+  if (!path.startsWith('/')) throw new PathPatternError('must start with /');
+  if (path === '/') return [];
+  if (path.endsWith('/')) throw new PathPatternError('must not end with /: the slash at the end makes no difference');
+  const parts = path.slice(1).split('/');
+  const names = new Set<string>();
+  return parts.map((part, index) => {
+    if (part === '*') {
+      if (index < parts.length - 1) throw new PathPatternError('may have * only at its end');
+      return { kind: 'rest' };
+    }
+    if (part.startsWith(':')) {
+      if (!PARAMETER.test(part)) {
+        throw new PathPatternError(
+          `has "${part}": a parameter is : and letters or digits, and fills the place between two slashes`,
+        );
+      }
+      const name = part.slice(1);
+      if (names.has(name)) throw new PathPatternError(`names :${name} twice`);
+      names.add(name);
+      return { kind: 'parameter', name };
+    }
+    if (part === '') throw new PathPatternError('has two slashes in a row');
+    if (part === '.' || part === '..') throw new PathPatternError(`has "${part}", which stands for another path`);
+    if (!TEXT.test(part)) {
+      throw new PathPatternError(`has "${part}": fixed parts are letters, digits and any of . _ ~ ! $ & ' + , = @ -`);
+    }
+    return { kind: 'text', text: part };
+  });
+}
+
+/** The names a request fills in; that of `*` is `*`. */
+export function parameterNames(pattern: PathPattern): string[] {
+  return pattern.flatMap((part) => (part.kind === 'text' ? [] : part.kind === 'rest' ? '*' : part.name));
+}
+
+/**
+ * Which of two patterns wins where both match. The router prefers text to a parameter to `*`, part by part from the left,
+ * so patterns that are each more special in another place would be decided by the order of their parts: `unclear`.
+ */
+export function comparePatterns(a: PathPattern, b: PathPattern): 'apart' | 'same' | 'first' | 'second' | 'unclear' {
+  let winner: 'same' | 'first' | 'second' = 'same';
+  for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
+    const [left, right] = [a[index], b[index]];
+    // `/files/*` also takes `/files/`, but not `/files`.
+    if (left === undefined || right === undefined) return 'apart';
+    if (left.kind === 'text' && right.kind === 'text') {
+      if (left.text.toLowerCase() !== right.text.toLowerCase()) return 'apart';
+      continue;
+    }
+    const [rankLeft, rankRight] = [rank(left), rank(right)];
+    if (rankLeft !== rankRight) {
+      const better = rankLeft > rankRight ? 'first' : 'second';
+      if (winner !== 'same' && winner !== better) return 'unclear';
+      winner = better;
+    }
+    // What stands behind a `*` is all inside it.
+    if (left.kind === 'rest' || right.kind === 'rest') return winner;
+  }
+  return winner;
+}
+
+function rank(part: PatternPart): number {
+  return { rest: 0, parameter: 1, text: 2 }[part.kind];
+}

@@ -1,0 +1,150 @@
+import type { Readable } from 'node:stream';
+
+import type { Agent, Dispatcher } from 'undici';
+
+import {
+  UpstreamError,
+  type PaidRoute,
+  type ProducedAnswer,
+  type Resource,
+  type ResourceRequest,
+} from '../../paywall/paid-route.js';
+import { createAnswerHeaders } from './create-answer-headers.js';
+import { createUpstreamAgent, NotConnectedError } from './create-upstream-agent.js';
+import { createUpstreamHeaders, isSafeMethod, type UpstreamHeaderRules } from './create-upstream-headers.js';
+import { readAnswerBody } from './read-answer-body.js';
+import type { UpstreamPath } from './upstream-path.js';
+
+export interface ProxyOptions {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly path: UpstreamPath;
+  readonly headers: UpstreamHeaderRules;
+  readonly answer: PaidRoute['answer'];
+  /** For a whole stored answer; for a streamed one, until it begins and between two of its pieces. */
+  readonly timeoutMs: number;
+  /** A larger answer is streamed, also on a `stored` route. */
+  readonly maxStoredAnswerBytes: number;
+}
+
+type UpstreamAnswer = Dispatcher.ResponseData & { readonly rawHeaders: readonly string[] };
+
+const BROKEN_CONNECTION = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const MOST_CONNECT_MS = 5_000;
+
+/** Sells an HTTP service that stands behind the gateway. Redirects are passed on, never followed. */
+export class ProxyResource implements Resource {
+  readonly #agent: Agent;
+
+  constructor(private readonly options: ProxyOptions) {
+    this.#agent = createUpstreamAgent({ connectTimeoutMs: Math.min(MOST_CONNECT_MS, options.timeoutMs / 2) });
+  }
+
+  async produce(request: ResourceRequest): Promise<ProducedAnswer> {
+    const path = this.options.path.fill(request.params) + encodeQuery(request.query);
+    const attempt = new AbortController();
+    const stop = () => attempt.abort(new Error('nobody waits for it any more'));
+    request.signal.addEventListener('abort', stop, { once: true });
+    if (request.signal.aborted) stop();
+    let timedOut = false;
+    const clock = setTimeout(() => {
+      timedOut = true;
+      attempt.abort(new Error(`${this.options.timeoutMs} ms are over`));
+    }, this.options.timeoutMs);
+
+    let streaming = false;
+    try {
+      const answer = await this.#ask(request, path, attempt.signal);
+      if (answer.statusCode === 402) {
+        answer.body.destroy();
+        throw new UpstreamError('failed', 'The upstream itself asks for a payment.');
+      }
+      const body = await this.#read(answer);
+      streaming = !Buffer.isBuffer(body);
+      if (!Buffer.isBuffer(body)) body.once('close', () => request.signal.removeEventListener('abort', stop));
+      return { status: answer.statusCode, headers: this.#headersOf(answer, request.method, streaming), body };
+    } catch (error) {
+      throw toUpstreamError(error, request, timedOut);
+    } finally {
+      clearTimeout(clock);
+      if (!streaming) request.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #ask(request: ResourceRequest, path: string, signal: AbortSignal): Promise<UpstreamAnswer> {
+    const options: Dispatcher.RequestOptions = {
+      origin: this.options.origin,
+      path,
+      method: request.method,
+      headers: createUpstreamHeaders(request, this.options.headers),
+      body: request.body,
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: this.options.timeoutMs,
+      responseHeaders: 'raw',
+    };
+    const ask = async () => {
+      const answer = await this.#agent.request(options);
+      return Object.assign(answer, { rawHeaders: answer.headers as unknown as readonly string[] });
+    };
+    try {
+      return await ask();
+    } catch (error) {
+      // The upstream may just have closed a connection it had kept for us; a safe request goes out once more.
+      if (signal.aborted || !isSafeMethod(request.method) || !BROKEN_CONNECTION.has(codeOf(error))) throw error;
+      return await ask();
+    }
+  }
+
+  #read(answer: UpstreamAnswer): Promise<Buffer | Readable> | Readable {
+    return this.options.answer === 'streamed'
+      ? answer.body
+      : readAnswerBody(answer.body, this.options.maxStoredAnswerBytes);
+  }
+
+  #headersOf(answer: UpstreamAnswer, method: string, streaming: boolean): [string, string][] {
+    // The length of a stream lets the client see that it broke off; that of a HEAD answer has no body to be counted from.
+    const keepLength = streaming || method === 'HEAD';
+    return createAnswerHeaders(answer.rawHeaders, {
+      passCredentials: this.options.headers.passCredentials,
+      keepLength,
+    });
+  }
+}
+
+/** The query as the client wrote it, byte for byte; what no request line may hold is encoded. */
+function encodeQuery(query: string): string {
+  return query === '' ? '' : `?${query.replace(/[^!-~]|#/gu, encodeBytes)}`;
+}
+
+function encodeBytes(character: string): string {
+  const bytes = Buffer.from(character, character <= '\xff' ? 'latin1' : 'utf8');
+  return bytes.toString('hex').replace(/../g, '%$&');
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** Decides what an error means for the payment: see `UpstreamFailure`. */
+function toUpstreamError(error: unknown, request: ResourceRequest, clockRanOut: boolean): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  if (error instanceof NotConnectedError) {
+    const { timedOut, cause } = error;
+    return new UpstreamError('refused', `The upstream was not reached: ${reason}`, { cause, timedOut });
+  }
+  const code = codeOf(error);
+  if (code === 'UND_ERR_INVALID_ARG') {
+    return new UpstreamError('refused', `The request cannot be sent to the upstream: ${reason}`, { cause: error });
+  }
+  const timedOut = clockRanOut || code === 'UND_ERR_BODY_TIMEOUT';
+  // An unsafe request that got out may have had its effect, however it ended.
+  const kind = isSafeMethod(request.method) ? 'failed' : 'unknown';
+  const what = timedOut ? 'did not answer in time' : request.signal.aborted ? 'was no longer needed' : 'broke off';
+  return new UpstreamError(kind, `The upstream ${what}: ${reason}`, { cause: error, timedOut });
+}
