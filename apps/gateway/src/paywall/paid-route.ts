@@ -46,7 +46,7 @@ export interface ResourceRequest {
   readonly clientAddress: string;
   /** `txHash` as the payer spelled it. */
   readonly verification: { readonly isValid: true; readonly txHash: string };
-  /** Aborted when the answer can no longer be given: the lease was lost, or a streamed answer's client left. */
+  /** Aborted when another holder took the payment over: the answer could not be given. A client that left is no reason. */
   readonly signal: AbortSignal;
 }
 

@@ -1,0 +1,80 @@
+import type { Readable } from 'node:stream';
+
+import type { Problem } from '../server/problem.js';
+import { UpstreamError } from './paid-route.js';
+
+/** What a paid request got. */
+export type Answer = ResourceAnswer | ProblemAnswer;
+
+/**
+ * What the payment has to do with an answer. `paid`: spent on it just now; `replayed`: the stored answer of a payment
+ * spent before; `reproduced`: made again for one; `released`: the payment was given back.
+ */
+export type AnswerOrigin = 'paid' | 'replayed' | 'reproduced' | 'released';
+
+export interface ResourceAnswer {
+  readonly kind: 'resource';
+  readonly origin: AnswerOrigin;
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer | Readable;
+}
+
+export interface ProblemAnswer {
+  readonly kind: 'problem';
+  readonly problem: Problem;
+  readonly released: boolean;
+}
+
+const RETRY_SOON_MS = 1_000;
+
+function createProblem(problem: Problem, released = false): ProblemAnswer {
+  return { kind: 'problem', problem, released };
+}
+
+export function answerBusy(retryAfterMs: number): ProblemAnswer {
+  const detail = 'This payment is being answered to another request. Send the same request again later.';
+  return createProblem({ status: 409, code: 'payment_in_progress', detail, retryAfterMs });
+}
+
+/** Another holder took the payment over while this answer was made. */
+export function answerTakenOver(): ProblemAnswer {
+  return answerBusy(RETRY_SOON_MS);
+}
+
+export function answerConflict(): ProblemAnswer {
+  const detail = 'This payment was made for another request: method, path, query or body differ.';
+  return createProblem({ status: 409, code: 'payment_for_other_request', detail });
+}
+
+export function answerGone(why: string): ProblemAnswer {
+  const detail = `This payment was spent and its answer is not available any more. ${why}`;
+  return createProblem({ status: 410, code: 'answer_gone', detail });
+}
+
+/** Never a 402: a client would pay a second time for our fault. */
+export function answerUnavailable(): ProblemAnswer {
+  const detail = 'The payment cannot be checked now. Do not pay again: send the same request later.';
+  return createProblem({ status: 503, code: 'verification_unavailable', detail, retryAfterMs: RETRY_SOON_MS });
+}
+
+/** A resource that asked for a payment itself: passed on, its 402 would be taken for a challenge of ours. */
+export function answerForeignChallenge(): ProblemAnswer {
+  const detail = 'The resource behind this gateway asked for a payment itself.';
+  return createProblem({ status: 502, code: 'upstream_failed', detail }, true);
+}
+
+export function answerUpstreamError(error: unknown, released: boolean): ProblemAnswer {
+  if (!(error instanceof UpstreamError)) {
+    const detail = 'The resource could not be produced.';
+    return createProblem({ status: 500, code: 'resource_failed', detail }, released);
+  }
+  const { kind, code, options } = error;
+  if (kind === 'unknown') {
+    const detail =
+      'The resource did not answer in time; whether it acted is unknown. Send the same request again later.';
+    return createProblem({ status: 504, code, detail, retryAfterMs: RETRY_SOON_MS });
+  }
+  const detail = kind === 'refused' ? 'The resource could not be reached.' : 'The resource gave no complete answer.';
+  return createProblem({ status: options.timedOut === true ? 504 : 502, code, detail }, released);
+}

@@ -1,0 +1,64 @@
+import { createChallenge, type ChallengeError, type Hex, type PaymentRequirement } from '@tollgate/protocol';
+
+const REFERENCE_MARK = '\u0001reference\u0001';
+const RESOURCE_MARK = '\u0001resource\u0001';
+
+export interface ChallengeFacts {
+  readonly network: string;
+  readonly asset: Hex;
+  readonly assetSymbol: string;
+  readonly assetVersion: string;
+  readonly payTo: Hex;
+  readonly maxTimeoutSeconds: number;
+  readonly priceBaseUnits: bigint;
+  readonly description: string;
+  readonly mimeType: string;
+}
+
+/**
+ * The body of a route's 402s as ASCII JSON (specification, "PaymentChallenge"), made once but for the reference and the
+ * resource's path: its length in characters is its length in bytes.
+ */
+export class ChallengeTemplate {
+  readonly #start: string;
+  readonly #middle: string;
+  readonly #end: string;
+
+  constructor(facts: ChallengeFacts) {
+    const requirement: PaymentRequirement = {
+      scheme: 'exact',
+      network: facts.network,
+      maxAmountRequired: facts.priceBaseUnits.toString(),
+      resource: RESOURCE_MARK,
+      description: facts.description,
+      mimeType: facts.mimeType,
+      payTo: facts.payTo,
+      maxTimeoutSeconds: facts.maxTimeoutSeconds,
+      asset: facts.asset,
+      extra: { name: facts.assetSymbol, version: facts.assetVersion, reference: REFERENCE_MARK },
+    };
+    const text = toAsciiJson(createChallenge(requirement));
+    const resourceAt = text.indexOf(toAsciiJson(RESOURCE_MARK));
+    const referenceAt = text.indexOf(toAsciiJson(REFERENCE_MARK));
+    this.#start = text.slice(0, resourceAt);
+    this.#middle = `${text.slice(resourceAt + toAsciiJson(RESOURCE_MARK).length, referenceAt)}"`;
+    // Without the last brace: an error may still follow.
+    this.#end = `"${text.slice(referenceAt + toAsciiJson(REFERENCE_MARK).length, -1)}`;
+  }
+
+  /** The part before the reference; may be kept for a path that does not change. */
+  renderStart(resource: string): string {
+    return this.#start + toAsciiJson(resource) + this.#middle;
+  }
+
+  renderEnd(error?: ChallengeError): string {
+    return error === undefined ? `${this.#end}}` : `${this.#end},"error":${toAsciiJson(error)}}`;
+  }
+}
+
+function toAsciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,29 @@
+import type { Lease, Ledger } from '@tollgate/ledger';
+
+/** Renews a lease while its answer is produced. `signal` is aborted when another holder took the payment over. */
+export class LeaseKeeper {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly ledger: Pick<Ledger, 'renew'>,
+    readonly lease: Lease,
+    leaseMs: number,
+  ) {
+    this.#timer = setInterval(() => void this.#renew(leaseMs), Math.ceil(leaseMs / 3));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #renew(leaseMs: number): Promise<void> {
+    // Redis away: the lease may last until it is back, and the commit decides.
+    const renewed = await this.ledger.renew(this.lease, leaseMs).catch(() => true);
+    if (!renewed) this.#controller.abort(new Error('The lease was taken over.'));
+  }
+}

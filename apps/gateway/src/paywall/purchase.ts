@@ -1,0 +1,87 @@
+import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
+import {
+  IDEMPOTENCY_KEY,
+  parseProof,
+  PaymentError,
+  PAYMENT_FAILURES,
+  X_PAYMENT,
+  type PaymentFailure,
+  type PaymentProof,
+} from '@tollgate/protocol';
+import type { FastifyRequest } from 'fastify';
+
+import type { AuthenticReference, Challenges } from './challenges.js';
+import type { PaidEndpoint } from './paid-endpoint.js';
+
+/** A request for a paid route whose proof is well formed; whether it pays is the verifier's to say. */
+export interface Purchase {
+  readonly endpoint: PaidEndpoint;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly proof: PaymentProof;
+  readonly reference: AuthenticReference | null;
+  /** Hash of the Idempotency-Key; null without one. */
+  readonly retryKey: string | null;
+  readonly startedAtMs: number;
+}
+
+const X_PAYMENT_FIELD = X_PAYMENT.toLowerCase();
+const IDEMPOTENCY_FIELD = IDEMPOTENCY_KEY.toLowerCase();
+const VISIBLE = /^[\x21-\x7e]{1,255}$/;
+
+/** Undefined where the client sent none. Node joins a repeated header with commas, which no base64 has. */
+export function readProofHeader(request: FastifyRequest): string | undefined {
+  return request.raw.headers[X_PAYMENT_FIELD] as string | undefined;
+}
+
+/** The header's value; undefined where there is none, null where it is not 1 to 255 visible characters. */
+export function readIdempotencyKey(request: FastifyRequest): string | null | undefined {
+  const value = request.raw.headers[IDEMPOTENCY_FIELD] as string | undefined;
+  return value === undefined || VISIBLE.test(value) ? value : null;
+}
+
+/** @throws PaymentError with one of PAYMENT_FAILURES as its code */
+export function parsePurchase(
+  { request, endpoint, path, idempotencyKey }: PurchaseParts,
+  { challenges, network }: { challenges: Challenges; network: string },
+): Purchase {
+  const { method } = request;
+  const proof = parseProof(readProofHeader(request) ?? '', { network });
+  const text = proof.payload.reference;
+  const reference = text === undefined ? null : challenges.authenticate(endpoint, method, path, text);
+  if (text !== undefined && reference === null) {
+    throw new PaymentError('unknown_reference', 'The reference was not given out here for this request.');
+  }
+  const retryKey = idempotencyKey === undefined ? null : hashRetryKey(idempotencyKey);
+  const query = readQuery(request.raw.url ?? '');
+  return { endpoint, method, path, query, proof, reference, retryKey, startedAtMs: performance.now() };
+}
+
+export interface PurchaseParts {
+  readonly request: FastifyRequest;
+  readonly endpoint: PaidEndpoint;
+  readonly path: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | null): string {
+  return createFingerprint({ method, path, query, ...(body === null ? {} : { body }) });
+}
+
+/** The key under which a repeat of this purchase finds its answer; null where a repeat cannot be told from a thief. */
+export function retryKeyOf({ retryKey, reference }: Purchase): string | null {
+  return retryKey ?? (reference === null ? null : hashRetryKey(reference.text));
+}
+
+export function isPaymentFailure(code: string): code is PaymentFailure {
+  return (PAYMENT_FAILURES as readonly string[]).includes(code);
+}
+
+/** As written, without the question mark; a fragment, which no client should send, is no part of it. */
+function readQuery(url: string): string {
+  const hashAt = url.indexOf('#');
+  const target = hashAt === -1 ? url : url.slice(0, hashAt);
+  const questionAt = target.indexOf('?');
+  return questionAt === -1 ? '' : target.slice(questionAt + 1);
+}

@@ -1,0 +1,55 @@
+import {
+  IDEMPOTENCY_KEY,
+  IDEMPOTENT_REPLAYED,
+  X_PAYMENT,
+  X_PAYMENT_FAILURE,
+  X_PAYMENT_RELEASED,
+} from '@tollgate/protocol';
+
+const EXPOSED = [X_PAYMENT_FAILURE, X_PAYMENT_RELEASED, IDEMPOTENT_REPLAYED, 'Retry-After', 'X-Request-Id'].join(', ');
+const ACCEPTED = [X_PAYMENT, IDEMPOTENCY_KEY, 'Content-Type', 'X-Request-Id'];
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
+const PREFLIGHT_SECONDS = '600';
+
+/** Names and values in turn, as `ServerResponse.writeHead` takes them. */
+export type FlatHeaders = readonly string[];
+
+const VARY: FlatHeaders = ['Vary', 'Origin'];
+
+/** Which browser pages may call the gateway and see its payment headers. Never with credentials. */
+export class Cors {
+  readonly #everyOrigin: FlatHeaders | null;
+  readonly #origins: ReadonlySet<string>;
+
+  constructor(origins: readonly string[]) {
+    this.#everyOrigin = origins.includes('*') ? allow('*') : null;
+    this.#origins = new Set(origins);
+  }
+
+  /** Headers of any answer to a page of this origin. */
+  headersFor(origin: string): FlatHeaders {
+    if (this.#everyOrigin !== null) return this.#everyOrigin;
+    return this.#origins.has(origin) ? [...allow(origin), ...VARY] : VARY;
+  }
+
+  /** Further headers of the answer to a preflight; empty where the origin may not call. */
+  preflightHeadersFor(origin: string, methods: string, requestedHeaders: string | undefined): FlatHeaders {
+    if (this.#everyOrigin === null && !this.#origins.has(origin)) return [];
+    const requested = (requestedHeaders ?? '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => HEADER_NAME.test(name))
+      .slice(0, 32);
+    const known = new Set(ACCEPTED.map((name) => name.toLowerCase()));
+    const accepted = [...ACCEPTED, ...requested.filter((name) => !known.has(name.toLowerCase()))];
+    return [
+      ...['Access-Control-Allow-Methods', methods],
+      ...['Access-Control-Allow-Headers', accepted.join(', ')],
+      ...['Access-Control-Max-Age', PREFLIGHT_SECONDS],
+    ];
+  }
+}
+
+function allow(origin: string): FlatHeaders {
+  return ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED];
+}

@@ -1,0 +1,35 @@
+import { RateLimit } from './rate-limit.js';
+
+describe('RateLimit', () => {
+  it('lets a client pass so often a minute, and again in the next one', () => {
+    const limit = new RateLimit(2);
+    expect([0, 1, 2].map((atMs) => limit.take('192.0.2.1', atMs))).toEqual([0, 0, 59_998]);
+    expect(limit.take('192.0.2.2', 3)).toBe(0);
+    expect(limit.take('192.0.2.1', 60_000)).toBe(0);
+  });
+
+  it('counts an IPv6 network and a mapped IPv4 address as one client', () => {
+    const limit = new RateLimit(1);
+    expect(limit.take('2001:db8:1:2::1', 0)).toBe(0);
+    expect(limit.take('2001:db8:1:2:ffff::9', 0)).toBeGreaterThan(0);
+    expect(limit.take('2001:db8:1:3::1', 0)).toBe(0);
+    expect(limit.take('::ffff:192.0.2.1', 0)).toBe(0);
+    expect(limit.take('192.0.2.1', 0)).toBeGreaterThan(0);
+  });
+
+  it('keeps a bounded number of clients; the others share one budget', () => {
+    const limit = new RateLimit(1, 2);
+    expect(['a', 'b', 'c', 'd', 'a'].map((client) => limit.take(client, 0) === 0)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('is off at zero', () => {
+    const limit = new RateLimit(0);
+    for (let turn = 0; turn < 1000; turn += 1) expect(limit.take('a', 0)).toBe(0);
+  });
+});

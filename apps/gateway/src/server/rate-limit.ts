@@ -1,0 +1,43 @@
+import { isIPv6 } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
+
+const WINDOW_MS = 60_000;
+const MAX_CLIENTS = 100_000;
+/** All clients beyond the ones counted apart share one budget, so that memory stays bounded. */
+const OTHERS = '';
+
+/** Counts requests by client in windows of one minute. One IPv6 /64 network is one client. */
+export class RateLimit {
+  #counts = new Map<string, number>();
+  #windowEndsAtMs = 0;
+
+  constructor(
+    private readonly requestsPerMinute: number,
+    private readonly maxClients = MAX_CLIENTS,
+  ) {}
+
+  /** Zero when the request may pass, otherwise the milliseconds until the client's next window. */
+  take(address: string, nowMs = Date.now()): number {
+    if (this.requestsPerMinute === 0) return 0;
+    if (nowMs >= this.#windowEndsAtMs) {
+      this.#counts = new Map();
+      this.#windowEndsAtMs = nowMs + WINDOW_MS;
+    }
+    const client = this.#clientOf(address);
+    const count = this.#counts.get(client) ?? 0;
+    if (count >= this.requestsPerMinute) return this.#windowEndsAtMs - nowMs;
+    this.#counts.set(client, count + 1);
+    return 0;
+  }
+
+  #clientOf(address: string): string {
+    const client = isIPv6(address) ? networkOf(address) : address;
+    return this.#counts.size < this.maxClients || this.#counts.has(client) ? client : OTHERS;
+  }
+}
+
+function networkOf(address: string): string {
+  const parsed = ipaddr.process(address);
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
+}
