@@ -6,7 +6,8 @@ import {
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
-import { createOwner, LedgerUnavailableError, type Hex, type Ledger } from '@tollgate/ledger';
+import { createOwner, LedgerUnavailableError, type Ledger } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
 
 import { retryKeyOf, type Purchase } from './purchase.js';
 
