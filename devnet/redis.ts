@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startChild } from './child-process.js';
 import type { Child } from './child-process.js';
 import { findFreePort } from './free-port.js';
-import { findRedisServer } from './redis-server.js';
-import { stateDirectory } from './repository.js';
+import { findRedisServer } from '../scripts/find-redis-server.mjs';
+import { repositoryRoot, stateDirectory } from './repository.js';
 
 export interface RedisOptions {
   /** Where it keeps its files; without it a new folder that stop() removes. */
@@ -71,14 +71,15 @@ function createDirectory(): string {
 
 /** With a given port that port or an error; without one, another when somebody was faster to take it. */
 async function launch(options: RedisOptions, dir: string, wanted?: number): Promise<{ child: Child; port: number }> {
-  const program = findRedisServer();
+  const program = findRedisServer(repositoryRoot());
+  if (!program) throw new Error('There is no redis-server of version 7 or newer: run `npm run setup`.');
   for (let attempt = 1; ; attempt++) {
     const port = wanted ?? (await findFreePort());
     const child = await startChild({
       name: 'redis',
       command: program.command,
       args: serverArguments(options, dir, port),
-      env: program.env,
+      env: { ...process.env, ...program.environment },
     });
     try {
       await answersPing(child, port);

@@ -1,0 +1,5 @@
+export interface RedisProgram {
+  command: string;
+  environment: Record<string, string>;
+}
+export function findRedisServer(root: string): RedisProgram | undefined;

@@ -1,0 +1,57 @@
+// Which Redis server program this machine has. Used by the setup and, through devnet/redis.ts, by everything that starts one.
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** BLMPOP, which the verify queue pops with, came with Redis 7. */
+const OLDEST_MAJOR = 7;
+
+/** What the setup writes beside a server that it unpacked itself: where it is, and where its libraries are. */
+export function unpackedRedisPath(root) {
+  return join(root, '.tollgate', 'redis-bin', 'program.json');
+}
+
+/** `{command, environment}` of the first server that is new enough: on the PATH, else unpacked by the setup. */
+export function findRedisServer(root) {
+  for (const program of candidates(root)) {
+    if (readMajorVersion(program) >= OLDEST_MAJOR) return program;
+  }
+  return undefined;
+}
+
+function* candidates(root) {
+  for (const folder of (process.env.PATH || '').split(delimiter)) {
+    for (const name of ['redis-server', 'valkey-server']) {
+      const command = join(folder, name);
+      if (isProgram(command)) yield { command, environment: {} };
+    }
+  }
+  const unpacked = unpackedRedisPath(root);
+  if (!existsSync(unpacked)) return;
+  const { command, libraries } = JSON.parse(readFileSync(unpacked, 'utf8'));
+  if (isProgram(command)) yield { command, environment: { LD_LIBRARY_PATH: libraries } };
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** 0 when the program does not run, for instance for want of a library. */
+function readMajorVersion({ command, environment }) {
+  try {
+    const text = execFileSync(command, ['--version'], {
+      encoding: 'utf8',
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const match = /v=(\d+)\./.exec(text);
+    return match ? Number(match[1]) : 0;
+  } catch {
+    return 0;
+  }
+}

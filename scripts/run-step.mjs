@@ -1,0 +1,55 @@
+// One step of the setup on the terminal: a line with its name and time, and on failure what to do about it.
+import { spawn } from 'node:child_process';
+
+export class StepError extends Error {
+  constructor(message, { tail = [], remedy } = {}) {
+    super(message);
+    this.tail = tail;
+    this.remedy = remedy;
+  }
+}
+
+/** Runs the step and says how long it took; while it runs, it says so every ten seconds. */
+export async function runStep(name, work) {
+  const start = Date.now();
+  const elapsed = () => `${((Date.now() - start) / 1000).toFixed(1)} s`;
+  const isTerminal = Boolean(process.stdout.isTTY);
+  const timer = setInterval(
+    () => process.stdout.write(isTerminal ? `\r… ${name}  ${elapsed()}` : `… ${name}  ${elapsed()}\n`),
+    isTerminal ? 200 : 10_000,
+  );
+  const clearLine = isTerminal ? '\r\u001b[2K' : '';
+  try {
+    const note = await work();
+    process.stdout.write(`${clearLine}✓ ${name}${note ? `: ${note}` : ''}  ${elapsed()}\n`);
+  } catch (error) {
+    process.stdout.write(clearLine);
+    process.stderr.write(`✗ ${name} failed after ${elapsed()}: ${error.message}\n`);
+    for (const line of error.tail || []) process.stderr.write(`  | ${line}\n`);
+    if (error.remedy) process.stderr.write(`  What to do: ${error.remedy}\n`);
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Runs a program quietly. Resolves with its output; rejects with a StepError that carries the last lines. */
+export function runProgram(command, args, { cwd, env, remedy, shownAs } = {}) {
+  return new Promise((resolve, reject) => {
+    const shown = shownAs || [command, ...args].join(' ');
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let errors = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (errors += chunk));
+    child.on('error', (error) => reject(new StepError(`${shown} could not be run (${error.message})`, { remedy })));
+    child.on('close', (code, signal) => {
+      if (code === 0) return resolve(output);
+      const tail = `${output}\n${errors}`
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+        .slice(-20);
+      reject(new StepError(`${shown} ended with ${signal || `exit code ${code}`}`, { tail, remedy }));
+    });
+  });
+}

@@ -1,0 +1,101 @@
+// Makes this clone ready to run: packages, built services, compiled devnet contracts, a Redis server.
+// Does only what is missing. Plain Node, because it runs before anything is installed.
+//   node scripts/setup.mjs                 everything
+//   node scripts/setup.mjs --packages      only node_modules
+//   node scripts/setup.mjs --redis-server  a server program even when REDIS_URL answers: tests start and kill their own
+import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { areServicesBuilt, buildServices } from './build-services.mjs';
+import { findRedisServer } from './find-redis-server.mjs';
+import { arePackagesInstalled, installPackages } from './install-packages.mjs';
+import { installRedis, isRedisUrlAnswering } from './install-redis.mjs';
+import { runStep } from './run-step.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const OLDEST_NODE = [20, 12];
+
+/** Throws when a step failed; what and why is on the terminal by then. */
+export async function setup({ onlyPackages = false, needsRedisServer = false } = {}) {
+  assertNodeVersion();
+  const steps = [
+    { name: 'packages (npm ci)', isDone: () => arePackagesInstalled(root), run: () => installPackages(root) },
+    { name: 'services (nest build)', isDone: () => areServicesBuilt(root), run: () => buildServices(root) },
+    { name: 'contracts (solc)', isDone: areContractsCompiled, run: compileContracts },
+    { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
+  ].slice(0, onlyPackages ? 1 : undefined);
+
+  if (await isEverythingDone(steps)) return;
+  // Two set-ups at once in one folder would pull the files from under each other.
+  await withLock(join(root, '.tollgate', 'setup.lock'), async () => {
+    for (const { name, isDone, run } of steps) {
+      if (!(await isDone())) await runStep(name, run);
+    }
+  });
+}
+
+async function isEverythingDone(steps) {
+  for (const { isDone } of steps) if (!(await isDone())) return false;
+  return true;
+}
+
+function assertNodeVersion() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  process.stderr.write(
+    `Tollgate needs Node ${OLDEST_NODE.join('.')} or newer, and this is Node ${process.versions.node}.\n`,
+  );
+  process.exit(1);
+}
+
+async function hasRedis(needsServer) {
+  if (findRedisServer(root)) return true;
+  return !needsServer && Boolean(process.env.REDIS_URL) && (await isRedisUrlAnswering(process.env.REDIS_URL));
+}
+
+async function areContractsCompiled() {
+  const { compiledContractsPath, isCompiled } = await import('../devnet/contracts/compile.mjs');
+  return isCompiled(compiledContractsPath());
+}
+
+async function compileContracts() {
+  const { compileContracts: compile } = await import('../devnet/contracts/compile.mjs');
+  compile();
+}
+
+async function withLock(path, work) {
+  mkdirSync(dirname(path), { recursive: true });
+  for (let waited = false; !takeLock(path); waited = true) {
+    if (!waited) process.stdout.write(`… waiting for another setup of this folder (${path})\n`);
+    await sleep(200);
+  }
+  try {
+    await work();
+  } finally {
+    unlinkSync(path);
+  }
+}
+
+/** A lock whose process is gone is no lock. */
+function takeLock(path) {
+  try {
+    writeFileSync(path, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+  try {
+    const holder = Number(readFileSync(path, 'utf8'));
+    if (holder > 0) process.kill(holder, 0);
+  } catch (error) {
+    if (error.code === 'ESRCH') unlinkSync(path);
+  }
+  return false;
+}
+
+if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
+  const flags = process.argv.slice(2);
+  const options = { onlyPackages: flags.includes('--packages'), needsRedisServer: flags.includes('--redis-server') };
+  setup(options).catch(() => process.exit(1));
+}
