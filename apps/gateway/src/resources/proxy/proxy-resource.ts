@@ -55,6 +55,8 @@ export class ProxyResource implements Resource {
     let streaming = false;
     try {
       const answer = await this.#ask(request, path, attempt.signal);
+      // Whoever reads the body sees its errors; one that comes when nobody reads it must not end the process.
+      answer.body.on('error', () => undefined);
       if (answer.statusCode === 402) {
         answer.body.destroy();
         throw new UpstreamError('failed', 'The upstream itself asks for a payment.');

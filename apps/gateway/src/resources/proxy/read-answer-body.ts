@@ -25,5 +25,5 @@ function rejoin(read: readonly Buffer[], rest: AsyncIterator<Buffer>, source: Re
     { objectMode: false },
   );
   // A generator that never began does not run its clean-up, so the connection is given up here.
-  return whole.once('close', () => source.destroy());
+  return whole.once('close', () => source.destroy()).on('error', () => undefined);
 }

@@ -1,0 +1,144 @@
+import type { ResourceRequest } from '../../paywall/paid-route.js';
+import { createAnswerHeaders } from './create-answer-headers.js';
+import { createUpstreamHeaders, type UpstreamHeaderRules } from './create-upstream-headers.js';
+
+const rules: UpstreamHeaderRules = { added: [], passCredentials: false };
+
+function sent(
+  headers: ResourceRequest['headers'],
+  { method = 'GET', ...more }: Partial<UpstreamHeaderRules> & { method?: string } = {},
+): Record<string, string> {
+  const request = {
+    method,
+    headers,
+    clientAddress: '203.0.113.9',
+    requestId: 'req-1',
+    idempotencyKey: 'key-of-the-payment',
+  } as ResourceRequest;
+  const flat = createUpstreamHeaders(request, { ...rules, ...more });
+  const pairs = flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1]!] as const] : []));
+  return Object.fromEntries(pairs);
+}
+
+const ours = {
+  'x-forwarded-for': '203.0.113.9',
+  'x-request-id': 'req-1',
+  via: '1.1 tollgate',
+  'idempotency-key': 'key-of-the-payment',
+};
+
+describe('createUpstreamHeaders', () => {
+  it('passes on what belongs to the request', () => {
+    const own = { accept: 'text/html', 'accept-encoding': 'br', 'content-type': 'text/plain', range: 'bytes=0-9' };
+    expect(sent({ ...own, 'user-agent': 'curl' })).toEqual({ ...own, 'user-agent': 'curl', ...ours });
+  });
+
+  it('keeps back payments, credentials, hop-by-hop headers and those its Connection header names', () => {
+    const headers = {
+      'x-payment': 'proof',
+      'x-payment-anything': '1',
+      'payment-signature': 'proof',
+      payment: 'x',
+      authorization: 'Bearer x',
+      cookie: 'a=b',
+      connection: 'keep-alive, X-Private ,',
+      'x-private': '1',
+      'keep-alive': '1',
+      te: 'trailers',
+      trailer: 'x',
+      'transfer-encoding': 'chunked',
+      upgrade: 'h2c',
+      'proxy-authorization': 'x',
+      host: 'gate.example',
+      'content-length': '3',
+      expect: '100-continue',
+    };
+    expect(sent(headers)).toEqual(ours);
+  });
+
+  it('believes no client about where a request came from', () => {
+    const headers = {
+      'x-forwarded-for': '10.0.0.1',
+      x_forwarded_for: '10.0.0.1',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-prefix': '/x',
+      forwarded: 'for=10.0.0.1',
+      'x-real-ip': '10.0.0.1',
+      'x-request-id': 'mine',
+      'idempotency-key': 'mine',
+      Idempotency_Key: 'mine',
+      via: '1.1 other',
+    };
+    expect(sent(headers)).toEqual(ours);
+    expect(sent(headers, { publicUrl: 'https://gate.example:8443/x' })).toEqual({
+      ...ours,
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'gate.example:8443',
+    });
+  });
+
+  it('lets the operator add headers that no client can replace', () => {
+    const added = [['X-Api-Key', 'secret']] as const;
+    expect(sent({ 'x-api-key': 'mine', x_api_key: 'mine' }, { added })).toEqual({ ...ours, 'X-Api-Key': 'secret' });
+  });
+
+  it('passes credentials where the route says so', () => {
+    const headers = { authorization: 'Bearer x', cookie: 'a=b' };
+    expect(sent(headers, { passCredentials: true })).toEqual({ ...headers, ...ours });
+  });
+
+  it('asks safe requests without conditions, for a 304 would be the answer that was paid', () => {
+    const headers = { 'if-none-match': '"1"', 'if-modified-since': 'x', 'if-match': '"2"' };
+    expect(sent(headers)).toEqual({ 'if-match': '"2"', ...ours });
+    expect(sent(headers, { method: 'PUT' })).toEqual({ ...headers, ...ours });
+  });
+});
+
+describe('createAnswerHeaders', () => {
+  const kept = (raw: string[], options = { passCredentials: false, keepLength: false }) =>
+    createAnswerHeaders(raw, options);
+
+  it('passes on the headers of the answer, repeated ones too', () => {
+    const raw = ['Content-Type', 'text/plain', 'Content-Encoding', 'gzip', 'ETag', '"1"', 'Link', '<a>', 'Link', '<b>'];
+    expect(kept(raw)).toEqual([
+      ['content-type', 'text/plain'],
+      ['content-encoding', 'gzip'],
+      ['etag', '"1"'],
+      ['link', '<a>'],
+      ['link', '<b>'],
+    ]);
+  });
+
+  it('lets no upstream speak for the gateway', () => {
+    const raw = [
+      ...['X-Payment-Released', 'true', 'X-Payment-Failure', 'x', 'X_Payment_Released', 'true'],
+      ...['PAYMENT-REQUIRED', 'e30=', 'PAYMENT-RESPONSE', 'e30=', 'Idempotent-Replayed', 'true'],
+      ...['WWW-Authenticate', 'Payment id="x"', 'Access-Control-Allow-Origin', '*', 'Alt-Svc', 'h3=":443"'],
+      ...['Connection', 'close, X-Hop', 'X-Hop', '1', 'Transfer-Encoding', 'chunked', 'Keep-Alive', 'timeout=5'],
+      ...['Set-Cookie', 'a=b', 'Strict-Transport-Security', 'max-age=1', 'Content-Length', '3'],
+      ...['CDN-Cache-Control', 'max-age=9', 'Surrogate-Control', 'max-age=9'],
+    ];
+    expect(kept(raw)).toEqual([]);
+  });
+
+  it('keeps a bearer challenge, cookies where credentials pass, and the length of a stream', () => {
+    const raw = ['WWW-Authenticate', 'Bearer', 'Set-Cookie', 'a=b', 'Set-Cookie', 'c=d', 'Content-Length', '3'];
+    expect(kept(raw, { passCredentials: true, keepLength: true })).toEqual([
+      ['www-authenticate', 'Bearer'],
+      ['set-cookie', 'a=b'],
+      ['set-cookie', 'c=d'],
+      ['content-length', '3'],
+    ]);
+  });
+
+  it.each([
+    ['public, max-age=60', 'private, max-age=60'],
+    ['s-maxage=60', 'private'],
+    ['no-store', 'no-store'],
+    ['private="x", no-cache', 'private, no-cache'],
+    ['', 'private'],
+  ])('makes Cache-Control "%s" into "%s"', (given, expected) => {
+    expect(kept(['Cache-Control', given])).toEqual([['cache-control', expected]]);
+  });
+});

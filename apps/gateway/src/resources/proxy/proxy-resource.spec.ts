@@ -1,0 +1,286 @@
+import { createServer } from 'node:net';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+
+import { startRawUpstream, startUpstream, type Upstream } from '../../../../../test/flows/start-upstream.js';
+import { UpstreamError, type ResourceRequest } from '../../paywall/paid-route.js';
+import { parsePathPattern } from './path-pattern.js';
+import { ProxyResource, type ProxyOptions } from './proxy-resource.js';
+import { UpstreamPath } from './upstream-path.js';
+
+const stops: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+function started<T extends Upstream>(upstream: T): T {
+  stops.push(() => upstream.stop());
+  return upstream;
+}
+
+function proxy(origin: string, options: Partial<ProxyOptions> = {}): ProxyResource {
+  const resource = new ProxyResource({
+    origin,
+    path: new UpstreamPath(parsePathPattern('/q/:symbol'), '/'),
+    headers: { added: [], passCredentials: false },
+    answer: 'stored',
+    timeoutMs: 30_000,
+    maxStoredAnswerBytes: 1_000,
+    ...options,
+  });
+  stops.push(() => resource.close());
+  return resource;
+}
+
+function request(fields: Partial<ResourceRequest> = {}): ResourceRequest {
+  return {
+    method: 'GET',
+    path: '/q/SEI',
+    query: '',
+    params: { symbol: 'SEI' },
+    headers: {},
+    body: null,
+    idempotencyKey: 'key-of-the-payment',
+    requestId: 'req-1',
+    clientAddress: '203.0.113.9',
+    verification: { isValid: true, txHash: '0x00' },
+    signal: new AbortController().signal,
+    ...fields,
+  };
+}
+
+async function failure(produced: Promise<unknown>): Promise<UpstreamError> {
+  const error: unknown = await produced.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(UpstreamError);
+  return error as UpstreamError;
+}
+
+/** A port that nobody listens on. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('ProxyResource passes on', () => {
+  it('method, path, query and body, and the answer as it came', async () => {
+    const upstream = started(
+      await startUpstream((_, response) => {
+        response.writeHead(201, { 'content-type': 'application/json', 'x-own': '1' }).end('{"ok":true}');
+      }),
+    );
+    const produced = await proxy(upstream.url).produce(
+      request({
+        method: 'POST',
+        query: 'a=1&b=%20#x y',
+        headers: { 'content-type': 'text/plain', 'x-payment': 'proof', host: 'gate' },
+        body: Buffer.from('hello'),
+      }),
+    );
+    expect(upstream.requests).toMatchObject([{ method: 'POST', url: '/q/SEI?a=1&b=%20%23x%20y', body: 'hello' }]);
+    expect(upstream.requests[0]!.headers).toMatchObject({
+      host: new URL(upstream.url).host,
+      'content-type': 'text/plain',
+      'content-length': '5',
+      'idempotency-key': 'key-of-the-payment',
+      'x-forwarded-for': '203.0.113.9',
+    });
+    expect(upstream.requests[0]!.headers).not.toHaveProperty('x-payment');
+    expect(produced).toMatchObject({ status: 201, body: Buffer.from('{"ok":true}') });
+    expect(Object.fromEntries(produced.headers)).toMatchObject({ 'content-type': 'application/json', 'x-own': '1' });
+  });
+
+  it('errors and redirects, which it does not follow', async () => {
+    const upstream = started(await startUpstream((_, response) => response.writeHead(500).end('no')));
+    const resource = proxy(upstream.url);
+    expect(await resource.produce(request())).toMatchObject({ status: 500, body: Buffer.from('no') });
+    upstream.answer = (_, response) => response.writeHead(302, { location: '/elsewhere' }).end();
+    const redirect = await resource.produce(request());
+    expect(redirect.status).toBe(302);
+    expect(redirect.headers).toContainEqual(['location', '/elsewhere']);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  it('a compressed body as it is', async () => {
+    const packed = gzipSync('text '.repeat(100));
+    const upstream = started(
+      await startUpstream((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)),
+    );
+    const produced = await proxy(upstream.url).produce(request());
+    expect(produced.body).toEqual(packed);
+    expect(produced.headers).toContainEqual(['content-encoding', 'gzip']);
+  });
+
+  it('a HEAD answer with the length it speaks of', async () => {
+    const upstream = started(
+      await startUpstream((_, response) => response.writeHead(200, { 'content-length': '7' }).end()),
+    );
+    const produced = await proxy(upstream.url).produce(request({ method: 'HEAD' }));
+    expect(produced.headers).toContainEqual(['content-length', '7']);
+    expect(produced.body).toHaveLength(0);
+  });
+
+  it('a streamed answer while it is being made', async () => {
+    let finish = (): void => undefined;
+    const upstream = started(
+      await startUpstream((_, response) => {
+        response.writeHead(200).write('first ');
+        finish = () => void response.end('last');
+      }),
+    );
+    const { body } = await proxy(upstream.url, { answer: 'streamed' }).produce(request());
+    const pieces = (body as Readable)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    expect(String((await pieces.next()).value)).toBe('first ');
+    finish();
+    expect(String((await pieces.next()).value)).toBe('last');
+    expect((await pieces.next()).done).toBe(true);
+  });
+
+  it('an answer too large to be stored, whole and as a stream', async () => {
+    const large = Buffer.alloc(3_000_000, 'x');
+    const upstream = started(await startUpstream((_, response) => response.writeHead(200).end(large)));
+    const { body, headers } = await proxy(upstream.url).produce(request());
+    expect(Buffer.isBuffer(body)).toBe(false);
+    expect((await buffer(body as Readable)).equals(large)).toBe(true);
+    expect(headers).not.toContainEqual(['content-length', expect.anything()]);
+  });
+
+  it('no demand of an upstream to pay a second time', async () => {
+    const upstream = started(await startUpstream((_, response) => response.writeHead(402).end('{"accepts":[]}')));
+    expect(await failure(proxy(upstream.url).produce(request()))).toMatchObject({ kind: 'failed' });
+  });
+});
+
+describe('ProxyResource says what became of the request when', () => {
+  it('nobody listens: refused', async () => {
+    const origin = `http://127.0.0.1:${await closedPort()}`;
+    const error = await failure(proxy(origin).produce(request({ method: 'POST', body: Buffer.from('x') })));
+    expect(error.kind).toBe('refused');
+    expect(error.message).toMatch(/ECONNREFUSED/);
+  });
+
+  it('the name does not exist: refused', async () => {
+    const error = await failure(proxy('http://upstream.invalid').produce(request({ method: 'POST' })));
+    expect(error.kind).toBe('refused');
+  });
+
+  it('the upstream speaks no TLS: refused', async () => {
+    const upstream = started(await startRawUpstream((socket) => socket.end('hello\n')));
+    const origin = upstream.url.replace('http:', 'https:');
+    expect(await failure(proxy(origin).produce(request({ method: 'POST' })))).toMatchObject({ kind: 'refused' });
+  });
+
+  it.each([
+    ['GET', 'failed'],
+    ['POST', 'unknown'],
+  ])('it hangs: %s is %s, as a time-out', async (method, kind) => {
+    const upstream = started(await startUpstream(() => undefined));
+    const error = await failure(proxy(upstream.url, { timeoutMs: 200 }).produce(request({ method })));
+    expect(error).toMatchObject({ kind, options: { timedOut: true } });
+    expect(upstream.connections()).toBe(1);
+  });
+
+  it('it trickles a stored answer past the time: failed', async () => {
+    const upstream = started(
+      await startUpstream((_, response) => {
+        const timer = setInterval(() => response.write('x'), 20);
+        response.on('close', () => clearInterval(timer));
+      }),
+    );
+    const error = await failure(proxy(upstream.url, { timeoutMs: 200 }).produce(request()));
+    expect(error).toMatchObject({ kind: 'failed', options: { timedOut: true } });
+  });
+
+  it.each([
+    ['its length', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'],
+    ['its chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n'],
+    ['its head', 'HTTP/1.1 200 OK\r\nContent-Le'],
+    ['anything', ''],
+    ['garbage', 'SSH-2.0-OpenSSH_9\r\n'],
+  ])('it breaks off after %s: failed, but unknown for an unsafe method', async (_, head) => {
+    const upstream = started(await startRawUpstream((socket) => socket.end(head)));
+    expect(await failure(proxy(upstream.url).produce(request()))).toMatchObject({ kind: 'failed' });
+    const post = request({ method: 'POST', body: Buffer.from('x') });
+    expect(await failure(proxy(upstream.url).produce(post))).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('it breaks off a streamed answer: the stream fails', async () => {
+    const upstream = started(
+      await startRawUpstream((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')),
+    );
+    const { body, headers } = await proxy(upstream.url, { answer: 'streamed' }).produce(request());
+    expect(headers).toContainEqual(['content-length', '10']);
+    await expect(buffer(body as Readable)).rejects.toThrow();
+  });
+
+  it('it breaks off an answer too large to be stored: the stream fails', async () => {
+    const head = `HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n${'x'.repeat(2_000)}`;
+    const upstream = started(await startRawUpstream((socket) => socket.end(head)));
+    const { body } = await proxy(upstream.url).produce(request());
+    await expect(buffer(body as Readable)).rejects.toThrow();
+  });
+
+  it('it closed a kept connection: a safe request goes out once more', async () => {
+    const answered = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+    let requests = 0;
+    const upstream = started(
+      await startRawUpstream((socket) => {
+        requests += 1;
+        if (requests === 2) socket.destroy();
+        else socket.write(answered);
+      }),
+    );
+    const resource = proxy(upstream.url);
+    expect((await resource.produce(request())).body).toEqual(Buffer.from('ok'));
+    expect((await resource.produce(request())).body).toEqual(Buffer.from('ok'));
+    expect([requests, upstream.connections()]).toEqual([3, 2]);
+  });
+
+  it.each([
+    ['GET', 'failed'],
+    ['POST', 'unknown'],
+  ])('nobody waits any more: %s is %s and the upstream sees it end', async (method, kind) => {
+    const abort = new AbortController();
+    const upstream = await startUpstream((_, response) => {
+      response.on('close', () => ended());
+      abort.abort();
+    });
+    started(upstream);
+    let ended = (): void => undefined;
+    const closed = new Promise<void>((resolve) => (ended = resolve));
+    const error = await failure(proxy(upstream.url).produce(request({ method, signal: abort.signal })));
+    expect(error).toMatchObject({ kind });
+    await closed;
+  });
+
+  it.each(['streamed', 'stored'] as const)(
+    'nobody waits any more for a stream on a %s route: the upstream sees it end',
+    async (answer) => {
+      let ended = (): void => undefined;
+      const upstream = started(
+        await startUpstream((_, response) => {
+          response.on('close', () => ended());
+          response.writeHead(200).write('x'.repeat(2_000));
+        }),
+      );
+      const destroyed = new Promise<void>((resolve) => (ended = resolve));
+      const first = await proxy(upstream.url, { answer }).produce(request());
+      (first.body as Readable).destroy();
+      await destroyed;
+
+      const aborted = new Promise<void>((resolve) => (ended = resolve));
+      const abort = new AbortController();
+      const second = await proxy(upstream.url, { answer }).produce(request({ signal: abort.signal }));
+      abort.abort();
+      await expect(buffer(second.body as Readable)).rejects.toThrow();
+      await aborted;
+    },
+  );
+});
