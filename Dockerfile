@@ -11,15 +11,16 @@ COPY . .
 RUN npm run build
 
 FROM build AS pruned
-RUN npm prune --omit=dev --no-progress --loglevel=error
+# The optional packages are the devnet's.
+RUN npm prune --omit=dev --omit=optional --no-progress --loglevel=error
 
 FROM build AS devnet
 # Compiles the contracts once, so that a start takes no compiler.
-RUN npx tsx devnet/compile.ts && chown -R node:node .tollgate
+RUN node devnet/contracts/compile.mjs && chown -R node:node .tollgate
 USER node
 EXPOSE 8545
 HEALTHCHECK --interval=2s --timeout=3s --start-period=30s --retries=15 CMD ["node", "deploy/healthcheck.mjs", "devnet"]
-CMD ["npx", "tsx", "devnet/serve.ts"]
+CMD ["node", "--import", "tsx", "devnet/serve.ts"]
 
 FROM node:22-bookworm-slim AS service
 ENV NODE_ENV=production

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { startChild } from './child-process.js';
 import type { Child } from './child-process.js';
 import { callRpc } from './json-rpc.js';
@@ -11,15 +12,17 @@ export interface AnvilOptions {
   blockTimeSeconds?: number;
   /** 0, the default, lets the system choose. */
   port?: number;
+  /** The address to listen on; 127.0.0.1 unless given. */
+  host?: string;
 }
 
-/** Starts anvil on 127.0.0.1, with 20 funded accounts of the well-known test mnemonic, unlocked. */
+/** Starts anvil with 20 funded accounts of the well-known test mnemonic, unlocked. */
 export async function startAnvil(options: AnvilOptions): Promise<{ child: Child; rpcUrl: string }> {
   const child = await startChild({
     name: 'anvil',
     command: anvilProgram(),
     args: [
-      ...['--host', '127.0.0.1', '--port', String(options.port ?? 0), '--chain-id', String(options.chainId)],
+      ...['--host', options.host ?? '127.0.0.1', '--port', String(options.port ?? 0), '--chain-id', String(options.chainId)],
       ...['--accounts', '20', '--balance', '1000000'],
       // Room for thousands of transfers in one block: see mine-transfers.ts.
       ...['--gas-limit', '3000000000'],
@@ -28,7 +31,7 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
   });
   try {
     const [, address = ''] = await child.waitForLine(/Listening on (\S+)/, 30_000);
-    const rpcUrl = `http://${address}`;
+    const rpcUrl = `http://${address.replace('0.0.0.0', '127.0.0.1')}`;
     await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false]);
     return { child, rpcUrl };
   } catch (error) {
@@ -37,17 +40,22 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
   }
 }
 
-/** The program itself: the package's own wrapper would take a SIGKILL in its place. */
+/**
+ * The program that `npm ci` brings for this platform, else the `anvil` of a Foundry installation on the PATH. The program
+ * itself and no wrapper of it, which would take a SIGKILL in its place.
+ */
 function anvilProgram(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
-  const platform = process.platform === 'win32' ? 'win32' : process.platform;
-  const name = `@foundry-rs/anvil-${platform}-${architecture}`;
-  const suffix = process.platform === 'win32' ? '.exe' : '';
+  const name = `@foundry-rs/anvil-${process.platform}-${architecture}`;
   try {
-    return createRequire(join(repositoryRoot(), 'package.json')).resolve(`${name}/bin/anvil${suffix}`);
+    return createRequire(join(repositoryRoot(), 'package.json')).resolve(`${name}/bin/anvil`);
   } catch (cause) {
-    throw new Error(`There is no anvil for ${process.platform} ${process.arch} (package ${name}): run \`npm ci\`.`, {
-      cause,
-    });
+    const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'anvil'));
+    const installed = onPath.find((file) => existsSync(file));
+    if (installed !== undefined) return installed;
+    throw new Error(
+      `There is no anvil for ${process.platform} ${process.arch}: run \`npm ci\`, or install Foundry (it brings anvil).`,
+      { cause },
+    );
   }
 }

@@ -18,6 +18,8 @@ export interface ChainOptions {
   /** A block every so many seconds; without it one per transaction, at once. */
   blockTimeSeconds?: number;
   port?: number;
+  /** The address to listen on; 127.0.0.1 unless given. */
+  host?: string;
 }
 
 export interface DevnetAccount {
@@ -48,11 +50,12 @@ export interface Devnet {
 
 /** Starts a chain of one anvil, with USDC at its address and funded accounts. Blocks come at once unless given a time. */
 export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
-  const { chainId = 1328, blockTimeSeconds, port } = options;
+  const { chainId = 1328, blockTimeSeconds, port, host } = options;
   const { child, rpcUrl } = await startAnvil({
     chainId,
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
     ...(port === undefined ? {} : { port }),
+    ...(host === undefined ? {} : { host }),
   });
   const accounts = Array.from({ length: 20 }, (_, index) => deriveAccount(index));
   try {
