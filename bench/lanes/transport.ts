@@ -27,8 +27,6 @@ const ECHO_LIST = 'echo:requests';
 const RUNS = 5;
 const RUN_MS = 2_000;
 
-type Hex = `0x${string}`;
-
 const request: VerifyPaymentRequest = {
   requestId: 'req-0123456789abcdef',
   owner: 'x5Zr4pXn3dVf0m9q2b7c1A',
@@ -38,7 +36,7 @@ const request: VerifyPaymentRequest = {
   asset: `0x${'4f'.repeat(20)}`,
   payTo: `0x${'70'.repeat(20)}`,
   priceBaseUnits: '1000',
-  txHash: `0x${'ab'.repeat(32)}` as Hex,
+  txHash: `0x${'ab'.repeat(32)}`,
   reference: { text: `chain-1790000000000-${'z'.repeat(80)}`, issuedAtMs: 1_790_000_000_000, priceBaseUnits: '1000' },
   fingerprint: 'x5Zr4pXn3dVf0m9q2b7c1A',
   retryKey: null,
@@ -103,7 +101,7 @@ function createEcho(redisUrl: string): { ask: () => Promise<unknown>; close: () 
   void (async () => {
     while (!closed) {
       const popped = await blocking.blmpop(0, 1, `${ECHO_LIST}:replies`, 'LEFT', 'COUNT', 1000).catch(() => null);
-      for (const _ of popped?.[1] ?? []) waiting.shift()?.();
+      for (const resolve of waiting.splice(0, popped?.[1].length ?? 0)) resolve();
     }
   })();
   const flush = () => {
@@ -158,8 +156,11 @@ async function measure(): Promise<void> {
   }
   await client.close();
   echo.close();
-  for (const child of children) child.kill('SIGKILL');
-  await Promise.all(children.map((child) => child.exitCode ?? child.signalCode ?? once(child, 'exit')));
+  for (const child of children) {
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
   await redis.stop();
 }
 

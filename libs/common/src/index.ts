@@ -1,4 +1,5 @@
 export { ConfigurationError } from './config/configuration-error.js';
+export { listSecrets } from './config/list-secrets.js';
 export { LogEnvironment, LOG_FORMATS, LOG_LEVELS } from './config/log.environment.js';
 export { PaymentEnvironment, PAYMENT_POLICIES, type PaymentPolicy } from './config/payment.environment.js';
 export { listSettings, readEnvironment, type ChecksTogether } from './config/read-environment.js';
@@ -10,8 +11,17 @@ export {
   type SettingDescription,
   type SettingOptions,
 } from './config/setting.js';
+export { ShutdownEnvironment } from './config/shutdown.environment.js';
+export { HealthModule, type HealthModuleOptions } from './health/health.module.js';
+export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
+export { ProblemFilter } from './http/problem.filter.js';
+export { createProblem, PROBLEM_JSON, type Problem, type ProblemFacts } from './http/problem.js';
+export { createLoggerParams, type LoggerSettings } from './logging/create-logger-params.js';
+export type { LogStream } from './logging/log-stream.js';
 export { currentRequestId, withRequestId } from './logging/request-id.js';
 export { VERIFY_PAYMENT, type VerifyPaymentRequest, type VerifyPaymentVerdict } from './messages/verify-payment.js';
+export { MetricsModule } from './metrics/metrics.module.js';
+export { observeCounts, observeGauge } from './metrics/observe.js';
 export { connectRedis, type RedisConnection } from './redis/connect-redis.js';
 export { RedisClock } from './redis/redis-clock.js';
 export {
@@ -22,3 +32,5 @@ export {
 export { RequestReplyContext } from './request-reply/request-reply-context.js';
 export { NoReplyError, QueueFullError, RequestFailedError } from './request-reply/request-reply-error.js';
 export { RequestReplyServer, type RequestReplyServerOptions } from './request-reply/request-reply-server.js';
+export { runService, type RunningService } from './shutdown/run-service.js';
+export { isStopping } from './shutdown/stopping.js';

@@ -43,7 +43,7 @@ export function parseReply(text: string): ReplyEnvelope | null {
   const value = parseObject(text) as { v?: unknown; id?: unknown; data?: unknown; error?: unknown } | null;
   if (value === null || value.v !== 1 || typeof value.id !== 'string') return null;
   if (value.error === undefined) return 'data' in value ? (value as ReplyEnvelope) : null;
-  const error = value.error as Partial<ReplyError> | null;
+  const error: Partial<ReplyError> | null = typeof value.error === 'object' ? value.error : null;
   return typeof error?.code === 'string' && typeof error.message === 'string' ? (value as ReplyEnvelope) : null;
 }
 

@@ -1,0 +1,27 @@
+import { ownGroups, ownSettings, type EnvironmentClass } from './setting.js';
+
+const SHORTEST = 6;
+
+/** The texts that no log line may hold: values of secret settings, and what is secret inside a URL. */
+export function listSecrets(environment: object): string[] {
+  const environmentClass = environment.constructor as EnvironmentClass;
+  const values = environment as Record<string, unknown>;
+  const own = ownSettings(environmentClass)
+    .filter(({ secret, defaultText, property }) => secret && String(values[property]) !== defaultText)
+    .flatMap(({ property }) => values[property] ?? [])
+    .flatMap((value) => (typeof value === 'string' ? secretsIn(value) : []));
+  const nested = [...ownGroups(environmentClass).keys()].flatMap((property) => listSecrets(values[property] as object));
+  return [...new Set([...nested, ...own])].filter((secret) => secret.length >= SHORTEST);
+}
+
+/** Of a URL the password, and the parts of path and query that look like keys; host names may be logged. */
+function secretsIn(value: string): string[] {
+  if (!value.includes('://')) return [value];
+  try {
+    const { password, pathname, searchParams } = new URL(value);
+    const keys = [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= 16);
+    return [password, decodeURIComponent(password), ...keys];
+  } catch {
+    return [value];
+  }
+}

@@ -1,0 +1,11 @@
+import { IsInt, Max, Min } from 'class-validator';
+
+import { Setting } from './setting.js';
+
+export class ShutdownEnvironment {
+  @Setting({ help: 'Milliseconds that running requests are given to finish after SIGTERM or SIGINT.' })
+  @IsInt()
+  @Min(0)
+  @Max(600_000)
+  readonly shutdownTimeoutMs: number = 25_000;
+}

@@ -1,0 +1,59 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import { markStopping } from './stopping.js';
+
+export interface RunningService {
+  /** Stops taking work, finishes what runs, lets go of connections. */
+  close(): Promise<unknown>;
+  shutdownTimeoutMs: number;
+}
+
+/**
+ * The life of a process: starts it, or says why not and exits 1; at SIGTERM or SIGINT closes it and exits 0, or 1 when
+ * that takes longer than `shutdownTimeoutMs`. A second signal exits at once.
+ */
+export async function runService(name: string, start: () => Promise<RunningService>): Promise<void> {
+  let service: RunningService | null = null;
+  const stop = (signal: NodeJS.Signals): void => {
+    process.once('SIGTERM', () => process.exit(128 + 15));
+    process.once('SIGINT', () => process.exit(128 + 2));
+    markStopping();
+    if (service === null) process.exit(0);
+    void close(name, signal, service);
+  };
+  const onSigterm = () => onSignal('SIGTERM');
+  const onSigint = () => onSignal('SIGINT');
+  const onSignal = (signal: NodeJS.Signals) => {
+    process.off('SIGTERM', onSigterm);
+    process.off('SIGINT', onSigint);
+    stop(signal);
+  };
+  process.on('SIGTERM', onSigterm);
+  process.on('SIGINT', onSigint);
+  try {
+    service = await start();
+  } catch (error) {
+    console.error(`${name} cannot start. ${explain(error)}`);
+    process.exit(1);
+  }
+}
+
+async function close(name: string, signal: NodeJS.Signals, service: RunningService): Promise<void> {
+  const timer = setTimeout(() => {
+    console.error(`${name} did not finish within ${service.shutdownTimeoutMs} ms of ${signal}.`);
+    process.exit(1);
+  }, service.shutdownTimeoutMs);
+  try {
+    await service.close();
+    clearTimeout(timer);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${name} could not stop cleanly. ${explain(error)}`);
+    process.exit(1);
+  }
+}
+
+/** A configuration error explains itself; others need their stack. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigurationError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
