@@ -1,6 +1,8 @@
+import { randomInt } from 'node:crypto';
 import { encodeFunctionData, numberToHex, toHex } from 'viem';
 import type { Hex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
+import type { Exit } from './child-process.js';
 import { startAnvil } from './anvil.js';
 import { readContracts } from './contracts.js';
 import { callRpc, callRpcBatch } from './json-rpc.js';
@@ -41,8 +43,8 @@ export interface Devnet {
   /** SIGSTOP and SIGCONT make it hang and go on. */
   signal(signal: NodeJS.Signals): void;
   /** Resolves when the running process ends, whoever ended it. */
-  exited(): Promise<unknown>;
-  logs(): string;
+  exited(): Promise<Exit>;
+  logs: () => string;
   stop(): Promise<void>;
   /** SIGKILL: the chain is gone. */
   kill(): Promise<void>;
@@ -64,6 +66,7 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
       rpcUrl,
       accounts.filter((_, index) => index !== PAY_TO_INDEX).map(({ address }) => address),
     );
+    await scatterNonces(rpcUrl, accounts);
   } catch (error) {
     await child.end('SIGKILL');
     throw error;
@@ -127,4 +130,13 @@ async function mintUsdc(rpcUrl: string, receivers: Hex[]): Promise<void> {
   );
   await callRpc(rpcUrl, 'evm_mine');
   if (isAutomine === true) await callRpc(rpcUrl, 'evm_setAutomine', [true]);
+}
+
+/** The accounts are the same on every devnet; with nonces from 0 their transactions' hashes would be, too. */
+async function scatterNonces(rpcUrl: string, accounts: DevnetAccount[]): Promise<void> {
+  const start = randomInt(1_000, 1_000_000_000);
+  await callRpcBatch(
+    rpcUrl,
+    accounts.map(({ address }) => ({ method: 'anvil_setNonce', params: [address, numberToHex(start)] })),
+  );
 }

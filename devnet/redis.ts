@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChild } from './child-process.js';
-import type { Child } from './child-process.js';
+import type { Child, Exit } from './child-process.js';
 import { findFreePort } from './free-port.js';
 import { findRedisServer } from '../scripts/find-redis-server.mjs';
 import { repositoryRoot, stateDirectory } from './repository.js';
@@ -29,8 +29,8 @@ export interface RedisServer {
   /** SIGSTOP and SIGCONT make it hang and go on. */
   signal(signal: NodeJS.Signals): void;
   /** Resolves when the running process ends, whoever ended it. */
-  exited(): Promise<unknown>;
-  logs(): string;
+  exited(): Promise<Exit>;
+  logs: () => string;
   stop(): Promise<void>;
 }
 

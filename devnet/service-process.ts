@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startChild } from './child-process.js';
+import type { Child, Exit } from './child-process.js';
+import { repositoryRoot } from './repository.js';
+
+export type ServiceApp = 'gateway' | 'verifier' | 'agent-worker';
+
+export interface ServiceOptions {
+  app: ServiceApp;
+  /** How messages name it, e.g. `gateway-2`. */
+  name: string;
+  /** Where it serves HTTP, `/health/ready` among it. */
+  url: string;
+  /** Its whole environment: nothing else is inherited. */
+  env: NodeJS.ProcessEnv;
+  onLine?: (line: string) => void;
+}
+
+export interface ServiceProcess {
+  name: string;
+  url: string;
+  /** Of the process that runs now, or ran last. */
+  readonly pid: number;
+  readonly exited: Promise<Exit>;
+  hasExited(): boolean;
+  /** Sends the signal (default SIGKILL) and waits for the end. */
+  kill(signal?: NodeJS.Signals): Promise<Exit>;
+  /** Sends the signal and does not wait: SIGSTOP and SIGCONT make it hang and go on. */
+  signal(signal: NodeJS.Signals): void;
+  /** Starts it again on the same port, with changed settings if given; ends it first (SIGTERM) when it still runs. */
+  restart(changes?: NodeJS.ProcessEnv): Promise<void>;
+  /** SIGTERM, and SIGKILL after ten seconds. */
+  stop(): Promise<void>;
+  logs: () => string;
+}
+
+const READY_WITHIN_MS = 60_000;
+
+/** Starts a built service and waits until it says that it is ready. */
+export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
+  let env = options.env;
+  let child = await launch(options, env);
+  return {
+    name: options.name,
+    url: options.url,
+    get pid() {
+      return child.pid;
+    },
+    get exited() {
+      return child.exited;
+    },
+    hasExited: () => child.hasExited(),
+    kill: (signal = 'SIGKILL') => child.end(signal, 30_000),
+    signal: (signal) => child.signal(signal),
+    restart: async (changes = {}) => {
+      env = { ...env, ...changes };
+      if (!child.hasExited()) await child.end('SIGTERM');
+      child = await launch(options, env);
+    },
+    stop: async () => {
+      child.signal('SIGCONT');
+      await child.end('SIGTERM');
+    },
+    logs: () => child.logs(),
+  };
+}
+
+async function launch({ app, name, url, onLine }: ServiceOptions, env: NodeJS.ProcessEnv): Promise<Child> {
+  const root = repositoryRoot();
+  const main = join(root, 'dist', 'apps', app, 'main.js');
+  if (!existsSync(main)) throw new Error(`${main} is missing: run \`npm run setup\`.`);
+  const child = await startChild({
+    name,
+    command: process.execPath,
+    args: ['--enable-source-maps', main],
+    env,
+    cwd: root,
+    ...(onLine ? { onLine } : {}),
+  });
+  const deadlineMs = Date.now() + READY_WITHIN_MS;
+  while (!(await isReady(url))) {
+    const isLate = Date.now() > deadlineMs;
+    if (isLate) await child.end('SIGKILL');
+    if (child.hasExited()) {
+      await child.exited;
+      throw new Error(`${name} ${isLate ? 'was not ready in a minute' : 'ended while starting'}:\n${child.logs()}`);
+    }
+    await sleep(50);
+  }
+  return child;
+}
+
+function isReady(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const target = new URL('/health/ready', url);
+    const options = { timeout: 2000, agent: false };
+    const request =
+      target.protocol === 'https:'
+        ? // The certificate of a local stack is its own business; nothing but the health is asked here.
+          requestHttps(target, { ...options, rejectUnauthorized: false })
+        : requestHttp(target, options);
+    request.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+    request.end();
+  });
+}

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import type { Exit } from './child-process.js';
+import { startChain } from './chain.js';
+import type { Devnet } from './chain.js';
+import { findFreePort } from './free-port.js';
+import { startRedis } from './redis.js';
+import type { RedisServer } from './redis.js';
+import { startService } from './service-process.js';
+import type { ServiceApp, ServiceProcess } from './service-process.js';
+
+export interface StackOptions {
+  /** Settings of every service; they win over what the stack would set. */
+  env?: NodeJS.ProcessEnv;
+  /** A Redis and a chain that run already are used, and left alone by stop(). */
+  redis?: RedisServer;
+  chain?: Devnet;
+  gateways?: number;
+  verifiers?: number;
+  agentWorkers?: number;
+  /** Ports to take if they are free. Without one a service gets any free port. */
+  wantedPorts?: Partial<Record<ServiceApp, number>>;
+  /** Without it (false), what the services print goes to stderr, each line with the service's name. */
+  quiet?: boolean;
+  /** Told of each part as it is ready. */
+  onReady?: (part: string, url: string) => void;
+}
+
+export interface Stack {
+  /** The first gateway's address. */
+  baseUrl: string;
+  gateways: ServiceProcess[];
+  verifiers: ServiceProcess[];
+  agentWorkers: ServiceProcess[];
+  redis: RedisServer;
+  chain: Devnet;
+  /** Resolves with the name, end and last lines of the first process that ends before stop() was called. */
+  firstFailure: Promise<ProcessFailure>;
+  /** The last lines of every process. */
+  logs: () => string;
+  /** Ends everything that the stack started: gateways first, Redis and chain last. */
+  stop(): Promise<void>;
+}
+
+export interface ProcessFailure {
+  name: string;
+  exit: Exit;
+  logs: string;
+}
+
+const PORT_SETTINGS = { gateway: 'PORT', verifier: 'VERIFIER_PORT', 'agent-worker': 'AGENT_WORKER_PORT' } as const;
+
+/** Starts Redis, a chain and the built services as real processes on free ports, and waits until all are ready. */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const { gateways = 1, verifiers = 1, agentWorkers = 0, quiet = true, onReady = () => undefined } = options;
+  const started: { stop(): Promise<void> }[] = [];
+  const keep = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
+    started.push(part);
+    return part;
+  };
+  const stopAll = async () => {
+    // In reverse, one after the other: no service should see Redis or the chain go before itself.
+    for (const part of started.splice(0).reverse()) await part.stop();
+  };
+
+  try {
+    const redis = options.redis ?? keep(await startRedis());
+    onReady('redis', redis.url);
+    const chain = options.chain ?? keep(await startChain());
+    onReady('chain', chain.rpcUrl);
+    const settings = createSettings(redis, chain, options.env);
+    const start = async (app: ServiceApp, count: number) => {
+      const services: ServiceProcess[] = [];
+      for (let number = 1; number <= count; number++) {
+        const name = count === 1 ? app : `${app}-${number}`;
+        const wantedPort = number === 1 ? options.wantedPorts?.[app] : undefined;
+        services.push(keep(await startOnFreePort({ app, name, settings, wantedPort, quiet })));
+        onReady(name, services.at(-1)?.url ?? '');
+      }
+      return services;
+    };
+    const verifierProcesses = await start('verifier', verifiers);
+    const workerProcesses = await start('agent-worker', agentWorkers);
+    const gatewayProcesses = await start('gateway', gateways);
+
+    const watched = [
+      ...(options.redis ? [] : [{ name: 'redis', exited: redis.exited(), logs: () => redis.logs() }]),
+      ...(options.chain ? [] : [{ name: 'chain', exited: chain.exited(), logs: () => chain.logs() }]),
+      ...[...gatewayProcesses, ...verifierProcesses, ...workerProcesses],
+    ];
+    return {
+      baseUrl: gatewayProcesses[0]?.url ?? '',
+      gateways: gatewayProcesses,
+      verifiers: verifierProcesses,
+      agentWorkers: workerProcesses,
+      redis,
+      chain,
+      firstFailure: Promise.race(
+        watched.map(async ({ name, exited, logs }) => ({ name, exit: await exited, logs: logs() })),
+      ),
+      logs: () => watched.map(({ name, logs }) => `--- ${name}\n${logs()}`).join('\n'),
+      stop: stopAll,
+    };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
+
+/** Only what a program needs to run is inherited: a setting in the developer's shell must not change a test. */
+function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, TZ } = process.env;
+  const settings: NodeJS.ProcessEnv = {
+    PATH,
+    HOME,
+    ...(TMPDIR === undefined ? {} : { TMPDIR }),
+    ...(TZ === undefined ? {} : { TZ }),
+    REDIS_URL: redis.url,
+    QUEUE_REDIS_URL: redis.url,
+    RPC_URL: chain.rpcUrl,
+    CHAIN_ID: String(chain.chainId),
+    ASSET_ADDRESS: chain.asset,
+    PAY_TO: chain.payTo,
+    ...env,
+  };
+  if (!settings['CHALLENGE_SECRET'] && !settings['CHALLENGE_SECRET_FILE']) {
+    settings['CHALLENGE_SECRET'] = randomBytes(32).toString('hex');
+  }
+  return settings;
+}
+
+interface StartRequest {
+  app: ServiceApp;
+  name: string;
+  settings: NodeJS.ProcessEnv;
+  wantedPort: number | undefined;
+  quiet: boolean;
+}
+
+/** Tries again when somebody else took the port between the search and the service's start. */
+async function startOnFreePort({ app, name, settings, wantedPort, quiet }: StartRequest): Promise<ServiceProcess> {
+  const host = (app === 'verifier' ? settings['VERIFIER_HOST'] : settings['HOST']) ?? '127.0.0.1';
+  const scheme = app === 'gateway' && settings['TLS_CERT'] ? 'https' : 'http';
+  for (let attempt = 1; ; attempt++) {
+    const port = await findFreePort(wantedPort, host);
+    const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+    try {
+      return await startService({
+        app,
+        name,
+        url: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`,
+        env: { ...settings, [PORT_SETTINGS[app]]: String(port) },
+        ...(quiet ? {} : { onLine: (line) => void process.stderr.write(`${name} | ${line}\n`) }),
+      });
+    } catch (error) {
+      if (attempt === 3 || !String(error).includes('EADDRINUSE')) throw error;
+    }
+  }
+}
