@@ -22,7 +22,14 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
     name: 'anvil',
     command: anvilProgram(),
     args: [
-      ...['--host', options.host ?? '127.0.0.1', '--port', String(options.port ?? 0), '--chain-id', String(options.chainId)],
+      ...[
+        '--host',
+        options.host ?? '127.0.0.1',
+        '--port',
+        String(options.port ?? 0),
+        '--chain-id',
+        String(options.chainId),
+      ],
       ...['--accounts', '20', '--balance', '1000000'],
       // Room for thousands of transfers in one block: see mine-transfers.ts.
       ...['--gas-limit', '3000000000'],
