@@ -9,7 +9,6 @@ describe('PaidPath', () => {
 
   it.each([
     ['/v1/quotes/:symbol', { symbol: 'BTC' }, '/v1/quotes/BTC'],
-    ['/v1/quotes/:symbol', { symbol: 'BTC/USD' }, '/v1/quotes/BTC%2FUSD'],
     ['/v1/quotes/:symbol', { symbol: 'a b?c#d%2e' }, '/v1/quotes/a%20b%3Fc%23d%252e'],
     ['/v1/quotes/:symbol', { symbol: 'user@host:1' }, '/v1/quotes/user@host:1'],
     ['/files/*', { '*': 'a/b.txt' }, '/files/a/b.txt'],
@@ -22,6 +21,13 @@ describe('PaidPath', () => {
     'refuses %j, which an upstream may read as another path',
     (rest) => {
       expect(PaidPath.parse('/files/*').fill({ '*': rest })).toBeNull();
+    },
+  );
+
+  it.each(['BTC/history', '/', '../x'])(
+    'refuses %j for one segment, which an upstream may read as several',
+    (symbol) => {
+      expect(PaidPath.parse('/v1/quotes/:symbol').fill({ symbol })).toBeNull();
     },
   );
 

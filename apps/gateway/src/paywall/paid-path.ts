@@ -20,7 +20,8 @@ export class PaidPath {
 
   /**
    * The one spelling of the path that these decoded parameters make, percent-encoded; null where a parameter is empty
-   * or has a `.` or `..` segment, a backslash or a control character: an upstream might read another path than was paid.
+   * or has a `.` or `..` segment, a slash in `:name`, a backslash or a control character: an upstream might read another
+   * path than was paid.
    */
   fill(params: Readonly<Record<string, string>>): string | null {
     if (this.literal !== null) return this.literal;
@@ -31,6 +32,8 @@ export class PaidPath {
         continue;
       }
       const value = params[segment.name] ?? '';
+      // Many servers decode %2F before they route: /quotes/x%2Fhistory would buy /quotes/x/history at another price.
+      if (segment.kind === 'parameter' && value.includes('/')) return null;
       const parts = segment.kind === 'rest' ? value.split('/') : [value];
       for (const part of parts) {
         if (!isSafeSegment(part)) return null;

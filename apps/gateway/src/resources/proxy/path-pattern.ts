@@ -52,32 +52,15 @@ export function parameterNames(pattern: PathPattern): string[] {
   return pattern.flatMap((part) => (part.kind === 'text' ? [] : part.kind === 'rest' ? '*' : part.name));
 }
 
-/**
- * Which of two patterns wins where both match. The router prefers text to a parameter to `*`, part by part from the left,
- * so patterns that are each more special in another place would be decided by the order of their parts: `unclear`.
- */
-export function comparePatterns(a: PathPattern, b: PathPattern): 'apart' | 'same' | 'first' | 'second' | 'unclear' {
-  let winner: 'same' | 'first' | 'second' = 'same';
-  for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
+/** Whether some path fits both, upper and lower case aside. */
+export function overlap(a: PathPattern, b: PathPattern): boolean {
+  for (let index = 0; ; index += 1) {
     const [left, right] = [a[index], b[index]];
     // `/files/*` also takes `/files/`, but not `/files`.
-    if (left === undefined || right === undefined) return 'apart';
-    if (left.kind === 'text' && right.kind === 'text') {
-      if (left.text.toLowerCase() !== right.text.toLowerCase()) return 'apart';
-      continue;
+    if (left === undefined || right === undefined) return left === right;
+    if (left.kind === 'rest' || right.kind === 'rest') return true;
+    if (left.kind === 'text' && right.kind === 'text' && left.text.toLowerCase() !== right.text.toLowerCase()) {
+      return false;
     }
-    const [rankLeft, rankRight] = [rank(left), rank(right)];
-    if (rankLeft !== rankRight) {
-      const better = rankLeft > rankRight ? 'first' : 'second';
-      if (winner !== 'same' && winner !== better) return 'unclear';
-      winner = better;
-    }
-    // What stands behind a `*` is all inside it.
-    if (left.kind === 'rest' || right.kind === 'rest') return winner;
   }
-  return winner;
-}
-
-function rank(part: PatternPart): number {
-  return { rest: 0, parameter: 1, text: 2 }[part.kind];
 }

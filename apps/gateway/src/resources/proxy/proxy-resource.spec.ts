@@ -220,6 +220,20 @@ describe('ProxyResource says what became of the request when', () => {
     await expect(buffer(body as Readable)).rejects.toThrow();
   });
 
+  it('it breaks off or hangs before the first byte of a streamed answer: as for a stored one', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
+    const broken = started(await startRawUpstream((socket) => socket.end(head)));
+    const streamed = { answer: 'streamed', timeoutMs: 200 } as const;
+    expect(await failure(proxy(broken.url, streamed).produce(request()))).toMatchObject({ kind: 'failed' });
+    const post = request({ method: 'POST' });
+    expect(await failure(proxy(broken.url, streamed).produce(post))).toMatchObject({ kind: 'unknown' });
+    const hanging = started(await startRawUpstream((socket) => socket.write(head)));
+    expect(await failure(proxy(hanging.url, streamed).produce(request()))).toMatchObject({
+      kind: 'failed',
+      options: { timedOut: true },
+    });
+  });
+
   it('it breaks off an answer too large to be stored: the stream fails', async () => {
     const head = `HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n${'x'.repeat(2_000)}`;
     const upstream = started(await startRawUpstream((socket) => socket.end(head)));

@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-
 import type { Agent, Dispatcher } from 'undici';
 
 import {
@@ -61,7 +59,8 @@ export class ProxyResource implements Resource {
         answer.body.destroy();
         throw new UpstreamError('failed', 'The upstream itself asks for a payment.');
       }
-      const body = await this.#read(answer);
+      // A streamed answer is read up to its first byte: until then it can still fail without being charged.
+      const body = await readAnswerBody(answer.body, this.#maxBufferedBytes);
       streaming = !Buffer.isBuffer(body);
       if (!Buffer.isBuffer(body)) body.once('close', () => request.signal.removeEventListener('abort', stop));
       return { status: answer.statusCode, headers: this.#headersOf(answer, request.method, streaming), body };
@@ -102,10 +101,8 @@ export class ProxyResource implements Resource {
     }
   }
 
-  #read(answer: UpstreamAnswer): Promise<Buffer | Readable> | Readable {
-    return this.options.answer === 'streamed'
-      ? answer.body
-      : readAnswerBody(answer.body, this.options.maxStoredAnswerBytes);
+  get #maxBufferedBytes(): number {
+    return this.options.answer === 'streamed' ? 0 : this.options.maxStoredAnswerBytes;
   }
 
   #headersOf(answer: UpstreamAnswer, method: string, streaming: boolean): [string, string][] {
