@@ -1,4 +1,4 @@
-// Of one connection (RFC 9110, 7.6.1), or stated anew by this server.
+// Of one connection (RFC 9110, 7.6.1), or stated by this server alone.
 const NOT_KEPT = new Set([
   'connection',
   'keep-alive',
@@ -11,7 +11,15 @@ const NOT_KEPT = new Set([
   'upgrade',
   'date',
   'content-length',
+  'x-request-id',
+  'x-payment-failure',
+  'x-payment-released',
+  'idempotent-replayed',
 ]);
+
+function isKept(name: string, dropped: ReadonlySet<string>): boolean {
+  return !NOT_KEPT.has(name) && !dropped.has(name) && !name.startsWith('access-control-');
+}
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -21,9 +29,7 @@ export function keepHeaders(headers: Headers): [string, string][] {
   const dropped = new Set(
     connection.flatMap(([, value]) => value.split(',').map((token) => token.trim().toLowerCase())),
   );
-  return headers
-    .filter(([name]) => !NOT_KEPT.has(name.toLowerCase()) && !dropped.has(name.toLowerCase()))
-    .map(([name, value]) => [name, value]);
+  return headers.filter(([name]) => isKept(name.toLowerCase(), dropped)).map(([name, value]) => [name, value]);
 }
 
 /** A paid answer is for who paid: no shared cache may keep it, whatever the resource says. */

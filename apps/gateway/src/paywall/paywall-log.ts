@@ -1,0 +1,46 @@
+import { Logger } from '@nestjs/common';
+
+import type { Answer } from './answer.js';
+import type { Order } from './resource-request.js';
+
+export interface RequestFacts {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly clientAddress: string;
+}
+
+/** One line for each proof that was presented, with its outcome; a proof itself is in none of them. */
+export class PaywallLog {
+  readonly #logger = new Logger('Paywall');
+
+  unpaid(facts: RequestFacts): void {
+    this.#logger.log({ msg: 'unpaid', ...facts });
+  }
+
+  refused(facts: RequestFacts & { failure: string; txHash?: string; reason?: string }): void {
+    this.#logger.log({ msg: 'payment refused', ...facts });
+  }
+
+  answered(facts: RequestFacts & { txHash: string; payer?: string; durationMs: number }, answer: Answer): void {
+    if (answer.kind === 'resource') {
+      this.#logger.log({ msg: `answered: ${answer.origin}`, ...facts, status: answer.status });
+      return;
+    }
+    const { status, code } = answer.problem;
+    const line = { msg: `not answered: ${code}`, ...facts, status, released: answer.released };
+    if (status >= 500) this.#logger.warn(line);
+    else this.#logger.log(line);
+  }
+
+  unavailable(facts: RequestFacts & { txHash: string; reason: string }): void {
+    this.#logger.warn({ msg: 'verification unavailable', ...facts });
+  }
+
+  failed(error: unknown, { purchase, caller }: Order): void {
+    const { requestId } = caller;
+    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const facts = { requestId, route: purchase.endpoint.route.path, txHash: purchase.proof.payload.txHash, reason };
+    this.#logger.error({ msg: 'the resource failed', ...facts }, error instanceof Error ? error.stack : undefined);
+  }
+}

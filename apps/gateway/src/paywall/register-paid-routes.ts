@@ -1,0 +1,35 @@
+import type { PaymentEnvironment } from '@tollgate/common';
+import type { FastifyInstance } from 'fastify';
+
+import { handleError } from '../server/handle-errors.js';
+import { PaidEndpoint } from './paid-endpoint.js';
+import type { PaidRoute } from './paid-route.js';
+import type { Paywall } from './paywall.js';
+
+/**
+ * Puts the paid routes on the server, each with the paywall as its admission. Their bodies are kept as bytes: what is
+ * paid for is passed on as it was sent.
+ */
+export async function registerPaidRoutes(
+  server: FastifyInstance,
+  { paywall, routes, payment }: { paywall: Paywall; routes: readonly PaidRoute[]; payment: PaymentEnvironment },
+): Promise<void> {
+  const pathsWithHead = new Set<string>();
+  await server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    scope.setErrorHandler(handleError);
+    for (const route of routes) {
+      const endpoint = new PaidEndpoint(route, payment);
+      const methods = pathsWithHead.has(route.path) ? [...route.methods] : [...route.methods, 'HEAD'];
+      pathsWithHead.add(route.path);
+      scope.route({
+        method: methods,
+        url: route.path,
+        exposeHeadRoute: false,
+        config: { access: { admit: (request, reply, pass) => paywall.admit(endpoint, request, reply, pass) } },
+        handler: (request, reply) => paywall.serve(request, reply),
+      });
+    }
+  });
+}

@@ -1,0 +1,31 @@
+import { IDEMPOTENT_REPLAYED, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+import type { FastifyReply } from 'fastify';
+
+import { sendProblem } from '../server/problem.js';
+import type { Answer, ResourceAnswer } from './answer.js';
+import { privateCacheControl } from './answer-headers.js';
+
+/** Writes an answer to the client. By now it is committed, or its payment given back. */
+export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  if (answer.kind === 'problem') {
+    if (answer.released) void reply.header(X_PAYMENT_RELEASED, 'true');
+    return sendProblem(reply, answer.problem);
+  }
+  return sendResource(reply, answer);
+}
+
+function sendResource(reply: FastifyReply, { origin, status, headers, body }: ResourceAnswer): FastifyReply {
+  void reply.code(status);
+  for (const [name, value] of headers) {
+    // Fastify appends only cookies; every other repeated header is joined as RFC 9110, 5.3 allows.
+    const earlier = name.toLowerCase() === 'set-cookie' ? undefined : reply.getHeader(name);
+    void reply.header(name, earlier === undefined ? value : `${String(earlier)}, ${value}`);
+  }
+  const isReplay = origin === 'replayed' || origin === 'reproduced';
+  if (isReplay) void reply.header(IDEMPOTENT_REPLAYED, 'true');
+  if (origin === 'released') void reply.header(X_PAYMENT_RELEASED, 'true');
+  return reply
+    .header('Cache-Control', origin === 'released' ? 'no-store' : privateCacheControl(headers))
+    .header('X-Request-Id', reply.request.id)
+    .send(body);
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+
+import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
+
+import type { ServerEnvironment } from '../config/server.environment.js';
+import { Cors } from './cors.js';
+import { addGate } from './gate.js';
+import { handleClientError, handleError } from './handle-errors.js';
+import { openRoutes, type OpenPaths } from './open-routes.js';
+import { watchMethods } from './other-methods.js';
+import { RateLimit } from './rate-limit.js';
+import { createRequestIds } from './request-id.js';
+
+const REQUEST_TIMEOUT_MS = 60_000;
+const MAX_PARAMETER_LENGTH = 1024;
+
+export interface GatewayServer {
+  readonly server: FastifyInstance;
+  /** To be called after the last route was registered. */
+  readonly completeRoutes: () => void;
+  /** Routes that nothing opened; known once all are registered. */
+  readonly closedRoutes: readonly string[];
+}
+
+/** The HTTP server, with the gate in front of everything that is registered on it from now on. */
+export function createServer(environment: ServerEnvironment, openPaths: OpenPaths): GatewayServer {
+  const server = fastify(createOptions(environment)) as unknown as FastifyInstance;
+  const cors = new Cors(environment.corsOrigins);
+  const closedRoutes: string[] = [];
+  openRoutes(server, openPaths, (route) => closedRoutes.push(route));
+  const { complete } = watchMethods(server, cors);
+  addGate(server, {
+    cors,
+    rateLimit: new RateLimit(environment.rateLimitPerMinute),
+    allowInsecureHttp: environment.allowInsecureHttp,
+  });
+  return { server, completeRoutes: complete, closedRoutes };
+}
+
+function createOptions(environment: ServerEnvironment): FastifyServerOptions {
+  const { tlsCert, tlsKey, trustProxy } = environment;
+  return {
+    // One paywall for every spelling: the router folds them before the gate looks at what it found.
+    routerOptions: {
+      caseSensitive: false,
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      maxParamLength: MAX_PARAMETER_LENGTH,
+    },
+    ...(tlsCert === undefined || tlsKey === undefined
+      ? {}
+      : { https: { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) } }),
+    trustProxy: trustProxy.length > 0 ? trustProxy : false,
+    bodyLimit: environment.maxRequestBodyBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    genReqId: createRequestIds(),
+    frameworkErrors: handleError,
+    clientErrorHandler: (error, socket) => handleClientError(error, socket),
+    return503OnClosing: true,
+  } as FastifyServerOptions;
+}

@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Cors } from './cors.js';
+import { isLoopback } from './plain-http.js';
+import { sendProblem, type Problem } from './problem.js';
+import type { RateLimit } from './rate-limit.js';
+
+/** Decides over requests of a route: passes them on, or answers them itself. */
+export interface Admission {
+  admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A route without this is never served. */
+    access?: 'free' | Admission;
+    /** Also served over plain HTTP and without limit: for the machines that look after the gateway. */
+    isOperational?: boolean;
+  }
+}
+
+export interface GateParts {
+  readonly cors: Cors;
+  readonly rateLimit: RateLimit;
+  readonly allowInsecureHttp: boolean;
+}
+
+const INSECURE: Problem = {
+  status: 426,
+  code: 'https_required',
+  detail: 'Payment proofs are credentials: use HTTPS.',
+  headers: { Upgrade: 'TLS/1.2, HTTP/1.1', Connection: 'Upgrade' },
+};
+const DENIED: Problem = { status: 403, code: 'route_closed', detail: 'This route is not open to requests.' };
+
+/**
+ * The first hook of every request. It runs after routing and asks the route that was found, never the URL: however a
+ * path is spelled, what serves it is what decides.
+ */
+export function addGate(server: FastifyInstance, { cors, rateLimit, allowInsecureHttp }: GateParts): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    const { access, isOperational } = request.routeOptions.config;
+    const { headers } = request.raw;
+    if (headers.origin !== undefined) setHeaders(reply, cors.headersFor(headers.origin));
+    if (typeof access !== 'object' || headers['x-request-id'] !== undefined) {
+      void reply.header('X-Request-Id', request.id);
+    }
+    if (isOperational !== true) {
+      if (!allowInsecureHttp && request.protocol !== 'https' && !isLoopback(request.ip)) {
+        sendProblem(reply, INSECURE);
+        return;
+      }
+      const waitMs = rateLimit.take(request.ip);
+      if (waitMs > 0) {
+        sendProblem(reply, { ...TOO_MANY, retryAfterMs: waitMs });
+        return;
+      }
+    }
+    if (typeof access === 'object') access.admit(request, reply, done);
+    else if (access === 'free' || request.is404) done();
+    else sendProblem(reply, DENIED);
+  });
+}
+
+const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
+
+function setHeaders(reply: FastifyReply, headers: readonly string[]): void {
+  for (let at = 0; at + 1 < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1]);
+}

@@ -1,0 +1,60 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+
+import type { Cors } from './cors.js';
+import { sendProblem } from './problem.js';
+
+/**
+ * Answers the methods a known path does not have: 405 with `Allow`, and OPTIONS, preflights included, for everybody.
+ * Watches the routes from now on; `complete` adds what is missing, after the last route and before the first request.
+ */
+export function watchMethods(server: FastifyInstance, cors: Cors): { complete: () => void } {
+  const methodsByPath = new Map<string, Set<string>>();
+  let isCompleting = false;
+  server.addHook('onRoute', (route: RouteOptions) => {
+    if (isCompleting) return;
+    const methods = methodsByPath.get(route.url) ?? new Set();
+    methodsByPath.set(route.url, methods);
+    for (const method of [route.method].flat()) methods.add(method);
+  });
+  return {
+    complete: () => {
+      isCompleting = true;
+      for (const [url, methods] of methodsByPath) addMissing(server, cors, url, methods);
+    },
+  };
+}
+
+function addMissing(server: FastifyInstance, cors: Cors, url: string, methods: ReadonlySet<string>): void {
+  if (methods.has('OPTIONS')) return;
+  const allow = [...methods, 'OPTIONS'].join(', ');
+  const missing = server.supportedMethods.filter((method) => !methods.has(method) && method !== 'OPTIONS');
+  const config = { access: 'free' } as const;
+  const options = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    answerOptions(request, reply, cors, allow);
+  server.route({ method: 'OPTIONS', url, config, handler: options });
+  const refuse = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    sendProblem(reply, {
+      status: 405,
+      code: 'method_not_allowed',
+      detail: `This path answers ${allow}.`,
+      headers: { Allow: allow },
+    });
+  // In onRequest, so that no body is read, nor refused for its type, before the method is.
+  server.route({
+    method: missing,
+    url,
+    config,
+    onRequest: (request, reply) => void refuse(request, reply),
+    handler: refuse,
+  });
+}
+
+function answerOptions(request: FastifyRequest, reply: FastifyReply, cors: Cors, allow: string): FastifyReply {
+  const { origin } = request.raw.headers;
+  const requestedHeaders = request.raw.headers['access-control-request-headers'];
+  if (origin !== undefined && request.raw.headers['access-control-request-method'] !== undefined) {
+    const headers = cors.preflightHeadersFor(origin, allow, requestedHeaders);
+    for (let at = 0; at + 1 < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1]);
+  }
+  return reply.code(204).header('Allow', allow).send();
+}
