@@ -1,0 +1,227 @@
+import { Redis } from 'ioredis';
+import { startRedis } from '../../../devnet/redis.js';
+import type { RedisOptions, RedisServer } from '../../../devnet/redis.js';
+import { createOwner } from './create-keys.js';
+import { BUCKETS, birthKey } from './keys.js';
+import { Ledger } from './ledger.js';
+import type { LedgerOptions } from './ledger.js';
+import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from './sample-payments.js';
+import type { ClaimRequest, Lease } from './types.js';
+
+const HEAD = HEAD_AT_BIRTH + 10;
+const OLDER = { outcome: 'refused', failure: 'older_than_ledger' };
+
+describe('losing Redis opens no door', () => {
+  const cleanups: (() => Promise<void> | void)[] = [];
+
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+
+  const serve = async (options: RedisOptions = {}): Promise<RedisServer> => {
+    const server = await startRedis(options);
+    cleanups.push(() => server.stop());
+    return server;
+  };
+
+  const connectTo = (url: string): Redis => {
+    const redis = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    redis.on('error', () => undefined);
+    cleanups.push(() => redis.disconnect());
+    return redis;
+  };
+
+  const openLedger = async (url: string, options: Partial<LedgerOptions> = {}) => {
+    const redis = connectTo(url);
+    const ledger = new Ledger({ redis, timeoutMs: 10_000, ...options });
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    return { redis, ledger };
+  };
+
+  /** Mined after the birth and up to the head: what a loss may have forgotten. */
+  const before = (ledger: Ledger): ClaimRequest => sampleClaim(ledger, { headBlockNumber: HEAD });
+  /** Mined after the head that was known at the loss. */
+  const after = (ledger: Ledger): ClaimRequest =>
+    sampleClaim(ledger, { headBlockNumber: HEAD, candidates: [sampleTransfer(ledger, { blockNumber: HEAD + 1 })] });
+  const again = (request: ClaimRequest): ClaimRequest => ({
+    ...request,
+    owner: createOwner(),
+    deadlineMs: Date.now() + 60_000,
+  });
+  const birth = (redis: Redis) => redis.hgetall(birthKey(0));
+
+  it('keeps every accepted claim over kill -9 under load when each write is on disk', async () => {
+    const server = await serve();
+    const { redis, ledger } = await openLedger(server.url);
+    const known = await birth(redis);
+    const requests = Array.from({ length: 600 }, () => before(ledger));
+    const accepted = new Map<ClaimRequest, Lease>();
+    const load = async (from: number): Promise<void> => {
+      for (let index = from; index < requests.length; index += 20) {
+        const request = requests[index]!;
+        const result = await ledger.claim(request).catch(() => null);
+        if (result?.outcome === 'claimed') accepted.set(request, result.lease);
+        if (accepted.size === 100) await server.kill();
+      }
+    };
+    const running = Promise.all(Array.from({ length: 20 }, (_, from) => load(from)));
+    await server.exited();
+    const acceptedBefore = new Map(accepted);
+    await server.start();
+    await running;
+
+    expect(acceptedBefore.size).toBeGreaterThanOrEqual(100);
+    for (const [request, lease] of acceptedBefore) {
+      expect((await ledger.claim(again(request))).outcome).toBe('busy');
+      expect(leaseOf(await ledger.claim(request))).toEqual(lease);
+    }
+    // And nothing was refused for the restart: the birth is the old one, under a new run.
+    expect(accepted.size).toBe(requests.length);
+    const { run, ...rest } = await birth(redis);
+    expect(rest).toEqual({ ...rest, at: known['at'], block: known['block'], epoch: known['epoch'] });
+    expect(run).not.toBe(known['run']);
+  });
+
+  it('refuses older payments after a restart that may have lost writes', async () => {
+    const server = await serve({ appendfsync: 'everysec' });
+    const { ledger } = await openLedger(server.url);
+    const [untouched, spent, leased] = [before(ledger), before(ledger), before(ledger)];
+    const spentLease = leaseOf(await ledger.claim(spent));
+    await ledger.commit(spentLease, null);
+    const stale = leaseOf(await ledger.claim(leased));
+    await server.kill();
+    await server.start();
+    expect(await ledger.claim(untouched)).toMatchObject(OLDER);
+    for (const request of [spent, leased]) expect((await ledger.claim(again(request))).outcome).not.toBe('claimed');
+    expect(await ledger.commit(stale, null)).toBe(false);
+    leaseOf(await ledger.claim(after(ledger)));
+  });
+
+  it('refuses older payments after FLUSHALL while it runs, and accepts newer ones', async () => {
+    const server = await serve();
+    const { redis, ledger } = await openLedger(server.url);
+    const [spent, untouched, inFlight] = [before(ledger), before(ledger), before(ledger)];
+    await ledger.commit(leaseOf(await ledger.claim(spent)), null);
+    const lease = leaseOf(await ledger.claim(inFlight));
+    await redis.flushall();
+    expect(await ledger.claim(again(spent))).toMatchObject(OLDER);
+    expect(await ledger.claim(untouched)).toMatchObject(OLDER);
+    expect(await ledger.commit(lease, null)).toBe(false);
+    leaseOf(await ledger.claim(after(ledger)));
+  });
+
+  it('refuses older payments when an empty server took its place', async () => {
+    const first = await serve();
+    const { ledger } = await openLedger(first.url);
+    const spent = before(ledger);
+    await ledger.commit(leaseOf(await ledger.claim(spent)), null);
+    await first.kill();
+    await serve({ port: first.port });
+    expect(await ledger.claim(again(spent))).toMatchObject(OLDER);
+    leaseOf(await ledger.claim(after(ledger)));
+  });
+
+  it('refuses older and unfinished payments when a replica was promoted', async () => {
+    const primary = await serve();
+    const { redis, ledger } = await openLedger(primary.url);
+    const [finished, unfinished, lost] = [before(ledger), before(ledger), before(ledger)];
+    await ledger.commit(leaseOf(await ledger.claim(finished)), null);
+    const unfinishedLease = leaseOf(await ledger.claim({ ...unfinished, leaseMs: 1 }));
+    const replica = await serve({ args: ['--replicaof', '127.0.0.1', String(primary.port)] });
+    const standby = connectTo(replica.url);
+    await redis.wait(1, 10_000);
+    while (!(await standby.info('replication')).includes('master_link_status:up')) await redis.wait(1, 100);
+    // The replica misses the end: the commit of one payment and the claim of another.
+    await standby.replicaof('127.0.0.1', '1');
+    await ledger.commit(unfinishedLease, null);
+    await ledger.claim(lost);
+    await primary.kill();
+    await standby.replicaof('NO', 'ONE');
+
+    const { ledger: promoted } = await openLedger(replica.url);
+    expect(await promoted.claim(again(lost))).toMatchObject(OLDER);
+    expect(await promoted.claim(again(unfinished))).toMatchObject(OLDER);
+    expect((await promoted.claim(again(finished))).outcome).toBe('used');
+    expect(await promoted.commit(unfinishedLease, null)).toBe(false);
+    leaseOf(await promoted.claim(after(promoted)));
+  });
+
+  it('notices a promotion even where the scripts survived it', async () => {
+    const server = await serve();
+    const { redis, ledger } = await openLedger(server.url);
+    const untouched = before(ledger);
+    await ledger.claim(before(ledger));
+    await redis.replicaof('127.0.0.1', '1');
+    await redis.replicaof('NO', 'ONE');
+    expect(await ledger.claim(untouched)).toMatchObject(OLDER);
+  });
+
+  it('goes on when only the scripts were lost', async () => {
+    const server = await serve();
+    const { redis, ledger } = await openLedger(server.url);
+    await redis.script('FLUSH');
+    leaseOf(await ledger.claim(before(ledger)));
+  });
+
+  it('raises every bucket, and opening again on the same run raises none', async () => {
+    const server = await serve({ appendfsync: 'no' });
+    const { redis, ledger } = await openLedger(server.url);
+    const epochs = () =>
+      Promise.all(Array.from({ length: BUCKETS }, (_, bucket) => redis.hget(birthKey(bucket), 'epoch')));
+    await ledger.open();
+    expect(new Set(await epochs())).toEqual(new Set(['1']));
+    await server.kill();
+    await server.start();
+    await Promise.all([ledger.open(), ledger.open(), openLedger(server.url)]);
+    // The kill may have lost the births themselves: they are new then, which refuses as much.
+    const [epoch] = await epochs();
+    expect(new Set(await epochs())).toEqual(new Set([epoch]));
+    expect(await ledger.claim(before(ledger))).toMatchObject({ outcome: 'claimed' });
+    expect(
+      await ledger.claim(
+        sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { minedAtMs: Date.now() - 60_000 })] }),
+      ),
+    ).toMatchObject(OLDER);
+  });
+
+  it('trusts a birth without a block only past the skew of clocks, until a head is known', async () => {
+    const server = await serve();
+    const redis = connectTo(server.url);
+    const gateway = new Ledger({ redis });
+    await gateway.open();
+    expect(await gateway.claim(sampleClaim(gateway))).toMatchObject(OLDER);
+    await gateway.open({ headBlockNumber: HEAD_AT_BIRTH });
+    leaseOf(await gateway.claim(sampleClaim(gateway)));
+  });
+
+  it('refuses what a shorter window may have forgotten when the window is enlarged', async () => {
+    const server = await serve();
+    const { redis, ledger } = await openLedger(server.url);
+    await Promise.all(
+      Array.from({ length: BUCKETS }, (_, bucket) => redis.hset(birthKey(bucket), 'at', 0, 'block', 0)),
+    );
+    const mined = (ageMs: number, windowMs: number) =>
+      sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { minedAtMs: Date.now() - ageMs, windowMs })] });
+    const wide = new Ledger({ redis, retentionMs: 86_400_000 });
+    await ledger.open();
+    // One claim with the short window in every bucket.
+    for (let index = 0; index < 400; index++) leaseOf(await ledger.claim(mined(0, 900_000)));
+    await wide.open();
+    expect(await wide.claim(mined(3600_000, 86_400_000))).toMatchObject(OLDER);
+    leaseOf(await wide.claim(mined(600_000, 86_400_000)));
+  });
+
+  it('refuses the same way when a claim is the first to bring the larger window', async () => {
+    const server = await serve();
+    const { redis, ledger } = await openLedger(server.url, { retentionMs: 900_000 });
+    await Promise.all(
+      Array.from({ length: BUCKETS }, (_, bucket) => redis.hset(birthKey(bucket), 'at', 0, 'block', 0)),
+    );
+    const mined = (ageMs: number) =>
+      sampleClaim(ledger, {
+        candidates: [sampleTransfer(ledger, { minedAtMs: Date.now() - ageMs, windowMs: 86_400_000 })],
+      });
+    expect(await ledger.claim(mined(3600_000))).toMatchObject(OLDER);
+    leaseOf(await ledger.claim(mined(600_000)));
+  });
+});

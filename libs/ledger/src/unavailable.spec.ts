@@ -1,0 +1,95 @@
+import { Redis } from 'ioredis';
+import { startRedis } from '../../../devnet/redis.js';
+import type { RedisOptions, RedisServer } from '../../../devnet/redis.js';
+import { Ledger } from './ledger.js';
+import { LedgerError, LedgerUnavailableError } from './ledger-error.js';
+import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from './sample-payments.js';
+
+describe('a ledger without a fit Redis', () => {
+  const cleanups: (() => Promise<void> | void)[] = [];
+
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+
+  const start = async (options: RedisOptions = {}): Promise<{ server: RedisServer; redis: Redis; ledger: Ledger }> => {
+    const server = await startRedis(options);
+    cleanups.push(() => server.stop());
+    const redis = new Redis(server.url, { retryStrategy: () => 20 });
+    redis.on('error', () => undefined);
+    cleanups.push(() => redis.disconnect());
+    return { server, redis, ledger: new Ledger({ redis, timeoutMs: 500 }) };
+  };
+
+  /** Every operation that writes, each failing by the same name and with no verdict. */
+  const expectUnavailable = async (ledger: Ledger, work: () => Promise<unknown>): Promise<void> => {
+    await expect(work()).rejects.toThrow(LedgerUnavailableError);
+    await expect(ledger.claim(sampleClaim(ledger))).rejects.toThrow(LedgerUnavailableError);
+    const refusal = { id: sampleClaim(ledger).candidates[0]!.id, failure: 'payment_late' } as const;
+    await expect(ledger.recordRefusal(refusal)).rejects.toThrow(LedgerUnavailableError);
+  };
+
+  it('is unavailable while Redis is away, and again useful when it is back', async () => {
+    const { server, ledger } = await start();
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    await server.kill();
+    await expectUnavailable(ledger, () => ledger.commit(lease, null));
+    await expect(ledger.readAnswer(lease.id)).rejects.toThrow(LedgerUnavailableError);
+    await expect(ledger.open()).rejects.toThrow(LedgerUnavailableError);
+    await server.start();
+    await ledger.open();
+    expect(await ledger.commit(lease, null)).toBe(true);
+  });
+
+  it('is unavailable while Redis hangs', async () => {
+    const { server, ledger } = await start();
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    server.signal('SIGSTOP');
+    await expectUnavailable(ledger, () => ledger.renew(lease, 1000));
+    server.signal('SIGCONT');
+  });
+
+  it('is unavailable when Redis is out of memory', async () => {
+    const { redis, ledger } = await start();
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    await redis.config('SET', 'maxmemory', '1mb');
+    await expectUnavailable(ledger, () => ledger.commit(lease, null));
+    await redis.config('SET', 'maxmemory', '0');
+    expect(await ledger.commit(lease, null)).toBe(true);
+  });
+
+  it('is unavailable when Redis became a replica, and does not open on one', async () => {
+    const { redis, ledger } = await start();
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    await redis.replicaof('127.0.0.1', '1');
+    await expectUnavailable(ledger, () => ledger.commit(lease, null));
+    await expect(ledger.open()).rejects.toMatchObject({
+      code: 'redis_read_only',
+      hint: expect.stringContaining('primary'),
+    });
+  });
+
+  it('is unavailable when Redis takes no writes for want of replicas', async () => {
+    const { redis, ledger } = await start();
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    await redis.config('SET', 'min-replicas-to-write', '1');
+    await expectUnavailable(ledger, () => ledger.release(lease, { counted: true }));
+  });
+
+  it.each(['allkeys-lru', 'volatile-ttl'])('does not open where keys are evicted (%s)', async (policy) => {
+    const { ledger } = await start({ args: ['--maxmemory', '64mb', '--maxmemory-policy', policy] });
+    const error: unknown = await ledger.open().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(LedgerError);
+    expect(error).toMatchObject({ code: 'redis_evicts', hint: expect.stringContaining('noeviction') });
+  });
+
+  it('takes no payment from a process that never opened it on an evicting Redis', async () => {
+    const { ledger } = await start({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'allkeys-lru'] });
+    await expectUnavailable(ledger, () => ledger.claim(sampleClaim(ledger)));
+  });
+});
