@@ -22,7 +22,6 @@ export async function claimPayment(runner: ScriptRunner, request: ClaimRequest):
   assertKey(request.owner, 'owner');
   assertKey(request.fingerprint, 'fingerprint');
   if (request.retryKey !== null) assertKey(request.retryKey, 'retryKey');
-  runner.observeHead(request.headBlockNumber);
 
   const [only] = entries;
   if (entries.length === 1 && only) return (await claimEntry(runner, request, only, 'all')) ?? { outcome: 'used' };
@@ -73,13 +72,13 @@ async function claimEntry(
       request.retryKey ?? '',
       request.leaseMs,
       Math.floor(request.deadlineMs),
-      request.headBlockNumber,
       CLOCK_SKEW_MS,
       EXPIRY_SLACK_MS,
       MAX_RELEASES,
       scope,
       ...candidates.flatMap((one) => [one.slot, one.blockNumber, Math.floor(one.minedAtMs), one.windowMs ?? '']),
     ],
+    Math.max(request.headBlockNumber, ...candidates.map((one) => one.blockNumber)),
   );
   const id = (): PaymentId => readPaymentId({ entry, slot }) ?? candidates[0].id;
   switch (outcome) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { startRedis } from '../../../devnet/redis.js';
 import type { RedisOptions, RedisServer } from '../../../devnet/redis.js';
@@ -31,10 +32,10 @@ describe('losing Redis opens no door', () => {
     return redis;
   };
 
-  const openLedger = async (url: string, options: Partial<LedgerOptions> = {}) => {
+  const openLedger = async (url: string, options: Partial<LedgerOptions> = {}, headBlockNumber = HEAD_AT_BIRTH) => {
     const redis = connectTo(url);
     const ledger = new Ledger({ redis, timeoutMs: 10_000, ...options });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await ledger.open({ headBlockNumber });
     return { redis, ledger };
   };
 
@@ -122,15 +123,15 @@ describe('losing Redis opens no door', () => {
   });
 
   it('refuses older and unfinished payments when a replica was promoted', async () => {
-    const primary = await serve();
+    const primary = await serve({ args: ['--repl-diskless-sync-delay', '0'] });
     const { redis, ledger } = await openLedger(primary.url);
     const [finished, unfinished, lost] = [before(ledger), before(ledger), before(ledger)];
     await ledger.commit(leaseOf(await ledger.claim(finished)), null);
     const unfinishedLease = leaseOf(await ledger.claim({ ...unfinished, leaseMs: 1 }));
     const replica = await serve({ args: ['--replicaof', '127.0.0.1', String(primary.port)] });
     const standby = connectTo(replica.url);
+    while (!(await standby.info('replication')).includes('master_link_status:up')) await sleep(20);
     await redis.wait(1, 10_000);
-    while (!(await standby.info('replication')).includes('master_link_status:up')) await redis.wait(1, 100);
     // The replica misses the end: the commit of one payment and the claim of another.
     await standby.replicaof('127.0.0.1', '1');
     await ledger.commit(unfinishedLease, null);
@@ -138,7 +139,7 @@ describe('losing Redis opens no door', () => {
     await primary.kill();
     await standby.replicaof('NO', 'ONE');
 
-    const { ledger: promoted } = await openLedger(replica.url);
+    const { ledger: promoted } = await openLedger(replica.url, {}, HEAD);
     expect(await promoted.claim(again(lost))).toMatchObject(OLDER);
     expect(await promoted.claim(again(unfinished))).toMatchObject(OLDER);
     expect((await promoted.claim(again(finished))).outcome).toBe('used');

@@ -54,9 +54,8 @@ export class Ledger {
    * @throws LedgerUnavailableError when it does not answer.
    */
   async open({ headBlockNumber }: { headBlockNumber?: number } = {}): Promise<void> {
-    if (headBlockNumber !== undefined) this.#runner.observeHead(headBlockNumber);
     try {
-      await this.#runner.within(this.#runner.restore());
+      await this.#runner.within(this.#runner.restore(headBlockNumber ?? null));
     } catch (error) {
       throw error instanceof LedgerError && error.cause instanceof LedgerError ? error.cause : error;
     }

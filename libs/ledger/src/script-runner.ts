@@ -11,22 +11,19 @@ export interface ScriptRunnerOptions {
   retentionMs: number;
 }
 
+type ScriptArgument = string | number | Buffer;
+
 /** Runs the ledger's scripts on a Redis whose continuity was established; nothing here ever falls back to EVAL. */
 export class ScriptRunner {
   readonly clock = new RedisClock();
-  #headBlockNumber: number | null = null;
   #restoring: Promise<unknown> | null = null;
 
   constructor(private readonly options: ScriptRunnerOptions) {}
 
-  observeHead(blockNumber: number): void {
-    this.#headBlockNumber = Math.max(this.#headBlockNumber ?? 0, blockNumber);
-  }
-
-  /** Establishes continuity once for all who wait for it. */
-  restore(): Promise<unknown> {
+  /** Establishes continuity once for all who wait for it. A head is given only when it was read just now. */
+  restore(headBlockNumber: number | null): Promise<unknown> {
     this.#restoring ??= restoreContinuity(this.options.redis, {
-      headBlockNumber: this.#headBlockNumber,
+      headBlockNumber,
       retentionMs: this.options.retentionMs,
     }).finally(() => {
       this.#restoring = null;
@@ -38,8 +35,13 @@ export class ScriptRunner {
    * Runs one script and answers its reply without the leading clock.
    * @throws LedgerUnavailableError when Redis does not answer in time or does not write.
    */
-  run(name: ScriptName, keys: string[], args: (string | number | Buffer)[]): Promise<string[]> {
-    return this.within(this.#run(name, keys, args));
+  run(
+    name: ScriptName,
+    keys: string[],
+    args: ScriptArgument[],
+    headBlockNumber: number | null = null,
+  ): Promise<string[]> {
+    return this.within(this.#run(name, keys, args, headBlockNumber));
   }
 
   /** Bounds the wait for Redis and gives every failure one name: no answer is never a verdict. */
@@ -59,7 +61,12 @@ export class ScriptRunner {
     }
   }
 
-  async #run(name: ScriptName, keys: string[], args: (string | number | Buffer)[]): Promise<string[]> {
+  async #run(
+    name: ScriptName,
+    keys: string[],
+    args: ScriptArgument[],
+    headBlockNumber: number | null,
+  ): Promise<string[]> {
     const { sha } = LEDGER_SCRIPTS[name];
     for (let attempt = 1; ; attempt++) {
       const sentAtMs = performance.now();
@@ -73,7 +80,7 @@ export class ScriptRunner {
         if (!unknown || attempt > 2) throw error;
       }
       // The server restarted, failed over or was replaced since the scripts were loaded.
-      await this.restore();
+      await this.restore(headBlockNumber);
     }
   }
 }

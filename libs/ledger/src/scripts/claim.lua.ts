@@ -1,9 +1,9 @@
 import { RECORD_LUA } from './record.lua.js';
 
 /**
- * KEYS birth, entry; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, head block, clock skew ms, slack
- * ms, releases allowed, `all` or `known` (rules that look at known payments only), then per candidate: slot, block,
- * mined at ms, window ms or ''. Answers {now, outcome, slot, generation or wait, until}.
+ * KEYS birth, entry; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, clock skew ms, slack ms, releases
+ * allowed, `all` or `known` (rules that look at known payments only), then per candidate: slot, block, mined at ms,
+ * window ms or ''. Answers {now, outcome, slot, generation or wait, until}.
  *
  * Atomic: looking at every payment of the transaction and taking one, together with the age and birth rules on Redis's
  * own clock. If anything came between, two requests would take one payment, one request with one retry key two
@@ -11,35 +11,27 @@ import { RECORD_LUA } from './record.lua.js';
  */
 export const CLAIM_LUA = /* lua */ `${RECORD_LUA}
 local owner, fingerprint, key = ARGV[1], ARGV[2], ARGV[3]
-local lease_ms, deadline, head = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local skew, slack, max_releases, scope = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
+local lease_ms, deadline, skew = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local slack, max_releases, scope = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 local now = now_ms()
 local function answer(outcome, slot, number, til)
   return {text(now), outcome, slot or '', text(number or 0), text(til or 0)}
 end
 if now > deadline then return answer('late') end
 
-local candidates, window, newest_block = {}, 0, head
-for index = 11, #ARGV, 4 do
+local candidates, window = {}, 0
+for index = 10, #ARGV, 4 do
   local candidate = {
     slot = ARGV[index], block = tonumber(ARGV[index + 1]), mined = tonumber(ARGV[index + 2]),
     window = tonumber(ARGV[index + 3])
   }
   candidates[#candidates + 1] = candidate
   window = math.max(window, candidate.window or 0)
-  newest_block = math.max(newest_block, candidate.block)
 end
 
--- The birth record: what this bucket can vouch for.
+-- What this bucket can vouch for; without a birth record of this very run, nothing yet.
 local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'retention')
-local run = server_run()
-if not birth[1] then
-  birth = {run, '1', text(now), text(newest_block), '1', '0'}
-  redis.call('HSET', KEYS[1], 'run', run, 'epoch', '1', 'at', text(now), 'block', text(newest_block), 'exact', '1',
-    'durable', '0', 'retention', '0')
-elseif birth[1] ~= run then
-  return answer('discontinued')
-end
+if birth[1] ~= server_run() then return answer('discontinued') end
 local epoch, born_at, born_block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
 local retention = tonumber(birth[6])
 if window > retention then
