@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRedisUrlAnswering } from '../scripts/ask-redis.mjs';
 import { startChild } from './child-process.js';
 import type { Child, Exit } from './child-process.js';
 import { findFreePort } from './free-port.js';
@@ -64,9 +64,48 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   };
 }
 
+/** The Redis at the given address, if one answers there; else a new one. */
+export async function openRedis(url: string | undefined): Promise<RedisServer> {
+  if (url === undefined || url === '') return startRedis();
+  if (await isRedisUrlAnswering(url)) return describeForeignRedis(url);
+  console.error('Nothing answers at REDIS_URL; starting a Redis of our own.');
+  return startRedis();
+}
+
+/** Somebody else's server: it can be used, but neither stopped nor killed. */
+function describeForeignRedis(url: string): RedisServer {
+  const refuse = () => Promise.reject(new Error('this Redis was not started here'));
+  return {
+    url,
+    port: Number(new URL(url).port || 6379),
+    dir: '',
+    kill: refuse,
+    start: refuse,
+    signal: () => undefined,
+    exited: () => new Promise(() => undefined),
+    logs: () => '',
+    stop: () => Promise.resolve(),
+  };
+}
+
+/** Named after this process, so that a later one can sweep it away if this one is killed. */
 function createDirectory(): string {
-  mkdirSync(stateDirectory(), { recursive: true });
-  return mkdtempSync(join(stateDirectory(), 'redis-'));
+  const parent = stateDirectory();
+  mkdirSync(parent, { recursive: true });
+  for (const name of readdirSync(parent)) {
+    const owner = /^redis-(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined && !isRunning(Number(owner))) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  return mkdtempSync(join(parent, `redis-${process.pid}-`));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 /** With a given port that port or an error; without one, another when somebody was faster to take it. */
@@ -108,22 +147,8 @@ function serverArguments(options: RedisOptions, dir: string, port: number): stri
 /** Waits until it answers, which after a restart is when it has read its files. */
 async function answersPing(child: Child, port: number): Promise<void> {
   const deadlineMs = Date.now() + 30_000;
-  while (!(await isAnswering(port))) {
+  while (!(await isRedisUrlAnswering(`redis://127.0.0.1:${port}`))) {
     if (child.hasExited() || Date.now() > deadlineMs) throw new Error(`redis did not start:\n${child.logs()}`);
     await sleep(20);
   }
-}
-
-function isAnswering(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
-    const finish = (answering: boolean) => {
-      socket.destroy();
-      resolve(answering);
-    };
-    socket.setTimeout(1000, () => finish(false));
-    socket.once('error', () => finish(false));
-    socket.once('close', () => finish(false));
-    socket.once('data', (answer) => finish(answer.toString().startsWith('+PONG')));
-  });
 }

@@ -83,8 +83,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     const gatewayProcesses = await start('gateway', gateways);
 
     const watched = [
-      ...(options.redis ? [] : [{ name: 'redis', exited: redis.exited(), logs: () => redis.logs() }]),
-      ...(options.chain ? [] : [{ name: 'chain', exited: chain.exited(), logs: () => chain.logs() }]),
+      { name: 'redis', exited: redis.exited(), logs: redis.logs },
+      { name: 'chain', exited: chain.exited(), logs: chain.logs },
       ...[...gatewayProcesses, ...verifierProcesses, ...workerProcesses],
     ];
     return {

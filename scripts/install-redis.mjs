@@ -1,7 +1,6 @@
 // A Redis server, from the system's package manager: installed where that is allowed, else unpacked into .tollgate.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { findRedisServer, unpackedRedisPath } from './find-redis-server.mjs';
 import { StepError, runProgram } from './run-step.mjs';
@@ -10,29 +9,6 @@ const CHOICES =
   'install redis-server 7 or newer (or valkey-server) so that it is on the PATH, for example with ' +
   '`apt-get install redis-server`, `dnf install valkey`, `apk add redis` or `brew install redis`; ' +
   'or set REDIS_URL to a Redis 7 that runs already.';
-
-/** Whether something that talks Redis answers at REDIS_URL; a request for a password is an answer too. */
-export function isRedisUrlAnswering(url) {
-  return new Promise((resolve) => {
-    let parsed;
-    try {
-      parsed = new URL(url);
-    } catch {
-      return resolve(false);
-    }
-    const socket = connect(Number(parsed.port || 6379), parsed.hostname.replace(/^\[|\]$/g, ''), () => {
-      if (parsed.protocol === 'rediss:') finish(true);
-      else socket.write('PING\r\n');
-    });
-    const finish = (answer) => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.setTimeout(2000, () => finish(false));
-    socket.once('error', () => finish(false));
-    socket.once('data', (data) => finish(/^(\+PONG|-NOAUTH|-NOPERM)/.test(data.toString())));
-  });
-}
 
 /** Returns how it got one. */
 export async function installRedis(root) {

@@ -7,10 +7,11 @@ import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { isRedisUrlAnswering } from './ask-redis.mjs';
 import { areServicesBuilt, buildServices } from './build-services.mjs';
 import { findRedisServer } from './find-redis-server.mjs';
 import { arePackagesInstalled, installPackages } from './install-packages.mjs';
-import { installRedis, isRedisUrlAnswering } from './install-redis.mjs';
+import { installRedis } from './install-redis.mjs';
 import { runStep } from './run-step.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');

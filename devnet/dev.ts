@@ -1,0 +1,139 @@
+import { relative } from 'node:path';
+import { startChain } from './chain.js';
+import { claimDevFolder } from './dev-state.js';
+import type { DevFolder, DevState } from './dev-state.js';
+import { startExplorer } from './explorer.js';
+import { findFreePort } from './free-port.js';
+import { openRedis } from './redis.js';
+import { startStack } from './stack.js';
+import type { ProcessFailure, Stack } from './stack.js';
+import { waitForStopRequest } from './stop-request.js';
+
+const USUAL_PORTS = { gateway: 4020, verifier: 4021, chain: 8545 };
+
+interface DevStack {
+  stack: Stack;
+  state: DevState;
+  stop: () => Promise<void>;
+}
+
+/** Runs the whole stack until it is asked to stop. Resolves with the exit code: 0, or 1 when a process failed. */
+export async function runDev(): Promise<number> {
+  const stopRequest = waitForStopRequest();
+  const folder = claimDevFolder();
+  const starting = startDevStack(folder);
+  try {
+    const first = await Promise.race([starting, stopRequest]);
+    if (typeof first === 'string') return 0;
+    folder.publish(first.state);
+    showAddresses(first.state, folder);
+    const end = await Promise.race([stopRequest, first.stack.firstFailure]);
+    if (typeof end !== 'string') return showFailure(end);
+    console.log(`\n${end}: stopping…`);
+    return 0;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  } finally {
+    // Asked to stop while starting: what is half started is stopped as soon as it stands.
+    await starting.then(
+      ({ stop }) => stop(),
+      () => undefined,
+    );
+    folder.release();
+  }
+}
+
+async function startDevStack(folder: DevFolder): Promise<DevStack> {
+  const { env } = process;
+  const parts: { stop(): Promise<void> }[] = [];
+  const stop = async () => {
+    for (const part of parts.splice(0).reverse()) await part.stop();
+  };
+  const keep = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
+    const part = await starting;
+    parts.push(part);
+    return part;
+  };
+  try {
+    const redis = await keep(openRedis(env['REDIS_URL']));
+    const chain = await keep(startDevChain(env));
+    const explorerUrl = env['EXPLORER_URL'] ?? (await keep(startExplorer(chain))).url;
+    const stack = await keep(
+      startStack({
+        redis,
+        chain,
+        quiet: false,
+        wantedPorts: {
+          gateway: readPort(env['PORT']) ?? USUAL_PORTS.gateway,
+          verifier: readPort(env['VERIFIER_PORT']) ?? USUAL_PORTS.verifier,
+        },
+        env: {
+          LOG_FORMAT: 'pretty',
+          CHALLENGE_SECRET: folder.challengeSecret,
+          ...chosenSettings(env),
+          EXPLORER_URL: explorerUrl,
+        },
+        onReady: (part, url) => console.log(`${part} is ready at ${url}`),
+      }),
+    );
+    const state = {
+      baseUrl: stack.baseUrl,
+      rpcUrl: chain.rpcUrl,
+      redisUrl: redis.url,
+      chainId: chain.chainId,
+      network: env['NETWORK'] ?? 'chain-testnet',
+      asset: chain.asset,
+      payTo: (env['PAY_TO'] ?? chain.payTo) as DevState['payTo'],
+      explorerUrl,
+      accounts: chain.accounts,
+    };
+    return { stack, state, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Another devnet may take the usual port between the search and the start. */
+async function startDevChain(env: NodeJS.ProcessEnv) {
+  const chainId = readPort(env['CHAIN_ID']);
+  const options = chainId === undefined ? {} : { chainId };
+  const port = await findFreePort(USUAL_PORTS.chain);
+  return startChain({ ...options, port }).catch(() => startChain(options));
+}
+
+/** The developer's own settings; what this devnet decides itself (addresses of its parts) is left out. */
+function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const decided = ['REDIS_URL', 'QUEUE_REDIS_URL', 'RPC_URL', 'CHAIN_ID', 'ASSET_ADDRESS', 'PORT', 'VERIFIER_PORT'];
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !decided.includes(name)));
+}
+
+function readPort(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function showAddresses(state: DevState, folder: DevFolder): void {
+  const [account] = state.accounts;
+  const file = relative(process.cwd(), folder.stateFile);
+  const lines: [string, string][] = [
+    ['gateway', `${state.baseUrl}    curl -i ${state.baseUrl}/api/weather`],
+    ['chain', `${state.rpcUrl}    chain id ${state.chainId}, a block per transaction`],
+    ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
+    ['explorer', `${state.explorerUrl}/tx/<transaction hash>`],
+    ['USDC', state.asset],
+    ['pays to', state.payTo],
+    ['a payer', `${account?.address}    key ${account?.privateKey}`],
+    ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
+  ];
+  console.log('\nTollgate runs. Ctrl-C stops it.\n');
+  for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
+  console.log('');
+}
+
+function showFailure({ name, exit, logs }: ProcessFailure): number {
+  const end = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.code}`;
+  console.error(`\n${name} ${end}, so everything is stopped. Its last lines:\n`);
+  for (const line of logs.split('\n').slice(-25)) console.error(`  | ${line}`);
+  return 1;
+}

@@ -1,0 +1,68 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { findHashLocks } from '@tollgate/protocol';
+import { createPublicClient, erc20Abi, formatUnits, http, isHash, parseEventLogs } from 'viem';
+import type { Hex } from 'viem';
+import type { Devnet } from './chain.js';
+
+export interface Explorer {
+  /** `<url>/tx/<hash>` shows a transaction. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** A block explorer of one page: what a transaction of the devnet did, so that links of challenges lead somewhere. */
+export async function startExplorer(chain: Devnet): Promise<Explorer> {
+  const server = createServer((request, response) => {
+    const hash = /^\/tx\/(0x[0-9a-f]{64})\/?$/i.exec(request.url ?? '')?.[1];
+    const answer = (status: number, title: string, rows: [string, string][]) => {
+      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(renderPage(title, rows));
+    };
+    if (hash === undefined || !isHash(hash)) return answer(404, 'Ask for /tx/<transaction hash>', []);
+    describeTransaction(chain, hash).then(
+      (rows) => answer(200, `Transaction ${hash}`, rows),
+      (error: unknown) => answer(404, `No transaction ${hash}`, [['cause', String(error).split('\n', 1)[0] ?? '']]),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function describeTransaction(chain: Devnet, hash: Hex): Promise<[string, string][]> {
+  const client = createPublicClient({ transport: http(chain.rpcUrl) });
+  const transaction = await client.getTransaction({ hash });
+  const rows: [string, string][] = [
+    ['from', transaction.from],
+    ['to', transaction.to ?? 'a new contract'],
+  ];
+  const receipt = await client.getTransactionReceipt({ hash }).catch(() => null);
+  if (!receipt) return [['status', 'pending'], ...rows];
+  const block = await client.getBlock({ blockNumber: receipt.blockNumber });
+  for (const { address, args } of parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: receipt.logs })) {
+    const isAsset = address.toLowerCase() === chain.asset.toLowerCase();
+    const amount = isAsset ? `${formatUnits(args.value, 6)} USDC` : `${args.value} units of token ${address}`;
+    rows.push(['transfer', `${amount} from ${args.from} to ${args.to}`]);
+  }
+  for (const { lock } of findHashLocks(transaction.input)) rows.push(['hash lock', lock]);
+  return [
+    ['status', receipt.status === 'success' ? 'success' : 'failed'],
+    ['block', `${receipt.blockNumber}, ${new Date(Number(block.timestamp) * 1000).toISOString()}`],
+    ...rows,
+  ];
+}
+
+function renderPage(title: string, rows: [string, string][]): string {
+  const body = rows.map(([name, value]) => `<tr><th align="left">${escape(name)}<td>${escape(value)}`).join('\n');
+  return `<!doctype html><title>${escape(title)}</title><h3>${escape(title)}</h3>\n<table>${body}</table>\n`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}

@@ -1,0 +1,1 @@
+export function isRedisUrlAnswering(url: string): Promise<boolean>;

@@ -1,0 +1,28 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setup } from './setup.mjs';
+
+const HELP = `npm run dev: Redis, a local chain with USDC, verifier and gateway, until Ctrl-C.
+
+It installs and builds what is missing. When all is ready, .tollgate/dev.json says where everything is and holds
+funded accounts; it is removed at the end. Settings of the services are environment variables, for example
+
+  PORT=4100 PAYMENT_POLICY=bound ROUTES_FILE=routes.yaml npm run dev
+
+  REDIS_URL           use this Redis, if it answers, instead of one of its own
+  TOLLGATE_STATE_DIR  where dev.json and the data are (default: .tollgate)
+  EXPLORER_URL        links lead there (default: a page of its own)
+
+A port that is taken is replaced by a free one. Several can run at the same time.
+`;
+
+if (process.argv.slice(2).some((flag) => flag === '--help' || flag === '-h')) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
+await setup().catch(() => process.exit(1));
+const { register } = await import('tsx/esm/api');
+register();
+const { runDev } = await import('../devnet/dev.ts');
+process.exit(await runDev());

@@ -1,0 +1,2 @@
+export function readStartTime(pid: number): string;
+export function readRunningPid(pidFile: string): number | undefined;
