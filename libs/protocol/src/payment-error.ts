@@ -34,6 +34,7 @@ export const CLIENT_FAILURES = [
   'over_limit',
   'wrong_chain',
   'wallet_unavailable',
+  'cannot_pay',
   'broadcast_refused',
   'payment_pending',
   'payment_replaced',

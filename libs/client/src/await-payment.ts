@@ -1,0 +1,91 @@
+import { PaymentError } from '@tollgate/protocol';
+import type { PaymentContext } from './payment-options.js';
+import type { SignedTransaction, StoredRevision } from './payment-store.js';
+import { sleep } from './sleep.js';
+
+const FIRST_POLL_MS = 50;
+const LONGEST_POLL_MS = 1000;
+/** While a transaction is not mined, it is sent again this often: nodes forget what does not fit their pool. */
+const SEND_AGAIN_MS = 5000;
+
+type Outcome = 'success' | 'failed' | 'replaced';
+
+const isUnreachable = (error: unknown): boolean => error instanceof PaymentError && error.code === 'wallet_unavailable';
+
+async function sendAgain({ wallet }: PaymentContext, transaction: SignedTransaction): Promise<Outcome | null> {
+  try {
+    await wallet.broadcast(transaction);
+    return null;
+  } catch (error) {
+    if (isUnreachable(error)) return null;
+    // It may have been mined between the look and the sending.
+    const outcome = await wallet.readOutcome(transaction.txHash);
+    if (outcome) return outcome;
+    if (await wallet.isReplaced(transaction)) return 'replaced';
+    throw error;
+  }
+}
+
+async function pollOutcome(
+  context: PaymentContext,
+  transaction: SignedTransaction,
+  { deadlineAtMs, signal }: { deadlineAtMs: number; signal: AbortSignal | null },
+): Promise<Outcome> {
+  let sentAtMs = 0;
+  let delayMs = FIRST_POLL_MS;
+  let problem: unknown;
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      let outcome: Outcome | null = await context.wallet.readOutcome(transaction.txHash);
+      if (!outcome && Date.now() - sentAtMs >= SEND_AGAIN_MS) {
+        outcome = await sendAgain(context, transaction);
+        sentAtMs = Date.now();
+      }
+      if (outcome) return outcome;
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      problem = error;
+    }
+    if (Date.now() + delayMs > deadlineAtMs) {
+      throw new PaymentError('payment_pending', `The payment ${transaction.txHash} is not mined yet.`, {
+        hint: 'It is in the store: the same request with the same store goes on waiting and redeems it.',
+        details: { txHash: transaction.txHash },
+        cause: problem,
+      });
+    }
+    await sleep(delayMs, signal);
+    delayMs = Math.min(delayMs * 1.5, LONGEST_POLL_MS);
+  }
+}
+
+/**
+ * Waits until a signed payment is mined, sending the stored bytes again where the chain does not have them.
+ * @returns true when it succeeded; false when it can never be mined and was marked so, which allows a new payment.
+ * @throws PaymentError `transaction_failed`, `payment_pending`, or `broadcast_refused` while the outcome is open.
+ */
+export async function awaitPayment(
+  context: PaymentContext,
+  key: string,
+  { payment, revision }: StoredRevision,
+  until: { deadlineAtMs: number; signal: AbortSignal | null },
+): Promise<boolean> {
+  const { transaction } = payment;
+  if (!transaction) throw new PaymentError('store_damaged', `The stored payment ${key} has no transaction.`);
+  if (payment.chainId !== context.wallet.chainId) {
+    throw new PaymentError('wrong_chain', `The stored payment is on chain ${payment.chainId}.`, {
+      hint: 'Redeem it with a wallet on that chain.',
+    });
+  }
+  const outcome = await pollOutcome(context, transaction, until);
+  if (outcome === 'success') {
+    context.onEvent({ type: 'mined', key, payment });
+    return true;
+  }
+  await context.store.write(key, { ...payment, state: outcome }, revision);
+  if (outcome === 'replaced') return false;
+  throw new PaymentError('transaction_failed', `The payment ${transaction.txHash} was mined but reverted.`, {
+    hint: 'No tokens moved. The next call pays anew.',
+    details: { txHash: transaction.txHash },
+  });
+}

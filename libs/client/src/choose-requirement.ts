@@ -1,0 +1,65 @@
+import {
+  formatTokenAmount,
+  parseTokenAmount,
+  PaymentError,
+  type Hex,
+  type PaymentChallenge,
+  type PaymentRequirement,
+} from '@tollgate/protocol';
+
+/** A token the caller is willing to pay with. Nothing a server says adds to this list. */
+export interface TrustedAsset {
+  /** The name servers give the network, for example `chain-testnet`. */
+  network: string;
+  chainId: number;
+  address: Hex;
+  decimals: number;
+  /** When given, only this recipient is paid. */
+  payTo?: Hex;
+}
+
+export interface ChosenRequirement {
+  requirement: PaymentRequirement;
+  asset: TrustedAsset;
+  amountBaseUnits: bigint;
+}
+
+const isSameAddress = (one: Hex, other: Hex): boolean => one.toLowerCase() === other.toLowerCase();
+
+function findAsset(requirement: PaymentRequirement, assets: readonly TrustedAsset[]): TrustedAsset | undefined {
+  return assets.find(
+    (asset) =>
+      asset.network === requirement.network &&
+      isSameAddress(asset.address, requirement.asset) &&
+      (asset.payTo === undefined || isSameAddress(asset.payTo, requirement.payTo)),
+  );
+}
+
+/**
+ * The first requirement in a trusted asset that costs at most `maxAmount` (decimal text in the asset's unit).
+ * @throws PaymentError `no_trusted_requirement` or `over_limit`; nothing was paid.
+ */
+export function chooseRequirement(
+  challenge: PaymentChallenge,
+  { assets, maxAmount, chainId }: { assets: readonly TrustedAsset[]; maxAmount: string; chainId: number },
+): ChosenRequirement {
+  let dearest: string | undefined;
+  for (const requirement of challenge.accepts) {
+    const asset = findAsset(requirement, assets);
+    if (asset?.chainId !== chainId) continue;
+    const amountBaseUnits = BigInt(requirement.maxAmountRequired);
+    if (amountBaseUnits <= parseTokenAmount(maxAmount, asset.decimals)) return { requirement, asset, amountBaseUnits };
+    dearest = formatTokenAmount(amountBaseUnits, asset.decimals);
+  }
+  if (dearest !== undefined) {
+    throw new PaymentError('over_limit', `The server asks for ${dearest}, more than the limit of ${maxAmount}.`, {
+      hint: 'Raise maxAmount if the price is right.',
+      details: { price: dearest, maxAmount },
+    });
+  }
+  const offered = challenge.accepts.map(({ network, asset, payTo }) => ({ network, asset, payTo }));
+  throw new PaymentError('no_trusted_requirement', 'The server accepts no asset that this client may pay with.', {
+    hint: `Compare what it offers with \`assets\`, and the wallet's chain ${chainId} with theirs.`,
+    details: { offered },
+  });
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PaymentError } from '@tollgate/protocol';
+import { parseStoredPayment } from './parse-stored-payment.js';
+import type { PaymentStore, StoredPayment, StoredRevision } from './payment-store.js';
+
+const FILE_NAME = /^([0-9a-f]{64})\.([0-9]{1,9})\.json$/;
+
+/**
+ * A directory with one file per payment, `<key>.<revision>.json`, readable by its owner only. A revision is written
+ * beside, flushed, and linked into place: the link fails when it exists, which makes the write a compare-and-set.
+ */
+export class FilePaymentStore implements PaymentStore {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  async read(key: string): Promise<StoredRevision | null> {
+    // A writer may remove the file between the listing and the reading: then a newer one is there.
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      const revision = Math.max(0, ...(await this.#revisionsOf(key)));
+      if (revision === 0) return null;
+      const text = await this.#readIfPresent(this.#path(key, revision));
+      if (text !== null) return { payment: this.#parse(text, this.#path(key, revision)), revision };
+    }
+    throw new PaymentError('store_busy', `The stored payment ${key} changes faster than it can be read.`);
+  }
+
+  async write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    if (Math.max(0, ...(await this.#revisionsOf(key))) !== afterRevision) return false;
+    const draft = join(this.#directory, `.${randomUUID()}.tmp`);
+    try {
+      await this.#writeFlushed(draft, JSON.stringify(payment, null, 2));
+      await link(draft, this.#path(key, afterRevision + 1));
+    } catch (error) {
+      if (isFileError(error, 'EEXIST')) return false;
+      throw error;
+    } finally {
+      await rm(draft, { force: true });
+    }
+    await this.#flushDirectory();
+    if (afterRevision > 0) await rm(this.#path(key, afterRevision), { force: true });
+    return true;
+  }
+
+  async list(): Promise<({ key: string } & StoredRevision)[]> {
+    const keys = new Set((await this.#fileNames()).map(({ key }) => key));
+    const entries = await Promise.all([...keys].map(async (key) => ({ key, stored: await this.read(key) })));
+    return entries.flatMap(({ key, stored }) => (stored ? [{ key, ...stored }] : []));
+  }
+
+  #path(key: string, revision: number): string {
+    return join(this.#directory, `${key}.${revision}.json`);
+  }
+
+  async #fileNames(): Promise<{ key: string; revision: number }[]> {
+    let names: string[];
+    try {
+      names = await readdir(this.#directory);
+    } catch (error) {
+      if (isFileError(error, 'ENOENT')) return [];
+      throw error;
+    }
+    return names.flatMap((name) => {
+      const [, key, revision] = FILE_NAME.exec(name) ?? [];
+      return key === undefined || revision === undefined ? [] : [{ key, revision: Number(revision) }];
+    });
+  }
+
+  async #revisionsOf(key: string): Promise<number[]> {
+    return (await this.#fileNames()).filter((file) => file.key === key).map(({ revision }) => revision);
+  }
+
+  async #readIfPresent(path: string): Promise<string | null> {
+    try {
+      return await readFile(path, 'utf8');
+    } catch (error) {
+      if (isFileError(error, 'ENOENT')) return null;
+      throw error;
+    }
+  }
+
+  #parse(text: string, path: string): StoredPayment {
+    try {
+      return parseStoredPayment(JSON.parse(text));
+    } catch (cause) {
+      throw new PaymentError('store_damaged', `The stored payment ${path} cannot be read.`, {
+        hint: 'It may stand for money already sent: look at it before you move it away.',
+        details: { path },
+        cause,
+      });
+    }
+  }
+
+  async #writeFlushed(path: string, text: string): Promise<void> {
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  // The name must survive a power cut too, not only the content. Windows cannot open directories.
+  async #flushDirectory(): Promise<void> {
+    if (process.platform === 'win32') return;
+    const directory = await open(this.#directory, 'r');
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
+  }
+}
+
+const isFileError = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

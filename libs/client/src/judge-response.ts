@@ -1,0 +1,52 @@
+import { IDEMPOTENT_REPLAYED, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+
+/** What to do with an answer to a request that carried a proof. */
+export type Judgement =
+  | { kind: 'answer'; isFinal: boolean }
+  | { kind: 'retry'; reason: string; delayMs: number | null }
+  | { kind: 'redirect'; location: string | null }
+  | { kind: 'refused'; failure: string | null };
+
+const LONGEST_DELAY_MS = 30_000;
+/** Failures that time mends; the same proof is shown again. */
+const TRANSIENT_FAILURES = ['receipt_missing', 'not_confirmed'];
+const RETRIED_STATUSES = [425, 502, 503, 504];
+// A conflict or a rate limit without Retry-After is the final word of the resource.
+const RETRIED_WHEN_TOLD = [409, 429];
+// Every release counts, and a gate takes a released payment back only a few times.
+const MAX_RELEASES = 2;
+// A gate that follows the documented contract only says no more than "failed" while its node lags behind ours.
+const MAX_UNDIAGNOSED = 3;
+
+/** Milliseconds of a `Retry-After` in seconds or as a date; null without one. */
+export function readRetryAfter(headers: Headers, nowMs: number): number | null {
+  const value = headers.get('retry-after')?.trim();
+  if (!value) return null;
+  const delayMs = /^[0-9]+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
+  return Number.isNaN(delayMs) ? null : Math.min(Math.max(delayMs, 0), LONGEST_DELAY_MS);
+}
+
+/** Decides by status and headers alone, never by the body. */
+export function judgeResponse(
+  response: Response,
+  seen: { nowMs: number; releases: number; undiagnosed: number },
+): Judgement {
+  const { status, headers } = response;
+  const delayMs = readRetryAfter(headers, seen.nowMs);
+  const location = headers.get('location');
+  if (response.type === 'opaqueredirect') return { kind: 'redirect', location: null };
+  if (status >= 300 && status < 400 && location !== null) return { kind: 'redirect', location };
+  if (status === 402) {
+    const failure = headers.get(X_PAYMENT_FAILURE);
+    const isTransient = failure === null ? seen.undiagnosed < MAX_UNDIAGNOSED : TRANSIENT_FAILURES.includes(failure);
+    if (!isTransient) return { kind: 'refused', failure };
+    return { kind: 'retry', reason: failure ?? 'payment not verified yet', delayMs: delayMs ?? 1000 };
+  }
+  const isReleased = headers.get(X_PAYMENT_RELEASED) === 'true';
+  const isRetried = RETRIED_STATUSES.includes(status) || (RETRIED_WHEN_TOLD.includes(status) && delayMs !== null);
+  if (isRetried && (!isReleased || seen.releases < MAX_RELEASES)) {
+    return { kind: 'retry', reason: `status ${status}`, delayMs };
+  }
+  // A failure that was not charged leaves the payment good; a replayed one was charged.
+  return { kind: 'answer', isFinal: status < 400 || headers.get(IDEMPOTENT_REPLAYED) === 'true' };
+}

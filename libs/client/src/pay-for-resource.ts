@@ -1,0 +1,23 @@
+import { PaymentError } from '@tollgate/protocol';
+import { runProcedure } from './fetch-with-payment.js';
+import { createContext, type PaymentOptions } from './payment-options.js';
+import { takeRequest } from './request-snapshot.js';
+import type { Wallet } from './wallet.js';
+
+/**
+ * The client procedure of the specification, for a resource that is known to cost something.
+ * @throws PaymentError `expected_402` (`Expected 402 Payment Required, got <status>`) when it is given away or
+ * missing, and whatever `fetchWithPayment` throws.
+ */
+export async function payForResource(
+  url: string | URL,
+  wallet: Wallet,
+  options: PaymentOptions & { fetch?: typeof globalThis.fetch; init?: RequestInit },
+): Promise<Response> {
+  const { fetch = globalThis.fetch, init, ...paymentOptions } = options;
+  const context = createContext(fetch, wallet, paymentOptions);
+  return runProcedure(context, await takeRequest(url, init), ({ status, body }) => {
+    body?.cancel().catch(() => undefined);
+    throw new PaymentError('expected_402', `Expected 402 Payment Required, got ${status}`, { details: { status } });
+  });
+}

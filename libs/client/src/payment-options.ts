@@ -1,0 +1,63 @@
+import { isAddress, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+import type { TrustedAsset } from './choose-requirement.js';
+import { MemoryPaymentStore, type PaymentStore, type StoredPayment } from './payment-store.js';
+import { SpendingLimit } from './spending-limit.js';
+import type { Wallet } from './wallet.js';
+
+/** What happens on the way, for logs and progress. */
+export type PaymentEvent =
+  | { type: 'resuming'; key: string; payment: StoredPayment }
+  | { type: 'intended'; key: string; payment: StoredPayment; price: string }
+  | { type: 'signed' | 'sent' | 'mined'; key: string; payment: StoredPayment }
+  | { type: 'waiting'; key: string; reason: string; delayMs: number }
+  | { type: 'redeemed'; key: string; payment: StoredPayment; status: number };
+
+export interface PaymentOptions {
+  /** The only assets that are paid with. There is no default: an empty list pays nothing. */
+  assets: readonly TrustedAsset[];
+  /** Most a single payment may cost, as decimal text in the asset's unit, for example `'0.01'`. */
+  maxAmount: string;
+  /** Most all payments of this client together may cost, per asset; without it there is no total limit. */
+  maxTotal?: string;
+  /** Where payments survive a crash. Default: memory, which survives none. */
+  store?: PaymentStore;
+  /** From the signature to the answer; 60 s. */
+  deadlineMs?: number;
+  /** One attempt to fetch the paid answer; 30 s. */
+  attemptTimeoutMs?: number;
+  /** Pay over plain HTTP to other machines too; false. */
+  allowInsecureHttp?: boolean;
+  onEvent?: (event: PaymentEvent) => void;
+}
+
+/** The options with every default in place, and what the calls of one client share. */
+export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal'>> {
+  fetch: typeof globalThis.fetch;
+  wallet: Wallet;
+  limit: SpendingLimit;
+}
+
+/** @throws PaymentError `invalid_options` or `invalid_amount`, before any request. */
+export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, options: PaymentOptions): PaymentContext {
+  for (const { address, decimals, payTo } of options.assets) {
+    if (!isAddress(address) || (payTo !== undefined && !isAddress(payTo))) {
+      throw new PaymentError('invalid_options', 'A trusted asset has a malformed address.', {
+        details: { address, payTo },
+      });
+    }
+    parseTokenAmount(options.maxAmount, decimals);
+    if (options.maxTotal !== undefined) parseTokenAmount(options.maxTotal, decimals);
+  }
+  return {
+    fetch,
+    wallet,
+    limit: new SpendingLimit(options.maxTotal),
+    assets: options.assets,
+    maxAmount: options.maxAmount,
+    store: options.store ?? new MemoryPaymentStore(),
+    deadlineMs: options.deadlineMs ?? 60_000,
+    attemptTimeoutMs: options.attemptTimeoutMs ?? 30_000,
+    allowInsecureHttp: options.allowInsecureHttp ?? false,
+    onEvent: options.onEvent ?? (() => undefined),
+  };
+}

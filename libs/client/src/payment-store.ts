@@ -1,0 +1,78 @@
+import type { Hex, PaymentRequirement } from '@tollgate/protocol';
+
+/** A signed transaction: these bytes and no others are ever sent for one payment. */
+export interface SignedTransaction {
+  txHash: Hex;
+  rawTransaction: Hex;
+  nonce: number;
+}
+
+/**
+ * - `intended`: chosen, nothing signed; no money can have moved.
+ * - `signed`: the transaction exists and may have been sent; only this payment may answer the request.
+ * - `redeemed`: the answer arrived whole.
+ * - `failed`: the transaction was mined and reverted.
+ * - `replaced`: another transaction took its nonce for good, so it can never be mined.
+ * - `abandoned`: given up by the user.
+ */
+export type PaymentState = 'intended' | 'signed' | 'redeemed' | 'failed' | 'replaced' | 'abandoned';
+
+/** What must survive a crash to redeem a payment. Whoever reads it can redeem it: keep it as private as a password. */
+export interface StoredPayment {
+  state: PaymentState;
+  method: string;
+  url: string;
+  idempotencyKey: string;
+  chainId: number;
+  payer: Hex;
+  requirement: PaymentRequirement;
+  createdAtMs: number;
+  /** Null while `intended`. */
+  transaction: SignedTransaction | null;
+}
+
+export interface StoredRevision {
+  payment: StoredPayment;
+  /** 1 for the first write under a key, one more for each that follows. */
+  revision: number;
+}
+
+/**
+ * Keeps payments under the key of their request. One store may serve several processes.
+ *
+ * `write` must be atomic and durable: of two writers that read the same revision exactly one may succeed, and what
+ * was written must be there after a crash that follows. Otherwise two transactions may be signed for one request.
+ */
+export interface PaymentStore {
+  read(key: string): Promise<StoredRevision | null>;
+  /** Stores when the newest revision still is `afterRevision` (0: none); false when somebody else was faster. */
+  write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean>;
+  /** The newest revision of every key. */
+  list(): Promise<({ key: string } & StoredRevision)[]>;
+}
+
+/** Forgets everything with the process: for browsers, tests, and where a lost payment is acceptable. */
+export class MemoryPaymentStore implements PaymentStore {
+  readonly #revisions = new Map<string, StoredRevision>();
+
+  async read(key: string): Promise<StoredRevision | null> {
+    return this.#revisions.get(key) ?? null;
+  }
+
+  async write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean> {
+    if ((this.#revisions.get(key)?.revision ?? 0) !== afterRevision) return false;
+    this.#revisions.set(key, { payment: structuredClone(payment), revision: afterRevision + 1 });
+    return true;
+  }
+
+  async list(): Promise<({ key: string } & StoredRevision)[]> {
+    return [...this.#revisions].map(([key, stored]) => ({ key, ...stored }));
+  }
+}
+
+/** Gives up a stored payment, so that the next call with the same request pays anew. The money is not coming back. */
+export async function abandonPayment(store: PaymentStore, key: string): Promise<boolean> {
+  const stored = await store.read(key);
+  if (!stored || stored.payment.state !== 'signed') return false;
+  return store.write(key, { ...stored.payment, state: 'abandoned' }, stored.revision);
+}

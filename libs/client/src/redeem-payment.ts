@@ -1,0 +1,177 @@
+import {
+  encodeProof,
+  IDEMPOTENCY_KEY,
+  PaymentError,
+  X_PAYMENT,
+  X_PAYMENT_FAILURE,
+  X_PAYMENT_RELEASED,
+  type Hex,
+} from '@tollgate/protocol';
+import { assertSecureUrl } from './assert-secure-url.js';
+import { judgeResponse } from './judge-response.js';
+import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
+import type { PaymentContext } from './payment-options.js';
+import type { StoredPayment, StoredRevision } from './payment-store.js';
+import { readChallengeError } from './read-challenge.js';
+import { receiveAnswer } from './receive-answer.js';
+import type { RequestSnapshot } from './request-snapshot.js';
+import { sendProof } from './send-proof.js';
+import { sleep } from './sleep.js';
+
+const MAX_REDIRECTS = 5;
+const FIRST_DELAY_MS = 200;
+const LONGEST_DELAY_MS = 5000;
+
+function createProof({ requirement, payer, transaction }: StoredPayment): string {
+  if (!transaction) throw new PaymentError('store_damaged', 'The stored payment has no transaction.');
+  const { network, maxAmountRequired, extra } = requirement;
+  return encodeProof({
+    x402Version: 1,
+    scheme: 'exact',
+    network,
+    payload: { txHash: transaction.txHash, amount: maxAmountRequired, from: payer, reference: extra.reference },
+  });
+}
+
+function createHeaders(request: RequestSnapshot, payment: StoredPayment): Headers {
+  const headers = new Headers(request.headers);
+  headers.set(X_PAYMENT, createProof(payment));
+  headers.set(IDEMPOTENCY_KEY, payment.idempotencyKey);
+  // As the reference client does; with a method that has a body, servers would then expect JSON in it.
+  if (request.method === 'GET' && !headers.has('content-type')) headers.set('Content-Type', 'application/json');
+  return headers;
+}
+
+/** Where to go with the proof: only within the origin that was paid, and only where repeating is harmless. */
+function followRedirect(request: RequestSnapshot, from: string, location: string | null, count: number): string {
+  const target = location === null ? null : new URL(location, from);
+  const isSafeMethod = request.method === 'GET' || request.method === 'HEAD';
+  if (target?.origin === new URL(request.url).origin && isSafeMethod && count <= MAX_REDIRECTS) return target.href;
+  throw new PaymentError(
+    'redirect_refused',
+    `The server redirects the paid request to ${target?.href ?? 'elsewhere'}.`,
+    {
+      hint: 'The proof is not sent on; the payment stays in the store.',
+      details: { from, location },
+    },
+  );
+}
+
+/** What one attempt led to: an answer to hand on, or a reason to try again. */
+type Attempt =
+  | { kind: 'answer'; response: Response; isFinal: boolean }
+  | { kind: 'again'; reason: string; delayMs: number | null; response: Response | null; cause?: unknown };
+
+class Redemption {
+  readonly #context: PaymentContext;
+  readonly #request: RequestSnapshot;
+  readonly #headers: Headers;
+  readonly #key: string;
+  readonly #txHash: Hex;
+  readonly #seen = { nowMs: 0, releases: 0, undiagnosed: 0 };
+  #redirects = 0;
+  #url: string;
+
+  constructor(context: PaymentContext, key: string, request: RequestSnapshot, payment: StoredPayment) {
+    this.#context = context;
+    this.#key = key;
+    this.#request = request;
+    this.#headers = createHeaders(request, payment);
+    this.#txHash = payment.transaction?.txHash ?? '0x';
+    this.#url = request.url;
+  }
+
+  async attempt(timeoutMs: number): Promise<Attempt> {
+    try {
+      const sending = { url: this.#url, headers: this.#headers, timeoutMs };
+      const { response, stopTimer } = await sendProof(this.#context.fetch, this.#request, sending);
+      try {
+        return await this.#judge(response);
+      } finally {
+        stopTimer();
+      }
+    } catch (error) {
+      if (error instanceof PaymentError || this.#request.signal?.aborted) throw error;
+      const reason = error instanceof Error ? error.message : 'connection failed';
+      return { kind: 'again', reason, delayMs: null, response: null, cause: error };
+    }
+  }
+
+  async #judge(response: Response): Promise<Attempt> {
+    this.#seen.nowMs = Date.now();
+    const judgement = judgeResponse(response, this.#seen);
+    switch (judgement.kind) {
+      case 'answer':
+        await receiveAnswer(response);
+        return { kind: 'answer', response, isFinal: judgement.isFinal };
+      case 'refused':
+        throw await this.refusal(response);
+      case 'redirect':
+        await response.body?.cancel();
+        this.#redirects += 1;
+        this.#url = followRedirect(this.#request, this.#url, judgement.location, this.#redirects);
+        return { kind: 'again', reason: `redirect to ${this.#url}`, delayMs: 0, response: null };
+      case 'retry':
+        if (response.headers.get(X_PAYMENT_RELEASED) === 'true') this.#seen.releases += 1;
+        if (response.status === 402) this.#seen.undiagnosed += 1;
+        return { kind: 'again', reason: judgement.reason, delayMs: judgement.delayMs, response };
+    }
+  }
+
+  async refusal(response: Response): Promise<PaymentNotAcceptedError> {
+    return new PaymentNotAcceptedError({
+      failure: response.headers.get(X_PAYMENT_FAILURE),
+      challengeError: await readChallengeError(response),
+      txHash: this.#txHash,
+      url: this.#url,
+      key: this.#key,
+    });
+  }
+
+  unanswered(cause: unknown): PaymentError {
+    const message = `The payment ${this.#txHash} is made, but ${this.#url} gave no answer.`;
+    return new PaymentError('payment_unredeemed', message, {
+      hint: 'It is in the store: the same request with the same store redeems it.',
+      details: { txHash: this.#txHash, url: this.#url, key: this.#key },
+      cause,
+    });
+  }
+}
+
+/**
+ * Sends the request with the proof until an answer is there whole, with the same proof and key every time.
+ * @returns the answer; at the deadline the server's last one, whatever it was, and the payment stays stored.
+ * @throws PaymentNotAcceptedError when the server refuses the payment; PaymentError `redirect_refused`, or
+ * `payment_unredeemed` when no answer came inside the deadline.
+ */
+export async function redeemPayment(
+  context: PaymentContext,
+  input: { key: string; request: RequestSnapshot; stored: StoredRevision; deadlineAtMs: number },
+): Promise<Response> {
+  const { key, request, deadlineAtMs } = input;
+  const { payment, revision } = input.stored;
+  assertSecureUrl(request.url, context.allowInsecureHttp);
+  const redemption = new Redemption(context, key, request, payment);
+  for (let backoffMs = FIRST_DELAY_MS; ; backoffMs = Math.min(backoffMs * 2, LONGEST_DELAY_MS)) {
+    request.signal?.throwIfAborted();
+    const leftMs = Math.max(deadlineAtMs - Date.now(), 1);
+    const attempt = await redemption.attempt(Math.min(context.attemptTimeoutMs, leftMs));
+    const { response } = attempt;
+    if (attempt.kind === 'answer') {
+      if (attempt.isFinal) {
+        await context.store.write(key, { ...payment, state: 'redeemed' }, revision);
+        context.onEvent({ type: 'redeemed', key, payment, status: attempt.response.status });
+      }
+      return attempt.response;
+    }
+    const delayMs = attempt.delayMs ?? backoffMs;
+    if (Date.now() + delayMs >= deadlineAtMs) {
+      if (!response) throw redemption.unanswered(attempt.cause);
+      if (response.status === 402) throw await redemption.refusal(response);
+      return response;
+    }
+    await response?.body?.cancel();
+    context.onEvent({ type: 'waiting', key, reason: attempt.reason, delayMs });
+    await sleep(delayMs, request.signal);
+  }
+}

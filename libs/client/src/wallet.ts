@@ -1,0 +1,185 @@
+import { PaymentError, type Hex } from '@tollgate/protocol';
+import {
+  BaseError,
+  createPublicClient,
+  defineChain,
+  http,
+  keccak256,
+  RpcRequestError,
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+  type Chain,
+  type LocalAccount,
+  type PublicClient,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { SignedTransaction } from './payment-store.js';
+
+/** Signing, sending and waiting are apart, so that what was signed can be stored before it is sent. */
+export interface Wallet {
+  readonly address: Hex;
+  readonly chainId: number;
+  /**
+   * Runs one piece of work at a time. Signing up to sending belongs into one piece: a second transaction signed
+   * in between would get the same nonce.
+   */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  /** Signs a call with the next nonce; sends nothing. */
+  sign(call: { to: Hex; data: Hex }): Promise<SignedTransaction>;
+  /** Sends these bytes; done as well when the chain has them already. */
+  broadcast(transaction: SignedTransaction): Promise<void>;
+  /** What became of a transaction; null while it is not mined. */
+  readOutcome(txHash: Hex): Promise<'success' | 'failed' | null>;
+  /** True when another transaction of the wallet took the nonce in a block that is final. */
+  isReplaced(transaction: SignedTransaction): Promise<boolean>;
+}
+
+export interface WalletOptions {
+  /** The payer: a private key, or any viem account that signs locally. */
+  account: Hex | LocalAccount;
+  rpcUrl: string;
+  chainId: number;
+  /** Longest wait for one answer of the chain; 10 s. */
+  rpcTimeoutMs?: number;
+}
+
+// How long our own count of nonces outweighs that of an RPC node that has not seen our last transaction yet.
+const NONCE_MEMORY_MS = 30_000;
+
+/** A wallet over viem and JSON-RPC. The key stays in memory and is never part of an error. */
+export function createWallet(options: WalletOptions): Wallet {
+  const { rpcUrl, chainId, rpcTimeoutMs = 10_000 } = options;
+  const account = typeof options.account === 'string' ? privateKeyToAccount(options.account) : options.account;
+  const chain = defineChain({
+    id: chainId,
+    name: `chain ${chainId}`,
+    nativeCurrency: { name: 'native', symbol: 'native', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  });
+  const client = createPublicClient({ chain, transport: http(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }) });
+  return new RpcWallet(account, chain, client);
+}
+
+class RpcWallet implements Wallet {
+  readonly address: Hex;
+  readonly chainId: number;
+  readonly #account: LocalAccount;
+  readonly #client: PublicClient;
+  readonly #chain: Chain;
+  #lane: Promise<unknown> = Promise.resolve();
+  #isChainChecked = false;
+  #lastSent = { nonce: -1, atMs: 0 };
+
+  constructor(account: LocalAccount, chain: Chain, client: PublicClient) {
+    this.#account = account;
+    this.address = account.address;
+    this.chainId = chain.id;
+    this.#chain = chain;
+    this.#client = client;
+  }
+
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#lane.then(work);
+    this.#lane = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async sign({ to, data }: { to: Hex; data: Hex }): Promise<SignedTransaction> {
+    try {
+      await this.#assertChain();
+      const nonce = await this.#nextNonce();
+      const request = await this.#client.prepareTransactionRequest({
+        account: this.#account,
+        chain: this.#chain,
+        to,
+        data,
+        nonce,
+      });
+      const { gas, type, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
+      const fees = type === 'eip1559' ? { type, maxFeePerGas, maxPriorityFeePerGas } : { type: 'legacy', gasPrice };
+      const rawTransaction = await this.#account.signTransaction({
+        chainId: this.chainId,
+        to,
+        data,
+        nonce,
+        gas,
+        ...fees,
+      } as Parameters<LocalAccount['signTransaction']>[0]);
+      return { txHash: keccak256(rawTransaction), rawTransaction, nonce };
+    } catch (error) {
+      throw explain(error, 'cannot_pay', 'The wallet cannot make this transfer');
+    }
+  }
+
+  async broadcast(transaction: SignedTransaction): Promise<void> {
+    try {
+      await this.#client.sendRawTransaction({ serializedTransaction: transaction.rawTransaction });
+    } catch (error) {
+      // Nodes word "I have it already" in a dozen ways, and a time-out leaves it open: ask for the transaction.
+      if (!(await this.#isKnown(transaction.txHash))) {
+        throw explain(error, 'broadcast_refused', `The chain refused the transaction ${transaction.txHash}`);
+      }
+    }
+    if (transaction.nonce > this.#lastSent.nonce) this.#lastSent = { nonce: transaction.nonce, atMs: Date.now() };
+  }
+
+  async readOutcome(txHash: Hex): Promise<'success' | 'failed' | null> {
+    try {
+      const { status } = await this.#client.getTransactionReceipt({ hash: txHash });
+      return status === 'success' ? 'success' : 'failed';
+    } catch (error) {
+      if (error instanceof TransactionReceiptNotFoundError) return null;
+      throw explain(error, 'wallet_unavailable', 'The receipt cannot be read');
+    }
+  }
+
+  async isReplaced({ txHash, nonce }: SignedTransaction): Promise<boolean> {
+    try {
+      const address = this.address;
+      const finalCount = await this.#client.getTransactionCount({ address, blockTag: 'finalized' });
+      return finalCount > nonce && !(await this.#isKnown(txHash)) && (await this.readOutcome(txHash)) === null;
+    } catch (error) {
+      throw explain(error, 'wallet_unavailable', 'The nonce cannot be read');
+    }
+  }
+
+  async #assertChain(): Promise<void> {
+    if (this.#isChainChecked) return;
+    const actual = await this.#client.getChainId();
+    if (actual !== this.chainId) {
+      throw new PaymentError('wrong_chain', `The RPC endpoint is on chain ${actual}, the wallet on ${this.chainId}.`, {
+        hint: 'Give the RPC endpoint of the chain you pay on.',
+      });
+    }
+    this.#isChainChecked = true;
+  }
+
+  async #nextNonce(): Promise<number> {
+    const pending = await this.#client.getTransactionCount({ address: this.address, blockTag: 'pending' });
+    const isFresh = Date.now() - this.#lastSent.atMs < NONCE_MEMORY_MS;
+    return isFresh ? Math.max(pending, this.#lastSent.nonce + 1) : pending;
+  }
+
+  async #isKnown(txHash: Hex): Promise<boolean> {
+    try {
+      await this.#client.getTransaction({ hash: txHash });
+      return true;
+    } catch (error) {
+      if (error instanceof TransactionNotFoundError) return false;
+      throw explain(error, 'wallet_unavailable', 'The transaction cannot be looked up');
+    }
+  }
+}
+
+/** The node's refusal under `code`; no answer at all is `wallet_unavailable`, which may be tried again. */
+function explain(error: unknown, code: 'cannot_pay' | 'broadcast_refused' | 'wallet_unavailable', what: string): Error {
+  if (error instanceof PaymentError || !(error instanceof BaseError)) return error as Error;
+  const isAnswered = error.walk((cause) => cause instanceof RpcRequestError) !== null;
+  const why = error.details || error.shortMessage;
+  return isAnswered
+    ? new PaymentError(code, `${what}: ${why}.`, {
+        hint: 'Look at balance, fees and nonce of the payer.',
+        cause: error,
+      })
+    : new PaymentError('wallet_unavailable', `${what}: ${why}.`, { hint: 'Is the RPC endpoint up?', cause: error });
+}
