@@ -14,14 +14,15 @@ if not string.find(info, 'role:master') then
 end
 local run = string.match(info, 'master_replid:(%w+)')
 local promoted = string.find(string.match(info, 'master_replid2:(%w+)') or '0', '[^0]')
+local process = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 local durable, head, retention = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local now = now_ms()
-local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'durable', 'retention')
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'durable', 'retention', 'process')
 local old_retention = tonumber(birth[7] or '0')
 retention = math.max(retention, old_retention)
 
 local function born(epoch, at, block)
-  redis.call('HSET', KEYS[1], 'run', run, 'epoch', text(epoch), 'at', text(at), 'block', text(block),
+  redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'epoch', text(epoch), 'at', text(at), 'block', text(block),
     'exact', head and '1' or '0', 'durable', durable, 'retention', text(retention))
 end
 
@@ -31,7 +32,9 @@ if not birth[1] then
 end
 
 local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
-if birth[1] ~= run and (durable ~= '1' or birth[6] ~= '1' or promoted) then
+-- The same process that was never a replica has lost nothing: its first replica, too, gives it a new id.
+local lost = promoted or (birth[8] ~= process and (durable ~= '1' or birth[6] ~= '1'))
+if birth[1] ~= run and lost then
   born(epoch + 1, math.max(at, now), math.max(block, head or 0))
   return 'raised'
 end
@@ -43,7 +46,7 @@ if head and birth[5] == '0' and now - at < 60000 then
   block = math.max(block, head)
   redis.call('HSET', KEYS[1], 'exact', '1')
 end
-redis.call('HSET', KEYS[1], 'run', run, 'at', text(at), 'block', text(block), 'durable', durable,
+redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'at', text(at), 'block', text(block), 'durable', durable,
   'retention', text(retention))
 return birth[1] == run and 'same' or 'kept'
 `;

@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { startRedis } from '../../../devnet/redis.js';
+import type { RedisServer } from '../../../devnet/redis.js';
+import { createOwner } from './create-keys.js';
+import { Ledger } from './ledger.js';
+import { CHAIN_ID, HEAD_AT_BIRTH, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';
+import type { ClaimRequest, Lease } from './types.js';
+
+interface ModelSlot {
+  state: 'leased' | 'expired' | 'done' | 'released';
+  generation: number;
+  releases: number;
+  owner: string;
+  fingerprint: string;
+  retryKey: string | null;
+}
+
+/** The claim rules said once more, without Redis: one transaction with a few payments, and the leases given out. */
+interface Model {
+  slots: (ModelSlot | null)[];
+  leases: { slot: number; generation: number; owner: string }[];
+}
+
+interface Real {
+  ledger: Ledger;
+  base: ClaimRequest;
+  leases: Lease[];
+}
+
+type Request = Pick<ClaimRequest, 'fingerprint' | 'retryKey'>;
+
+function decide(model: Model, request: Request): { outcome: string; slot?: number } {
+  const known = [...model.slots.entries()].find(
+    ([, one]) => one && request.retryKey && one.retryKey === request.retryKey,
+  );
+  if (known?.[1]) {
+    const [slot, one] = known;
+    const same = one.fingerprint === request.fingerprint;
+    if (one.state === 'released')
+      return one.releases >= 5 ? { outcome: 'released_too_often', slot } : { outcome: 'claimed', slot };
+    if (!same) return { outcome: 'conflict' };
+    return { outcome: { done: 'answered', leased: 'busy', expired: 'claimed' }[one.state], slot };
+  }
+  const free = model.slots.findIndex(
+    (one) =>
+      !one ||
+      (one.retryKey === null &&
+        ((one.state === 'released' && one.releases < 5) ||
+          (one.state === 'expired' && one.fingerprint === request.fingerprint))),
+  );
+  if (free >= 0) return { outcome: 'claimed', slot: free };
+  const taken = model.slots.filter((one) => one !== null);
+  if (taken.some((one) => one.state === 'leased')) return { outcome: 'busy' };
+  if (taken.some((one) => one.state === 'released' && one.retryKey === null)) return { outcome: 'released_too_often' };
+  if (taken.some((one) => (one.state === 'released' || one.state === 'expired') && one.retryKey))
+    return { outcome: 'used' };
+  return { outcome: taken.some((one) => one.fingerprint === request.fingerprint) ? 'used' : 'conflict' };
+}
+
+const outcomeOf = (result: Awaited<ReturnType<Ledger['claim']>>) =>
+  result.outcome === 'refused' ? result.failure : result.outcome;
+
+class Claim implements fc.AsyncCommand<Model, Real> {
+  constructor(
+    readonly request: Request,
+    readonly crashes: boolean,
+  ) {}
+  check = () => true;
+
+  async run(model: Model, { ledger, base, leases }: Real): Promise<void> {
+    const expected = decide(model, this.request);
+    const owner = createOwner();
+    const asked = { ...base, ...this.request, owner, leaseMs: this.crashes ? 1 : 3_600_000 };
+    const result = await ledger.claim(asked);
+    expect(outcomeOf(result)).toBe(expected.outcome);
+    if (result.outcome === 'answered') expect(result.id).toMatchObject({ logIndex: expected.slot });
+    if (result.outcome !== 'claimed' || expected.slot === undefined) return;
+
+    const old = model.slots[expected.slot];
+    const generation = (old?.generation ?? 0) + 1;
+    expect(result.lease).toMatchObject({ owner, generation, id: { logIndex: expected.slot } });
+    if (this.crashes) await sleep(3);
+    else expect(await ledger.claim(asked)).toEqual(result);
+    const state = this.crashes ? 'expired' : 'leased';
+    model.slots[expected.slot] = { ...this.request, state, generation, releases: old?.releases ?? 0, owner };
+    model.leases.push({ slot: expected.slot, generation, owner });
+    leases.push(result.lease);
+  }
+
+  toString = () => `claim(${this.request.fingerprint}, ${this.request.retryKey}${this.crashes ? ', crashes' : ''})`;
+}
+
+class End implements fc.AsyncCommand<Model, Real> {
+  constructor(
+    readonly how: 'commit' | 'release' | 'give back' | 'renew' | 'release owner',
+    readonly which: number,
+  ) {}
+  check = (model: Readonly<Model>) => model.leases.length > 0;
+
+  async run(model: Model, { ledger, leases }: Real): Promise<void> {
+    const index = this.which % leases.length;
+    const [held, lease] = [model.leases[index]!, leases[index]!];
+    const slot = model.slots[held.slot]!;
+    const current = slot.generation === held.generation;
+    const holds = current && (slot.state === 'leased' || slot.state === 'expired');
+    switch (this.how) {
+      case 'commit':
+        expect(await ledger.commit(lease, null)).toBe(holds || (current && slot.state === 'done'));
+        if (holds) slot.state = 'done';
+        return;
+      case 'release':
+      case 'give back': {
+        const counted = this.how === 'release';
+        expect(await ledger.release(lease, { counted })).toBe(holds || (current && slot.state === 'released'));
+        if (holds) Object.assign(slot, { state: 'released', releases: slot.releases + (counted ? 1 : 0) });
+        return;
+      }
+      case 'renew':
+        expect(await ledger.renew(lease, 3_600_000)).toBe(holds);
+        if (holds) slot.state = 'leased';
+        return;
+      case 'release owner':
+        if (lease.id.kind === 'transfer') await ledger.releaseOwner({ ...lease.id, owner: held.owner });
+        if (holds) slot.state = 'released';
+    }
+  }
+
+  toString = () => `${this.how}(${this.which})`;
+}
+
+describe('the ledger, compared with a model of its rules', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let ledger: Ledger;
+
+  beforeAll(async () => {
+    server = await startRedis({ appendfsync: 'no' });
+    redis = new Redis(server.url);
+    ledger = new Ledger({ redis });
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it('decides every sequence of claims, commits and releases as the model does', async () => {
+    const request = fc.record({ fingerprint: fc.constantFrom('x', 'y'), retryKey: fc.constantFrom(null, 'a', 'b') });
+    const which = fc.nat(1000);
+    const how = fc.constantFrom<End['how'][]>('commit', 'release', 'release', 'give back', 'renew', 'release owner');
+    const commands = fc.commands(
+      [
+        fc.tuple(request, fc.boolean()).map((args) => new Claim(...args)),
+        fc.tuple(how, which).map((args) => new End(...args)),
+      ],
+      { maxCommands: 60, size: 'max' },
+    );
+    await fc.assert(
+      fc.asyncProperty(commands, fc.integer({ min: 1, max: 3 }), async (plan, count) => {
+        const txHash = sampleHash();
+        const candidates = Array.from({ length: count }, (_, logIndex) =>
+          sampleTransfer(ledger, { id: { kind: 'transfer', chainId: CHAIN_ID, txHash, logIndex } }),
+        );
+        const base = sampleClaim(ledger, { candidates, deadlineMs: ledger.nowMs() + 600_000 });
+        await fc.asyncModelRun(
+          () => ({ model: { slots: candidates.map(() => null), leases: [] }, real: { ledger, base, leases: [] } }),
+          plan,
+        );
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
