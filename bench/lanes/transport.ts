@@ -1,170 +1,73 @@
-/**
- * Round trips a second of the request-reply transport with a no-op handler: Nest server and client in two processes
- * over one Redis, next to a bare RPUSH/BLMPOP echo without Nest or JSON. Run: `npx tsx bench/lanes/transport.ts [inFlight]`.
- */
-import 'reflect-metadata';
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-
-import { Controller, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { MessagePattern, Payload } from '@nestjs/microservices';
-import {
-  RequestReplyClient,
-  RequestReplyServer,
-  VERIFY_PAYMENT,
-  type VerifyPaymentRequest,
-  type VerifyPaymentVerdict,
-} from '@tollgate/common';
-import { Redis } from 'ioredis';
-import { firstValueFrom } from 'rxjs';
-
 import { startRedis } from '../../devnet/redis.js';
+import type { LaneOptions, LaneResult } from '../lane.js';
+import { runRounds } from '../run-rounds.js';
+import type { Case, Sample } from '../run-rounds.js';
+import { startProgram } from '../start-program.js';
+import {
+  createBullmqAsker,
+  createEchoAsker,
+  createNestRedisAsker,
+  createRequestReplyAsker,
+} from '../transport-askers.js';
+import type { Asker } from '../transport-askers.js';
+import { withCleanup } from '../with-cleanup.js';
 
-const QUEUE = 'bench';
-const ECHO_LIST = 'echo:requests';
-const RUNS = 5;
-const RUN_MS = 2_000;
+const BASELINE = 'bare lists';
 
-const request: VerifyPaymentRequest = {
-  requestId: 'req-0123456789abcdef',
-  owner: 'x5Zr4pXn3dVf0m9q2b7c1A',
-  deadlineMs: 1_790_000_000_000,
-  network: 'chain-testnet',
-  chainId: 1328,
-  asset: `0x${'4f'.repeat(20)}`,
-  payTo: `0x${'70'.repeat(20)}`,
-  priceBaseUnits: '1000',
-  txHash: `0x${'ab'.repeat(32)}`,
-  reference: { text: `chain-1790000000000-${'z'.repeat(80)}`, issuedAtMs: 1_790_000_000_000, priceBaseUnits: '1000' },
-  fingerprint: 'x5Zr4pXn3dVf0m9q2b7c1A',
-  retryKey: null,
-  leaseMs: 30_000,
-  clientAddress: '127.0.0.1',
-};
+const TRANSPORTS: [name: string, program: string, create: (redisUrl: string) => Promise<Asker>][] = [
+  [BASELINE, 'echo', createEchoAsker],
+  ['request-reply (ours)', 'request-reply', createRequestReplyAsker],
+  ['Nest Redis (pub/sub)', 'nest-redis', createNestRedisAsker],
+  ['BullMQ', 'bullmq', createBullmqAsker],
+];
 
-@Controller()
-class NoopController {
-  @MessagePattern(VERIFY_PAYMENT)
-  verify(@Payload() _question: VerifyPaymentRequest): VerifyPaymentVerdict {
-    return { outcome: 'conflict' };
-  }
+/** Questions and answers between two processes over one Redis, with a handler that does nothing. */
+export function runTransportLane({ rounds, quick, progress }: LaneOptions): Promise<LaneResult> {
+  return withCleanup(async (keep) => {
+    const seconds = quick ? 0.5 : 2;
+    const askers: [string, Asker][] = [];
+    for (const [name, program, create] of TRANSPORTS) {
+      progress(`starting ${name}`);
+      // A Redis each: one that is idle costs nothing, and none sees another's keys.
+      const redis = keep(await startRedis());
+      keep(await startProgram('programs/transport-server.ts', [program], { REDIS_URL: redis.url }));
+      const asker = await create(redis.url);
+      keep({ stop: asker.close });
+      askers.push([name, asker]);
+      await drive(asker, 64, seconds);
+    }
+    const cases = (quick ? [64] : [1, 64, 256]).map((inFlight): Case => ({
+      name: `${inFlight} in flight`,
+      baseline: BASELINE,
+      subjects: askers.map(([name, asker]) => ({ name, measure: () => drive(asker, inFlight, seconds) })),
+    }));
+    return {
+      lane: 'transport',
+      title: 'questions answered between two processes over Redis, by a handler that does nothing',
+      baseline: BASELINE,
+      rows: await runRounds(cases, rounds, progress),
+      notes: [`${BASELINE}: RPUSH and BLMPOP in the same batches, without Nest, JSON, limits or deadlines.`],
+    };
+  });
 }
 
-@Module({ controllers: [NoopController] })
-class NoopModule {}
-
-async function serveNest(redisUrl: string): Promise<void> {
-  const strategy = new RequestReplyServer({ redisUrl, queue: QUEUE });
-  const app = await NestFactory.createMicroservice(NoopModule, { strategy, logger: ['error'] });
-  await app.listen();
-}
-
-async function serveEcho(redisUrl: string): Promise<void> {
-  const blocking = new Redis(redisUrl);
-  const commands = new Redis(redisUrl);
-  for (;;) {
-    const popped = await blocking.blmpop(0, 1, ECHO_LIST, 'LEFT', 'COUNT', 64);
-    if (popped !== null) void commands.rpush(`${ECHO_LIST}:replies`, ...popped[1]);
-  }
-}
-
-/** Keeps `inFlight` questions open for RUN_MS and gives rate and median. */
-async function drive(
-  inFlight: number,
-  question: () => Promise<unknown>,
-): Promise<{ perSecond: number; p50Ms: number }> {
-  const latenciesMs: number[] = [];
-  const endMs = performance.now() + RUN_MS;
+async function drive({ ask }: Asker, inFlight: number, seconds: number): Promise<Sample> {
+  const latencies: number[] = [];
+  const startedMs = performance.now();
   const worker = async () => {
-    while (performance.now() < endMs) {
-      const startMs = performance.now();
-      await question();
-      latenciesMs.push(performance.now() - startMs);
+    while (performance.now() < startedMs + seconds * 1000) {
+      const askedMs = performance.now();
+      await ask();
+      latencies.push(performance.now() - askedMs);
     }
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
-  latenciesMs.sort((a, b) => a - b);
-  const p50Ms = latenciesMs[Math.floor(latenciesMs.length / 2)] ?? Number.NaN;
-  return { perSecond: latenciesMs.length / (RUN_MS / 1000), p50Ms };
-}
-
-/** The bare echo: the same batching by hand, no Nest, no JSON, no limit, no deadline. */
-function createEcho(redisUrl: string): { ask: () => Promise<unknown>; close: () => void } {
-  const blocking = new Redis(redisUrl);
-  const commands = new Redis(redisUrl);
-  const text = JSON.stringify(request);
-  const waiting: (() => void)[] = [];
-  let batch: string[] = [];
-  let closed = false;
-  void (async () => {
-    while (!closed) {
-      const popped = await blocking.blmpop(0, 1, `${ECHO_LIST}:replies`, 'LEFT', 'COUNT', 1000).catch(() => null);
-      for (const resolve of waiting.splice(0, popped?.[1].length ?? 0)) resolve();
-    }
-  })();
-  const flush = () => {
-    void commands.rpush(ECHO_LIST, ...batch);
-    batch = [];
-  };
+  const took = (performance.now() - startedMs) / 1000;
+  latencies.sort((a, b) => a - b);
   return {
-    ask: () =>
-      new Promise<void>((resolve) => {
-        waiting.push(resolve);
-        if (batch.push(text) === 1) setImmediate(flush);
-      }),
-    close: () => {
-      closed = true;
-      blocking.disconnect();
-      commands.disconnect();
-    },
+    perSecond: latencies.length / took,
+    p50Ms: latencies[Math.floor(latencies.length * 0.5)] ?? NaN,
+    p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? NaN,
+    failed: 0,
   };
 }
-
-async function measure(): Promise<void> {
-  const inFlight = Number(process.argv[2] ?? 64);
-  const redis = await startRedis();
-  const children: ChildProcess[] = ['nest', 'echo'].map((role) =>
-    fork(fileURLToPath(import.meta.url), [], {
-      env: { ...process.env, TRANSPORT_ROLE: role, TRANSPORT_REDIS: redis.url },
-    }),
-  );
-  const client = new RequestReplyClient({ redisUrl: redis.url, queue: QUEUE, queueLimit: 10_000 });
-  await client.connect();
-  const echo = createEcho(redis.url);
-  const lanes: Record<string, () => Promise<unknown>> = {
-    'bare echo': () => echo.ask(),
-    'ask()': () => client.ask(VERIFY_PAYMENT, request, { timeoutMs: 10_000, retryAfterMs: 4_000 }),
-    'send()': () => firstValueFrom(client.send(VERIFY_PAYMENT, request)),
-  };
-  for (const lane of Object.values(lanes)) await drive(inFlight, lane);
-  const results: Record<string, { perSecond: number; p50Ms: number }[]> = {};
-  // Interleaved, so that a change of the machine's mood hits all lanes.
-  for (let run = 0; run < RUNS; run++) {
-    for (const [name, lane] of Object.entries(lanes)) (results[name] ??= []).push(await drive(inFlight, lane));
-  }
-  const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-  const bare = median((results['bare echo'] ?? []).map(({ perSecond }) => perSecond));
-  console.log(`${inFlight} in flight, median of ${RUNS} runs of ${RUN_MS / 1000} s`);
-  for (const [name, runs] of Object.entries(results)) {
-    const rate = median(runs.map(({ perSecond }) => perSecond));
-    const p50 = median(runs.map(({ p50Ms }) => p50Ms));
-    console.log(
-      `${name.padEnd(10)} ${Math.round(rate)}/s  p50 ${p50.toFixed(2)} ms  ${(rate / bare).toFixed(2)} of the bare echo`,
-    );
-  }
-  await client.close();
-  echo.close();
-  for (const child of children) {
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
-  }
-  await redis.stop();
-}
-
-const redisUrl = process.env.TRANSPORT_REDIS ?? '';
-if (process.env.TRANSPORT_ROLE === 'nest') await serveNest(redisUrl);
-else if (process.env.TRANSPORT_ROLE === 'echo') await serveEcho(redisUrl);
-else await measure();

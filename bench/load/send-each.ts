@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { Sample } from '../run-rounds.js';
 
 export interface LoadOptions {
-  url: string;
+  /** Where to: connections are dealt out to these in turn. */
+  urls: string[];
   /** Whole HTTP/1.1 requests, each sent once. */
   requests: Buffer[];
   /** Connections, each with one request under way. */
@@ -20,10 +21,9 @@ export interface LoadResult extends Sample {
  * Sends each request once over keep-alive connections and takes the time of each. Requests are bytes made beforehand and
  * answers are read only as far as they must be: on two cores a full HTTP client would take the time of what it measures.
  */
-export async function sendEach({ url, requests, inFlight, expectedStatus }: LoadOptions): Promise<LoadResult> {
-  const { hostname, port } = new URL(url);
+export async function sendEach({ urls, requests, inFlight, expectedStatus }: LoadOptions): Promise<LoadResult> {
   const sockets = await Promise.all(
-    Array.from({ length: Math.min(inFlight, requests.length) }, () => open(hostname, Number(port))),
+    Array.from({ length: Math.min(inFlight, requests.length) }, (_, index) => open(urls[index % urls.length] ?? '')),
   );
   const latencies = new Float64Array(requests.length);
   let next = 0;
@@ -77,13 +77,13 @@ export async function sendEach({ url, requests, inFlight, expectedStatus }: Load
   };
 }
 
-/** A request without body, as bytes. */
-export function encodeRequest(url: string, headers: Record<string, string> = {}): Buffer {
+/** A GET, or a POST where there is a body, as bytes. */
+export function encodeRequest(url: string, headers: Record<string, string> = {}, body?: string): Buffer {
   const { host, pathname } = new URL(url);
-  const lines = Object.entries({ host, connection: 'keep-alive', ...headers }).map(
-    ([name, value]) => `${name}: ${value}`,
-  );
-  return Buffer.from(`GET ${pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const lines = Object.entries({ host, ...length, ...headers }).map(([name, value]) => `${name}: ${value}`);
+  const method = body === undefined ? 'GET' : 'POST';
+  return Buffer.from(`${method} ${pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }
 
 /** The status of a complete answer, or nothing while more bytes must come. */
@@ -99,9 +99,10 @@ function readAnswer(bytes: Buffer): { status: number } | undefined {
   return isComplete ? { status: Number(head.slice(9, 12)) } : undefined;
 }
 
-function open(host: string, port: number): Promise<Socket> {
+function open(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true }, () => resolve(socket));
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true }, () => resolve(socket));
     socket.once('error', reject);
   });
 }

@@ -1,0 +1,51 @@
+import { startChain } from '../../devnet/chain.js';
+import type { LaneOptions, LaneResult } from '../lane.js';
+import { encodeRequest, sendEach } from '../load/send-each.js';
+import { formatNumber } from '../report.js';
+import { startProgram } from '../start-program.js';
+import { withCleanup } from '../with-cleanup.js';
+import { compareWithPeers, FLOOR, measurePaidCases, TOLLGATE } from './paid-cases.js';
+import type { PaidCase } from './paid-cases.js';
+
+const DELAY_MS = 50;
+const ROUND_TRIPS = 40;
+
+const CASES: PaidCase[] = [
+  { inFlight: 1, kind: 'bare', requests: 40, peerRequests: 4 },
+  { inFlight: 32, kind: 'bare', requests: 1_500, peerRequests: 96 },
+  { inFlight: 64, kind: 'bare', requests: 3_000, peerRequests: 128 },
+  { inFlight: 256, kind: 'bare', requests: 6_000, peerRequests: 0 },
+];
+const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 500, peerRequests: 32 }];
+
+/** Paid answers when every question to the chain takes 50 ms on the way. */
+export function runDistantLane(options: LaneOptions): Promise<LaneResult> {
+  return withCleanup(async (keep) => {
+    const chain = keep(await startChain());
+    const proxy = keep(
+      await startProgram('programs/delay-proxy.ts', [], { TARGET: chain.rpcUrl, DELAY_MS: String(DELAY_MS) }),
+    );
+    const cases = options.quick ? QUICK_CASES : CASES;
+    const rows = await measurePaidCases(cases, { chain, rpcUrl: proxy.url }, options, keep);
+    const roundTripMs = await measureRoundTrip(proxy.url);
+    const lone = rows.find(({ subject, case: name }) => subject === TOLLGATE && name === '1 in flight');
+    return {
+      lane: 'distant',
+      title: `paid answers, the chain's RPC ${DELAY_MS} ms away`,
+      baseline: FLOOR,
+      rows,
+      notes: [
+        `One RPC round trip through the same proxy: p50 ${formatNumber(roundTripMs)} ms` +
+          (lone ? `; a lone paid request: ${formatNumber(lone.p50Ms)} ms.` : '.'),
+        ...compareWithPeers(rows),
+      ],
+    };
+  });
+}
+
+async function measureRoundTrip(rpcUrl: string): Promise<number> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] });
+  const request = encodeRequest(rpcUrl, { 'content-type': 'application/json' }, body);
+  const requests = new Array<Buffer>(ROUND_TRIPS).fill(request);
+  return (await sendEach({ urls: [rpcUrl], requests, inFlight: 1, expectedStatus: 200 })).p50Ms;
+}

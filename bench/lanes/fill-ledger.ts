@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+
+const BATCH = 1_000;
+const BUCKETS = 32;
+
+/** Copies a spent payment's entry under other transaction hashes until `to` such copies stand in the ledger. */
+export async function fillLedger(redis: Redis, from: number, to: number): Promise<void> {
+  const { name, fields, ttlMs } = await readSample(redis);
+  const [, chainId] = /:tx:(\d+):/.exec(name) ?? [];
+  for (let start = from; start < to; start += BATCH) {
+    const pipeline = redis.pipeline();
+    for (let index = start; index < Math.min(start + BATCH, to); index++) {
+      const key = `tollgate:{pay-${index % BUCKETS}}:tx:${chainId}:0x${randomBytes(32).toString('hex')}`;
+      pipeline.hset(key, ...fields);
+      if (ttlMs > 0) pipeline.pexpire(key, ttlMs);
+    }
+    await pipeline.exec();
+  }
+}
+
+/** Redis's own count of the bytes that it uses. */
+export async function readMemory(redis: Redis): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+}
+
+async function readSample(redis: Redis): Promise<{ name: string; fields: Buffer[]; ttlMs: number }> {
+  let cursor = '0';
+  do {
+    const [next, names] = await redis.scan(cursor, 'MATCH', 'tollgate:{pay-*}:tx:*', 'COUNT', 1000);
+    const name = names[0];
+    if (name !== undefined) {
+      // Records are bytes, not text.
+      const entries = await redis.hgetallBuffer(name);
+      const fields = Object.entries(entries).flatMap(([field, value]) => [Buffer.from(field), value]);
+      return { name, fields, ttlMs: await redis.pttl(name) };
+    }
+    cursor = next;
+  } while (cursor !== '0');
+  throw new Error('there is no spent payment in the ledger to copy');
+}

@@ -1,0 +1,125 @@
+import { startChain } from '../../devnet/chain.js';
+import type { ServiceProcess } from '../../devnet/service-process.js';
+import { startFloor } from '../floor.js';
+import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
+import { encodeRequest, sendEach } from '../load/send-each.js';
+import { makePayments } from '../payments.js';
+import { installPeers, PEER_SERVERS, startFacilitators, startPeer, startRawFastify } from '../peers.js';
+import { readResidentBytes } from '../process-usage.js';
+import { median } from '../run-rounds.js';
+import { startTollgate } from '../tollgate.js';
+import { withCleanup } from '../with-cleanup.js';
+import type { KeepUntilEnd } from '../with-cleanup.js';
+
+const UNPAID_REQUESTS = 100_000;
+const PAID_REQUESTS = 10_000;
+const PEER_PAID_REQUESTS = 200;
+const SETTLE_MS = 3000;
+
+interface Weighed {
+  name: string;
+  pid: number;
+  startUpMs: number;
+}
+
+/** Start-up time and resident memory of every process, after its start and after load. */
+export async function runFootprintLane(options: LaneOptions): Promise<LaneResult> {
+  const { rounds, quick, progress } = options;
+  if (options.peers) await installPeers(progress);
+  const runs: Map<string, Record<string, number>>[] = [];
+  // Each round starts every process anew; three say enough about a start.
+  for (let round = 1; round <= Math.min(rounds, 3); round++) {
+    progress(`round ${round}: starting and loading every process`);
+    runs.push(await withCleanup((keepForRound) => weighAll(options, keepForRound)));
+  }
+  const names = [...(runs[0]?.keys() ?? [])];
+  return {
+    lane: 'footprint',
+    title: 'start-up time and resident memory of each process',
+    rows: names.map((name): LaneRow => {
+      const values = (key: string) => median(runs.map((run) => run.get(name)?.[key] ?? NaN));
+      return {
+        case: name,
+        subject: '',
+        detail: {
+          'start-up ms': values('startUpMs'),
+          'MiB idle': values('idle') / 2 ** 20,
+          'MiB after load': values('loaded') / 2 ** 20,
+        },
+      };
+    }),
+    notes: [
+      `Start-up: from the start of the process until it says it is ready. Load: ${quick ? 'a tenth of ' : ''}${UNPAID_REQUESTS} requests without payment, then ${PAID_REQUESTS} paid ones (published servers: ${PEER_PAID_REQUESTS}).`,
+    ],
+  };
+}
+
+async function weighAll(
+  { quick, peers }: LaneOptions,
+  keep: KeepUntilEnd,
+): Promise<Map<string, Record<string, number>>> {
+  const share = quick ? 0.1 : 1;
+  const chain = keep(await startChain());
+  const tollgate = keep(await startTollgate({ chain }));
+  const floor = keep(await startFloor({ chain, rpcUrl: chain.rpcUrl }));
+  const body = await (await fetch(tollgate.url)).text();
+  const raw = keep(await startRawFastify(body));
+  const weighed: Weighed[] = [
+    ...(await Promise.all([...tollgate.gateways, ...tollgate.verifiers].map(weighStart))),
+    { name: 'one process', pid: floor.pid, startUpMs: floor.startUpMs },
+    { name: 'raw Fastify', pid: raw.pid, startUpMs: raw.startUpMs },
+  ];
+  const loads: (() => Promise<unknown>)[] = [
+    () => loadUnpaid(tollgate.url, UNPAID_REQUESTS * share),
+    async () => {
+      const proofs = await makePayments(chain, { kind: 'bare', count: PAID_REQUESTS * share, url: tollgate.url });
+      await loadPaid(tollgate.url, 'x-payment', proofs);
+      await loadPaid(floor.url, 'x-payment', proofs);
+    },
+    () => loadUnpaid(`${raw.url}/api/weather`, UNPAID_REQUESTS * share),
+  ];
+  if (peers) {
+    const facilitators = await startFacilitators(chain);
+    for (const version of [1, 2] as const) {
+      const { pid, startUpMs } = keep(facilitators[version]);
+      weighed.push({ name: `facilitator of x402 v${version}`, pid, startUpMs });
+    }
+    for (const name of PEER_SERVERS) {
+      const peer = await startPeer(name, chain, facilitators);
+      const { pid, startUpMs, url } = keep(peer.server);
+      weighed.push({ name, pid, startUpMs });
+      loads.push(async () => {
+        await loadUnpaid(`${url}/api/weather`, UNPAID_REQUESTS * share * 0.5);
+        await loadPaid(`${url}/api/weather`, peer.paymentHeader, await peer.signPayments(PEER_PAID_REQUESTS * share));
+      });
+    }
+  }
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  const idle = weighed.map(({ pid }) => readResidentBytes(pid));
+  for (const load of loads) await load();
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  return new Map(
+    weighed.map(({ name, pid, startUpMs }, index) => [
+      name,
+      { startUpMs, idle: idle[index] ?? NaN, loaded: readResidentBytes(pid) },
+    ]),
+  );
+}
+
+/** The stack looks every 50 ms whether a service is ready, so much is this too long at most. */
+async function weighStart(service: ServiceProcess): Promise<Weighed> {
+  await service.kill('SIGTERM');
+  const startedMs = performance.now();
+  await service.restart();
+  return { name: `tollgate ${service.name}`, pid: service.pid, startUpMs: performance.now() - startedMs };
+}
+
+async function loadUnpaid(url: string, count: number): Promise<void> {
+  const requests = new Array<Buffer>(count).fill(encodeRequest(url));
+  await sendEach({ urls: [url], requests, inFlight: 64, expectedStatus: 402 });
+}
+
+async function loadPaid(url: string, header: string, proofs: string[]): Promise<void> {
+  const requests = proofs.map((proof) => encodeRequest(url, { [header]: proof }));
+  await sendEach({ urls: [url], requests, inFlight: 32, expectedStatus: 200 });
+}

@@ -1,0 +1,123 @@
+import { Redis } from 'ioredis';
+import { startChain } from '../../devnet/chain.js';
+import type { Devnet } from '../../devnet/chain.js';
+import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
+import { encodeRequest, sendEach } from '../load/send-each.js';
+import { makePayments } from '../payments.js';
+import { watchProcessors } from '../process-usage.js';
+import { formatNumber } from '../report.js';
+import { runRounds } from '../run-rounds.js';
+import type { Case, Sample } from '../run-rounds.js';
+import { startTollgate } from '../tollgate.js';
+import type { Tollgate } from '../tollgate.js';
+import { withCleanup } from '../with-cleanup.js';
+import { fillLedger, readMemory } from './fill-ledger.js';
+
+const PROCESSES: [gateways: number, verifiers: number][] = [
+  [1, 1],
+  [1, 2],
+  [2, 1],
+  [2, 2],
+  [4, 4],
+];
+const ENTRIES = [0, 10_000, 100_000, 1_000_000];
+const FULL_ENTRIES = 10_000_000;
+const IN_FLIGHT = 128;
+
+/** What more processes bring on this machine, and what a fuller ledger costs. */
+export async function runGrowthLane(options: LaneOptions): Promise<LaneResult> {
+  const processes = await withCleanup(async (keep) => measureProcesses(keep(await startChain()), options));
+  const ledger = await withCleanup(async (keep) => measureEntries(keep(await startChain()), options));
+  return {
+    lane: 'growth',
+    title: `paid answers, ${IN_FLIGHT} in flight, with more processes and with a fuller ledger`,
+    baseline: 'one of each / empty ledger',
+    rows: [...processes, ...ledger.rows],
+    notes: ledger.notes,
+  };
+}
+
+async function measureProcesses(chain: Devnet, { rounds, quick, progress }: LaneOptions): Promise<LaneRow[]> {
+  return withCleanup(async (keep) => {
+    const requests = quick ? 1_000 : 8_000;
+    const subjects = [];
+    for (const [gateways, verifiers] of PROCESSES) {
+      const name = `${gateways} gateway${gateways > 1 ? 's' : ''}, ${verifiers} verifier${verifiers > 1 ? 's' : ''}`;
+      progress(`starting ${name}`);
+      subjects.push({ name, tollgate: keep(await startTollgate({ chain, gateways, verifiers })) });
+    }
+    progress('mining payments');
+    const payments = await makePayments(chain, { kind: 'bare', count: requests * (rounds + 1), url: '' });
+    for (const { name, tollgate } of subjects) {
+      progress(`warming up ${name}`);
+      await send(tollgate, payments.slice(0, requests));
+    }
+    const turns = new Map<string, number>();
+    const measured: Case = {
+      name: 'processes',
+      baseline: subjects[0]?.name ?? '',
+      subjects: subjects.map(({ name, tollgate }) => ({
+        name,
+        measure: () => {
+          const turn = (turns.get(name) ?? 0) + 1;
+          turns.set(name, turn);
+          return send(tollgate, payments.slice(turn * requests, (turn + 1) * requests));
+        },
+      })),
+    };
+    return runRounds([measured], rounds, progress);
+  });
+}
+
+/** The ledger only ever grows here, so the sizes cannot be interleaved; each size has its rounds before the next. */
+async function measureEntries(
+  chain: Devnet,
+  { rounds, quick, full, progress }: LaneOptions,
+): Promise<{ rows: LaneRow[]; notes: string[] }> {
+  return withCleanup(async (keep) => {
+    const requests = quick ? 1_000 : 8_000;
+    const sizes = quick ? [0, 10_000] : [...ENTRIES, ...(full ? [FULL_ENTRIES] : [])];
+    const tollgate = keep(await startTollgate({ chain }));
+    const redis = new Redis(tollgate.redisUrl);
+    keep({ stop: async () => redis.disconnect() });
+    progress('mining payments');
+    const payments = await makePayments(chain, {
+      kind: 'bare',
+      count: requests * (sizes.length * rounds + 1),
+      url: '',
+    });
+    await send(tollgate, payments.splice(0, requests));
+    const rows: LaneRow[] = [];
+    const notes: string[] = [];
+    let filled = 0;
+    for (const size of sizes) {
+      progress(`filling the ledger to ${formatNumber(size)} entries`);
+      const before = await readMemory(redis);
+      await fillLedger(redis, filled, size);
+      const bytes = ((await readMemory(redis)) - before) / (size - filled);
+      if (size > filled)
+        notes.push(`${formatNumber(size)} entries: ${formatNumber(bytes)} bytes of Redis memory each.`);
+      filled = size;
+      const name = `${formatNumber(size)} entries`;
+      const measure = () => send(tollgate, payments.splice(0, requests));
+      rows.push(
+        ...(await runRounds([{ name: 'ledger', baseline: '', subjects: [{ name, measure }] }], rounds, progress)),
+      );
+    }
+    const empty = rows[0]?.perSecond ?? NaN;
+    return { rows: rows.map((row) => ({ ...row, ratio: (row.perSecond ?? NaN) / empty })), notes };
+  });
+}
+
+async function send(tollgate: Tollgate, payments: string[]): Promise<Sample> {
+  const requests = payments.map((payment) => encodeRequest(tollgate.url, { 'x-payment': payment }));
+  const readCores = watchProcessors(tollgate.roles);
+  const { firstFailure, ...sample } = await sendEach({
+    urls: tollgate.urls,
+    requests,
+    inFlight: IN_FLIGHT,
+    expectedStatus: 200,
+  });
+  if (sample.failed === requests.length) throw new Error(`no request was answered with 200:\n${firstFailure}`);
+  return { ...sample, detail: readCores() };
+}

@@ -1,0 +1,30 @@
+import { startChain } from '../../devnet/chain.js';
+import type { LaneOptions, LaneResult } from '../lane.js';
+import { withCleanup } from '../with-cleanup.js';
+import { compareWithPeers, FLOOR, measurePaidCases } from './paid-cases.js';
+import type { PaidCase } from './paid-cases.js';
+
+const CASES: PaidCase[] = [
+  { inFlight: 1, kind: 'bare', requests: 1_500, peerRequests: 40 },
+  { inFlight: 32, kind: 'bare', requests: 6_000, peerRequests: 160 },
+  { inFlight: 64, kind: 'bare', requests: 8_000, peerRequests: 160 },
+  { inFlight: 256, kind: 'bare', requests: 10_000, peerRequests: 0 },
+  { inFlight: 64, kind: 'locked', requests: 6_000, peerRequests: 0 },
+];
+const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 1_000, peerRequests: 64 }];
+
+/** Paid answers, the chain's RPC next door. */
+export function runPaidLane(options: LaneOptions): Promise<LaneResult> {
+  return withCleanup(async (keep) => {
+    const chain = keep(await startChain());
+    const cases = options.quick ? QUICK_CASES : CASES;
+    const rows = await measurePaidCases(cases, { chain, rpcUrl: chain.rpcUrl }, options, keep);
+    return {
+      lane: 'paid',
+      title: 'paid answers, each for a payment of its own',
+      baseline: FLOOR,
+      rows,
+      notes: compareWithPeers(rows),
+    };
+  });
+}

@@ -1,0 +1,67 @@
+import { startChain } from '../../devnet/chain.js';
+import type { LaneOptions, LaneResult } from '../lane.js';
+import { repeatRequest } from '../load/repeat.js';
+import { installPeers, PEER_SERVERS, startFacilitators, startPeer, startRawFastify } from '../peers.js';
+import { watchProcessors } from '../process-usage.js';
+import type { Roles } from '../process-usage.js';
+import { runRounds } from '../run-rounds.js';
+import type { Case } from '../run-rounds.js';
+import { startTollgate } from '../tollgate.js';
+import { withCleanup } from '../with-cleanup.js';
+
+const BASELINE = 'raw Fastify';
+
+interface Target {
+  name: string;
+  url: string;
+  roles: Roles;
+}
+
+/** The 402 that every first request gets: one gateway process beside one process of each other server. */
+export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): Promise<LaneResult> {
+  return withCleanup(async (keep) => {
+    if (peers) await installPeers(progress);
+    progress('starting the servers');
+    const chain = keep(await startChain());
+    const tollgate = keep(await startTollgate({ chain }));
+    const body = await (await fetch(tollgate.url)).text();
+    const raw = keep(await startRawFastify(body));
+    const targets: Target[] = [
+      { name: BASELINE, url: `${raw.url}/api/weather`, roles: { server: raw.pid } },
+      { name: 'tollgate', url: tollgate.url, roles: { server: tollgate.roles['gateway'] ?? 0 } },
+    ];
+    if (peers) {
+      const facilitators = await startFacilitators(chain);
+      keep(facilitators[1]);
+      keep(facilitators[2]);
+      for (const name of PEER_SERVERS) {
+        const { server } = await startPeer(name, chain, facilitators);
+        keep(server);
+        targets.push({ name, url: `${server.url}/api/weather`, roles: { server: server.pid } });
+      }
+    }
+
+    const seconds = quick ? 1 : 3;
+    const measure = async ({ url, roles }: Target, connections: number) => {
+      const readCores = watchProcessors(roles);
+      const sample = await repeatRequest({ url, connections, seconds, expectedStatus: 402 });
+      return { ...sample, detail: readCores() };
+    };
+    for (const target of targets) {
+      progress(`warming up ${target.name}`);
+      await measure(target, 32);
+    }
+    const cases = (quick ? [32] : [1, 32, 128]).map((connections): Case => ({
+      name: `${connections} connections`,
+      baseline: BASELINE,
+      subjects: targets.map((target) => ({ name: target.name, measure: () => measure(target, connections) })),
+    }));
+    return {
+      lane: 'unpaid',
+      title: 'answers 402 to a request without payment',
+      baseline: BASELINE,
+      rows: await runRounds(cases, rounds, progress),
+      notes: [`Raw Fastify answers one ready-made body of ${body.length} bytes, the gateway's, and decides nothing.`],
+    };
+  });
+}

@@ -1,0 +1,35 @@
+import { relative } from 'node:path';
+import { formatLane, createReport, writeReport } from './report.js';
+import { HELP, parseOptions } from './options.js';
+import { createProgress } from './progress.js';
+import { runLane } from './lanes/run-lane.js';
+import type { LaneResult } from './lane.js';
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2));
+  if (!options) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const progress = createProgress(process.stderr);
+  const results: LaneResult[] = [];
+  for (const lane of options.lanes) {
+    const result = await runLane(lane, { ...options, progress: (text) => progress.show(`${lane}: ${text}`) });
+    progress.clear();
+    process.stdout.write(`${formatLane(result)}\n`);
+    results.push(result);
+    // After each lane, so that a run that is broken off leaves what it has.
+    writeReport(createReport(options.rounds, results), options.output);
+  }
+  process.stdout.write(`Written to ${relative(process.cwd(), options.output) || options.output}\n`);
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(
+      `\n${error instanceof Error ? (process.env['DEBUG'] ? error.stack : error.message) : String(error)}\n`,
+    );
+    process.exit(1);
+  },
+);

@@ -1,0 +1,67 @@
+// Answers questions without doing anything, over the transport of the first argument: request-reply|echo|bullmq|nest-redis.
+import 'reflect-metadata';
+import { Controller, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { MessagePattern, Transport } from '@nestjs/microservices';
+import { RequestReplyServer, VERIFY_PAYMENT } from '@tollgate/common';
+import type { VerifyPaymentVerdict } from '@tollgate/common';
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { QUEUE, ECHO_LIST } from '../transport-names.js';
+
+const redisUrl = process.env['REDIS_URL'] ?? '';
+const { hostname: host, port } = new URL(redisUrl);
+const connection = { host, port: Number(port) };
+
+@Controller()
+class NoopController {
+  @MessagePattern(VERIFY_PAYMENT)
+  verify(): VerifyPaymentVerdict {
+    return { outcome: 'conflict' };
+  }
+}
+
+@Module({ controllers: [NoopController] })
+class NoopModule {}
+
+async function serveRequestReply(): Promise<void> {
+  const strategy = new RequestReplyServer({ redisUrl, queue: QUEUE });
+  await (await NestFactory.createMicroservice(NoopModule, { strategy, logger: ['error'] })).listen();
+}
+
+async function serveNestRedis(): Promise<void> {
+  const options = { transport: Transport.REDIS as const, options: connection };
+  await (await NestFactory.createMicroservice(NoopModule, { ...options, logger: ['error'] })).listen();
+}
+
+async function serveBullmq(): Promise<void> {
+  const worker = new Worker(QUEUE, async () => ({ outcome: 'conflict' }), {
+    connection: { ...connection, maxRetriesPerRequest: null },
+    concurrency: 256,
+  });
+  await worker.waitUntilReady();
+}
+
+/** The same batches by hand: no Nest, no JSON, no limit, no deadline. */
+async function serveEcho(): Promise<void> {
+  const blocking = new Redis(redisUrl);
+  const commands = new Redis(redisUrl);
+  await commands.ping();
+  const echo = async (): Promise<never> => {
+    for (;;) {
+      const popped = await blocking.blmpop(0, 1, ECHO_LIST, 'LEFT', 'COUNT', 64);
+      if (popped !== null) void commands.rpush(`${ECHO_LIST}:replies`, ...popped[1]);
+    }
+  };
+  void echo();
+}
+
+const serve = {
+  'request-reply': serveRequestReply,
+  echo: serveEcho,
+  bullmq: serveBullmq,
+  'nest-redis': serveNestRedis,
+}[process.argv[2] ?? ''];
+if (!serve) throw new Error('Say which transport: request-reply, echo, bullmq or nest-redis');
+await serve();
+process.stdout.write(`ready ${redisUrl}\n`);

@@ -1,0 +1,81 @@
+import { Redis } from 'ioredis';
+import type { Devnet } from '../devnet/chain.js';
+import { startStack } from '../devnet/stack.js';
+import type { ServiceProcess } from '../devnet/service-process.js';
+import type { Roles } from './process-usage.js';
+
+/** The same for every subject that gives out or reads references. */
+export const CHALLENGE_SECRET = 'a-secret-that-only-the-benchmark-knows';
+
+/**
+ * As shipped, but for two things: payments are mined long before they are presented, so the redemption window is a day;
+ * and only warnings are logged, because this process would have to read what the services print.
+ */
+export const SETTINGS = {
+  NODE_ENV: 'production',
+  CHALLENGE_SECRET,
+  LOG_LEVEL: 'warn',
+  REDEMPTION_WINDOW_SECONDS: '86400',
+  BOUND_REDEMPTION_WINDOW_SECONDS: '86400',
+};
+
+export interface TollgateOptions {
+  chain: Devnet;
+  /** Where the verifiers reach the chain, when not directly. */
+  rpcUrl?: string;
+  gateways?: number;
+  verifiers?: number;
+  env?: Record<string, string>;
+}
+
+export interface Tollgate {
+  /** The paid resource at the first gateway, and at each. */
+  url: string;
+  urls: string[];
+  redisUrl: string;
+  gateways: ServiceProcess[];
+  verifiers: ServiceProcess[];
+  roles: Roles;
+  stop: () => Promise<void>;
+}
+
+/** Starts the built services with a Redis of their own. */
+export async function startTollgate({
+  chain,
+  rpcUrl = chain.rpcUrl,
+  gateways = 1,
+  verifiers = 1,
+  env = {},
+}: TollgateOptions): Promise<Tollgate> {
+  const stack = await startStack({ chain, gateways, verifiers, env: { ...SETTINGS, RPC_URL: rpcUrl, ...env } });
+  const urls = stack.gateways.map(({ url }) => `${url}/api/weather`);
+  return {
+    url: urls[0] ?? '',
+    urls,
+    redisUrl: stack.redis.url,
+    gateways: stack.gateways,
+    verifiers: stack.verifiers,
+    roles: {
+      ...nameRoles('gateway', stack.gateways),
+      ...nameRoles('verifier', stack.verifiers),
+      redis: await readRedisPid(stack.redis.url),
+    },
+    stop: () => stack.stop(),
+  };
+}
+
+/** The id of the Redis server's process. */
+export async function readRedisPid(url: string): Promise<number> {
+  const redis = new Redis(url);
+  try {
+    return Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function nameRoles(role: string, services: ServiceProcess[]): Roles {
+  return Object.fromEntries(
+    services.map(({ pid }, index) => [services.length === 1 ? role : `${role} ${index + 1}`, pid]),
+  );
+}
