@@ -1,4 +1,10 @@
-import { LogEnvironment, PaymentEnvironment, RedisEnvironment, SettingGroup } from '@tollgate/common';
+import {
+  LogEnvironment,
+  PaymentEnvironment,
+  RedisEnvironment,
+  SettingGroup,
+  ShutdownEnvironment,
+} from '@tollgate/common';
 
 import { AnswerEnvironment } from './config/answer.environment.js';
 import { ChallengeEnvironment } from './config/challenge.environment.js';
@@ -28,6 +34,9 @@ export class GatewayEnvironment {
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;
+
+  @SettingGroup(ShutdownEnvironment)
+  readonly shutdown!: ShutdownEnvironment;
 
   @SettingGroup(LogEnvironment)
   readonly log!: LogEnvironment;

@@ -1,10 +1,16 @@
 import 'reflect-metadata';
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Logger } from '@nestjs/common';
+import { readEnvironment, runService } from '@tollgate/common';
 
-@Module({})
-class AppModule {}
+import { createGateway } from './create-gateway.js';
+import { GatewayEnvironment } from './gateway.config.js';
+import { loadPaidRoutes } from './resources/load-paid-routes.js';
 
-const app = await NestFactory.create(AppModule, new FastifyAdapter());
-await app.close();
+await runService('gateway', async () => {
+  const environment = readEnvironment(GatewayEnvironment, process.env);
+  const app = await createGateway(environment, loadPaidRoutes(environment));
+  const { host, port } = environment.server;
+  await app.listen(port, host);
+  new Logger('Gateway').log(`listening on ${await app.getUrl()}`);
+  return { close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
+});

@@ -58,12 +58,6 @@ export class ServerEnvironment implements ChecksTogether {
   @IsBoolean()
   readonly logUnpaid: boolean = false;
 
-  @Setting({ help: 'Milliseconds that requests in flight have to finish when the gateway is stopped.' })
-  @IsInt()
-  @Min(0)
-  @Max(600_000)
-  readonly shutdownTimeoutMs: number = 25_000;
-
   problemsTogether(): string[] {
     const problems: string[] = [];
     if ((this.tlsCert === undefined) !== (this.tlsKey === undefined)) {

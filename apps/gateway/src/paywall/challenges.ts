@@ -18,9 +18,11 @@ export class Challenges {
   readonly #nextNonce = createNoncePool();
 
   /** The first secret signs; the others are still accepted. */
-  constructor(secrets: readonly [string, ...string[]]) {
+  constructor(secrets: readonly string[]) {
     this.#secrets = secrets.map((secret) => Buffer.from(secret));
-    this.#signingSecret = this.#secrets[0] ?? Buffer.from(secrets[0]);
+    const [signingSecret] = this.#secrets;
+    if (signingSecret === undefined) throw new TypeError('There is no secret to sign references with.');
+    this.#signingSecret = signingSecret;
   }
 
   /** The body of a 402, with a reference made for this one answer. ASCII. */

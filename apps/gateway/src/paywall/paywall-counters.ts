@@ -1,23 +1,54 @@
+import { Injectable } from '@nestjs/common';
 import type { PaymentFailure } from '@tollgate/protocol';
 
-import type { AnswerOrigin } from './answer.js';
+import type { Answer, AnswerOrigin } from './answer.js';
 
 /**
  * What happened since the start, as plain numbers: the unpaid 402 has no time for more. /metrics reads them.
  */
+@Injectable()
 export class PaywallCounters {
   unpaid = 0;
-  inFlight = 0;
   readonly refusals = new Map<PaymentFailure, number>();
   readonly answers: Record<AnswerOrigin, number> = { paid: 0, replayed: 0, reproduced: 0, released: 0 };
   /** Answers as problem+json, by code. */
   readonly problems = new Map<string, number>();
 
+  /** Told how long each paid request took; set by who publishes it. */
+  observeSeconds: (seconds: number, outcome: string) => void = () => undefined;
+  #inFlight = 0;
+  #onDrained: (() => void)[] = [];
+
+  /** Paid requests being answered, those whose client left included. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  enter(): void {
+    this.#inFlight += 1;
+  }
+
+  leave(): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) for (const resolve of this.#onDrained.splice(0)) resolve();
+  }
+
+  /** Resolves when no paid request is in flight. */
+  async drained(): Promise<void> {
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#onDrained.push(resolve));
+  }
+
   countRefusal(failure: PaymentFailure): void {
     this.refusals.set(failure, (this.refusals.get(failure) ?? 0) + 1);
   }
 
-  countProblem(code: string): void {
+  countAnswer(answer: Answer): void {
+    if (answer.kind === 'resource') {
+      this.answers[answer.origin] += 1;
+      return;
+    }
+    const { code } = answer.problem;
     this.problems.set(code, (this.problems.get(code) ?? 0) + 1);
+    if (answer.released) this.answers.released += 1;
   }
 }

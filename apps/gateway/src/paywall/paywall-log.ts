@@ -39,8 +39,7 @@ export class PaywallLog {
 
   failed(error: unknown, { purchase, caller }: Order): void {
     const { requestId } = caller;
-    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const facts = { requestId, route: purchase.endpoint.route.path, txHash: purchase.proof.payload.txHash, reason };
-    this.#logger.error({ msg: 'the resource failed', ...facts }, error instanceof Error ? error.stack : undefined);
+    const facts = { requestId, route: purchase.endpoint.route.path, txHash: purchase.proof.payload.txHash };
+    this.#logger.error({ msg: 'the resource failed', ...facts, err: error });
   }
 }

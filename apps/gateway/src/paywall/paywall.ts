@@ -1,4 +1,3 @@
-import type { Lease, PaymentId } from '@tollgate/ledger';
 import { challengeErrorFor, PaymentError, X_PAYMENT_FAILURE, type PaymentFailure } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -46,7 +45,6 @@ const INVALID_KEY: Problem = {
 /** Stands before every paid route: challenge, proof, verdict, answer. */
 export class Paywall {
   readonly #purchases = new WeakMap<FastifyRequest, Purchase>();
-  #onDrained: (() => void)[] = [];
 
   constructor(private readonly parts: PaywallParts) {}
 
@@ -84,18 +82,12 @@ export class Paywall {
     const purchase = this.#purchases.get(request);
     if (purchase === undefined) throw new Error('A paid route was reached past its paywall.');
     const { counters } = this.parts;
-    counters.inFlight += 1;
+    counters.enter();
     try {
       return await this.#serve(purchase, request, reply);
     } finally {
-      counters.inFlight -= 1;
-      if (counters.inFlight === 0) this.#onDrained.splice(0).forEach((resolve) => resolve());
+      counters.leave();
     }
-  }
-
-  /** Resolves when no paid request is in flight, those whose client left included. */
-  async drained(): Promise<void> {
-    if (this.parts.counters.inFlight > 0) await new Promise<void>((resolve) => this.#onDrained.push(resolve));
   }
 
   async #serve(purchase: Purchase, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -103,12 +95,13 @@ export class Paywall {
     const caller = { requestId: request.id, clientAddress: request.ip, fingerprint: fingerprintOf(purchase, body) };
     const params = request.params as Record<string, string>;
     const order: Order = { purchase, caller, params, headers: request.raw.headers, body };
-    const verdict = await this.parts.judge.judge(purchase, caller);
+    const { judge, answers } = this.parts;
+    const verdict = await judge.judge(purchase, caller);
     switch (verdict.outcome) {
       case 'claimed':
-        return this.#answer(order, reply, request, await this.#produce(order, verdict.lease), verdict.payer);
+        return this.#answer(order, reply, request, await answers.produce(order, verdict.lease), verdict.payer);
       case 'answered':
-        return this.#answer(order, reply, request, await this.#replay(order, verdict.id));
+        return this.#answer(order, reply, request, await answers.replay(order, verdict.id));
       case 'busy':
         return this.#answer(order, reply, request, answerBusy(verdict.retryAfterMs));
       case 'conflict':
@@ -125,22 +118,11 @@ export class Paywall {
     }
   }
 
-  #produce(order: Order, lease: Lease): Promise<Answer> {
-    return this.parts.answers.produce(order, lease);
-  }
-
-  #replay(order: Order, id: PaymentId): Promise<Answer> {
-    return this.parts.answers.replay(order, id);
-  }
-
   #answer(order: Order, reply: FastifyReply, request: FastifyRequest, answer: Answer, payer?: string): FastifyReply {
     const { counters, log } = this.parts;
-    if (answer.kind === 'resource') counters.answers[answer.origin] += 1;
-    else {
-      counters.countProblem(answer.problem.code);
-      if (answer.released) counters.answers.released += 1;
-    }
+    counters.countAnswer(answer);
     const durationMs = Math.round((performance.now() - order.purchase.startedAtMs) * 10) / 10;
+    counters.observeSeconds(durationMs / 1000, answer.kind === 'resource' ? answer.origin : 'problem');
     log.answered({ ...orderFacts(order, request), ...(payer === undefined ? {} : { payer }), durationMs }, answer);
     return sendAnswer(reply, answer);
   }

@@ -34,7 +34,7 @@ export function problemOf(status: number): Problem {
 /** For what Fastify and the handlers of paid routes throw. */
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = problemOf(error.statusCode ?? 500);
-  if (problem.status >= 500) logger.error({ msg: error.message, requestId: request.id, url: request.url }, error.stack);
+  if (problem.status >= 500) logger.error({ msg: 'internal error', requestId: request.id, err: error });
   return sendProblem(reply, problem);
 }
 

@@ -13,8 +13,8 @@ export interface OpenPaths {
  */
 export function openRoutes(server: FastifyInstance, paths: OpenPaths, onClosed: (route: string) => void): void {
   server.addHook('onRoute', (route: RouteOptions) => {
-    if (route.config?.access !== undefined) return;
     if (matches(paths.operational, route.url)) route.config = { ...route.config, access: 'free', isOperational: true };
+    else if (route.config?.access !== undefined) return;
     else if (matches(paths.free, route.url)) route.config = { ...route.config, access: 'free' };
     else onClosed(`${[route.method].flat().join(', ')} ${route.url}`);
   });

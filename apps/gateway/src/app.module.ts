@@ -1,0 +1,62 @@
+import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import {
+  checkRedis,
+  createLoggerParams,
+  HealthModule,
+  listSecrets,
+  MetricsModule,
+  observeCounts,
+  type RequestReplyClient,
+} from '@tollgate/common';
+import type { Redis } from 'ioredis';
+import { LoggerModule } from 'nestjs-pino';
+import { Registry } from 'prom-client';
+
+import type { GatewayEnvironment } from './gateway.config.js';
+import { publishPaywall } from './metrics/publish-paywall.js';
+import type { PaidRoute } from './paywall/paid-route.js';
+import { PaywallCounters } from './paywall/paywall-counters.js';
+import { PaywallConnections, PaywallModule } from './paywall/paywall.module.js';
+import { ProblemFilter } from './server/problem.filter.js';
+
+@Module({})
+export class AppModule {
+  constructor(
+    @Inject(Registry) registry: Registry,
+    @Inject(PaywallCounters) counters: PaywallCounters,
+    @Inject(PaywallConnections) { verifier }: PaywallConnections,
+  ) {
+    publishPaywall(registry, counters);
+    observeCounts(registry, 'tollgate_verify_questions', 'Questions to verifiers, by event.', verifier);
+  }
+
+  static forRoot(environment: GatewayEnvironment, routes: readonly PaidRoute[]): DynamicModule {
+    const paywall = PaywallModule.forRoot(environment, routes);
+    return {
+      module: AppModule,
+      imports: [
+        LoggerModule.forRoot(
+          createLoggerParams({ service: 'gateway', log: environment.log, secrets: listSecrets(environment) }),
+        ),
+        MetricsModule.forRoot({ service: 'gateway' }),
+        HealthModule.forRootAsync({
+          imports: [paywall],
+          inject: [PaywallConnections],
+          useFactory: ({ redis, verifier }: PaywallConnections) => ({
+            ledger: checkRedis(redis),
+            queue: () => checkQueue(verifier),
+          }),
+        }),
+        paywall,
+      ],
+      providers: [{ provide: APP_FILTER, useClass: ProblemFilter }],
+    };
+  }
+}
+
+async function checkQueue(verifier: RequestReplyClient): Promise<void> {
+  await verifier.connect();
+  const [commands] = verifier.unwrap<[Redis, Redis]>();
+  await checkRedis(commands)();
+}

@@ -1,0 +1,44 @@
+import { Logger } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Logger as PinoLogger } from 'nestjs-pino';
+
+import { AppModule } from './app.module.js';
+import { registerDocs } from './docs/register-docs.js';
+import type { GatewayEnvironment } from './gateway.config.js';
+import type { PaidRoute } from './paywall/paid-route.js';
+import { Paywall } from './paywall/paywall.js';
+import { registerPaidRoutes } from './paywall/register-paid-routes.js';
+import { createServer } from './server/create-server.js';
+
+/** What is served without payment besides routes that say so themselves. */
+const OPEN_PATHS = {
+  free: ['/docs', '/docs/*'],
+  operational: ['/health/live', '/health/ready', '/metrics'],
+};
+
+/**
+ * The gateway with its routes, ready to listen. The server is made before Nest sees it, so that the gate is the first
+ * hook and an unpaid request never enters Nest's pipeline.
+ */
+export async function createGateway(
+  environment: GatewayEnvironment,
+  routes: readonly PaidRoute[],
+): Promise<NestFastifyApplication> {
+  const { server, completeRoutes, closedRoutes } = createServer(environment.server, OPEN_PATHS);
+  // Nest types an instance by its own copy of Fastify's options.
+  const adapter = new FastifyAdapter(server as unknown as ConstructorParameters<typeof FastifyAdapter>[0]);
+  const module = AppModule.forRoot(environment, routes);
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    bufferLogs: true,
+    abortOnError: false,
+  });
+  app.useLogger(app.get(PinoLogger));
+  await app.init();
+  await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, payment: environment.payment });
+  registerDocs(server, { app, routes, environment });
+  completeRoutes();
+  for (const route of closedRoutes)
+    new Logger('Routes').error(`${route} is neither free nor sold: nobody can reach it.`);
+  return app;
+}

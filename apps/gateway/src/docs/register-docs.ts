@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { INestApplication } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
+
+import type { GatewayEnvironment } from '../gateway.config.js';
+import type { PaidRoute } from '../paywall/paid-route.js';
+import { createDocument } from './create-document.js';
+
+export interface DocsParts {
+  readonly app: INestApplication;
+  readonly routes: readonly PaidRoute[];
+  readonly environment: GatewayEnvironment;
+}
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Tollgate</title>
+    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+  </head>
+  <body>
+    <div id="docs"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+const START = `SwaggerUIBundle({ url: '/docs/openapi.json', dom_id: '#docs', validatorUrl: null });\n`;
+// The page runs its own files and nothing else.
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'";
+
+/** `GET /docs` for people, `GET /docs/openapi.json` for programs. */
+export function registerDocs(server: FastifyInstance, parts: DocsParts): void {
+  const document = JSON.stringify(createDocument(parts));
+  const assets = swaggerUiPath();
+  const read = (file: string): Buffer => readFileSync(join(assets, file));
+  const serve = (url: string, type: string, content: string | Buffer): void => {
+    server.get(url, (_request, reply) =>
+      reply.type(type).header('Content-Security-Policy', POLICY).header('Cache-Control', 'no-cache').send(content),
+    );
+  };
+  serve('/docs', 'text/html; charset=utf-8', PAGE);
+  serve('/docs/start.js', 'text/javascript; charset=utf-8', START);
+  serve('/docs/swagger-ui.css', 'text/css; charset=utf-8', read('swagger-ui.css'));
+  serve('/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', read('swagger-ui-bundle.js'));
+  serve('/docs/openapi.json', 'application/json; charset=utf-8', document);
+}

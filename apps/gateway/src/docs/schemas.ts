@@ -1,0 +1,53 @@
+const string = { type: 'string' };
+const integer = { type: 'integer' };
+
+/** Specification, "PaymentRequirement" and "PaymentRequirement.extra". */
+const REQUIREMENT_SCHEMA = {
+  type: 'object',
+  properties: {
+    scheme: { ...string, enum: ['exact'] },
+    network: string,
+    maxAmountRequired: { ...string, description: 'decimal integer in base units of the asset' },
+    resource: string,
+    description: string,
+    mimeType: string,
+    payTo: string,
+    maxTimeoutSeconds: integer,
+    asset: string,
+    extra: {
+      type: 'object',
+      properties: { name: string, version: string, reference: string },
+      required: ['name', 'version', 'reference'],
+    },
+  },
+  required: [
+    'scheme',
+    'network',
+    'maxAmountRequired',
+    'resource',
+    'description',
+    'mimeType',
+    'payTo',
+    'maxTimeoutSeconds',
+    'asset',
+    'extra',
+  ],
+};
+
+/** Specification, "PaymentChallenge". */
+export const CHALLENGE_SCHEMA = {
+  type: 'object',
+  properties: {
+    x402Version: { ...integer, enum: [1] },
+    accepts: { type: 'array', items: REQUIREMENT_SCHEMA, minItems: 1 },
+    error: { ...string, description: 'present when a proof was supplied and refused' },
+  },
+  required: ['x402Version', 'accepts'],
+};
+
+/** RFC 9457. */
+export const PROBLEM_SCHEMA = {
+  type: 'object',
+  properties: { type: string, title: string, status: integer, detail: string, code: string, requestId: string },
+  required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
+};

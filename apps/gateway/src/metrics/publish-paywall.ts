@@ -1,0 +1,51 @@
+import { observeGauge } from '@tollgate/common';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+import type { PaywallCounters } from '../paywall/paywall-counters.js';
+
+const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Publishes the paywall's numbers; they are read when scraped. */
+export function publishPaywall(registry: Registry, counters: PaywallCounters): void {
+  const challenges: Counter<'reason'> = new Counter({
+    name: 'tollgate_challenges_total',
+    help: 'Answers 402, by reason: unpaid, or the code of the refusal.',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc({ reason: 'unpaid' }, counters.unpaid);
+      for (const [reason, count] of counters.refusals) this.inc({ reason }, count);
+    },
+  });
+  const answers: Counter<'origin'> = new Counter({
+    name: 'tollgate_answers_total',
+    help: 'Answers of resources, by what became of the payment: paid, replayed, reproduced or released.',
+    labelNames: ['origin'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [origin, count] of Object.entries(counters.answers)) this.inc({ origin }, count);
+    },
+  });
+  const problems: Counter<'code'> = new Counter({
+    name: 'tollgate_problems_total',
+    help: 'Proofs that were answered with a problem, by its code.',
+    labelNames: ['code'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [code, count] of counters.problems) this.inc({ code }, count);
+    },
+  });
+  void [challenges, answers, problems];
+  observeGauge(registry, 'tollgate_purchases_in_flight', 'Proofs being judged or answered.', () => counters.inFlight);
+  const seconds = new Histogram({
+    name: 'tollgate_purchase_seconds',
+    help: 'From the proof to its answer, by outcome.',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  counters.observeSeconds = (value, outcome) => seconds.observe({ outcome }, value);
+}

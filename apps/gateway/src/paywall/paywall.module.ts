@@ -1,0 +1,113 @@
+import { Inject, Injectable, Logger, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { connectRedis, RequestReplyClient } from '@tollgate/common';
+import { Ledger, LedgerUnavailableError } from '@tollgate/ledger';
+import type { Redis } from 'ioredis';
+
+import { GatewayEnvironment } from '../gateway.config.js';
+import { Answers } from './answer-purchase.js';
+import { Challenges } from './challenges.js';
+import { Judge } from './judge.js';
+import { PAID_ROUTES, type PaidRoute } from './paid-route.js';
+import { Paywall } from './paywall.js';
+import { PaywallCounters } from './paywall-counters.js';
+import { PaywallLog } from './paywall-log.js';
+
+const VERIFY_QUEUE = 'verify';
+
+/** The paywall's way to the ledger and to the verifiers; let go of when the last answer is committed. */
+@Injectable()
+export class PaywallConnections implements OnApplicationShutdown {
+  readonly #parts: { redis: Redis; ledger: Ledger; verifier: RequestReplyClient };
+  readonly #counters: PaywallCounters;
+
+  constructor(
+    @Inject(GatewayEnvironment) environment: GatewayEnvironment,
+    @Inject(PaywallCounters) counters: PaywallCounters,
+  ) {
+    const { redis: urls, answers, verification } = environment;
+    const redis = connectRedis({ url: urls.redisUrl, role: 'gateway-ledger' });
+    this.#counters = counters;
+    this.#parts = {
+      redis,
+      ledger: new Ledger({ redis, answerStoreBytes: answers.answerStoreBytes }),
+      verifier: new RequestReplyClient({
+        redisUrl: urls.queueRedisUrl,
+        queue: VERIFY_QUEUE,
+        queueLimit: verification.verifyQueueLimit,
+      }),
+    };
+  }
+
+  // Private, or Nest would take the parts for providers of its own and close them while answers are still made.
+  get redis(): Redis {
+    return this.#parts.redis;
+  }
+  get ledger(): Ledger {
+    return this.#parts.ledger;
+  }
+  get verifier(): RequestReplyClient {
+    return this.#parts.verifier;
+  }
+
+  /** @throws LedgerError for a Redis that is unfit; one that is merely away is waited for in the background. */
+  async open(): Promise<void> {
+    try {
+      await this.ledger.open();
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailableError)) throw error;
+      new Logger(PaywallConnections.name).warn(`${error.message} Proofs are answered 503 until it is back.`);
+    }
+    this.verifier.connect().catch(() => undefined);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#counters.drained();
+    await this.verifier.close();
+    this.redis.disconnect();
+  }
+}
+
+@Module({})
+export class PaywallModule {
+  static forRoot(environment: GatewayEnvironment, routes: readonly PaidRoute[]): DynamicModule {
+    return {
+      module: PaywallModule,
+      providers: [
+        { provide: GatewayEnvironment, useValue: environment },
+        { provide: PAID_ROUTES, useValue: routes },
+        PaywallCounters,
+        PaywallConnections,
+        {
+          provide: Paywall,
+          inject: [PaywallConnections, PaywallCounters],
+          useFactory: (connections: PaywallConnections, counters: PaywallCounters) =>
+            createPaywall(environment, connections, counters),
+        },
+      ],
+      exports: [GatewayEnvironment, PAID_ROUTES, Paywall, PaywallConnections, PaywallCounters],
+    };
+  }
+}
+
+async function createPaywall(
+  environment: GatewayEnvironment,
+  connections: PaywallConnections,
+  counters: PaywallCounters,
+): Promise<Paywall> {
+  await connections.open();
+  const { payment, challenge, verification, answers, server } = environment;
+  const { ledger, verifier } = connections;
+  const { network, chainId, assetAddress: asset, payTo } = payment;
+  const { verifyDeadlineMs, verifyRetryMs } = verification;
+  const { leaseMs, maxStoredAnswerBytes } = answers;
+  const log = new PaywallLog();
+  return new Paywall({
+    challenges: new Challenges(challenge.challengeSecret),
+    judge: new Judge(ledger, verifier, { network, chainId, asset, payTo, verifyDeadlineMs, verifyRetryMs, leaseMs }),
+    answers: new Answers(ledger, { leaseMs, maxStoredAnswerBytes }, (error, order) => log.failed(error, order)),
+    counters,
+    log,
+    network,
+    logUnpaid: server.logUnpaid,
+  });
+}
