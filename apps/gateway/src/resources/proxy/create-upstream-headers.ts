@@ -20,6 +20,13 @@ export function isSafeMethod(method: string): boolean {
   return SAFE.has(method);
 }
 
+/** Whether a header is made here, so that neither client nor operator can set it. */
+export function isReservedHeader(name: string): boolean {
+  const canonical = canonicalName(name);
+  const mayBeSet = canonical === 'host';
+  return !mayBeSet && (OURS.test(canonical) || isPaymentHeader(canonical) || hopByHopHeaders(undefined).has(canonical));
+}
+
 /** The headers of a request to the upstream, name and value in turn. */
 export function createUpstreamHeaders(request: ResourceRequest, rules: UpstreamHeaderRules): string[] {
   const own: [string, string][] = [

@@ -126,7 +126,7 @@ function encodeBytes(character: string): string {
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
 /** Decides what an error means for the payment: see `UpstreamFailure`. */

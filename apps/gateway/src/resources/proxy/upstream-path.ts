@@ -1,7 +1,14 @@
 import { UpstreamError } from '../../paywall/paid-route.js';
 import { parameterNames, type PathPattern, type PatternPart } from './path-pattern.js';
 
-export class UpstreamPathError extends Error {}
+export class UpstreamPathError extends Error {
+  constructor(
+    readonly about: 'upstream' | 'prefix',
+    message: string,
+  ) {
+    super(message);
+  }
+}
 
 /**
  * The upstream's path of a request. Made from the route's pattern and the request's parameters, never from the path the
@@ -19,7 +26,11 @@ export class UpstreamPath {
     const given = upstreamPath.split('/').filter((part) => part !== '');
     const template = given.some((part) => part === '*' || part.startsWith(':'));
     if (template) {
-      if (stripPrefix !== '') throw new UpstreamPathError('has parameters, so there is nothing to strip a prefix from');
+      if (stripPrefix !== '')
+        throw new UpstreamPathError(
+          'prefix',
+          'is of no use: the upstream has parameters, so nothing is appended to it',
+        );
       const known = new Set(parameterNames(route));
       this.#parts = given.map((part, index) => parseTemplatePart(part, index === given.length - 1, known));
       this.#slashAtEnd = upstreamPath.endsWith('/');
@@ -46,19 +57,20 @@ function withoutPrefix(route: PathPattern, prefix: string): PathPattern {
     const own = route[index];
     return own?.kind === 'text' && own.text === part;
   });
-  if (!fits) throw new UpstreamPathError('is not how the path starts: it may only have fixed parts of the path');
+  if (!fits)
+    throw new UpstreamPathError('prefix', 'is not how the path starts: it may only have fixed parts of the path');
   return route.slice(parts.length);
 }
 
 function parseTemplatePart(part: string, last: boolean, known: ReadonlySet<string>) {
   if (part === '*') {
-    if (!last) throw new UpstreamPathError('may have * only at its end');
-    if (!known.has('*')) throw new UpstreamPathError('has *, but the path does not');
+    if (!last) throw new UpstreamPathError('upstream', 'may have * only at its end');
+    if (!known.has('*')) throw new UpstreamPathError('upstream', 'has *, but the path does not');
     return { kind: 'rest' } as const;
   }
   if (!part.startsWith(':')) return part;
   const name = part.slice(1);
-  if (!known.has(name)) throw new UpstreamPathError(`has :${name}, but the path does not`);
+  if (!known.has(name)) throw new UpstreamPathError('upstream', `has :${name}, but the path does not`);
   return { kind: 'parameter', name } as const;
 }
 

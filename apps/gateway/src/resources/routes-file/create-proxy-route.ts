@@ -1,0 +1,125 @@
+import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
+
+import type { PaidRoute } from '../../paywall/paid-route.js';
+import { parsePathPattern, PathPatternError, type PathPattern } from '../proxy/path-pattern.js';
+import { ProxyResource } from '../proxy/proxy-resource.js';
+import { UpstreamPath, UpstreamPathError } from '../proxy/upstream-path.js';
+import { expandVariables, ExpansionError } from './expand-variables.js';
+import { parseUpstreamHeaders } from './parse-upstream-headers.js';
+import type { ParsedDescription } from './parse-route-descriptions.js';
+import type { Problem } from './place.js';
+
+export interface RouteContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly assetDecimals: number;
+  readonly maxStoredAnswerBytes: number;
+  readonly publicUrl?: string | undefined;
+}
+
+export interface ProxyRoute {
+  readonly pattern: PathPattern;
+  /** Null where anything else is wrong with the route. */
+  readonly route: PaidRoute | null;
+}
+
+/** Null where the path itself is wrong; every problem is added to `problems`. */
+export function createProxyRoute(
+  parsed: ParsedDescription,
+  context: RouteContext,
+  problems: Problem[],
+): ProxyRoute | null {
+  const { description, faulty, place } = parsed;
+  const problemsBefore = problems.length;
+  const parse = <T>(key: 'path' | 'price' | 'upstream', read: (text: string) => T): T | null => {
+    if (faulty.has(key)) return null;
+    try {
+      return read(description[key]);
+    } catch (error) {
+      if (!isExplained(error)) throw error;
+      problems.push({ place: [...place, error instanceof PrefixError ? 'stripPrefix' : key], message: error.message });
+      return null;
+    }
+  };
+
+  const pattern = parse('path', parsePathPattern);
+  const price = parse('price', (text) => parsePrice(text, context.assetDecimals));
+  const url = parse('upstream', (text) => parseUpstreamUrl(expandVariables(text, context.env)));
+  const added = faulty.has('upstreamHeaders')
+    ? []
+    : parseUpstreamHeaders(description.upstreamHeaders, {
+        place: [...place, 'upstreamHeaders'],
+        env: context.env,
+        problems,
+      });
+  if (pattern === null) return null;
+  if (url === null) return { pattern, route: null };
+  const path = parse('upstream', () =>
+    createUpstreamPath(pattern, url, faulty.has('stripPrefix') ? '' : description.stripPrefix),
+  );
+
+  if (path === null || price === null || faulty.size > 0 || problems.length > problemsBefore)
+    return { pattern, route: null };
+  const { answer, chargeOn, methods, mimeType, passCredentials, timeoutMs } = description;
+  const resource = new ProxyResource({
+    origin: url.origin,
+    path,
+    headers: { added, passCredentials, publicUrl: context.publicUrl },
+    answer,
+    timeoutMs,
+    maxStoredAnswerBytes: context.maxStoredAnswerBytes,
+  });
+  return {
+    pattern,
+    route: {
+      path: description.path,
+      methods,
+      priceBaseUnits: price,
+      description: description.description ?? `${methods.join(', ')} ${description.path}`,
+      mimeType,
+      answer,
+      chargeOn,
+      resource,
+    },
+  };
+}
+
+class RouteError extends Error {}
+class PrefixError extends RouteError {}
+
+function isExplained(error: unknown): error is Error {
+  return [RouteError, PathPatternError, ExpansionError].some((known) => error instanceof known);
+}
+
+function parsePrice(text: string, assetDecimals: number): bigint {
+  let price: bigint;
+  try {
+    price = parseTokenAmount(text, assetDecimals);
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    throw new RouteError(`${error.message} ${error.hint ?? ''}`.trim());
+  }
+  if (price === 0n) throw new RouteError('is 0: a gate sells. Serve what is free beside the gateway, not through it');
+  return price;
+}
+
+function parseUpstreamUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new RouteError('is no URL; write http:// or https://, host and port');
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new RouteError('must begin with http:// or https://');
+  if (url.username !== '' || url.password !== '') {
+    throw new RouteError('has a user or password; put an Authorization header into upstreamHeaders instead');
+  }
+  if (url.search !== '' || url.hash !== '')
+    throw new RouteError('has a query or fragment; the query is that of the request');
+  return url;
+}
+
+function createUpstreamPath(pattern: PathPattern, url: URL, stripPrefix: string): UpstreamPath {
+  try {
+    return new UpstreamPath(pattern, url.pathname, stripPrefix);
+  } catch (error) {
+    if (!(error instanceof UpstreamPathError)) throw error;
+    throw error.about === 'prefix' ? new PrefixError(error.message) : new RouteError(error.message);
+  }
+}

@@ -1,0 +1,19 @@
+export class ExpansionError extends Error {}
+
+const VARIABLE = /\$\{([^}]*)(\}?)/g;
+
+/**
+ * Puts the values of environment variables in place of `${NAME}`. Values are secrets: no error quotes one.
+ *
+ * @throws ExpansionError naming the variable that is not set
+ */
+export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
+  return text.replace(VARIABLE, (_, name: string, end: string) => {
+    if (end === '' || !/^[A-Za-z_]\w*$/.test(name))
+      throw new ExpansionError('has "${" without a variable name and "}"');
+    const value = env[name];
+    if (value === undefined || value === '')
+      throw new ExpansionError(`needs the environment variable ${name}, which is not set`);
+    return value;
+  });
+}

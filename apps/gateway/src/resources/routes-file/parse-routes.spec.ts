@@ -1,0 +1,258 @@
+import { ConfigurationError } from '@tollgate/common';
+import fc from 'fast-check';
+
+import { parseRoutes } from './parse-routes.js';
+import { ROUTE_KEYS } from './route-description.js';
+
+const SECRET = 'k3y-of-the-upstream';
+const context = {
+  env: { API_KEY: SECRET, BROKEN: `${SECRET}\nX: y`, EMPTY: '', UPSTREAM: 'http://upstream:9000' },
+  assetDecimals: 6,
+  maxStoredAnswerBytes: 1_000,
+};
+
+function problems(text: string): readonly string[] {
+  try {
+    parseRoutes(text, context);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as ConfigurationError).problems;
+  }
+  return [];
+}
+
+/** The problems of one route that is right apart from these lines. */
+function problemsOf(...lines: string[]): readonly string[] {
+  const given = new Set(lines.map((line) => line.split(':')[0]));
+  const right = ['path: /q/:id', 'price: "1"', 'upstream: http://upstream'].filter(
+    (line) => !given.has(line.split(':')[0]),
+  );
+  return problems(`routes:\n  - ${[...right, ...lines].join('\n    ')}\n`);
+}
+
+describe('parseRoutes', () => {
+  it('takes five lines', () => {
+    const [route, ...others] = parseRoutes(
+      'routes:\n  - path: /v1/quotes/:symbol\n    price: "0.01"\n    upstream: http://localhost:9000\n',
+      context,
+    );
+    expect(others).toEqual([]);
+    expect(route).toMatchObject({
+      path: '/v1/quotes/:symbol',
+      methods: ['GET'],
+      priceBaseUnits: 10_000n,
+      description: 'GET /v1/quotes/:symbol',
+      mimeType: 'application/json',
+      answer: 'stored',
+      chargeOn: '<400',
+    });
+  });
+
+  it('takes everything that can be said, in JSON with tabs as well', () => {
+    const route = {
+      path: '/files/*',
+      price: 0.01,
+      upstream: '${UPSTREAM}/store/*',
+      methods: ['GET', 'POST'],
+      description: 'Files',
+      mimeType: 'text/plain; charset=utf-8',
+      answer: 'streamed',
+      chargeOn: '<500',
+      timeoutMs: 5_000,
+      passCredentials: true,
+      upstreamHeaders: { 'X-Api-Key': 'Bearer ${API_KEY}', Host: 'store.internal' },
+    };
+    expect(parseRoutes(JSON.stringify({ routes: [route] }, null, '\t'), context)).toMatchObject([
+      {
+        path: '/files/*',
+        methods: ['GET', 'POST'],
+        priceBaseUnits: 10_000n,
+        description: 'Files',
+        mimeType: 'text/plain; charset=utf-8',
+        answer: 'streamed',
+        chargeOn: '<500',
+      },
+    ]);
+  });
+
+  it('reads an unquoted price as it is written, not as a float', () => {
+    const text = 'routes: [{path: /a, price: 123456789012.100001, upstream: http://u}]';
+    expect(parseRoutes(text, context)).toMatchObject([{ priceBaseUnits: 123456789012100001n }]);
+  });
+
+  it('lets methods of one path cost different prices', () => {
+    const text = `routes:
+      - { path: /a, price: "1", upstream: http://u }
+      - { path: /a, price: "2", upstream: http://u, methods: [POST] }`;
+    expect(parseRoutes(text, context)).toHaveLength(2);
+  });
+
+  it('lists every problem at once, in the order of the file, with its place', () => {
+    const text = `routes:
+  - path: v1
+    price: -1
+    upstraem: http://localhost:9000
+    methods: get
+    timeout: 4
+  - path: /v1/:x/:y
+    price: 0
+    upstream: ftp://x
+    methods: [get, HEAD]
+    mimeType: json
+    answer: stream
+    chargeOn: 400
+    timeoutMs: "5"
+  - /v1
+  - path: /api/*
+    price: 1.0000001
+    upstream: http://localhost:9000
+rotes: []
+`;
+    expect(problems(text)).toEqual([
+      'routes[0].upstream (line 2): is missing.',
+      'routes[0].path (line 2): must start with /.',
+      'routes[0].price (line 3): Token amount "-1" is not a decimal number. Write digits with an optional point, for example 0.001.',
+      'routes[0].upstraem (line 4): is not known; did you mean "upstream"?',
+      'routes[0].methods (line 5): must be a list such as [GET, POST].',
+      'routes[0].timeout (line 6): is not known; did you mean "timeoutMs"?',
+      'routes[1].price (line 8): is 0: a gate sells. Serve what is free beside the gateway, not through it.',
+      'routes[1].upstream (line 9): must begin with http:// or https://.',
+      'routes[1].methods (line 10): may be GET, POST, PUT, PATCH, DELETE, in capitals; HEAD and OPTIONS are answered for every route.',
+      'routes[1].mimeType (line 11): must be a media type such as application/json.',
+      'routes[1].answer (line 12): must be stored or streamed.',
+      'routes[1].chargeOn (line 13): must be "<400" or "<500".',
+      'routes[1].timeoutMs (line 14): must be a whole number of milliseconds.',
+      'routes[2] (line 15): must be a route: path, price, upstream.',
+      'routes[3].path (line 16): overlaps /api/weather, which the gateway serves itself; take a path of your own, such as /v1/*.',
+      'routes[3].price (line 17): Token amount "1.0000001" has more than 6 decimals. The smallest unit of this token has 6 decimals.',
+      'rotes (line 19): is not known; did you mean "routes"?',
+    ]);
+  });
+
+  it.each([
+    ['path: /q/(a)', 'routes[0].path (line 4): has "(a)"'],
+    ['price: 1e-3', 'routes[0].price (line 4): Token amount "1e-3" is not a decimal number'],
+    ['price: 0x10', 'Token amount "0x10" is not a decimal number'],
+    ['price: "1,5"', 'Token amount "1,5" is not a decimal number'],
+    ['price: [1]', 'routes[0].price (line 4): must be a decimal number such as "0.01"'],
+    ['upstream: localhost', 'is no URL'],
+    ['upstream: http://user:pass@h', 'has a user or password; put an Authorization header into upstreamHeaders'],
+    ['upstream: http://h/?key=1', 'has a query or fragment'],
+    ['upstream: http://h/:idd', 'routes[0].upstream (line 4): has :idd, but the path does not'],
+    ['upstream: ${NOPE}', 'needs the environment variable NOPE, which is not set'],
+    ['upstream: ${EMPTY}', 'needs the environment variable EMPTY, which is not set'],
+    ['stripPrefix: /other', 'routes[0].stripPrefix (line 5): is not how the path starts'],
+    ['methods: [GET, GET]', 'names one twice'],
+    ['methods: []', 'must name at least one'],
+    ['description: ""', 'must have 1 to 500 characters'],
+    ['timeoutMs: 5', 'must be at least 100'],
+    ['passCredentials: "yes"', 'must be true or false'],
+    ['upstreamHeaders: [x]', 'must be names and values'],
+    ['upstreamHeaders: { X: 1 }', 'routes[0].upstreamHeaders.X (line 5): must be text'],
+    ['upstreamHeaders: { "a b": x }', 'routes[0].upstreamHeaders["a b"] (line 5): is no header name'],
+    ['upstreamHeaders: { Connection: x }', 'is set by the gateway'],
+    ['upstreamHeaders: { x_payment: x }', 'is set by the gateway'],
+    ['upstreamHeaders: { Idempotency-Key: x }', 'is set by the gateway'],
+    ['upstreamHeaders: { X-A: a, x_a: b }', 'is there twice'],
+    ['upstreamHeaders: { X: "${API_KEY" }', 'has "${" without a variable name and "}"'],
+    ['upstreamHeaders: { X: "${}" }', 'has "${" without a variable name and "}"'],
+    ['upstreamHeaders: { X: "${BROKEN}" }', 'has a character that no header may have'],
+    ['__proto__: { price: "1" }', 'routes[0].__proto__ (line 5): is not known; there is: path, price'],
+  ])('refuses %s', (line, message) => {
+    const [problem, ...others] = problemsOf(line);
+    expect(problem).toContain(message);
+    expect(problem).not.toContain(SECRET);
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    ['/v1/:a', '/v1/:b'],
+    ['/v1/:a', '/V1/b'],
+    ['/v1/*', '/v1/a/b'],
+    ['/v1/:a/c', '/v1/b/:d'],
+  ])('refuses %s beside %s, for some requests would have two prices', (one, other) => {
+    const text = `routes:
+  - { path: ${one}, price: "1", upstream: "http://u" }
+  - { path: ${other}, price: "2", upstream: "http://u", methods: [POST, GET] }`;
+    expect(problems(text)).toEqual([
+      'routes[1].path (line 3): overlaps routes[0].path for GET: some requests would have two prices.',
+    ]);
+  });
+
+  it.each(['/health', '/health/:x', '/metrics', '/docs/*', '/:any', '/*', '/api/weather', '/api/:x', '/API/Weather'])(
+    'refuses %s, which the gateway serves itself',
+    (path) => {
+      expect(problemsOf(`path: "${path}"`)).toEqual([
+        expect.stringMatching(/overlaps \/(health|metrics|docs|api\/weather), which/),
+      ]);
+    },
+  );
+
+  it.each([
+    ['', 'The file must have "routes:" with a list below it.'],
+    ['[]', 'The file must have "routes:" with a list below it.'],
+    ['routes: []', 'routes (line 1): must be a list of at least one route.'],
+    ['routes:\n  - path: /x\n   price: 1\n', 'line 3, column 1: Sequence item without - indicator'],
+    ['routes: []\nroutes: []', 'line 2, column 1: Map keys must be unique'],
+    ['routes: !!js/function x', 'line 1, column 9: Unresolved tag: tag:yaml.org,2002:js/function'],
+    ['routes: []\n---\nroutes: []', 'line 2, column 1: a second document begins'],
+    ['routes: *nowhere', 'Unresolved alias (the anchor must be set before the alias): nowhere'],
+    [`a0: &a0 [x]\n${multiply(9)}`, 'Excessive alias count indicates a resource exhaustion attack'],
+    ['['.repeat(20_000), expect.stringContaining('Maximum call stack size exceeded')],
+    ['x'.repeat(1_048_577), 'is larger than 1048576 bytes'],
+  ])('refuses a file that is no list of routes: %.40j', (text, message) => {
+    expect(problems(text)[0]).toEqual(message);
+    expect(problems(text).length).toBeLessThanOrEqual(5);
+  });
+
+  it('gives routes or a list of problems for anything that is written, and never the value of a secret', () => {
+    const value = fc.oneof(
+      fc.constantFrom(
+        '/a',
+        '/a/:b',
+        '/*',
+        'GET',
+        '1',
+        '0.5',
+        'http://u',
+        'http://u/:b',
+        '${API_KEY}',
+        '${BROKEN}',
+        'stored',
+      ),
+      fc.constantFrom<unknown>(
+        null,
+        true,
+        5_000,
+        -1,
+        0.25,
+        [],
+        {},
+        ['GET'],
+        [['GET']],
+        { X: '${API_KEY}' },
+        { '': {} },
+      ),
+      fc.jsonValue({ maxDepth: 2 }),
+    );
+    const route = fc.dictionary(fc.oneof(fc.constantFrom(...ROUTE_KEYS), fc.string({ maxLength: 5 })), value);
+    const file = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.record({ routes: fc.array(fc.oneof(route, value), { maxLength: 4 }) }).map((routes) => JSON.stringify(routes)),
+    );
+    fc.assert(
+      fc.property(file, (text) => {
+        for (const problem of problems(text)) expect(problem).not.toContain(SECRET);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+function multiply(levels: number): string {
+  const lines = Array.from({ length: levels }, (_, level) => {
+    const aliases = Array.from({ length: 9 }, () => `*a${level}`).join(', ');
+    return `a${level + 1}: &a${level + 1} [${aliases}]`;
+  });
+  return lines.join('\n');
+}

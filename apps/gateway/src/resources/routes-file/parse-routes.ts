@@ -1,0 +1,77 @@
+import { ConfigurationError } from '@tollgate/common';
+
+import type { PaidRoute } from '../../paywall/paid-route.js';
+import { overlap, parsePathPattern } from '../proxy/path-pattern.js';
+import { createProxyRoute, type ProxyRoute, type RouteContext } from './create-proxy-route.js';
+import { parseRouteDescriptions } from './parse-route-descriptions.js';
+import { parseYaml, YamlError } from './parse-yaml.js';
+import { formatPlace, type Place, type Problem } from './place.js';
+
+/** What the gateway serves itself, with everything below it. */
+const OWN_PATHS = ['/api/weather', '/health', '/metrics', '/docs'];
+const OWN_PATTERNS = OWN_PATHS.flatMap((path) =>
+  [path, `${path}/*`].map((pattern) => ({ path, pattern: parsePathPattern(pattern) })),
+);
+
+/**
+ * The routes of a routes file.
+ *
+ * @throws ConfigurationError listing every problem with its place: `routes[2].price (line 9): …`
+ */
+export function parseRoutes(text: string, context: RouteContext): PaidRoute[] {
+  const yaml = parseFile(text);
+  const problems: Problem[] = [];
+  const described = parseRouteDescriptions(yaml.value, problems).map((parsed) => ({
+    place: parsed.place,
+    methods: parsed.faulty.has('methods') ? [] : parsed.description.methods,
+    created: createProxyRoute(parsed, context, problems),
+  }));
+  reportOverlaps(described, problems);
+  if (problems.length === 0) return described.flatMap(({ created }) => created?.route ?? []);
+
+  // In the order of the file: what was found together need not stand together.
+  const lines = problems.map((problem) => ({ ...problem, line: yaml.lineOf(problem.place) }));
+  lines.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+  throw new ConfigurationError(lines.map(describe));
+}
+
+function describe({ place, line, message }: Problem & { readonly line: number | null }): string {
+  const sentence = /[.?]$/.test(message) ? message : `${message}.`;
+  if (place.length === 0) return `The file ${sentence}`;
+  return `${formatPlace(place)}${line === null ? '' : ` (line ${line})`}: ${sentence}`;
+}
+
+function parseFile(text: string) {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    throw error instanceof YamlError ? new ConfigurationError(error.problems) : error;
+  }
+}
+
+interface Described {
+  readonly place: Place;
+  readonly methods: readonly string[];
+  readonly created: ProxyRoute | null;
+}
+
+/** Where two routes fit one request, its price would be decided by how the request is spelled. */
+function reportOverlaps(described: readonly Described[], problems: Problem[]): void {
+  const paths = described.flatMap(({ place, methods, created }) =>
+    created === null ? [] : { place: [...place, 'path'], methods, pattern: created.pattern },
+  );
+  paths.forEach((one, index) => {
+    const own = OWN_PATTERNS.find(({ pattern }) => overlap(one.pattern, pattern));
+    if (own !== undefined)
+      problems.push({
+        place: one.place,
+        message: `overlaps ${own.path}, which the gateway serves itself; take a path of your own, such as /v1/*`,
+      });
+    for (const earlier of paths.slice(0, index)) {
+      const shared = one.methods.filter((method) => earlier.methods.includes(method));
+      if (shared.length === 0 || !overlap(one.pattern, earlier.pattern)) continue;
+      const message = `overlaps ${formatPlace(earlier.place)} for ${shared.join(', ')}: some requests would have two prices`;
+      problems.push({ place: one.place, message });
+    }
+  });
+}

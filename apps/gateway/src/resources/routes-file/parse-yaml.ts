@@ -1,0 +1,89 @@
+import {
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type YAMLParseError,
+  type YAMLWarning,
+} from 'yaml';
+
+import type { Place } from './place.js';
+
+export interface ParsedYaml {
+  readonly value: unknown;
+  /** The line of a place, or of the nearest thing around it; null for the document. */
+  lineOf(place: Place): number | null;
+}
+
+export class YamlError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
+  }
+}
+
+const MOST_BYTES = 1_048_576;
+const MOST_ALIASES = 100;
+/** Where the syntax is broken, what follows is read wrongly and says little. */
+const MOST_FAULTS = 5;
+
+/**
+ * YAML 1.2, and so JSON too. Numbers called `price` stay the text they were written as, for a float has no exact cents.
+ *
+ * @throws YamlError with one line for each problem, among them doubled keys, unknown tags and aliases that multiply
+ */
+export function parseYaml(text: string): ParsedYaml {
+  if (Buffer.byteLength(text) > MOST_BYTES) throw new YamlError([`is larger than ${MOST_BYTES} bytes`]);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0) throw new YamlError(faults.slice(0, MOST_FAULTS).map((fault) => describe(fault, lines)));
+  keepPricesAsText(document);
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
+    return { value, lineOf: (place) => lineOf(document, lines, place) };
+  } catch (error) {
+    throw new YamlError([error instanceof Error ? error.message : String(error)]);
+  }
+}
+
+function describe({ code, message, pos }: YAMLParseError | YAMLWarning, lines: LineCounter): string {
+  const { line, col } = lines.linePos(pos[0]);
+  return `line ${line}, column ${col}: ${code === 'MULTIPLE_DOCS' ? 'a second document begins' : message}`;
+}
+
+function keepPricesAsText(document: Document): void {
+  visit(document, {
+    Pair(_, { key, value }) {
+      const isPrice = isScalar(key) && key.value === 'price';
+      if (isPrice && isScalar(value) && typeof value.value === 'number') value.value = value.source;
+    },
+  });
+}
+
+function lineOf(document: Document, lines: LineCounter, place: Place): number | null {
+  let node: unknown = document.contents;
+  let line: number | null = null;
+  for (const step of place) {
+    if (isMap(node)) {
+      const pair: unknown = node.items.find(({ key }) => isScalar(key) && key.value === step);
+      if (!isPair(pair)) return line;
+      line = startOf(pair.key, lines) ?? line;
+      node = pair.value;
+    } else if (isSeq(node) && typeof step === 'number') {
+      node = node.items[step];
+      line = startOf(node, lines) ?? line;
+    } else {
+      return line;
+    }
+  }
+  return line;
+}
+
+function startOf(node: unknown, lines: LineCounter): number | null {
+  return isNode(node) && node.range ? lines.linePos(node.range[0]).line : null;
+}

@@ -1,0 +1,87 @@
+import {
+  ArrayNotEmpty,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  Min,
+} from 'class-validator';
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+const text = { message: '$property must be text' };
+
+/** One entry of the routes file. Its initialisers are the defaults. */
+export class RouteDescription {
+  @IsString(text)
+  path!: string;
+
+  @IsString({ message: 'price must be a decimal number such as "0.01"' })
+  price!: string;
+
+  @IsString(text)
+  upstream!: string;
+
+  @IsArray({ message: 'methods must be a list such as [GET, POST]' })
+  @ArrayNotEmpty({ message: 'methods must name at least one' })
+  @ArrayUnique({ message: 'methods names one twice' })
+  @IsIn(METHODS, {
+    each: true,
+    message: `methods may be ${METHODS.join(', ')}, in capitals; HEAD and OPTIONS are answered for every route`,
+  })
+  methods: string[] = ['GET'];
+
+  @IsOptional()
+  @IsString(text)
+  @Length(1, 500, { message: '$property must have 1 to 500 characters' })
+  description?: string;
+
+  @Matches(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(;[ !-~]*)?$/, {
+    message: 'mimeType must be a media type such as application/json',
+  })
+  mimeType: string = 'application/json';
+
+  @IsIn(['stored', 'streamed'], { message: 'answer must be stored or streamed' })
+  answer: 'stored' | 'streamed' = 'stored';
+
+  @IsIn(['<400', '<500'], { message: 'chargeOn must be "<400" or "<500"' })
+  chargeOn: '<400' | '<500' = '<400';
+
+  @IsInt({ message: 'timeoutMs must be a whole number of milliseconds' })
+  @Min(100, { message: 'timeoutMs must be at least $constraint1' })
+  @Max(600_000, { message: 'timeoutMs must be at most $constraint1' })
+  timeoutMs: number = 30_000;
+
+  @IsString(text)
+  stripPrefix: string = '';
+
+  @IsBoolean({ message: 'passCredentials must be true or false' })
+  passCredentials: boolean = false;
+
+  @IsObject({ message: 'upstreamHeaders must be names and values' })
+  upstreamHeaders: Record<string, unknown> = {};
+}
+
+const EVERY_KEY: Record<keyof RouteDescription, true> = {
+  path: true,
+  price: true,
+  upstream: true,
+  methods: true,
+  description: true,
+  mimeType: true,
+  answer: true,
+  chargeOn: true,
+  timeoutMs: true,
+  stripPrefix: true,
+  passCredentials: true,
+  upstreamHeaders: true,
+};
+
+export const ROUTE_KEYS = Object.keys(EVERY_KEY) as (keyof RouteDescription)[];
