@@ -1,10 +1,6 @@
 import 'reflect-metadata';
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { runService } from '@tollgate/common';
 
-@Module({})
-class AppModule {}
+import { startVerifier } from './start-verifier.js';
 
-const app = await NestFactory.create(AppModule, new FastifyAdapter());
-await app.close();
+await runService('verifier', () => startVerifier(process.env));

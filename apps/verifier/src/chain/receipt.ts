@@ -16,6 +16,8 @@ export interface Receipt {
   blockNumber: number;
   /** The specification's words: clients such as viem say `reverted` for `failed`. */
   status: 'success' | 'failed';
+  /** Who sent the transaction, which need not be who pays. */
+  from: Hex;
   logs: Log[];
   /** From the logs, where the node puts it there; null: ask for the block. */
   blockTimeMs: number | null;
@@ -46,7 +48,15 @@ export function parseReceipt(value: unknown, txHash: Hex): Receipt | null {
     }
     return parseLog(log);
   });
-  return { txHash, blockHash, blockNumber, status: parseStatus(receipt.status), logs, blockTimeMs };
+  return {
+    txHash,
+    blockHash,
+    blockNumber,
+    status: parseStatus(receipt.status),
+    from: parseAddress(receipt.from, 'from'),
+    logs,
+    blockTimeMs,
+  };
 }
 
 function parseLog(log: Record<string, unknown>): Log {

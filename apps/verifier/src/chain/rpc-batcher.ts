@@ -46,7 +46,7 @@ export class RpcBatcher {
   /** @throws ChainUnavailableError after three tries, or at the deadline */
   ask<T>(question: RpcQuestion<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.enqueue({ question, attempts: 0, alone: false, resolve: resolve as (value: unknown) => void, reject });
+      this.enqueue({ question, attempts: 0, alone: false, resolve: (value) => resolve(value as T), reject });
     });
   }
 

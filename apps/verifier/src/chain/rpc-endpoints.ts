@@ -24,25 +24,26 @@ export class RpcEndpoints {
    * @param untilMs no further server is asked after it
    * @throws ChainUnavailableError the trouble of the last server asked
    */
-  async ask(calls: readonly RpcCall[], payments: number, untilMs: number): Promise<BatchAnswer & { served: number }> {
+  async ask(calls: readonly RpcCall[], lookups: number, untilMs: number): Promise<BatchAnswer & { served: number }> {
     this.probeBack();
-    let trouble: unknown;
+    let trouble = new ChainUnavailableError('deadline_passed', 'No time was left to ask the chain.');
     for (let tried = 0; tried < this.endpoints.length; tried++) {
       const index = this.current;
       const endpoint = this.endpoints[index];
       const leftMs = untilMs - this.nowMs();
       if (endpoint === undefined || leftMs <= 0) break;
       try {
-        const answer = await this.measure(endpoint, calls, payments, Math.min(this.timeoutMs, leftMs));
+        const answer = await this.measure(endpoint, calls, lookups, Math.min(this.timeoutMs, leftMs));
         return { ...answer, served: index };
       } catch (error) {
+        if (!(error instanceof ChainUnavailableError)) throw error;
         trouble = error;
         // An answer that is too large is so everywhere: the batch is at fault, not the server.
-        if (isTooLarge(error)) break;
+        if (error.reason === 'rpc_response_too_large') break;
         this.leave(index);
       }
     }
-    throw trouble ?? new ChainUnavailableError('deadline_passed', 'No time was left to ask the chain.');
+    throw trouble;
   }
 
   /** The next questions go to the next server, unless somebody moved on already. */
@@ -71,27 +72,23 @@ export class RpcEndpoints {
   private async measure(
     endpoint: RpcEndpoint,
     calls: readonly RpcCall[],
-    payments: number,
+    lookups: number,
     timeoutMs: number,
   ): Promise<BatchAnswer> {
     const startedAtMs = performance.now();
-    let reason = 'none';
+    let trouble = 'none';
     try {
       return await endpoint.ask(calls, timeoutMs);
     } catch (error) {
-      reason = error instanceof ChainUnavailableError ? error.reason : 'unexpected';
+      trouble = error instanceof ChainUnavailableError ? error.reason : 'unexpected';
       throw error;
     } finally {
       this.observer.batchEnded({
         host: endpoint.host,
-        payments,
+        lookups,
         seconds: (performance.now() - startedAtMs) / 1000,
-        reason,
+        trouble,
       });
     }
   }
-}
-
-function isTooLarge(error: unknown): boolean {
-  return error instanceof ChainUnavailableError && error.reason === 'rpc_response_too_large';
 }

@@ -1,0 +1,22 @@
+import { Logger } from '@nestjs/common';
+
+import type { ChainObserver, EndedBatch } from './chain-observer.js';
+
+/** One line when an RPC server begins to fail, one when it answers again: an outage is not ten thousand lines. */
+export class RpcTroubleLog implements ChainObserver {
+  private readonly logger = new Logger('Chain');
+  private readonly failing = new Set<string>();
+
+  batchEnded({ host, trouble }: EndedBatch): void {
+    if (trouble === 'none') {
+      if (this.failing.delete(host)) this.logger.log(`the RPC server ${host} answers again`);
+    } else if (!this.failing.has(host)) {
+      this.failing.add(host);
+      this.logger.warn(`the RPC server ${host} fails: ${trouble}`);
+    }
+  }
+
+  queueChanged(): void {
+    // Nothing to tell.
+  }
+}

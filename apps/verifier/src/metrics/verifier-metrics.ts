@@ -1,0 +1,79 @@
+import type { VerifyPaymentVerdict } from '@tollgate/common';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+import type { ChainObserver, EndedBatch } from '../chain/chain-observer.js';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What the verifier counts. Labels hold hosts and codes only: an RPC URL may carry an API key. */
+export class VerifierMetrics implements ChainObserver {
+  private readonly verifications: Counter<'outcome' | 'failure'>;
+  private readonly verificationSeconds: Histogram;
+  private readonly batches: Counter<'host' | 'trouble'>;
+  private readonly batchPayments: Histogram;
+  private readonly batchSeconds: Histogram<'host'>;
+  private readonly lookupsQueued: Gauge;
+  private readonly batchesInFlight: Gauge;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.verifications = new Counter({
+      name: 'verifier_verifications_total',
+      help: 'Verdicts by outcome; failure is the code of a refusal or the reason of an unavailability.',
+      labelNames: ['outcome', 'failure'],
+      registers,
+    });
+    this.verificationSeconds = new Histogram({
+      name: 'verifier_verification_seconds',
+      help: 'From taking a question to its verdict, waits for the receipt included.',
+      buckets: SECONDS,
+      registers,
+    });
+    this.batches = new Counter({
+      name: 'verifier_rpc_batches_total',
+      help: 'JSON-RPC batches by server and trouble (none: it was answered).',
+      labelNames: ['host', 'trouble'],
+      registers,
+    });
+    this.batchPayments = new Histogram({
+      name: 'verifier_rpc_batch_lookups',
+      help: 'Look-ups in one batch.',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+      registers,
+    });
+    this.batchSeconds = new Histogram({
+      name: 'verifier_rpc_batch_seconds',
+      help: 'From sending a batch to its answer or trouble.',
+      labelNames: ['host'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.lookupsQueued = new Gauge({
+      name: 'verifier_rpc_lookups_queued',
+      help: 'Look-ups that wait for a batch to come back.',
+      registers,
+    });
+    this.batchesInFlight = new Gauge({ name: 'verifier_rpc_batches_in_flight', help: 'Batches under way.', registers });
+  }
+
+  verdictGiven(verdict: VerifyPaymentVerdict, seconds: number): void {
+    this.verifications.inc({ outcome: verdict.outcome, failure: codeOf(verdict) });
+    this.verificationSeconds.observe(seconds);
+  }
+
+  batchEnded({ host, lookups, seconds, trouble }: EndedBatch): void {
+    this.batches.inc({ host, trouble });
+    this.batchPayments.observe(lookups);
+    this.batchSeconds.observe({ host }, seconds);
+  }
+
+  queueChanged(lookupsQueued: number, batchesInFlight: number): void {
+    this.lookupsQueued.set(lookupsQueued);
+    this.batchesInFlight.set(batchesInFlight);
+  }
+}
+
+function codeOf(verdict: VerifyPaymentVerdict): string {
+  if (verdict.outcome === 'refused') return verdict.failure;
+  return verdict.outcome === 'unavailable' ? verdict.reason : '';
+}

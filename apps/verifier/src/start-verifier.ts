@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import {
+  ConfigurationError,
+  ProblemFilter,
+  readEnvironment,
+  RequestReplyServer,
+  type RunningService,
+} from '@tollgate/common';
+import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
+import { Logger } from 'nestjs-pino';
+
+import { ChainReader } from './chain/chain-reader.js';
+import { ChainUnavailableError } from './chain/chain-unavailable-error.js';
+import { VerifierEnvironment } from './verifier.config.js';
+import { VerifierModule } from './verifier.module.js';
+
+const RETRY_MS = 1000;
+const FIRST_HEAD_MS = 5000;
+
+/**
+ * Health and metrics first, then the ledger, then questions are taken. Waits for a Redis that is away, and starts
+ * without a chain that is; refuses to start on another chain, or with a Redis that may forget payments.
+ */
+export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningService & { app: NestFastifyApplication }> {
+  const environment = readEnvironment(VerifierEnvironment, env);
+  const { shutdownTimeoutMs } = environment.shutdown;
+  const server = new RequestReplyServer({
+    redisUrl: environment.redis.queueRedisUrl,
+    queue: 'verify',
+    maxInFlight: environment.server.maxInFlight,
+    closeTimeoutMs: Math.ceil(shutdownTimeoutMs * 0.8),
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    VerifierModule.forRoot(environment, server),
+    new FastifyAdapter({ forceCloseConnections: 'idle' }),
+    { bufferLogs: true, abortOnError: false },
+  );
+  const logger = app.get(Logger);
+  app.useLogger(logger);
+  app.useGlobalFilters(new ProblemFilter());
+  app.connectMicroservice({ strategy: server });
+  await app.listen(environment.server.verifierPort, environment.server.verifierHost);
+  logger.log(`verifier: health and metrics at ${await app.getUrl()}`);
+  try {
+    await openLedger(app.get(Ledger), await readFirstHead(app.get(ChainReader), logger), logger);
+    await app.startAllMicroservices();
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  logger.log(`verifier: takes questions, policy ${environment.payment.paymentPolicy}`);
+  return { app, close: () => app.close(), shutdownTimeoutMs };
+}
+
+async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number | null> {
+  try {
+    return await chain.readHead(Date.now() + FIRST_HEAD_MS);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailableError)) throw error;
+    if (error.reason === 'rpc_wrong_chain') throw new ConfigurationError([error.message]);
+    logger.warn(`verifier: the chain cannot be asked yet: ${error.message}`);
+    return null;
+  }
+}
+
+async function openLedger(ledger: Ledger, headBlockNumber: number | null, logger: Logger): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ledger.open(headBlockNumber === null ? {} : { headBlockNumber });
+    } catch (error) {
+      if (!(error instanceof LedgerError)) throw error;
+      if (!(error instanceof LedgerUnavailableError)) {
+        throw new ConfigurationError([`REDIS_URL: ${error.message} ${error.hint}`]);
+      }
+      if (attempt === 1) logger.warn(`verifier: waits for the ledger's Redis: ${error.message}`);
+      await sleep(RETRY_MS);
+    }
+  }
+}

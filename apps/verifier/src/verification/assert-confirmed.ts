@@ -1,0 +1,6 @@
+import { PaymentRefused } from './payment-refused.js';
+
+/** The payment's block and those on top of it are enough. */
+export function assertConfirmed(blockNumber: number, headBlockNumber: number, confirmations: number): void {
+  if (headBlockNumber - blockNumber + 1 < confirmations) throw new PaymentRefused('not_confirmed');
+}

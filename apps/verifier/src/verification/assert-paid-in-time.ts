@@ -1,0 +1,19 @@
+import type { Payment } from './find-payments.js';
+import { PaymentRefused } from './payment-refused.js';
+
+/** The gateway stamps the challenge, a validator the block: so much may their clocks differ. */
+export const CLOCK_SKEW_MS = 15_000;
+
+/**
+ * A payment bound to a challenge was mined within `maxTimeoutSeconds` of it (specification, "Limits"). Refuses
+ * `payment_late`, for refund.
+ */
+export function assertPaidInTime(
+  payment: Payment,
+  minedAtMs: number,
+  { issuedAtMs, maxTimeoutSeconds }: { issuedAtMs: number; maxTimeoutSeconds: number },
+): void {
+  if (minedAtMs <= issuedAtMs + maxTimeoutSeconds * 1000 + CLOCK_SKEW_MS) return;
+  const { id, from, amountBaseUnits } = payment;
+  throw new PaymentRefused('payment_late', { id, payer: from, amountBaseUnits, minedAtMs });
+}

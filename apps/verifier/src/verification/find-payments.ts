@@ -1,0 +1,55 @@
+import type { PaymentId } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+
+import type { Receipt } from '../chain/receipt.js';
+import { findAuthorizations } from './find-authorizations.js';
+import { PaymentRefused } from './payment-refused.js';
+import { readTransferLog } from './token-log.js';
+
+/** One transfer of the asset to the recipient. */
+export interface Payment {
+  id: PaymentId;
+  from: Hex;
+  to: Hex;
+  amountBaseUnits: bigint;
+}
+
+export interface PaymentTerms {
+  chainId: number;
+  asset: Hex;
+  payTo: Hex;
+  /** The lowest price that may come to hold for the request. */
+  leastBaseUnits: bigint;
+}
+
+export interface FoundPayments {
+  /** Every transfer of the asset to the recipient, in log order. */
+  received: Payment[];
+  /** Those of them that may be enough. */
+  enough: Payment[];
+}
+
+/** The payments the receipt holds. Refuses `transfer_missing` without any, `amount_too_low` when all are too small. */
+export function findPayments(receipt: Receipt, terms: PaymentTerms): FoundPayments {
+  const nonces = findAuthorizations(receipt.logs, terms.asset);
+  const received = receipt.logs.flatMap((log, position): Payment[] => {
+    const transfer = log.address === terms.asset ? readTransferLog(log) : null;
+    if (transfer?.to !== terms.payTo) return [];
+    return [{ ...transfer, id: namePayment(terms, receipt.txHash, position, transfer.from, nonces.get(position)) }];
+  });
+  if (received.length === 0) throw new PaymentRefused('transfer_missing');
+  const enough = received.filter((payment) => payment.amountBaseUnits >= terms.leastBaseUnits);
+  if (enough.length === 0) throw new PaymentRefused('amount_too_low');
+  return { received, enough };
+}
+
+/**
+ * The index in a payment's id counts from the transaction's first log, not from the block's: a transaction that moves
+ * to another block keeps it, and so cannot be spent a second time under another name.
+ */
+function namePayment(terms: PaymentTerms, txHash: Hex, position: number, from: Hex, nonce: Hex | undefined): PaymentId {
+  const { chainId, asset } = terms;
+  return nonce === undefined
+    ? { kind: 'transfer', chainId, txHash, logIndex: position }
+    : { kind: 'authorization', chainId, asset, from, nonce };
+}

@@ -1,0 +1,141 @@
+import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
+import { hashRetryKey, LedgerError, type ClaimResult, type Ledger } from '@tollgate/ledger';
+
+import type { ChainReader } from '../chain/chain-reader.js';
+import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import { judgePayment, type JudgedPayment, type Judgement, type Rules } from './judge-payment.js';
+import { isNotYet, PaymentRefused } from './payment-refused.js';
+import type { WaitingRoom } from './waiting-room.js';
+
+/** What this verifier was set up for; a gateway that asks for something else is set up differently. */
+export interface VerifierTerms {
+  chainId: number;
+  /** Lower case, as `payTo`. */
+  asset: string;
+  payTo: string;
+}
+
+export interface PaymentVerifierOptions {
+  terms: VerifierTerms;
+  rules: Rules;
+  chain: ChainReader;
+  ledger: Pick<Ledger, 'claim' | 'recordRefusal' | 'nowMs'>;
+  waitingRoom: WaitingRoom;
+}
+
+/** What a payer is told to wait before the next try, while the chain has not caught up. */
+const RETRY_AFTER_MS = 1000;
+
+/** Chain check, then the ledger's claim. A refusal is a verdict; trouble with chain or ledger never is. */
+export class PaymentVerifier {
+  constructor(private readonly options: PaymentVerifierOptions) {}
+
+  /** Never throws for what a payer, the chain or Redis do. */
+  async verify(request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {
+    const { terms, ledger } = this.options;
+    if (!isAgreed(terms, request)) return { outcome: 'unavailable', reason: 'settings_differ' };
+    if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
+    try {
+      const { judgement, headBlockNumber } = await this.judge(request);
+      return await this.claim(request, judgement, headBlockNumber);
+    } catch (error) {
+      return this.explain(error);
+    }
+  }
+
+  private async judge(request: VerifyPaymentRequest): Promise<{ judgement: Judgement; headBlockNumber: number }> {
+    const { chain, rules, waitingRoom } = this.options;
+    const place = waitingRoom.createPlace(request.clientAddress, request.deadlineMs);
+    try {
+      for (;;) {
+        const sighting = await chain.readTransaction(request.txHash, request.deadlineMs);
+        try {
+          const judgement = await judgePayment(request, sighting, rules, chain);
+          return { judgement, headBlockNumber: sighting.headBlockNumber };
+        } catch (error) {
+          const mayWait = error instanceof PaymentRefused && isNotYet(error.failure);
+          if (!mayWait || !(await place.untilNextLook())) throw error;
+        }
+      }
+    } finally {
+      place.leave();
+    }
+  }
+
+  private async claim(
+    request: VerifyPaymentRequest,
+    judgement: Judgement,
+    headBlockNumber: number,
+  ): Promise<VerifyPaymentVerdict> {
+    const { owner, fingerprint, leaseMs, deadlineMs, reference } = request;
+    const { payments, isBound, blockNumber, minedAtMs, windowMs } = judgement;
+    const result = await this.options.ledger.claim({
+      candidates: payments.map(({ id }) => ({ id, blockNumber, minedAtMs, windowMs })),
+      owner,
+      fingerprint,
+      retryKey: request.retryKey ?? (isBound && reference ? hashRetryKey(reference.text) : null),
+      leaseMs,
+      deadlineMs,
+      headBlockNumber,
+    });
+    return this.toVerdict(result, judgement);
+  }
+
+  private async toVerdict(result: ClaimResult, judgement: Judgement): Promise<VerifyPaymentVerdict> {
+    switch (result.outcome) {
+      case 'claimed': {
+        const { payer } = findJudged(judgement, result.lease.id);
+        return { outcome: 'claimed', lease: result.lease, bound: judgement.isBound, payer };
+      }
+      case 'answered':
+      case 'busy':
+      case 'conflict':
+        return result;
+      case 'used':
+        return { outcome: 'refused', failure: 'payment_used' };
+      case 'late':
+        return { outcome: 'unavailable', reason: 'deadline_passed' };
+      case 'refused': {
+        const { id, payer, amountBaseUnits } = findJudged(judgement, result.id);
+        const amount = amountBaseUnits === null ? {} : { amountBaseUnits };
+        throw new PaymentRefused(result.failure, { id, payer, minedAtMs: judgement.minedAtMs, ...amount });
+      }
+    }
+  }
+
+  private async explain(error: unknown): Promise<VerifyPaymentVerdict> {
+    if (error instanceof ChainUnavailableError) return { outcome: 'unavailable', reason: error.reason };
+    if (error instanceof LedgerError) return { outcome: 'unavailable', reason: error.code };
+    if (!(error instanceof PaymentRefused)) throw error;
+    try {
+      if (error.record) await this.options.ledger.recordRefusal({ ...error.record, failure: error.failure });
+    } catch (ledgerError) {
+      // Money that is refused must be on record: without it there is no refusal, and the next try makes one.
+      return this.explain(ledgerError);
+    }
+    const retry = isNotYet(error.failure) ? { retryAfterMs: RETRY_AFTER_MS } : {};
+    return { outcome: 'refused', failure: error.failure, ...retry };
+  }
+}
+
+function isAgreed(terms: VerifierTerms, request: VerifyPaymentRequest): boolean {
+  const names = ['chainId', 'asset', 'payTo'] as const;
+  return names.every((name) => terms[name] === request[name]);
+}
+
+function findJudged({ payments }: Judgement, id: JudgedPayment['id']): JudgedPayment {
+  const judged = payments.find((payment) => isSame(payment.id, id));
+  if (judged === undefined) throw new Error('the ledger judged a payment that was not put to it');
+  return judged;
+}
+
+function isSame(one: JudgedPayment['id'], other: JudgedPayment['id']): boolean {
+  switch (one.kind) {
+    case 'transfer':
+      return other.kind === 'transfer' && one.logIndex === other.logIndex;
+    case 'authorization':
+      return other.kind === 'authorization' && one.nonce === other.nonce && one.from === other.from;
+    case 'transaction':
+      return other.kind === 'transaction';
+  }
+}

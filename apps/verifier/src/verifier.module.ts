@@ -1,0 +1,157 @@
+import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  checkRedis,
+  connectRedis,
+  createLoggerParams,
+  HealthModule,
+  listSecrets,
+  MetricsModule,
+  observeCounts,
+  observeGauge,
+  type RequestReplyServer,
+} from '@tollgate/common';
+import { Ledger } from '@tollgate/ledger';
+import type { Redis } from 'ioredis';
+import { LoggerModule } from 'nestjs-pino';
+import { Registry } from 'prom-client';
+
+import { combineObservers } from './chain/chain-observer.js';
+import { ChainReader } from './chain/chain-reader.js';
+import { connectChain, type ConnectedChain } from './chain/connect-chain.js';
+import { RpcTroubleLog } from './chain/rpc-trouble-log.js';
+import { VerifierMetrics } from './metrics/verifier-metrics.js';
+import { PaymentVerifier } from './verification/payment-verifier.js';
+import { VerificationController } from './verification/verification.controller.js';
+import { WaitingRoom } from './verification/waiting-room.js';
+import type { VerifierEnvironment } from './verifier.config.js';
+
+const CONNECTIONS = Symbol('connections');
+/** A readiness probe asks the chain where the last answer is older. */
+const CHAIN_NEWS_MS = 15_000;
+const CHAIN_CHECK_MS = 1_500;
+
+interface Connections {
+  ledgerRedis: Redis;
+  queueRedis: Redis;
+  chain: ConnectedChain;
+}
+
+@Module({})
+export class VerifierModule implements OnApplicationShutdown {
+  constructor(@Inject(CONNECTIONS) private readonly connections: Connections) {}
+
+  static forRoot(environment: VerifierEnvironment, server: RequestReplyServer): DynamicModule {
+    const registry = new Registry();
+    const metrics = new VerifierMetrics(registry);
+    const ledgerRedis = connectRedis({ url: environment.redis.redisUrl, role: 'ledger' });
+    const queueRedis = connectRedis({ url: environment.redis.queueRedisUrl, role: 'verify-queue-length' });
+    const ledger = createLedger(environment, ledgerRedis);
+    const nowMs = () => ledger.nowMs();
+    const chain = connectChain({
+      ...chainOptions(environment),
+      observer: combineObservers(metrics, new RpcTroubleLog()),
+      nowMs,
+    });
+    const waitingRoom = createWaitingRoom(environment, nowMs);
+    const verifier = createVerifier(environment, { chain: chain.reader, ledger, waitingRoom });
+    observe(registry, { server, waitingRoom, queueRedis });
+
+    return {
+      module: VerifierModule,
+      imports: [
+        LoggerModule.forRoot(
+          createLoggerParams({ service: 'verifier', log: environment.log, secrets: listSecrets(environment) }),
+        ),
+        MetricsModule.forRoot({ service: 'verifier', registry }),
+        HealthModule.forRoot({
+          redis: checkRedis(ledgerRedis),
+          queue: checkRedis(queueRedis),
+          chain: checkChain(chain.reader, nowMs),
+        }),
+      ],
+      controllers: [VerificationController],
+      providers: [
+        { provide: CONNECTIONS, useValue: { ledgerRedis, queueRedis, chain } satisfies Connections },
+        { provide: Ledger, useValue: ledger },
+        { provide: ChainReader, useValue: chain.reader },
+        { provide: PaymentVerifier, useValue: verifier },
+        { provide: VerifierMetrics, useValue: metrics },
+      ],
+    };
+  }
+
+  /** After the transport was closed: what was in flight has its verdict. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.connections.chain.close();
+    this.connections.ledgerRedis.disconnect();
+    this.connections.queueRedis.disconnect();
+  }
+}
+
+function createLedger({ rules }: VerifierEnvironment, redis: Redis): Ledger {
+  const longestSeconds = Math.max(rules.redemptionWindowSeconds, rules.boundRedemptionWindowSeconds);
+  return new Ledger({ redis, retentionMs: longestSeconds * 1000 });
+}
+
+function chainOptions({ chain, payment }: VerifierEnvironment) {
+  return {
+    urls: chain.rpcUrl,
+    chainId: payment.chainId,
+    timeoutMs: chain.rpcTimeoutMs,
+    batchSize: chain.rpcBatchSize,
+    batchesInFlight: chain.rpcBatchesInFlight,
+    maxResponseBytes: chain.rpcMaxResponseBytes,
+  };
+}
+
+function createWaitingRoom({ rules }: VerifierEnvironment, nowMs: () => number): WaitingRoom {
+  return new WaitingRoom({
+    waitMs: rules.receiptWaitMs,
+    perClient: rules.waitingPerClient,
+    total: rules.waitingTotal,
+    nowMs,
+  });
+}
+
+function createVerifier(
+  { payment, rules }: VerifierEnvironment,
+  parts: { chain: ChainReader; ledger: Ledger; waitingRoom: WaitingRoom },
+): PaymentVerifier {
+  return new PaymentVerifier({
+    ...parts,
+    terms: {
+      chainId: payment.chainId,
+      asset: payment.assetAddress.toLowerCase(),
+      payTo: payment.payTo.toLowerCase(),
+    },
+    rules: {
+      policy: payment.paymentPolicy,
+      confirmations: rules.confirmations,
+      maxTimeoutSeconds: payment.maxTimeoutSeconds,
+      redemptionWindowMs: rules.redemptionWindowSeconds * 1000,
+      boundRedemptionWindowMs: rules.boundRedemptionWindowSeconds * 1000,
+    },
+  });
+}
+
+function observe(
+  registry: Registry,
+  parts: { server: RequestReplyServer; waitingRoom: WaitingRoom; queueRedis: Redis },
+): void {
+  const { server, waitingRoom, queueRedis } = parts;
+  observeCounts(registry, 'verifier_requests', 'Requests of the verify queue by what became of them.', server);
+  observeGauge(registry, 'verifier_in_flight', 'Payments being verified.', () => server.inFlight);
+  observeGauge(registry, 'verifier_waiting', 'Payments that wait for the chain.', () => waitingRoom.waiting);
+  observeGauge(registry, 'verifier_queue_length', 'Questions no verifier has taken yet.', () =>
+    queueRedis.llen('tollgate:{verify}:requests'),
+  );
+}
+
+function checkChain(chain: ChainReader, nowMs: () => number): () => Promise<void> {
+  let lastAnswerMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (nowMs() - lastAnswerMs < CHAIN_NEWS_MS) return;
+    await chain.readHead(nowMs() + CHAIN_CHECK_MS);
+    lastAnswerMs = nowMs();
+  };
+}
