@@ -38,8 +38,6 @@ export class RpcEndpoints {
       } catch (error) {
         if (!(error instanceof ChainUnavailableError)) throw error;
         trouble = error;
-        // An answer that is too large is so everywhere: the batch is at fault, not the server.
-        if (error.reason === 'rpc_response_too_large') break;
         this.leave(index);
       }
     }
