@@ -8,7 +8,7 @@ import type { Wallet } from './wallet.js';
 export type PaymentEvent =
   | { type: 'resuming'; key: string; payment: StoredPayment }
   | { type: 'intended'; key: string; payment: StoredPayment; price: string }
-  | { type: 'signed' | 'sent' | 'mined'; key: string; payment: StoredPayment }
+  | { type: 'signed' | 'mined'; key: string; payment: StoredPayment }
   | { type: 'waiting'; key: string; reason: string; delayMs: number }
   | { type: 'redeemed'; key: string; payment: StoredPayment; status: number };
 

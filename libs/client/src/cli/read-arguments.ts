@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { isAddress, type Hex } from '@tollgate/protocol';
+import type { TrustedAsset } from '../choose-requirement.js';
+
+export const USAGE = `Usage: pay URL --max AMOUNT [options]
+
+Asks for URL, pays the 402 challenge once, and writes the answer's body to stdout. Progress goes to stderr.
+A payment that got no answer stays in the store: the same command again redeems it and does not pay twice.
+
+What to pay:
+  --max AMOUNT           most to pay, in units of the token, e.g. 0.01 (required)
+  --network NAME         trusted network name (default chain-testnet)
+  --chain-id ID          its chain id (default 1328)
+  --asset ADDRESS        trusted token (default 0x4fCF1784B31630811181f670Aea7A7bEF803eaED, USDC)
+  --decimals N           the token's decimals (default 6)
+  --pay-to ADDRESS       pay this recipient only
+Wallet:
+  --rpc URL              JSON-RPC endpoint of the chain
+  --key-env NAME         environment variable with the private key (default WALLET_PRIVATE_KEY)
+  --dev                  take endpoint, token and an account from the running devnet (.tollgate/dev.json)
+Request:
+  --method METHOD        default GET, or POST with a body
+  --header 'Name: value' may be repeated
+  --body TEXT            or @FILE
+  --idempotency-key KEY  names the purchase: a repeat gets the same answer and never pays again
+Behaviour:
+  --store DIR            where payments are kept (default .tollgate/payments)
+  --timeout SECONDS      from the payment to the answer (default 60)
+  --insecure             pay over plain HTTP to other machines too
+  --abandon              give up the stored payment of this request, and pay nothing
+  --help
+
+Exit codes: 0 answered; 1 unexpected error; 2 wrong usage; 3 nothing was paid; 4 paid, but no answer yet: run it
+again; 5 answered with a status of 400 or more.
+`;
+
+/** The command line does not say what to do. */
+export class UsageError extends Error {}
+
+export interface PayArguments {
+  url: string;
+  init: RequestInit;
+  maxAmount: string;
+  asset: TrustedAsset;
+  rpcUrl: string;
+  privateKey: Hex;
+  storeDirectory: string;
+  deadlineMs: number;
+  allowInsecureHttp: boolean;
+  isAbandoning: boolean;
+}
+
+const OPTIONS = {
+  max: { type: 'string' },
+  network: { type: 'string' },
+  'chain-id': { type: 'string' },
+  asset: { type: 'string' },
+  decimals: { type: 'string' },
+  'pay-to': { type: 'string' },
+  rpc: { type: 'string' },
+  'key-env': { type: 'string' },
+  dev: { type: 'boolean' },
+  method: { type: 'string' },
+  header: { type: 'string', multiple: true },
+  body: { type: 'string' },
+  'idempotency-key': { type: 'string' },
+  store: { type: 'string' },
+  timeout: { type: 'string' },
+  insecure: { type: 'boolean' },
+  abandon: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+type Values = ReturnType<typeof parse>['values'];
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+interface WalletSource {
+  rpcUrl: string;
+  privateKey: Hex;
+  asset: TrustedAsset;
+}
+
+const isPrivateKey = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value);
+
+function readNumber(text: string, name: string): number {
+  if (!/^[0-9]{1,15}$/.test(text)) throw new UsageError(`--${name} is not a whole number`);
+  return Number(text);
+}
+
+function readAddress(text: string, name: string): Hex {
+  if (!isAddress(text)) throw new UsageError(`--${name} is not an address`);
+  return text;
+}
+
+function readWallet(values: Values, env: NodeJS.ProcessEnv): WalletSource {
+  if (values.dev) return readDevnet(values);
+  const keyName = values['key-env'] ?? 'WALLET_PRIVATE_KEY';
+  const key = env[keyName];
+  const privateKey = key?.startsWith('0x') === false ? `0x${key}` : key;
+  if (values.rpc === undefined) throw new UsageError('--rpc is missing (or --dev)');
+  if (!isPrivateKey(privateKey)) throw new UsageError(`${keyName} does not hold a private key of 32 bytes`);
+  return {
+    rpcUrl: values.rpc,
+    privateKey,
+    asset: {
+      network: values.network ?? 'chain-testnet',
+      chainId: readNumber(values['chain-id'] ?? '1328', 'chain-id'),
+      address: readAddress(values.asset ?? '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', 'asset'),
+      decimals: readNumber(values.decimals ?? '6', 'decimals'),
+      ...(values['pay-to'] === undefined ? {} : { payTo: readAddress(values['pay-to'], 'pay-to') }),
+    },
+  };
+}
+
+/** The devnet writes this file for its tools; it is ours and on this machine, but may be of another version. */
+function readDevnet(values: Values): WalletSource {
+  const path = '.tollgate/dev.json';
+  let state: Partial<Record<string, unknown>>;
+  try {
+    state = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>;
+  } catch {
+    throw new UsageError(`${path} cannot be read: is the devnet running (npm run dev)?`);
+  }
+  const { rpcUrl, chainId, network, asset, payTo, accounts } = state;
+  const privateKey: unknown = Array.isArray(accounts)
+    ? (accounts[0] as { privateKey?: unknown }).privateKey
+    : undefined;
+  if (typeof rpcUrl !== 'string' || typeof chainId !== 'number' || typeof network !== 'string') {
+    throw new UsageError(`${path} does not describe a devnet`);
+  }
+  if (!isAddress(asset) || !isAddress(payTo) || !isPrivateKey(privateKey)) {
+    throw new UsageError(`${path} does not describe a devnet`);
+  }
+  const decimals = readNumber(values.decimals ?? '6', 'decimals');
+  return { rpcUrl: values.rpc ?? rpcUrl, privateKey, asset: { network, chainId, address: asset, decimals, payTo } };
+}
+
+function readRequest(values: Values): RequestInit {
+  const headers = new Headers();
+  for (const line of values.header ?? []) {
+    const colon = line.indexOf(':');
+    if (colon < 1) throw new UsageError(`--header ${JSON.stringify(line)} is not 'Name: value'`);
+    headers.append(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
+  }
+  if (values['idempotency-key'] !== undefined) headers.set('Idempotency-Key', values['idempotency-key']);
+  const { body } = values;
+  return {
+    method: values.method ?? (body === undefined ? 'GET' : 'POST'),
+    headers,
+    ...(body === undefined ? {} : { body: body.startsWith('@') ? new Uint8Array(readFileSync(body.slice(1))) : body }),
+  };
+}
+
+/**
+ * Reads the command line; null when help was asked for.
+ * @throws UsageError
+ */
+export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): PayArguments | null {
+  const { values, positionals } = parse(argv);
+  if (values.help) return null;
+  const [url, ...more] = positionals;
+  if (url === undefined || more.length > 0) throw new UsageError('give exactly one URL');
+  if (!URL.canParse(url)) throw new UsageError(`${JSON.stringify(url)} is not a URL`);
+  if (values.max === undefined && !values.abandon) throw new UsageError('--max is missing');
+  return {
+    url,
+    init: readRequest(values),
+    maxAmount: values.max ?? '0',
+    ...readWallet(values, env),
+    storeDirectory: values.store ?? '.tollgate/payments',
+    deadlineMs: readNumber(values.timeout ?? '60', 'timeout') * 1000,
+    allowInsecureHttp: values.insecure ?? false,
+    isAbandoning: values.abandon ?? false,
+  };
+}
