@@ -15,3 +15,7 @@ export type {
   Refusal,
   StoredAnswer,
 } from './types.js';
+export { listPayments, showPayments } from './read-payments.js';
+export type { ListRequest, PaymentDetails, PaymentListing, PaymentState } from './read-payments.js';
+export { listRefusals } from './read-refusals.js';
+export type { RecordedRefusal } from './read-refusals.js';

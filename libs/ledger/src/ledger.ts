@@ -21,6 +21,8 @@ export interface LedgerOptions {
   answerRetentionMs?: number;
   /** How long entries live at least. Give the largest redemption window in use: enlarging it later refuses payments. */
   retentionMs?: number;
+  /** How many refused payments are kept for refund, the newest. Default 100,000. */
+  refusalsKept?: number;
   /** How long an operation waits for Redis. Default 3 seconds. */
   timeoutMs?: number;
 }
@@ -34,18 +36,15 @@ export class Ledger {
   readonly #runner: ScriptRunner;
   readonly #answerTtlMs: number;
   readonly #bucketBytes: number;
+  readonly #refusalsKept: number;
 
-  constructor({
-    redis,
-    answerStoreBytes = 512 * 1024 * 1024,
-    answerRetentionMs,
-    retentionMs,
-    timeoutMs,
-  }: LedgerOptions) {
+  constructor(options: LedgerOptions) {
+    const { redis, retentionMs = 0, timeoutMs = 3000, answerStoreBytes = 512 * 1024 * 1024 } = options;
     this.#redis = redis;
     this.#bucketBytes = Math.floor(answerStoreBytes / BUCKETS);
-    this.#answerTtlMs = answerRetentionMs ?? 24 * 3600_000;
-    this.#runner = new ScriptRunner({ redis, timeoutMs: timeoutMs ?? 3000, retentionMs: retentionMs ?? 0 });
+    this.#answerTtlMs = options.answerRetentionMs ?? 24 * 3600_000;
+    this.#refusalsKept = options.refusalsKept ?? 100_000;
+    this.#runner = new ScriptRunner({ redis, timeoutMs, retentionMs });
   }
 
   /**
@@ -124,7 +123,7 @@ export class Ledger {
 
   /** Notes a payment that was made and refused, once per payment and failure, for refund. */
   recordRefusal(refusal: Refusal): Promise<void> {
-    return recordRefusal(this.#runner, refusal);
+    return recordRefusal(this.#runner, refusal, this.#refusalsKept);
   }
 
   /** Redis's clock in milliseconds, as of the last sample. */

@@ -3,11 +3,8 @@ import { locatePayment, transactionEntry } from './payment-id.js';
 import type { ScriptRunner } from './script-runner.js';
 import type { Refusal } from './types.js';
 
-/** Older refusals make room for newer ones beyond this. */
-const REFUSALS_KEPT = 100_000;
-
-/** Appends to the refused payments, once per payment and failure. */
-export async function recordRefusal(runner: ScriptRunner, refusal: Refusal): Promise<void> {
+/** Appends to the refused payments, once per payment and failure; beyond `keep` the oldest make room. */
+export async function recordRefusal(runner: ScriptRunner, refusal: Refusal, keep: number): Promise<void> {
   const payment = nameOf(refusal);
   const fields = Object.entries({
     payment,
@@ -17,11 +14,7 @@ export async function recordRefusal(runner: ScriptRunner, refusal: Refusal): Pro
     minedAtMs: refusal.minedAtMs?.toString(),
     detail: refusal.detail,
   }).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
-  await runner.run(
-    'recordRefusal',
-    [REFUSED_SEEN, REFUSED_STREAM],
-    [`${payment}|${refusal.failure}`, REFUSALS_KEPT, ...fields],
-  );
+  await runner.run('recordRefusal', [REFUSED_SEEN, REFUSED_STREAM], [`${payment}|${refusal.failure}`, keep, ...fields]);
 }
 
 function nameOf({ id, chainId, txHash }: Refusal): string {

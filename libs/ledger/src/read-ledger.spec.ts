@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import { startRedis } from '../../../devnet/redis.js';
+import type { RedisServer } from '../../../devnet/redis.js';
+import { hashRetryKey } from './create-keys.js';
+import { REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
+import { Ledger } from './ledger.js';
+import { listPayments } from './read-payments.js';
+import type { PaymentListing } from './read-payments.js';
+import { listRefusals } from './read-refusals.js';
+import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';
+
+const run = promisify(execFile);
+
+describe('looking into the ledger', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let ledger: Ledger;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+  });
+
+  beforeEach(async () => {
+    await redis.flushall();
+    ledger = new Ledger({ redis });
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  /** One payment in each state, in this order. */
+  const fill = async () => {
+    const claim = async () => leaseOf(await ledger.claim(sampleClaim(ledger, { retryKey: hashRetryKey('x') })));
+    const leases = { leased: await claim(), answered: await claim(), done: await claim(), released: await claim() };
+    await ledger.commit(leases.answered, { status: 200, headers: [], body: Buffer.from('hello') });
+    await ledger.commit(leases.done, null);
+    await ledger.release(leases.released, { counted: true });
+    return leases;
+  };
+
+  const payments = async (...args: string[]) => {
+    const cli = resolve('libs/ledger/src/cli/payments.ts');
+    const env = { ...process.env, REDIS_URL: server.url };
+    const { stdout } = await run(process.execPath, [resolve('node_modules/tsx/dist/cli.mjs'), cli, ...args], { env });
+    return stdout;
+  };
+
+  it('lists every payment once, page by page', async () => {
+    const wanted = new Set<string>();
+    for (let index = 0; index < 1500; index++) {
+      const { id } = leaseOf(await ledger.claim(sampleClaim(ledger)));
+      wanted.add(JSON.stringify(id));
+    }
+    const listed: PaymentListing[] = [];
+    let pages = 0;
+    for (let cursor: string | null = '0:0'; cursor !== null; pages++) {
+      const page: Awaited<ReturnType<typeof listPayments>> = await listPayments(redis, { cursor, limit: 200 });
+      listed.push(...page.payments);
+      cursor = page.cursor;
+    }
+    expect(pages).toBeGreaterThan(1);
+    expect(new Set(listed.map(({ id }) => JSON.stringify(id)))).toEqual(wanted);
+  });
+
+  it('lists by state', async () => {
+    const leases = await fill();
+    for (const [state, lease] of Object.entries(leases) as [PaymentListing['state'], typeof leases.leased][]) {
+      const page = await listPayments(redis, { state });
+      expect(page).toMatchObject({
+        payments: [{ id: lease.id, state, generation: 1, hasRetryKey: true }],
+        cursor: null,
+      });
+    }
+  });
+
+  it('records a refusal once per payment and failure', async () => {
+    const { id } = sampleTransfer(ledger);
+    const payer = `0x${'ab'.repeat(20)}` as const;
+    const txHash = sampleHash();
+    await ledger.recordRefusal({ id, failure: 'payment_too_old', payer, amountBaseUnits: 1000n, minedAtMs: 5 });
+    await ledger.recordRefusal({ id, failure: 'payment_too_old', payer, amountBaseUnits: 1000n });
+    await ledger.recordRefusal({ id, failure: 'amount_too_low' });
+    await ledger.recordRefusal({ chainId: CHAIN_ID, txHash, failure: 'payment_late', detail: 'two words' });
+    const [late, low, old] = await listRefusals(redis);
+    expect(await redis.xlen(REFUSED_STREAM)).toBe(3);
+    expect(late).toMatchObject({ payment: `tx:${CHAIN_ID}:${txHash}`, failure: 'payment_late', detail: 'two words' });
+    expect(low).toMatchObject({ failure: 'amount_too_low', payer: null });
+    expect(old).toMatchObject({ failure: 'payment_too_old', payer, amountBaseUnits: '1000', minedAtMs: 5 });
+    expect(await listRefusals(redis, { limit: 1 })).toEqual([late]);
+    expect(await listRefusals(redis, { before: low!.position })).toEqual([old]);
+  });
+
+  it('keeps a bounded number of refusals', async () => {
+    const small = new Ledger({ redis, refusalsKept: 10 });
+    await small.open();
+    for (let index = 0; index < 25; index++) {
+      await small.recordRefusal({ chainId: CHAIN_ID, txHash: sampleHash(), failure: 'payment_late' });
+    }
+    expect([await redis.xlen(REFUSED_STREAM), await redis.zcard(REFUSED_SEEN)]).toEqual([10, 10]);
+  });
+
+  it('prints a table, and JSON', async () => {
+    const { leased, answered } = await fill();
+    if (leased.id.kind !== 'transfer' || answered.id.kind !== 'transfer') throw new Error('expected transfers');
+    const table = await payments('list');
+    expect(table).toMatch(/^STATE +SINCE +RELEASES +RETRY KEY +PAYMENT\n/);
+    expect(table).toContain(`tx:${CHAIN_ID}:${leased.id.txHash}:0`);
+    const json = JSON.parse(await payments('list', '--state', 'leased', '--limit', '1', '--json')) as unknown;
+    expect(json).toMatchObject([{ state: 'leased', id: leased.id }]);
+    const details = await payments('show', answered.id.txHash.toUpperCase().replace('0X', '0x'));
+    expect(details).toMatch(/stored answer +\d+ bytes/);
+    expect(await payments('show', sampleHash())).toBe('Not in the ledger.\n');
+    expect(await payments('refused')).toBe('No payment was refused.\n');
+    await ledger.recordRefusal({ id: leased.id, failure: 'payment_too_old', amountBaseUnits: 1000n });
+    expect(await payments('refused')).toMatch(/payment_too_old +1000 /);
+  });
+
+  it('explains itself, and what was wrong with the arguments', async () => {
+    expect(await payments('--help')).toContain('npm run payments -- list');
+    await expect(payments('list', '--state', 'lost')).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--state'),
+    });
+    await expect(payments('show', '0x12')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('0x12') });
+    await expect(payments('list', '--redis', 'redis://:secret@127.0.0.1:1')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.not.stringContaining('secret'),
+    });
+  });
+});

@@ -1,0 +1,91 @@
+import type { Cluster, Redis } from 'ioredis';
+import { answerKey, bucketOf, entryKey, entryOfKey } from './keys.js';
+import { locatePayment, readPaymentId } from './payment-id.js';
+import type { PaymentId } from './payment-id.js';
+import { readRecord } from './payment-record.js';
+import type { PaymentRecord } from './payment-record.js';
+
+export type PaymentState = PaymentRecord['state'];
+
+/** A payment the ledger knows, as an operator reads it. */
+export interface PaymentListing extends Omit<PaymentRecord, 'owner' | 'fingerprint' | 'retryKey' | 'epoch'> {
+  id: PaymentId;
+  /** Whether the request named a retry key; the key itself is kept as a hash only. */
+  hasRetryKey: boolean;
+}
+
+export interface PaymentDetails extends PaymentListing {
+  fingerprint: string;
+  /** When the entry is forgotten, in milliseconds from now; null: never. */
+  forgottenInMs: number | null;
+  /** Bytes of the stored answer, with its headers; null where there is none. */
+  answerBytes: number | null;
+}
+
+export interface ListRequest {
+  state?: PaymentState;
+  /** About how many payments a page has: a page ends with the batch that reaches it. Default 100. */
+  limit?: number;
+  /** Where the page before ended. */
+  cursor?: string;
+}
+
+/**
+ * A page of the ledger's payments, in no order, by SCAN: a payment that is there throughout is listed, one that comes
+ * or goes meanwhile may be. `cursor` is null after the last page.
+ */
+export async function listPayments(
+  redis: Redis | Cluster,
+  { state, limit = 100, cursor = '0:0' }: ListRequest = {},
+): Promise<{ payments: PaymentListing[]; cursor: string | null }> {
+  const servers = redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
+  let [index = 0, position = '0'] = [Number(cursor.split(':')[0]), cursor.split(':')[1]];
+  const payments: PaymentListing[] = [];
+  for (let server = servers[index]; server; server = servers[++index]) {
+    do {
+      const [next, keys] = await server.scan(position, 'MATCH', 'tollgate:{pay-*}:[ta][xu]*', 'COUNT', 500);
+      position = next;
+      for (const found of await Promise.all(keys.map((key) => readEntry(redis, key)))) {
+        payments.push(...found.filter((one) => state === undefined || one.state === state));
+      }
+      if (payments.length >= limit && position !== '0') return { payments, cursor: `${index}:${position}` };
+    } while (position !== '0');
+    if (payments.length >= limit && index + 1 < servers.length) return { payments, cursor: `${index + 1}:0` };
+  }
+  return { payments, cursor: null };
+}
+
+async function readEntry(redis: Redis | Cluster, key: string): Promise<PaymentListing[]> {
+  const entry = entryOfKey(key);
+  if (!entry) return [];
+  return Object.entries(await redis.hgetall(key)).flatMap(([slot, line]) => {
+    const record = readRecord(line);
+    const id = readPaymentId({ entry, slot });
+    return record && id ? [toListing(id, record)] : [];
+  });
+}
+
+function toListing(id: PaymentId, record: PaymentRecord): PaymentListing {
+  const { state, generation, releases, reproductions, atMs, untilMs, retryKey } = record;
+  return { id, state, generation, releases, reproductions, atMs, untilMs, hasRetryKey: retryKey !== null };
+}
+
+/** All payments of one entry (a transaction's, or one authorization) in the order of their logs. */
+export async function showPayments(redis: Redis | Cluster, entry: string): Promise<PaymentDetails[]> {
+  const bucket = bucketOf(entry);
+  const key = entryKey(bucket, entry);
+  const [slots, ttlMs] = [await redis.hgetall(key), await redis.pttl(key)];
+  const details = await Promise.all(
+    Object.entries(slots).map(async ([slot, line]) => {
+      const record = readRecord(line);
+      const id = readPaymentId({ entry, slot });
+      if (!record || !id) return [];
+      const bytes = await redis.strlen(answerKey(bucket, entry, locatePayment(id).slot));
+      const listing = toListing(id, record);
+      const answerBytes = bytes > 0 ? bytes : null;
+      return [{ ...listing, fingerprint: record.fingerprint, forgottenInMs: ttlMs < 0 ? null : ttlMs, answerBytes }];
+    }),
+  );
+  const logOf = ({ id }: PaymentDetails): number => (id.kind === 'transfer' ? id.logIndex : -1);
+  return details.flat().sort((one, other) => logOf(one) - logOf(other));
+}
