@@ -24,7 +24,7 @@ describe('PaidPath', () => {
     },
   );
 
-  it.each(['BTC/history', '/', '../x'])(
+  it.each(['BTC/history', '/', '../x', 'a%2Fb', '%252e.', '..;x', '%5c'])(
     'refuses %j for one segment, which an upstream may read as several',
     (symbol) => {
       expect(PaidPath.parse('/v1/quotes/:symbol').fill({ symbol })).toBeNull();

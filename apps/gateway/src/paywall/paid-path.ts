@@ -20,8 +20,7 @@ export class PaidPath {
 
   /**
    * The one spelling of the path that these decoded parameters make, percent-encoded; null where a parameter is empty
-   * or has a `.` or `..` segment, a slash in `:name`, a backslash or a control character: an upstream might read another
-   * path than was paid.
+   * or not safe: an upstream might read another path than was paid.
    */
   fill(params: Readonly<Record<string, string>>): string | null {
     if (this.literal !== null) return this.literal;
@@ -32,8 +31,6 @@ export class PaidPath {
         continue;
       }
       const value = params[segment.name] ?? '';
-      // Many servers decode %2F before they route: /quotes/x%2Fhistory would buy /quotes/x/history at another price.
-      if (segment.kind === 'parameter' && value.includes('/')) return null;
       const parts = segment.kind === 'rest' ? value.split('/') : [value];
       for (const part of parts) {
         if (!isSafeSegment(part)) return null;
@@ -53,10 +50,22 @@ function parseSegment(text: string, isLast: boolean, pattern: string): Segment {
   throw new TypeError(`The path ${pattern} has a segment "${text}" that is neither literal, nor :name, nor a last *.`);
 }
 
-const UNSAFE = /[\u0000-\u001f\u007f\\\p{Surrogate}]/u;
+// Dot segments, also with the `;` parameters some servers cut off; slashes; control characters; half a surrogate pair.
+const UNSAFE = /^\.{1,2}(;|$)|[/\\\p{Cc}\p{Surrogate}]/u;
+const ENCODED_AGAIN = /%(25|2e|2f|5c|3b)/gi;
 
-function isSafeSegment(text: string): boolean {
-  return text !== '' && text !== '.' && text !== '..' && !UNSAFE.test(text);
+/**
+ * Whether a decoded segment is one segment to every server. Many decode before they route, some twice: `x%2Fhistory`
+ * would buy `/quotes/x/history` at the price of `/quotes/:symbol`.
+ */
+export function isSafeSegment(text: string): boolean {
+  for (let reading = text; ;) {
+    if (reading === '' || UNSAFE.test(reading)) return false;
+    if (!reading.includes('%')) return true;
+    const next = reading.replace(ENCODED_AGAIN, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+    if (next === reading) return true;
+    reading = next;
+  }
 }
 
 /** Percent-encodes what a path segment may not hold (RFC 3986, `pchar`). */

@@ -17,6 +17,8 @@ export interface PaidRoute {
   readonly answer: 'stored' | 'streamed';
   /** Which statuses of the resource cost the payment; any other one releases it. */
   readonly chargeOn: '<400' | '<500';
+  /** In place of MAX_REQUEST_BODY_BYTES. */
+  readonly maxBodyBytes?: number;
   readonly resource: Resource;
 }
 

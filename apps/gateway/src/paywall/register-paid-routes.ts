@@ -27,6 +27,7 @@ export async function registerPaidRoutes(
         method: methods,
         url: route.path,
         exposeHeadRoute: false,
+        ...(route.maxBodyBytes === undefined ? {} : { bodyLimit: route.maxBodyBytes }),
         config: { access: { admit: (request, reply, pass) => paywall.admit(endpoint, request, reply, pass) } },
         handler: (request, reply) => paywall.serve(request, reply),
       });

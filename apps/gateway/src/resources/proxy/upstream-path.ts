@@ -1,3 +1,4 @@
+import { isSafeSegment } from '../../paywall/paid-path.js';
 import { UpstreamError } from '../../paywall/paid-route.js';
 import { parameterNames, type PathPattern, type PatternPart } from './path-pattern.js';
 
@@ -41,7 +42,7 @@ export class UpstreamPath {
     }
   }
 
-  /** @throws UpstreamError `refused` for a parameter that some reader of the path could take for another path */
+  /** @throws UpstreamError `refused` for a parameter that is not safe; the paywall lets none of those come this far */
   fill(parameters: Readonly<Record<string, string>>): string {
     const filled = this.#parts.map((part) => {
       if (typeof part === 'string') return part;
@@ -80,22 +81,8 @@ function encodeRest(rest: string): string {
 }
 
 function encodePart(value: string): string {
-  if (value === '' || isAmbiguous(value)) {
+  if (!isSafeSegment(value)) {
     throw new UpstreamError('refused', 'A parameter of the path is empty or could be read as another path.');
   }
   return encodeURIComponent(value);
-}
-
-const ENCODED_AGAIN = /%(25|2e|2f|5c|3b)/gi;
-// Dot parts, also with the `;` parameters some servers cut off; both slashes; control characters; half a surrogate pair.
-const OTHER_PATH = /^\.{1,2}(;|$)|[/\\\p{Cc}\p{Cs}]/u;
-
-/** Upstreams decode once, twice, or leniently: a value must be harmless in every reading. */
-function isAmbiguous(value: string): boolean {
-  for (let reading = value; ;) {
-    if (OTHER_PATH.test(reading)) return true;
-    const next = reading.replace(ENCODED_AGAIN, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-    if (next === reading) return false;
-    reading = next;
-  }
 }

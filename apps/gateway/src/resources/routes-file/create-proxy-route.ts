@@ -17,6 +17,7 @@ export interface RouteContext {
 }
 
 export interface ProxyRoute {
+  readonly path: string;
   readonly pattern: PathPattern;
   /** Null where anything else is wrong with the route. */
   readonly route: PaidRoute | null;
@@ -52,14 +53,14 @@ export function createProxyRoute(
         problems,
       });
   if (pattern === null) return null;
-  if (url === null) return { pattern, route: null };
+  if (url === null) return { path: description.path, pattern, route: null };
   const path = parse('upstream', () =>
     createUpstreamPath(pattern, url, faulty.has('stripPrefix') ? '' : description.stripPrefix),
   );
 
   if (path === null || price === null || faulty.size > 0 || problems.length > problemsBefore)
-    return { pattern, route: null };
-  const { answer, chargeOn, methods, mimeType, passCredentials, timeoutMs } = description;
+    return { path: description.path, pattern, route: null };
+  const { answer, chargeOn, maxBodyBytes, methods, mimeType, passCredentials, timeoutMs } = description;
   const resource = new ProxyResource({
     origin: url.origin,
     path,
@@ -69,6 +70,7 @@ export function createProxyRoute(
     maxStoredAnswerBytes: context.maxStoredAnswerBytes,
   });
   return {
+    path: description.path,
     pattern,
     route: {
       path: description.path,
@@ -78,6 +80,7 @@ export function createProxyRoute(
       mimeType,
       answer,
       chargeOn,
+      ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
       resource,
     },
   };

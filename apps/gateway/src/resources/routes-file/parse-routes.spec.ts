@@ -59,6 +59,7 @@ describe('parseRoutes', () => {
       answer: 'streamed',
       chargeOn: '<500',
       timeoutMs: 5_000,
+      maxBodyBytes: 10_000_000,
       passCredentials: true,
       upstreamHeaders: { 'X-Api-Key': 'Bearer ${API_KEY}', Host: 'store.internal' },
     };
@@ -71,6 +72,7 @@ describe('parseRoutes', () => {
         mimeType: 'text/plain; charset=utf-8',
         answer: 'streamed',
         chargeOn: '<500',
+        maxBodyBytes: 10_000_000,
       },
     ]);
   });
@@ -146,6 +148,8 @@ rotes: []
     ['methods: []', 'must name at least one'],
     ['description: ""', 'must have 1 to 500 characters'],
     ['timeoutMs: 5', 'must be at least 100'],
+    ['maxBodyBytes: -1', 'must be at least 0'],
+    ['maxBodyBytes: 1.5', 'must be a whole number of bytes'],
     ['passCredentials: "yes"', 'must be true or false'],
     ['upstreamHeaders: [x]', 'must be names and values'],
     ['upstreamHeaders: { X: 1 }', 'routes[0].upstreamHeaders.X (line 5): must be text'],
@@ -176,6 +180,15 @@ rotes: []
   - { path: ${other}, price: "2", upstream: "http://u", methods: [POST, GET] }`;
     expect(problems(text)).toEqual([
       'routes[1].path (line 3): overlaps routes[0].path for GET: some requests would have two prices.',
+    ]);
+  });
+
+  it('refuses two spellings of one path with different methods, for each would deny the methods of the other', () => {
+    const text = `routes:
+  - { path: "/v1/:a", price: "1", upstream: "http://u" }
+  - { path: "/v1/:b", price: "2", upstream: "http://u", methods: [POST] }`;
+    expect(problems(text)).toEqual([
+      'routes[1].path (line 3): overlaps routes[0].path with other methods: write both paths alike.',
     ]);
   });
 

@@ -55,23 +55,29 @@ interface Described {
   readonly created: ProxyRoute | null;
 }
 
-/** Where two routes fit one request, its price would be decided by how the request is spelled. */
+/**
+ * Where two routes fit one request, its price would be decided by how the request is spelled. One path may stand there
+ * several times, for different methods.
+ */
 function reportOverlaps(described: readonly Described[], problems: Problem[]): void {
   const paths = described.flatMap(({ place, methods, created }) =>
-    created === null ? [] : { place: [...place, 'path'], methods, pattern: created.pattern },
+    created === null ? [] : { place: [...place, 'path'], methods, ...created },
   );
   paths.forEach((one, index) => {
     const own = OWN_PATTERNS.find(({ pattern }) => overlap(one.pattern, pattern));
-    if (own !== undefined)
-      problems.push({
-        place: one.place,
-        message: `overlaps ${own.path}, which the gateway serves itself; take a path of your own, such as /v1/*`,
-      });
-    for (const earlier of paths.slice(0, index)) {
-      const shared = one.methods.filter((method) => earlier.methods.includes(method));
-      if (shared.length === 0 || !overlap(one.pattern, earlier.pattern)) continue;
-      const message = `overlaps ${formatPlace(earlier.place)} for ${shared.join(', ')}: some requests would have two prices`;
+    if (own !== undefined) {
+      const message = `overlaps ${own.path}, which the gateway serves itself; take a path of your own, such as /v1/*`;
       problems.push({ place: one.place, message });
+    }
+    for (const earlier of paths.slice(0, index)) {
+      if (!overlap(one.pattern, earlier.pattern)) continue;
+      const shared = one.methods.filter((method) => earlier.methods.includes(method));
+      if (one.path === earlier.path && shared.length === 0) continue;
+      const why =
+        shared.length > 0
+          ? `for ${shared.join(', ')}: some requests would have two prices`
+          : 'with other methods: write both paths alike';
+      problems.push({ place: one.place, message: `overlaps ${formatPlace(earlier.place)} ${why}` });
     }
   });
 }

@@ -59,6 +59,12 @@ export class RouteDescription {
   @Max(600_000, { message: 'timeoutMs must be at most $constraint1' })
   timeoutMs: number = 30_000;
 
+  @IsOptional()
+  @IsInt({ message: 'maxBodyBytes must be a whole number of bytes' })
+  @Min(0, { message: 'maxBodyBytes must be at least 0' })
+  @Max(268_435_456, { message: 'maxBodyBytes must be at most $constraint1' })
+  maxBodyBytes?: number;
+
   @IsString(text)
   stripPrefix: string = '';
 
@@ -79,6 +85,7 @@ const EVERY_KEY: Record<keyof RouteDescription, true> = {
   answer: true,
   chargeOn: true,
   timeoutMs: true,
+  maxBodyBytes: true,
   stripPrefix: true,
   passCredentials: true,
   upstreamHeaders: true,
