@@ -46,6 +46,7 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
   #blocking: Redis | null = null;
   #clock: RedisClock | null = null;
   #loop: PopLoop | null = null;
+  #closing: Promise<void> | null = null;
   #inFlight = 0;
   #pushing = 0;
   #onProgress: (() => void)[] = [];
@@ -83,7 +84,20 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
   }
 
   /** Stops taking, finishes what was taken, pushes the replies, then disconnects. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  on(): never {
+    throw new Error('The request-reply transport has no events; its log tells of connections.');
+  }
+
+  unwrap<T>(): T {
+    return [this.#commands, this.#blocking] as T;
+  }
+
+  async #close(): Promise<void> {
     const stopped = this.#loop?.stop();
     this.#progress();
     await stopped;
@@ -94,14 +108,6 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
     this.#clock?.stop();
     this.#commands?.disconnect();
     this.#blocking?.disconnect();
-  }
-
-  on(): never {
-    throw new Error('The request-reply transport has no events; its log tells of connections.');
-  }
-
-  unwrap<T>(): T {
-    return [this.#commands, this.#blocking] as T;
   }
 
   #room(): number | Promise<number> {

@@ -1,0 +1,162 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import { Controller, Logger, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { MessagePattern, Payload } from '@nestjs/microservices';
+
+import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { RequestReplyClient } from './request-reply-client.js';
+import { NoReplyError } from './request-reply-error.js';
+import { RequestReplyServer } from './request-reply-server.js';
+
+const QUEUE = 'faults';
+
+@Controller()
+class DoublingController {
+  @MessagePattern('question')
+  double(@Payload() data: number): { question: number; answer: number } {
+    return { question: data, answer: 2 * data };
+  }
+}
+
+@Module({ controllers: [DoublingController] })
+class DoublingModule {}
+
+describe('request and reply when parts fail', () => {
+  let redis: RedisServer;
+  let cleanUp: (() => Promise<unknown>)[] = [];
+
+  beforeEach(async () => {
+    Logger.overrideLogger(false);
+    redis = await startRedis({ appendonly: false });
+    cleanUp = [() => redis.stop()];
+  });
+
+  afterEach(async () => {
+    for (const step of cleanUp.reverse()) await step();
+  });
+
+  async function serve(): Promise<RequestReplyServer> {
+    const strategy = new RequestReplyServer({ redisUrl: redis.url, queue: QUEUE, closeTimeoutMs: 1_000 });
+    const app = await NestFactory.createMicroservice(DoublingModule, { strategy, logger: false });
+    await app.listen();
+    cleanUp.push(() => app.close());
+    return strategy;
+  }
+
+  function createClient(): RequestReplyClient {
+    const client = new RequestReplyClient({ redisUrl: redis.url, queue: QUEUE });
+    cleanUp.push(() => client.close());
+    return client;
+  }
+
+  it('answers inside the deadline although the server that took the questions was killed', async () => {
+    const { child, waitForLines } = startSilentServer(redis.url);
+    cleanUp.push(() => endChild(child));
+    await waitForLines('listening', 1);
+    const client = createClient();
+    const options = { timeoutMs: 20_000, retryAfterMs: 500 };
+    const answers = Array.from({ length: 20 }, (_, n) => client.ask('question', n, options));
+    await waitForLines('took', 20);
+    await endChild(child);
+    await serve();
+    const expected = Array.from({ length: 20 }, (_, n) => ({ question: n, answer: 2 * n }));
+    await expect(Promise.all(answers)).resolves.toEqual(expected);
+  });
+
+  it('survives a Redis that is killed and restarted under load, and gives nobody the answer of another', async () => {
+    const servers = await Promise.all([serve(), serve()]);
+    const clients = [createClient(), createClient()];
+    let asking = true;
+    const outcomes = { right: 0, wrong: 0, failed: [] as unknown[] };
+    const asker = async (n: number) => {
+      for (let question = n; asking; question += 1_000) {
+        try {
+          const options = { timeoutMs: 20_000, retryAfterMs: 300 };
+          const answer = await clients[n % 2]!.ask<{ question: number; answer: number }>('question', question, options);
+          if (answer.question === question && answer.answer === 2 * question) outcomes.right++;
+          else outcomes.wrong++;
+        } catch (error) {
+          outcomes.failed.push(error);
+        }
+      }
+    };
+    const askers = Array.from({ length: 64 }, (_, n) => asker(n));
+    for (let round = 0; round < 3; round++) {
+      await grows(() => outcomes.right, 1_000);
+      await redis.kill();
+      await redis.start();
+    }
+    await grows(() => outcomes.right, 1_000);
+    asking = false;
+    await Promise.all(askers);
+    expect(outcomes).toEqual({ right: outcomes.right, wrong: 0, failed: [] });
+    expect(clients.map((client) => client.pending)).toEqual([0, 0]);
+    for (const server of servers) expect(server.counts.taken).toBeGreaterThan(0);
+  });
+
+  it('gives up at the deadline while Redis is away, and asks as before when it is back', async () => {
+    await serve();
+    const client = createClient();
+    await client.ask('question', 1, { timeoutMs: 10_000 });
+    await redis.kill();
+    const failures = Array.from({ length: 10 }, (_, n) =>
+      client.ask('question', n, { timeoutMs: 300, retryAfterMs: 100 }).catch((error: unknown) => error),
+    );
+    for (const failure of await Promise.all(failures)) expect(failure).toBeInstanceOf(NoReplyError);
+    await redis.start();
+    const answer = client.ask('question', 21, { timeoutMs: 20_000, retryAfterMs: 500 });
+    await expect(answer).resolves.toEqual({ question: 21, answer: 42 });
+  });
+
+  it('asks nothing twice without leave, and starts to ask when Redis comes after the client', async () => {
+    await redis.kill();
+    const client = createClient();
+    const early = client.ask('question', 1, { timeoutMs: 20_000, retryAfterMs: 200 });
+    await redis.start();
+    await serve();
+    await expect(early).resolves.toEqual({ question: 1, answer: 2 });
+    const before = client.counts.askedAgain;
+    await client.ask('question', 2, { timeoutMs: 10_000 });
+    expect(client.counts.askedAgain).toBe(before);
+  });
+
+  it('closes server and client promptly while Redis is away or hangs', async () => {
+    const server = await serve();
+    const client = createClient();
+    await client.ask('question', 1, { timeoutMs: 10_000 });
+    redis.signal('SIGSTOP');
+    // Were they waiting for Redis, this would hang until the test runs out of time.
+    await Promise.all([server.close(), client.close()]);
+    redis.signal('SIGCONT');
+    const second = await serve();
+    await redis.kill();
+    await second.close();
+    expect(second.inFlight).toBe(0);
+  });
+});
+
+function startSilentServer(url: string) {
+  const program = join(__dirname, '../../test/silent-server.ts');
+  const child = spawn(process.execPath, ['--import', 'tsx', program, url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+  const waitForLines = async (start: string, count: number) => {
+    while (output.split('\n').filter((line) => line.startsWith(start)).length < count) await once(child.stdout, 'data');
+  };
+  return { child, waitForLines };
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+async function grows(read: () => number, by: number): Promise<void> {
+  const start = read();
+  while (read() < start + by) await new Promise((resolve) => setTimeout(resolve, 10));
+}

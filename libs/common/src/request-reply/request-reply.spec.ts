@@ -1,0 +1,329 @@
+import { Controller, Logger, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Ctx, EventPattern, MessagePattern, Payload, RpcException } from '@nestjs/microservices';
+import { Redis } from 'ioredis';
+import { firstValueFrom, of } from 'rxjs';
+
+import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { currentRequestId } from '../logging/request-id.js';
+import { RequestReplyClient, type RequestReplyClientOptions } from './request-reply-client.js';
+import { RequestReplyContext } from './request-reply-context.js';
+import { NoReplyError, QueueFullError, RequestFailedError } from './request-reply-error.js';
+import { RequestReplyServer, type RequestReplyServerOptions } from './request-reply-server.js';
+
+const QUEUE = 'verify';
+const REQUESTS = `tollgate:{${QUEUE}}:requests`;
+
+/** What the handlers of one test saw. */
+let handled: { replica: number; data: unknown }[] = [];
+/** Keeps `held` questions open until it is called. */
+let letGo: () => void = () => undefined;
+let held: Promise<void> = Promise.resolve();
+
+function createModule(replica: number) {
+  @Controller()
+  class EchoController {
+    @MessagePattern('echo')
+    echo(@Payload() data: unknown, @Ctx() context: RequestReplyContext) {
+      handled.push({ replica, data });
+      return { data, replica, requestId: context.requestId, inLog: currentRequestId() };
+    }
+
+    @MessagePattern('held')
+    async held(@Payload() data: unknown) {
+      handled.push({ replica, data });
+      await held;
+      return data;
+    }
+
+    @MessagePattern('observable')
+    observable() {
+      return of('first', 'last');
+    }
+
+    @MessagePattern('nothing')
+    nothing() {
+      return undefined;
+    }
+
+    @MessagePattern('fails')
+    fails() {
+      throw new Error('internal detail');
+    }
+
+    @MessagePattern('refuses')
+    refuses() {
+      throw new RpcException('told to the asker');
+    }
+
+    @EventPattern('happened')
+    happened(@Payload() data: unknown) {
+      handled.push({ replica, data });
+    }
+  }
+
+  @Module({ controllers: [EchoController] })
+  class EchoModule {}
+  return EchoModule;
+}
+
+describe('request and reply', () => {
+  let redis: RedisServer;
+  let direct: Redis;
+  let cleanUp: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    redis = await startRedis({ appendfsync: 'no' });
+    direct = new Redis(redis.url);
+    direct.on('error', () => undefined);
+  });
+
+  afterAll(async () => {
+    direct.disconnect();
+    await redis.stop();
+  });
+
+  beforeEach(async () => {
+    handled = [];
+    held = Promise.resolve();
+    await direct.flushall();
+  });
+
+  afterEach(async () => {
+    letGo();
+    for (const step of cleanUp.reverse()) await step();
+    cleanUp = [];
+  });
+
+  function hold(): void {
+    held = new Promise((resolve) => (letGo = resolve));
+  }
+
+  async function serve(replica = 0, options: Partial<RequestReplyServerOptions> = {}): Promise<RequestReplyServer> {
+    const strategy = new RequestReplyServer({ redisUrl: redis.url, queue: QUEUE, ...options });
+    const app = await NestFactory.createMicroservice(createModule(replica), { strategy, logger: false });
+    await app.listen();
+    cleanUp.push(() => app.close());
+    return strategy;
+  }
+
+  function createClient(options: Partial<RequestReplyClientOptions> = {}): RequestReplyClient {
+    const client = new RequestReplyClient({ redisUrl: redis.url, queue: QUEUE, ...options });
+    cleanUp.push(() => client.close());
+    return client;
+  }
+
+  const soon = { timeoutMs: 10_000 };
+
+  it('answers ask() and send(), with the request id in the context and in the log context of the handler', async () => {
+    await serve();
+    const client = createClient();
+    await expect(client.ask('echo', { a: 1 }, { ...soon, requestId: 'req-7' })).resolves.toEqual({
+      data: { a: 1 },
+      replica: 0,
+      requestId: 'req-7',
+      inLog: 'req-7',
+    });
+    await expect(firstValueFrom(client.send('echo', 'b'))).resolves.toMatchObject({ data: 'b' });
+    await expect(client.ask('observable', 0, soon)).resolves.toBe('last');
+    await expect(client.ask('nothing', 0, soon)).resolves.toBeNull();
+  });
+
+  it('delivers an event to one handler, and waits for no reply', async () => {
+    const server = await serve();
+    const client = createClient();
+    client.emit('happened', { n: 1 });
+    await eventually(() => handled.length === 1);
+    expect(handled[0]?.data).toEqual({ n: 1 });
+    expect(server.counts.answered).toBe(0);
+  });
+
+  it('tells the asker that a handler failed, without the inside of an unexpected error', async () => {
+    await serve();
+    const client = createClient();
+    const failure = await client.ask('fails', 0, soon).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(RequestFailedError);
+    expect(failure).toMatchObject({ code: 'handler_failed', message: 'Internal server error' });
+    await expect(client.ask('refuses', 0, soon)).rejects.toThrow('told to the asker');
+    await expect(client.ask('unknown.v9', 0, soon)).rejects.toMatchObject({ code: 'no_handler' });
+    await expect(client.ask('__proto__', 0, soon)).rejects.toMatchObject({ code: 'no_handler' });
+  });
+
+  it('has each request handled by exactly one of many replicas', async () => {
+    await Promise.all([0, 1, 2, 3].map((replica) => serve(replica, { popCount: 4 })));
+    const clients = [createClient({ queueLimit: 10_000 }), createClient({ queueLimit: 10_000 })];
+    const asked = Array.from({ length: 2_000 }, (_, n) => n);
+    const answers = await Promise.all(asked.map((n) => clients[n % 2]!.ask<{ data: number }>('echo', n, soon)));
+    expect(answers.map(({ data }) => data)).toEqual(asked);
+    expect(handled.map(({ data }) => data).sort((a, b) => Number(a) - Number(b))).toEqual(asked);
+    expect(new Set(handled.map(({ replica }) => replica)).size).toBe(4);
+  });
+
+  it('refuses at once what is above the limit of the queue, and never lets it grow further', async () => {
+    const limit = 50;
+    const clients = [1, 2, 3].map(() => createClient({ queueLimit: limit }));
+    await Promise.all(clients.map((client) => client.connect()));
+    const lengths: number[] = [];
+    const asked = clients.flatMap((client) =>
+      Array.from({ length: 200 }, (_, n) => client.ask('echo', n, soon).then(() => 'answered', nameOf)),
+    );
+    const refused = await eventually(async () => {
+      lengths.push(await direct.llen(REQUESTS));
+      return clients.reduce((sum, client) => sum + client.counts.queueFull, 0) >= 550;
+    });
+    expect(refused).toBe(true);
+    expect(await direct.llen(REQUESTS)).toBe(limit);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(limit);
+    await serve();
+    const outcomes = await Promise.all(asked);
+    expect(outcomes.filter((outcome) => outcome === 'answered')).toHaveLength(limit);
+    expect(outcomes.filter((outcome) => outcome === QueueFullError.name)).toHaveLength(550);
+  });
+
+  it('drops requests that are past their deadline unhandled', async () => {
+    const client = createClient();
+    await expect(client.ask('echo', 'late', { timeoutMs: 50 })).rejects.toBeInstanceOf(NoReplyError);
+    // Redis's clock, not this process's, decides: it is past the deadline when this has been read.
+    await direct.blpop('nothing', 0.2);
+    const server = await serve();
+    await expect(client.ask('echo', 'in time', soon)).resolves.toMatchObject({ data: 'in time' });
+    expect(handled.map(({ data }) => data)).toEqual(['in time']);
+    expect(server.counts.pastDeadline).toBe(1);
+  });
+
+  it('skips what is malformed or too long in the list, and goes on', async () => {
+    const valid = { v: 1, id: 'x', pattern: 'echo', data: 1, replyTo: null, deadlineMs: 9e15, requestId: 'r' };
+    const malformed = [
+      '',
+      'not json',
+      'null',
+      '[]',
+      '7',
+      '[['.repeat(50_000),
+      `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
+      '{"__proto__":{"v":1}}',
+      JSON.stringify({ ...valid, v: 2 }),
+      JSON.stringify({ ...valid, id: 'i'.repeat(129) }),
+      JSON.stringify({ ...valid, pattern: { deep: true } }),
+      JSON.stringify({ ...valid, deadlineMs: 'never' }),
+      JSON.stringify({ ...valid, replyTo: 'tollgate:{pay-1}:birth' }),
+      JSON.stringify({ ...valid, replyTo: 5 }),
+      JSON.stringify({ ...valid, data: undefined }),
+      JSON.stringify({ ...valid, data: 'x'.repeat(300_000) }),
+    ];
+    await direct.rpush(REQUESTS, ...malformed, Buffer.from([0xff, 0xfe, 0x00]));
+    const server = await serve();
+    await expect(createClient().ask('echo', 'good', soon)).resolves.toMatchObject({ data: 'good' });
+    expect(handled).toHaveLength(1);
+    expect(server.counts.malformed).toBe(malformed.length + 1);
+  });
+
+  it('refuses to send what a server would skip', async () => {
+    await expect(createClient().ask('echo', 'x'.repeat(300_000), soon)).rejects.toBeInstanceOf(RangeError);
+    expect(await direct.llen(REQUESTS)).toBe(0);
+  });
+
+  it('skips malformed replies, and replies to questions nobody asked', async () => {
+    hold();
+    await serve();
+    const client = createClient();
+    const answer = client.ask('held', 'mine', soon);
+    await eventually(() => handled.length === 1);
+    const list = (await direct.client('LIST')) as string;
+    const clientId = /name=tollgate-verify-(\S+)-asks/.exec(list)![1];
+    const stranger = JSON.stringify({ v: 1, id: `${clientId}.zz`, data: 'stranger' });
+    await direct.rpush(`tollgate:{${QUEUE}}:replies:${clientId}`, 'junk', '{"v":1}', stranger);
+    await eventually(() => client.counts.strayReplies === 1);
+    letGo();
+    await expect(answer).resolves.toBe('mine');
+  });
+
+  it('asks again inside the deadline, and another server answers', async () => {
+    hold();
+    const first = await serve(1);
+    const client = createClient();
+    const answer = client.ask('held', 'again', { timeoutMs: 10_000, retryAfterMs: 100 });
+    await eventually(() => first.inFlight === 1);
+    await eventually(() => handled.length === 2);
+    letGo();
+    await expect(answer).resolves.toBe('again');
+    await eventually(() => client.counts.strayReplies >= 1);
+    expect(client.pending).toBe(0);
+  });
+
+  it('handles at most maxInFlight at once and leaves the rest to other replicas', async () => {
+    hold();
+    const server = await serve(1, { maxInFlight: 3 });
+    const client = createClient();
+    const answers = Array.from({ length: 10 }, (_, n) => client.ask('held', n, soon));
+    await eventually(async () => server.inFlight === 3 && (await direct.llen(REQUESTS)) === 7);
+    letGo();
+    await expect(Promise.all(answers)).resolves.toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it('finishes what it took when it closes, and takes nothing more', async () => {
+    hold();
+    const server = await serve(1, { maxInFlight: 5 });
+    const client = createClient();
+    const answers = Array.from({ length: 5 }, (_, n) => client.ask('held', n, soon));
+    await eventually(() => server.inFlight === 5);
+    const closed = server.close();
+    const later = client.ask('echo', 'later', soon);
+    letGo();
+    await expect(Promise.all(answers)).resolves.toEqual([0, 1, 2, 3, 4]);
+    await closed;
+    await eventually(async () => (await direct.llen(REQUESTS)) === 1);
+    await serve(2);
+    await expect(later).resolves.toMatchObject({ replica: 2 });
+  });
+
+  it('settles what is open when the client closes', async () => {
+    const client = createClient();
+    const answer = client.ask('echo', 1, soon).catch((error: unknown) => error);
+    await eventually(async () => (await direct.llen(REQUESTS)) === 1);
+    await client.close();
+    await expect(answer).resolves.toBeInstanceOf(NoReplyError);
+    await expect(client.ask('echo', 2, soon)).rejects.toBeInstanceOf(NoReplyError);
+  });
+
+  it('lets the list of a client that has died expire', async () => {
+    await serve();
+    const dead = `tollgate:{${QUEUE}}:replies:dead`;
+    const question = { v: 1, id: 'dead.1', pattern: 'echo', data: 1, replyTo: dead, deadlineMs: 9e15, requestId: 'r' };
+    await direct.rpush(REQUESTS, JSON.stringify(question));
+    await eventually(async () => (await direct.llen(dead)) === 1);
+    expect(await direct.pttl(dead)).toBeGreaterThan(0);
+  });
+
+  it('goes on after FLUSHALL, also with the scripts flushed', async () => {
+    await serve();
+    const client = createClient();
+    await client.ask('echo', 1, soon);
+    await direct.flushall();
+    await direct.script('FLUSH');
+    await expect(client.ask('echo', 2, soon)).resolves.toMatchObject({ data: 2 });
+  });
+
+  it('goes on after its list was another type for a while', async () => {
+    await serve();
+    const client = createClient();
+    await direct.set(REQUESTS, 'a string');
+    const answer = client.ask('echo', 1, { timeoutMs: 10_000, retryAfterMs: 500 });
+    await eventually(() => client.pending === 1);
+    await direct.del(REQUESTS);
+    await expect(answer).resolves.toMatchObject({ data: 1 });
+  });
+});
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : String(error);
+}
+
+async function eventually(condition: () => boolean | Promise<boolean>): Promise<boolean> {
+  for (let attempt = 0; attempt < 1_000; attempt++) {
+    if (await condition()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('it did not come true');
+}
