@@ -26,10 +26,8 @@ function assertSameOrigin(request: RequestSnapshot, response: Response): Request
 }
 
 /** True when money was committed to this request. `intended` moved none; what failed or was given up is settled. */
-function isPaid(stored: StoredRevision | null, request: RequestSnapshot): boolean {
-  // A key of the caller's own names one purchase for good: a repeat asks for its answer again.
-  const isRepeat = stored?.payment.state === 'redeemed' && request.headers.has(IDEMPOTENCY_KEY);
-  return stored?.payment.state === 'signed' || isRepeat;
+function isPaid({ payment }: StoredRevision, canRepeat: boolean): boolean {
+  return payment.state === 'signed' || (payment.state === 'redeemed' && canRepeat);
 }
 
 async function finish(
@@ -58,9 +56,11 @@ export async function runProcedure(
   onUnpaid: (response: Response) => Response,
 ): Promise<Response> {
   const key = requestKey(request);
+  // A key of the caller's own names one purchase for good: a repeat asks for its answer again.
+  let canRepeat = request.headers.has(IDEMPOTENCY_KEY);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     let stored = await context.store.read(key);
-    if (stored && isPaid(stored, request)) {
+    if (stored && isPaid(stored, canRepeat)) {
       context.onEvent({ type: 'resuming', key, payment: stored.payment });
     } else {
       const response = await context.fetch(
@@ -73,6 +73,8 @@ export async function runProcedure(
       const challenge = await readChallenge(response);
       const afterRevision = stored?.revision ?? 0;
       stored = await signPayment(context, { key, request: paidRequest, challenge, afterRevision });
+      // Somebody else bought the same meanwhile: that purchase serves this call too, even when it is done already.
+      if (!stored) canRepeat = true;
     }
     const answer = stored && (await finish(context, key, request, stored));
     if (answer) return answer;

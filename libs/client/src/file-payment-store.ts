@@ -8,8 +8,9 @@ import type { PaymentStore, StoredPayment, StoredRevision } from './payment-stor
 const FILE_NAME = /^([0-9a-f]{64})\.([0-9]{1,9})\.json$/;
 
 /**
- * A directory with one file per payment, `<key>.<revision>.json`, readable by its owner only. A revision is written
- * beside, flushed, and linked into place: the link fails when it exists, which makes the write a compare-and-set.
+ * A directory with the last two revisions of each payment, `<key>.<revision>.json`, readable by their owner only.
+ * A revision is written beside, flushed, and linked into place: the link fails when it exists, which makes the
+ * write a compare-and-set.
  */
 export class FilePaymentStore implements PaymentStore {
   readonly #directory: string;
@@ -42,8 +43,10 @@ export class FilePaymentStore implements PaymentStore {
     } finally {
       await rm(draft, { force: true });
     }
+    // While we wrote, others may have gone on by several revisions and removed the one we then linked again.
+    if (Math.max(...(await this.#revisionsOf(key))) !== afterRevision + 1) return false;
     await this.#flushDirectory();
-    if (afterRevision > 0) await rm(this.#path(key, afterRevision), { force: true });
+    if (afterRevision > 1) await rm(this.#path(key, afterRevision - 1), { force: true });
     return true;
   }
 
@@ -119,4 +122,4 @@ export class FilePaymentStore implements PaymentStore {
 }
 
 const isFileError = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;
+  typeof error === 'object' && error !== null && 'code' in error && error.code === code;

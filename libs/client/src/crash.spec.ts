@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { callRpc } from '../../../devnet/json-rpc.js';
+import { transferTokens } from '../../../devnet/transfer-tokens.js';
+import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
+import { FilePaymentStore } from './file-payment-store.js';
+
+const run = promisify(execFile);
+
+let chain: Devnet;
+let server: PaidServer;
+let directory: string;
+let payerIndex = 0;
+
+const payer = () => chain.accounts[payerIndex]!;
+
+interface ChildResult {
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Pays in a process of its own; `dieAt` names the event at which it gets SIGKILL. */
+async function payInChild(dieAt: string | null = null, idempotencyKey: string | null = null): Promise<ChildResult> {
+  const asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
+  const { rpcUrl } = chain;
+  const task = { url: server.url, rpcUrl, privateKey: payer().privateKey, asset, directory, dieAt, idempotencyKey };
+  const env = { ...process.env, TASK: JSON.stringify(task) };
+  try {
+    const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'libs/client/test/paying-child.ts'], {
+      env,
+    });
+    return { signal: null, stdout, stderr };
+  } catch (error) {
+    const { signal = null, stdout = '', stderr = '' } = error as Partial<ChildResult>;
+    return { signal, stdout, stderr };
+  }
+}
+
+const storedPayment = async () => {
+  const [entry, ...more] = await new FilePaymentStore(directory).list();
+  expect(more).toEqual([]);
+  return entry!.payment;
+};
+
+beforeAll(async () => {
+  chain = await startChain();
+});
+afterAll(() => chain.stop());
+beforeEach(async () => {
+  server = await startPaidServer(chain);
+  directory = await mkdtemp(join(tmpdir(), 'payments-'));
+  payerIndex += 1;
+});
+afterEach(async () => {
+  await server.close();
+  await rm(directory, { recursive: true });
+});
+
+describe('a payer killed', () => {
+  it('between signing and sending: the next process sends those bytes and redeems', async () => {
+    expect(await payInChild('signed')).toMatchObject({ signal: 'SIGKILL' });
+    expect(await listTransfers(chain, payer().address)).toEqual([]);
+    const { state, transaction } = await storedPayment();
+    expect(state).toBe('signed');
+
+    expect(JSON.parse((await payInChild()).stdout)).toEqual({ conditions: 'Clear', number: 1 });
+    expect(await listTransfers(chain, payer().address)).toEqual([transaction?.txHash]);
+    expect(server.paid()).toHaveLength(1);
+  });
+
+  it('between paying and redeeming: the next process redeems without paying', async () => {
+    expect(await payInChild('mined')).toMatchObject({ signal: 'SIGKILL' });
+    const [txHash] = await listTransfers(chain, payer().address);
+    expect(txHash).toBeDefined();
+    expect(server.paid()).toEqual([]);
+
+    expect(JSON.parse((await payInChild()).stdout)).toEqual({ conditions: 'Clear', number: 1 });
+    expect(await listTransfers(chain, payer().address)).toEqual([txHash]);
+    expect(server.seen.filter(({ proof }) => !proof)).toHaveLength(1);
+  });
+
+  it('before signing: the next process starts anew and pays once', async () => {
+    expect(await payInChild('intended')).toMatchObject({ signal: 'SIGKILL' });
+    expect((await payInChild()).signal).toBeNull();
+    expect(await listTransfers(chain, payer().address)).toHaveLength(1);
+  });
+
+  it('again and again at every step pays once', async () => {
+    for (const dieAt of ['intended', 'signed', 'resuming', 'mined', 'mined']) {
+      expect(await payInChild(dieAt)).toMatchObject({ signal: 'SIGKILL' });
+    }
+    expect(JSON.parse((await payInChild()).stdout)).toEqual({ conditions: 'Clear', number: 1 });
+    expect(await listTransfers(chain, payer().address)).toHaveLength(1);
+  });
+
+  it('or not, and started twice at once under one key, pays once: both get the answer', async () => {
+    const results = await Promise.all([payInChild(null, 'order-1'), payInChild(null, 'order-1')]);
+    expect(results.map(({ stdout }) => JSON.parse(stdout) as unknown)).toEqual(
+      Array(2).fill({ conditions: 'Clear', number: 1 }),
+    );
+    expect(await listTransfers(chain, payer().address)).toHaveLength(1);
+  });
+
+  it('whose nonce somebody else used: no second payment until that is final, then a new one', async () => {
+    expect(await payInChild('signed')).toMatchObject({ signal: 'SIGKILL' });
+    const { transaction } = await storedPayment();
+    await transferTokens(chain, { from: payer().address, to: chain.accounts[0]!.address, amountBaseUnits: 1n });
+
+    const early = await payInChild();
+    expect(early.stderr).toContain('broadcast_refused');
+    expect(await listTransfers(chain, payer().address)).toEqual([]);
+
+    await callRpc(chain.rpcUrl, 'anvil_mine', ['0x100']);
+    expect(JSON.parse((await payInChild()).stdout)).toEqual({ conditions: 'Clear', number: 1 });
+    const paid = await listTransfers(chain, payer().address);
+    expect(paid).toHaveLength(1);
+    expect(paid).not.toContain(transaction?.txHash);
+  });
+
+  it('leaves files that only their owner can read', async () => {
+    await payInChild('signed');
+    const names = await readdir(directory);
+    expect(names).toHaveLength(2);
+    for (const name of names) expect((await stat(join(directory, name))).mode & 0o077).toBe(0);
+  });
+});

@@ -1,0 +1,127 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { FilePaymentStore } from './file-payment-store.js';
+import { parseStoredPayment } from './parse-stored-payment.js';
+import { abandonPayment, MemoryPaymentStore, type PaymentStore, type StoredPayment } from './payment-store.js';
+
+const key = 'ab'.repeat(32);
+const payment: StoredPayment = {
+  state: 'signed',
+  method: 'GET',
+  url: 'https://example.com/api/weather',
+  idempotencyKey: 'k',
+  chainId: 1328,
+  payer: `0x${'11'.repeat(20)}`,
+  requirement: {
+    scheme: 'exact',
+    network: 'chain-testnet',
+    maxAmountRequired: '1000',
+    resource: '/api/weather',
+    description: '',
+    mimeType: 'application/json',
+    payTo: `0x${'22'.repeat(20)}`,
+    maxTimeoutSeconds: 300,
+    asset: `0x${'33'.repeat(20)}`,
+    extra: { name: 'USDC', version: '2', reference: 'chain-1-a' },
+  },
+  createdAtMs: 1,
+  transaction: { txHash: `0x${'44'.repeat(32)}`, rawTransaction: '0x02', nonce: 0 },
+};
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'payments-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+describe.each<[string, () => PaymentStore]>([
+  ['MemoryPaymentStore', () => new MemoryPaymentStore()],
+  ['FilePaymentStore', () => new FilePaymentStore(join(directory, 'new'))],
+])('%s', (_name, create) => {
+  it('keeps the newest revision of each key', async () => {
+    const store = create();
+    expect(await store.read(key)).toBeNull();
+    expect(await store.list()).toEqual([]);
+    expect(await store.write(key, { ...payment, state: 'intended', transaction: null }, 0)).toBe(true);
+    expect(await store.write(key, payment, 1)).toBe(true);
+    expect(await store.read(key)).toEqual({ payment, revision: 2 });
+    expect(await store.list()).toEqual([{ key, payment, revision: 2 }]);
+  });
+
+  it('lets one of many writers win, at every revision', async () => {
+    const store = create();
+    for (let revision = 0; revision < 5; revision += 1) {
+      const writes = Array.from({ length: 20 }, (_, writer) =>
+        store.write(key, { ...payment, idempotencyKey: String(writer) }, revision),
+      );
+      const results = await Promise.all(writes);
+      expect(results.filter(Boolean)).toHaveLength(1);
+      expect((await store.read(key))?.payment.idempotencyKey).toBe(String(results.indexOf(true)));
+    }
+  });
+
+  it('refuses a writer who read an old revision', async () => {
+    const store = create();
+    await store.write(key, payment, 0);
+    await store.write(key, payment, 1);
+    expect(await store.write(key, payment, 0)).toBe(false);
+    expect(await store.write(key, payment, 1)).toBe(false);
+    expect(await store.write(key, payment, 7)).toBe(false);
+  });
+
+  it('gives up an open payment, and only such', async () => {
+    const store = create();
+    expect(await abandonPayment(store, key)).toBe(false);
+    await store.write(key, payment, 0);
+    expect(await abandonPayment(store, key)).toBe(true);
+    expect(await abandonPayment(store, key)).toBe(false);
+    expect((await store.read(key))?.payment.state).toBe('abandoned');
+  });
+});
+
+describe('FilePaymentStore', () => {
+  it('shares a directory with other stores and keeps the last two revisions', async () => {
+    const [one, other] = [new FilePaymentStore(directory), new FilePaymentStore(directory)];
+    await one.write(key, payment, 0);
+    await other.write(key, { ...payment, state: 'redeemed' }, 1);
+    expect((await one.read(key))?.payment.state).toBe('redeemed');
+    await one.write(key, payment, 2);
+    expect((await readdir(directory)).sort()).toEqual([`${key}.2.json`, `${key}.3.json`]);
+  });
+
+  it.each(['', '{', 'null', '{"state":"signed"}', JSON.stringify({ ...payment, transaction: null })])(
+    'says so when a file is damaged, instead of forgetting the payment: %s',
+    async (text) => {
+      await writeFile(join(directory, `${key}.1.json`), text);
+      await expect(new FilePaymentStore(directory).read(key)).rejects.toMatchObject({ code: 'store_damaged' });
+    },
+  );
+
+  it('ignores files that are not its own', async () => {
+    await writeFile(join(directory, 'notes.txt'), 'x');
+    expect(await new FilePaymentStore(directory).list()).toEqual([]);
+  });
+});
+
+describe('parseStoredPayment', () => {
+  it('reads back what was written', () => {
+    expect(parseStoredPayment(JSON.parse(JSON.stringify(payment)))).toEqual(payment);
+  });
+
+  it('gives a payment or an error for anything', () => {
+    const changed = fc
+      .tuple(fc.constantFrom(...Object.keys(payment)), fc.anything())
+      .map(([field, value]) => ({ ...payment, [field]: value }));
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), changed), (value) => {
+        try {
+          expect(parseStoredPayment(value).payer).toMatch(/^0x/);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,47 @@
+import { judgeResponse, readRetryAfter } from './judge-response.js';
+
+const nowMs = Date.parse('2026-01-01T00:00:00Z');
+const judge = (status: number, headers: Record<string, string> = {}, seen = { releases: 0, undiagnosed: 0 }) =>
+  judgeResponse(new Response(null, { status, headers }), { nowMs, ...seen });
+
+describe('readRetryAfter', () => {
+  it.each([
+    ['0', 0],
+    ['2', 2000],
+    ['Thu, 01 Jan 2026 00:00:03 GMT', 3000],
+    ['Thu, 01 Jan 2020 00:00:00 GMT', 0],
+    ['99999999999999999999', 30_000],
+    ['soon', null],
+    ['-1', 0],
+    ['', null],
+  ])('reads %j as %j ms', (value, expected) => {
+    expect(readRetryAfter(new Headers({ 'retry-after': value }), nowMs)).toBe(expected);
+  });
+});
+
+describe('judgeResponse', () => {
+  it.each([
+    [200, {}, { kind: 'answer', isFinal: true }],
+    [204, {}, { kind: 'answer', isFinal: true }],
+    [304, {}, { kind: 'answer', isFinal: true }],
+    [404, {}, { kind: 'answer', isFinal: false }],
+    [404, { 'Idempotent-Replayed': 'true' }, { kind: 'answer', isFinal: true }],
+    [409, {}, { kind: 'answer', isFinal: false }],
+    [409, { 'Retry-After': '1' }, { kind: 'retry', delayMs: 1000 }],
+    [429, {}, { kind: 'answer', isFinal: false }],
+    [500, { 'X-Payment-Released': 'true' }, { kind: 'answer', isFinal: false }],
+    [503, {}, { kind: 'retry', delayMs: null }],
+    [307, { Location: '/x' }, { kind: 'redirect', location: '/x' }],
+    [402, { 'X-Payment-Failure': 'payment_used' }, { kind: 'refused', failure: 'payment_used' }],
+    [402, { 'X-Payment-Failure': 'receipt_missing' }, { kind: 'retry', delayMs: 1000 }],
+    [402, {}, { kind: 'retry', delayMs: 1000 }],
+  ])('%d %j', (status, headers, expected) => {
+    expect(judge(status, headers)).toMatchObject(expected);
+  });
+
+  it('gives up on a 402 without a cause, and on releases, after a few', () => {
+    expect(judge(402, {}, { releases: 0, undiagnosed: 3 })).toMatchObject({ kind: 'refused', failure: null });
+    const released = { 'X-Payment-Released': 'true', 'Retry-After': '0' };
+    expect(judge(503, released, { releases: 2, undiagnosed: 0 })).toMatchObject({ kind: 'answer', isFinal: false });
+  });
+});

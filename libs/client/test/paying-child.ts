@@ -1,0 +1,30 @@
+import { fetchWithPayment, createWallet, type TrustedAsset } from '@tollgate/client';
+import type { Hex } from '@tollgate/protocol';
+import { FilePaymentStore } from '../src/file-payment-store.js';
+
+/** Pays once in a process of its own, which dies by SIGKILL at the named event. */
+interface Task {
+  url: string;
+  rpcUrl: string;
+  privateKey: Hex;
+  asset: TrustedAsset;
+  directory: string;
+  dieAt: string | null;
+  idempotencyKey: string | null;
+}
+
+const task = JSON.parse(process.env['TASK'] ?? '') as Task;
+const wallet = createWallet({ account: task.privateKey, rpcUrl: task.rpcUrl, chainId: task.asset.chainId });
+const payingFetch = fetchWithPayment(fetch, wallet, {
+  assets: [task.asset],
+  maxAmount: '0.001',
+  store: new FilePaymentStore(task.directory),
+  onEvent: ({ type }) => {
+    if (type === task.dieAt) process.kill(process.pid, 'SIGKILL');
+  },
+});
+const response = await payingFetch(
+  task.url,
+  task.idempotencyKey ? { headers: { 'Idempotency-Key': task.idempotencyKey } } : {},
+);
+process.stdout.write(await response.text());
