@@ -1,0 +1,293 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { encodeProof, parseChallenge } from '@tollgate/protocol';
+
+import { startStack, type Stack } from '../../devnet/stack.js';
+import { transferTokens } from '../../devnet/transfer-tokens.js';
+import { startRawUpstream, startUpstream, type Upstream } from './start-upstream.js';
+
+const SECRET = 'k3y-of-the-upstream';
+const LARGE = 200_000;
+
+/** Paid routes end to end: real services, chain and Redis, and an upstream that can be made to fail. */
+describe('paid routes', () => {
+  let upstream: Awaited<ReturnType<typeof startUpstream>>;
+  let breaking: Upstream;
+  let stack: Stack;
+  const folder = mkdtempSync(join(tmpdir(), 'paid-routes-'));
+  let raw = '';
+
+  beforeAll(async () => {
+    upstream = await startUpstream((_, response) => response.end());
+    breaking = await startRawUpstream((socket) => socket.end(raw));
+    const file = join(folder, 'routes.yaml');
+    writeFileSync(
+      file,
+      `routes:
+  - path: /v1/quotes/:symbol
+    price: "0.01"
+    upstream: \${UPSTREAM}/internal
+    upstreamHeaders: { X-Api-Key: "\${UPSTREAM_KEY}" }
+    timeoutMs: 1000
+  - { path: /v1/orders, methods: [POST], price: "0.02", upstream: "\${UPSTREAM}", timeoutMs: 1000, maxBodyBytes: 100000 }
+  - { path: /v1/events/:topic, price: "0.03", upstream: "\${UPSTREAM}", answer: streamed }
+  - { path: /broken/quote, price: "0.01", upstream: "${breaking.url}" }
+  - { path: /gone/quote, price: "0.01", upstream: "\${GONE}" }
+`,
+    );
+    const gone = await startUpstream(() => undefined);
+    await gone.stop();
+    stack = await startStack({
+      env: {
+        ROUTES_FILE: file,
+        UPSTREAM: upstream.url,
+        UPSTREAM_KEY: SECRET,
+        GONE: gone.url,
+        LEASE_MS: '1000',
+        MAX_STORED_ANSWER_BYTES: '100000',
+      },
+    });
+  });
+
+  afterAll(async () => {
+    await stack?.stop();
+    await upstream.stop();
+    await breaking.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  beforeEach(() => {
+    upstream.requests.length = 0;
+    upstream.answer = (_, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
+  });
+
+  const url = (path: string) => stack.baseUrl + path;
+
+  /** Pays what the route asks, bound to its challenge; gives the request that redeems the payment. */
+  async function buy(path: string, init: RequestInit = {}): Promise<(changes?: RequestInit) => Promise<Response>> {
+    const unpaid = await fetch(url(path), init);
+    expect(unpaid.status).toBe(402);
+    const [requirement] = parseChallenge(await unpaid.json()).accepts;
+    const { maxAmountRequired, network, extra } = requirement!;
+    const { reference } = extra;
+    const amountBaseUnits = BigInt(maxAmountRequired);
+    const txHash = await transferTokens(stack.chain, { amountBaseUnits, lockReference: reference });
+    const proof = encodeProof({ x402Version: 1, scheme: 'exact', network, payload: { txHash, reference } });
+    return (changes) => fetch(url(path), { ...init, ...changes, headers: { ...init.headers, 'X-Payment': proof } });
+  }
+
+  const isReleased = (response: Response) => response.headers.get('X-Payment-Released') === 'true';
+  const isReplayed = (response: Response) => response.headers.get('Idempotent-Replayed') === 'true';
+
+  it('sell what an upstream answers, and keep the payment from it', async () => {
+    const challenge = parseChallenge(await (await fetch(url('/v1/quotes/SEI?full=1'))).json());
+    expect(challenge.accepts).toMatchObject([
+      { resource: '/v1/quotes/SEI', maxAmountRequired: '10000', description: 'GET /v1/quotes/:symbol' },
+    ]);
+    const redeem = await buy('/v1/quotes/SEI?full=1', { headers: { cookie: 'a=b', 'x-forwarded-for': '1.2.3.4' } });
+    expect(upstream.requests).toEqual([]);
+
+    const paid = await redeem();
+    expect([paid.status, await paid.json()]).toEqual([200, { ok: true }]);
+    expect(paid.headers.get('cache-control')).toBe('private');
+    expect(upstream.requests).toMatchObject([{ method: 'GET', url: '/internal/v1/quotes/SEI?full=1' }]);
+    const { headers } = upstream.requests[0]!;
+    expect(headers).toMatchObject({ 'x-api-key': SECRET, 'x-forwarded-for': '127.0.0.1' });
+    expect(headers['idempotency-key']).toBeTruthy();
+    expect(headers).not.toHaveProperty('x-payment');
+    expect(headers).not.toHaveProperty('cookie');
+
+    const again = await redeem();
+    expect([isReplayed(again), await again.json()]).toEqual([true, { ok: true }]);
+    expect(upstream.requests).toHaveLength(1);
+    expect(stack.logs()).not.toContain(SECRET);
+  });
+
+  it('pass on a body, and let a payment buy no other one', async () => {
+    upstream.answer = (_, response) => response.writeHead(201).end('done');
+    const body = 'x'.repeat(90_000);
+    const redeem = await buy('/v1/orders', { method: 'POST', body });
+    const paid = await redeem();
+    expect([paid.status, await paid.text()]).toEqual([201, 'done']);
+    expect(upstream.requests[0]!.body).toBe(body);
+
+    const other = await redeem({ body: 'another order' });
+    expect(other.status).toBe(409);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('read no body that is larger than the route says', async () => {
+    const tooLarge = await fetch(url('/v1/orders'), {
+      method: 'POST',
+      body: 'x'.repeat(100_001),
+      headers: { 'X-Payment': encodeProof(anyProof()) },
+    });
+    expect(tooLarge.status).toBe(413);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it.each([
+    ['/v1/quotes/BTC%2Fhistory'],
+    ['/v1/quotes/..%2f..%2fadmin'],
+    ['/v1/quotes/%2e%2e%2fadmin'],
+    ['/v1/quotes/%252e%252e'],
+    ['/v1/quotes/..%5cadmin'],
+  ])('sell nothing under %s, which an upstream may read as another path', async (path) => {
+    const response = await fetch(url(path));
+    expect(response.status).toBe(400);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('charge nothing for an error of the upstream, and take the same proof again', async () => {
+    upstream.answer = (_, response) => response.writeHead(500, { 'x-payment-released': 'false' }).end('no');
+    const redeem = await buy('/v1/quotes/A');
+    const failed = await redeem();
+    expect([failed.status, isReleased(failed), await failed.text()]).toEqual([500, true, 'no']);
+    upstream.answer = (_, response) => response.end('yes');
+    const paid = await redeem();
+    expect([paid.status, isReleased(paid), await paid.text()]).toEqual([200, false, 'yes']);
+    expect(new Set(upstream.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  });
+
+  it('charge nothing for an upstream that hangs', async () => {
+    upstream.answer = () => undefined;
+    const redeem = await buy('/v1/quotes/B');
+    const late = await redeem();
+    expect([late.status, isReleased(late)]).toEqual([504, true]);
+    upstream.answer = (_, response) => response.end('yes');
+    expect(await (await redeem()).text()).toBe('yes');
+  });
+
+  it('charge nothing for an answer that breaks off half-way', async () => {
+    raw = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf';
+    const redeem = await buy('/broken/quote');
+    const broken = await redeem();
+    expect([broken.status, isReleased(broken)]).toEqual([502, true]);
+    raw = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole';
+    expect(await (await redeem()).text()).toBe('whole');
+  });
+
+  it('charge nothing, however often, for an upstream that is not there', async () => {
+    const redeem = await buy('/gone/quote');
+    for (let attempt = 1; attempt <= 7; attempt += 1) {
+      const gone = await redeem();
+      expect([gone.status, isReleased(gone)]).toEqual([502, true]);
+    }
+  });
+
+  it('charge nothing, and pass on no challenge, for an upstream that asks for money itself', async () => {
+    upstream.answer = (_, response) => response.writeHead(402).end('{"x402Version":1,"accepts":[]}');
+    const redeem = await buy('/v1/quotes/C');
+    const foreign = await redeem();
+    expect([foreign.status, isReleased(foreign)]).toEqual([502, true]);
+  });
+
+  it('let a payment be released five times and not more', async () => {
+    upstream.answer = (_, response) => response.writeHead(503).end();
+    const redeem = await buy('/v1/quotes/D');
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      const failed = await redeem();
+      expect([failed.status, isReleased(failed)]).toEqual([503, true]);
+    }
+    const refused = await redeem();
+    expect([refused.status, refused.headers.get('X-Payment-Failure')]).toEqual([402, 'released_too_often']);
+    expect(upstream.requests).toHaveLength(5);
+  });
+
+  it('keep a payment whose unsafe request timed out for its repeat, which the upstream can tell', async () => {
+    upstream.answer = () => undefined;
+    const redeem = await buy('/v1/orders', { method: 'POST', body: 'order' });
+    const late = await redeem();
+    expect([late.status, isReleased(late)]).toEqual([504, false]);
+    upstream.answer = (_, response) => response.end('done');
+    let repeat = await redeem();
+    while (repeat.status === 409) {
+      expect(repeat.headers.get('Retry-After')).toBeTruthy();
+      await sleep(100);
+      repeat = await redeem();
+    }
+    expect([repeat.status, await repeat.text()]).toEqual([200, 'done']);
+    const keys = upstream.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toHaveLength(2);
+    expect(keys[0]).toBe(keys[1]);
+  });
+
+  it('keep the answer for a client that left before it came', async () => {
+    const leave = new AbortController();
+    upstream.answer = (_, response) => {
+      leave.abort();
+      setTimeout(() => response.end('made'), 50);
+    };
+    const redeem = await buy('/v1/quotes/F');
+    await expect(redeem({ signal: leave.signal })).rejects.toThrow();
+    let again = await redeem();
+    while (again.status === 409) {
+      await sleep(50);
+      again = await redeem();
+    }
+    expect([isReplayed(again), await again.text()]).toEqual([true, 'made']);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('stream an answer while it is made, and make it again for who lost it', async () => {
+    let finish = (): void => undefined;
+    upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('first');
+      finish = () => void response.end('last');
+    };
+    const redeem = await buy('/v1/events/a');
+    const streamed = await redeem();
+    const reader = streamed.body!.getReader();
+    expect(Buffer.from((await reader.read()).value).toString()).toBe('first');
+    finish();
+    expect(Buffer.from((await reader.read()).value).toString()).toBe('last');
+
+    upstream.answer = (_, response) => response.end('again');
+    const again = await redeem();
+    expect([again.status, isReplayed(again), await again.text()]).toEqual([200, true, 'again']);
+    expect(upstream.requests).toHaveLength(2);
+    expect(upstream.requests[0]!.headers['idempotency-key']).toBe(upstream.requests[1]!.headers['idempotency-key']);
+  });
+
+  it('let the client see that a stream broke off', async () => {
+    upstream.answer = (_, response) => {
+      response.writeHead(200).write('first');
+      setTimeout(() => response.destroy(), 50);
+    };
+    const redeem = await buy('/v1/events/b');
+    const streamed = await redeem();
+    expect(streamed.status).toBe(200);
+    await expect(streamed.text()).rejects.toThrow();
+    upstream.answer = (_, response) => response.end('whole');
+    expect(await (await redeem()).text()).toBe('whole');
+  });
+
+  it('charge nothing for a stream that breaks off before its first byte', async () => {
+    upstream.answer = (_, response) => {
+      response.writeHead(200).flushHeaders();
+      setTimeout(() => response.destroy(), 20);
+    };
+    const redeem = await buy('/v1/events/c');
+    const broken = await redeem();
+    expect([broken.status, isReleased(broken)]).toEqual([502, true]);
+  });
+
+  it('give an answer too large to be kept whole, and make it again for who lost it', async () => {
+    upstream.answer = (_, response) => response.end('x'.repeat(LARGE));
+    const redeem = await buy('/v1/quotes/E');
+    const paid = await redeem();
+    expect([paid.status, (await paid.text()).length]).toEqual([200, LARGE]);
+    const again = await redeem();
+    expect([isReplayed(again), (await again.text()).length]).toEqual([true, LARGE]);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  function anyProof() {
+    const txHash = `0x${'1'.repeat(64)}` as const;
+    return { x402Version: 1, scheme: 'exact', network: 'chain-testnet', payload: { txHash } } as const;
+  }
+});
