@@ -41,8 +41,11 @@ export class PopLoop {
       await Promise.race([running, sleep(25)]);
     }
     // Redis is gone: nothing can have been popped.
-    if (!ended) this.options.blocking.disconnect();
-    await running;
+    if (ended) return;
+    this.options.blocking.disconnect();
+    // A Redis that hangs does not answer the end of the connection either.
+    this.options.blocking.stream?.destroy();
+    await Promise.race([running, sleep(500)]);
   }
 
   async #run(): Promise<void> {

@@ -1,0 +1,130 @@
+/** Writes `.env.example` and the tables of `docs/settings.md` from the environment classes; `--check` only compares. */
+import 'reflect-metadata';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { listSettings, type EnvironmentClass, type SettingDescription } from '@tollgate/common';
+
+import { AgentWorkerEnvironment } from '../apps/agent-worker/src/agent-worker.config.js';
+import { GatewayEnvironment } from '../apps/gateway/src/gateway.config.js';
+import { VerifierEnvironment } from '../apps/verifier/src/verifier.config.js';
+
+const ROOT = join(import.meta.dirname, '..');
+const BEGIN = '<!-- settings:begin (npm run docs:settings) -->';
+const END = '<!-- settings:end -->';
+
+const services: Record<string, EnvironmentClass> = {
+  gateway: GatewayEnvironment,
+  verifier: VerifierEnvironment,
+  'agent-worker': AgentWorkerEnvironment,
+};
+
+interface Documented {
+  setting: SettingDescription;
+  services: string[];
+}
+
+/** Each name once, with the services that read it; a setting shared by several comes first. */
+function collect(): Documented[] {
+  const byName = new Map<string, Documented>();
+  for (const [service, environment] of Object.entries(services)) {
+    for (const setting of listSettings(environment)) {
+      const known = byName.get(setting.name);
+      if (known === undefined) {
+        byName.set(setting.name, { setting, services: [service] });
+        continue;
+      }
+      if (known.setting.defaultText !== setting.defaultText) {
+        throw new Error(`${setting.name} has two defaults: ${known.setting.defaultText} and ${setting.defaultText}.`);
+      }
+      if (!known.services.includes(service)) known.services.push(service);
+    }
+  }
+  return [...byName.values()].sort((a, b) => b.services.length - a.services.length);
+}
+
+function sectionOf({ services: readers }: Documented): string {
+  return readers.join(', ');
+}
+
+function createEnvExample(documented: Documented[]): string {
+  const lines = ['# Every setting of every service, with its default. Lines without # must be filled in.'];
+  for (const [section, members] of groupBySection(documented)) {
+    lines.push('', `# --- ${section} ---`);
+    for (const { setting } of members) {
+      const value = setting.defaultText ?? (setting.required ? '' : (setting.example ?? ''));
+      const example = setting.defaultText === undefined && setting.example !== undefined;
+      lines.push('', `# ${setting.help}${example ? ` For example ${setting.example}` : ''}`);
+      lines.push(`${setting.required ? '' : '# '}${setting.name}=${value}`);
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function createTables(documented: Documented[]): string {
+  return [...groupBySection(documented)]
+    .map(([section, members]) => {
+      const rows = members.map(({ setting }) => {
+        const value = setting.required
+          ? 'required'
+          : setting.defaultText === undefined
+            ? ''
+            : code(setting.defaultText);
+        return `| ${code(setting.name)} | ${value} | ${escape(setting.help)}${setting.secret ? ' Secret.' : ''} |`;
+      });
+      return [`### ${section}`, '', '| setting | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+    })
+    .join('\n\n');
+}
+
+function groupBySection(documented: Documented[]): Map<string, Documented[]> {
+  const sections = new Map<string, Documented[]>();
+  for (const entry of documented) {
+    const section = sectionOf(entry);
+    sections.set(section, [...(sections.get(section) ?? []), entry]);
+  }
+  return sections;
+}
+
+function code(text: string): string {
+  return text === '' ? '' : `\`${escape(text)}\``;
+}
+
+function escape(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+function replaceBetweenMarkers(page: string, tables: string): string {
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END);
+  if (begin < 0 || end < begin) throw new Error(`docs/settings.md lacks its markers ${BEGIN} and ${END}.`);
+  return `${page.slice(0, begin + BEGIN.length)}\n\n<!-- prettier-ignore-start -->\n\n${tables}\n\n<!-- prettier-ignore-end -->\n\n${page.slice(end)}`;
+}
+
+const FIRST_PAGE = `# Settings
+
+Every service reads its settings from the environment, once, at start. It refuses to start when one is wrong, and says
+so about all of them at once. \`.env.example\` has the same list, ready to be copied to \`.env\`.
+
+${BEGIN}
+${END}
+`;
+
+const documented = collect();
+const pagePath = join(ROOT, 'docs/settings.md');
+const page = existsSync(pagePath) ? readFileSync(pagePath, 'utf8') : FIRST_PAGE;
+const files = {
+  [join(ROOT, '.env.example')]: createEnvExample(documented),
+  [pagePath]: replaceBetweenMarkers(page, createTables(documented)),
+};
+
+const stale: string[] = [];
+for (const [path, content] of Object.entries(files)) {
+  if (existsSync(path) && readFileSync(path, 'utf8') === content) continue;
+  stale.push(path.slice(ROOT.length + 1));
+  if (!process.argv.includes('--check')) writeFileSync(path, content);
+}
+if (process.argv.includes('--check') && stale.length > 0) {
+  console.error(`${stale.join(' and ')} do not tell what the code reads. Run: npm run docs:settings`);
+  process.exit(1);
+}
