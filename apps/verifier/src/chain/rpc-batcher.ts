@@ -132,11 +132,8 @@ export class RpcBatcher {
     const delayMs = RETRY_DELAYS_MS[entry.attempts];
     if (delayMs === undefined || this.options.nowMs() + delayMs >= entry.question.deadlineMs)
       return entry.reject(trouble);
-    if (trouble.reason === 'rpc_response_too_large') {
-      // One payment with an enormous receipt must not fail its neighbours again and again.
-      if (batchLength === 1) return entry.reject(trouble);
-      entry.alone = true;
-    }
+    // One payment with an enormous receipt must not fail its neighbours again and again.
+    if (trouble.reason === 'rpc_response_too_large' && batchLength > 1) entry.alone = true;
     entry.attempts++;
     setTimeout(() => this.enqueue(entry), entry.alone ? 0 : delayMs).unref();
   }

@@ -1,0 +1,291 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { mineTransfers } from '../../../../devnet/mine-transfers.js';
+import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { changeResult, startRpcStandIn, type RpcFault, type RpcStandIn } from '../../testing/rpc-stand-in.js';
+import type { EndedBatch } from './chain-observer.js';
+import { connectChain, type ChainOptions, type ConnectedChain } from './connect-chain.js';
+import type { Receipt } from './receipt.js';
+
+const UNKNOWN: Hex = `0x${'ab'.repeat(32)}`;
+
+describe('reading the chain', () => {
+  let devnet: Devnet;
+  let rpc: RpcStandIn;
+  let txHash: Hex;
+  let chain: ConnectedChain;
+  let batches: EndedBatch[];
+
+  beforeAll(async () => {
+    devnet = await startChain();
+    txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
+  });
+
+  afterAll(() => devnet.stop());
+
+  beforeEach(async () => {
+    rpc = await startRpcStandIn(devnet.rpcUrl);
+    chain = connect({});
+  });
+
+  afterEach(async () => {
+    await chain.close();
+    await rpc.stop();
+  });
+
+  function connect(options: Partial<ChainOptions>): ConnectedChain {
+    batches = [];
+    return connectChain({
+      urls: [rpc.url],
+      chainId: 1328,
+      timeoutMs: 400,
+      batchSize: 50,
+      batchesInFlight: 8,
+      maxResponseBytes: 16_777_216,
+      observer: { batchEnded: (batch) => batches.push(batch), queueChanged: () => undefined },
+      nowMs: () => Date.now(),
+      ...options,
+    });
+  }
+
+  const soon = (ms = 5000) => Date.now() + ms;
+  const read = (hash = txHash, ms = 5000) => chain.reader.readTransaction(hash, soon(ms));
+  const readReceipt = async (): Promise<Receipt> => {
+    const { mined } = await read();
+    if (mined === null) throw new Error('not mined');
+    return mined.receipt;
+  };
+
+  it('takes one HTTP round trip for a lone payment, its block time included', async () => {
+    const { mined, headBlockNumber } = await read();
+    const minedAtMs = await chain.reader.readBlockTime(mined!.receipt, soon());
+
+    const block = (await callRpc(devnet.rpcUrl, 'eth_getBlockByHash', [mined!.receipt.blockHash, false])) as never;
+    expect(minedAtMs).toBe(Number(block['timestamp']) * 1000);
+    expect(headBlockNumber).toBe(Number(await callRpc(devnet.rpcUrl, 'eth_blockNumber')));
+    expect(mined).toMatchObject({
+      receipt: { txHash, status: 'success', logs: [{ address: devnet.asset.toLowerCase(), logIndex: 0 }] },
+      input: expect.stringMatching(/^0xa9059cbb/),
+    });
+    expect(rpc.requests).toEqual([
+      ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_chainId', 'eth_blockNumber'],
+    ]);
+  });
+
+  it('says so when there is no receipt', async () => {
+    expect(await read(UNKNOWN)).toMatchObject({ mined: null });
+  });
+
+  it('puts 256 payments at once into few batches', async () => {
+    const hashes = await mineTransfers(devnet, { count: 256, amountBaseUnits: 1000n });
+    const sightings = await Promise.all(hashes.map((hash) => read(hash)));
+
+    expect(sightings.map(({ mined }) => mined?.receipt.txHash)).toEqual(hashes);
+    expect(rpc.requests).toHaveLength(Math.ceil(256 / 50));
+    expect(batches.map(({ lookups }) => lookups)).toEqual(expect.arrayContaining([50, 6]));
+  });
+
+  it('collects while all slots are busy', async () => {
+    await chain.close();
+    chain = connect({ batchesInFlight: 1 });
+    rpc.fail({ kind: 'delay', ms: 50 }, 1);
+    const first = read();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const later = Array.from({ length: 20 }, () => read());
+    await Promise.all([first, ...later]);
+
+    expect(batches.map(({ lookups }) => lookups)).toEqual([1, 20]);
+  });
+
+  const passing: [string, RpcFault][] = [
+    ['429', { kind: 'status', status: 429 }],
+    ['500', { kind: 'status', status: 500 }],
+    ['a redirect', { kind: 'status', status: 302 }],
+    ['a broken connection', { kind: 'reset' }],
+    ['no answer', { kind: 'hang' }],
+    ['garbage', { kind: 'body', text: '<html>busy</html>' }],
+    ['half a JSON text', { kind: 'truncate' }],
+    ['another JSON shape', { kind: 'body', text: '{"result":[]}' }],
+    ['a null', { kind: 'body', text: 'null' }],
+    ['an empty body', { kind: 'body', text: '' }],
+    ['a list of garbage', { kind: 'body', text: '[1,null,"x"]' }],
+    ['a refused batch', { kind: 'body', text: '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}' }],
+    ['50 MB', { kind: 'flood', bytes: 50_000_000 }],
+    ['a partial batch', { kind: 'rewrite', rewrite: (answers) => answers.slice(1) }],
+    ['a batch without chain id', { kind: 'rewrite', rewrite: (answers) => answers.slice(0, 2) }],
+    ['ids that do not fit', { kind: 'rewrite', rewrite: (all) => all.map((one) => ({ ...one, id: one.id + 1 })) }],
+    ['an answer twice', { kind: 'rewrite', rewrite: (answers) => [...answers, ...answers.slice(0, 1)] }],
+    ['another chain', changeResult('eth_chainId', () => '0x1')],
+    ['a call limit', errorFor('eth_getTransactionReceipt', -32005, 'limit exceeded')],
+    [
+      'a receipt of another transaction',
+      changeResult('eth_getTransactionReceipt', withField('transactionHash', UNKNOWN)),
+    ],
+    ['a receipt of another block', changeResult('eth_getTransactionReceipt', withField('blockHash', UNKNOWN))],
+    ['a receipt without status', changeResult('eth_getTransactionReceipt', withField('status', undefined))],
+    ['a receipt without logs', changeResult('eth_getTransactionReceipt', withField('logs', 'none'))],
+    ['a receipt with a bad log', changeResult('eth_getTransactionReceipt', withField('logs', [{ address: 7 }]))],
+    ['a receipt that is text', changeResult('eth_getTransactionReceipt', () => 'success')],
+    ['a transaction that is not known', changeResult('eth_getTransactionByHash', () => null)],
+    ['a transaction of another hash', changeResult('eth_getTransactionByHash', withField('hash', UNKNOWN))],
+  ];
+
+  it.each(passing)('tries again after %s', async (_, fault) => {
+    rpc.fail(fault, 1);
+    expect((await read()).mined?.receipt.status).toBe('success');
+    expect(rpc.requests).toHaveLength(2);
+  });
+
+  it.each(passing)('never takes %s for an answer', async (_, fault) => {
+    rpc.fail(fault);
+    await expect(read(txHash, 700)).rejects.toMatchObject({ name: 'ChainUnavailableError' });
+  });
+
+  it('names the trouble, and never the URL', async () => {
+    await chain.close();
+    chain = connect({ urls: [`${rpc.url}/v1/SECRETKEY?token=SECRETTOKEN`] });
+    rpc.fail({ kind: 'status', status: 429 });
+    const error = await read().catch((thrown: unknown) => thrown as Error);
+    expect(error).toMatchObject({ reason: 'rpc_rate_limited' });
+    expect(JSON.stringify([String(error), batches])).not.toContain('SECRET');
+    expect(batches).toMatchObject([{ host: rpc.host, trouble: 'rpc_rate_limited' }, {}, {}]);
+  });
+
+  it('cuts an answer off that is too long', async () => {
+    rpc.fail({ kind: 'flood', bytes: 500_000_000 });
+    await expect(read()).rejects.toMatchObject({ reason: 'rpc_response_too_large' });
+    expect(rpc.floodedBytes).toBeLessThan(50_000_000);
+  });
+
+  it('asks for a payment alone whose neighbours made the answer too long', async () => {
+    await chain.close();
+    chain = connect({ maxResponseBytes: 6_000 });
+    const sightings = await Promise.all([read(), read(), read()]);
+    expect(sightings.every(({ mined }) => mined !== null)).toBe(true);
+    expect(batches.map(({ lookups, trouble }) => [lookups, trouble])).toEqual([
+      [3, 'rpc_response_too_large'],
+      [1, 'none'],
+      [1, 'none'],
+      [1, 'none'],
+    ]);
+  });
+
+  it('gives the answers of a partial batch that are there', async () => {
+    rpc.fail({ kind: 'rewrite', rewrite: (answers) => answers.slice(2) }, 1);
+    await Promise.all([read(), read()]);
+    expect(batches.map(({ lookups }) => lookups)).toEqual([2, 1]);
+  });
+
+  describe('with two servers', () => {
+    let second: RpcStandIn;
+
+    beforeEach(async () => {
+      second = await startRpcStandIn(devnet.rpcUrl);
+      await chain.close();
+    });
+
+    afterEach(() => second.stop());
+
+    it('fails over, and stays on the good one', async () => {
+      chain = connect({ urls: [rpc.url, second.url] });
+      rpc.fail({ kind: 'status', status: 500 });
+      await read();
+      await read();
+      expect(rpc.requests).toHaveLength(1);
+      expect(second.requests).toHaveLength(2);
+    });
+
+    it('goes back to the first one when that is well again', async () => {
+      let nowMs = Date.now();
+      chain = connect({ urls: [rpc.url, second.url], nowMs: () => nowMs });
+      const ask = () => chain.reader.readTransaction(txHash, nowMs + 5000);
+      rpc.fail({ kind: 'reset' });
+      await ask();
+      nowMs += 11_000;
+      await ask();
+      expect(rpc.requests.at(-1)).toEqual(['eth_chainId', 'eth_blockNumber']);
+      expect(second.requests).toHaveLength(2);
+
+      rpc.fail(undefined);
+      nowMs += 11_000;
+      await ask();
+      while (!batches.some(({ host, lookups, trouble }) => host === rpc.host && lookups === 0 && trouble === 'none')) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      await ask();
+      expect(rpc.requests.at(-1)).toContain('eth_getTransactionReceipt');
+      expect(second.requests).toHaveLength(3);
+    });
+
+    it('does not believe the one on another chain', async () => {
+      chain = connect({ urls: [rpc.url, second.url] });
+      rpc.fail(changeResult('eth_chainId', () => '0x1'));
+      expect((await read()).mined).not.toBeNull();
+      expect(second.requests).toHaveLength(1);
+    });
+
+    it('says what the last one said when all fail', async () => {
+      chain = connect({ urls: [rpc.url, second.url] });
+      await rpc.stop();
+      second.fail({ kind: 'status', status: 429 });
+      await expect(read()).rejects.toMatchObject({ reason: 'rpc_rate_limited' });
+    });
+  });
+
+  describe('of a node without times in its logs', () => {
+    const withoutTimes = changeResult('eth_getTransactionReceipt', (receipt: { logs: object[] }) => ({
+      ...receipt,
+      logs: receipt.logs.map((log) => ({ ...log, blockTimestamp: undefined })),
+    }));
+
+    beforeEach(() => rpc.fail(withoutTimes));
+
+    it('asks for the block once, however many payments are in it', async () => {
+      const expected = (await readReceipt()).blockHash;
+      const receipts = await Promise.all(Array.from({ length: 5 }, () => readReceipt()));
+      const times = await Promise.all(receipts.map((receipt) => chain.reader.readBlockTime(receipt, soon())));
+      await chain.reader.readBlockTime(receipts[0]!, soon());
+
+      const block = (await callRpc(devnet.rpcUrl, 'eth_getBlockByHash', [expected, false])) as never;
+      expect(new Set(times)).toEqual(new Set([Number(block['timestamp']) * 1000]));
+      expect(rpc.requests.flat().filter((method) => method === 'eth_getBlockByHash')).toHaveLength(1);
+    });
+
+    it('follows the head, so that the next payments need no further look-up', async () => {
+      await chain.reader.readBlockTime(await readReceipt(), soon());
+      const next = await transferTokens(devnet, { amountBaseUnits: 1000n });
+      await callRpc(devnet.rpcUrl, 'anvil_mine', ['0x3']);
+      // Until the head was asked for, and the blocks before it were caught up on.
+      while (!rpc.requests.some((methods) => methods.filter((one) => one === 'eth_getBlockByNumber').length > 1)) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const { mined } = await read(next);
+      const requestsBefore = rpc.requests.length;
+      await chain.reader.readBlockTime(mined!.receipt, soon());
+      expect(rpc.requests).toHaveLength(requestsBefore);
+    });
+
+    it('does not believe another block', async () => {
+      const receipt = await readReceipt();
+      rpc.fail(changeResult('eth_getBlockByHash', withField('hash', UNKNOWN)));
+      await expect(chain.reader.readBlockTime(receipt, soon(600))).rejects.toMatchObject({
+        reason: 'rpc_inconsistent',
+      });
+    });
+  });
+});
+
+function withField(name: string, value: unknown): (result: object) => object {
+  return (result) => ({ ...result, [name]: value });
+}
+
+function errorFor(method: string, code: number, message: string): RpcFault {
+  return {
+    kind: 'rewrite',
+    rewrite: (answers) =>
+      answers.map((answer) => (answer.method === method ? { id: answer.id, error: { code, message } } : answer)),
+  };
+}

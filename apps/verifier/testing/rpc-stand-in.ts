@@ -1,0 +1,137 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface RpcAnswer {
+  id: number;
+  method: string;
+  result?: unknown;
+  error?: { code: number; message: string };
+}
+
+/** What the server does instead of passing the upstream's answer on. */
+export type RpcFault =
+  | { kind: 'status'; status: number }
+  | { kind: 'delay'; ms: number }
+  | { kind: 'hang' }
+  | { kind: 'reset' }
+  | { kind: 'body'; text: string }
+  | { kind: 'truncate' }
+  | { kind: 'flood'; bytes: number }
+  | { kind: 'rewrite'; rewrite: (answers: RpcAnswer[]) => unknown };
+
+export interface RpcStandIn {
+  url: string;
+  host: string;
+  /** The methods of each HTTP request so far. */
+  requests: string[][];
+  /** Bytes of the last flood that were taken. */
+  floodedBytes: number;
+  /** From now on; undefined: none. `times`: for so many requests. */
+  fail(fault: RpcFault | undefined, times?: number): void;
+  stop(): Promise<void>;
+}
+
+interface Call {
+  id: number;
+  method: string;
+}
+
+/** An RPC server on a free port that asks the real one, counts, and fails as told. */
+export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> {
+  let fault: RpcFault | undefined;
+  let faultsLeft = 0;
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    const calls = JSON.parse(body) as Call[];
+    standIn.requests.push(calls.map(({ method }) => method));
+    const now = faultsLeft > 0 ? fault : undefined;
+    faultsLeft--;
+    switch (now?.kind) {
+      case 'status':
+        response.writeHead(now.status).end('no');
+        return;
+      case 'hang':
+        return;
+      case 'reset':
+        request.socket.resetAndDestroy();
+        return;
+      case 'body':
+        response.end(now.text);
+        return;
+      case 'flood':
+        await flood(response, now.bytes);
+        return;
+      case 'delay':
+        await new Promise((resolve) => setTimeout(resolve, now.ms));
+    }
+    const upstream = await fetch(upstreamUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    const text = await upstream.text();
+    if (now?.kind === 'truncate') response.end(text.slice(0, text.length / 2));
+    else if (now?.kind === 'rewrite') response.end(JSON.stringify(now.rewrite(withMethods(text, calls))));
+    else response.end(text);
+  }
+
+  async function flood(response: ServerResponse, bytes: number): Promise<void> {
+    const chunk = Buffer.alloc(65_536, ' ');
+    standIn.floodedBytes = 0;
+    while (standIn.floodedBytes < bytes && !response.destroyed) {
+      standIn.floodedBytes += chunk.length;
+      if (!response.write(chunk)) {
+        await new Promise<void>((resolve) => {
+          response.removeAllListeners('drain').removeAllListeners('close');
+          response.once('drain', resolve).once('close', resolve);
+        });
+      }
+    }
+    response.end('[]');
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const standIn: RpcStandIn = {
+    url: `http://${host}`,
+    host,
+    requests: [],
+    floodedBytes: 0,
+    fail: (next, times = Number.POSITIVE_INFINITY) => {
+      fault = next;
+      faultsLeft = next === undefined ? 0 : times;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return standIn;
+}
+
+function withMethods(text: string, calls: Call[]): RpcAnswer[] {
+  const answers = JSON.parse(text) as RpcAnswer[];
+  return answers.map((answer) => ({ ...answer, method: calls.find(({ id }) => id === answer.id)?.method ?? '' }));
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Changes the result of one method, for every answer to it. */
+export function changeResult(method: string, change: (result: never) => unknown): RpcFault {
+  return {
+    kind: 'rewrite',
+    rewrite: (answers) =>
+      answers.map((answer) =>
+        answer.method === method ? { ...answer, result: change(answer.result as never) } : answer,
+      ),
+  };
+}
