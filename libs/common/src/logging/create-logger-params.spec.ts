@@ -1,0 +1,65 @@
+import { PinoLogger } from 'nestjs-pino';
+import { pino, type LoggerOptions } from 'pino';
+
+import { listSecrets } from '../config/list-secrets.js';
+import { LogEnvironment } from '../config/log.environment.js';
+import { readEnvironment } from '../config/read-environment.js';
+import { RedisEnvironment } from '../config/redis.environment.js';
+import { createLoggerParams } from './create-logger-params.js';
+import type { LogStream } from './log-stream.js';
+import { withRequestId } from './request-id.js';
+
+function createLogger(env: Record<string, string> = {}, secrets: string[] = []) {
+  const lines: string[] = [];
+  const log = readEnvironment(LogEnvironment, env);
+  const output = { write: (line: string) => void lines.push(line) };
+  const [options, stream] = createLoggerParams({ service: 'gateway', log, secrets, output }).pinoHttp as [
+    LoggerOptions,
+    LogStream,
+  ];
+  return { logger: pino(options, stream), lines };
+}
+
+describe('logging', () => {
+  it('strikes out proofs, credentials and signatures, wherever an object holds them', () => {
+    const { logger, lines } = createLogger();
+    const headers = { 'x-payment': 'canary', authorization: 'canary', cookie: 'canary', accept: 'kept' };
+    logger.info({ headers, req: { headers }, signature: 'canary', job: { privateKey: 'canary' } }, 'paid');
+    logger.info(headers, 'bare headers');
+    expect(lines.join('')).not.toContain('canary');
+    expect(lines.join('').match(/kept/g)).toHaveLength(3);
+  });
+
+  it('strikes out the secrets of the configuration in any text', () => {
+    const secrets = listSecrets(
+      readEnvironment(RedisEnvironment, { REDIS_URL: 'redis://user:pass%22word@ledger:6379/0' }),
+    );
+    const { logger, lines } = createLogger({}, secrets);
+    logger.error(new Error('cannot reach redis://user:pass%22word@ledger:6379, password pass"word'));
+    expect(secrets).toEqual(['pass%22word', 'pass"word']);
+    expect(lines.join('')).toContain('ledger:6379');
+    expect(lines.join('')).not.toMatch(/pass(%22|\\*")word/);
+  });
+
+  it('gives every line the request id it is written under, and none outside', async () => {
+    const { logger, lines } = createLogger();
+    await withRequestId('req-1', async () => {
+      await Promise.resolve();
+      logger.info('inside');
+    });
+    logger.info('outside');
+    expect(lines.map((line) => (JSON.parse(line) as { requestId?: string }).requestId)).toEqual(['req-1', undefined]);
+  });
+
+  it('keeps the level, and writes a readable line where people read', () => {
+    const { logger, lines } = createLogger({ LOG_LEVEL: 'warn', LOG_FORMAT: 'pretty' });
+    logger.info('not shown');
+    logger.warn({ context: 'Redis', attempt: 3 }, 'lost');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} WARN {2}\[Redis\] lost attempt=3\n$/);
+  });
+
+  it('is what nestjs-pino logs with', () => {
+    expect(() => new PinoLogger(createLoggerParams({ service: 's', log: new LogEnvironment() }))).not.toThrow();
+  });
+});

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+function start(mode: string) {
+  const program = join(__dirname, '../../test/short-service.ts');
+  const child = spawn(process.execPath, ['--import', 'tsx', program, mode], { stdio: 'pipe' });
+  let output = '';
+  child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (output += data.toString()));
+  const exited = once(child, 'close').then(([code]) => ({ code: code as number, output }));
+  const says = async (word: string) => {
+    while (!output.includes(word)) await once(child.stdout, 'data');
+  };
+  return { child, exited, says };
+}
+
+describe('runService', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('closes at %s and exits 0', async (signal) => {
+    const { child, exited, says } = start('clean');
+    await says('started');
+    child.kill(signal);
+    expect(await exited).toMatchObject({ code: 0, output: expect.stringContaining('closing') });
+  });
+
+  it('exits at once at a second signal', async () => {
+    const { child, exited, says } = start('slow');
+    await says('started');
+    child.kill('SIGTERM');
+    await says('closing');
+    child.kill('SIGTERM');
+    expect(await exited).toMatchObject({ code: 143 });
+  });
+
+  it('exits 1, and says so, when closing takes longer than it may', async () => {
+    const { child, exited, says } = start('late');
+    await says('started');
+    child.kill('SIGTERM');
+    expect(await exited).toMatchObject({ code: 1, output: expect.stringContaining('within 50 ms of SIGTERM') });
+  });
+
+  it('exits 1 with every problem when it cannot start', async () => {
+    const { exited } = start('wrong');
+    const { code, output } = await exited;
+    expect(code).toBe(1);
+    expect(output).toContain('PORT is not set.\n  - HOST is not set.');
+    expect(output).not.toContain('at ');
+  });
+});
