@@ -38,7 +38,7 @@ export interface Stack {
   /** The last lines of every process. */
   logs: () => string;
   /** Ends everything that the stack started: gateways first, Redis and chain last. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 export interface ProcessFailure {

@@ -1,0 +1,54 @@
+import { STATUS_CODES } from 'node:http';
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, X_PAYMENT, X_PAYMENT_FAILURE } from '@tollgate/protocol';
+
+export interface Exchange {
+  status: number;
+  headers: Headers;
+  /** The body as it came. */
+  text: string;
+  body: unknown;
+}
+
+const SHOWN_ANSWER_HEADERS = ['Content-Type', 'Cache-Control', 'Retry-After', X_PAYMENT_FAILURE, IDEMPOTENT_REPLAYED];
+
+/** Sends a GET and prints request and answer for people: the headers that matter, the proof decoded, JSON indented. */
+export async function showExchange(url: string, headers: Record<string, string> = {}): Promise<Exchange> {
+  const { pathname, host } = new URL(url);
+  console.log(`  > GET ${pathname}`);
+  console.log(`  > Host: ${host}`);
+  for (const [name, value] of Object.entries(headers)) showRequestHeader(name, value);
+
+  const response = await fetch(url, { headers });
+  const text = await response.text();
+  console.log(`\n  < ${response.status} ${STATUS_CODES[response.status] ?? ''}`);
+  for (const name of SHOWN_ANSWER_HEADERS) {
+    const value = response.headers.get(name);
+    if (value !== null) console.log(`  < ${name}: ${value}`);
+  }
+  const body = parseJson(text);
+  console.log(indent(typeof body === 'string' ? body : JSON.stringify(body, null, 2), '    '));
+  return { status: response.status, headers: response.headers, text, body };
+}
+
+function showRequestHeader(name: string, value: string): void {
+  if (name !== X_PAYMENT) return console.log(`  > ${name}: ${value}`);
+  console.log(`  > ${name}: ${value.slice(0, 40)}…   base64 of`);
+  console.log(indent(JSON.stringify(parseJson(Buffer.from(value, 'base64').toString('utf8')), null, 2), '      '));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function indent(text: string, margin: string): string {
+  return text.replaceAll(/^/gm, margin);
+}
+
+/** The headers of a paid request. */
+export function paidHeaders(proofHeader: string, retryKey?: string): Record<string, string> {
+  return { [X_PAYMENT]: proofHeader, ...(retryKey === undefined ? {} : { [IDEMPOTENCY_KEY]: retryKey }) };
+}
