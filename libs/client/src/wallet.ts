@@ -46,10 +46,13 @@ export interface WalletOptions {
 // How long our own count of nonces outweighs that of an RPC node that has not seen our last transaction yet.
 const NONCE_MEMORY_MS = 30_000;
 
-/** A wallet over viem and JSON-RPC. The key stays in memory and is never part of an error. */
+/**
+ * A wallet over viem and JSON-RPC. The key stays in memory and is never part of an error.
+ * @throws PaymentError `invalid_options` for a key that is none.
+ */
 export function createWallet(options: WalletOptions): Wallet {
   const { rpcUrl, chainId, rpcTimeoutMs = 10_000 } = options;
-  const account = typeof options.account === 'string' ? privateKeyToAccount(options.account) : options.account;
+  const account = typeof options.account === 'string' ? readAccount(options.account) : options.account;
   const chain = defineChain({
     id: chainId,
     name: `chain ${chainId}`,
@@ -58,6 +61,17 @@ export function createWallet(options: WalletOptions): Wallet {
   });
   const client = createPublicClient({ chain, transport: http(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }) });
   return new RpcWallet(account, chain, client);
+}
+
+/** Without the cause: what refuses a key may quote it. */
+function readAccount(privateKey: Hex): LocalAccount {
+  try {
+    return privateKeyToAccount(privateKey);
+  } catch {
+    throw new PaymentError('invalid_options', 'The private key is not a key of the curve secp256k1.', {
+      hint: 'Give 32 bytes in hexadecimal, 0x in front.',
+    });
+  }
 }
 
 class RpcWallet implements Wallet {

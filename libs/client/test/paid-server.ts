@@ -12,7 +12,13 @@ import {
   type PaymentProof,
 } from '@tollgate/protocol';
 import { createPublicClient, erc20Abi, http, parseEventLogs } from 'viem';
-import type { Devnet } from '../../../devnet/chain.js';
+
+/** What the server needs to know of a chain. */
+export interface PaidChain {
+  rpcUrl: string;
+  asset: Hex;
+  payTo: Hex;
+}
 
 export interface SeenRequest {
   method: string;
@@ -47,7 +53,7 @@ const PRICE = 1000n;
  * A server of the documented contract: it sells `/api/weather` and everything below, looks up real receipts, accepts a
  * transaction once, and gives the stored answer again to the same idempotency key. `/free` costs nothing.
  */
-export async function startPaidServer(chain: Devnet): Promise<PaidServer> {
+export async function startPaidServer(chain: PaidChain): Promise<PaidServer> {
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
   const redeemed = new Map<string, { key: string | undefined; body: string }>();
   let issued = 0;
@@ -155,7 +161,7 @@ export async function startPaidServer(chain: Devnet): Promise<PaidServer> {
 }
 
 /** The hashes of all transfers from this payer to the recipient, oldest first. */
-export async function listTransfers(chain: Devnet, from: Hex): Promise<Hex[]> {
+export async function listTransfers(chain: PaidChain, from: Hex): Promise<Hex[]> {
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
   const logs = await client.getContractEvents({
     address: chain.asset,

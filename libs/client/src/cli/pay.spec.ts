@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { runPay } from './run-pay.js';
+
+let chain: Devnet;
+let server: PaidServer;
+let directory: string;
+
+const payer = () => chain.accounts[7]!;
+
+interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The command as users run it, in a process of its own. */
+function runCommand(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
+  const root = resolve('.');
+  const loader = join(root, 'node_modules/tsx/dist/loader.mjs');
+  const child = spawn(process.execPath, ['--import', loader, join(root, 'libs/client/src/cli/pay.ts'), ...args], {
+    cwd: directory,
+    env: { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), ...env },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  return new Promise((done) => child.on('close', (code) => done({ code, stdout, stderr })));
+}
+
+/** The same without a process, for everything that is decided before a payment. */
+async function runHere(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
+  let stdout = '';
+  let stderr = '';
+  const code = await runPay(args, env, {
+    stdout: async (bytes) => {
+      stdout += typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString();
+    },
+    stderr: (line) => (stderr += `${line}\n`),
+  });
+  return { code, stdout, stderr };
+}
+
+const payArguments = () => [server.url, '--max', '0.01', '--rpc', chain.rpcUrl, '--store', join(directory, 'payments')];
+const key = () => ({ WALLET_PRIVATE_KEY: payer().privateKey });
+
+beforeAll(async () => {
+  chain = await startChain();
+});
+afterAll(() => chain.stop());
+beforeEach(async () => {
+  server = await startPaidServer(chain);
+  directory = await mkdtemp(join(tmpdir(), 'pay-'));
+});
+afterEach(async () => {
+  await server.close();
+  await rm(directory, { recursive: true });
+});
+
+describe('pay', () => {
+  it('writes the answer to stdout, progress to stderr, and the key nowhere', async () => {
+    const { code, stdout, stderr } = await runCommand(payArguments(), key());
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '{"conditions":"Clear","number":1}' });
+    expect(stderr).toContain(`Paying 0.001 USDC to ${chain.payTo}.`);
+    expect(stderr).toContain('Redeemed: status 200.');
+    expect(stdout + stderr).not.toContain(payer().privateKey.slice(2));
+  });
+
+  it('takes everything from a running devnet', async () => {
+    await mkdir(join(directory, '.tollgate'));
+    const { rpcUrl, chainId, asset, payTo, accounts } = chain;
+    const state = { rpcUrl, chainId, network: 'chain-testnet', asset, payTo, accounts };
+    await writeFile(join(directory, '.tollgate/dev.json'), JSON.stringify(state));
+    const { code, stdout } = await runCommand([server.url, '--max', '0.01', '--dev']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '{"conditions":"Clear","number":1}' });
+    expect(server.paid()[0]?.proof?.payload.from).toBe(chain.accounts[0]!.address);
+  });
+
+  it('sends method, headers, body and key', async () => {
+    const body = join(directory, 'body.json');
+    await writeFile(body, '{"city":"Bern"}');
+    const request = ['--header', 'X-Own: a:b', '--header', 'Content-Type: application/json', '--body', `@${body}`];
+    const run = await runHere([...payArguments(), ...request, '--idempotency-key', 'order-1'], key());
+    expect(run.code).toBe(0);
+    expect(server.paid()[0]).toMatchObject({
+      method: 'POST',
+      body: '{"city":"Bern"}',
+      headers: { 'x-own': 'a:b', 'content-type': 'application/json', 'idempotency-key': 'order-1' },
+    });
+  });
+
+  it('keeps a payment that got no answer, redeems it when run again, and ends with 4 before', async () => {
+    const before = (await listTransfers(chain, payer().address)).length;
+    server.interfere = Array(100).fill((response: ServerResponse) => {
+      response.destroy();
+      return true;
+    });
+    const first = await runHere([...payArguments(), '--timeout', '1'], key());
+    expect(first).toMatchObject({ code: 4, stdout: '' });
+    expect(first.stderr).toContain('[payment_unredeemed]');
+    server.interfere = [];
+    const second = await runHere(payArguments(), key());
+    expect(second).toMatchObject({ code: 0, stdout: '{"conditions":"Clear","number":1}' });
+    expect(second.stderr).toContain('paying nothing');
+    expect((await listTransfers(chain, payer().address)).length - before).toBe(1);
+  });
+
+  it('gives up a payment when told to', async () => {
+    server.interfere = [
+      (response) => {
+        response.writeHead(402, { 'X-Payment-Failure': 'payment_too_old' }).end();
+        return true;
+      },
+    ];
+    expect(await runHere(payArguments(), key())).toMatchObject({ code: 4 });
+    expect(await runHere([...payArguments(), '--abandon'], key())).toMatchObject({
+      stderr: 'The payment is given up.\n',
+    });
+    expect((await runHere(payArguments(), key())).stderr).toContain('Signed 0x');
+  });
+
+  it.each([
+    ['a price above --max', ['--max', '0.0009'], 3, '[over_limit]'],
+    ['another recipient', ['--pay-to', `0x${'11'.repeat(20)}`], 3, '[no_trusted_requirement]'],
+    ['another token', ['--asset', `0x${'11'.repeat(20)}`], 3, '[no_trusted_requirement]'],
+    ['no RPC endpoint', ['--rpc', 'http://127.0.0.1:1'], 3, '[wallet_unavailable]'],
+    ['a limit that is no number', ['--max', '1e3'], 3, '[invalid_amount]'],
+    ['a bad chain id', ['--chain-id', 'x'], 2, '--chain-id is not a whole number'],
+    ['a bad header', ['--header', 'x'], 2, '--header'],
+    ['an unknown option', ['--nonsense'], 2, '--nonsense'],
+    ['two URLs', ['http://localhost'], 2, 'exactly one URL'],
+    ['no key under that name', ['--key-env', 'NONE'], 2, 'NONE does not hold a private key'],
+  ])('pays nothing for %s', async (_case, args, code, text) => {
+    const run = await runHere([...payArguments(), ...args], key());
+    expect(run).toMatchObject({ code, stdout: '' });
+    expect(run.stderr).toContain(text);
+    expect(run.stderr).not.toContain(payer().privateKey.slice(2));
+    expect(server.paid()).toEqual([]);
+  });
+
+  it('does not repeat a key that is malformed', async () => {
+    for (const secret of [
+      `${payer().privateKey}ff`,
+      `0x${'fe'.repeat(32).replace(/^..../, 'ffff')}`,
+      `0x${'f'.repeat(64)}`,
+    ]) {
+      const run = await runHere(payArguments(), { WALLET_PRIVATE_KEY: secret });
+      expect(run.code).not.toBe(0);
+      expect(run.stderr).not.toContain(secret.slice(8, 24));
+      expect(run.stderr).not.toContain(BigInt(secret).toString().slice(0, 20));
+    }
+  });
+
+  it('says what is given away, and what failed after the payment', async () => {
+    const free = await runHere([`${server.origin}/free`, ...payArguments().slice(1)], key());
+    expect(free).toMatchObject({ code: 3, stderr: 'Expected 402 Payment Required, got 200 [expected_402]\n' });
+    server.interfere = [
+      (response) => {
+        response.writeHead(404).end('gone');
+        return true;
+      },
+    ];
+    expect(await runHere(payArguments(), key())).toMatchObject({ code: 5, stdout: 'gone' });
+  });
+
+  it('explains itself', async () => {
+    const help = await runHere(['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toMatch(/^Usage: pay URL --max AMOUNT/);
+  });
+});
