@@ -1,0 +1,16 @@
+// An API that knows nothing of payments. It listens on this machine only: who wants a quote comes through the gate.
+import { createServer } from 'node:http';
+
+const QUOTES = { BTC: '97500.10', ETH: '3120.45', SEI: '0.4212' };
+
+const server = createServer((request, response) => {
+  const symbol = /^\/v1\/quotes\/([A-Z]+)$/.exec(request.url ?? '')?.[1] ?? '';
+  const price = QUOTES[symbol];
+  response.setHeader('content-type', 'application/json');
+  if (price === undefined) response.writeHead(404).end(JSON.stringify({ error: 'no such symbol' }));
+  else response.end(JSON.stringify({ symbol, price, currency: 'USD' }));
+});
+
+server.listen(Number(process.env.PORT ?? 9000), 'localhost', () => {
+  console.log(`quotes at http://localhost:${server.address().port}/v1/quotes/SEI`);
+});
