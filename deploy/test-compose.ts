@@ -1,0 +1,135 @@
+/**
+ * Brings the compose stack up with its devnet, buys an answer from it, kills a verifier, buys another, and takes it all
+ * down again. Run by `npm run test:compose`; needs a Docker engine.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mnemonicToAccount } from 'viem/accounts';
+import { toHex } from 'viem';
+import { findFreePort } from '../devnet/free-port.js';
+
+const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';
+const READY_WITHIN_MS = 120_000;
+
+const [port, devnetPort] = await Promise.all([findFreePort(), findFreePort()]);
+const gateway = `http://127.0.0.1:${port}`;
+const env = {
+  ...process.env,
+  PORT: String(port),
+  DEVNET_PORT: String(devnetPort),
+  COMPOSE_PROJECT_NAME: `tollgate-test-${process.pid}`,
+};
+const store = mkdtempSync(join(tmpdir(), 'tollgate-compose-'));
+const compose = findCompose();
+
+let failed = true;
+try {
+  step('build and start: redis, devnet, gateway, two verifiers, agent worker');
+  await run([...compose, '--profile', 'devnet', 'up', '--detach', '--build', '--scale', 'verifier=2']);
+  step('wait until every service is healthy');
+  await waitUntilHealthy(['redis', 'devnet', 'gateway', 'verifier', 'verifier', 'agent-worker']);
+
+  step('an unpaid request gets a challenge');
+  const unpaid = await fetch(`${gateway}/api/weather`);
+  assert(unpaid.status === 402, `status ${unpaid.status}, not 402`);
+
+  step('a payment buys the answer, and the same key gives it again without another payment');
+  const bought = await pay('compose-1');
+  const repeated = await pay('compose-1');
+  assert(bought === repeated, 'the repeat got another answer');
+  assert('temperature' in (JSON.parse(bought) as object), `unexpected answer: ${bought}`);
+
+  step('the ledger holds one spent payment');
+  const ledger = capture([
+    ...compose,
+    'exec',
+    '-T',
+    'verifier',
+    'node',
+    'dist/libs/ledger/cli/payments.js',
+    'list',
+    '--json',
+  ]);
+  assert((ledger.match(/"txHash"/g) ?? []).length === 1, `the ledger says: ${ledger}`);
+
+  step('with one verifier killed, the next payment is served');
+  const [victim = ''] = containersOf('verifier');
+  capture(['docker', 'kill', '--signal', 'KILL', victim]);
+  const second = await pay('compose-2');
+  assert(second !== bought, 'the second purchase got the first one’s answer');
+  failed = false;
+  console.log('\ncompose: all well');
+} finally {
+  if (failed) spawnSync(compose[0] ?? '', [...compose.slice(1), 'logs', '--tail', '40'], { env, stdio: 'inherit' });
+  step('take everything down');
+  await run([...compose, '--profile', 'devnet', 'down', '--volumes', '--timeout', '30']).catch(console.error);
+  rmSync(store, { recursive: true });
+}
+
+function step(text: string): void {
+  console.log(`\n» ${text}`);
+}
+
+function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(message);
+}
+
+/** Compose comes as a plugin of docker or, older, as a program of its own. */
+function findCompose(): string[] {
+  const kinds = [['docker', 'compose'], ['docker-compose']];
+  const found = kinds.find(([command = '', ...args]) => spawnSync(command, [...args, 'version']).status === 0);
+  if (found === undefined || spawnSync('docker', ['info']).status !== 0) {
+    console.error('This test needs Docker: a running engine, and docker compose (or docker-compose) on the PATH.');
+    process.exit(1);
+  }
+  return found;
+}
+
+async function run([command = '', ...args]: string[]): Promise<void> {
+  const child = spawn(command, args, { env, stdio: ['ignore', 'inherit', 'inherit'] });
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  assert(code === 0, `${command} ${args.join(' ')} ended with ${String(code)}`);
+}
+
+function capture([command = '', ...args]: string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8' });
+  assert(status === 0, `${command} ${args.join(' ')} ended with ${status}: ${stderr}`);
+  return stdout;
+}
+
+function containersOf(service: string): string[] {
+  return capture([...compose, '--profile', 'devnet', 'ps', '-q', service])
+    .split('\n')
+    .filter(Boolean);
+}
+
+async function waitUntilHealthy(services: string[]): Promise<void> {
+  const expected = services.length;
+  for (const endsAtMs = Date.now() + READY_WITHIN_MS; ; await new Promise((resolve) => setTimeout(resolve, 1000))) {
+    const containers = [...new Set(services)].flatMap(containersOf);
+    const health = containers.map((id) => capture(['docker', 'inspect', '-f', '{{.State.Health.Status}}', id]).trim());
+    if (health.filter((status) => status === 'healthy').length === expected) return;
+    assert(Date.now() < endsAtMs, `not healthy within ${READY_WITHIN_MS} ms: ${health.join(', ')}`);
+  }
+}
+
+/** Buys the weather with the first devnet account and returns the answer's body. */
+async function pay(idempotencyKey: string): Promise<string> {
+  const key = mnemonicToAccount(DEVNET_MNEMONIC).getHdKey().privateKey;
+  assert(key !== null, 'the mnemonic gives no key');
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--import', 'tsx', 'libs/client/src/cli/pay.ts', `${gateway}/api/weather`, '--max', '0.01'],
+      ...['--rpc', `http://127.0.0.1:${devnetPort}`, '--store', store, '--idempotency-key', idempotencyKey],
+    ],
+    { env: { ...process.env, WALLET_PRIVATE_KEY: toHex(key) }, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let body = '';
+  child.stdout.on('data', (chunk: Buffer) => (body += chunk.toString()));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  assert(code === 0, `pay ended with ${String(code)}`);
+  return body;
+}
