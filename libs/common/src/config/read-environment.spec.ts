@@ -76,6 +76,11 @@ describe('readEnvironment', () => {
     expect(environment.tlsCert).toBeUndefined();
   });
 
+  it('puts the queues on the ledger’s Redis unless they have one of their own', () => {
+    const { redis } = readEnvironment(ServerEnvironment, { ...valid, REDIS_URL: 'redis://ledger:6379' });
+    expect(redis.queueRedisUrl).toBe('redis://ledger:6379');
+  });
+
   it('takes an empty variable for an unset one, as a compose file leaves it', () => {
     expect(readEnvironment(ServerEnvironment, { ...valid, PORT: '', TLS_CERT: ' ' }).port).toBe(4020);
     expect(problemsOf({ ...valid, PAY_TO: '' })).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { Matches } from 'class-validator';
+import { IsOptional, Matches } from 'class-validator';
 
 import { Setting } from './setting.js';
 
@@ -14,7 +14,17 @@ export class RedisEnvironment {
   @Matches(REDIS_URL, { message })
   readonly redisUrl: string = 'redis://127.0.0.1:6379';
 
-  @Setting({ secret: true, help: 'Redis of the queues; may be the same server as REDIS_URL.' })
+  @Setting({
+    name: 'QUEUE_REDIS_URL',
+    secret: true,
+    help: 'Redis of the queues, where it is another server than REDIS_URL.',
+    example: 'redis://127.0.0.1:6380',
+  })
+  @IsOptional()
   @Matches(REDIS_URL, { message })
-  readonly queueRedisUrl: string = 'redis://127.0.0.1:6379';
+  private readonly ownQueueRedisUrl?: string;
+
+  get queueRedisUrl(): string {
+    return this.ownQueueRedisUrl ?? this.redisUrl;
+  }
 }
