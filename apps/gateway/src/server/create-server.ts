@@ -13,6 +13,7 @@ import { createRequestIds } from './request-id.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_PARAMETER_LENGTH = 1024;
+const CLOSE_IDLE_EVERY_MS = 50;
 
 export interface GatewayServer {
   readonly server: FastifyInstance;
@@ -34,7 +35,18 @@ export function createServer(environment: ServerEnvironment, openPaths: OpenPath
     rateLimit: new RateLimit(environment.rateLimitPerMinute),
     allowInsecureHttp: environment.allowInsecureHttp,
   });
+  closeWhenIdle(server);
   return { server, completeRoutes: complete, closedRoutes };
+}
+
+/** Node closes idle connections once, when it stops listening: those that still answer then would stay for their keep-alive. */
+function closeWhenIdle(server: FastifyInstance): void {
+  server.addHook('preClose', (done) => {
+    const timer = setInterval(() => server.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
+    timer.unref();
+    server.server.once('close', () => clearInterval(timer));
+    done();
+  });
 }
 
 function createOptions(environment: ServerEnvironment): FastifyServerOptions {

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { request as startRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import {
+  connectRedis,
+  readEnvironment,
+  RequestReplyServer,
+  VERIFY_PAYMENT,
+  type VerifyPaymentRequest,
+  type VerifyPaymentVerdict,
+} from '@tollgate/common';
+import { Ledger } from '@tollgate/ledger';
+import { encodeProof, type Hex } from '@tollgate/protocol';
+
+import { createGateway } from './create-gateway.js';
+import { GatewayEnvironment } from './gateway.config.js';
+import type { PaidRoute, ProducedAnswer, ResourceRequest } from './paywall/paid-route.js';
+
+export const PAY_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+export const ASSET = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
+export const SECRET = 'a-secret-of-more-than-thirty-two-characters';
+
+export interface RunningGateway {
+  readonly url: string;
+  readonly port: number;
+  readonly app: NestFastifyApplication;
+  stop(): Promise<void>;
+}
+
+/** A gateway in this process, on a free port, for tests of what a client sees. */
+export async function startGateway(
+  redisUrl: string,
+  routes: readonly PaidRoute[],
+  env: Record<string, string> = {},
+): Promise<RunningGateway> {
+  const environment = readEnvironment(GatewayEnvironment, {
+    CHALLENGE_SECRET: SECRET,
+    PAY_TO,
+    ASSET_ADDRESS: ASSET,
+    REDIS_URL: redisUrl,
+    QUEUE_REDIS_URL: redisUrl,
+    LOG_LEVEL: 'silent',
+    ...env,
+  });
+  const app = await createGateway(environment, routes);
+  await app.listen(0, environment.server.host);
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const scheme = environment.server.tlsCert === undefined ? 'http' : 'https';
+  return { url: `${scheme}://127.0.0.1:${port}`, port, app, stop: () => app.close() };
+}
+
+export function createRoute(
+  produce: (request: ResourceRequest) => Promise<ProducedAnswer> | ProducedAnswer,
+  changes: Partial<PaidRoute> = {},
+): PaidRoute {
+  return {
+    path: '/api/weather',
+    methods: ['GET'],
+    priceBaseUnits: 1000n,
+    description: 'The weather',
+    mimeType: 'application/json',
+    answer: 'stored',
+    chargeOn: '<400',
+    resource: { produce: async (request) => produce(request) },
+    ...changes,
+  };
+}
+
+export function answerJson(value: unknown, status = 200): ProducedAnswer {
+  return { status, headers: [['content-type', 'application/json']], body: Buffer.from(JSON.stringify(value)) };
+}
+
+export type Judgement = (request: VerifyPaymentRequest) => Promise<VerifyPaymentVerdict> | VerifyPaymentVerdict;
+
+export interface LedgerVerifier {
+  /** Every question that was asked. */
+  readonly questions: VerifyPaymentRequest[];
+  /** How a transaction is judged; without one it is taken for a payment, and claimed. */
+  readonly judgements: Map<string, Judgement>;
+  readonly ledger: Ledger;
+  claim: Judgement;
+  stop(): Promise<void>;
+}
+
+/**
+ * A verifier without a chain: the real transport and the real ledger, with every transaction taken for a payment of
+ * the asked price unless a test says otherwise.
+ */
+export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerifier> {
+  const redis = connectRedis({ url: redisUrl, role: 'test-verifier' });
+  const ledger = new Ledger({ redis });
+  await ledger.open({ headBlockNumber: 1 });
+  const server = new RequestReplyServer({ redisUrl, queue: 'verify' });
+  const questions: VerifyPaymentRequest[] = [];
+  const judgements = new Map<string, Judgement>();
+  const claim: Judgement = (request) => claimTransfer(ledger, request);
+  server.addHandler(VERIFY_PAYMENT, async (request: VerifyPaymentRequest) => {
+    questions.push(request);
+    return (judgements.get(request.txHash) ?? claim)(request);
+  });
+  await new Promise<void>((resolve, reject) => {
+    void server.listen((error) => (error === undefined ? resolve() : reject(error as Error)));
+  });
+  const stop = async (): Promise<void> => {
+    await server.close();
+    redis.disconnect();
+  };
+  return { questions, judgements, ledger, claim, stop };
+}
+
+async function claimTransfer(ledger: Ledger, request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {
+  const { chainId, txHash, owner, fingerprint, retryKey, leaseMs, deadlineMs } = request;
+  const result = await ledger.claim({
+    candidates: [
+      {
+        id: { kind: 'transfer', chainId, txHash, logIndex: 0 },
+        blockNumber: 1_000_000,
+        minedAtMs: ledger.nowMs() + 60_000,
+        windowMs: 900_000,
+      },
+    ],
+    owner,
+    fingerprint,
+    retryKey,
+    leaseMs,
+    deadlineMs,
+    headBlockNumber: 1,
+  });
+  switch (result.outcome) {
+    case 'claimed':
+      return { outcome: 'claimed', lease: result.lease, bound: false, payer: PAY_TO };
+    case 'used':
+      return { outcome: 'refused', failure: 'payment_used' };
+    case 'late':
+      return { outcome: 'unavailable', reason: 'late' };
+    case 'refused':
+      return { outcome: 'refused', failure: result.failure };
+    default:
+      return result;
+  }
+}
+
+export function createTxHash(): Hex {
+  return `0x${randomBytes(32).toString('hex')}`;
+}
+
+export function proofFor(txHash: Hex, payload: { reference?: string } = {}): string {
+  return encodeProof({ x402Version: 1, scheme: 'exact', network: 'chain-testnet', payload: { txHash, ...payload } });
+}
+
+/** A request with a proof; a new transaction unless one is given. */
+export function pay(
+  url: string,
+  { txHash = createTxHash(), key, ...init }: RequestInit & { txHash?: Hex; key?: string } = {},
+): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.set('X-Payment', proofFor(txHash));
+  if (key !== undefined) headers.set('Idempotency-Key', key);
+  return fetch(url, { ...init, headers });
+}
+
+export interface SentAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A request whose path goes out as it is written: fetch would resolve dots and escapes itself. */
+export function send(port: number, options: RequestOptions & { body?: string }): Promise<SentAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = startRequest({ host: '127.0.0.1', port, agent: false, ...options }, (response) => {
+      text(response).then(
+        (body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+        reject,
+      );
+    });
+    request.once('error', reject);
+    request.end(options.body);
+  });
+}

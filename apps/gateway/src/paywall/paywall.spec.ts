@@ -1,0 +1,407 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import {
+  answerJson,
+  createRoute,
+  createTxHash,
+  pay,
+  send,
+  startGateway,
+  startLedgerVerifier,
+  type LedgerVerifier,
+  type RunningGateway,
+} from '../gateway.harness.js';
+import { UpstreamError, type ProducedAnswer, type ResourceRequest } from './paid-route.js';
+
+let redis: RedisServer;
+let verifier: LedgerVerifier;
+let gateway: RunningGateway;
+let made: ResourceRequest[];
+let produce: (request: ResourceRequest) => Promise<ProducedAnswer> | ProducedAnswer;
+
+const resource = (request: ResourceRequest): Promise<ProducedAnswer> | ProducedAnswer => {
+  made.push(request);
+  return produce(request);
+};
+
+beforeAll(async () => {
+  redis = await startRedis();
+  verifier = await startLedgerVerifier(redis.url);
+  gateway = await startGateway(
+    redis.url,
+    [
+      createRoute(resource),
+      createRoute(resource, { path: '/orders', methods: ['POST'], priceBaseUnits: 5n }),
+      createRoute(resource, { path: '/stream', methods: ['GET', 'POST'], answer: 'streamed' }),
+      createRoute(resource, { path: '/lenient', chargeOn: '<500' }),
+      createRoute(resource, { path: '/files/*' }),
+    ],
+    { MAX_STORED_ANSWER_BYTES: '1000', LEASE_MS: '1000', VERIFY_DEADLINE_MS: '800', VERIFY_RETRY_MS: '300' },
+  );
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await verifier.stop();
+  await redis.stop();
+});
+
+beforeEach(() => {
+  made = [];
+  verifier.questions.length = 0;
+  verifier.judgements.clear();
+  produce = (request) => answerJson({ sold: request.path, payment: request.verification });
+});
+
+async function problemOf(response: Response): Promise<Record<string, unknown>> {
+  expect(response.headers.get('content-type')).toContain('application/problem+json');
+  return (await response.json()) as Record<string, unknown>;
+}
+
+describe('a paid request', () => {
+  it('gets the resource, told of the verification, and no shared cache may keep it', async () => {
+    const txHash = `0x${'AB'.repeat(32)}` as const;
+    const response = await pay(`${gateway.url}/api/weather?unit=c`, { txHash });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ sold: '/api/weather', payment: { isValid: true, txHash } });
+    expect(response.headers.get('cache-control')).toBe('private');
+    expect(made[0]).toMatchObject({ method: 'GET', query: 'unit=c', body: null });
+    expect(made[0]?.headers).not.toHaveProperty('x-payment');
+    expect(verifier.questions[0]).toMatchObject({
+      txHash: txHash.toLowerCase(),
+      priceBaseUnits: '1000',
+      network: 'chain-testnet',
+      chainId: 1328,
+      retryKey: null,
+    });
+  });
+
+  it('is refused with 402 when its payment was used', async () => {
+    const txHash = createTxHash();
+    await pay(`${gateway.url}/api/weather`, { txHash });
+    const again = await pay(`${gateway.url}/api/weather`, { txHash });
+    expect(again.status).toBe(402);
+    expect(await again.json()).toMatchObject({ error: 'Payment already used' });
+    expect(again.headers.get('x-payment-failure')).toBe('payment_used');
+    expect(again.headers.get('cache-control')).toBe('no-store');
+    expect(made).toHaveLength(1);
+  });
+
+  it('passes the body on as it was sent, of any type', async () => {
+    const body = Buffer.from([0, 255, 1, 254]);
+    await pay(`${gateway.url}/orders`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+    await pay(`${gateway.url}/orders`, { method: 'POST', body: 'text' });
+    expect(made.map((request) => request.body)).toEqual([body, Buffer.from('text')]);
+  });
+
+  it.each([
+    ['receipt_missing', 'Payment verification failed', 1000],
+    ['transfer_missing', 'Payment verification failed', undefined],
+    ['lock_mismatch', 'Payment verification failed', undefined],
+  ] as const)('that is refused for %s gets a fresh challenge', async (failure, error, retryAfterMs) => {
+    const txHash = createTxHash();
+    verifier.judgements.set(txHash, () => ({
+      outcome: 'refused',
+      failure,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    }));
+    const response = await pay(`${gateway.url}/api/weather`, { txHash });
+    expect(response.status).toBe(402);
+    expect(response.headers.get('x-payment-failure')).toBe(failure);
+    expect(response.headers.get('retry-after')).toBe(retryAfterMs === undefined ? null : '1');
+    const challenge = (await response.json()) as { error: string; accepts: unknown[] };
+    expect(challenge).toMatchObject({ x402Version: 1, error, accepts: [{ scheme: 'exact' }] });
+  });
+});
+
+describe('a repeat with the same Idempotency-Key', () => {
+  it('gets the stored answer without a verifier', async () => {
+    const txHash = createTxHash();
+    produce = () => ({
+      status: 201,
+      headers: [
+        ['content-type', 'text/plain'],
+        ['x-made', 'once'],
+        ['set-cookie', 'a=1'],
+        ['set-cookie', 'b=2'],
+        ['connection', 'keep-alive, x-hop'],
+        ['x-hop', 'gone'],
+      ],
+      body: Buffer.from('made at first'),
+    });
+    const first = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+    const again = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+    expect(verifier.questions).toHaveLength(1);
+    expect(made).toHaveLength(1);
+    for (const response of [first, again]) {
+      expect(response.status).toBe(201);
+      expect(await response.text()).toBe('made at first');
+      expect(response.headers.get('x-made')).toBe('once');
+      expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+      expect(response.headers.get('x-hop')).toBeNull();
+      expect(response.headers.get('cache-control')).toBe('private');
+    }
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('and another request is a conflict', async () => {
+    const txHash = createTxHash();
+    await pay(`${gateway.url}/api/weather?a=1`, { txHash, key: 'k1' });
+    const other = await pay(`${gateway.url}/api/weather?a=2`, { txHash, key: 'k1' });
+    expect(other.status).toBe(409);
+    expect(await problemOf(other)).toMatchObject({ code: 'payment_for_other_request', status: 409 });
+  });
+
+  it('finds its answer however the path is spelled', async () => {
+    const txHash = createTxHash();
+    await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+    const again = await pay(`${gateway.url}/API//%77eather/`, { txHash, key: 'k1' });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('while the first is served is told to wait', async () => {
+    const txHash = createTxHash();
+    let finish = (): void => undefined;
+    const started = new Promise<void>((resolve) => {
+      produce = async () => {
+        resolve();
+        await new Promise<void>((done) => (finish = done));
+        return answerJson('done');
+      };
+    });
+    const first = pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+    await started;
+    const busy = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+    expect(busy.status).toBe(409);
+    expect(Number(busy.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(await problemOf(busy)).toMatchObject({ code: 'payment_in_progress' });
+    // Longer than the lease: it is renewed meanwhile.
+    await sleep(1500);
+    expect((await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' })).status).toBe(409);
+    finish();
+    expect((await first).status).toBe(200);
+    expect(made).toHaveLength(1);
+  });
+
+  it('must be made of visible characters', async () => {
+    for (const key of ['', 'a b', 'x'.repeat(256)]) {
+      const response = await pay(`${gateway.url}/api/weather`, { key });
+      expect(response.status).toBe(400);
+      expect(await problemOf(response)).toMatchObject({ code: 'idempotency_key_invalid' });
+    }
+    expect(verifier.questions).toHaveLength(0);
+  });
+});
+
+describe('a payment whose resource fails', () => {
+  it.each([
+    ['an error status', () => answerJson({ why: 'sold out' }, 404), 404],
+    ['a refused connection', () => Promise.reject(new UpstreamError('refused', 'ECONNREFUSED')), 502],
+    ['a broken answer', () => Promise.reject(new UpstreamError('failed', 'socket hang up')), 502],
+    ['a time-out', () => Promise.reject(new UpstreamError('failed', 'slow', { timedOut: true })), 504],
+    ['a thrown error', () => Promise.reject(new TypeError('secret detail')), 500],
+    ['a body that breaks off', () => ({ status: 200, headers: [], body: brokenStream() }), 500],
+    ['a challenge of its own', () => answerJson({ x402Version: 1, accepts: [] }, 402), 502],
+  ])('by %s is given back and buys the next answer', async (_name, fail, status) => {
+    const txHash = createTxHash();
+    produce = fail as () => ProducedAnswer;
+    const failed = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+    expect(failed.status).toBe(status);
+    expect(failed.headers.get('x-payment-released')).toBe('true');
+    expect(await failed.text()).not.toContain('secret detail');
+    produce = () => answerJson('now');
+    const again = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+    expect([again.status, await again.json()]).toEqual([200, 'now']);
+    expect(again.headers.get('x-payment-released')).toBeNull();
+    expect(new Set(made.map((request) => request.idempotencyKey)).size).toBe(1);
+  });
+
+  it('is given back five times, then refused', async () => {
+    const txHash = createTxHash();
+    produce = () => answerJson('broken', 500);
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      expect((await pay(`${gateway.url}/api/weather`, { txHash })).status).toBe(500);
+    }
+    const refused = await pay(`${gateway.url}/api/weather`, { txHash });
+    expect(refused.status).toBe(402);
+    expect(refused.headers.get('x-payment-failure')).toBe('released_too_often');
+  });
+
+  it('with a status the route charges for is spent', async () => {
+    const txHash = createTxHash();
+    produce = () => answerJson('no such thing', 404);
+    const charged = await pay(`${gateway.url}/lenient`, { txHash });
+    expect([charged.status, charged.headers.get('x-payment-released')]).toEqual([404, null]);
+    expect((await pay(`${gateway.url}/lenient`, { txHash })).status).toBe(402);
+  });
+
+  it('in an unknown way stays with its request: 504, then busy, then the same key takes over', async () => {
+    const txHash = createTxHash();
+    produce = () => Promise.reject(new UpstreamError('unknown', 'timed out'));
+    const unknown = await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' });
+    expect([unknown.status, unknown.headers.get('x-payment-released')]).toEqual([504, null]);
+    expect((await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' })).status).toBe(409);
+    await sleep(1100);
+    produce = () => answerJson('taken over');
+    const again = await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' });
+    expect([again.status, await again.json()]).toEqual([200, 'taken over']);
+    expect(new Set(made.map((request) => request.idempotencyKey)).size).toBe(1);
+  });
+});
+
+describe('an answer that is not kept', () => {
+  const long = 'x'.repeat(5000);
+
+  it('is committed before its first byte and made again for a safe method, five times', async () => {
+    const txHash = createTxHash();
+    produce = () => ({ status: 200, headers: [], body: Readable.from([Buffer.from('part '), Buffer.from('two')]) });
+    const bodies: string[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      const response = await pay(`${gateway.url}/stream`, { txHash, key: 'k1' });
+      expect(response.headers.get('idempotent-replayed')).toBe(turn === 0 ? null : 'true');
+      bodies.push(await response.text());
+    }
+    expect(bodies).toEqual(Array(6).fill('part two'));
+    const gone = await pay(`${gateway.url}/stream`, { txHash, key: 'k1' });
+    expect(gone.status).toBe(410);
+    expect(await problemOf(gone)).toMatchObject({ code: 'answer_gone' });
+    expect(made).toHaveLength(6);
+  });
+
+  it('is not made again for an unsafe method', async () => {
+    const txHash = createTxHash();
+    produce = () => ({ status: 200, headers: [], body: Readable.from(['once']) });
+    await pay(`${gateway.url}/stream`, { method: 'POST', txHash, key: 'k1' });
+    const gone = await pay(`${gateway.url}/stream`, { method: 'POST', txHash, key: 'k1' });
+    expect([gone.status, made.length]).toEqual([410, 1]);
+  });
+
+  it.each([
+    ['bytes', () => Buffer.from(long)],
+    ['a stream', () => Readable.from([Buffer.from(long.slice(0, 3000)), Buffer.from(long.slice(3000))])],
+  ])('because it is too large, as %s, is still given whole', async (_name, body) => {
+    const txHash = createTxHash();
+    produce = () => ({ status: 200, headers: [], body: body() });
+    for (let turn = 0; turn < 2; turn += 1) {
+      const response = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+      expect([response.status, await response.text()]).toEqual([200, long]);
+    }
+    expect(made).toHaveLength(2);
+  });
+
+  it('and fails before its first byte gives the payment back', async () => {
+    const txHash = createTxHash();
+    produce = () => ({ status: 200, headers: [], body: brokenStream('') });
+    const failed = await pay(`${gateway.url}/stream`, { txHash });
+    expect(failed.headers.get('x-payment-released')).toBe('true');
+    produce = () => answerJson('fine');
+    expect((await pay(`${gateway.url}/stream`, { txHash })).status).toBe(200);
+  });
+
+  it('and breaks off after its first byte breaks the connection, and is made again', async () => {
+    const txHash = createTxHash();
+    produce = () => ({ status: 200, headers: [], body: brokenStream('some') });
+    const broken = pay(`${gateway.url}/stream`, { txHash, key: 'k1' }).then((response) => response.text());
+    await expect(broken).rejects.toThrow();
+    produce = () => answerJson('whole');
+    expect(await (await pay(`${gateway.url}/stream`, { txHash, key: 'k1' })).json()).toBe('whole');
+  });
+});
+
+describe('a client that leaves', () => {
+  it('finds its answer when it comes back', async () => {
+    const txHash = createTxHash();
+    const controller = new AbortController();
+    let finish = (): void => undefined;
+    produce = async () => {
+      controller.abort();
+      await new Promise<void>((done) => (finish = done));
+      return answerJson('kept');
+    };
+    await expect(pay(`${gateway.url}/api/weather`, { txHash, key: 'k1', signal: controller.signal })).rejects.toThrow();
+    await sleep(50);
+    finish();
+    await sleep(100);
+    const again = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+    expect([again.headers.get('idempotent-replayed'), await again.json()]).toEqual(['true', 'kept']);
+    expect(made).toHaveLength(1);
+  });
+});
+
+describe('a verdict that does not come', () => {
+  it.each([
+    ['the chain is out of reach', () => ({ outcome: 'unavailable', reason: 'rpc' }) as const],
+    ['the verifier fails', () => Promise.reject(new Error('bug'))],
+    ['the verifier is silent', () => new Promise<never>(() => undefined)],
+  ])('because %s is 503, never 402', async (_name, judgement) => {
+    const txHash = createTxHash();
+    verifier.judgements.set(txHash, judgement);
+    const response = await pay(`${gateway.url}/api/weather`, { txHash });
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await problemOf(response)).toMatchObject({ code: 'verification_unavailable' });
+  });
+
+  it('leaves the payment free when the verifier claimed it and the reply was lost', async () => {
+    const txHash = createTxHash();
+    verifier.judgements.set(txHash, async (request) => {
+      await verifier.claim(request);
+      return new Promise<never>(() => undefined);
+    });
+    expect((await pay(`${gateway.url}/api/weather`, { txHash })).status).toBe(503);
+    verifier.judgements.clear();
+    expect((await pay(`${gateway.url}/api/weather`, { txHash })).status).toBe(200);
+  });
+
+  it('is asked for again under the same owner', async () => {
+    const txHash = createTxHash();
+    let turn = 0;
+    verifier.judgements.set(txHash, (request) => {
+      turn += 1;
+      return turn === 1 ? new Promise<never>(() => undefined) : verifier.claim(request);
+    });
+    expect((await pay(`${gateway.url}/api/weather`, { txHash })).status).toBe(200);
+    expect(new Set(verifier.questions.map(({ owner }) => owner)).size).toBe(1);
+    expect(verifier.questions).toHaveLength(2);
+  });
+});
+
+describe('a lease that was taken over', () => {
+  it('leaves its first holder without an answer', async () => {
+    const txHash = createTxHash();
+    produce = async () => {
+      const [asked] = verifier.questions;
+      await verifier.ledger.releaseOwner({ chainId: 1328, txHash, owner: asked?.owner ?? '' });
+      return answerJson('stale');
+    };
+    const response = await pay(`${gateway.url}/api/weather`, { txHash });
+    expect([response.status, await problemOf(response)]).toMatchObject([409, { code: 'payment_in_progress' }]);
+  });
+});
+
+describe('a path with parameters', () => {
+  it('is passed on in one spelling', async () => {
+    await pay(`${gateway.url}/FILES//a%20b/c%2e/`);
+    expect(made[0]).toMatchObject({ path: '/files/a%20b/c.', params: { '*': 'a b/c.' } });
+  });
+
+  it.each(['/files/%2e%2e/secret', '/files/a%5cb', '/files/a/%2E./b', '/files/a%00b'])(
+    '%s is refused',
+    async (path) => {
+      expect((await send(gateway.port, { path })).status).toBe(400);
+    },
+  );
+});
+
+function brokenStream(start = 'a'): Readable {
+  return Readable.from(
+    (async function* () {
+      if (start !== '') yield Buffer.from(start);
+      await sleep(20);
+      throw new Error('secret detail');
+    })(),
+  );
+}
