@@ -1,6 +1,6 @@
 import { bucketOf, entryKey } from './keys.js';
 import { readPaymentId, transactionEntry } from './payment-id.js';
-import { readRecord } from './payment-record.js';
+import { readRecords } from './payment-record.js';
 import type { Cluster, Redis } from 'ioredis';
 import type { FindRequest, FindResult } from './types.js';
 
@@ -10,10 +10,9 @@ import type { FindRequest, FindResult } from './types.js';
  */
 export async function findPayment(redis: Redis | Cluster, request: FindRequest, nowMs: number): Promise<FindResult> {
   const entry = transactionEntry(request.chainId, request.txHash);
-  const slots = await redis.hgetall(entryKey(bucketOf(entry), entry));
-  for (const [slot, line] of Object.entries(slots)) {
-    const record = readRecord(line);
-    if (!record || record.retryKey !== request.retryKey) continue;
+  const fields = await redis.hgetall(entryKey(bucketOf(entry), entry));
+  for (const [slot, record] of readRecords(fields)) {
+    if (record.retryKey !== request.retryKey) continue;
     const same = record.fingerprint === request.fingerprint;
     if (record.state === 'answered' || record.state === 'done') {
       const id = readPaymentId({ entry, slot });

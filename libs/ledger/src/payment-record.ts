@@ -1,6 +1,7 @@
 /**
- * What the ledger keeps of one payment, as one comma-separated line (scripts/record.lua.ts reads and writes the same):
- * `state,epoch,generation,releases,reproductions,atMs,untilMs,owner,fingerprint,retryKey`.
+ * What the ledger keeps of one payment, as two short fields of its entry: under the slot
+ * `state,epoch,generation,releases,reproductions,atMs,untilMs,owner`, under `<slot>:by` the request it is for,
+ * `fingerprint,retryKey`. Neither passes 64 bytes, above which Redis gives up its compact form and takes twice as much.
  */
 export interface PaymentRecord {
   state: 'leased' | 'answered' | 'done' | 'released';
@@ -21,11 +22,12 @@ export interface PaymentRecord {
 
 const LETTERS = { leased: 'L', answered: 'A', done: 'D', released: 'R' } as const;
 const STATES = { L: 'leased', A: 'answered', D: 'done', R: 'released' } as const;
-const LINE = /^([LADR]),(\d+),(\d+),(\d+),(\d+),(\d+),(\d*),([\w-]*),([\w-]*),([\w-]*)$/;
+const LINE = /^([LADR]),(\d+),(\d+),(\d+),(\d+),(\d+),(\d*),([\w-]*)$/;
+const BY = /^([\w-]+),([\w-]*)$/;
 
-/** Writes a record as its line. */
-export function encodeRecord(record: PaymentRecord): string {
-  return [
+/** Writes a record as its two fields. */
+export function encodeRecord(record: PaymentRecord): { line: string; by: string } {
+  const line = [
     LETTERS[record.state],
     record.epoch,
     record.generation,
@@ -34,16 +36,16 @@ export function encodeRecord(record: PaymentRecord): string {
     record.atMs,
     record.untilMs ?? '',
     record.owner ?? '',
-    record.fingerprint,
-    record.retryKey ?? '',
   ].join(',');
+  return { line, by: `${record.fingerprint},${record.retryKey ?? ''}` };
 }
 
-/** Reads a record's line; null when it is none. */
-export function readRecord(line: string): PaymentRecord | null {
-  const parts = LINE.exec(line);
-  if (!parts) return null;
-  const [, letter, epoch, generation, releases, reproductions, atMs, untilMs, owner, fingerprint, retryKey] = parts;
+/** Reads a record from its two fields; null when they are none. */
+export function readRecord(line: string, by: string): PaymentRecord | null {
+  const [parts, request] = [LINE.exec(line), BY.exec(by)];
+  if (!parts || !request) return null;
+  const [, letter, epoch, generation, releases, reproductions, atMs, untilMs, owner] = parts;
+  const [, fingerprint, retryKey] = request;
   return {
     state: STATES[letter as keyof typeof STATES],
     epoch: Number(epoch),
@@ -56,4 +58,12 @@ export function readRecord(line: string): PaymentRecord | null {
     fingerprint: fingerprint ?? '',
     retryKey: retryKey || null,
   };
+}
+
+/** Reads all records of an entry, by slot. */
+export function readRecords(fields: Record<string, string>): [slot: string, record: PaymentRecord][] {
+  return Object.entries(fields).flatMap(([slot, line]): [string, PaymentRecord][] => {
+    const record = slot.endsWith(':by') ? null : readRecord(line, fields[`${slot}:by`] ?? '');
+    return record ? [[slot, record]] : [];
+  });
 }

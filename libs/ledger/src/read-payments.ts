@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { answerKey, bucketOf, entryKey, entryOfKey } from './keys.js';
 import { locatePayment, readPaymentId } from './payment-id.js';
 import type { PaymentId } from './payment-id.js';
-import { readRecord } from './payment-record.js';
+import { readRecords } from './payment-record.js';
 import type { PaymentRecord } from './payment-record.js';
 
 export type PaymentState = PaymentRecord['state'];
@@ -58,10 +58,9 @@ export async function listPayments(
 async function readEntry(redis: Redis | Cluster, key: string): Promise<PaymentListing[]> {
   const entry = entryOfKey(key);
   if (!entry) return [];
-  return Object.entries(await redis.hgetall(key)).flatMap(([slot, line]) => {
-    const record = readRecord(line);
+  return readRecords(await redis.hgetall(key)).flatMap(([slot, record]) => {
     const id = readPaymentId({ entry, slot });
-    return record && id ? [toListing(id, record)] : [];
+    return id ? [toListing(id, record)] : [];
   });
 }
 
@@ -74,12 +73,11 @@ function toListing(id: PaymentId, record: PaymentRecord): PaymentListing {
 export async function showPayments(redis: Redis | Cluster, entry: string): Promise<PaymentDetails[]> {
   const bucket = bucketOf(entry);
   const key = entryKey(bucket, entry);
-  const [slots, ttlMs] = [await redis.hgetall(key), await redis.pttl(key)];
+  const [fields, ttlMs] = [await redis.hgetall(key), await redis.pttl(key)];
   const details = await Promise.all(
-    Object.entries(slots).map(async ([slot, line]) => {
-      const record = readRecord(line);
+    readRecords(fields).map(async ([slot, record]) => {
       const id = readPaymentId({ entry, slot });
-      if (!record || !id) return [];
+      if (!id) return [];
       const bytes = await redis.strlen(answerKey(bucket, entry, locatePayment(id).slot));
       const listing = toListing(id, record);
       const answerBytes = bytes > 0 ? bytes : null;

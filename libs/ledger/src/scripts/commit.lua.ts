@@ -56,6 +56,6 @@ if #payload > 0 then
     r.state = 'A'
   end
 end
-write_record(KEYS[2], slot, r)
+write_state(KEYS[2], slot, r)
 return {text(now), r.state == 'A' and 'answered' or 'done'}
 `;

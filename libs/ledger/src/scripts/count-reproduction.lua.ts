@@ -13,6 +13,6 @@ if not r or (r.state ~= 'D' and r.state ~= 'A') or r.reproductions >= tonumber(A
   return {text(now), 'exhausted'}
 end
 r.reproductions = r.reproductions + 1
-write_record(KEYS[1], ARGV[1], r)
+write_state(KEYS[1], ARGV[1], r)
 return {text(now), 'counted'}
 `;

@@ -12,12 +12,13 @@ end
 
 local function text(number) return string.format('%.0f', number) end
 
-local LINE = '^([LADR]),(%d+),(%d+),(%d+),(%d+),(%d+),(%d*),([%w_%-]*),([%w_%-]*),([%w_%-]*)$'
+local LINE = '^([LADR]),(%d+),(%d+),(%d+),(%d+),(%d+),(%d*),([%w_%-]*)$'
 
-local function read_record(line)
+local function read_record(line, by)
   if not line then return nil end
-  local state, epoch, generation, releases, reproductions, at, til, owner, fingerprint, key = string.match(line, LINE)
+  local state, epoch, generation, releases, reproductions, at, til, owner = string.match(line, LINE)
   if not state then error('unreadable payment record') end
+  local fingerprint, key = string.match(by or '', '^([%w_%-]+),([%w_%-]*)$')
   return {
     state = state, epoch = tonumber(epoch), generation = tonumber(generation), releases = tonumber(releases),
     reproductions = tonumber(reproductions), at = tonumber(at), til = tonumber(til) or 0,
@@ -25,18 +26,29 @@ local function read_record(line)
   }
 end
 
+local function line_of(r)
+  return table.concat({
+    r.state, text(r.epoch), text(r.generation), text(r.releases), text(r.reproductions), text(r.at),
+    r.til > 0 and text(r.til) or '', r.owner
+  }, ',')
+end
+
+-- Writes the state alone: which request a payment is for changes with a claim only.
+local function write_state(entry, slot, r)
+  redis.call('HSET', entry, slot, line_of(r))
+end
+
 local function write_record(entry, slot, r)
-  local til = ''
-  if r.til > 0 then til = text(r.til) end
-  redis.call('HSET', entry, slot, table.concat({
-    r.state, text(r.epoch), text(r.generation), text(r.releases), text(r.reproductions), text(r.at), til,
-    r.owner, r.fingerprint, r.key
-  }, ','))
+  redis.call('HSET', entry, slot, line_of(r), slot .. ':by', r.fingerprint .. ',' .. r.key)
 end
 
 local function read_entry(entry)
-  local flat, records = redis.call('HGETALL', entry), {}
-  for index = 1, #flat, 2 do records[flat[index]] = read_record(flat[index + 1]) end
+  local flat, fields, records = redis.call('HGETALL', entry), {}, {}
+  for index = 1, #flat, 2 do fields[flat[index]] = flat[index + 1] end
+  for slot, line in pairs(fields) do
+    local by = fields[slot .. ':by']
+    if by then records[slot] = read_record(line, by) end
+  end
   return records
 end
 `;

@@ -15,7 +15,7 @@ if r.state == 'R' then return {text(now), 'released'} end
 if r.state ~= 'L' or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
 r.state, r.at, r.til, r.owner = 'R', now, 0, ''
 r.releases = r.releases + tonumber(ARGV[4])
-write_record(KEYS[1], ARGV[1], r)
+write_state(KEYS[1], ARGV[1], r)
 return {text(now), 'released'}
 `;
 
@@ -30,7 +30,7 @@ local now, outcome = now_ms(), 'none'
 for slot, r in pairs(read_entry(KEYS[1])) do
   if r.state == 'L' and r.owner == ARGV[1] then
     r.state, r.at, r.til, r.owner = 'R', now, 0, ''
-    write_record(KEYS[1], slot, r)
+    write_state(KEYS[1], slot, r)
     outcome = 'released'
   end
 end

@@ -13,7 +13,7 @@ if not r or r.state ~= 'L' or r.generation ~= tonumber(ARGV[2]) or r.owner ~= AR
   return {text(now), 'stale', '0'}
 end
 r.til = math.max(r.til, now + tonumber(ARGV[4]))
-write_record(KEYS[1], ARGV[1], r)
+write_state(KEYS[1], ARGV[1], r)
 -- The entry outlives every lease on it.
 local gone = r.til + tonumber(ARGV[5])
 local expires = redis.call('PEXPIRETIME', KEYS[1])

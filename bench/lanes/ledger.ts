@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { createFingerprint, createOwner, hashRetryKey, Ledger } from '@tollgate/ledger';
+import type { ClaimRequest, StoredAnswer } from '@tollgate/ledger';
+import { startRedis } from '../../devnet/redis.js';
+import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
+import { formatNumber } from '../report.js';
+import { median, runRounds } from '../run-rounds.js';
+import type { Sample, Subject } from '../run-rounds.js';
+import { withCleanup } from '../with-cleanup.js';
+import { fillLedger, readMemory } from './fill-ledger.js';
+
+const IN_FLIGHT = 128;
+const ENTRIES = [10_000, 100_000, 1_000_000];
+const FULL_ENTRIES = 10_000_000;
+const CHAIN_ID = 1328;
+const WINDOW_MS = 900_000;
+
+const fingerprint = createFingerprint({ method: 'GET', path: '/api/weather', query: '' });
+const answer: StoredAnswer = {
+  status: 200,
+  headers: [['content-type', 'application/json']],
+  body: Buffer.alloc(300, 'x'),
+};
+
+/** The ledger alone, on a Redis of its own that writes each claim to disk before it answers. */
+export async function runLedgerLane(options: LaneOptions): Promise<LaneResult> {
+  return withCleanup(async (keep) => {
+    const server = keep(await startRedis({ appendfsync: 'always' }));
+    const redis = new Redis(server.url);
+    keep({ stop: async () => redis.disconnect() });
+    const ledger = new Ledger({ redis, retentionMs: WINDOW_MS });
+    await ledger.open({ headBlockNumber: 1 });
+    const rates = await measureRates(redis, ledger, options);
+    const { rows, notes } = await measureGrowth(redis, ledger, options);
+    return {
+      lane: 'ledger',
+      title: 'claims and commits, one connection, appendfsync always',
+      baseline: 'SET NX',
+      rows: [...rates, ...rows],
+      notes,
+    };
+  });
+}
+
+function measureRates(redis: Redis, ledger: Ledger, { rounds, quick, progress }: LaneOptions): Promise<LaneRow[]> {
+  const count = quick ? 2_000 : 20_000;
+  const load = (work: (request: ClaimRequest) => Promise<unknown>) => async (): Promise<Sample> => {
+    const requests = makeClaims(ledger, count);
+    const readServerMicros = await watchServer(redis);
+    const sample = await run(requests, IN_FLIGHT, work);
+    return { ...sample, detail: { 'µs of Redis each': (await readServerMicros()) / count } };
+  };
+  const setOnce = (request: ClaimRequest): Promise<unknown> =>
+    redis.set(`plain:${nameOf(request)}`, request.owner, 'PX', WINDOW_MS, 'NX');
+  const subjects: Subject[] = [
+    { name: 'SET NX', measure: load(setOnce) },
+    { name: 'claim', measure: load((request) => claim(ledger, request)) },
+    { name: 'claim, commit', measure: load(async (request) => ledger.commit(await claim(ledger, request), null)) },
+    {
+      name: 'claim, commit with 300 bytes of answer',
+      measure: load(async (request) => ledger.commit(await claim(ledger, request), answer)),
+    },
+  ];
+  const cases = [{ name: `${IN_FLIGHT} in flight`, baseline: 'SET NX', subjects }];
+  return runRounds(cases, rounds, progress);
+}
+
+/** The ledger only grows here, so the sizes follow one another, each with all its rounds. */
+async function measureGrowth(
+  redis: Redis,
+  ledger: Ledger,
+  { rounds, quick, full, progress }: LaneOptions,
+): Promise<{ rows: LaneRow[]; notes: string[] }> {
+  const sizes = quick ? ENTRIES.slice(0, 1) : [...ENTRIES, ...(full ? [FULL_ENTRIES] : [])];
+  const count = quick ? 500 : 2_000;
+  const rows: LaneRow[] = [];
+  const notes: string[] = [];
+  await redis.flushall();
+  await ledger.open({ headBlockNumber: 1 });
+  const [sample] = makeClaims(ledger, 1);
+  if (sample) await ledger.commit(await claim(ledger, sample), null);
+  const [empty, keys] = [await readMemory(redis), await redis.dbsize()];
+  let filled = 0;
+  for (const size of sizes) {
+    progress(`filling the ledger to ${formatNumber(size)} payments`);
+    await fillLedger(redis, filled, size);
+    filled = size;
+    const bytes = ((await readMemory(redis)) - empty) / ((await redis.dbsize()) - keys);
+    notes.push(`${formatNumber(size)} payments: ${formatNumber(bytes)} bytes of Redis memory each.`);
+    const alone = () => run(makeClaims(ledger, count), 1, (request) => claim(ledger, request));
+    const together = () => run(makeClaims(ledger, count * 5), IN_FLIGHT, (request) => claim(ledger, request));
+    const cases = [
+      { name: '1 in flight', baseline: '', subjects: [{ name: `claim among ${formatNumber(size)}`, measure: alone }] },
+      {
+        name: `${IN_FLIGHT} in flight`,
+        baseline: '',
+        subjects: [{ name: `claim among ${formatNumber(size)}`, measure: together }],
+      },
+    ];
+    rows.push(...(await runRounds(cases, rounds, progress)));
+  }
+  return { rows, notes };
+}
+
+function makeClaims(ledger: Ledger, count: number): ClaimRequest[] {
+  const nowMs = ledger.nowMs();
+  return Array.from({ length: count }, () => ({
+    candidates: [
+      {
+        id: {
+          kind: 'transfer',
+          chainId: CHAIN_ID,
+          txHash: `0x${randomBytes(32).toString('hex')}`,
+          logIndex: 0,
+        } as const,
+        blockNumber: 2,
+        minedAtMs: nowMs + 1000,
+        windowMs: WINDOW_MS,
+      },
+    ],
+    owner: createOwner(),
+    fingerprint,
+    retryKey: hashRetryKey(String(Math.random())),
+    leaseMs: 30_000,
+    deadlineMs: nowMs + 600_000,
+    headBlockNumber: 1,
+  }));
+}
+
+async function claim(ledger: Ledger, request: ClaimRequest) {
+  const result = await ledger.claim(request);
+  if (result.outcome !== 'claimed') throw new Error(`a fresh payment was not claimed: ${JSON.stringify(result)}`);
+  return result.lease;
+}
+
+function nameOf({ candidates: [candidate] }: ClaimRequest): string {
+  return candidate?.id.kind === 'transfer' ? candidate.id.txHash : '';
+}
+
+async function run<T>(items: T[], inFlight: number, work: (item: T) => Promise<unknown>): Promise<Sample> {
+  const timesMs: number[] = [];
+  let next = 0;
+  const startedMs = performance.now();
+  const worker = async (): Promise<void> => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) {
+      const sentMs = performance.now();
+      await work(item);
+      timesMs.push(performance.now() - sentMs);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  const seconds = (performance.now() - startedMs) / 1000;
+  timesMs.sort((one, other) => one - other);
+  return {
+    perSecond: items.length / seconds,
+    p50Ms: median(timesMs),
+    p99Ms: timesMs[Math.floor(timesMs.length * 0.99)] ?? NaN,
+    failed: 0,
+  };
+}
+
+/** Processor time that Redis's main thread spends, which is what bounds a ledger that many processes share. */
+async function watchServer(redis: Redis): Promise<() => Promise<number>> {
+  const read = async (): Promise<number> => {
+    const info = await redis.info('cpu');
+    const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)?.[1]);
+    return (seconds('used_cpu_sys_main_thread') + seconds('used_cpu_user_main_thread')) * 1e6;
+  };
+  const before = await read();
+  return async () => (await read()) - before;
+}
