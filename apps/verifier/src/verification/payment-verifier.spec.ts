@@ -55,9 +55,6 @@ describe('verifying a payment', () => {
     redis = new Redis(redisServer.url);
     rpc = await startRpcStandIn(devnet.rpcUrl);
     ledger = new Ledger({ redis, retentionMs: 86_400_000 });
-    await ledger.open();
-    // The ledger knows nothing of payments from before its birth: let these all be younger.
-    for (const key of await redis.keys('*:birth')) await redis.del(key);
     await ledger.open({ headBlockNumber: 0 });
     chain = connectChain({
       urls: [rpc.url],
@@ -504,11 +501,53 @@ describe('verifying a payment', () => {
   });
 
   describe('and its age', () => {
-    const age = async (seconds: number) => {
-      // The chain's clock stays behind: what is mined now is so old.
-      await callRpc(devnet.rpcUrl, 'anvil_setTime', [Math.floor(ledger.nowMs() / 1000) - seconds]).catch(() => null);
+    const MINUTE = 60_000;
+    /** Mines the transfer in a block of that age, as if the ledger had been kept since long before. */
+    const payAgo = async (ageMs: number, lockReference?: string) => {
+      for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: 1, block: 0 });
+      await callRpc(devnet.rpcUrl, 'anvil_setTime', [Math.floor((ledger.nowMs() - ageMs) / 1000)]);
+      try {
+        return await transferTokens(devnet, {
+          amountBaseUnits: PRICE,
+          ...(lockReference === undefined ? {} : { lockReference }),
+        });
+      } finally {
+        await callRpc(devnet.rpcUrl, 'anvil_setTime', [Math.floor(ledger.nowMs() / 1000)]);
+      }
     };
-    void age;
+
+    it('refuses and records a bare transfer of 20 minutes ago, but not under policy receipt', async () => {
+      const txHash = await payAgo(20 * MINUTE);
+      expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'payment_too_old' });
+      expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toEqual([
+        expect.objectContaining({
+          failure: 'payment_too_old',
+          payer: payer().address.toLowerCase(),
+          amountBaseUnits: String(PRICE),
+        }),
+      ]);
+      expect(await ask(txHash, { rules: { policy: 'receipt' } })).toMatchObject({ outcome: 'claimed' });
+    });
+
+    it('claims a bound payment of 20 minutes ago, but not one of 25 hours ago', async () => {
+      for (const [ageMs, expected] of [
+        [20 * MINUTE, { outcome: 'claimed', bound: true }],
+        [25 * 60 * MINUTE, { outcome: 'refused', failure: 'payment_too_old' }],
+      ] as const) {
+        const reference = await createReferenceNow({ issuedAtMs: ledger.nowMs() - ageMs - MINUTE });
+        const txHash = await payAgo(ageMs, reference.text);
+        expect(await ask(txHash, { request: { reference } })).toMatchObject(expected);
+      }
+    });
+
+    it('refuses and records a payment from before the ledger', async () => {
+      const txHash = await payAgo(MINUTE);
+      for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: ledger.nowMs() - 1000 });
+      expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'older_than_ledger' });
+      expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toMatchObject([
+        { failure: 'older_than_ledger' },
+      ]);
+    });
 
     it('records a bound payment that came after its time', async () => {
       const issuedAtMs = (await headTimeMs()) - 600_000;
