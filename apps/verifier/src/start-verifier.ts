@@ -33,8 +33,9 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     maxInFlight: environment.server.maxInFlight,
     closeTimeoutMs: Math.ceil(shutdownTimeoutMs * 0.8),
   });
+  let isOpen = false;
   const app = await NestFactory.create<NestFastifyApplication>(
-    VerifierModule.forRoot(environment, server),
+    VerifierModule.forRoot(environment, server, () => isOpen),
     new FastifyAdapter({ forceCloseConnections: 'idle' }),
     { bufferLogs: true, abortOnError: false },
   );
@@ -47,6 +48,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   try {
     await openLedger(app.get(Ledger), await readFirstHead(app.get(ChainReader), logger), logger);
     await app.startAllMicroservices();
+    isOpen = true;
   } catch (error) {
     await app.close();
     throw error;

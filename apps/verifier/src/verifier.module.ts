@@ -40,7 +40,8 @@ interface Connections {
 export class VerifierModule implements OnApplicationShutdown {
   constructor(@Inject(CONNECTIONS) private readonly connections: Connections) {}
 
-  static forRoot(environment: VerifierEnvironment, server: RequestReplyServer): DynamicModule {
+  /** `isOpen`: the ledger was opened, and questions are taken. */
+  static forRoot(environment: VerifierEnvironment, server: RequestReplyServer, isOpen: () => boolean): DynamicModule {
     const registry = new Registry();
     const metrics = new VerifierMetrics(registry);
     const ledgerRedis = connectRedis({ url: environment.redis.redisUrl, role: 'ledger' });
@@ -67,6 +68,7 @@ export class VerifierModule implements OnApplicationShutdown {
           redis: checkRedis(ledgerRedis),
           queue: checkRedis(queueRedis),
           chain: checkChain(chain.reader, nowMs),
+          ledger: checkOpen(isOpen),
         }),
       ],
       controllers: [VerificationController],
@@ -145,6 +147,12 @@ function observe(
   observeGauge(registry, 'verifier_queue_length', 'Questions no verifier has taken yet.', () =>
     queueRedis.llen('tollgate:{verify}:requests'),
   );
+}
+
+function checkOpen(isOpen: () => boolean): () => Promise<void> {
+  return async () => {
+    if (!isOpen()) throw new Error('the ledger is not open yet');
+  };
 }
 
 function checkChain(chain: ChainReader, nowMs: () => number): () => Promise<void> {

@@ -67,6 +67,9 @@ export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> 
         return;
       case 'delay':
         await new Promise((resolve) => setTimeout(resolve, now.ms));
+        break;
+      default:
+        break;
     }
     const upstream = await fetch(upstreamUrl, {
       method: 'POST',

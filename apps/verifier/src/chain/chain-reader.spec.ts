@@ -149,7 +149,7 @@ describe('reading the chain', () => {
     rpc.fail({ kind: 'status', status: 429 });
     const error = await read().catch((thrown: unknown) => thrown as Error);
     expect(error).toMatchObject({ reason: 'rpc_rate_limited' });
-    expect(JSON.stringify([String(error), batches])).not.toContain('SECRET');
+    expect(JSON.stringify([(error as Error).message, batches])).not.toContain('SECRET');
     expect(batches).toMatchObject([{ host: rpc.host, trouble: 'rpc_rate_limited' }, {}, {}]);
   });
 

@@ -1,0 +1,65 @@
+import { ConfigurationError, listSettings, readEnvironment } from '@tollgate/common';
+
+import { VerifierEnvironment } from './verifier.config.js';
+
+const ASSET = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
+const PAY_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+
+describe('the settings of the verifier', () => {
+  it('have defaults for all but chain and payment', () => {
+    const environment = readEnvironment(VerifierEnvironment, {
+      RPC_URL: 'http://127.0.0.1:8545, https://other.example/key',
+      ASSET_ADDRESS: ASSET,
+      PAY_TO,
+    });
+    expect(environment).toMatchObject({
+      server: { verifierPort: 4021, verifierHost: '127.0.0.1', maxInFlight: 512 },
+      chain: {
+        rpcUrl: ['http://127.0.0.1:8545', 'https://other.example/key'],
+        rpcTimeoutMs: 3000,
+        rpcBatchSize: 50,
+        rpcBatchesInFlight: 8,
+        rpcMaxResponseBytes: 16_777_216,
+      },
+      rules: {
+        confirmations: 1,
+        receiptWaitMs: 3000,
+        redemptionWindowSeconds: 900,
+        boundRedemptionWindowSeconds: 86_400,
+        waitingPerClient: 16,
+        waitingTotal: 256,
+      },
+      payment: { chainId: 1328, paymentPolicy: 'transfer', maxTimeoutSeconds: 300 },
+    });
+  });
+
+  it('are refused with every problem at once', () => {
+    const problems = problemsOf({ CONFIRMATIONS: '0', RPC_BATCH_SIZE: 'many', PAY_TO: 'me', PAYMENT_POLICY: 'none' });
+    for (const name of ['RPC_URL', 'ASSET_ADDRESS', 'PAY_TO', 'CONFIRMATIONS', 'RPC_BATCH_SIZE', 'PAYMENT_POLICY']) {
+      expect(problems.some((problem) => problem.includes(name))).toBe(true);
+    }
+    expect(problems).toHaveLength(6);
+  });
+
+  it('never print an RPC URL, which may carry a key', () => {
+    const [problem, ...others] = problemsOf({ RPC_URL: 'ftp://rpc.example/SECRETKEY', ASSET_ADDRESS: ASSET, PAY_TO });
+    expect(problem).toContain('RPC_URL: entry 1 is not an http:// or https:// URL');
+    expect(problem).not.toContain('SECRETKEY');
+    expect(others).toEqual([]);
+  });
+
+  it('mark what is secret', () => {
+    const secrets = listSettings(VerifierEnvironment).filter(({ secret }) => secret);
+    expect(secrets.map(({ name }) => name).sort()).toEqual(['QUEUE_REDIS_URL', 'REDIS_URL', 'RPC_URL']);
+  });
+});
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readEnvironment(VerifierEnvironment, env);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  throw new Error('the settings were accepted');
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import {
+  RequestReplyClient,
+  VERIFY_PAYMENT,
+  type VerifyPaymentRequest,
+  type VerifyPaymentVerdict,
+} from '@tollgate/common';
+import { createOwner } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
+
+import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { transferTokens } from '../../../devnet/transfer-tokens.js';
+import { startRpcStandIn, type RpcStandIn } from '../testing/rpc-stand-in.js';
+import { startVerifier } from './start-verifier.js';
+
+describe('the verifier', () => {
+  let devnet: Devnet;
+  let redis: RedisServer;
+  let rpc: RpcStandIn;
+  let client: RequestReplyClient;
+  let verifier: { app: NestFastifyApplication; close(): Promise<unknown> };
+
+  beforeAll(async () => {
+    [devnet, redis] = await Promise.all([startChain(), startRedis()]);
+    rpc = await startRpcStandIn(devnet.rpcUrl);
+    client = new RequestReplyClient({ redisUrl: redis.url, queue: 'verify' });
+    await client.connect();
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await Promise.all([rpc.stop(), devnet.stop(), redis.stop()]);
+  });
+
+  beforeEach(async () => {
+    rpc.fail(undefined);
+    verifier = await start();
+  });
+
+  afterEach(() => verifier.close());
+
+  const start = (env: Record<string, string> = {}) =>
+    startVerifier({
+      RPC_URL: `${rpc.url}/SECRETSECRETSECRETKEY`,
+      REDIS_URL: redis.url,
+      QUEUE_REDIS_URL: redis.url,
+      ASSET_ADDRESS: devnet.asset,
+      PAY_TO: devnet.payTo,
+      VERIFIER_PORT: '0',
+      LOG_LEVEL: 'silent',
+      ...env,
+    });
+  const get = async (path: string) => {
+    const response = await fetch(`${await verifier.app.getUrl()}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  const createRequest = (txHash: Hex): VerifyPaymentRequest => ({
+    requestId: 'test',
+    owner: createOwner(),
+    deadlineMs: Date.now() + 8000,
+    network: 'chain-testnet',
+    chainId: 1328,
+    asset: devnet.asset,
+    payTo: devnet.payTo,
+    priceBaseUnits: '1000',
+    txHash,
+    fingerprint: createOwner(),
+    retryKey: null,
+    leaseMs: 30_000,
+    clientAddress: '127.0.0.1',
+  });
+  const ask = (message: unknown) => client.ask<VerifyPaymentVerdict>(VERIFY_PAYMENT, message, { timeoutMs: 9000 });
+
+  it('answers questions from the queue, and counts its verdicts', async () => {
+    const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
+    const request = createRequest(txHash);
+    expect(await ask(request)).toMatchObject({ outcome: 'claimed', lease: { owner: request.owner } });
+    const cheap = await transferTokens(devnet, { amountBaseUnits: 1n });
+    expect(await ask(createRequest(cheap))).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
+
+    const { text } = await get('/metrics');
+    expect(text).toMatch(/verifier_verifications_total\{.*outcome="claimed",failure="".*\} 1/);
+    expect(text).toMatch(/verifier_verifications_total\{.*outcome="refused",failure="amount_too_low".*\} 1/);
+    expect(text).toContain(`host="${rpc.host}"`);
+    expect(text).toContain('verifier_queue_length{service="verifier"} 0');
+    expect(text).not.toContain('SECRET');
+  });
+
+  it('answers a malformed message with an error, and goes on', async () => {
+    for (const message of [null, 7, [], {}, { txHash: {} }]) {
+      await expect(ask(message)).rejects.toMatchObject({ code: 'handler_failed' });
+    }
+    const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
+    expect(await ask(createRequest(txHash))).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('is ready, and not ready without the chain', async () => {
+    expect(await get('/health/ready')).toMatchObject({ status: 200 });
+    await verifier.close();
+    rpc.fail({ kind: 'status', status: 500 });
+    verifier = await start();
+    expect(await get('/health/ready')).toMatchObject({ status: 503 });
+    expect(await get('/health/live')).toMatchObject({ status: 200 });
+  });
+
+  it('refuses to start on another chain', async () => {
+    await expect(start({ CHAIN_ID: '1' })).rejects.toThrow('on chain 1328, not on 1');
+  });
+
+  it('refuses to start on a Redis that may forget payments', async () => {
+    const forgetful = await startRedis({ args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] });
+    try {
+      await expect(start({ REDIS_URL: forgetful.url })).rejects.toThrow(/REDIS_URL: .*noeviction/);
+    } finally {
+      await forgetful.stop();
+    }
+  });
+
+  it('finishes what it took when it is stopped, and takes no more', async () => {
+    const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
+    rpc.requests.length = 0;
+    rpc.fail({ kind: 'delay', ms: 300 });
+    const inFlight = ask(createRequest(txHash));
+    while (rpc.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await verifier.close();
+    expect(await inFlight).toMatchObject({ outcome: 'claimed' });
+
+    const left = ask(createRequest(`0x${randomBytes(32).toString('hex')}`));
+    const redisClient = new Redis(redis.url);
+    while ((await redisClient.llen('tollgate:{verify}:requests')) === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    redisClient.disconnect();
+    // Another replica takes what this one left.
+    rpc.fail(undefined);
+    verifier = await start({ RECEIPT_WAIT_MS: '0' });
+    expect(await left).toMatchObject({ outcome: 'refused', failure: 'receipt_missing' });
+  });
+});
