@@ -33,7 +33,7 @@ describe('paid routes', () => {
     upstreamHeaders: { X-Api-Key: "\${UPSTREAM_KEY}" }
     timeoutMs: 1000
   - { path: /v1/orders, methods: [POST], price: "0.02", upstream: "\${UPSTREAM}", timeoutMs: 1000, maxBodyBytes: 100000 }
-  - { path: /v1/events/:topic, price: "0.03", upstream: "\${UPSTREAM}", answer: streamed }
+  - { path: /v1/events/:topic, price: "0.03", upstream: "\${UPSTREAM}", answer: streamed, timeoutMs: 600000 }
   - { path: /broken/quote, price: "0.01", upstream: "${breaking.url}" }
   - { path: /gone/quote, price: "0.01", upstream: "\${GONE}" }
 `,
@@ -251,6 +251,18 @@ describe('paid routes', () => {
     expect([again.status, isReplayed(again), await again.text()]).toEqual([200, true, 'again']);
     expect(upstream.requests).toHaveLength(2);
     expect(upstream.requests[0]!.headers['idempotency-key']).toBe(upstream.requests[1]!.headers['idempotency-key']);
+  });
+
+  it('end the work of an upstream whose client left a stream', async () => {
+    let ended = (): void => undefined;
+    const closed = new Promise<void>((resolve) => (ended = resolve));
+    upstream.answer = (_, response) => {
+      response.on('close', () => ended());
+      response.writeHead(200).write('first');
+    };
+    const redeem = await buy('/v1/events/d');
+    await (await redeem()).body!.cancel();
+    await closed;
   });
 
   it('let the client see that a stream broke off', async () => {

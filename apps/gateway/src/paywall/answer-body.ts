@@ -9,27 +9,46 @@ export async function readBody(body: Buffer | Readable, maxBytes: number): Promi
   if (Buffer.isBuffer(body)) return body;
   const chunks: Buffer[] = [];
   let length = 0;
-  const rest = body.iterator({ destroyOnReturn: true }) as AsyncIterableIterator<unknown>;
+  const rest = body[Symbol.asyncIterator]() as AsyncIterator<unknown>;
   for (;;) {
-    const { value, done } = await rest.next();
-    if (done === true) return Buffer.concat(chunks);
-    const chunk = toBuffer(value);
-    if (chunk.length === 0) continue;
+    const chunk = await readPiece(rest);
+    if (chunk === null) return Buffer.concat(chunks);
     chunks.push(chunk);
     length += chunk.length;
     if (length > maxBytes) return continueStream(chunks, rest, body);
   }
 }
 
-function continueStream(chunks: Buffer[], rest: AsyncIterableIterator<unknown>, source: Readable): Readable {
-  async function* replay(): AsyncGenerator<Buffer> {
-    yield* chunks;
-    for await (const chunk of rest) yield toBuffer(chunk);
+/** The next bytes, or null at the end. An empty piece would read as a pause. */
+async function readPiece(pieces: AsyncIterator<unknown>): Promise<Buffer | null> {
+  for (;;) {
+    const { value, done } = (await pieces.next()) as IteratorResult<unknown, unknown>;
+    if (done === true) return null;
+    const piece = toBuffer(value);
+    if (piece.length > 0) return piece;
   }
-  const stream = Readable.from(replay(), { objectMode: false });
-  // A client that leaves must not keep the upstream busy, even where nothing of the rest was read yet.
-  stream.once('close', () => source.destroy());
-  return stream;
+}
+
+function continueStream(chunks: readonly Buffer[], rest: AsyncIterator<unknown>, source: Readable): Readable {
+  const waiting = [...chunks];
+  return new Readable({
+    read() {
+      const next = waiting.shift();
+      if (next !== undefined) {
+        this.push(next);
+        return;
+      }
+      readPiece(rest).then(
+        (piece) => this.push(piece),
+        (error: unknown) => this.destroy(error as Error),
+      );
+    },
+    // At once, also while a piece is awaited: a client that left must not keep the upstream busy.
+    destroy(error, done) {
+      source.destroy();
+      done(error);
+    },
+  });
 }
 
 function toBuffer(chunk: unknown): Buffer {

@@ -152,8 +152,15 @@ describe('ProxyResource passes on', () => {
     expect(headers).not.toContainEqual(['content-length', expect.anything()]);
   });
 
-  it('no demand of an upstream to pay a second time', async () => {
-    const upstream = started(await startUpstream((_, response) => response.writeHead(402).end('{"accepts":[]}')));
+  it('the final answer alone, where others come before it', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+    const upstream = started(await startRawUpstream((socket) => socket.write(early)));
+    expect(await proxy(upstream.url).produce(request())).toEqual({ status: 200, headers: [], body: Buffer.from('ok') });
+  });
+
+  it.each([402, 600, 999])('nothing of an answer with status %d', async (status) => {
+    const head = `HTTP/1.1 ${status} No\r\nContent-Length: 2\r\n\r\n{}`;
+    const upstream = started(await startRawUpstream((socket) => socket.write(head)));
     expect(await failure(proxy(upstream.url).produce(request()))).toMatchObject({ kind: 'failed' });
   });
 });
@@ -169,6 +176,13 @@ describe('ProxyResource says what became of the request when', () => {
   it('the name does not exist: refused', async () => {
     const error = await failure(proxy('http://upstream.invalid').produce(request({ method: 'POST' })));
     expect(error.kind).toBe('refused');
+  });
+
+  it('the connection takes too long: refused, as a time-out', async () => {
+    const silent = started(await startRawUpstream(() => undefined));
+    const origin = silent.url.replace('http:', 'https:');
+    const error = await failure(proxy(origin, { timeoutMs: 300 }).produce(request({ method: 'POST' })));
+    expect(error).toMatchObject({ kind: 'refused', options: { timedOut: true } });
   });
 
   it('the upstream speaks no TLS: refused', async () => {
@@ -204,6 +218,9 @@ describe('ProxyResource says what became of the request when', () => {
     ['its head', 'HTTP/1.1 200 OK\r\nContent-Le'],
     ['anything', ''],
     ['garbage', 'SSH-2.0-OpenSSH_9\r\n'],
+    ['a head without end', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    ['a change of protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
   ])('it breaks off after %s: failed, but unknown for an unsafe method', async (_, head) => {
     const upstream = started(await startRawUpstream((socket) => socket.end(head)));
     expect(await failure(proxy(upstream.url).produce(request()))).toMatchObject({ kind: 'failed' });
@@ -232,6 +249,13 @@ describe('ProxyResource says what became of the request when', () => {
       kind: 'failed',
       options: { timedOut: true },
     });
+  });
+
+  it('it hangs in the middle of a streamed answer: the stream fails', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf';
+    const upstream = started(await startRawUpstream((socket) => socket.write(head)));
+    const { body } = await proxy(upstream.url, { answer: 'streamed', timeoutMs: 200 }).produce(request());
+    await expect(buffer(body as Readable)).rejects.toThrow('Body Timeout');
   });
 
   it('it breaks off an answer too large to be stored: the stream fails', async () => {

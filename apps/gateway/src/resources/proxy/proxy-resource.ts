@@ -1,5 +1,6 @@
 import type { Agent, Dispatcher } from 'undici';
 
+import { readBody } from '../../paywall/answer-body.js';
 import {
   UpstreamError,
   type PaidRoute,
@@ -10,7 +11,6 @@ import {
 import { createAnswerHeaders } from './create-answer-headers.js';
 import { createUpstreamAgent, NotConnectedError } from './create-upstream-agent.js';
 import { createUpstreamHeaders, isSafeMethod, type UpstreamHeaderRules } from './create-upstream-headers.js';
-import { readAnswerBody } from './read-answer-body.js';
 import type { UpstreamPath } from './upstream-path.js';
 
 export interface ProxyOptions {
@@ -55,12 +55,9 @@ export class ProxyResource implements Resource {
       const answer = await this.#ask(request, path, attempt.signal);
       // Whoever reads the body sees its errors; one that comes when nobody reads it must not end the process.
       answer.body.on('error', () => undefined);
-      if (answer.statusCode === 402) {
-        answer.body.destroy();
-        throw new UpstreamError('failed', 'The upstream itself asks for a payment.');
-      }
+      assertUsable(answer);
       // A streamed answer is read up to its first byte: until then it can still fail without being charged.
-      const body = await readAnswerBody(answer.body, this.#maxBufferedBytes);
+      const body = await readBody(answer.body, this.#maxBufferedBytes);
       streaming = !Buffer.isBuffer(body);
       if (!Buffer.isBuffer(body)) body.once('close', () => request.signal.removeEventListener('abort', stop));
       return { status: answer.statusCode, headers: this.#headersOf(answer, request.method, streaming), body };
@@ -123,6 +120,15 @@ function encodeQuery(query: string): string {
 function encodeBytes(character: string): string {
   const bytes = Buffer.from(character, character <= '\xff' ? 'latin1' : 'utf8');
   return bytes.toString('hex').replace(/../g, '%$&');
+}
+
+/** @throws UpstreamError for an answer that no client may see */
+function assertUsable({ statusCode, body }: UpstreamAnswer): void {
+  const why =
+    statusCode === 402 ? 'itself asks for a payment' : statusCode > 599 ? `answered with status ${statusCode}` : null;
+  if (why === null) return;
+  body.destroy();
+  throw new UpstreamError('failed', `The upstream ${why}.`);
 }
 
 function codeOf(error: unknown): string {
