@@ -1,5 +1,5 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../test/paid-server.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
@@ -90,9 +90,9 @@ describe('trying again', () => {
 
   it('after a server that does not answer in time', async () => {
     server.interfere = [
-      async () => {
-        await pause(2000);
-        return false;
+      async (response) => {
+        await once(response, 'close');
+        return true;
       },
     ];
     expect((await buy({ attemptTimeoutMs: 200 })).status).toBe(200);
