@@ -7,10 +7,12 @@ import { readChallenge } from './read-challenge.js';
 import { redeemPayment } from './redeem-payment.js';
 import { requestKey, takeRequest, toInit, type RequestSnapshot } from './request-snapshot.js';
 import { signPayment } from './sign-payment.js';
+import { sleep } from './sleep.js';
 import type { Wallet } from './wallet.js';
 
-// Each round somebody else moved the same request on; more than a few in a row is not a race any more.
-const MAX_ROUNDS = 10;
+/** How long an intention of somebody else is respected: he is about to sign, or has died. */
+const INTENTION_MS = 5000;
+const LOOK_AGAIN_MS = 50;
 
 /** The redirects of an unpaid request were followed by fetch: what asks for money must still be whom we asked. */
 function assertSameOrigin(request: RequestSnapshot, response: Response): RequestSnapshot {
@@ -28,6 +30,15 @@ function assertSameOrigin(request: RequestSnapshot, response: Response): Request
 /** True when money was committed to this request. `intended` moved none; what failed or was given up is settled. */
 function isPaid({ payment }: StoredRevision, canRepeat: boolean): boolean {
   return payment.state === 'signed' || (payment.state === 'redeemed' && canRepeat);
+}
+
+/**
+ * True while somebody else seems about to sign for this request. Overwriting his intention would undo his work, and
+ * he ours, in turns.
+ */
+function isBeingPaid({ payment }: StoredRevision): boolean {
+  const ageMs = Date.now() - payment.createdAtMs;
+  return payment.state === 'intended' && ageMs >= 0 && ageMs < INTENTION_MS;
 }
 
 async function finish(
@@ -58,8 +69,12 @@ export async function runProcedure(
   const key = requestKey(request);
   // A key of the caller's own names one purchase for good: a repeat asks for its answer again.
   let canRepeat = request.headers.has(IDEMPOTENCY_KEY);
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+  for (const giveUpAtMs = Date.now() + context.deadlineMs; Date.now() < giveUpAtMs;) {
     let stored = await context.store.read(key);
+    if (stored && isBeingPaid(stored)) {
+      await sleep(LOOK_AGAIN_MS, request.signal);
+      continue;
+    }
     if (stored && isPaid(stored, canRepeat)) {
       context.onEvent({ type: 'resuming', key, payment: stored.payment });
     } else {

@@ -51,22 +51,28 @@ export async function signPayment(
   const intention = createIntention(context, request, chosen);
   const giveBack = limit.reserve(chosen);
   let isSigned = false;
+  let revision = input.afterRevision;
   try {
-    if (!(await store.write(key, intention, input.afterRevision))) return null;
+    if (!(await store.write(key, intention, revision))) return null;
+    revision += 1;
     const price = formatTokenAmount(chosen.amountBaseUnits, chosen.asset.decimals);
     onEvent({ type: 'intended', key, payment: intention, price });
     return await wallet.inTurn(async () => {
       request.signal?.throwIfAborted();
       const transaction = await wallet.sign(createCall(chosen));
       const payment: StoredPayment = { ...intention, state: 'signed', transaction };
-      const revision = input.afterRevision + 2;
-      if (!(await store.write(key, payment, revision - 1))) return null;
+      if (!(await store.write(key, payment, revision))) return null;
+      revision += 1;
       isSigned = true;
       onEvent({ type: 'signed', key, payment });
       // Sent inside the turn, or the next payment would sign the same nonce. A failure is mended by whoever waits.
       await wallet.broadcast(transaction).catch(() => undefined);
       return { payment, revision };
     });
+  } catch (error) {
+    // Nobody need wait for an intention that came to nothing. Should this fail too, waiting ends by itself.
+    if (!isSigned) await store.write(key, { ...intention, state: 'abandoned' }, revision).catch(() => undefined);
+    throw error;
   } finally {
     if (!isSigned) giveBack();
   }
