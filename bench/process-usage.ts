@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-/** The processes of a subject by role, e.g. `{ gateway: 1234, verifier: 1235 }`. */
-export type Roles = Record<string, number>;
+/** The processes of a subject by role, e.g. `{ gateway: [1234], verifier: [1235, 1236] }`. */
+export type Roles = Record<string, number[]>;
 
 /** Linux counts processor time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
@@ -28,12 +28,16 @@ export function readResidentBytes(pid: number): number {
 function readSeconds(roles: Roles): Record<string, number> {
   const own = process.cpuUsage();
   const seconds: Record<string, number> = { load: (own.user + own.system) / 1e6 };
-  for (const [role, pid] of Object.entries(roles)) {
-    // The fields after the program's name, which may hold spaces; user and system time are the 14th and 15th.
-    const fields = readProc(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
-    seconds[role] = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  for (const [role, pids] of Object.entries(roles)) {
+    seconds[role] = pids.reduce((sum, pid) => sum + readProcessSeconds(pid), 0);
   }
   return seconds;
+}
+
+function readProcessSeconds(pid: number): number {
+  // The fields after the program's name, which may hold spaces; user and system time are the 14th and 15th.
+  const fields = readProc(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 function readProc(path: string): string {

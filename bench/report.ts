@@ -35,13 +35,13 @@ export function writeReport(report: Report, file: string): string {
 export function formatLane({ lane, title, baseline, rows, notes = [] }: LaneResult): string {
   const details = [...new Set(rows.flatMap(({ detail }) => Object.keys(detail ?? {})))];
   const columns: [string, (row: LaneRow) => string][] = [
-    ['', (row) => row.case],
+    ['case', (row) => row.case],
     ['server', (row) => row.subject],
     ['per second', (row) => formatNumber(row.perSecond)],
     ['slowest-fastest', (row) => (row.range ? row.range.map(formatNumber).join('-') : '')],
     [`ratio to ${baseline ?? 'baseline'}`, (row) => (row.ratio === undefined ? '' : row.ratio.toFixed(2))],
-    ['p50 ms', (row) => formatNumber(row.p50Ms)],
-    ['p99 ms', (row) => formatNumber(row.p99Ms)],
+    ['p50 ms', (row) => formatLatency(row.p50Ms)],
+    ['p99 ms', (row) => formatLatency(row.p99Ms)],
     ['failed', (row) => (row.failed ? String(row.failed) : '')],
     ...details.map((name): [string, (row: LaneRow) => string] => [
       name,
@@ -51,9 +51,7 @@ export function formatLane({ lane, title, baseline, rows, notes = [] }: LaneResu
       },
     ]),
   ];
-  const used = columns.filter(
-    ([name], index) => index < 2 || rows.some((row) => columnText(columns, name, row) !== ''),
-  );
+  const used = columns.filter(([, read]) => rows.some((row) => read(row) !== ''));
   const cells = [used.map(([name]) => name), ...rows.map((row) => used.map(([, read]) => read(row)))];
   const widths = used.map((_, column) => Math.max(3, ...cells.map((line) => (line[column] ?? '').length)));
   const lines = cells.map(
@@ -65,10 +63,6 @@ export function formatLane({ lane, title, baseline, rows, notes = [] }: LaneResu
   );
 }
 
-function columnText(columns: [string, (row: LaneRow) => string][], name: string, row: LaneRow): string {
-  return columns.find(([column]) => column === name)?.[1](row) ?? '';
-}
-
 function pad(text: string, width: number, column: number): string {
   return column < 2 ? text.padEnd(width) : text.padStart(width);
 }
@@ -76,6 +70,11 @@ function pad(text: string, width: number, column: number): string {
 /** Three significant digits, thousands separated; nothing for what was not measured. */
 export function formatNumber(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return '';
-  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
+  if (Math.abs(value) >= 100 || value === 0) return Math.round(value).toLocaleString('en-US');
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+}
+
+/** Autocannon counts whole milliseconds. */
+function formatLatency(value: number | undefined): string {
+  return value === 0 ? '<1' : formatNumber(value);
 }

@@ -56,9 +56,9 @@ export async function startTollgate({
     gateways: stack.gateways,
     verifiers: stack.verifiers,
     roles: {
-      ...nameRoles('gateway', stack.gateways),
-      ...nameRoles('verifier', stack.verifiers),
-      redis: await readRedisPid(stack.redis.url),
+      gateway: stack.gateways.map(({ pid }) => pid),
+      verifier: stack.verifiers.map(({ pid }) => pid),
+      redis: [await readRedisPid(stack.redis.url)],
     },
     stop: () => stack.stop(),
   };
@@ -72,10 +72,4 @@ export async function readRedisPid(url: string): Promise<number> {
   } finally {
     redis.disconnect();
   }
-}
-
-function nameRoles(role: string, services: ServiceProcess[]): Roles {
-  return Object.fromEntries(
-    services.map(({ pid }, index) => [services.length === 1 ? role : `${role} ${index + 1}`, pid]),
-  );
 }

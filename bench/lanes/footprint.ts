@@ -6,6 +6,7 @@ import { encodeRequest, sendEach } from '../load/send-each.js';
 import { makePayments } from '../payments.js';
 import { installPeers, PEER_SERVERS, startFacilitators, startPeer, startRawFastify } from '../peers.js';
 import { readResidentBytes } from '../process-usage.js';
+import { formatNumber } from '../report.js';
 import { median } from '../run-rounds.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup } from '../with-cleanup.js';
@@ -49,7 +50,7 @@ export async function runFootprintLane(options: LaneOptions): Promise<LaneResult
       };
     }),
     notes: [
-      `Start-up: from the start of the process until it says it is ready. Load: ${quick ? 'a tenth of ' : ''}${UNPAID_REQUESTS} requests without payment, then ${PAID_REQUESTS} paid ones (published servers: ${PEER_PAID_REQUESTS}).`,
+      `Start-up: from the start of the process until it says it is ready. Load: ${quick ? 'a tenth of ' : ''}${formatNumber(UNPAID_REQUESTS)} requests without payment, then ${formatNumber(PAID_REQUESTS)} paid ones (published servers: half as many, and ${PEER_PAID_REQUESTS}).`,
     ],
   };
 }

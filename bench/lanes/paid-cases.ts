@@ -48,7 +48,7 @@ export async function measurePaidCases(
   const tollgate = keep(await startTollgate({ chain, rpcUrl }));
   const floor = keep(await startFloor({ chain, rpcUrl }));
   const ours: Target[] = [
-    { name: FLOOR, url: floor.url, roles: { server: floor.pid, redis: floor.redisPid }, ...hashTarget() },
+    { name: FLOOR, url: floor.url, roles: { server: [floor.pid], redis: [floor.redisPid] }, ...hashTarget() },
     { name: TOLLGATE, url: tollgate.url, roles: tollgate.roles, ...hashTarget() },
   ];
   for (const paidCase of cases) {
@@ -119,7 +119,7 @@ async function startPeerTargets(
   for (const name of PEER_SERVERS) {
     const peer = await startPeer(name, chain, facilitators);
     keep(peer.server);
-    const roles = { server: peer.server.pid, facilitator: peer.facilitator.pid };
+    const roles = { server: [peer.server.pid], facilitator: [peer.facilitator.pid] };
     const url = `${peer.server.url}/api/weather`;
     const target: Target = { name, url, roles, header: peer.paymentHeader, payments: new Map() };
     for (const paidCase of cases.filter(({ peerRequests }) => peerRequests > 0)) {

@@ -27,8 +27,8 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
     const body = await (await fetch(tollgate.url)).text();
     const raw = keep(await startRawFastify(body));
     const targets: Target[] = [
-      { name: BASELINE, url: `${raw.url}/api/weather`, roles: { server: raw.pid } },
-      { name: 'tollgate', url: tollgate.url, roles: { server: tollgate.roles['gateway'] ?? 0 } },
+      { name: BASELINE, url: `${raw.url}/api/weather`, roles: { server: [raw.pid] } },
+      { name: 'tollgate', url: tollgate.url, roles: { server: tollgate.roles['gateway'] ?? [] } },
     ];
     if (peers) {
       const facilitators = await startFacilitators(chain);
@@ -37,7 +37,7 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       for (const name of PEER_SERVERS) {
         const { server } = await startPeer(name, chain, facilitators);
         keep(server);
-        targets.push({ name, url: `${server.url}/api/weather`, roles: { server: server.pid } });
+        targets.push({ name, url: `${server.url}/api/weather`, roles: { server: [server.pid] } });
       }
     }
 
@@ -52,7 +52,7 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       await measure(target, 32);
     }
     const cases = (quick ? [32] : [1, 32, 128]).map((connections): Case => ({
-      name: `${connections} connections`,
+      name: `${connections} connection${connections === 1 ? '' : 's'}`,
       baseline: BASELINE,
       subjects: targets.map((target) => ({ name: target.name, measure: () => measure(target, connections) })),
     }));
