@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const LANES = ['unpaid', 'paid', 'distant', 'transport', 'growth', 'footprint'] as const;
+export const LANES = ['unpaid', 'paid', 'distant', 'ledger', 'transport', 'growth', 'footprint'] as const;
 export type LaneName = (typeof LANES)[number];
 
 export interface BenchOptions {
@@ -21,6 +21,7 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       unpaid     402 answers, beside raw Fastify and the published servers
                       paid       paid answers, beside one process without the queue and the published servers
                       distant    the same with the chain's RPC 50 ms away
+                      ledger     the ledger alone, beside a bare SET NX
                       transport  the verify queue alone, beside other transports
                       growth     cost with 1, 2, 4 processes and with a full ledger
                       footprint  start-up time and memory of each process
