@@ -59,7 +59,7 @@ describe('verifying a payment', () => {
     chain = connectChain({
       urls: [rpc.url],
       chainId: 1328,
-      timeoutMs: 1000,
+      timeoutMs: 3000,
       batchSize: 50,
       batchesInFlight: 8,
       maxResponseBytes: 16_777_216,
@@ -446,11 +446,6 @@ describe('verifying a payment', () => {
       rpc.requests.length = 0;
       expect(await ask(unknown, { waitMs: 600 })).toEqual(missing);
       expect(rpc.requests.length).toBeGreaterThan(1);
-      // Its deadline leaves no time to wait.
-      rpc.requests.length = 0;
-      const request = { deadlineMs: ledger.nowMs() + 450 };
-      expect(await ask(unknown, { waitMs: 3000, request })).toEqual(missing);
-      expect(rpc.requests).toHaveLength(1);
     });
 
     it('caps the waits of a client and in all, and lets the waiting share batches', async () => {
