@@ -18,7 +18,7 @@ const esmPackages = [
 /** @type {import('jest').Config} */
 module.exports = {
   rootDir: '.',
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/harness/environment.cjs',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/devnet', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   transform: {

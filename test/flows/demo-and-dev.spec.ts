@@ -1,0 +1,133 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startChild } from '../../devnet/child-process.js';
+import type { Child } from '../../devnet/child-process.js';
+import type { DevState } from '../../devnet/dev-state.js';
+import { readDescendants, waitUntilGone } from '../harness/processes.js';
+
+const STARTS_WITHIN_MS = 120_000;
+
+let folder: string;
+const children: Child[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) await child.end('SIGTERM', 30_000);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function runScript(script: 'dev' | 'demo'): Promise<Child> {
+  const { PATH, HOME } = process.env;
+  const child = await startChild({
+    name: `npm run ${script}`,
+    command: 'npm',
+    args: ['run', script],
+    env: { PATH, HOME, TOLLGATE_STATE_DIR: folder },
+  });
+  children.push(child);
+  return child;
+}
+
+async function waitForState(child: Child, path = join(folder, 'dev.json')): Promise<DevState> {
+  const deadlineMs = Date.now() + STARTS_WITHIN_MS;
+  while (!existsSync(path)) {
+    if (child.hasExited() || Date.now() > deadlineMs) throw new Error(`no ${path}:\n${child.logs()}`);
+    await sleep(50);
+  }
+  return JSON.parse(readFileSync(path, 'utf8')) as DevState;
+}
+
+const askWeather = async (state: DevState) => (await fetch(`${state.baseUrl}/api/weather`)).status;
+
+describe('npm run dev', () => {
+  it('says in dev.json where all is, and leaves neither process nor file behind after Ctrl-C', async () => {
+    const dev = await runScript('dev');
+    const state = await waitForState(dev);
+    expect(Object.keys(state)).toEqual([
+      'baseUrl',
+      'rpcUrl',
+      'redisUrl',
+      'chainId',
+      'network',
+      'asset',
+      'payTo',
+      'explorerUrl',
+      'accounts',
+    ]);
+    expect(Object.keys(state.accounts[0] ?? {})).toEqual(['address', 'privateKey']);
+    expect(statSync(join(folder, 'dev.json')).mode & 0o777).toBe(0o600);
+    expect(await askWeather(state)).toBe(402);
+
+    const processes = readDescendants(dev.pid);
+    // The dev process, redis, anvil, verifier, gateway at least.
+    expect(processes.length).toBeGreaterThanOrEqual(5);
+    dev.signal('SIGINT');
+    await dev.exited;
+    expect(await waitUntilGone(processes)).toEqual([]);
+    expect(readdirSync(folder)).toEqual(['challenge-secret']);
+  }, 180_000);
+
+  it('runs twice in one folder, each with addresses and a state of its own', async () => {
+    const first = await runScript('dev');
+    const firstState = await waitForState(first);
+    const second = await runScript('dev');
+    const secondState = await waitForState(second, join(folder, 'dev-2', 'dev.json'));
+    for (const name of ['baseUrl', 'rpcUrl', 'redisUrl', 'explorerUrl'] as const) {
+      expect(secondState[name]).not.toBe(firstState[name]);
+    }
+    first.signal('SIGINT');
+    await first.exited;
+    expect(await askWeather(secondState)).toBe(402);
+  }, 240_000);
+
+  it('stops everything when npm is killed', async () => {
+    const dev = await runScript('dev');
+    await waitForState(dev);
+    const processes = readDescendants(dev.pid);
+    dev.signal('SIGKILL');
+    expect(await waitUntilGone(processes)).toEqual([]);
+    expect(existsSync(join(folder, 'dev.json'))).toBe(false);
+  }, 180_000);
+
+  it('leaves no process behind when it is killed itself', async () => {
+    const dev = await runScript('dev');
+    await waitForState(dev);
+    const processes = readDescendants(dev.pid);
+    process.kill(Number(readFileSync(join(folder, 'dev.pid'), 'utf8').split(' ')[0]), 'SIGKILL');
+    expect(await waitUntilGone(processes)).toEqual([]);
+  }, 180_000);
+
+  it('says which process died, and stops the others', async () => {
+    const dev = await runScript('dev');
+    const state = await waitForState(dev);
+    const processes = readDescendants(dev.pid);
+    const { pid } = await findProcess(processes, 'apps/verifier/main.js');
+    process.kill(pid, 'SIGKILL');
+    expect((await dev.exited).code).toBe(1);
+    expect(dev.logs()).toContain('verifier was killed by SIGKILL');
+    expect(await waitUntilGone(processes)).toEqual([]);
+    await expect(askWeather(state)).rejects.toThrow();
+  }, 180_000);
+});
+
+async function findProcess(pids: number[], argument: string): Promise<{ pid: number }> {
+  for (const pid of pids) {
+    if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(argument)) return { pid };
+  }
+  throw new Error(`no process runs ${argument}`);
+}
+
+it('npm run demo pays once, and is refused the second time', async () => {
+  const demo = await runScript('demo');
+  const { code } = await demo.exited;
+  const output = demo.logs();
+  expect(output).toContain('"error": "Payment already used"');
+  expect(output).toContain('Idempotent-Replayed: true');
+  expect(output.match(/< (\d{3}) /g)).toEqual(['402', '200', '402', '402', '200'].map((status) => `< ${status} `));
+  expect(code).toBe(0);
+}, 180_000);
