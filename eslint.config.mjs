@@ -2,7 +2,9 @@ import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', 'coverage/**', 'node_modules/**', 'bench/peers/**', '.tollgate/**', '**/*.cjs', '**/*.mjs'] },
+  {
+    ignores: ['**/dist/**', 'coverage/**', 'node_modules/**', 'bench/peers/**', '.tollgate/**', '**/*.cjs', '**/*.mjs'],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
