@@ -21,7 +21,7 @@ export interface Purchase {
   readonly query: string;
   readonly proof: PaymentProof;
   readonly reference: AuthenticReference | null;
-  /** Hash of the Idempotency-Key; null without one. */
+  /** Hash of the Idempotency-Key, and of the reference where the proof has one; null without a key. */
   readonly retryKey: string | null;
   readonly startedAtMs: number;
 }
@@ -53,9 +53,14 @@ export function parsePurchase(
   if (text !== undefined && reference === null) {
     throw new PaymentError('unknown_reference', 'The reference was not given out here for this request.');
   }
-  const retryKey = idempotencyKey === undefined ? null : hashRetryKey(idempotencyKey);
+  const retryKey = idempotencyKey === undefined ? null : hashIdempotencyKey(idempotencyKey, reference);
   const query = readQuery(request.raw.url ?? '');
   return { endpoint, method, path, query, proof, reference, retryKey, startedAtMs: performance.now() };
+}
+
+/** With the reference, which only the payer knows: a key such as `1` is guessed, and the hash of a transaction public. */
+function hashIdempotencyKey(idempotencyKey: string, reference: AuthenticReference | null): string {
+  return hashRetryKey(reference === null ? idempotencyKey : `${reference.text}\n${idempotencyKey}`);
 }
 
 export interface PurchaseParts {

@@ -1,0 +1,45 @@
+import { encodeProof, parseChallenge, type Hex, type PaymentRequirement } from '@tollgate/protocol';
+
+import type { Devnet } from '../../devnet/chain.js';
+import { transferTokens } from '../../devnet/transfer-tokens.js';
+
+/** A payment that was mined, and the header that redeems it. */
+export interface Paid {
+  txHash: Hex;
+  reference: string;
+  proof: string;
+}
+
+/** Asks without a payment for what a request costs. */
+export async function readRequirement(url: string, init: RequestInit = {}): Promise<PaymentRequirement> {
+  const response = await fetch(url, init);
+  if (response.status !== 402) throw new Error(`${url} answered ${response.status} and no challenge`);
+  const [requirement] = parseChallenge(await response.json()).accepts;
+  if (requirement === undefined) throw new Error(`${url} accepts nothing`);
+  return requirement;
+}
+
+/** Pays what a request costs by a transfer that is locked to its challenge. */
+export async function payLocked(chain: Devnet, url: string, init: RequestInit = {}): Promise<Paid> {
+  const { extra, maxAmountRequired } = await readRequirement(url, init);
+  const { reference } = extra;
+  const txHash = await transferTokens(chain, { amountBaseUnits: BigInt(maxAmountRequired), lockReference: reference });
+  return { txHash, reference, proof: createProof(txHash, { reference }) };
+}
+
+/** The header's value for a transaction. */
+export function createProof(txHash: string, payload: { reference?: string; signature?: Hex } = {}): string {
+  return encodeProof({
+    x402Version: 1,
+    scheme: 'exact',
+    network: 'chain-testnet',
+    payload: { txHash: txHash as Hex, ...payload },
+  });
+}
+
+/** What an answer says, for a comparison in one line: status, the failure's code if there is one. */
+export async function outcomeOf(answer: Response | Promise<Response>): Promise<[number, string | null]> {
+  const response = await answer;
+  await response.arrayBuffer();
+  return [response.status, response.headers.get('X-Payment-Failure')];
+}

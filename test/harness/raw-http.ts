@@ -1,0 +1,48 @@
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  /** Of each response on the connection, in order; empty when the server just closed it. */
+  statuses: number[];
+  text: string;
+}
+
+/**
+ * Writes bytes to a server as they are, which no HTTP client would do, and reads until the connection ends, which the
+ * server is told to do after `quietMs` without a byte from it.
+ */
+export function sendRaw(baseUrl: string, bytes: string | Buffer, { quietMs = 300 } = {}): Promise<RawAnswer> {
+  const { hostname, port } = new URL(baseUrl);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    const chunks: Buffer[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    const finishLater = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => socket.destroy(), quietMs);
+    };
+    socket.on('connect', () => {
+      socket.write(bytes);
+      timer = setTimeout(() => socket.destroy(), 10_000);
+    });
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      finishLater();
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearTimeout(timer);
+      const text = Buffer.concat(chunks).toString('latin1');
+      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+      resolve({ statuses, text });
+    });
+  });
+}
+
+/** A request head; the last one on its connection unless told otherwise. */
+export function requestHead(target: string | Buffer, headers: readonly string[] = [], method = 'GET'): Buffer {
+  return Buffer.concat([
+    Buffer.from(`${method} `),
+    Buffer.isBuffer(target) ? target : Buffer.from(target, 'latin1'),
+    Buffer.from([' HTTP/1.1', 'Host: localhost', 'Connection: close', ...headers, '', ''].join('\r\n'), 'latin1'),
+  ]);
+}

@@ -1,0 +1,59 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  port: number;
+  /**
+   * From the next chunk a client sends that holds this text on, the server still gets everything and the client of that
+   * connection gets nothing. Resolves when the server has answered what is held back.
+   */
+  holdRepliesTo(text: string): Promise<void>;
+  /** Lets the next connections through again; what was held back is lost, as are the open connections. */
+  release(): void;
+  stop(): Promise<void>;
+}
+
+/** Stands between a service and its server and loses answers that were given. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let hold: { text: string; answered: () => void } | null = null;
+  const server = createServer((client) => {
+    const target = connect(targetPort, '127.0.0.1');
+    let held: (() => void) | null = null;
+    for (const socket of [client, target]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        target.destroy();
+      });
+    }
+    client.on('data', (chunk) => {
+      if (hold !== null && chunk.includes(hold.text)) held = hold.answered;
+      target.write(chunk);
+    });
+    target.on('data', (chunk) => {
+      if (held === null) client.write(chunk);
+      else held();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const dropAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    holdRepliesTo: (text) =>
+      new Promise((answered) => {
+        hold = { text, answered };
+      }),
+    release: () => {
+      hold = null;
+      dropAll();
+    },
+    stop: async () => {
+      dropAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
