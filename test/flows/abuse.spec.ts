@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Hex } from '@tollgate/protocol';
+import { concatHex, encodeFunctionData, parseAbi } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+
+import { deployBatchPayer, deployToken } from '../../devnet/deploy.js';
+import { encodeTransfer, sendTransaction, transferTokens } from '../../devnet/transfer-tokens.js';
+import { createProof, outcomeOf } from '../harness/pay.js';
+import { startShop, type Shop } from '../harness/start-shop.js';
+
+const PRICE = 1000n;
+
+/** What does not pay, and how often a payment pays: two gateways, two verifiers, a real chain, and no lock to help. */
+describe('one payment', () => {
+  let shop: Shop;
+
+  beforeAll(async () => {
+    shop = await startShop({ gateways: 2, verifiers: 2, env: { RECEIPT_WAIT_MS: '0' } });
+  });
+  afterAll(() => shop?.stop());
+  beforeEach(() => {
+    shop.rpc.requests.length = 0;
+    shop.upstream.requests.length = 0;
+  });
+
+  const pay = (amountBaseUnits = PRICE) => transferTokens(shop.chain, { amountBaseUnits });
+  const redeem = (proof: string, { path = '/v1/quotes/A', key = '', gateway = 0 } = {}) =>
+    fetch(shop.url(path, gateway), { headers: { 'X-Payment': proof, ...(key ? { 'Idempotency-Key': key } : {}) } });
+  const lookups = () => shop.rpc.requests.flat().filter((method) => method === 'eth_getTransactionReceipt').length;
+
+  it('shown by 1,000 requests at once, to two gateways, buys one answer', async () => {
+    const proof = createProof(await pay());
+    const outcomes = await Promise.all(
+      Array.from({ length: 1000 }, (_, index) => outcomeOf(redeem(proof, { gateway: index % 2 }))),
+    );
+    const counts = new Map<string, number>();
+    for (const outcome of outcomes) counts.set(outcome.join(), (counts.get(outcome.join()) ?? 0) + 1);
+    const { '200,': answered, '409,': busy = 0, '402,payment_used': used = 0 } = Object.fromEntries(counts);
+    expect({ answered, refused: busy + used, counts }).toMatchObject({ answered: 1, refused: 999 });
+    expect(shop.upstream.requests).toHaveLength(1);
+  });
+
+  it('shown by 1,000 requests with one Idempotency-Key buys one answer, and all get its bytes', async () => {
+    const proof = createProof(await pay());
+    const bodies = await Promise.all(
+      Array.from({ length: 1000 }, async (_, index) => {
+        for (;;) {
+          const response = await redeem(proof, { key: 'one', gateway: index % 2 });
+          const body = await response.text();
+          if (response.status === 200) return { body, isReplay: response.headers.has('Idempotent-Replayed') };
+          expect([response.status, response.headers.has('Retry-After')]).toEqual([409, true]);
+        }
+      }),
+    );
+    expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
+    expect(bodies.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+    expect(shop.upstream.requests).toHaveLength(1);
+  });
+
+  it('is the same in other letters, and each answer names it as it was spelled', async () => {
+    const txHash = await pay();
+    const upper = `0x${txHash.slice(2).toUpperCase()}`;
+    const first = await redeem(createProof(upper), { path: '/api/weather', key: 'k' });
+    expect(await first.json()).toMatchObject({ payment: { isValid: true, txHash: upper } });
+    expect(await outcomeOf(redeem(createProof(txHash), { path: '/api/weather' }))).toEqual([402, 'payment_used']);
+    const again = await redeem(createProof(txHash), { path: '/api/weather', key: 'k' });
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);
+  });
+
+  it('is asked for on its own network only: a proof for another makes no chain look-up', async () => {
+    const txHash = await pay();
+    const proof = (changes: object) =>
+      Buffer.from(
+        JSON.stringify({ x402Version: 1, scheme: 'exact', network: 'chain-testnet', payload: { txHash }, ...changes }),
+      ).toString('base64');
+    expect(await outcomeOf(redeem(proof({ network: 'base' })))).toEqual([402, 'wrong_network']);
+    expect(await outcomeOf(redeem(proof({ scheme: 'upto' })))).toEqual([402, 'wrong_scheme']);
+    expect(await outcomeOf(redeem(proof({ x402Version: 2 })))).toEqual([402, 'wrong_version']);
+    expect(await outcomeOf(redeem(proof({ x402Version: '1' })))).toEqual([402, 'wrong_version']);
+    expect(lookups()).toBe(0);
+    expect(await outcomeOf(redeem(proof({})))).toEqual([200, null]);
+    expect(lookups()).toBe(1);
+  });
+
+  it('must be in the asset: the right event of another contract that calls itself USDC is none', async () => {
+    const token = await deployToken(shop.chain);
+    const txHash = await transferTokens(shop.chain, { amountBaseUnits: PRICE, token });
+    expect(await outcomeOf(redeem(createProof(txHash)))).toEqual([402, 'transfer_missing']);
+  });
+
+  it('must go to the recipient, succeed, and be of the whole price; more is enough', async () => {
+    const elsewhere = await transferTokens(shop.chain, { amountBaseUnits: PRICE, to: shop.chain.accounts[3]!.address });
+    expect(await outcomeOf(redeem(createProof(elsewhere)))).toEqual([402, 'transfer_missing']);
+    const reverted = await pay(10n ** 30n);
+    expect(await outcomeOf(redeem(createProof(reverted)))).toEqual([402, 'transaction_failed']);
+    expect(await outcomeOf(redeem(createProof(await pay(PRICE - 1n))))).toEqual([402, 'amount_too_low']);
+    expect(await outcomeOf(redeem(createProof(await pay(PRICE + 1n))))).toEqual([200, null]);
+  });
+
+  it('of the lower price does not buy the dearer route, and is not spent by the attempt', async () => {
+    const proof = createProof(await pay());
+    expect(await outcomeOf(redeem(proof, { path: '/v1/deep/A' }))).toEqual([402, 'amount_too_low']);
+    expect(await outcomeOf(redeem(proof))).toEqual([200, null]);
+    // Replayed across routes: the answer of one route is not the other's.
+    expect((await redeem(proof, { path: '/v1/quotes/B' })).status).toBe(409);
+  });
+
+  it('of a transaction with three transfers buys three answers, and no fourth', async () => {
+    const wallet = await deployBatchPayer(shop.chain);
+    const proof = createProof(await wallet.pay([1, 2, 3].map(() => ({ amountBaseUnits: PRICE }))));
+    const keys = ['a', 'b', 'c', 'd'];
+    const first = await Promise.all(keys.map((key, index) => redeem(proof, { key, gateway: index % 2 })));
+    // The fourth may come while the others are made, and is then told to wait: it comes again.
+    const statuses = await Promise.all(
+      first.map(async (response, index) => {
+        if (response.status !== 409) return response.status;
+        return (await redeem(proof, { key: keys[index]! })).status;
+      }),
+    );
+    expect(statuses.sort()).toEqual([200, 200, 200, 402]);
+    expect(shop.upstream.requests).toHaveLength(3);
+    expect(new Set(shop.upstream.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(3);
+  });
+
+  it('with the trailing bytes that wallets append is no locked one', async () => {
+    const call = encodeTransfer(shop.chain, { amountBaseUnits: PRICE });
+    for (const tail of ['0x62735f6a6b376c', `0x3430324c${'00'.repeat(31)}`, `0x3430324d${'00'.repeat(32)}`] as const) {
+      const txHash = await sendTransaction(shop.chain, { to: shop.chain.asset, data: concatHex([call, tail]) });
+      expect(await outcomeOf(redeem(createProof(txHash)))).toEqual([200, null]);
+    }
+  });
+
+  it('that an EIP-3009 authorization settled is one payment, however it is shown', async () => {
+    const { txHash, settleAgain } = await settleAuthorization();
+    const proof = createProof(txHash);
+    expect(await outcomeOf(redeem(proof, { key: 'k' }))).toEqual([200, null]);
+    expect(await outcomeOf(redeem(proof))).toEqual([402, 'payment_used']);
+    expect(await outcomeOf(redeem(createProof(txHash.toUpperCase().replace('0X', '0x'))))).toEqual([
+      402,
+      'payment_used',
+    ]);
+    expect(await outcomeOf(redeem(createProof(await settleAgain())))).toEqual([402, 'transaction_failed']);
+    // The entry carries the authorization's name, under which a signature would find it, and not the transaction's.
+    const again = await redeem(proof, { key: 'k' });
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);
+    expect(shop.upstream.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['JSON as deep as a header can hold', '['.repeat(2900) + ']'.repeat(2900)],
+    ['__proto__', `{"__proto__":{"payload":{"txHash":"0x${'1'.repeat(64)}"}},"x402Version":1}`],
+    [
+      'an inherited hash',
+      `{"x402Version":1,"scheme":"exact","network":"chain-testnet","payload":{"__proto__":{"txHash":"0x${'1'.repeat(64)}"}}}`,
+    ],
+    [
+      'a hash that is a list',
+      `{"x402Version":1,"scheme":"exact","network":"chain-testnet","payload":{"txHash":["0x${'1'.repeat(64)}"]}}`,
+    ],
+    [
+      'a hash with a NUL',
+      `{"x402Version":1,"scheme":"exact","network":"chain-testnet","payload":{"txHash":"0x${'1'.repeat(64)}\\u0000"}}`,
+    ],
+    ['nothing', ''],
+    ['null', 'null'],
+    ['a number', '1e999'],
+  ])('is not found in %s', async (_, json) => {
+    const response = await redeem(Buffer.from(json).toString('base64'));
+    const { error } = (await response.json()) as { error?: string };
+    expect([response.status, error]).toEqual([402, 'Invalid payment format or network']);
+    expect(lookups()).toBe(0);
+  });
+
+  async function settleAuthorization() {
+    const account = privateKeyToAccount(shop.chain.accounts[1]!.privateKey);
+    const uint = (name: string) => ({ name, type: 'uint256' });
+    const message = {
+      from: account.address,
+      to: shop.chain.payTo,
+      value: PRICE,
+      validAfter: 0n,
+      validBefore: 10_000_000_000n,
+      nonce: `0x${randomBytes(32).toString('hex')}` as Hex,
+    };
+    const signature = await account.signTypedData({
+      domain: { name: 'USDC', version: '2', chainId: 1328, verifyingContract: shop.chain.asset },
+      types: {
+        TransferWithAuthorization: [
+          { name: 'from', type: 'address' },
+          { name: 'to', type: 'address' },
+          ...['value', 'validAfter', 'validBefore'].map(uint),
+          { name: 'nonce', type: 'bytes32' },
+        ],
+      },
+      primaryType: 'TransferWithAuthorization',
+      message,
+    });
+    const data = encodeFunctionData({
+      abi: parseAbi([
+        'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+      ]),
+      functionName: 'transferWithAuthorization',
+      args: [message.from, message.to, PRICE, 0n, message.validBefore, message.nonce, signature],
+    });
+    const settle = () => sendTransaction(shop.chain, { to: shop.chain.asset, data });
+    return { txHash: await settle(), settleAgain: settle };
+  }
+});
