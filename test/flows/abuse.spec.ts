@@ -174,7 +174,6 @@ describe('one payment', () => {
 
   async function settleAuthorization() {
     const account = privateKeyToAccount(shop.chain.accounts[1]!.privateKey);
-    const uint = (name: string) => ({ name, type: 'uint256' });
     const message = {
       from: account.address,
       to: shop.chain.payTo,
@@ -189,10 +188,12 @@ describe('one payment', () => {
         TransferWithAuthorization: [
           { name: 'from', type: 'address' },
           { name: 'to', type: 'address' },
-          ...['value', 'validAfter', 'validBefore'].map(uint),
+          { name: 'value', type: 'uint256' },
+          { name: 'validAfter', type: 'uint256' },
+          { name: 'validBefore', type: 'uint256' },
           { name: 'nonce', type: 'bytes32' },
         ],
-      },
+      } as const,
       primaryType: 'TransferWithAuthorization',
       message,
     });
