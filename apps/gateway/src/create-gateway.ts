@@ -48,14 +48,14 @@ export async function createGateway(
  * end of every response, which costs an unpaid 402 a fifth of its time: this one is left out.
  */
 function createAdapter(server: FastifyInstance): FastifyAdapter {
-  const { addHook } = server;
-  server.addHook = function (this: FastifyInstance, name: string, ...rest: unknown[]) {
-    return name === 'onResponse' ? this : (Reflect.apply(addHook, this, [name, ...rest]) as FastifyInstance);
-  } as typeof addHook;
+  const addHook = Reflect.get(server, 'addHook') as (...hook: unknown[]) => unknown;
+  Reflect.set(server, 'addHook', function (this: FastifyInstance, ...hook: unknown[]) {
+    return hook[0] === 'onResponse' ? this : Reflect.apply(addHook, this, hook);
+  });
   try {
     // Nest types an instance by its own copy of Fastify's options.
-    return new FastifyAdapter(server as never) as unknown as FastifyAdapter;
+    return new FastifyAdapter(server as never);
   } finally {
-    server.addHook = addHook;
+    Reflect.set(server, 'addHook', addHook);
   }
 }

@@ -102,7 +102,9 @@ export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerif
     return (judgements.get(request.txHash) ?? claim)(request);
   });
   await new Promise<void>((resolve, reject) => {
-    void server.listen((error) => (error === undefined ? resolve() : reject(error as Error)));
+    void server.listen((error) =>
+      error === undefined ? resolve() : reject(error instanceof Error ? error : new Error(String(error))),
+    );
   });
   const stop = async (): Promise<void> => {
     await server.close();

@@ -207,7 +207,7 @@ describe('a payment whose resource fails', () => {
     ['a challenge of its own', () => answerJson({ x402Version: 1, accepts: [] }, 402), 502],
   ])('by %s is given back and buys the next answer', async (_name, fail, status) => {
     const txHash = createTxHash();
-    produce = fail as () => ProducedAnswer;
+    produce = fail;
     const failed = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
     expect(failed.status).toBe(status);
     expect(failed.headers.get('x-payment-released')).toBe('true');

@@ -66,8 +66,8 @@ function createOptions(environment: ServerEnvironment): FastifyServerOptions {
     bodyLimit: environment.maxRequestBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: createRequestIds(),
-    frameworkErrors: handleError,
+    frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
     clientErrorHandler: (error, socket) => handleClientError(error, socket),
     return503OnClosing: true,
-  } as FastifyServerOptions;
+  };
 }
