@@ -103,7 +103,7 @@ export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerif
   });
   await new Promise<void>((resolve, reject) => {
     void server.listen((error) =>
-      error === undefined ? resolve() : reject(error instanceof Error ? error : new Error(String(error))),
+      error === undefined ? resolve() : reject(new Error('The transport did not start.', { cause: error })),
     );
   });
   const stop = async (): Promise<void> => {
