@@ -62,12 +62,15 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   let exit: Exit | undefined;
   guard(pid);
   const exited = new Promise<Exit>((resolve) => {
+    const finish = () => resolve(exit ?? { code: null, signal: null });
     child.once('exit', (code, signal) => {
       exit = { code, signal };
       unguard(pid);
+      // A grandchild that got away may keep the output open.
+      setTimeout(finish, 2000).unref();
     });
     // 'close' comes after 'exit' and the last output, so that logs() is complete.
-    child.once('close', () => resolve(exit ?? { code: null, signal: null }));
+    child.once('close', finish);
   });
 
   const self: Child = {
