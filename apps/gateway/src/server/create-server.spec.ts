@@ -21,3 +21,10 @@ describe('a route on the server', () => {
     await server.close();
   });
 });
+
+describe('a certificate that cannot be read', () => {
+  it('is a problem of the configuration', () => {
+    const environment = readEnvironment(ServerEnvironment, { TLS_CERT: '/no/cert.pem', TLS_KEY: '/no/key.pem' });
+    expect(() => createServer(environment, { free: [], operational: [] })).toThrow('TLS_CERT: the file /no/cert.pem');
+  });
+});

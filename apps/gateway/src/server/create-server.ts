@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import { ConfigurationError } from '@tollgate/common';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
 import type { ServerEnvironment } from '../config/server.environment.js';
@@ -61,7 +62,7 @@ function createOptions(environment: ServerEnvironment): FastifyServerOptions {
     },
     ...(tlsCert === undefined || tlsKey === undefined
       ? {}
-      : { https: { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) } }),
+      : { https: { cert: readPem('TLS_CERT', tlsCert), key: readPem('TLS_KEY', tlsKey) } }),
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
     bodyLimit: environment.maxRequestBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -70,4 +71,13 @@ function createOptions(environment: ServerEnvironment): FastifyServerOptions {
     clientErrorHandler: (error, socket) => handleClientError(error, socket),
     return503OnClosing: true,
   };
+}
+
+function readPem(setting: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new ConfigurationError([`${setting}: the file ${path} cannot be read (${code}).`]);
+  }
 }
