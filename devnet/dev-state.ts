@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
-import { readRunningPid, readStartTime } from '../scripts/process-identity.mjs';
+import { claimPidFile } from './pid-file.js';
 import type { DevnetAccount } from './chain.js';
 import { stateDirectory } from './repository.js';
 
@@ -56,29 +56,6 @@ export function claimDevFolder(): DevFolder {
         rmSync(pidFile, { force: true });
       },
     };
-  }
-}
-
-function claimPidFile(path: string): boolean {
-  for (let tries = 0; tries < 2; tries++) {
-    try {
-      writeFileSync(path, `${process.pid} ${readStartTime(process.pid)}`, { flag: 'wx', mode: 0o600 });
-      return true;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    if (isHeld(path)) return false;
-    rmSync(path, { force: true });
-  }
-  return false;
-}
-
-function isHeld(path: string): boolean {
-  try {
-    return readRunningPid(path) !== undefined;
-  } catch {
-    // Released between the two looks.
-    return false;
   }
 }
 

@@ -1,9 +1,12 @@
-import { relative } from 'node:path';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { startChain } from './chain.js';
 import { claimDevFolder } from './dev-state.js';
 import type { DevFolder, DevState } from './dev-state.js';
 import { startExplorer } from './explorer.js';
 import { findFreePort } from './free-port.js';
+import { claimPidFile } from './pid-file.js';
 import { openRedis } from './redis.js';
 import { startStack } from './stack.js';
 import type { ProcessFailure, Stack } from './stack.js';
@@ -65,8 +68,8 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
         chain,
         quiet: false,
         wantedPorts: {
-          gateway: readPort(env['PORT']) ?? USUAL_PORTS.gateway,
-          verifier: readPort(env['VERIFIER_PORT']) ?? USUAL_PORTS.verifier,
+          gateway: claimPort(readPort(env['PORT']) ?? USUAL_PORTS.gateway),
+          verifier: claimPort(readPort(env['VERIFIER_PORT']) ?? USUAL_PORTS.verifier),
         },
         env: {
           LOG_FORMAT: 'pretty',
@@ -95,11 +98,22 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
   }
 }
 
-/** Another devnet may take the usual port between the search and the start. */
+/**
+ * The port, unless another devnet of this machine has taken it or is about to; then 0, which means any. Two that start
+ * together would both find it free, and one would take the other's gateway for its own.
+ */
+function claimPort(port: number): number {
+  const file = join(tmpdir(), `tollgate-port-${port}`);
+  if (!claimPidFile(file)) return 0;
+  process.once('exit', () => rmSync(file, { force: true }));
+  return port;
+}
+
+/** Another program may take the usual port between the search and the start. */
 async function startDevChain(env: NodeJS.ProcessEnv) {
   const chainId = readPort(env['CHAIN_ID']);
   const options = chainId === undefined ? {} : { chainId };
-  const port = await findFreePort(USUAL_PORTS.chain);
+  const port = await findFreePort(claimPort(USUAL_PORTS.chain));
   return startChain({ ...options, port }).catch(() => startChain(options));
 }
 

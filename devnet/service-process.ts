@@ -82,7 +82,8 @@ async function launch({ app, name, url, onLine }: ServiceOptions, env: NodeJS.Pr
     ...(onLine ? { onLine } : {}),
   });
   const deadlineMs = Date.now() + READY_WITHIN_MS;
-  while (!(await isReady(url))) {
+  // Ready with its process gone is somebody else's readiness on the same port.
+  while (!(await isReady(url)) || child.hasExited()) {
     const isLate = Date.now() > deadlineMs;
     if (isLate) await child.end('SIGKILL');
     if (child.hasExited()) {
