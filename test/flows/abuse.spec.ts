@@ -174,13 +174,14 @@ describe('one payment', () => {
 
   async function settleAuthorization() {
     const account = privateKeyToAccount(shop.chain.accounts[1]!.privateKey);
+    const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
     const message = {
       from: account.address,
       to: shop.chain.payTo,
       value: PRICE,
       validAfter: 0n,
       validBefore: 10_000_000_000n,
-      nonce: `0x${randomBytes(32).toString('hex')}` as Hex,
+      nonce,
     };
     const signature = await account.signTypedData({
       domain: { name: 'USDC', version: '2', chainId: 1328, verifyingContract: shop.chain.asset },

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+
+import { changeResult, type RpcFault } from '../../apps/verifier/testing/rpc-stand-in.js';
+import { transferTokens } from '../../devnet/transfer-tokens.js';
+import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
+import { waitFor } from '../harness/retry.js';
+import { startShop, type Shop } from '../harness/start-shop.js';
+
+const QUOTE = '/v1/quotes/A';
+const DEADLINE_MS = 2_000;
+
+/** Trouble with the chain, and floods that want to make some: a payer is never told to pay again, nor kept waiting. */
+describe('when the RPC server', () => {
+  let shop: Shop;
+
+  beforeAll(async () => {
+    shop = await startShop({
+      env: {
+        RPC_TIMEOUT_MS: '500',
+        VERIFY_DEADLINE_MS: String(DEADLINE_MS),
+        VERIFY_QUEUE_LIMIT: '50',
+        MAX_IN_FLIGHT: '100',
+        WAITING_PER_CLIENT: '8',
+        WAITING_TOTAL: '16',
+        RECEIPT_WAIT_MS: '1200',
+        RPC_MAX_RESPONSE_BYTES: '1048576',
+      },
+    });
+  });
+  afterAll(() => shop?.stop());
+  beforeEach(() => {
+    shop.rpc.fail(undefined);
+    shop.rpc.requests.length = 0;
+    shop.upstream.requests.length = 0;
+  });
+
+  const buy = () => payLocked(shop.chain, shop.url(QUOTE));
+  const redeem = (proof: string) => fetch(shop.url(QUOTE), { headers: { 'X-Payment': proof } });
+  const anyProof = () => createProof(`0x${randomBytes(32).toString('hex')}`);
+
+  const faults: [string, RpcFault][] = [
+    ['answers 429', { kind: 'status', status: 429 }],
+    ['answers 500', { kind: 'status', status: 500 }],
+    ['hangs', { kind: 'hang' }],
+    ['breaks connections', { kind: 'reset' }],
+    ['answers HTML', { kind: 'body', text: '<html>maintenance</html>' }],
+    ['answers JSON that is no batch', { kind: 'body', text: '{"jsonrpc":"2.0","id":1,"result":null}' }],
+    ['answers nothing', { kind: 'body', text: '' }],
+    ['answers an empty batch', { kind: 'body', text: '[]' }],
+    ['breaks off', { kind: 'truncate' }],
+    ['answers 50 MB', { kind: 'flood', bytes: 52_428_800 }],
+    ['is on another chain', changeResult('eth_chainId', () => '0x1')],
+    ['answers the receipt of another payment', changeResult('eth_getTransactionReceipt', otherReceipt)],
+    [
+      'answers with errors',
+      {
+        kind: 'rewrite',
+        rewrite: (answers) => answers.map(({ id }) => ({ id, error: { code: -32000, message: 'no' } })),
+      },
+    ],
+  ];
+
+  it.each(faults)('%s: 503 within the deadline, and the same proof pays when it is well again', async (_, fault) => {
+    const { proof } = await buy();
+    shop.rpc.fail(fault);
+    const failed = await redeem(proof);
+    expect([failed.status, failed.headers.get('Retry-After'), await failed.json()]).toMatchObject([
+      503,
+      '1',
+      { code: 'verification_unavailable' },
+    ]);
+    expect(shop.upstream.requests).toEqual([]);
+    shop.rpc.fail(undefined);
+    expect(await outcomeOf(redeem(proof))).toEqual([200, null]);
+  });
+
+  it('takes at most a part of a body without end', () => {
+    expect(shop.rpc.floodedBytes).toBeLessThan(52_428_800);
+  });
+
+  it('is asked for random hashes, few may wait, look-ups share batches, and a payer is served meanwhile', async () => {
+    const { proof } = await buy();
+    shop.rpc.requests.length = 0;
+    const flood = Array.from({ length: 200 }, () => outcomeOf(redeem(anyProof())));
+    expect(await outcomeOf(redeem(proof))).toEqual([200, null]);
+    const outcomes = (await Promise.all(flood)).map(([status, failure]) => `${status} ${failure}`);
+    // Above the limit of the queue the gateway sheds load: 503, never a 200 and never a hang.
+    expect(outcomes.filter((outcome) => !['402 receipt_missing', '503 null'].includes(outcome))).toEqual([]);
+    const lookups = shop.rpc.requests.flat().filter((method) => method === 'eth_getTransactionReceipt').length;
+    // Each once, and those of the 8 who may wait for one client, every 250 ms of 1.2 s; twice for what comes between.
+    expect(lookups).toBeLessThanOrEqual(201 + 2 * 8 * 5);
+    expect(shop.rpc.requests.length).toBeLessThan(lookups / 2);
+  });
+
+  it('hangs and the queue fills up: the next are refused at once, and all is well afterwards', async () => {
+    const { proof } = await buy();
+    shop.stack.verifiers[0]!.signal('SIGSTOP');
+    const flood = Array.from({ length: 300 }, () => outcomeOf(redeem(anyProof())));
+    let settled = 0;
+    for (const each of flood) void each.then(() => (settled += 1));
+    // What finds no room is answered before the deadline of what did.
+    await waitFor('refusals', () => settled >= 100);
+    const outcomes = await Promise.all(flood);
+    expect(new Set(outcomes.map(([status]) => status))).toEqual(new Set([503]));
+    const metrics = await (await fetch(shop.url('/metrics'))).text();
+    expect(
+      Number(/tollgate_verify_questions_total\{event="queueFull"[^}]*\} (\d+)/.exec(metrics)?.[1]),
+    ).toBeGreaterThan(99);
+    shop.stack.verifiers[0]!.signal('SIGCONT');
+    await waitFor('an answer', async () => (await redeem(proof)).status === 200);
+  });
+
+  it('knows nothing of a payment yet: 402 with a time to come back, and then it pays', async () => {
+    const txHash = await transferTokens(shop.chain, { amountBaseUnits: 1000n });
+    shop.rpc.fail({
+      kind: 'rewrite',
+      rewrite: (answers) =>
+        answers.map((answer) => (/Transaction/.test(answer.method) ? { ...answer, result: null } : answer)),
+    });
+    const early = await redeem(createProof(txHash));
+    expect([early.status, early.headers.get('X-Payment-Failure'), early.headers.get('Retry-After')]).toEqual([
+      402,
+      'receipt_missing',
+      '1',
+    ]);
+    shop.rpc.fail(undefined);
+    expect(await outcomeOf(redeem(createProof(txHash)))).toEqual([200, null]);
+  });
+
+  function otherReceipt(receipt: { transactionHash: string }): object {
+    return { ...receipt, transactionHash: `0x${'3'.repeat(64)}` };
+  }
+});

@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const GIVE_UP_MS = 60_000;
+
+/** Sends the same request until it is answered 200, as a payer would; every status before must be one that says so. */
+export async function retryUntilPaid(
+  send: () => Promise<Response>,
+  mayCome: readonly (number | 'no answer')[] = [409, 502, 503, 504, 'no answer'],
+): Promise<{ body: string; isReplay: boolean; before: (number | 'no answer')[] }> {
+  const before: (number | 'no answer')[] = [];
+  const giveUpMs = Date.now() + GIVE_UP_MS;
+  for (;;) {
+    const response = await send().catch(() => null);
+    const body = await response?.text().catch(() => null);
+    const status = response === null || body == null ? 'no answer' : response.status;
+    if (response !== null && status === 200) {
+      return { body: body ?? '', isReplay: response.headers.has('Idempotent-Replayed'), before };
+    }
+    before.push(status);
+    if (!mayCome.includes(status)) throw new Error(`a payer was answered ${status}: ${body ?? ''}`);
+    if (Date.now() > giveUpMs) throw new Error(`a payer was never answered, but ${before.join(', ')}`);
+    await sleep(50);
+  }
+}
+
+/** Waits until something holds; throws with its name when it does not within half a minute. */
+export async function waitFor(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpMs = Date.now() + 30_000;
+  while (!(await holds())) {
+    if (Date.now() > giveUpMs) throw new Error(`it did not come about: ${what}`);
+    await sleep(10);
+  }
+}
