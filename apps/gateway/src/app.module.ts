@@ -7,6 +7,7 @@ import {
   listSecrets,
   MetricsModule,
   observeCounts,
+  ProblemFilter,
   type RequestReplyClient,
 } from '@tollgate/common';
 import type { Redis } from 'ioredis';
@@ -18,7 +19,6 @@ import { publishPaywall } from './metrics/publish-paywall.js';
 import type { PaidRoute } from './paywall/paid-route.js';
 import { PaywallCounters } from './paywall/paywall-counters.js';
 import { PaywallConnections, PaywallModule } from './paywall/paywall.module.js';
-import { ProblemFilter } from './server/problem.filter.js';
 
 @Module({})
 export class AppModule {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 
-import type { Problem } from '../server/problem.js';
+import type { Problem } from '@tollgate/common';
+
 import { UpstreamError } from './paid-route.js';
 
 /** What a paid request got. */

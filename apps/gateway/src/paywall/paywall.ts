@@ -1,7 +1,7 @@
+import { sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
 import { challengeErrorFor, PaymentError, X_PAYMENT_FAILURE, type PaymentFailure } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { sendProblem, toRetryAfter, type Problem } from '../server/problem.js';
 import { answerBusy, answerConflict, answerUnavailable, type Answer } from './answer.js';
 import type { Answers } from './answer-purchase.js';
 import type { Challenges } from './challenges.js';

@@ -1,7 +1,6 @@
-import type { PaymentEnvironment } from '@tollgate/common';
+import { handleError, type PaymentEnvironment } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
-import { handleError } from '../server/handle-errors.js';
 import { PaidEndpoint } from './paid-endpoint.js';
 import type { PaidRoute } from './paid-route.js';
 import type { Paywall } from './paywall.js';

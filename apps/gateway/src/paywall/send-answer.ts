@@ -1,7 +1,7 @@
+import { sendProblem } from '@tollgate/common';
 import { IDEMPOTENT_REPLAYED, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 
-import { sendProblem } from '../server/problem.js';
 import type { Answer, ResourceAnswer } from './answer.js';
 import { privateCacheControl } from './answer-headers.js';
 

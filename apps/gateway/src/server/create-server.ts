@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError, handleError } from '@tollgate/common';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
 import type { ServerEnvironment } from '../config/server.environment.js';
 import { Cors } from './cors.js';
 import { addGate } from './gate.js';
-import { handleClientError, handleError } from './handle-errors.js';
+import { handleClientError } from './handle-client-error.js';
 import { openRoutes, type OpenPaths } from './open-routes.js';
 import { watchMethods } from './other-methods.js';
 import { RateLimit } from './rate-limit.js';

@@ -1,8 +1,8 @@
+import { sendProblem, type Problem } from '@tollgate/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Cors } from './cors.js';
 import { isLoopback } from './plain-http.js';
-import { sendProblem, type Problem } from './problem.js';
 import type { RateLimit } from './rate-limit.js';
 
 /** Decides over requests of a route: passes them on, or answers them itself. */

@@ -1,7 +1,7 @@
+import { sendProblem } from '@tollgate/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 
 import type { Cors } from './cors.js';
-import { sendProblem } from './problem.js';
 
 /**
  * Answers the methods a known path does not have: 405 with `Allow`, and OPTIONS, preflights included, for everybody.

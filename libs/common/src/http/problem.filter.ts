@@ -1,43 +1,21 @@
-import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-import { createProblem, PROBLEM_JSON } from './problem.js';
+import { handleError } from './handle-error.js';
+import { problemOf, sendProblem } from './problem.js';
 
-/** The parts of a Fastify reply that are used here. */
-interface Reply {
-  readonly sent: boolean;
-  code(status: number): Reply;
-  header(name: string, value: string): Reply;
-  send(body: string): unknown;
-}
-
-/** Turns whatever a handler throws into problem+json; what is not an HttpException is logged and says nothing. */
+/** Every error of Nest's part of a server as problem+json. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  readonly #logger = new Logger(ProblemFilter.name);
-
-  catch(thrown: unknown, host: ArgumentsHost): void {
+  catch(exception: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    const reply = http.getResponse<Reply>();
+    const reply = http.getResponse<FastifyReply>();
     if (reply.sent) return;
-    const requestId = http.getRequest<{ id?: string }>().id;
-    const status = statusOf(thrown);
-    if (status >= 500 && !(thrown instanceof HttpException)) {
-      this.#logger.error(thrown instanceof Error ? thrown : new Error(String(thrown)));
-    }
-    const detail = status >= 500 ? 'The request could not be served; the log has the cause.' : messageOf(thrown);
-    const code = status === 404 ? 'not_found' : status >= 500 ? 'internal_error' : 'bad_request';
-    const problem = createProblem({ status, code, detail, requestId });
-    reply.code(status).header('content-type', PROBLEM_JSON).send(JSON.stringify(problem));
+    if (exception instanceof HttpException) sendProblem(reply, problemOf(exception.getStatus()));
+    else handleError(toError(exception), http.getRequest<FastifyRequest>(), reply);
   }
 }
 
-/** Fastify's own errors (body too large, bad JSON) carry `statusCode`. */
-function statusOf(thrown: unknown): number {
-  if (thrown instanceof HttpException) return thrown.getStatus();
-  const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
-  return typeof status === 'number' && status >= 400 && status <= 599 ? status : 500;
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : 'The request is not acceptable.';
+function toError(exception: unknown): FastifyError {
+  return (exception instanceof Error ? exception : new Error(String(exception))) as FastifyError;
 }

@@ -1,51 +1,60 @@
-/** Media type of RFC 9457 problem details. */
+import { STATUS_CODES } from 'node:http';
+
+import type { FastifyReply } from 'fastify';
+
+import type { ProblemCode } from './problem-codes.js';
+
+/** The answer where there is no other one (RFC 9457). `detail` never holds internals. */
+export interface Problem {
+  readonly status: number;
+  readonly code: ProblemCode;
+  /** One sentence for people. */
+  readonly detail: string;
+  readonly retryAfterMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export const PROBLEM_JSON = 'application/problem+json; charset=utf-8';
 
-export interface Problem {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  /** Stable; for programs. */
-  code: string;
-  requestId?: string;
-}
-
-export interface ProblemFacts {
-  status: number;
-  code: string;
-  /** One sentence: the cause and the next step. */
-  detail: string;
-  title?: string;
-  requestId?: string | undefined;
-}
-
-const TITLES: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  426: 'Upgrade Required',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
+const OF_STATUS: Readonly<Record<number, Omit<Problem, 'status'>>> = {
+  404: { code: 'not_found', detail: 'Nothing is served at this path.' },
+  408: { code: 'request_timeout', detail: 'The request did not arrive in time.' },
+  413: { code: 'body_too_large', detail: 'The body of the request is too large.' },
+  414: { code: 'uri_too_long', detail: 'A part of the path is too long.' },
+  415: { code: 'media_type_unsupported', detail: 'The Content-Type is not one that is read here.' },
+  429: { code: 'too_many_requests', detail: 'Too many requests from this address.' },
+  431: { code: 'headers_too_large', detail: 'The headers of the request are too large.' },
+  503: { code: 'service_unavailable', detail: 'The service cannot answer now.' },
 };
 
-/** The body of every error that is not a challenge. */
-export function createProblem({ status, code, detail, title, requestId }: ProblemFacts): Problem {
-  return {
-    type: 'about:blank',
-    title: title ?? TITLES[status] ?? 'Error',
-    status,
-    detail,
-    code,
-    ...(requestId === undefined ? {} : { requestId }),
-  };
+/** The problem of a status, without a word of what the error behind it says: that may hold internals. */
+export function problemOf(status: number): Problem {
+  const known = OF_STATUS[status];
+  if (known !== undefined) return { status, ...known };
+  if (status >= 400 && status < 500) return { status, code: 'bad_request', detail: 'The request is malformed.' };
+  return { status: 500, code: 'internal_error', detail: 'Something went wrong here.' };
+}
+
+/** The body, as JSON text. */
+export function renderProblem({ status, code, detail }: Problem, requestId: string): string {
+  const title = STATUS_CODES[status] ?? 'Error';
+  return JSON.stringify({ type: 'about:blank', title, status, detail, code, requestId });
+}
+
+/** Answers with a problem; its request id stands in the body and in the header. */
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { retryAfterMs, headers } = problem;
+  if (headers !== undefined) void reply.headers(headers);
+  if (retryAfterMs !== undefined) void reply.header('Retry-After', toRetryAfter(retryAfterMs));
+  return reply
+    .code(problem.status)
+    .header('Cache-Control', 'no-store')
+    .header('X-Request-Id', reply.request.id)
+    .type(PROBLEM_JSON)
+    .send(renderProblem(problem, reply.request.id));
+}
+
+/** `Retry-After` in whole seconds, at least one: a client that takes zero at its word would spin. */
+export function toRetryAfter(retryAfterMs: number): string {
+  return String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }

@@ -1,0 +1,27 @@
+/** Every `code` a problem can have. Stable, for programs; `docs/errors.md` says of each what to do. */
+export const PROBLEM_CODES = [
+  'bad_request',
+  'path_invalid',
+  'idempotency_key_invalid',
+  'route_closed',
+  'not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'payment_in_progress',
+  'payment_for_other_request',
+  'answer_gone',
+  'body_too_large',
+  'uri_too_long',
+  'media_type_unsupported',
+  'https_required',
+  'too_many_requests',
+  'headers_too_large',
+  'internal_error',
+  'resource_failed',
+  'upstream_refused',
+  'upstream_failed',
+  'upstream_unknown',
+  'verification_unavailable',
+  'service_unavailable',
+] as const;
+export type ProblemCode = (typeof PROBLEM_CODES)[number];
