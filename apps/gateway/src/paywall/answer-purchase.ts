@@ -71,7 +71,9 @@ export class Answers {
     const { resource } = order.purchase.endpoint.route;
     const produced = await resource.produce(createResourceRequest(order, id, new AbortController().signal));
     const body = await readBody(produced.body, 0);
-    return produced.status === 402 ? answerForeignChallenge() : toAnswer('reproduced', produced, body);
+    if (produced.status !== 402) return toAnswer('reproduced', produced, body);
+    discard(body);
+    return answerForeignChallenge(false);
   }
 
   async #commit(route: PaidRoute, lease: Lease, produced: ProducedAnswer): Promise<Answer> {
@@ -100,7 +102,7 @@ export class Answers {
     });
     if (released && produced.status !== 402) return toAnswer('released', produced, body);
     discard(body);
-    return released ? answerForeignChallenge() : answerTakenOver();
+    return released ? answerForeignChallenge(true) : answerTakenOver();
   }
 
   async #fail(lease: Lease, error: unknown): Promise<Answer> {

@@ -60,9 +60,9 @@ export function answerUnavailable(): ProblemAnswer {
 }
 
 /** A resource that asked for a payment itself: passed on, its 402 would be taken for a challenge of ours. */
-export function answerForeignChallenge(): ProblemAnswer {
+export function answerForeignChallenge(released: boolean): ProblemAnswer {
   const detail = 'The resource behind this gateway asked for a payment itself.';
-  return createProblem({ status: 502, code: 'upstream_failed', detail }, true);
+  return createProblem({ status: 502, code: 'upstream_failed', detail }, released);
 }
 
 export function answerUpstreamError(error: unknown, released: boolean): ProblemAnswer {

@@ -271,6 +271,15 @@ describe('an answer that is not kept', () => {
     expect(made).toHaveLength(6);
   });
 
+  it('is not called given back when the resource asks for a payment the second time', async () => {
+    const txHash = createTxHash();
+    produce = () => ({ status: 200, headers: [], body: Readable.from(['once']) });
+    await (await pay(`${gateway.url}/stream`, { txHash, key: 'k1' })).text();
+    produce = () => answerJson({}, 402);
+    const failed = await pay(`${gateway.url}/stream`, { txHash, key: 'k1' });
+    expect([failed.status, failed.headers.get('x-payment-released')]).toEqual([502, null]);
+  });
+
   it('is not made again for an unsafe method', async () => {
     const txHash = createTxHash();
     produce = () => ({ status: 200, headers: [], body: Readable.from(['once']) });
