@@ -309,6 +309,15 @@ describe('claiming a payment', () => {
       await ledger.commit(second, null);
       expect(await ledger.claim(again(request))).toEqual({ outcome: 'answered', id: second.id });
     });
+
+    // Prevents: they are asked one after the other, and one that went past the first found the second still free.
+    it('are not spent two at a time by one retry key that comes twice at once', async () => {
+      for (let round = 0; round < 20; round++) {
+        const request = claimOf({ candidates: [authorization(), authorization(), authorization()], retryKey: KEY });
+        const results = await Promise.all([request, again(request), again(request)].map((one) => ledger.claim(one)));
+        expect(results.map(({ outcome }) => outcome).sort()).toEqual(['busy', 'busy', 'claimed']);
+      }
+    });
   });
 
   describe('age', () => {

@@ -24,16 +24,18 @@ export async function claimPayment(runner: ScriptRunner, request: ClaimRequest):
   if (request.retryKey !== null) assertKey(request.retryKey, 'retryKey');
 
   const [only] = entries;
-  if (entries.length === 1 && only) return (await claimEntry(runner, request, only, 'all')) ?? { outcome: 'used' };
+  if (entries.length === 1 && only) {
+    return (await claimEntry(runner, request, only, 'all'))?.result ?? { outcome: 'used' };
+  }
   for (const candidates of entries) {
-    const result = await claimEntry(runner, request, candidates, 'known');
-    if (result) return result;
+    const known = await claimEntry(runner, request, candidates, 'known');
+    if (known) return known.result;
   }
   let verdict: ClaimResult = { outcome: 'conflict' };
   for (const candidates of entries) {
-    const result = await claimEntry(runner, request, candidates, 'all');
-    if (result && (result.outcome === 'claimed' || result.outcome === 'late')) return result;
-    if (result && weight(result) > weight(verdict)) verdict = result;
+    const claim = await claimEntry(runner, request, candidates, 'all');
+    if (claim && (claim.isOwn || claim.result.outcome === 'late')) return claim.result;
+    if (claim && weight(claim.result) > weight(verdict)) verdict = claim.result;
   }
   return verdict;
 }
@@ -55,12 +57,18 @@ function groupByEntry(candidates: readonly PaymentCandidate[]): [Located, ...Loc
   return [...entries.values()];
 }
 
+interface EntryClaim {
+  result: ClaimResult;
+  /** This payment is the request's: it got it, or its retry key did so just before. It may take no other. */
+  isOwn: boolean;
+}
+
 async function claimEntry(
   runner: ScriptRunner,
   request: ClaimRequest,
   candidates: [Located, ...Located[]],
   scope: 'all' | 'known',
-): Promise<ClaimResult | null> {
+): Promise<EntryClaim | null> {
   const { entry } = candidates[0];
   const bucket = bucketOf(entry);
   const [outcome, slot = '', number, until] = await runner.run(
@@ -80,21 +88,29 @@ async function claimEntry(
     ],
     Math.max(request.headBlockNumber, ...candidates.map((one) => one.blockNumber)),
   );
-  const id = (): PaymentId => readPaymentId({ entry, slot }) ?? candidates[0].id;
+  const id = readPaymentId({ entry, slot }) ?? candidates[0].id;
+  const result = toResult(request, id, { outcome, number, until });
+  // The script names the slot of a busy or conflicting payment only where the retry key is that payment's.
+  const isOwn = slot !== '' && ['claimed', 'answered', 'busy', 'conflict'].includes(outcome ?? '');
+  return result && { result, isOwn };
+}
+
+function toResult(
+  { owner }: ClaimRequest,
+  id: PaymentId,
+  { outcome, number, until }: { outcome: string | undefined; number: string | undefined; until: string | undefined },
+): ClaimResult | null {
   switch (outcome) {
     case 'claimed':
-      return {
-        outcome,
-        lease: { id: id(), owner: request.owner, generation: Number(number), untilMs: Number(until) },
-      };
+      return { outcome, lease: { id, owner, generation: Number(number), untilMs: Number(until) } };
     case 'answered':
-      return { outcome, id: id() };
+      return { outcome, id };
     case 'busy':
       return { outcome, retryAfterMs: Math.max(0, Number(number)) };
     case 'payment_too_old':
     case 'older_than_ledger':
     case 'released_too_often':
-      return { outcome: 'refused', failure: outcome, id: id() };
+      return { outcome: 'refused', failure: outcome, id };
     case 'conflict':
     case 'used':
     case 'late':
