@@ -12,7 +12,7 @@ export interface ReferenceTerms {
   readonly network: string;
 }
 
-/** HMAC-SHA-256, 32 bytes. Must not keep `message`: its memory is used again. */
+/** HMAC-SHA-256, 32 bytes, read before the next call. Must not keep `message`: its memory is used again. */
 export type HmacSha256 = (key: Uint8Array, message: Uint8Array) => Uint8Array;
 
 export interface ReferenceParts {
@@ -39,8 +39,11 @@ const REFERENCE_LENGTH = SUFFIX_AT + SUFFIX_LENGTH;
 
 // Message: 8 bytes ms, 16 nonce, 16 price, then the terms. One buffer serves all calls: they are synchronous.
 const TERMS_AT = 8 + NONCE_BYTES + 16;
+// The terms stay in it from call to call: a route's are the same each time.
 let message = new Uint8Array(1024);
 let messageView = new DataView(message.buffer);
+let filled = message.subarray(0, TERMS_AT);
+let filledTerms: ReferenceTerms | null = null;
 const suffix = new Uint8Array(SUFFIX_LENGTH);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -55,19 +58,34 @@ function describeTerms({ method, resource, asset, payTo, network }: ReferenceTer
   );
 }
 
-function writeMessage(terms: ReferenceTerms, nowMs: number, nonce: Uint8Array, price: bigint): Uint8Array {
+const isSameTerms = (one: ReferenceTerms, other: ReferenceTerms): boolean =>
+  one.resource === other.resource &&
+  one.method === other.method &&
+  one.network === other.network &&
+  one.asset === other.asset &&
+  one.payTo === other.payTo;
+
+function writeTerms(terms: ReferenceTerms): void {
+  if (filledTerms !== null && isSameTerms(filledTerms, terms)) return;
   const text = describeTerms(terms);
   if (message.length < TERMS_AT + text.length * 3) {
     message = new Uint8Array(TERMS_AT + text.length * 3);
     messageView = new DataView(message.buffer);
   }
+  const { written } = encoder.encodeInto(text, message.subarray(TERMS_AT));
+  filled = message.subarray(0, TERMS_AT + written);
+  const { method, resource, asset, payTo, network } = terms;
+  filledTerms = { method, resource, asset, payTo, network };
+}
+
+function writeMessage(terms: ReferenceTerms, nowMs: number, nonce: Uint8Array, price: bigint): Uint8Array {
+  writeTerms(terms);
   messageView.setUint32(0, Math.floor(nowMs / 2 ** 32));
   messageView.setUint32(4, nowMs % 2 ** 32);
   message.set(nonce, 8);
   messageView.setBigUint64(24, price > MAX_UINT64 ? price >> 64n : 0n);
   messageView.setBigUint64(32, price); // keeps the low 64 bits
-  const { written } = encoder.encodeInto(text, message.subarray(TERMS_AT));
-  return message.subarray(0, TERMS_AT + written);
+  return filled;
 }
 
 function assertIssuable(nowMs: number, nonce: Uint8Array, price: bigint, secret: Uint8Array): void {
