@@ -331,6 +331,15 @@ describe('the operator', () => {
     const document = JSON.parse((await send(gateway.port, { path: '/docs/openapi.json' })).body);
     expect(document.paths['/api/weather'].get.summary).toContain('0.001 USDC');
     expect(document.paths['/v1/quotes/{symbol}'].post.responses['402']).toBeDefined();
+    const { post } = document.paths['/v1/quotes/{symbol}'];
+    expect(post.parameters.map(({ name }: { name: string }) => name)).toEqual([
+      'symbol',
+      'X-Payment',
+      'Idempotency-Key',
+    ]);
+    expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['200', '409', '410', '429', '503']));
+    expect(Object.keys(document.paths).slice(-3)).toEqual(['/health/live', '/health/ready', '/metrics']);
+    expect(document.tags.map(({ name }: { name: string }) => name)).toEqual(['Paid resources', 'Operations']);
     const page = await send(gateway.port, { path: '/docs' });
     expect([page.status, page.body]).toEqual([200, expect.stringContaining('swagger-ui-bundle.js')]);
     expect((await send(gateway.port, { path: '/docs/swagger-ui-bundle.js' })).status).toBe(200);

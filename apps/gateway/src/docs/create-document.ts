@@ -1,82 +1,35 @@
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { formatTokenAmount } from '@tollgate/protocol';
 
-import type { PaidRoute } from '../paywall/paid-route.js';
-import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './schemas.js';
+import packageJson from '../../../../package.json' with { type: 'json' };
+import { describeOperations, OPERATIONS_TAG } from './describe-operations.js';
+import { describePaidRoute, documentPath, PAID_TAG } from './describe-paid-route.js';
 import type { DocsParts } from './register-docs.js';
+import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './schemas.js';
 
-/** The OpenAPI document: the free routes as Nest knows them, and every paid route with its price and its 402. */
+/** The OpenAPI document: what is sold first, each route with its price, then the routes for those who run the gateway. */
 export function createDocument({ app, routes, environment }: DocsParts): OpenAPIObject {
-  const { publicUrl } = environment.server;
+  const { server, payment } = environment;
   const builder = new DocumentBuilder()
     .setTitle('Tollgate')
-    .setDescription('Resources behind an HTTP 402 payment challenge: pay on chain, send the proof in X-Payment.')
-    .setVersion('1')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Payment', description: 'base64 of a PaymentProof' }, 'payment');
-  if (publicUrl !== undefined) builder.addServer(publicUrl);
+    .setDescription('Resources behind an HTTP 402 payment challenge: pay on chain, send the proof in `X-Payment`.')
+    .setVersion(packageJson.version)
+    .addTag(PAID_TAG, 'Answer 402 with a challenge, and the resource to who has paid.')
+    .addTag(OPERATIONS_TAG, 'Free, and for the machines that look after the gateway.');
+  if (server.publicUrl !== undefined) builder.addServer(server.publicUrl);
   const document = SwaggerModule.createDocument(app, builder.build());
-  document.components = {
-    ...document.components,
-    schemas: { ...document.components?.schemas, PaymentChallenge: CHALLENGE_SCHEMA, Problem: PROBLEM_SCHEMA },
-  };
+
+  const paths: OpenAPIObject['paths'] = {};
+  const schemas: Record<string, object> = { PaymentChallenge: CHALLENGE_SCHEMA, Problem: PROBLEM_SCHEMA };
   for (const route of routes) {
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}').replace(/\*$/, '{rest}');
-    const item = (document.paths[path] ??= {});
+    const item = (paths[documentPath(route.path)] ??= {});
     for (const method of route.methods) {
-      Object.assign(item, { [method.toLowerCase()]: describeRoute(route, path, environment.payment) });
+      Object.assign(item, { [method.toLowerCase()]: describePaidRoute(route, method, payment) });
     }
+    if (route.answerSchema !== undefined) schemas[route.answerSchema.name] = route.answerSchema.schema;
   }
-  return document;
-}
-
-function describeRoute(
-  route: PaidRoute,
-  path: string,
-  { assetDecimals, assetSymbol }: DocsParts['environment']['payment'],
-): OpenAPIObject['paths'][string]['get'] {
-  const price = `${formatTokenAmount(route.priceBaseUnits, assetDecimals)} ${assetSymbol}`;
-  const text = { schema: { type: 'string' } } as const;
   return {
-    summary: `${route.description} (${price})`,
-    description: `Costs ${price}.`,
-    security: [{}, { payment: [] }],
-    parameters: [
-      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-        name: name ?? '',
-        in: 'path' as const,
-        required: true,
-        ...text,
-      })),
-      {
-        name: 'Idempotency-Key',
-        in: 'header',
-        description: 'A repeat with the same key gets the same answer.',
-        ...text,
-      },
-    ],
-    responses: {
-      '200': { description: 'What was paid for.', content: { [route.mimeType]: {} } },
-      '402': {
-        description: 'The payment challenge; with `error` where a proof was refused.',
-        headers: { 'X-Payment-Failure': { description: 'Why a proof was refused.', ...text } },
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentChallenge' } } },
-      },
-      ...Object.fromEntries(PROBLEMS.map(([status, description]) => [status, problem(description)])),
-    },
-    'x-payment': { priceBaseUnits: route.priceBaseUnits.toString(), assetSymbol },
-  } as OpenAPIObject['paths'][string]['get'];
-}
-
-const PROBLEMS = [
-  ['400', 'The Idempotency-Key or the path is not valid.'],
-  ['409', 'The payment is being answered, or belongs to another request.'],
-  ['410', 'The payment was spent and its answer was not kept.'],
-  ['503', 'The payment cannot be checked now. Do not pay again.'],
-] as const;
-
-function problem(description: string): object {
-  return {
-    description,
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    ...document,
+    paths: { ...paths, ...describeOperations(document.paths) },
+    components: { ...document.components, schemas: { ...document.components?.schemas, ...schemas } },
   };
 }

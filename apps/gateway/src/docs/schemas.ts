@@ -1,3 +1,5 @@
+import { PROBLEM_CODES } from '@tollgate/common';
+
 const string = { type: 'string' };
 const integer = { type: 'integer' };
 
@@ -48,6 +50,13 @@ export const CHALLENGE_SCHEMA = {
 /** RFC 9457. */
 export const PROBLEM_SCHEMA = {
   type: 'object',
-  properties: { type: string, title: string, status: integer, detail: string, code: string, requestId: string },
+  properties: {
+    type: string,
+    title: string,
+    status: integer,
+    detail: string,
+    code: { ...string, enum: [...PROBLEM_CODES] },
+    requestId: string,
+  },
   required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
 };

@@ -19,6 +19,8 @@ export interface PaidRoute {
   readonly chargeOn: '<400' | '<500';
   /** In place of MAX_REQUEST_BODY_BYTES. */
   readonly maxBodyBytes?: number;
+  /** Of the body of the answer, for the OpenAPI document. */
+  readonly answerSchema?: { readonly name: string; readonly schema: object };
   readonly resource: Resource;
 }
 

@@ -6,9 +6,10 @@ import type { PaidRoute } from '../../paywall/paid-route.js';
 import { OpenMeteo } from './open-meteo.js';
 import { SampleWeather } from './sample-weather.js';
 import { WeatherResource } from './weather-resource.js';
+import { WEATHER_SCHEMA } from './weather-schema.js';
 import type { WeatherSource } from './weather-source.js';
 
-export const WEATHER_PATH = '/api/weather';
+const WEATHER_PATH = '/api/weather';
 
 /** @throws ConfigurationError where the price does not fit the asset */
 export function createWeatherRoute(weather: WeatherEnvironment, assetDecimals: number): PaidRoute {
@@ -20,6 +21,7 @@ export function createWeatherRoute(weather: WeatherEnvironment, assetDecimals: n
     mimeType: 'application/json',
     answer: 'stored',
     chargeOn: '<400',
+    answerSchema: { name: 'WeatherData', schema: WEATHER_SCHEMA },
     resource: new WeatherResource(weather.weatherLocation, createSource(weather)),
   };
 }

@@ -1,0 +1,105 @@
+import type { PaymentEnvironment } from '@tollgate/common';
+import {
+  formatTokenAmount,
+  IDEMPOTENCY_KEY,
+  IDEMPOTENT_REPLAYED,
+  MAX_PROOF_HEADER_BYTES,
+  PAYMENT_FAILURES,
+  X_PAYMENT,
+  X_PAYMENT_FAILURE,
+  X_PAYMENT_RELEASED,
+} from '@tollgate/protocol';
+
+import type { PaidRoute } from '../paywall/paid-route.js';
+
+export const PAID_TAG = 'Paid resources';
+
+const text = { schema: { type: 'string' } };
+const flag = { schema: { type: 'string', enum: ['true'] } };
+const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
+const RELEASED = { [X_PAYMENT_RELEASED]: { description: 'The payment was not taken: send the same again.', ...flag } };
+
+const PARAMETERS = [
+  {
+    name: X_PAYMENT,
+    in: 'header',
+    description: `base64 of a PaymentProof, at most ${MAX_PROOF_HEADER_BYTES} bytes. Without it: 402 and the challenge.`,
+    ...text,
+  },
+  {
+    name: IDEMPOTENCY_KEY,
+    in: 'header',
+    description: 'Names the purchase: a repeat with the same key and proof gets the same answer.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+];
+
+/** Answers besides 200 and 402, in the order of their statuses. */
+const PROBLEMS: readonly (readonly [status: string, description: string, headers?: object])[] = [
+  ['400', 'The Idempotency-Key or the path is not valid.'],
+  ['409', 'The payment is being answered (then with Retry-After), or was made for another request.', RETRY_AFTER],
+  ['410', 'The payment was spent and its answer was not kept.'],
+  ['413', 'The body of the request is too large.'],
+  ['429', 'Too many requests from this address.', RETRY_AFTER],
+  ['500', 'The resource could not be produced.', RELEASED],
+  ['502', 'The resource could not be reached, or gave no complete answer.', RELEASED],
+  ['503', 'The payment cannot be checked now. Do not pay again.', RETRY_AFTER],
+  ['504', 'The resource did not answer in time.', { ...RETRY_AFTER, ...RELEASED }],
+];
+
+/** `/v1/quotes/:symbol` as OpenAPI writes it: `/v1/quotes/{symbol}`. */
+export function documentPath(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}').replace(/\*$/, '{rest}');
+}
+
+/** The OpenAPI operation of one method of a paid route. */
+export function describePaidRoute(
+  route: PaidRoute,
+  method: string,
+  { assetDecimals, assetSymbol }: Pick<PaymentEnvironment, 'assetDecimals' | 'assetSymbol'>,
+): object {
+  const price = `${formatTokenAmount(route.priceBaseUnits, assetDecimals)} ${assetSymbol}`;
+  const inPath = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    ...text,
+  }));
+  return {
+    tags: [PAID_TAG],
+    summary: `${route.description} (${price})`,
+    parameters: [...inPath, ...PARAMETERS],
+    ...(method === 'GET' ? {} : { requestBody: { content: { '*/*': {} } } }),
+    responses: {
+      '200': describePaidAnswer(route),
+      '402': describeChallenge(price),
+      ...Object.fromEntries(
+        PROBLEMS.map(([status, description, headers = {}]) => [status, describeProblem(description, headers)]),
+      ),
+    },
+    'x-payment': { priceBaseUnits: route.priceBaseUnits.toString(), assetSymbol },
+  };
+}
+
+function describePaidAnswer({ mimeType, answerSchema }: PaidRoute): object {
+  const schema = answerSchema === undefined ? {} : { schema: { $ref: `#/components/schemas/${answerSchema.name}` } };
+  return {
+    description: 'What was paid for.',
+    headers: { [IDEMPOTENT_REPLAYED]: { description: 'The answer of an earlier request, given again.', ...flag } },
+    content: { [mimeType]: schema },
+  };
+}
+
+function describeChallenge(price: string): object {
+  const failure = { description: 'Why a proof was refused.', schema: { type: 'string', enum: [...PAYMENT_FAILURES] } };
+  return {
+    description: `The challenge to pay ${price}; with \`error\` where a proof was refused.`,
+    headers: { [X_PAYMENT_FAILURE]: failure, ...RETRY_AFTER },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentChallenge' } } },
+  };
+}
+
+function describeProblem(description: string, headers: object): object {
+  const schema = { $ref: '#/components/schemas/Problem' };
+  return { description, headers, content: { 'application/problem+json': { schema } } };
+}

@@ -1,0 +1,21 @@
+import type { WeatherData } from './weather-resource.js';
+
+const text = { type: 'string' };
+
+const PROPERTIES: Record<keyof WeatherData, object> = {
+  location: text,
+  temperature: { ...text, description: 'with its unit' },
+  conditions: text,
+  humidity: { ...text, description: 'in percent' },
+  windSpeed: { ...text, description: 'with its unit' },
+  timestamp: { ...text, format: 'date-time', description: 'when this answer was made' },
+  payment: {
+    type: 'object',
+    description: 'VerificationResult',
+    properties: { isValid: { type: 'boolean' }, txHash: text },
+    required: ['isValid', 'txHash'],
+  },
+};
+
+/** JSON schema of `WeatherData`. */
+export const WEATHER_SCHEMA = { type: 'object', properties: PROPERTIES, required: Object.keys(PROPERTIES) };
