@@ -25,10 +25,8 @@ const DESCRIBED: Readonly<Record<string, object>> = {
 
 /** The free routes that Nest found, with what it cannot know of them. */
 export function describeOperations(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
+  const sorted = Object.entries(paths).sort(([one], [other]) => one.localeCompare(other));
   return Object.fromEntries(
-    Object.entries(paths).map(([path, item]) => [
-      path,
-      { ...item, get: { ...item.get, tags: [OPERATIONS_TAG], ...DESCRIBED[path] } },
-    ]),
+    sorted.map(([path, item]) => [path, { ...item, get: { ...item.get, tags: [OPERATIONS_TAG], ...DESCRIBED[path] } }]),
   ) as OpenAPIObject['paths'];
 }
