@@ -27,7 +27,7 @@ export class AgentWorkerModule implements OnApplicationShutdown {
     @Inject(Registry) registry: Registry,
   ) {
     const readWaiting = async () => queue.getWaitingCount();
-    observeGauge(registry, 'agent_jobs_waiting', 'Jobs that no worker has taken.', readWaiting);
+    observeGauge(registry, 'tollgate_agent_jobs_waiting', 'Jobs that no worker has taken.', readWaiting);
   }
 
   static forRoot(environment: AgentWorkerEnvironment): DynamicModule {

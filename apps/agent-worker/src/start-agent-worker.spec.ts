@@ -46,7 +46,7 @@ describe('the agent worker', () => {
   it('publishes metrics', async () => {
     const answer = await fetch(`${url}/metrics`);
     expect(answer.headers.get('content-type')).toContain('text/plain');
-    expect(await answer.text()).toContain('agent_jobs_waiting{service="agent-worker"} 0');
+    expect(await answer.text()).toContain('tollgate_agent_jobs_waiting{service="agent-worker"} 0');
   });
 
   it('answers an unknown path with problem details', async () => {

@@ -141,10 +141,10 @@ function observe(
   parts: { server: RequestReplyServer; waitingRoom: WaitingRoom; queueRedis: Redis },
 ): void {
   const { server, waitingRoom, queueRedis } = parts;
-  observeCounts(registry, 'verifier_requests', 'Requests of the verify queue by what became of them.', server);
-  observeGauge(registry, 'verifier_in_flight', 'Payments being verified.', () => server.inFlight);
-  observeGauge(registry, 'verifier_waiting', 'Payments that wait for the chain.', () => waitingRoom.waiting);
-  observeGauge(registry, 'verifier_queue_length', 'Questions no verifier has taken yet.', () =>
+  observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by what became of them.', server);
+  observeGauge(registry, 'tollgate_verifications_in_flight', 'Payments being verified.', () => server.inFlight);
+  observeGauge(registry, 'tollgate_verifications_waiting', 'Payments that wait for the chain.', () => waitingRoom.waiting);
+  observeGauge(registry, 'tollgate_verify_queue_length', 'Questions no verifier has taken yet.', () =>
     queueRedis.llen('tollgate:{verify}:requests'),
   );
 }

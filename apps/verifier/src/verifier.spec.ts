@@ -83,10 +83,10 @@ describe('the verifier', () => {
     expect(await ask(createRequest(cheap))).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
 
     const { text } = await get('/metrics');
-    expect(text).toMatch(/verifier_verifications_total\{.*outcome="claimed",failure="".*\} 1/);
-    expect(text).toMatch(/verifier_verifications_total\{.*outcome="refused",failure="amount_too_low".*\} 1/);
+    expect(text).toMatch(/tollgate_verifications_total\{.*outcome="claimed",failure="".*\} 1/);
+    expect(text).toMatch(/tollgate_verifications_total\{.*outcome="refused",failure="amount_too_low".*\} 1/);
     expect(text).toContain(`host="${rpc.host}"`);
-    expect(text).toContain('verifier_queue_length{service="verifier"} 0');
+    expect(text).toContain('tollgate_verify_queue_length{service="verifier"} 0');
     expect(text).not.toContain('SECRET');
   });
 

@@ -18,42 +18,42 @@ export class VerifierMetrics implements ChainObserver {
   constructor(registry: Registry) {
     const registers = [registry];
     this.verifications = new Counter({
-      name: 'verifier_verifications_total',
+      name: 'tollgate_verifications_total',
       help: 'Verdicts by outcome; failure is the code of a refusal or the reason of an unavailability.',
       labelNames: ['outcome', 'failure'],
       registers,
     });
     this.verificationSeconds = new Histogram({
-      name: 'verifier_verification_seconds',
+      name: 'tollgate_verification_seconds',
       help: 'From taking a question to its verdict, waits for the receipt included.',
       buckets: SECONDS,
       registers,
     });
     this.batches = new Counter({
-      name: 'verifier_rpc_batches_total',
+      name: 'tollgate_rpc_batches_total',
       help: 'JSON-RPC batches by server and trouble (none: it was answered).',
       labelNames: ['host', 'trouble'],
       registers,
     });
     this.batchPayments = new Histogram({
-      name: 'verifier_rpc_batch_lookups',
+      name: 'tollgate_rpc_batch_lookups',
       help: 'Look-ups in one batch.',
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
       registers,
     });
     this.batchSeconds = new Histogram({
-      name: 'verifier_rpc_batch_seconds',
+      name: 'tollgate_rpc_batch_seconds',
       help: 'From sending a batch to its answer or trouble.',
       labelNames: ['host'],
       buckets: SECONDS,
       registers,
     });
     this.lookupsQueued = new Gauge({
-      name: 'verifier_rpc_lookups_queued',
+      name: 'tollgate_rpc_lookups_queued',
       help: 'Look-ups that wait for a batch to come back.',
       registers,
     });
-    this.batchesInFlight = new Gauge({ name: 'verifier_rpc_batches_in_flight', help: 'Batches under way.', registers });
+    this.batchesInFlight = new Gauge({ name: 'tollgate_rpc_batches_in_flight', help: 'Batches under way.', registers });
   }
 
   verdictGiven(verdict: VerifyPaymentVerdict, seconds: number): void {
