@@ -9,6 +9,7 @@ import {
   readEnvironment,
   RequestReplyServer,
   VERIFY_PAYMENT,
+  VERIFY_QUEUE,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
@@ -93,7 +94,7 @@ export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerif
   const redis = connectRedis({ url: redisUrl, role: 'test-verifier' });
   const ledger = new Ledger({ redis });
   await ledger.open({ headBlockNumber: 1 });
-  const server = new RequestReplyServer({ redisUrl, queue: 'verify' });
+  const server = new RequestReplyServer({ redisUrl, queue: VERIFY_QUEUE });
   const questions: VerifyPaymentRequest[] = [];
   const judgements = new Map<string, Judgement>();
   const claim: Judgement = (request) => claimTransfer(ledger, request);

@@ -7,6 +7,7 @@ import {
   ProblemFilter,
   readEnvironment,
   RequestReplyServer,
+  VERIFY_QUEUE,
   type RunningService,
 } from '@tollgate/common';
 import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
@@ -29,7 +30,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   const { shutdownTimeoutMs } = environment.shutdown;
   const server = new RequestReplyServer({
     redisUrl: environment.redis.queueRedisUrl,
-    queue: 'verify',
+    queue: VERIFY_QUEUE,
     maxInFlight: environment.server.maxInFlight,
     closeTimeoutMs: Math.ceil(shutdownTimeoutMs * 0.8),
   });

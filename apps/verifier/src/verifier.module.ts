@@ -3,11 +3,13 @@ import {
   checkRedis,
   connectRedis,
   createLoggerParams,
+  createQueueKeys,
   HealthModule,
   listSecrets,
   MetricsModule,
   observeCounts,
   observeGauge,
+  VERIFY_QUEUE,
   type RequestReplyServer,
 } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
@@ -143,9 +145,14 @@ function observe(
   const { server, waitingRoom, queueRedis } = parts;
   observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by what became of them.', server);
   observeGauge(registry, 'tollgate_verifications_in_flight', 'Payments being verified.', () => server.inFlight);
-  observeGauge(registry, 'tollgate_verifications_waiting', 'Payments that wait for the chain.', () => waitingRoom.waiting);
+  observeGauge(
+    registry,
+    'tollgate_verifications_waiting',
+    'Payments that wait for the chain.',
+    () => waitingRoom.waiting,
+  );
   observeGauge(registry, 'tollgate_verify_queue_length', 'Questions no verifier has taken yet.', () =>
-    queueRedis.llen('tollgate:{verify}:requests'),
+    queueRedis.llen(createQueueKeys(VERIFY_QUEUE).requests),
   );
 }
 

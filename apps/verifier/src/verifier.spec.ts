@@ -4,6 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   RequestReplyClient,
   VERIFY_PAYMENT,
+  VERIFY_QUEUE,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
@@ -27,7 +28,7 @@ describe('the verifier', () => {
   beforeAll(async () => {
     [devnet, redis] = await Promise.all([startChain(), startRedis()]);
     rpc = await startRpcStandIn(devnet.rpcUrl);
-    client = new RequestReplyClient({ redisUrl: redis.url, queue: 'verify' });
+    client = new RequestReplyClient({ redisUrl: redis.url, queue: VERIFY_QUEUE });
     await client.connect();
   });
 

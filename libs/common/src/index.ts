@@ -21,11 +21,17 @@ export { PROBLEM_CODES, type ProblemCode } from './http/problem-codes.js';
 export { createLoggerParams, type LoggerSettings } from './logging/create-logger-params.js';
 export type { LogStream } from './logging/log-stream.js';
 export { currentRequestId, withRequestId } from './logging/request-id.js';
-export { VERIFY_PAYMENT, type VerifyPaymentRequest, type VerifyPaymentVerdict } from './messages/verify-payment.js';
+export {
+  VERIFY_PAYMENT,
+  VERIFY_QUEUE,
+  type VerifyPaymentRequest,
+  type VerifyPaymentVerdict,
+} from './messages/verify-payment.js';
 export { MetricsModule } from './metrics/metrics.module.js';
 export { observeCounts, observeGauge } from './metrics/observe.js';
 export { connectRedis, type RedisConnection } from './redis/connect-redis.js';
 export { RedisClock } from './redis/redis-clock.js';
+export { createQueueKeys } from './request-reply/envelope.js';
 export {
   RequestReplyClient,
   type AskOptions,

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
-import { connectRedis, RequestReplyClient } from '@tollgate/common';
+import { connectRedis, RequestReplyClient, VERIFY_QUEUE } from '@tollgate/common';
 import { Ledger, LedgerUnavailableError } from '@tollgate/ledger';
 import type { Redis } from 'ioredis';
 
@@ -11,8 +11,6 @@ import { PAID_ROUTES, type PaidRoute } from './paid-route.js';
 import { Paywall } from './paywall.js';
 import { PaywallCounters } from './paywall-counters.js';
 import { PaywallLog } from './paywall-log.js';
-
-const VERIFY_QUEUE = 'verify';
 
 /** The paywall's way to the ledger and to the verifiers; let go of when the last answer is committed. */
 @Injectable()

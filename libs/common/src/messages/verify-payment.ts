@@ -4,6 +4,9 @@ import type { Hex, PaymentFailure } from '@tollgate/protocol';
 /** The version is in the name: a verifier of another version answers "no handler", and never misreads a message. */
 export const VERIFY_PAYMENT = 'verify-payment.v1';
 
+/** The queue that gateways put their questions into. */
+export const VERIFY_QUEUE = 'verify';
+
 /** A question the gateway asks; asking again under the same `owner` is harmless. */
 export interface VerifyPaymentRequest {
   requestId: string;
