@@ -21,7 +21,10 @@ export class ChallengeEnvironment {
   @IsOptional()
   readonly routesFile?: string;
 
-  @Setting({ help: 'Block explorer for links to transactions.', example: 'https://explorer.example' })
+  @Setting({
+    help: 'Block explorer; the log then links each transaction at {EXPLORER_URL}/tx/{hash}.',
+    example: 'https://explorer.example',
+  })
   @IsOptional()
   @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
   readonly explorerUrl?: string;

@@ -14,21 +14,35 @@ export interface RequestFacts {
 export class PaywallLog {
   readonly #logger = new Logger('Paywall');
 
+  /** With an explorer, each line about a transaction links to it. */
+  constructor(private readonly explorerUrl?: string) {}
+
   unpaid(facts: RequestFacts): void {
     this.#logger.log({ msg: 'unpaid', ...facts });
   }
 
   refused(facts: RequestFacts & { failure: string; txHash?: string; reason?: string }): void {
-    this.#logger.log({ msg: 'payment refused', ...facts });
+    this.#logger.log({ msg: 'payment refused', ...facts, ...this.#link(facts.txHash) });
   }
 
   answered(facts: RequestFacts & { txHash: string; payer?: string; durationMs: number }, answer: Answer): void {
     if (answer.kind === 'resource') {
-      this.#logger.log({ msg: `answered: ${answer.origin}`, ...facts, status: answer.status });
+      this.#logger.log({
+        msg: `answered: ${answer.origin}`,
+        ...facts,
+        ...this.#link(facts.txHash),
+        status: answer.status,
+      });
       return;
     }
     const { status, code } = answer.problem;
-    const line = { msg: `not answered: ${code}`, ...facts, status, released: answer.released };
+    const line = {
+      msg: `not answered: ${code}`,
+      ...facts,
+      ...this.#link(facts.txHash),
+      status,
+      released: answer.released,
+    };
     if (status >= 500) this.#logger.warn(line);
     else this.#logger.log(line);
   }
@@ -41,5 +55,10 @@ export class PaywallLog {
     const { requestId } = caller;
     const facts = { requestId, route: purchase.endpoint.route.path, txHash: purchase.proof.payload.txHash };
     this.#logger.error({ msg: 'the resource failed', ...facts, err: error });
+  }
+
+  #link(txHash: string | undefined): { explorer?: string } {
+    if (this.explorerUrl === undefined || txHash === undefined) return {};
+    return { explorer: `${this.explorerUrl.replace(/\/$/, '')}/tx/${txHash}` };
   }
 }

@@ -98,7 +98,7 @@ async function createPaywall(
   const { network, chainId, assetAddress: asset, payTo } = payment;
   const { verifyDeadlineMs, verifyRetryMs } = verification;
   const { leaseMs, maxStoredAnswerBytes } = answers;
-  const log = new PaywallLog();
+  const log = new PaywallLog(challenge.explorerUrl);
   return new Paywall({
     challenges: new Challenges(challenge.challengeSecret),
     judge: new Judge(ledger, verifier, { network, chainId, asset, payTo, verifyDeadlineMs, verifyRetryMs, leaseMs }),

@@ -1,0 +1,27 @@
+import { Logger } from '@nestjs/common';
+
+import { PaywallLog } from './paywall-log.js';
+
+const facts = { requestId: 'r1', method: 'GET', path: '/api/weather', clientAddress: '127.0.0.1' };
+
+describe('PaywallLog', () => {
+  const lines: unknown[] = [];
+
+  beforeEach(() => {
+    lines.length = 0;
+    const take = (line: unknown): void => void lines.push(line);
+    Logger.overrideLogger({ log: take, warn: take, error: take });
+  });
+  afterAll(() => Logger.overrideLogger(true));
+
+  it('links a transaction to the explorer, where there is one', () => {
+    new PaywallLog('https://explorer.example/').refused({ ...facts, failure: 'amount_too_low', txHash: '0xab' });
+    new PaywallLog().refused({ ...facts, failure: 'amount_too_low', txHash: '0xab' });
+    new PaywallLog('https://explorer.example').refused({ ...facts, failure: 'malformed_proof' });
+    expect(lines).toEqual([
+      expect.objectContaining({ msg: 'payment refused', explorer: 'https://explorer.example/tx/0xab' }),
+      expect.not.objectContaining({ explorer: expect.anything() }),
+      expect.not.objectContaining({ explorer: expect.anything() }),
+    ]);
+  });
+});
