@@ -1,0 +1,34 @@
+import { randomInt } from 'node:crypto';
+
+import { runChaos } from './run-chaos.js';
+
+// `npm run test:chaos` runs longer; CHAOS_SEED repeats the choices of a run.
+const isLong = process.env['CHAOS'] === 'long';
+const seed = Number(process.env['CHAOS_SEED'] ?? randomInt(1_000_000));
+const plan = isLong
+  ? { seed, payments: 4000, clients: 32, faults: 60 }
+  : { seed, payments: 150, clients: 8, faults: 4 };
+
+describe('while gateways, verifiers and Redis are killed and the chain fails', () => {
+  it(
+    `every payment buys exactly one answer of its own (seed ${seed})`,
+    async () => {
+      const report = await runChaos(plan);
+      const retries = report.answers.flatMap(({ before }) => before);
+      console.info(
+        `seed ${seed}: ${report.faults.length} faults (${report.faults.join('; ')}), ${retries.length} retries`,
+      );
+
+      // Everybody was served, nobody with another's answer, and nobody had to pay twice.
+      expect(report.answers).toHaveLength(plan.payments);
+      expect(new Set(report.answers.map(({ body }) => body)).size).toBe(plan.payments);
+      expect(new Set(report.upstreamKeys).size).toBe(plan.payments);
+      // Asked again, each gets the very answer it got.
+      expect([...report.again].sort()).toEqual(report.answers.map(({ body }) => body).sort());
+      expect(new Set(report.ledger.map(({ state }) => state))).toEqual(new Set(['answered']));
+      expect(report.ledger).toHaveLength(plan.payments);
+      expect(report.faults.length).toBeGreaterThan(0);
+    },
+    isLong ? 1_800_000 : 120_000,
+  );
+});
