@@ -15,7 +15,7 @@ export interface ChaosPlan {
   payments: number;
   /** Clients that redeem at the same time. */
   clients: number;
-  /** Faults one after the other; the clients go on until all are served, the faults end with the last of these. */
+  /** Faults, one after the other; each gets its share of the payments. */
   faults: number;
 }
 
@@ -23,7 +23,7 @@ export interface ChaosReport {
   /** The body each payment ended with, and what its client was told before. */
   answers: { txHash: string; body: string; before: (number | 'no answer')[] }[];
   /** Each again, afterwards, by another gateway. */
-  again: string[];
+  again: { txHash: string; body: string }[];
   /** The Idempotency-Keys the upstream saw. */
   upstreamKeys: (string | undefined)[];
   ledger: PaymentListing[];
@@ -32,6 +32,7 @@ export interface ChaosReport {
 
 const QUOTE = '/v1/quotes/A';
 const CRASHES = ['gateway', 'gateway', 'verifier', 'verifier', 'redis'] as const;
+type Crash = (typeof CRASHES)[number];
 const RPC_FAULTS: RpcFault[] = [
   { kind: 'status', status: 429 },
   { kind: 'reset' },
@@ -67,16 +68,20 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
 
     const faults: string[] = [];
     const answers: ChaosReport['answers'] = [];
-    const served = serveAll(shop, plan, proofs, answers);
-    // The faults follow the progress of the clients, so that they hit work and not its end.
-    const isDone = () => answers.length >= plan.payments;
-    await Promise.all([served, breakThings(shop, plan, random, faults, isDone)]);
+    const run = { answers, isOver: false };
+    const served = serveAll(shop, plan, proofs, { answers, faults }).finally(() => (run.isOver = true));
+    const broken = breakThings(shop, plan, random, faults, run);
+    // Also when a client fails: nothing may be started again after the end.
+    await Promise.allSettled([served, broken]);
+    await Promise.all([served, broken]);
 
-    const again: string[] = [];
-    for (const { proof } of proofs) again.push(await (await redeem(shop, proof, random.below(2))).text());
+    const again: ChaosReport['again'] = [];
+    for (const { txHash, proof } of proofs) {
+      again.push({ txHash, body: await (await redeem(shop, proof, random.below(2))).text() });
+    }
     return {
       answers,
-      again: proofs.map((_, index) => again[index]!),
+      again,
       upstreamKeys: shop.upstream.requests.map(({ headers }) => headers['idempotency-key'] as string | undefined),
       ledger: (await listPayments(redis, { limit: 1_000_000 })).payments,
       faults,
@@ -115,10 +120,14 @@ function redeem(shop: Shop, proof: string, gateway: number): Promise<Response> {
   return fetch(shop.url(QUOTE, gateway), { headers, signal: AbortSignal.timeout(10_000) });
 }
 
-async function serveAll(shop: Shop, plan: ChaosPlan, proofs: Proof[], answers: ChaosReport['answers']): Promise<void> {
+type Progress = Pick<ChaosReport, 'answers' | 'faults'>;
+
+async function serveAll(shop: Shop, plan: ChaosPlan, proofs: Proof[], { answers, faults }: Progress): Promise<void> {
   let next = 0;
   const client = async (number: number) => {
     for (let index = next++; index < proofs.length; index = next++) {
+      // Each fault gets its share of the payments: neither clients nor faults run ahead of the others.
+      while (faults.length * proofs.length <= index * plan.faults) await sleep(5);
       const { txHash, proof } = proofs[index]!;
       let tries = number;
       // A payer who paid is never asked to pay: a 402 ends the run.
@@ -134,26 +143,36 @@ async function breakThings(
   plan: ChaosPlan,
   random: Random,
   faults: string[],
-  isDone: () => boolean,
+  run: { answers: readonly unknown[]; isOver: boolean },
 ): Promise<void> {
-  const { gateways, verifiers, redis } = shop.stack;
-  for (let count = 0; count < plan.faults && !isDone(); count += 1) {
+  const crashes: Crash[] = [];
+  for (let count = 0; count < plan.faults; count += 1) {
+    while (!run.isOver && run.answers.length * plan.faults < (count - 1) * plan.payments) await sleep(5);
+    if (run.isOver) return;
     const rpcFault = random.below(2) === 0 ? random.pick(RPC_FAULTS) : undefined;
-    shop.rpc.fail(rpcFault);
-    const crash = random.pick(CRASHES);
+    if (crashes.length === 0) crashes.push(...random.shuffle(CRASHES));
+    const crash = crashes.pop()!;
     const number = random.below(2);
     faults.push(`${crash} ${number}${rpcFault === undefined ? '' : `, chain: ${rpcFault.kind}`}`);
+    shop.rpc.fail(rpcFault);
     await sleep(random.below(200));
-    if (crash === 'redis') {
-      await redis.kill();
-      await sleep(random.below(300));
-      await redis.start();
-    } else {
-      const service = (crash === 'gateway' ? gateways : verifiers)[number]!;
-      await service.kill('SIGKILL');
-      await service.restart();
-    }
+    const restarted = crashAndRestart(shop, crash, number, random.below(300));
+    // A verifier is ready only when it has reached the chain.
+    await sleep(random.below(1000));
     shop.rpc.fail(undefined);
+    await restarted;
     await sleep(random.below(150));
   }
+}
+
+async function crashAndRestart({ stack }: Shop, crash: Crash, number: number, downMs: number): Promise<void> {
+  if (crash === 'redis') {
+    await stack.redis.kill();
+    await sleep(downMs);
+    await stack.redis.start();
+    return;
+  }
+  const service = (crash === 'gateway' ? stack.gateways : stack.verifiers)[number]!;
+  await service.kill('SIGKILL');
+  await service.restart();
 }
