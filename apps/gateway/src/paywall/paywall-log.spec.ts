@@ -9,10 +9,14 @@ describe('PaywallLog', () => {
 
   beforeEach(() => {
     lines.length = 0;
-    const take = (line: unknown): void => void lines.push(line);
+    const take = (line: unknown): void => {
+      lines.push(line);
+    };
     Logger.overrideLogger({ log: take, warn: take, error: take });
   });
-  afterAll(() => Logger.overrideLogger(true));
+  afterAll(() => {
+    Logger.overrideLogger(true);
+  });
 
   it('links a transaction to the explorer, where there is one', () => {
     new PaywallLog('https://explorer.example/').refused({ ...facts, failure: 'amount_too_low', txHash: '0xab' });
