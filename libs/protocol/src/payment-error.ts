@@ -37,7 +37,6 @@ export const CLIENT_FAILURES = [
   'cannot_pay',
   'broadcast_refused',
   'payment_pending',
-  'payment_replaced',
   'payment_not_accepted',
   'payment_unredeemed',
   'store_damaged',
