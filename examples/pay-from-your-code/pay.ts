@@ -1,0 +1,22 @@
+import { createWallet, fetchWithPayment } from '@tollgate/client';
+import { FilePaymentStore } from '@tollgate/client/file-payment-store';
+
+const [url = 'http://127.0.0.1:4020/api/weather'] = process.argv.slice(2);
+
+const wallet = createWallet({
+  account: process.env['WALLET_PRIVATE_KEY'] as `0x${string}`,
+  rpcUrl: process.env['RPC_URL'] ?? 'http://127.0.0.1:8545',
+  chainId: 1328,
+});
+const payingFetch = fetchWithPayment(fetch, wallet, {
+  // The only token it pays with, and the most it pays.
+  assets: [
+    { network: 'chain-testnet', chainId: 1328, address: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', decimals: 6 },
+  ],
+  maxAmount: '0.01',
+  // What is paid and not yet answered is there after a crash: the same call again redeems it.
+  store: new FilePaymentStore('.tollgate/payments'),
+});
+
+const response = await payingFetch(url);
+console.log(response.status, await response.json());
