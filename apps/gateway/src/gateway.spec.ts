@@ -319,6 +319,26 @@ describe('the rate limit', () => {
   });
 });
 
+describe('the limit of waiting payments', () => {
+  // Prevents: a network with 2^64 addresses fills the waiting room, one address at a time.
+  it('is told of one client where an IPv6 network asks from many addresses', async () => {
+    const behind = await startGateway(redis.url, routes, { TRUST_PROXY: '127.0.0.1' });
+    for (const from of [
+      '2001:db8:1:2::1',
+      '2001:db8:1:2:ffff::9',
+      '2001:db8:1:3::1',
+      '::ffff:192.0.2.7',
+      '192.0.2.7',
+    ]) {
+      const headers = { 'X-Payment': proofFor(createTxHash()), 'X-Forwarded-For': from, 'X-Forwarded-Proto': 'https' };
+      await send(behind.port, { path: '/api/weather', headers });
+    }
+    await behind.stop();
+    const [first, second, third, mapped, plain] = verifier.questions.map(({ clientAddress }) => clientAddress);
+    expect([first === second, first === third, mapped === plain]).toEqual([true, false, true]);
+  });
+});
+
 describe('the operator', () => {
   it('sees readiness, metrics and the document of what is sold', async () => {
     const ready = await send(gateway.port, { path: '/health/ready' });

@@ -9,6 +9,7 @@ import {
 import { createOwner, LedgerUnavailableError, type Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
+import { clientNetwork } from '../server/client-network.js';
 import { retryKeyOf, type Purchase } from './purchase.js';
 
 export interface JudgeSettings {
@@ -93,7 +94,7 @@ export class Judge {
       fingerprint,
       retryKey,
       leaseMs,
-      clientAddress,
+      clientAddress: clientNetwork(clientAddress),
     };
   }
 }

@@ -1,6 +1,4 @@
-import { isIPv6 } from 'node:net';
-
-import ipaddr from 'ipaddr.js';
+import { clientNetwork } from './client-network.js';
 
 const WINDOW_MS = 60_000;
 const MAX_CLIENTS = 100_000;
@@ -32,12 +30,7 @@ export class RateLimit {
   }
 
   #clientOf(address: string): string {
-    const client = isIPv6(address) ? networkOf(address) : address;
+    const client = clientNetwork(address);
     return this.#counts.size < this.maxClients || this.#counts.has(client) ? client : OTHERS;
   }
-}
-
-function networkOf(address: string): string {
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }
