@@ -178,6 +178,34 @@ describe('requests by hand', () => {
     expect(shop.upstream.requests).toEqual([]);
   });
 
+  it('that want to be something else than a request get nothing for free', async () => {
+    const { proof } = await buy();
+    const upgrade = [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: eA==',
+    ];
+    const { host } = new URL(shop.stack.baseUrl);
+    for (const [bytes, expected] of [
+      [requestHead('/v1/quotes/A', upgrade), [402]],
+      [requestHead('/v1/quotes/A', ['Expect: 100-continue']), [402]],
+      [requestHead('/v1/quotes/A', ['Expect: something']), [417]],
+      [requestHead('/v1/things', ['Transfer-Encoding: chunked', 'Trailer: X-Payment'], 'POST'), [402]],
+      [requestHead(host, [], 'CONNECT'), []],
+      ['GET /v1/quotes/A HTTP/1.0\r\n\r\n', [402]],
+      ['GET /v1/quotes/A HTTP/1.1\r\n\r\n', [400]],
+      ['GET /v1/quotes/A\r\n\r\n', [402]],
+      ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
+      [Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 3]), [400]],
+    ] as const) {
+      const { statuses } = await send(bytes);
+      expect([String(bytes), statuses.filter((status) => status !== 100)]).toEqual([String(bytes), expected]);
+    }
+    expect(shop.upstream.requests).toEqual([]);
+    expect(await redeem(proof)).toEqual([200, null]);
+  });
+
   it('that are written one after the other are each judged alone', async () => {
     const { proof } = await buy();
     const pipeline = [

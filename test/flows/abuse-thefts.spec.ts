@@ -1,10 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { RequestListener } from 'node:http';
 
+import { listRefusals } from '@tollgate/ledger';
+import { createReference } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
+
+import { callRpc } from '../../devnet/json-rpc.js';
 import { transferTokens } from '../../devnet/transfer-tokens.js';
 import { createProof, outcomeOf, payLocked, readRequirement } from '../harness/pay.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
+
+const CHALLENGE_SECRET = randomBytes(32).toString('hex');
 
 /** Others want what one paid for: a transaction's hash is public, its challenge's reference is not. */
 describe('a locked payment', () => {
@@ -12,7 +20,7 @@ describe('a locked payment', () => {
   let answer: RequestListener;
 
   beforeAll(async () => {
-    shop = await startShop({ gateways: 2, env: { RECEIPT_WAIT_MS: '0' } });
+    shop = await startShop({ gateways: 2, env: { RECEIPT_WAIT_MS: '0', CHALLENGE_SECRET } });
     answer = shop.upstream.answer;
   });
   afterAll(() => shop?.stop());
@@ -100,6 +108,38 @@ describe('a locked payment', () => {
       proofs.push(createProof(await transferTokens(shop.chain, terms), { reference }));
     }
     for (const proof of proofs) expect(await outcomeOf(redeem(proof))).toEqual([200, null]);
+  });
+
+  it('of 20 minutes ago is good; a bare one of that age is refused, and put on record for refund', async () => {
+    const { chain } = shop;
+    const redis = new Redis(shop.stack.redis.url);
+    // As if the ledger had been kept since long before.
+    for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: 1, block: 0 });
+    const minedAtMs = Date.now() - 20 * 60_000;
+    const { asset, payTo } = chain;
+    const reference = createReference({
+      terms: { method: 'GET', resource: quote, asset, payTo, network: 'chain-testnet' },
+      priceBaseUnits: 1000n,
+      nowMs: minedAtMs - 60_000,
+      nonce: randomBytes(16),
+      secret: Buffer.from(CHALLENGE_SECRET),
+    });
+    const inTime = { amountBaseUnits: 1000n, lockReference: reference };
+    await callRpc(chain.rpcUrl, 'anvil_setTime', [Math.floor(minedAtMs / 1000)]);
+    const locked = await transferTokens(chain, inTime);
+    const bare = await transferTokens(chain, { amountBaseUnits: 1000n });
+    await callRpc(chain.rpcUrl, 'anvil_setTime', [Math.floor(Date.now() / 1000)]);
+
+    expect(await outcomeOf(redeem(createProof(bare)))).toEqual([402, 'payment_too_old']);
+    expect(await outcomeOf(redeem(createProof(locked, { reference })))).toEqual([200, null]);
+    const late = await transferTokens(chain, inTime);
+    expect(await outcomeOf(redeem(createProof(late, { reference })))).toEqual([402, 'payment_late']);
+    const refusals = (await listRefusals(redis)).map(({ payment, failure }) => [payment, failure]);
+    redis.disconnect();
+    expect(refusals).toEqual([
+      [`tx:1328:${late}:0`, 'payment_late'],
+      [`tx:1328:${bare}:0`, 'payment_too_old'],
+    ]);
   });
 
   it('that is given back while others retry is answered once', async () => {
