@@ -2,25 +2,32 @@ import { encodeProof } from '@tollgate/protocol';
 import type { Hex } from '@tollgate/protocol';
 import type { Devnet } from '../devnet/chain.js';
 import { mineTransfers } from '../devnet/mine-transfers.js';
+import { preload } from './replay-node.js';
 
 const PRICE_BASE_UNITS = 1000n;
 const NETWORK = 'chain-testnet';
 const CHALLENGES_AT_ONCE = 32;
+const TRANSFERS_PER_BLOCK = 50;
 
 /** `bare`: a plain token transfer. `locked`: one that carries the hash lock of a challenge given out before. */
 export type PaymentKind = 'bare' | 'locked';
 
-/** Pays that many times on the chain and gives the values of the payment header. Mined when this returns. */
+/**
+ * Pays that many times on the chain and gives the values of the payment header. Mined when this returns, and known to
+ * the replay node.
+ */
 export async function makePayments(
   chain: Devnet,
-  { kind, count, url }: { kind: PaymentKind; count: number; url: string },
+  { kind, count, url, node }: { kind: PaymentKind; count: number; url: string; node: string },
 ): Promise<string[]> {
   const references = kind === 'locked' ? await askForReferences(url, count) : undefined;
   const hashes = await mineTransfers(chain, {
     count,
     amountBaseUnits: PRICE_BASE_UNITS,
+    transfersPerBlock: TRANSFERS_PER_BLOCK,
     ...(references ? { lockReferences: references } : {}),
   });
+  await preload(node, hashes);
   return hashes.map((txHash, index) => encodePayment(txHash, references?.[index]));
 }
 

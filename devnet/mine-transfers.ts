@@ -14,6 +14,8 @@ export interface BulkTransfers {
   to?: Hex;
   /** One challenge reference per transfer, to lock it with. */
   lockReferences?: readonly string[];
+  /** Default 1,000. Anvil takes longer to find a transaction the more there are in its block. */
+  transfersPerBlock?: number;
 }
 
 /**
@@ -25,8 +27,9 @@ export async function mineTransfers(chain: Devnet, transfers: BulkTransfers): Pr
   if (isAutomine) await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
   try {
     const hashes: Hex[] = [];
-    for (let start = 0; start < transfers.count; start += TRANSFERS_PER_BLOCK) {
-      const end = Math.min(start + TRANSFERS_PER_BLOCK, transfers.count);
+    const { transfersPerBlock = TRANSFERS_PER_BLOCK } = transfers;
+    for (let start = 0; start < transfers.count; start += transfersPerBlock) {
+      const end = Math.min(start + transfersPerBlock, transfers.count);
       hashes.push(...(await mineBlockOfTransfers(chain, transfers, start, end)));
     }
     return hashes;

@@ -2,6 +2,7 @@ import { startChain } from '../../devnet/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
 import { formatNumber } from '../report.js';
+import { startReplayNode } from '../replay-node.js';
 import { startProgram } from '../start-program.js';
 import { withCleanup } from '../with-cleanup.js';
 import { compareWithPeers, FLOOR, measurePaidCases, TOLLGATE } from './paid-cases.js';
@@ -12,9 +13,9 @@ const ROUND_TRIPS = 40;
 
 const CASES: PaidCase[] = [
   { inFlight: 1, kind: 'bare', requests: 40, peerRequests: 4 },
-  { inFlight: 32, kind: 'bare', requests: 1_500, peerRequests: 96 },
-  { inFlight: 64, kind: 'bare', requests: 3_000, peerRequests: 128 },
-  { inFlight: 256, kind: 'bare', requests: 6_000, peerRequests: 0 },
+  { inFlight: 32, kind: 'bare', requests: 1_000, peerRequests: 96 },
+  { inFlight: 64, kind: 'bare', requests: 2_000, peerRequests: 128 },
+  { inFlight: 256, kind: 'bare', requests: 4_000, peerRequests: 0 },
 ];
 const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 500, peerRequests: 32 }];
 
@@ -22,11 +23,17 @@ const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 500, pe
 export function runDistantLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const chain = keep(await startChain());
-    const proxy = keep(
-      await startProgram('programs/delay-proxy.ts', [], { TARGET: chain.rpcUrl, DELAY_MS: String(DELAY_MS) }),
-    );
+    const node = keep(await startReplayNode(chain));
+    const delay = async (target: string) =>
+      keep(await startProgram('programs/delay-proxy.ts', [], { TARGET: target, DELAY_MS: String(DELAY_MS) }));
+    const [proxy, chainProxy] = [await delay(node.url), await delay(chain.rpcUrl)];
     const cases = options.quick ? QUICK_CASES : CASES;
-    const rows = await measurePaidCases(cases, { chain, rpcUrl: proxy.url }, options, keep);
+    const rows = await measurePaidCases(
+      cases,
+      { chain, node: node.url, rpcUrl: proxy.url, chainUrl: chainProxy.url },
+      options,
+      keep,
+    );
     const roundTripMs = await measureRoundTrip(proxy.url);
     const lone = rows.find(({ subject, case: name }) => subject === TOLLGATE && name === '1 in flight');
     return {

@@ -7,13 +7,14 @@ import { makePayments } from '../payments.js';
 import { installPeers, PEER_SERVERS, startFacilitators, startPeer, startRawFastify } from '../peers.js';
 import { readResidentBytes } from '../process-usage.js';
 import { formatNumber } from '../report.js';
+import { startReplayNode } from '../replay-node.js';
 import { median } from '../run-rounds.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup } from '../with-cleanup.js';
 import type { KeepUntilEnd } from '../with-cleanup.js';
 
 const UNPAID_REQUESTS = 100_000;
-const PAID_REQUESTS = 10_000;
+const PAID_REQUESTS = 4_000;
 const PEER_PAID_REQUESTS = 200;
 const SETTLE_MS = 3000;
 
@@ -61,8 +62,9 @@ async function weighAll(
 ): Promise<Map<string, Record<string, number>>> {
   const share = quick ? 0.1 : 1;
   const chain = keep(await startChain());
-  const tollgate = keep(await startTollgate({ chain }));
-  const floor = keep(await startFloor({ chain, rpcUrl: chain.rpcUrl }));
+  const node = keep(await startReplayNode(chain));
+  const tollgate = keep(await startTollgate({ chain, rpcUrl: node.url }));
+  const floor = keep(await startFloor({ chain, rpcUrl: node.url }));
   const body = await (await fetch(tollgate.url)).text();
   const raw = keep(await startRawFastify(body));
   const weighed: Weighed[] = [
@@ -73,7 +75,12 @@ async function weighAll(
   const loads: (() => Promise<unknown>)[] = [
     () => loadUnpaid(tollgate.url, UNPAID_REQUESTS * share),
     async () => {
-      const proofs = await makePayments(chain, { kind: 'bare', count: PAID_REQUESTS * share, url: tollgate.url });
+      const proofs = await makePayments(chain, {
+        kind: 'bare',
+        count: PAID_REQUESTS * share,
+        url: tollgate.url,
+        node: node.url,
+      });
       await loadPaid(tollgate.url, 'x-payment', proofs);
       await loadPaid(floor.url, 'x-payment', proofs);
     },

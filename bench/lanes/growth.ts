@@ -6,6 +6,7 @@ import { encodeRequest, sendEach } from '../load/send-each.js';
 import { makePayments } from '../payments.js';
 import { watchProcessors } from '../process-usage.js';
 import { formatNumber } from '../report.js';
+import { startReplayNode } from '../replay-node.js';
 import { runRounds } from '../run-rounds.js';
 import type { Case, Sample } from '../run-rounds.js';
 import { startTollgate } from '../tollgate.js';
@@ -20,7 +21,7 @@ const PROCESSES: [gateways: number, verifiers: number][] = [
   [2, 2],
   [4, 4],
 ];
-const ENTRIES = [0, 10_000, 100_000, 1_000_000];
+const ENTRIES = [0, 10_000, 1_000_000];
 const FULL_ENTRIES = 10_000_000;
 const IN_FLIGHT = 128;
 
@@ -39,15 +40,21 @@ export async function runGrowthLane(options: LaneOptions): Promise<LaneResult> {
 
 async function measureProcesses(chain: Devnet, { rounds, quick, progress }: LaneOptions): Promise<LaneRow[]> {
   return withCleanup(async (keep) => {
-    const requests = quick ? 1_000 : 8_000;
+    const requests = quick ? 1_000 : 4_000;
+    const node = keep(await startReplayNode(chain));
     const subjects = [];
     for (const [gateways, verifiers] of PROCESSES) {
       const name = `${gateways} gateway${gateways > 1 ? 's' : ''}, ${verifiers} verifier${verifiers > 1 ? 's' : ''}`;
       progress(`starting ${name}`);
-      subjects.push({ name, tollgate: keep(await startTollgate({ chain, gateways, verifiers })) });
+      subjects.push({ name, tollgate: keep(await startTollgate({ chain, rpcUrl: node.url, gateways, verifiers })) });
     }
     progress('mining payments');
-    const payments = await makePayments(chain, { kind: 'bare', count: requests * (rounds + 1), url: '' });
+    const payments = await makePayments(chain, {
+      kind: 'bare',
+      count: requests * (rounds + 1),
+      url: '',
+      node: node.url,
+    });
     for (const { name, tollgate } of subjects) {
       progress(`warming up ${name}`);
       await send(tollgate, payments.slice(0, requests));
@@ -75,9 +82,10 @@ async function measureEntries(
   { rounds, quick, full, progress }: LaneOptions,
 ): Promise<{ rows: LaneRow[]; notes: string[] }> {
   return withCleanup(async (keep) => {
-    const requests = quick ? 1_000 : 8_000;
+    const requests = quick ? 1_000 : 4_000;
+    const node = keep(await startReplayNode(chain));
     const sizes = quick ? [0, 10_000] : [...ENTRIES, ...(full ? [FULL_ENTRIES] : [])];
-    const tollgate = keep(await startTollgate({ chain }));
+    const tollgate = keep(await startTollgate({ chain, rpcUrl: node.url }));
     const redis = new Redis(tollgate.redisUrl);
     keep({ stop: async () => redis.disconnect() });
     progress('mining payments');
@@ -85,6 +93,7 @@ async function measureEntries(
       kind: 'bare',
       count: requests * (sizes.length * rounds + 1),
       url: '',
+      node: node.url,
     });
     await send(tollgate, payments.splice(0, requests));
     const rows: LaneRow[] = [];

@@ -25,6 +25,16 @@ export interface PaidCase {
   peerRequests: number;
 }
 
+export interface Places {
+  chain: Devnet;
+  /** The replay node itself. */
+  node: string;
+  /** Where floor and Tollgate ask: the replay node, or what stands before it. */
+  rpcUrl: string;
+  /** Where the published servers settle: the chain, or what stands before it. */
+  chainUrl: string;
+}
+
 interface Target {
   name: string;
   url: string;
@@ -40,7 +50,7 @@ interface Target {
  */
 export async function measurePaidCases(
   cases: PaidCase[],
-  { chain, rpcUrl }: { chain: Devnet; rpcUrl: string },
+  { chain, node, rpcUrl, chainUrl }: Places,
   { rounds, peers, progress }: LaneOptions,
   keep: KeepUntilEnd,
 ): Promise<LaneRow[]> {
@@ -54,16 +64,14 @@ export async function measurePaidCases(
   for (const paidCase of cases) {
     const count = paidCase.requests * rounds;
     progress(`mining ${formatNumber(count)} ${paidCase.kind} payments`);
-    const payments = await makePayments(chain, { kind: paidCase.kind, count, url: tollgate.url });
+    const payments = await makePayments(chain, { kind: paidCase.kind, count, url: tollgate.url, node });
     for (const target of ours) target.payments.set(paidCase, [...payments]);
   }
-  const others = peers ? await startPeerTargets(cases, { chain, rpcUrl, rounds, progress }, keep) : [];
+  const others = peers ? await startPeerTargets(cases, { chain, rpcUrl: chainUrl, rounds, progress }, keep) : [];
 
   progress('warming up');
-  for (const target of ours) {
-    const warmUp = await makePayments(chain, { kind: 'bare', count: 3000, url: tollgate.url });
-    await send(target, warmUp, 64);
-  }
+  const warmUp = await makePayments(chain, { kind: 'bare', count: 3000, url: tollgate.url, node });
+  for (const target of ours) await send(target, warmUp, 64);
   const measured = cases.map((paidCase): Case => ({
     name: caseName(paidCase),
     baseline: FLOOR,

@@ -1,15 +1,16 @@
 import { startChain } from '../../devnet/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
+import { startReplayNode } from '../replay-node.js';
 import { withCleanup } from '../with-cleanup.js';
 import { compareWithPeers, FLOOR, measurePaidCases } from './paid-cases.js';
 import type { PaidCase } from './paid-cases.js';
 
 const CASES: PaidCase[] = [
-  { inFlight: 1, kind: 'bare', requests: 1_500, peerRequests: 40 },
-  { inFlight: 32, kind: 'bare', requests: 6_000, peerRequests: 160 },
-  { inFlight: 64, kind: 'bare', requests: 8_000, peerRequests: 160 },
-  { inFlight: 256, kind: 'bare', requests: 10_000, peerRequests: 0 },
-  { inFlight: 64, kind: 'locked', requests: 6_000, peerRequests: 0 },
+  { inFlight: 1, kind: 'bare', requests: 800, peerRequests: 40 },
+  { inFlight: 32, kind: 'bare', requests: 3_000, peerRequests: 160 },
+  { inFlight: 64, kind: 'bare', requests: 5_000, peerRequests: 160 },
+  { inFlight: 256, kind: 'bare', requests: 6_000, peerRequests: 0 },
+  { inFlight: 64, kind: 'locked', requests: 4_000, peerRequests: 0 },
 ];
 const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 1_000, peerRequests: 64 }];
 
@@ -17,8 +18,14 @@ const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 1_000, 
 export function runPaidLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const chain = keep(await startChain());
+    const node = keep(await startReplayNode(chain));
     const cases = options.quick ? QUICK_CASES : CASES;
-    const rows = await measurePaidCases(cases, { chain, rpcUrl: chain.rpcUrl }, options, keep);
+    const rows = await measurePaidCases(
+      cases,
+      { chain, node: node.url, rpcUrl: node.url, chainUrl: chain.rpcUrl },
+      options,
+      keep,
+    );
     return {
       lane: 'paid',
       title: 'paid answers, each for a payment of its own',
