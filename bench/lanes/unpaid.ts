@@ -41,7 +41,7 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       }
     }
 
-    const seconds = quick ? 1 : 3;
+    const seconds = quick ? 1 : 2;
     const measure = async ({ url, roles }: Target, connections: number) => {
       const readCores = watchProcessors(roles);
       const sample = await repeatRequest({ url, connections, seconds, expectedStatus: 402 });

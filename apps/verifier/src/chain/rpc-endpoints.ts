@@ -26,7 +26,7 @@ export class RpcEndpoints {
    */
   async ask(calls: readonly RpcCall[], lookups: number, untilMs: number): Promise<BatchAnswer & { served: number }> {
     this.probeBack();
-    let trouble = new ChainUnavailableError('deadline_passed', 'No time was left to ask the chain.');
+    let trouble: ChainUnavailableError | undefined;
     for (let tried = 0; tried < this.endpoints.length; tried++) {
       const index = this.current;
       const endpoint = this.endpoints[index];
@@ -41,7 +41,7 @@ export class RpcEndpoints {
         this.leave(index);
       }
     }
-    throw trouble;
+    throw trouble ?? new ChainUnavailableError('deadline_passed', 'No time was left to ask the chain.');
   }
 
   /** The next questions go to the next server, unless somebody moved on already. */
