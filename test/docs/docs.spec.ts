@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { PROBLEM_CODES } from '@tollgate/common';
+import { challengeErrorFor, CLIENT_FAILURES, PAYMENT_FAILURES } from '@tollgate/protocol';
+
+const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((page) => page !== '' && existsSync(page));
+const read = (file: string) => readFileSync(file, 'utf8');
+/** What a reader sees as text: neither code blocks nor comments. */
+const proseOf = (page: string) => read(page).replaceAll(/```[\s\S]*?```|<!--[\s\S]*?-->/g, '');
+
+/** The rows of the table below a heading, as the texts of their cells. */
+function readTable(page: string, heading: string): string[][] {
+  const [, section = ''] = read(page).split(`\n## ${heading}\n`);
+  const [table = ''] = section.split('\n## ');
+  return [...table.matchAll(/^\| `.*$/gm)].map(([row]) =>
+    row
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+const firstCells = (rows: string[][]) => rows.map(([cell = '']) => cell.replaceAll('`', ''));
+
+/** As GitHub makes anchors of headings. */
+const anchorsOf = (page: string) =>
+  [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
+describe.each(pages)('%s', (page) => {
+  it('links to what exists', () => {
+    const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const broken = links.filter((link) => {
+      if (/^[a-z]+:/.test(link)) return false;
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? page : join(dirname(page), path);
+      return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('names scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = [...read(page).matchAll(/\bnpm run ([\w:-]+)/g)].map(([, script = '']) => script);
+    expect(named.filter((script) => scripts[script] === undefined)).toEqual([]);
+  });
+
+  it('names files and folders that exist', () => {
+    const named = [
+      ...proseOf(page).matchAll(/`((?:apps|libs|devnet|test|bench|docs|deploy|examples|scripts)\/[^`*<\s]*)`/g),
+    ];
+    expect(named.map(([, path = '']) => path).filter((path) => !existsSync(path))).toEqual([]);
+  });
+});
+
+describe('docs/errors.md', () => {
+  const page = 'docs/errors.md';
+
+  it('has every X-Payment-Failure, with the text of its challenge', () => {
+    const rows = readTable(page, 'A proof was refused: 402 with `X-Payment-Failure`');
+    const expected = PAYMENT_FAILURES.map((failure) => [`\`${failure}\``, challengeErrorFor(failure)]);
+    expect(rows.map(([code, error]) => [code, error])).toEqual(expected);
+  });
+
+  it('has every problem', () => {
+    expect(firstCells(readTable(page, 'Another error: `application/problem+json`'))).toEqual([...PROBLEM_CODES]);
+  });
+
+  it("has every code of the client, and so has the client's own page", () => {
+    const rows = readTable(page, 'The paying client stopped: `PaymentError.code`');
+    expect(firstCells(rows)).toEqual([...CLIENT_FAILURES]);
+    const own = firstCells(readTable('libs/client/README.md', 'Errors')).flatMap((cell) => cell.split(', '));
+    expect(own.sort()).toEqual([...CLIENT_FAILURES, 'transaction_failed'].sort());
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('has every metric', () => {
+    const sources = execFileSync('git', ['ls-files', 'apps/*.ts'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((file) => file !== '' && !file.endsWith('.spec.ts') && existsSync(file))
+      .map(read);
+    const metrics = sources.flatMap((source) =>
+      [...source.matchAll(/(observeCounts\(registry, )?'(tollgate_[a-z_]+)'/g)].map(([, counts, name = '']) =>
+        counts === undefined ? name : `${name}_total`,
+      ),
+    );
+    expect(metrics.length).toBeGreaterThan(10);
+    expect(
+      firstCells(readTable('docs/operations.md', 'Metrics'))
+        .filter((name) => name.startsWith('tollgate_'))
+        .sort(),
+    ).toEqual(metrics.sort());
+  });
+});
