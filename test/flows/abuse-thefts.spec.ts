@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestListener } from 'node:http';
 
 import { listRefusals } from '@tollgate/ledger';
-import { createReference } from '@tollgate/protocol';
+import { createReference, proofMessage } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
+import { privateKeyToAccount } from 'viem/accounts';
 
 import { callRpc } from '../../devnet/json-rpc.js';
 import { transferTokens } from '../../devnet/transfer-tokens.js';
@@ -134,11 +135,18 @@ describe('a locked payment', () => {
     expect(await outcomeOf(redeem(createProof(locked, { reference })))).toEqual([200, null]);
     const late = await transferTokens(chain, inTime);
     expect(await outcomeOf(redeem(createProof(late, { reference })))).toEqual([402, 'payment_late']);
-    const refusals = (await listRefusals(redis)).map(({ payment, failure }) => [payment, failure]);
+    // Signed by its payer the bare one is good as well: who refunds must see that.
+    const { extra } = await readRequirement(shop.url(quote));
+    const message = proofMessage(extra.reference, bare);
+    const signature = await privateKeyToAccount(chain.accounts[0]!.privateKey).signMessage({ message });
+    const signed = createProof(bare, { reference: extra.reference, signature });
+    expect(await outcomeOf(redeem(signed))).toEqual([200, null]);
+    expect(await outcomeOf(redeem(createProof(bare)))).toEqual([402, 'payment_used']);
+    const refusals = await listRefusals(redis);
     redis.disconnect();
-    expect(refusals).toEqual([
-      [`tx:1328:${late}:0`, 'payment_late'],
-      [`tx:1328:${bare}:0`, 'payment_too_old'],
+    expect(refusals).toMatchObject([
+      { payment: `tx:1328:${late}:0`, failure: 'payment_late', redeemed: false },
+      { payment: `tx:1328:${bare}:0`, failure: 'payment_too_old', redeemed: true },
     ]);
   });
 

@@ -1,6 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { PaymentFailure } from '@tollgate/protocol';
-import { REFUSED_STREAM } from './keys.js';
+import { bucketOf, entryKey, REFUSED_STREAM } from './keys.js';
+import { readRecords } from './payment-record.js';
 
 /** A payment that was made and refused. */
 export interface RecordedRefusal {
@@ -14,6 +15,11 @@ export interface RecordedRefusal {
   amountBaseUnits: string | null;
   minedAtMs: number | null;
   detail: string | null;
+  /**
+   * The ledger has an answer for it: it was redeemed after all, as by the payer's signature, which has a longer window
+   * than a bare transfer. Not to be refunded.
+   */
+  redeemed: boolean;
 }
 
 /** The refused payments, newest first, at most `limit` of them, older than `before` (a position) where it is given. */
@@ -22,19 +28,32 @@ export async function listRefusals(
   { limit = 100, before }: { limit?: number; before?: string } = {},
 ): Promise<RecordedRefusal[]> {
   const rows = await redis.xrevrange(REFUSED_STREAM, before === undefined ? '+' : `(${before}`, '-', 'COUNT', limit);
-  return rows.map(([position, parts]) => {
-    const fields = new Map<string, string>();
-    for (let index = 0; index + 1 < parts.length; index += 2) fields.set(parts[index] ?? '', parts[index + 1] ?? '');
-    const minedAtMs = fields.get('minedAtMs');
-    return {
-      position,
-      recordedAtMs: Number(position.split('-')[0]),
-      payment: fields.get('payment') ?? '',
-      failure: fields.get('failure') as PaymentFailure,
-      payer: fields.get('payer') ?? null,
-      amountBaseUnits: fields.get('amountBaseUnits') ?? null,
-      minedAtMs: minedAtMs === undefined ? null : Number(minedAtMs),
-      detail: fields.get('detail') ?? null,
-    };
-  });
+  return Promise.all(rows.map((row) => readRefusal(redis, row)));
+}
+
+async function readRefusal(redis: Redis | Cluster, [position, parts]: [string, string[]]): Promise<RecordedRefusal> {
+  const fields = new Map<string, string>();
+  for (let index = 0; index + 1 < parts.length; index += 2) fields.set(parts[index] ?? '', parts[index + 1] ?? '');
+  const minedAtMs = fields.get('minedAtMs');
+  const payment = fields.get('payment') ?? '';
+  return {
+    position,
+    recordedAtMs: Number(position.split('-')[0]),
+    payment,
+    failure: fields.get('failure') as PaymentFailure,
+    payer: fields.get('payer') ?? null,
+    amountBaseUnits: fields.get('amountBaseUnits') ?? null,
+    minedAtMs: minedAtMs === undefined ? null : Number(minedAtMs),
+    detail: fields.get('detail') ?? null,
+    redeemed: await isRedeemed(redis, payment),
+  };
+}
+
+async function isRedeemed(redis: Redis | Cluster, payment: string): Promise<boolean> {
+  const at = payment.lastIndexOf(':');
+  const [entry, slot] = [payment.slice(0, at), payment.slice(at + 1)];
+  const [line, by] = await redis.hmget(entryKey(bucketOf(entry), entry), slot, `${slot}:by`);
+  return readRecords({ [slot]: line ?? '', [`${slot}:by`]: by ?? '' }).some(
+    ([, { state }]) => state === 'answered' || state === 'done',
+  );
 }

@@ -57,7 +57,7 @@ export function formatRefusals(refusals: readonly RecordedRefusal[]): string {
       one.amountBaseUnits ?? '-',
       one.payer ?? '-',
       one.payment,
-      one.detail ?? '',
+      [one.redeemed ? 'redeemed since: no refund' : '', one.detail ?? ''].filter(Boolean).join('; '),
     ]),
   );
 }
