@@ -57,7 +57,8 @@ export async function judgePayment(
   const paid = assertPricePaid(payments, BigInt((isBound && reference ? reference : request).priceBaseUnits));
   const minedAtMs = await chain.readBlockTime(receipt, request.deadlineMs);
   if (isBound && reference) {
-    assertPaidInTime(paid[0], minedAtMs, { ...reference, maxTimeoutSeconds: rules.maxTimeoutSeconds });
+    const { isLocked } = opened;
+    assertPaidInTime(paid[0], minedAtMs, { ...reference, maxTimeoutSeconds: rules.maxTimeoutSeconds, isLocked });
   }
   return {
     payments: paid.map(({ id, from, amountBaseUnits }) => ({ id, payer: from, amountBaseUnits })),

@@ -535,6 +535,22 @@ describe('verifying a payment', () => {
       }
     });
 
+    // Prevents a refund for an answer that was sold: the ledger forgets a spent payment when its window is long over.
+    it('says of a refused payment that the ledger may have forgotten that it was spent', async () => {
+      const detailOf = async (txHash: Hex) => {
+        expect(await ask(txHash)).toMatchObject({ outcome: 'refused' });
+        return (await refusals()).find(({ payment }) => payment?.includes(txHash))?.detail;
+      };
+      const forgotten = expect.stringContaining('may have been spent') as string;
+      expect(await detailOf(await payAgo(20 * MINUTE))).toBeUndefined();
+      expect(await detailOf(await payAgo(25 * 60 * MINUTE))).toEqual(forgotten);
+      const fromBefore = await payAgo(MINUTE);
+      const births = await redis.keys('*:birth');
+      for (const key of births) await redis.hset(key, { at: ledger.nowMs() - 1000 });
+      expect(await detailOf(fromBefore)).toEqual(forgotten);
+      for (const key of births) await redis.hset(key, { at: 1 });
+    });
+
     it('refuses and records a payment from before the ledger', async () => {
       const txHash = await payAgo(MINUTE);
       for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: ledger.nowMs() - 1000 });
@@ -558,6 +574,20 @@ describe('verifying a payment', () => {
           amountBaseUnits: String(PRICE),
         }),
       ]);
+    });
+
+    // Prevents a refund for an answer that was sold: a payer may sign any number of references, and one in time is served.
+    it('records no late payment that another signature can still redeem', async () => {
+      const txHash = await transferTokens(devnet, { amountBaseUnits: PRICE });
+      const askWith = async (issuedAtMs: number) => {
+        const reference = await createReferenceNow({ issuedAtMs });
+        const message = proofMessage(reference.text, txHash);
+        const signature = await privateKeyToAccount(payer().privateKey).signMessage({ message });
+        return ask(txHash, { rules: { policy: 'bound' }, request: { reference, signature } });
+      };
+      expect(await askWith((await headTimeMs()) - 600_000)).toEqual({ outcome: 'refused', failure: 'payment_late' });
+      expect(await askWith(await headTimeMs())).toMatchObject({ outcome: 'claimed' });
+      expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toEqual([]);
     });
 
     it('allows for clocks that differ a little', async () => {

@@ -1,5 +1,5 @@
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
-import { hashRetryKey, LedgerError, type ClaimResult, type Ledger } from '@tollgate/ledger';
+import { hashRetryKey, LedgerError, type ClaimRefusal, type ClaimResult, type Ledger } from '@tollgate/ledger';
 
 import type { ChainReader } from '../chain/chain-reader.js';
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
@@ -25,6 +25,8 @@ export interface PaymentVerifierOptions {
 
 /** What a payer is told to wait before the next try, while the chain has not caught up. */
 const RETRY_AFTER_MS = 1000;
+/** For the operator, before a refund. */
+const MAY_HAVE_BEEN_SPENT = 'may have been spent: the ledger does not reach back to it';
 
 /** Chain check, then the ledger's claim. A refusal is a verdict; trouble with chain or ledger never is. */
 export class PaymentVerifier {
@@ -97,10 +99,19 @@ export class PaymentVerifier {
         return { outcome: 'unavailable', reason: 'deadline_passed' };
       case 'refused': {
         const { id, payer, amountBaseUnits } = findJudged(judgement, result.id);
+        const { minedAtMs } = judgement;
         const amount = amountBaseUnits === null ? {} : { amountBaseUnits };
-        throw new PaymentRefused(result.failure, { id, payer, minedAtMs: judgement.minedAtMs, ...amount });
+        const detail = this.isRemembered(result.failure, minedAtMs) ? {} : { detail: MAY_HAVE_BEEN_SPENT };
+        throw new PaymentRefused(result.failure, { id, payer, minedAtMs, ...amount, ...detail });
       }
     }
+  }
+
+  /** Whether the ledger would still know if the payment had bought its answer. */
+  private isRemembered(failure: ClaimRefusal, minedAtMs: number): boolean {
+    const { ledger, rules } = this.options;
+    const longestMs = Math.max(rules.redemptionWindowMs, rules.boundRedemptionWindowMs);
+    return failure !== 'older_than_ledger' && ledger.nowMs() <= minedAtMs + longestMs;
   }
 
   private async explain(error: unknown): Promise<VerifyPaymentVerdict> {
