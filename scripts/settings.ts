@@ -48,7 +48,9 @@ function sectionOf({ services: readers }: Documented): string {
 }
 
 function createEnvExample(documented: Documented[]): string {
-  const lines = ['# Every setting of every service, with its default. Lines without # must be filled in.'];
+  const lines = [
+    '# Every setting of every service, with its default. Lines without # must be filled in.\n# A secret may stand in a file instead: NAME_FILE=/path/to/it in place of NAME.',
+  ];
   for (const [section, members] of groupBySection(documented)) {
     lines.push('', `# --- ${section} ---`);
     for (const { setting } of members) {
