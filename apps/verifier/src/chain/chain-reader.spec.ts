@@ -172,6 +172,20 @@ describe('reading the chain', () => {
     ]);
   });
 
+  // Prevents: anybody may name a transaction with an enormous receipt, as often as he likes.
+  it('does not ask again at once for a payment whose own answer is too long', async () => {
+    await chain.close();
+    chain = connect({ maxResponseBytes: 1_000 });
+    const large = await transferTokens(devnet, { amountBaseUnits: 1n });
+    const readLarge = () => chain.reader.readTransaction(large, Date.now() + 5000);
+    await expect(readLarge()).rejects.toMatchObject({ reason: 'rpc_response_too_large' });
+    batches.length = 0;
+    const unknown = chain.reader.readTransaction(`0x${'ab'.repeat(32)}`, Date.now() + 5000);
+    await expect(readLarge()).rejects.toMatchObject({ reason: 'rpc_response_too_large' });
+    expect((await unknown).mined).toBeNull();
+    expect(batches.map(({ lookups, trouble }) => [lookups, trouble])).toEqual([[1, 'none']]);
+  });
+
   it('gives the answers of a partial batch that are there', async () => {
     rpc.fail({ kind: 'rewrite', rewrite: (answers) => answers.slice(2) }, 1);
     await Promise.all([read(), read()]);

@@ -46,6 +46,7 @@ export class ChainReader {
         { method: 'eth_getTransactionReceipt', params: [txHash] },
         { method: 'eth_getTransactionByHash', params: [txHash] },
       ],
+      subject: txHash,
       deadlineMs,
       read: ([receipt = MISSING, transaction = MISSING], headBlockNumber) =>
         readSighting(txHash, receipt, transaction, headBlockNumber),

@@ -6,6 +6,8 @@ import type { RpcEndpoints } from './rpc-endpoints.js';
 /** Some calls that belong together, and how their results are read. */
 export interface RpcQuestion<T> {
   calls: readonly RpcCall[];
+  /** What is asked about: after an answer that is too long by itself, it is not asked about again for a while. */
+  subject?: string;
   /** No try is begun after it. */
   deadlineMs: number;
   /** @throws when the results cannot be believed; the question is asked again */
@@ -30,6 +32,8 @@ export interface RpcBatcherOptions {
 }
 
 const RETRY_DELAYS_MS = [100, 400];
+const TOO_LONG_FOR_MS = 30_000;
+const MAX_TOO_LONG = 1024;
 
 /**
  * Puts the questions of many payments into few HTTP requests. A question goes out in the same turn of the event loop
@@ -37,6 +41,8 @@ const RETRY_DELAYS_MS = [100, 400];
  */
 export class RpcBatcher {
   private queue: Entry[] = [];
+  /** Until when the answer about a subject is taken for too long; anybody may ask for it any number of times. */
+  private readonly tooLong = new Map<string, number>();
   private inFlight = 0;
   private isFlushPlanned = false;
   private isClosed = false;
@@ -46,6 +52,9 @@ export class RpcBatcher {
   /** @throws ChainUnavailableError after three tries, or at the deadline */
   ask<T>(question: RpcQuestion<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      if (this.isTooLong(question)) {
+        return reject(new ChainUnavailableError('rpc_response_too_large', 'The answer was too long a moment ago.'));
+      }
       this.enqueue({ question, attempts: 0, alone: false, resolve: (value) => resolve(value as T), reject });
     });
   }
@@ -127,11 +136,26 @@ export class RpcBatcher {
     }
   }
 
+  private isTooLong({ subject }: RpcQuestion<unknown>): boolean {
+    return subject !== undefined && (this.tooLong.get(subject) ?? 0) > this.options.nowMs();
+  }
+
+  private rememberTooLong({ subject }: RpcQuestion<unknown>): void {
+    if (subject === undefined) return;
+    this.tooLong.delete(subject);
+    this.tooLong.set(subject, this.options.nowMs() + TOO_LONG_FOR_MS);
+    const [oldest] = this.tooLong.keys();
+    if (this.tooLong.size > MAX_TOO_LONG && oldest !== undefined) this.tooLong.delete(oldest);
+  }
+
   private tryAgain(entry: Entry, error: unknown, batchLength: number): void {
     const trouble = toChainUnavailable(error);
+    const isItsOwn = trouble.reason === 'rpc_response_too_large' && batchLength === 1;
     const delayMs = RETRY_DELAYS_MS[entry.attempts];
-    if (delayMs === undefined || this.options.nowMs() + delayMs >= entry.question.deadlineMs)
+    if (delayMs === undefined || this.options.nowMs() + delayMs >= entry.question.deadlineMs) {
+      if (isItsOwn) this.rememberTooLong(entry.question);
       return entry.reject(trouble);
+    }
     // One payment with an enormous receipt must not fail its neighbours again and again.
     if (trouble.reason === 'rpc_response_too_large' && batchLength > 1) entry.alone = true;
     entry.attempts++;
