@@ -88,7 +88,9 @@ async function launch({ app, name, url, onLine }: ServiceOptions, env: NodeJS.Pr
     if (isLate) await child.end('SIGKILL');
     if (child.hasExited()) {
       await child.exited;
-      throw new Error(`${name} ${isLate ? 'was not ready in a minute' : 'ended while starting'}:\n${child.logs()}`);
+      // Who watches the lines has seen them.
+      const lines = onLine ? ', see above.' : `:\n${child.logs()}`;
+      throw new Error(`${name} ${isLate ? 'was not ready in a minute' : 'ended while starting'}${lines}`);
     }
     await sleep(50);
   }

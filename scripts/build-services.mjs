@@ -8,7 +8,7 @@ const SOURCES = ['apps', 'libs', 'nest-cli.json', 'rspack.config.cjs', 'tsconfig
 
 export function areServicesBuilt(root) {
   const stamp = stampPath(root);
-  if (!existsSync(stamp) || !services(root).every((name) => existsSync(mainPath(root, name)))) return false;
+  if (!existsSync(stamp) || !services(root).every(({ main }) => existsSync(main))) return false;
   return readFileSync(stamp, 'utf8') === hashSources(root);
 }
 
@@ -16,7 +16,7 @@ export async function buildServices(root) {
   const hash = hashSources(root);
   rmSync(stampPath(root), { force: true });
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  const build = (name) =>
+  const build = ({ name }) =>
     runProgram(process.execPath, [nest, 'build', name], {
       cwd: root,
       shownAs: `nest build ${name}`,
@@ -30,11 +30,11 @@ export async function buildServices(root) {
 }
 
 function services(root) {
-  return Object.keys(JSON.parse(readFileSync(join(root, 'nest-cli.json'), 'utf8')).projects);
-}
-
-function mainPath(root, name) {
-  return join(root, 'dist', 'apps', name, 'main.js');
+  const { projects } = JSON.parse(readFileSync(join(root, 'nest-cli.json'), 'utf8'));
+  return Object.entries(projects).map(([name, project]) => ({
+    name,
+    main: join(root, 'dist', project.root, `${project.entryFile}.js`),
+  }));
 }
 
 function stampPath(root) {

@@ -59,6 +59,18 @@ describe('logging', () => {
     expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} WARN {2}\[Redis\] lost attempt=3\n$/);
   });
 
+  it("shows what Nest says of its own start when debugging only, and Nest's warnings always", () => {
+    const shown = (env: Record<string, string>) => {
+      const { logger, lines } = createLogger(env);
+      logger.info({ context: 'InstanceLoader' }, 'AppModule dependencies initialized');
+      logger.warn({ context: 'NestApplication' }, 'deprecated');
+      logger.info({ context: 'Gateway' }, 'listening');
+      return lines.map((line) => (JSON.parse(line) as { level: number; msg: string }).msg);
+    };
+    expect(shown({})).toEqual(['deprecated', 'listening']);
+    expect(shown({ LOG_LEVEL: 'debug' })).toEqual(['AppModule dependencies initialized', 'deprecated', 'listening']);
+  });
+
   it('is what nestjs-pino logs with', () => {
     expect(() => new PinoLogger(createLoggerParams({ service: 's', log: new LogEnvironment() }))).not.toThrow();
   });

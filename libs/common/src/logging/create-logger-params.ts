@@ -1,4 +1,5 @@
 import type { Params } from 'nestjs-pino';
+import { pino } from 'pino';
 
 import type { LogEnvironment } from '../config/log.environment.js';
 import { createLogStream, type LogStream } from './log-stream.js';
@@ -16,6 +17,16 @@ export interface LoggerSettings {
 
 const SECRET_FIELDS = ['authorization', '["x-payment"]', 'cookie', 'signature', 'secret', 'password', 'privateKey'];
 
+/** What Nest tells of its own start: a line per module and route, of use only to who debugs the wiring. */
+const STARTUP_CONTEXTS: ReadonlySet<unknown> = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+  'NestMicroservice',
+]);
+
 /**
  * Parameters for `LoggerModule.forRoot`. Lines written inside `withRequestId` carry `requestId`. Requests are not
  * logged by themselves: that halves the rate of a gate, so the paywall logs what was paid or failed.
@@ -32,6 +43,13 @@ export function createLoggerParams({ service, log, secrets = [], output }: Logge
         mixin: () => {
           const requestId = currentRequestId();
           return requestId === undefined ? {} : { requestId };
+        },
+        hooks: {
+          logMethod(args, method, level) {
+            const { context } = Object(args[0]) as { context?: unknown };
+            if (level === pino.levels.values['info'] && STARTUP_CONTEXTS.has(context)) this.debug(...args);
+            else method.apply(this, args);
+          },
         },
         redact: { paths: SECRET_FIELDS.flatMap(atEveryDepth), censor: '[redacted]' },
       },
