@@ -1,8 +1,15 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
+
+const KEY_BYTES = 16;
+
+// Drawn from the system many at a time; each is used once.
+const owners = Buffer.allocUnsafeSlow(256 * KEY_BYTES);
+let drawnTo = owners.length;
 
 /** Sixteen bytes of SHA-256 as 22 base64url characters: what the ledger keeps of a key, never the key itself. */
 function shorten(text: string): string {
-  return createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url');
+  // One-shot and as text: half the time of a Hash object and its Buffer.
+  return Buffer.from(hash('sha256', text, 'binary').slice(0, KEY_BYTES), 'latin1').toString('base64url');
 }
 
 /** Hashes an `Idempotency-Key` header, or the reference of a bound payment, to 22 characters. */
@@ -19,11 +26,15 @@ export interface RequestParts {
 
 /** Identifies what was asked: method, path, query and body. 22 characters; each part is length-safe by its newline. */
 export function createFingerprint({ method, path, query, body }: RequestParts): string {
-  const bodyHash = body && body.length > 0 ? createHash('sha256').update(body).digest('base64url') : '';
+  const bodyHash = body && body.length > 0 ? hash('sha256', body, 'base64url') : '';
   return shorten(`${method}\n${path}\n${query}\n${bodyHash}`);
 }
 
 /** A random 128-bit name for one request's hold on a payment; never taken from the client. 22 characters. */
 export function createOwner(): string {
-  return randomBytes(16).toString('base64url');
+  if (drawnTo === owners.length) {
+    randomFillSync(owners);
+    drawnTo = 0;
+  }
+  return owners.toString('base64url', drawnTo, (drawnTo += KEY_BYTES));
 }
