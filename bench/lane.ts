@@ -24,6 +24,9 @@ export interface LaneRow {
   p99Ms?: number;
   /** Median over the rounds of this subject's rate divided by the baseline's rate in the same round. */
   ratio?: number;
+  /** Answers a second that one fully used core of the serving processes gives, and its ratio to the baseline's. */
+  perCore?: number;
+  perCoreRatio?: number;
   /** Requests that were not answered as they should be, in all rounds. */
   failed?: number;
   /** Processor cores used by each process during the measurement, and whatever else belongs to the row. */

@@ -40,6 +40,8 @@ export function formatLane({ lane, title, baseline, rows, notes = [] }: LaneResu
     ['per second', (row) => formatNumber(row.perSecond)],
     ['slowest-fastest', (row) => (row.range ? row.range.map(formatNumber).join('-') : '')],
     [`ratio to ${baseline ?? 'baseline'}`, (row) => (row.ratio === undefined ? '' : row.ratio.toFixed(2))],
+    ['per core', (row) => formatNumber(row.perCore)],
+    ['ratio per core', (row) => (row.perCoreRatio === undefined ? '' : row.perCoreRatio.toFixed(2))],
     ['p50 ms', (row) => formatLatency(row.p50Ms)],
     ['p99 ms', (row) => formatLatency(row.p99Ms)],
     ['failed', (row) => (row.failed ? String(row.failed) : '')],

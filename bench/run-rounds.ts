@@ -64,11 +64,29 @@ function toRow(caseName: string, subject: string, samples: Sample[], base: Sampl
     p50Ms: median(samples.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(samples.map(({ p99Ms }) => p99Ms)),
     ...(base ? { ratio: median(ratios) } : {}),
+    ...comparePerCore(samples, base),
     failed: samples.reduce((sum, { failed }) => sum + failed, 0),
     detail: Object.fromEntries(
       names.map((name) => [name, median(samples.map(({ detail }) => detail?.[name] ?? NaN))] as const),
     ),
   };
+}
+
+/** What the processors were used for tells more than the clock where other work shares them. */
+function comparePerCore(samples: Sample[], base: Sample[] | undefined): Pick<LaneRow, 'perCore' | 'perCoreRatio'> {
+  const rates = samples.map(ratePerCore);
+  if (rates.some((rate) => rate === undefined)) return {};
+  const ratios = rates.map((rate, round) => (rate ?? NaN) / ((base?.[round] && ratePerCore(base[round])) ?? NaN));
+  return {
+    perCore: median(rates.filter(isPresent)),
+    ...(ratios.some(Number.isNaN) ? {} : { perCoreRatio: median(ratios) }),
+  };
+}
+
+function ratePerCore({ perSecond, detail = {} }: Sample): number | undefined {
+  const cores = Object.entries(detail).filter(([name]) => name.endsWith(' cores') && name !== 'load cores');
+  const used = cores.reduce((sum, [, value]) => sum + value, 0);
+  return used > 0 ? perSecond / used : undefined;
 }
 
 function isPresent<T>(value: T | undefined): value is T {
