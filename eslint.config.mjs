@@ -1,6 +1,8 @@
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
+import { importOrder } from './scripts/eslint-import-order.mjs';
+
 export default tseslint.config(
   {
     ignores: ['**/dist/**', 'coverage/**', 'node_modules/**', 'bench/peers/**', '.tollgate/**', '**/*.cjs', '**/*.mjs'],
@@ -8,7 +10,10 @@ export default tseslint.config(
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    plugins: { tollgate: { rules: { 'import-order': importOrder } } },
     rules: {
+      'tollgate/import-order': 'error',
+      'no-duplicate-imports': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],

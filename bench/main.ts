@@ -1,9 +1,10 @@
 import { relative } from 'node:path';
-import { formatLane, createReport, writeReport } from './report.js';
+
+import type { LaneResult } from './lane.js';
+import { runLane } from './lanes/run-lane.js';
 import { HELP, parseOptions } from './options.js';
 import { createProgress } from './progress.js';
-import { runLane } from './lanes/run-lane.js';
-import type { LaneResult } from './lane.js';
+import { formatLane, createReport, writeReport } from './report.js';
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2));

@@ -1,5 +1,5 @@
-import { encodeProof } from '@tollgate/protocol';
-import type { Hex } from '@tollgate/protocol';
+import { encodeProof, type Hex } from '@tollgate/protocol';
+
 import type { Devnet } from '../devnet/chain.js';
 import { mineTransfers } from '../devnet/mine-transfers.js';
 import { preload } from './replay-node.js';

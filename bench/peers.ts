@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+
 import type { Devnet } from '../devnet/chain.js';
 import { repositoryRoot } from '../devnet/repository.js';
-import { startProgram } from './start-program.js';
-import type { Program } from './start-program.js';
+import { startProgram, type Program } from './start-program.js';
 
 export const PEER_SERVERS = ['@x402/express', '@x402/hono', 'x402-express', 'x402-hono'] as const;
 export type PeerServer = (typeof PEER_SERVERS)[number];

@@ -1,8 +1,8 @@
 import type { Hex } from '@tollgate/protocol';
+
 import type { Devnet } from '../devnet/chain.js';
 import { callRpcBatch } from '../devnet/json-rpc.js';
-import { startProgram } from './start-program.js';
-import type { Program } from './start-program.js';
+import { startProgram, type Program } from './start-program.js';
 
 const BATCH = 50;
 const BATCHES_AT_ONCE = 4;

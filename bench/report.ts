@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
+
 import type { LaneResult, LaneRow } from './lane.js';
 
 export interface Report {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { startChild } from '../devnet/child-process.js';
-import type { Child } from '../devnet/child-process.js';
+
+import { startChild, type Child } from '../devnet/child-process.js';
 import { repositoryRoot } from '../devnet/repository.js';
 
 export interface Program {

@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
+
 import type { Devnet } from '../devnet/chain.js';
-import { startStack } from '../devnet/stack.js';
 import type { ServiceProcess } from '../devnet/service-process.js';
+import { startStack } from '../devnet/stack.js';
 import type { Roles } from './process-usage.js';
 
 /** The same for every subject that gives out or reads references. */

@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { RequestReplyClient, VERIFY_PAYMENT } from '@tollgate/common';
-import type { VerifyPaymentRequest } from '@tollgate/common';
+import { RequestReplyClient, VERIFY_PAYMENT, type VerifyPaymentRequest } from '@tollgate/common';
 import { Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { firstValueFrom } from 'rxjs';
+
 import { ECHO_LIST, QUEUE } from './transport-names.js';
 
 /** One way of asking; each question waits for its answer. */

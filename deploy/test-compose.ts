@@ -6,8 +6,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mnemonicToAccount } from 'viem/accounts';
+
 import { toHex } from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+
 import { findFreePort } from '../devnet/free-port.js';
 
 const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';

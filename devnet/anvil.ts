@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
-import { startChild } from './child-process.js';
-import type { Child } from './child-process.js';
+
+import { startChild, type Child } from './child-process.js';
 import { callRpc } from './json-rpc.js';
 import { repositoryRoot } from './repository.js';
 

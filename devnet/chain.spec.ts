@@ -8,11 +8,11 @@ import {
   keccak256,
   parseAbi,
   toHex,
+  type Hex,
 } from 'viem';
-import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { startChain } from './chain.js';
-import type { Devnet } from './chain.js';
+
+import { startChain, type Devnet } from './chain.js';
 import { deployBatchPayer, deployToken } from './deploy.js';
 import { callRpcBatch } from './json-rpc.js';
 import { mineTransfers } from './mine-transfers.js';

@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { encodeFunctionData, numberToHex, toHex } from 'viem';
-import type { Hex } from 'viem';
+
+import { encodeFunctionData, numberToHex, toHex, type Hex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import type { Exit } from './child-process.js';
+
 import { startAnvil } from './anvil.js';
+import type { Exit } from './child-process.js';
 import { readContracts } from './contracts.js';
 import { callRpc, callRpcBatch } from './json-rpc.js';
 

@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+
 import type { Abi, Hex } from 'viem';
+
 import { repositoryRoot } from './repository.js';
 
 export interface CompiledContract {

@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
+
 import {
   appendHashLock,
   encodeProof,
   formatTokenAmount,
   IDEMPOTENT_REPLAYED,
   parseChallenge,
+  type PaymentRequirement,
 } from '@tollgate/protocol';
-import type { PaymentRequirement } from '@tollgate/protocol';
-import { createPublicClient, createWalletClient, defineChain, encodeFunctionData, erc20Abi, http } from 'viem';
-import type { Hex } from 'viem';
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeFunctionData,
+  erc20Abi,
+  http,
+  type Hex,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+
 import type { Devnet } from './chain.js';
 import { openRedis } from './redis.js';
-import { paidHeaders, showExchange } from './show-exchange.js';
-import type { Exchange } from './show-exchange.js';
+import { paidHeaders, showExchange, type Exchange } from './show-exchange.js';
 import { startStack } from './stack.js';
 import { waitForStopRequest } from './stop-request.js';
 

@@ -1,10 +1,9 @@
-import { concatHex, encodeAbiParameters, encodeFunctionData } from 'viem';
-import type { Hex } from 'viem';
+import { concatHex, encodeAbiParameters, encodeFunctionData, type Hex } from 'viem';
+
 import type { Devnet } from './chain.js';
 import { readContracts } from './contracts.js';
 import { callRpc } from './json-rpc.js';
-import { encodeTransfer, sendTransaction } from './transfer-tokens.js';
-import type { TokenTransfer } from './transfer-tokens.js';
+import { encodeTransfer, sendTransaction, type TokenTransfer } from './transfer-tokens.js';
 
 /** Deploys a token that also calls itself USDC but is not the devnet's, and gives every account a million of it. */
 export async function deployToken(chain: Devnet): Promise<Hex> {

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
 import type { Hex } from 'viem';
-import { claimPidFile } from './pid-file.js';
+
 import type { DevnetAccount } from './chain.js';
+import { claimPidFile } from './pid-file.js';
 import { stateDirectory } from './repository.js';
 
 /** What `dev.json` tells other programs about a running devnet. */

@@ -1,15 +1,14 @@
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+
 import { startChain } from './chain.js';
-import { claimDevFolder } from './dev-state.js';
-import type { DevFolder, DevState } from './dev-state.js';
+import { claimDevFolder, type DevFolder, type DevState } from './dev-state.js';
 import { startExplorer } from './explorer.js';
 import { findFreePort } from './free-port.js';
 import { claimPidFile } from './pid-file.js';
 import { openRedis } from './redis.js';
-import { startStack } from './stack.js';
-import type { ProcessFailure, Stack } from './stack.js';
+import { startStack, type ProcessFailure, type Stack } from './stack.js';
 import { waitForStopRequest } from './stop-request.js';
 
 const USUAL_PORTS = { gateway: 4020, verifier: 4021, chain: 8545 };

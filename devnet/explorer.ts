@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
 import { findHashLocks } from '@tollgate/protocol';
-import { createPublicClient, erc20Abi, formatUnits, http, isHash, parseEventLogs } from 'viem';
-import type { Hex } from 'viem';
+import { createPublicClient, erc20Abi, formatUnits, http, isHash, parseEventLogs, type Hex } from 'viem';
+
 import type { Devnet } from './chain.js';
 
 export interface Explorer {

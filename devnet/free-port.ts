@@ -1,5 +1,4 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 
 /**
  * A port that nobody listens on now: the wanted one if it is free, else one that the system picks. Between this answer

@@ -1,5 +1,5 @@
-import { numberToHex } from 'viem';
-import type { Hex } from 'viem';
+import { numberToHex, type Hex } from 'viem';
+
 import type { Devnet } from './chain.js';
 import { callRpc, callRpcBatch } from './json-rpc.js';
 import { encodeTransfer } from './transfer-tokens.js';

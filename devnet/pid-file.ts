@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
+
 import { readRunningPid, readStartTime } from '../scripts/process-identity.mjs';
 
 /** Writes this process into the file, unless a running process stands there: then false. Atomic between processes. */

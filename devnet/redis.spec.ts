@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
+
 import { Redis } from 'ioredis';
+
 import { startRedis } from './redis.js';
 
 describe('startRedis', () => {

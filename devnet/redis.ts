@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { isRedisUrlAnswering } from '../scripts/ask-redis.mjs';
-import { startChild } from './child-process.js';
-import type { Child, Exit } from './child-process.js';
-import { findFreePort } from './free-port.js';
 import { findRedisServer } from '../scripts/find-redis-server.mjs';
+import { startChild, type Child, type Exit } from './child-process.js';
+import { findFreePort } from './free-port.js';
 import { repositoryRoot, stateDirectory } from './repository.js';
 
 export interface RedisOptions {

@@ -3,8 +3,8 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startChild } from './child-process.js';
-import type { Child, Exit } from './child-process.js';
+
+import { startChild, type Child, type Exit } from './child-process.js';
 import { repositoryRoot } from './repository.js';
 
 export type ServiceApp = 'gateway' | 'verifier' | 'agent-worker';

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, X_PAYMENT, X_PAYMENT_FAILURE } from '@tollgate/protocol';
 
 export interface Exchange {

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
+
+import { startChain, type Devnet } from './chain.js';
 import type { Exit } from './child-process.js';
-import { startChain } from './chain.js';
-import type { Devnet } from './chain.js';
 import { findFreePort } from './free-port.js';
-import { startRedis } from './redis.js';
-import type { RedisServer } from './redis.js';
-import { startService } from './service-process.js';
-import type { ServiceApp, ServiceProcess } from './service-process.js';
+import { startRedis, type RedisServer } from './redis.js';
+import { startService, type ServiceApp, type ServiceProcess } from './service-process.js';
 
 export interface StackOptions {
   /** Settings of every service; they win over what the stack would set. */

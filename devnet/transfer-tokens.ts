@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { appendHashLock } from '@tollgate/protocol';
-import { encodeFunctionData, erc20Abi, numberToHex } from 'viem';
-import type { Hex } from 'viem';
+import { encodeFunctionData, erc20Abi, numberToHex, type Hex } from 'viem';
+
 import type { Devnet } from './chain.js';
 import { callRpc } from './json-rpc.js';
 

@@ -1,12 +1,11 @@
 import { startChain } from '../../devnet/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
-import { formatNumber } from '../report.js';
 import { startReplayNode } from '../replay-node.js';
+import { formatNumber } from '../report.js';
 import { startProgram } from '../start-program.js';
 import { withCleanup } from '../with-cleanup.js';
-import { compareWithPeers, FLOOR, measurePaidCases, TOLLGATE } from './paid-cases.js';
-import type { PaidCase } from './paid-cases.js';
+import { compareWithPeers, FLOOR, measurePaidCases, TOLLGATE, type PaidCase } from './paid-cases.js';
 
 const DELAY_MS = 50;
 const ROUND_TRIPS = 40;

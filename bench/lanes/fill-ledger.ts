@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+
 import type { Redis } from 'ioredis';
 
 const BATCH = 1_000;

@@ -6,12 +6,11 @@ import { encodeRequest, sendEach } from '../load/send-each.js';
 import { makePayments } from '../payments.js';
 import { installPeers, PEER_SERVERS, startFacilitators, startPeer, startRawFastify } from '../peers.js';
 import { readResidentBytes } from '../process-usage.js';
-import { formatNumber } from '../report.js';
 import { startReplayNode } from '../replay-node.js';
+import { formatNumber } from '../report.js';
 import { median } from '../run-rounds.js';
 import { startTollgate } from '../tollgate.js';
-import { withCleanup } from '../with-cleanup.js';
-import type { KeepUntilEnd } from '../with-cleanup.js';
+import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 
 const UNPAID_REQUESTS = 100_000;
 const PAID_REQUESTS = 4_000;

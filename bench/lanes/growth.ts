@@ -1,16 +1,14 @@
 import { Redis } from 'ioredis';
-import { startChain } from '../../devnet/chain.js';
-import type { Devnet } from '../../devnet/chain.js';
+
+import { startChain, type Devnet } from '../../devnet/chain.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
 import { makePayments } from '../payments.js';
 import { watchProcessors } from '../process-usage.js';
-import { formatNumber } from '../report.js';
 import { startReplayNode } from '../replay-node.js';
-import { runRounds } from '../run-rounds.js';
-import type { Case, Sample } from '../run-rounds.js';
-import { startTollgate } from '../tollgate.js';
-import type { Tollgate } from '../tollgate.js';
+import { formatNumber } from '../report.js';
+import { runRounds, type Case, type Sample } from '../run-rounds.js';
+import { startTollgate, type Tollgate } from '../tollgate.js';
 import { withCleanup } from '../with-cleanup.js';
 import { fillLedger, readMemory } from './fill-ledger.js';
 

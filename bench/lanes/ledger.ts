@@ -1,12 +1,19 @@
 import { randomBytes } from 'node:crypto';
+
+import {
+  createFingerprint,
+  createOwner,
+  hashRetryKey,
+  Ledger,
+  type ClaimRequest,
+  type StoredAnswer,
+} from '@tollgate/ledger';
 import { Redis } from 'ioredis';
-import { createFingerprint, createOwner, hashRetryKey, Ledger } from '@tollgate/ledger';
-import type { ClaimRequest, StoredAnswer } from '@tollgate/ledger';
+
 import { startRedis } from '../../devnet/redis.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { formatNumber } from '../report.js';
-import { median, runRounds } from '../run-rounds.js';
-import type { Sample, Subject } from '../run-rounds.js';
+import { median, runRounds, type Sample, type Subject } from '../run-rounds.js';
 import { withCleanup } from '../with-cleanup.js';
 import { fillLedger, readMemory } from './fill-ledger.js';
 

@@ -2,14 +2,11 @@ import type { Devnet } from '../../devnet/chain.js';
 import { startFloor } from '../floor.js';
 import type { LaneOptions, LaneRow } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
-import { makePayments } from '../payments.js';
-import type { PaymentKind } from '../payments.js';
+import { makePayments, type PaymentKind } from '../payments.js';
 import { installPeers, PEER_SERVERS, startFacilitators, startPeer } from '../peers.js';
-import { watchProcessors } from '../process-usage.js';
-import type { Roles } from '../process-usage.js';
+import { watchProcessors, type Roles } from '../process-usage.js';
 import { formatNumber } from '../report.js';
-import { runRounds } from '../run-rounds.js';
-import type { Case, Sample, Subject } from '../run-rounds.js';
+import { runRounds, type Case, type Sample, type Subject } from '../run-rounds.js';
 import { startTollgate } from '../tollgate.js';
 import type { KeepUntilEnd } from '../with-cleanup.js';
 

@@ -2,8 +2,7 @@ import { startChain } from '../../devnet/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { startReplayNode } from '../replay-node.js';
 import { withCleanup } from '../with-cleanup.js';
-import { compareWithPeers, FLOOR, measurePaidCases } from './paid-cases.js';
-import type { PaidCase } from './paid-cases.js';
+import { compareWithPeers, FLOOR, measurePaidCases, type PaidCase } from './paid-cases.js';
 
 const CASES: PaidCase[] = [
   { inFlight: 1, kind: 'bare', requests: 800, peerRequests: 40 },

@@ -1,15 +1,14 @@
 import { startRedis } from '../../devnet/redis.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
-import { runRounds } from '../run-rounds.js';
-import type { Case, Sample } from '../run-rounds.js';
+import { runRounds, type Case, type Sample } from '../run-rounds.js';
 import { startProgram } from '../start-program.js';
 import {
   createBullmqAsker,
   createEchoAsker,
   createNestRedisAsker,
   createRequestReplyAsker,
+  type Asker,
 } from '../transport-askers.js';
-import type { Asker } from '../transport-askers.js';
 import { withCleanup } from '../with-cleanup.js';
 
 const BASELINE = 'bare lists';

@@ -2,10 +2,8 @@ import { startChain } from '../../devnet/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { repeatRequest } from '../load/repeat.js';
 import { installPeers, PEER_SERVERS, startFacilitators, startPeer, startRawFastify } from '../peers.js';
-import { watchProcessors } from '../process-usage.js';
-import type { Roles } from '../process-usage.js';
-import { runRounds } from '../run-rounds.js';
-import type { Case } from '../run-rounds.js';
+import { watchProcessors, type Roles } from '../process-usage.js';
+import { runRounds, type Case } from '../run-rounds.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup } from '../with-cleanup.js';
 

@@ -1,4 +1,5 @@
 import autocannon from 'autocannon';
+
 import type { Sample } from '../run-rounds.js';
 
 export interface RepeatOptions {

@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+
 import type { Sample } from '../run-rounds.js';
 
 export interface LoadOptions {

@@ -1,7 +1,6 @@
 // A TCP proxy that hands every chunk towards the target on after DELAY_MS and every answer at once, so that a request
 // costs one round trip of that length: `TARGET=http://127.0.0.1:8545 DELAY_MS=50 tsx delay-proxy.ts`.
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 
 const target = new URL(process.env['TARGET'] ?? '');
 const delayMs = Number(process.env['DELAY_MS'] ?? 50);

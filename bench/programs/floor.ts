@@ -1,12 +1,10 @@
 // The same rules in one process, without queue, gate, logs and metrics: the gateway's and the verifier's own parts behind
 // raw Fastify. What the two real processes cost beyond this is the price of their separation.
-import { connectRedis } from '@tollgate/common';
-import type { VerifyPaymentRequest } from '@tollgate/common';
-import { createFingerprint, createOwner, hashRetryKey, Ledger } from '@tollgate/ledger';
-import type { Lease } from '@tollgate/ledger';
-import { parseProof, verifyReference } from '@tollgate/protocol';
-import type { Hex, PaymentProof } from '@tollgate/protocol';
+import { connectRedis, type VerifyPaymentRequest } from '@tollgate/common';
+import { createFingerprint, createOwner, hashRetryKey, Ledger, type Lease } from '@tollgate/ledger';
+import { parseProof, verifyReference, type Hex, type PaymentProof } from '@tollgate/protocol';
 import { fastify } from 'fastify';
+
 import { createHmacSha256 } from '../../apps/gateway/src/paywall/hmac-sha256.js';
 import { connectChain } from '../../apps/verifier/src/chain/connect-chain.js';
 import { PaymentVerifier } from '../../apps/verifier/src/verification/payment-verifier.js';

@@ -3,10 +3,10 @@ import 'reflect-metadata';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { MessagePattern, Transport } from '@nestjs/microservices';
-import { RequestReplyServer, VERIFY_PAYMENT } from '@tollgate/common';
-import type { VerifyPaymentVerdict } from '@tollgate/common';
+import { RequestReplyServer, VERIFY_PAYMENT, type VerifyPaymentVerdict } from '@tollgate/common';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+
 import { QUEUE, ECHO_LIST } from '../transport-names.js';
 
 const redisUrl = process.env['REDIS_URL'] ?? '';

@@ -2,10 +2,10 @@ import { listPayments, listRefusals } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../devnet/redis.js';
+import { transferTokens } from '../../devnet/transfer-tokens.js';
 import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
 
 const QUOTE = '/v1/quotes/A';
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { RequestListener } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { listRefusals } from '@tollgate/ledger';
 import { createReference, proofMessage } from '@tollgate/protocol';

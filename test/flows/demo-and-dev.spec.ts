@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startChild } from '../../devnet/child-process.js';
-import type { Child } from '../../devnet/child-process.js';
+
+import { startChild, type Child } from '../../devnet/child-process.js';
 import type { DevState } from '../../devnet/dev-state.js';
 import { readDescendants, waitUntilGone } from '../harness/processes.js';
 

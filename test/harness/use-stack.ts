@@ -1,5 +1,4 @@
-import { startStack } from '../../devnet/stack.js';
-import type { Stack, StackOptions } from '../../devnet/stack.js';
+import { startStack, type Stack, type StackOptions } from '../../devnet/stack.js';
 
 const START_WITHIN_MS = 120_000;
 

@@ -349,17 +349,12 @@ describe('the operator', () => {
     expect(metrics.body).toMatch(/tollgate_answers_total\{origin="paid",service="gateway"\} [1-9]/);
     expect(metrics.body).toContain('tollgate_purchase_seconds_bucket');
     const document = JSON.parse((await send(gateway.port, { path: '/docs/openapi.json' })).body);
+    expect(document.tags).toMatchObject([{ name: 'Paid resources' }, { name: 'Operations' }]);
     expect(document.paths['/api/weather'].get.summary).toContain('0.001 USDC');
-    expect(document.paths['/v1/quotes/{symbol}'].post.responses['402']).toBeDefined();
     const { post } = document.paths['/v1/quotes/{symbol}'];
-    expect(post.parameters.map(({ name }: { name: string }) => name)).toEqual([
-      'symbol',
-      'X-Payment',
-      'Idempotency-Key',
-    ]);
-    expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['200', '409', '410', '429', '503']));
+    expect(post.parameters).toMatchObject([{ name: 'symbol' }, { name: 'X-Payment' }, { name: 'Idempotency-Key' }]);
+    expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['200', '402', '409', '410', '429', '503']));
     expect(Object.keys(document.paths).slice(-3)).toEqual(['/health/live', '/health/ready', '/metrics']);
-    expect(document.tags.map(({ name }: { name: string }) => name)).toEqual(['Paid resources', 'Operations']);
     const page = await send(gateway.port, { path: '/docs' });
     expect([page.status, page.body]).toEqual([200, expect.stringContaining('swagger-ui-bundle.js')]);
     expect((await send(gateway.port, { path: '/docs/swagger-ui-bundle.js' })).status).toBe(200);

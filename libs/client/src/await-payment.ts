@@ -1,4 +1,5 @@
 import { PaymentError } from '@tollgate/protocol';
+
 import type { PaymentContext } from './payment-options.js';
 import type { SignedTransaction, StoredRevision } from './payment-store.js';
 import { sleep } from './sleep.js';

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
 import { transferTokens } from '../../../devnet/transfer-tokens.js';

@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
+
 import { findHashLocks, matchesHashLock, type Hex } from '@tollgate/protocol';
 import { createPublicClient, createWalletClient, erc20Abi, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
 import type { TrustedAsset } from './choose-requirement.js';

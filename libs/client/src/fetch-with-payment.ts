@@ -1,4 +1,5 @@
 import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT } from '@tollgate/protocol';
+
 import { assertSecureUrl } from './assert-secure-url.js';
 import { awaitPayment } from './await-payment.js';
 import { createContext, type PaymentContext, type PaymentOptions } from './payment-options.js';

@@ -1,7 +1,9 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import fc from 'fast-check';
+
 import { FilePaymentStore } from './file-payment-store.js';
 import { parseStoredPayment } from './parse-stored-payment.js';
 import { abandonPayment, MemoryPaymentStore, type PaymentStore, type StoredPayment } from './payment-store.js';

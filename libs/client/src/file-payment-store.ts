@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+
 import { PaymentError } from '@tollgate/protocol';
+
 import { parseStoredPayment } from './parse-stored-payment.js';
 import type { PaymentStore, StoredPayment, StoredRevision } from './payment-store.js';
 

@@ -1,4 +1,5 @@
 import { isAddress, isHash, isHexBytes, parsePaymentRequirement } from '@tollgate/protocol';
+
 import type { PaymentState, SignedTransaction, StoredPayment } from './payment-store.js';
 
 const STATES: readonly string[] = ['intended', 'signed', 'redeemed', 'failed', 'replaced', 'abandoned'];

@@ -1,4 +1,5 @@
 import { PaymentError } from '@tollgate/protocol';
+
 import { runProcedure } from './fetch-with-payment.js';
 import { createContext, type PaymentOptions } from './payment-options.js';
 import { takeRequest } from './request-snapshot.js';

@@ -1,4 +1,5 @@
 import { isAddress, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+
 import type { TrustedAsset } from './choose-requirement.js';
 import { MemoryPaymentStore, type PaymentStore, type StoredPayment } from './payment-store.js';
 import { SpendingLimit } from './spending-limit.js';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../test/paid-server.js';
 import { fetchWithPayment } from './fetch-with-payment.js';

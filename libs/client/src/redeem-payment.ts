@@ -7,6 +7,7 @@ import {
   X_PAYMENT_RELEASED,
   type Hex,
 } from '@tollgate/protocol';
+
 import { assertSecureUrl } from './assert-secure-url.js';
 import { judgeResponse } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';

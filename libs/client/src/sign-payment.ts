@@ -1,5 +1,6 @@
 import { appendHashLock, formatTokenAmount, IDEMPOTENCY_KEY, type PaymentChallenge } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
+
 import { chooseRequirement, type ChosenRequirement } from './choose-requirement.js';
 import type { PaymentContext } from './payment-options.js';
 import type { StoredPayment, StoredRevision } from './payment-store.js';

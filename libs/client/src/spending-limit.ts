@@ -1,4 +1,5 @@
 import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+
 import type { ChosenRequirement } from './choose-requirement.js';
 
 /** Counts what was signed since it was made, per asset, and refuses to pass `maxTotal` (decimal text). */

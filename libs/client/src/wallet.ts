@@ -13,6 +13,7 @@ import {
   type PublicClient,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+
 import type { SignedTransaction } from './payment-store.js';
 
 /** Signing, sending and waiting are apart, so that what was signed can be stored before it is sent. */

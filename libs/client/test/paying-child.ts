@@ -1,5 +1,6 @@
 import { fetchWithPayment, createWallet, type TrustedAsset } from '@tollgate/client';
 import type { Hex } from '@tollgate/protocol';
+
 import { FilePaymentStore } from '../src/file-payment-store.js';
 
 /** Pays once in a process of its own, which dies by SIGKILL at the named event. */

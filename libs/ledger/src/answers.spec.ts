@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+
 import { Redis } from 'ioredis';
-import { startRedis } from '../../../devnet/redis.js';
-import type { RedisServer } from '../../../devnet/redis.js';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { BUCKETS, answersKey, bucketOf } from './keys.js';
 import { Ledger } from './ledger.js';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Redis } from 'ioredis';
-import { startRedis } from '../../../devnet/redis.js';
-import type { RedisServer } from '../../../devnet/redis.js';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { Ledger } from './ledger.js';
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';

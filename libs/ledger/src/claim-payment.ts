@@ -1,6 +1,5 @@
 import { birthKey, bucketOf, entryKey } from './keys.js';
-import { locatePayment, readPaymentId } from './payment-id.js';
-import type { EntrySlot, PaymentId } from './payment-id.js';
+import { locatePayment, readPaymentId, type EntrySlot, type PaymentId } from './payment-id.js';
 import type { ScriptRunner } from './script-runner.js';
 import type { ClaimRequest, ClaimResult, PaymentCandidate } from './types.js';
 

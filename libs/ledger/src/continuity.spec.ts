@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Redis } from 'ioredis';
-import { startRedis } from '../../../devnet/redis.js';
-import type { RedisOptions, RedisServer } from '../../../devnet/redis.js';
+
+import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
 import { createOwner } from './create-keys.js';
 import { BUCKETS, birthKey } from './keys.js';
-import { Ledger } from './ledger.js';
-import type { LedgerOptions } from './ledger.js';
+import { Ledger, type LedgerOptions } from './ledger.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from './sample-payments.js';
 import type { ClaimRequest, Lease } from './types.js';
 

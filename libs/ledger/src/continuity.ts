@@ -1,4 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
+
 import { BUCKETS, birthKey } from './keys.js';
 import { LedgerError } from './ledger-error.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';

@@ -1,7 +1,8 @@
+import type { Cluster, Redis } from 'ioredis';
+
 import { bucketOf, entryKey } from './keys.js';
 import { readPaymentId, transactionEntry } from './payment-id.js';
 import { readRecords } from './payment-record.js';
-import type { Cluster, Redis } from 'ioredis';
 import type { FindRequest, FindResult } from './types.js';
 
 /**

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { startRedis } from '../../../devnet/redis.js';
-import type { RedisServer } from '../../../devnet/redis.js';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { createOwner } from './create-keys.js';
 import { Ledger } from './ledger.js';
 import { CHAIN_ID, HEAD_AT_BIRTH, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+
 import { CLAIM_LUA } from './scripts/claim.lua.js';
 import { COMMIT_LUA } from './scripts/commit.lua.js';
 import { COUNT_REPRODUCTION_LUA } from './scripts/count-reproduction.lua.js';

@@ -1,11 +1,11 @@
+import type { Hex } from '@tollgate/protocol';
 import type { Cluster, Redis } from 'ioredis';
+
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
 import { findPayment } from './find-payment.js';
 import { answerKey, answersKey, birthKey, BUCKETS, bucketOf, entryKey } from './keys.js';
 import { LedgerError } from './ledger-error.js';
-import { locatePayment, transactionEntry } from './payment-id.js';
-import type { Hex } from '@tollgate/protocol';
-import type { PaymentId } from './payment-id.js';
+import { locatePayment, transactionEntry, type PaymentId } from './payment-id.js';
 import { recordRefusal } from './record-refusal.js';
 import { ScriptRunner } from './script-runner.js';
 import { decodeAnswer, encodeAnswer } from './stored-answer.js';

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
+
 import { startRedis } from '../../../devnet/redis.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
-import { locatePayment, readPaymentId } from './payment-id.js';
-import type { PaymentId } from './payment-id.js';
-import { encodeRecord, readRecord } from './payment-record.js';
-import type { PaymentRecord } from './payment-record.js';
+import { locatePayment, readPaymentId, type PaymentId } from './payment-id.js';
+import { encodeRecord, readRecord, type PaymentRecord } from './payment-record.js';
 import { RECORD_LUA } from './scripts/record.lua.js';
 import { decodeAnswer, encodeAnswer } from './stored-answer.js';
 

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+
 import { Redis } from 'ioredis';
-import { startRedis } from '../../../devnet/redis.js';
-import type { RedisServer } from '../../../devnet/redis.js';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { hashRetryKey } from './create-keys.js';
 import { REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 import { Ledger } from './ledger.js';
-import { listPayments } from './read-payments.js';
-import type { PaymentListing } from './read-payments.js';
+import { listPayments, type PaymentListing } from './read-payments.js';
 import { listRefusals } from './read-refusals.js';
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';
 

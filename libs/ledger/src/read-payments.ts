@@ -1,9 +1,8 @@
 import type { Cluster, Redis } from 'ioredis';
+
 import { answerKey, bucketOf, entryKey, entryOfKey } from './keys.js';
-import { locatePayment, readPaymentId } from './payment-id.js';
-import type { PaymentId } from './payment-id.js';
-import { readRecords } from './payment-record.js';
-import type { PaymentRecord } from './payment-record.js';
+import { locatePayment, readPaymentId, type PaymentId } from './payment-id.js';
+import { readRecords, type PaymentRecord } from './payment-record.js';
 
 export type PaymentState = PaymentRecord['state'];
 

@@ -1,5 +1,6 @@
-import type { Cluster, Redis } from 'ioredis';
 import type { PaymentFailure } from '@tollgate/protocol';
+import type { Cluster, Redis } from 'ioredis';
+
 import { bucketOf, entryKey, REFUSED_STREAM } from './keys.js';
 import { readRecords } from './payment-record.js';
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+
 import type { Hex } from '@tollgate/protocol';
+
 import { createFingerprint, createOwner } from './create-keys.js';
 import type { Ledger } from './ledger.js';
 import type { ClaimRequest, ClaimResult, Lease, PaymentCandidate } from './types.js';

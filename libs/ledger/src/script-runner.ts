@@ -1,8 +1,8 @@
 import type { Cluster, Redis } from 'ioredis';
+
 import { restoreContinuity } from './continuity.js';
 import { LedgerUnavailableError } from './ledger-error.js';
-import { LEDGER_SCRIPTS } from './ledger-scripts.js';
-import type { ScriptName } from './ledger-scripts.js';
+import { LEDGER_SCRIPTS, type ScriptName } from './ledger-scripts.js';
 import { RedisClock } from './redis-clock.js';
 
 export interface ScriptRunnerOptions {

@@ -1,4 +1,5 @@
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
+
 import type { PaymentId } from './payment-id.js';
 
 /** One payment a transaction offers. `windowMs`: how long after its block a payment may be redeemed; null: no age rule. */

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { startRedis } from '../../../devnet/redis.js';
-import type { RedisOptions, RedisServer } from '../../../devnet/redis.js';
+
+import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
 import { Ledger } from './ledger.js';
 import { LedgerError, LedgerUnavailableError } from './ledger-error.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from './sample-payments.js';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { decodeBase64, encodeBase64 } from './base64.js';
 
 describe('base64', () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { createChallenge, parseChallenge } from './challenge.js';
 import { PaymentError } from './payment-error.js';
 import { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';

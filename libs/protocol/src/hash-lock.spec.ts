@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { encodeFunctionData, erc20Abi, keccak256, toHex } from 'viem';
+
 import { appendHashLock, createHashLock, findHashLocks, LOCK_MARKER, matchesHashLock } from './hash-lock.js';
 import type { Hex } from './hex.js';
 

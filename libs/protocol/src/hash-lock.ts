@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
 import type { Hex } from './hex.js';
 
 /** `402L` in ASCII: what follows the arguments of `transfer` is a lock, not somebody's attribution tag. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { PaymentError } from './payment-error.js';
 import { encodeProof, MAX_PROOF_HEADER_BYTES, parseProof, proofMessage, type PaymentProof } from './proof.js';
 

@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
+
 import fc from 'fast-check';
+
 import { createReference, readReference, verifyReference, type HmacSha256, type ReferenceTerms } from './reference.js';
 
 const terms: ReferenceTerms = {

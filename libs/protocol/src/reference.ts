@@ -1,5 +1,6 @@
 import { hmac as nobleHmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
+
 import { LIMB_DIGITS, readLimb, writeLimb } from './base36.js';
 import type { Hex } from './hex.js';
 

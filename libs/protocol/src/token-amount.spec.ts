@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { PaymentError } from './payment-error.js';
 import { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './token-amount.js';
 

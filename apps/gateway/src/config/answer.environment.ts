@@ -1,6 +1,5 @@
-import { IsInt, Max, Min } from 'class-validator';
-
 import { Setting } from '@tollgate/common';
+import { IsInt, Max, Min } from 'class-validator';
 
 /** How a paid answer is held and kept. */
 export class AnswerEnvironment {

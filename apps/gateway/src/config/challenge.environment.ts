@@ -1,6 +1,5 @@
-import { ArrayNotEmpty, IsArray, IsOptional, IsUrl, MinLength } from 'class-validator';
-
 import { Setting } from '@tollgate/common';
+import { ArrayNotEmpty, IsArray, IsOptional, IsUrl, MinLength } from 'class-validator';
 
 export class ChallengeEnvironment {
   @Setting({

@@ -1,6 +1,5 @@
-import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsOptional, IsUrl, Max, Min } from 'class-validator';
-
 import { Setting, type ChecksTogether } from '@tollgate/common';
+import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsOptional, IsUrl, Max, Min } from 'class-validator';
 import ipaddr from 'ipaddr.js';
 
 export class ServerEnvironment implements ChecksTogether {

@@ -1,6 +1,5 @@
-import { IsInt, Max, Min } from 'class-validator';
-
 import { Setting, type ChecksTogether } from '@tollgate/common';
+import { IsInt, Max, Min } from 'class-validator';
 
 /** How a proof is put to a verifier. */
 export class VerificationEnvironment implements ChecksTogether {

@@ -1,6 +1,5 @@
-import { IsIn, IsLatitude, IsLongitude, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
-
 import { Setting } from '@tollgate/common';
+import { IsIn, IsLatitude, IsLongitude, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
 
 export const WEATHER_SOURCES = ['sample', 'open-meteo'] as const;
 

@@ -1,5 +1,5 @@
-import { ChainUnavailableError } from './chain-unavailable-error.js';
 import type { ChainObserver } from './chain-observer.js';
+import { ChainUnavailableError } from './chain-unavailable-error.js';
 import type { BatchAnswer, RpcCall, RpcEndpoint } from './rpc-endpoint.js';
 
 /** How often the first server of the list is tried again while another one serves. */

@@ -1,5 +1,4 @@
-import { Pool } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 
 import { ChainUnavailableError } from './chain-unavailable-error.js';
 

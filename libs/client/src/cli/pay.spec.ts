@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { runPay } from './run-pay.js';

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+
 import { isAddress, type Hex } from '@tollgate/protocol';
+
 import type { TrustedAsset } from '../choose-requirement.js';
 
 export const USAGE = `Usage: pay URL --max AMOUNT [options]

@@ -1,4 +1,5 @@
 import { PaymentError } from '@tollgate/protocol';
+
 import { FilePaymentStore } from '../file-payment-store.js';
 import { payForResource } from '../pay-for-resource.js';
 import type { PaymentEvent } from '../payment-options.js';

@@ -1,5 +1,4 @@
-import type { PaymentId } from '../payment-id.js';
-import { locatePayment } from '../payment-id.js';
+import { locatePayment, type PaymentId } from '../payment-id.js';
 import type { PaymentDetails, PaymentListing } from '../read-payments.js';
 import type { RecordedRefusal } from '../read-refusals.js';
 

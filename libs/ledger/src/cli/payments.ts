@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+
 import { Redis } from 'ioredis';
+
 import { transactionEntry } from '../payment-id.js';
-import { listPayments, showPayments } from '../read-payments.js';
-import type { PaymentListing, PaymentState } from '../read-payments.js';
+import { listPayments, showPayments, type PaymentListing, type PaymentState } from '../read-payments.js';
 import { listRefusals } from '../read-refusals.js';
 import { formatDetails, formatPayments, formatRefusals } from './format-payments.js';
 

@@ -5,8 +5,8 @@ import { parsePathPattern, PathPatternError, type PathPattern } from '../proxy/p
 import { ProxyResource } from '../proxy/proxy-resource.js';
 import { UpstreamPath, UpstreamPathError } from '../proxy/upstream-path.js';
 import { expandVariables, ExpansionError } from './expand-variables.js';
-import { parseUpstreamHeaders } from './parse-upstream-headers.js';
 import type { ParsedDescription } from './parse-route-descriptions.js';
+import { parseUpstreamHeaders } from './parse-upstream-headers.js';
 import type { Problem } from './place.js';
 
 export interface RouteContext {
