@@ -29,8 +29,12 @@ export interface ContractSignature {
 
 const MISSING: RpcResult = { kind: 'missing' };
 const EIP_1271_MAGIC = '0x1626ba7e';
+/** Enough for any wallet, and too little for a contract that means to keep the RPC server busy or to flood us. */
+const SIGNATURE_GAS = '0x1e8480';
 /** JSON-RPC code of `execution reverted`; some nodes put it into the message only. */
 const REVERTED = 3;
+/** How nodes word that the contract failed, and not they. */
+const CONTRACT_FAILED = /revert|out of gas|VM (execution )?error|invalid (opcode|jump)|stack (under|over)flow/i;
 
 /** Reads payments from the chain: one round trip each, shared with the others that are under way. */
 export class ChainReader {
@@ -58,16 +62,19 @@ export class ChainReader {
     return this.blockTimes.read(receipt, deadlineMs);
   }
 
-  /** EIP-1271: false for an address without code, and for a contract that reverts or says no. */
+  /** EIP-1271: false for an address without code, and for a contract that fails or says no. */
   isContractSignature({ signer, hash, signature }: ContractSignature, deadlineMs: number): Promise<boolean> {
     return this.batcher.ask({
       calls: [
         { method: 'eth_getCode', params: [signer, 'latest'] },
-        { method: 'eth_call', params: [{ to: signer, data: encodeIsValidSignature(hash, signature) }, 'latest'] },
+        {
+          method: 'eth_call',
+          params: [{ to: signer, gas: SIGNATURE_GAS, data: encodeIsValidSignature(hash, signature) }, 'latest'],
+        },
       ],
       deadlineMs,
       read: ([code = MISSING, call = MISSING]) => {
-        if (parseData(valueOf(code, 'eth_getCode'), 'code') === '0x' || isRevert(call)) return false;
+        if (parseData(valueOf(code, 'eth_getCode'), 'code') === '0x' || hasContractFailed(call)) return false;
         return parseData(valueOf(call, 'eth_call'), 'eth_call').startsWith(EIP_1271_MAGIC.padEnd(66, '0'));
       },
     });
@@ -90,8 +97,8 @@ function readSighting(txHash: Hex, receiptResult: RpcResult, transactionResult: 
   return { mined: { receipt, input: transaction.input }, headBlockNumber: Math.max(head, receipt.blockNumber) };
 }
 
-function isRevert(result: RpcResult): boolean {
-  return result.kind === 'error' && (result.code === REVERTED || /revert/i.test(result.message));
+function hasContractFailed(result: RpcResult): boolean {
+  return result.kind === 'error' && (result.code === REVERTED || CONTRACT_FAILED.test(result.message));
 }
 
 /** `isValidSignature(bytes32,bytes)`: selector, hash, offset, length, padded bytes. */

@@ -352,6 +352,21 @@ describe('verifying a payment', () => {
       });
     });
 
+    // Prevents: a payer's contract that fails by design passes for a failing RPC server, and drives everybody off it.
+    it.each([
+      ['stops at an invalid instruction', '0xfe'],
+      ['runs for ever', '0x5b600056'],
+      ['says more than anybody reads', '0x62ffffff6000f3'],
+    ])('takes a contract that %s for a no, in one round trip', async (_, code) => {
+      const broken = await deployBatchPayer(devnet);
+      const txHash = await broken.pay([{ amountBaseUnits: PRICE }]);
+      await callRpc(devnet.rpcUrl, 'anvil_setCode', [broken.address, code]);
+      const request = { reference: await createReferenceNow(), signature: `0x${'22'.repeat(64)}1b` } as const;
+      rpc.requests.length = 0;
+      expect(await ask(txHash, { request })).toEqual({ outcome: 'refused', failure: 'signature_invalid' });
+      expect(rpc.requests.filter((methods) => methods.includes('eth_call'))).toHaveLength(1);
+    });
+
     it('takes a contract that reverts for a no, and trouble of the chain for none', async () => {
       const txHash = await wallet.pay([{ amountBaseUnits: PRICE }]);
       const reference = await createReferenceNow();
