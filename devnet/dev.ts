@@ -130,18 +130,27 @@ function showAddresses(state: DevState, folder: DevFolder): void {
   const [account] = state.accounts;
   const file = relative(process.cwd(), folder.stateFile);
   const lines: [string, string][] = [
-    ['gateway', `${state.baseUrl}    curl -i ${state.baseUrl}/api/weather`],
+    ['gateway', `${state.baseUrl}${portNote(state.baseUrl, 'PORT', USUAL_PORTS.gateway)}`],
+    ['', `curl -i ${state.baseUrl}/api/weather`],
     ['chain', `${state.rpcUrl}    chain id ${state.chainId}, a block per transaction`],
     ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
     ['explorer', `${state.explorerUrl}/tx/<transaction hash>`],
     ['USDC', state.asset],
     ['pays to', state.payTo],
-    ['a payer', `${account?.address}    key ${account?.privateKey}`],
+    ['a payer', `${account?.address}`],
+    ['its key', `${account?.privateKey}`],
     ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
   ];
   console.log('\nTollgate runs. Ctrl-C stops it.\n');
   for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
   console.log('');
+}
+
+/** Says so when the gateway is not where it was asked to be. */
+function portNote(url: string, setting: string, usual: number): string {
+  const wanted = readPort(process.env[setting]) ?? usual;
+  const isElsewhere = wanted !== 0 && new URL(url).port !== String(wanted);
+  return isElsewhere ? `    (port ${wanted} was taken)` : '';
 }
 
 function showFailure({ name, exit, logs }: ProcessFailure): number {

@@ -12,6 +12,10 @@ export interface Exchange {
 
 const SHOWN_ANSWER_HEADERS = ['Content-Type', 'Cache-Control', 'Retry-After', X_PAYMENT_FAILURE, IDEMPOTENT_REPLAYED];
 
+/** The terminal's width; a pipe takes everything. */
+const COLUMNS = process.stdout.isTTY ? Math.max(process.stdout.columns || 80, 60) : Infinity;
+const shownProofs = new Set<string>();
+
 /** Sends a GET and prints request and answer for people: the headers that matter, the proof decoded, JSON indented. */
 export async function showExchange(url: string, headers: Record<string, string> = {}): Promise<Exchange> {
   const { pathname, host } = new URL(url);
@@ -27,14 +31,26 @@ export async function showExchange(url: string, headers: Record<string, string> 
     if (value !== null) console.log(`  < ${name}: ${value}`);
   }
   const body = parseJson(text);
-  console.log(indent(typeof body === 'string' ? body : JSON.stringify(body, null, 2), '    '));
+  show(indent(typeof body === 'string' ? body : JSON.stringify(body, null, 2), '    '));
   return { status: response.status, headers: response.headers, text, body };
 }
 
 function showRequestHeader(name: string, value: string): void {
   if (name !== X_PAYMENT) return console.log(`  > ${name}: ${value}`);
+  if (shownProofs.has(value)) return console.log(`  > ${name}: ${value.slice(0, 40)}…   the same as above`);
+  shownProofs.add(value);
   console.log(`  > ${name}: ${value.slice(0, 40)}…   base64 of`);
-  console.log(indent(JSON.stringify(parseJson(Buffer.from(value, 'base64').toString('utf8')), null, 2), '      '));
+  show(indent(JSON.stringify(parseJson(Buffer.from(value, 'base64').toString('utf8')), null, 2), '      '));
+}
+
+/** Prints the text; what does not fit into a line of the terminal loses its middle, which in a reference is random. */
+function show(text: string): void {
+  for (const line of text.split('\n')) console.log(line.length <= COLUMNS ? line : shorten(line));
+}
+
+function shorten(line: string): string {
+  const end = 20;
+  return `${line.slice(0, COLUMNS - end - 1)}…${line.slice(-end)}`;
 }
 
 function parseJson(text: string): unknown {

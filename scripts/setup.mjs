@@ -3,7 +3,7 @@
 //   node scripts/setup.mjs                 everything
 //   node scripts/setup.mjs --packages      only node_modules
 //   node scripts/setup.mjs --redis-server  a server program even when REDIS_URL answers: tests start and kill their own
-import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -74,11 +74,11 @@ async function withLock(path, work) {
   try {
     await work();
   } finally {
-    unlinkSync(path);
+    rmSync(path, { force: true });
   }
 }
 
-/** A lock whose process is gone is no lock. */
+/** A lock whose process is gone (Ctrl-C) is no lock. */
 function takeLock(path) {
   try {
     writeFileSync(path, String(process.pid), { flag: 'wx' });
@@ -90,7 +90,9 @@ function takeLock(path) {
     const holder = Number(readFileSync(path, 'utf8'));
     if (holder > 0) process.kill(holder, 0);
   } catch (error) {
-    if (error.code === 'ESRCH') unlinkSync(path);
+    if (error.code === 'ESRCH') rmSync(path, { force: true });
+    // Gone already, or just now: try again at once.
+    if (error.code === 'ESRCH' || error.code === 'ENOENT') return takeLock(path);
   }
   return false;
 }
