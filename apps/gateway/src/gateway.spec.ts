@@ -334,7 +334,9 @@ describe('the limit of waiting payments', () => {
       await send(behind.port, { path: '/api/weather', headers });
     }
     await behind.stop();
-    const [first, second, third, mapped, plain] = verifier.questions.map(({ clientAddress }) => clientAddress);
+    const [first, second, third, mapped, plain] = verifier.questions
+      .slice(-5)
+      .map(({ clientAddress }) => clientAddress);
     expect([first === second, first === third, mapped === plain]).toEqual([true, false, true]);
   });
 });
