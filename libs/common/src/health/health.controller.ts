@@ -8,11 +8,14 @@ import { READINESS_CHECKS, type ReadinessChecks } from './readiness-checks.js';
 const CHECK_TIMEOUT_MS = 2_000;
 /** Anybody may ask: however many do, a dependency is asked twice a second. */
 const CHECK_EVERY_MS = 500;
+/** Whoever starts the process asks from the first moment on; what is still connecting then is no fault. */
+const STARTING_MS = 3_000;
 
 @Controller('health')
 export class HealthController {
   readonly #logger = new Logger('Health');
   readonly #failing = new Set<string>();
+  readonly #startedMs = performance.now();
 
   constructor(
     @Inject(HealthCheckService) private readonly health: HealthCheckService,
@@ -65,7 +68,7 @@ export class HealthController {
   }
 
   #report(name: string, error: unknown): void {
-    if (this.#failing.has(name)) return;
+    if (this.#failing.has(name) || performance.now() - this.#startedMs < STARTING_MS) return;
     this.#failing.add(name);
     this.#logger.warn(`not ready: ${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
