@@ -11,10 +11,9 @@ const DELAY_MS = 50;
 const ROUND_TRIPS = 40;
 
 const CASES: PaidCase[] = [
-  { inFlight: 1, kind: 'bare', requests: 40, peerRequests: 4 },
-  { inFlight: 32, kind: 'bare', requests: 1_000, peerRequests: 96 },
-  { inFlight: 64, kind: 'bare', requests: 2_000, peerRequests: 128 },
-  { inFlight: 256, kind: 'bare', requests: 4_000, peerRequests: 0 },
+  { inFlight: 1, kind: 'bare', requests: 30, peerRequests: 4 },
+  { inFlight: 32, kind: 'bare', requests: 1_000, peerRequests: 64 },
+  { inFlight: 256, kind: 'bare', requests: 3_000, peerRequests: 0 },
 ];
 const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 500, peerRequests: 32 }];
 

@@ -5,11 +5,11 @@ import { withCleanup } from '../with-cleanup.js';
 import { compareWithPeers, FLOOR, measurePaidCases, type PaidCase } from './paid-cases.js';
 
 const CASES: PaidCase[] = [
-  { inFlight: 1, kind: 'bare', requests: 800, peerRequests: 40 },
-  { inFlight: 32, kind: 'bare', requests: 3_000, peerRequests: 160 },
-  { inFlight: 64, kind: 'bare', requests: 5_000, peerRequests: 160 },
-  { inFlight: 256, kind: 'bare', requests: 6_000, peerRequests: 0 },
-  { inFlight: 64, kind: 'locked', requests: 4_000, peerRequests: 0 },
+  { inFlight: 1, kind: 'bare', requests: 300, peerRequests: 12 },
+  { inFlight: 32, kind: 'bare', requests: 1_500, peerRequests: 64 },
+  { inFlight: 64, kind: 'bare', requests: 2_000, peerRequests: 0 },
+  { inFlight: 256, kind: 'bare', requests: 3_000, peerRequests: 0 },
+  { inFlight: 64, kind: 'locked', requests: 2_000, peerRequests: 0 },
 ];
 const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 1_000, peerRequests: 64 }];
 

@@ -12,6 +12,9 @@ export interface LoadOptions {
   expectedStatus: number;
 }
 
+/** An answer that takes longer does not come. */
+const ANSWER_WITHIN_MS = 10_000;
+
 /** The first answer that was not as expected, to say why a run failed. */
 export interface LoadResult extends Sample {
   firstFailure?: string;
@@ -56,8 +59,12 @@ export async function sendEach({ urls, requests, inFlight, expectedStatus }: Loa
         send();
       });
       socket.on('error', () => undefined);
+      socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy());
       socket.on('close', () => {
-        if (next < requests.length) note('the connection was closed');
+        if (index >= 0 && latencies[index] === 0) {
+          latencies[index] = performance.now() - sentMs;
+          note(`no answer: the connection was closed, or silent for ${ANSWER_WITHIN_MS} ms`);
+        }
         resolve();
       });
       send();
@@ -67,6 +74,8 @@ export async function sendEach({ urls, requests, inFlight, expectedStatus }: Loa
   await Promise.all(sockets.map(drive));
   const seconds = (performance.now() - startedMs) / 1000;
   for (const socket of sockets) socket.destroy();
+  // Sent by nobody, when all connections were lost.
+  failed += requests.length - Math.min(next, requests.length);
   latencies.sort();
   return {
     perSecond: (requests.length - failed) / seconds,
