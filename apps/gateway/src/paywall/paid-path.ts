@@ -1,21 +1,20 @@
-/** A `PaidRoute.path`, parsed: literal segments, `:name` segments, and `*` as the last one. */
+import { parsePathPattern, type PathPattern } from './path-pattern.js';
+
+/** A `PaidRoute.path`, parsed. */
 export class PaidPath {
   /** Set when the path has no parameters. */
   readonly literal: string | null;
-  readonly #segments: readonly Segment[];
+  readonly #pattern: PathPattern;
 
-  private constructor(segments: readonly Segment[]) {
-    this.#segments = segments;
-    const literals = segments.filter((segment) => segment.kind === 'literal');
-    this.literal =
-      literals.length === segments.length ? `/${literals.map(({ text }) => encodeSegment(text)).join('/')}` : null;
+  private constructor(pattern: PathPattern) {
+    this.#pattern = pattern;
+    const texts = pattern.flatMap((part) => (part.kind === 'text' ? encodeSegment(part.text) : []));
+    this.literal = texts.length === pattern.length ? `/${texts.join('/')}` : null;
   }
 
-  /** @throws TypeError for a pattern that is not one of the three kinds of segment. */
-  static parse(pattern: string): PaidPath {
-    if (!pattern.startsWith('/')) throw new TypeError(`The path ${pattern} does not begin with a slash.`);
-    const texts = pattern === '/' ? [] : pattern.slice(1).split('/');
-    return new PaidPath(texts.map((text, at) => parseSegment(text, at === texts.length - 1, pattern)));
+  /** @throws PathPatternError saying what to write instead */
+  static parse(path: string): PaidPath {
+    return new PaidPath(parsePathPattern(path));
   }
 
   /**
@@ -25,29 +24,19 @@ export class PaidPath {
   fill(params: Readonly<Record<string, string>>): string | null {
     if (this.literal !== null) return this.literal;
     let path = '';
-    for (const segment of this.#segments) {
-      if (segment.kind === 'literal') {
-        path += `/${encodeSegment(segment.text)}`;
+    for (const part of this.#pattern) {
+      if (part.kind === 'text') {
+        path += `/${encodeSegment(part.text)}`;
         continue;
       }
-      const value = params[segment.name] ?? '';
-      const parts = segment.kind === 'rest' ? value.split('/') : [value];
-      for (const part of parts) {
-        if (!isSafeSegment(part)) return null;
-        path += `/${encodeSegment(part)}`;
+      const values = part.kind === 'rest' ? (params['*'] ?? '').split('/') : [params[part.name] ?? ''];
+      for (const value of values) {
+        if (!isSafeSegment(value)) return null;
+        path += `/${encodeSegment(value)}`;
       }
     }
     return path;
   }
-}
-
-type Segment = { kind: 'literal'; text: string } | { kind: 'parameter' | 'rest'; name: string };
-
-function parseSegment(text: string, isLast: boolean, pattern: string): Segment {
-  if (text === '*' && isLast) return { kind: 'rest', name: '*' };
-  if (/^:[a-z_][a-z0-9_]*$/i.test(text)) return { kind: 'parameter', name: text.slice(1) };
-  if (/^[^:*?#%\s]+$/.test(text) && isSafeSegment(text)) return { kind: 'literal', text };
-  throw new TypeError(`The path ${pattern} has a segment "${text}" that is neither literal, nor :name, nor a last *.`);
 }
 
 // Dot segments, also with the `;` parameters some servers cut off; slashes; control characters; half a surrogate pair.

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 
 import { startRawUpstream, startUpstream, type Upstream } from '../../../../../test/flows/start-upstream.js';
 import { UpstreamError, type ResourceRequest } from '../../paywall/paid-route.js';
-import { parsePathPattern } from './path-pattern.js';
+import { parsePathPattern } from '../../paywall/path-pattern.js';
 import { ProxyResource, type ProxyOptions } from './proxy-resource.js';
 import { UpstreamPath } from './upstream-path.js';
 

@@ -1,6 +1,6 @@
 import { isSafeSegment } from '../../paywall/paid-path.js';
 import { UpstreamError } from '../../paywall/paid-route.js';
-import { parameterNames, type PathPattern, type PatternPart } from './path-pattern.js';
+import { parameterNames, type PathPattern, type PatternPart } from '../../paywall/path-pattern.js';
 
 export class UpstreamPathError extends Error {
   constructor(

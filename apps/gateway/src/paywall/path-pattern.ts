@@ -6,7 +6,7 @@ export type PatternPart =
 
 export type PathPattern = readonly PatternPart[];
 
-export class PathPatternError extends Error {}
+export class PathPatternError extends TypeError {}
 
 const TEXT = /^[\w.~!$&'+,=@-]+$/;
 const PARAMETER = /^:[a-z]\w*$/i;
