@@ -1,7 +1,7 @@
 import { parseChallenge, PaymentError, type PaymentChallenge } from '@tollgate/protocol';
 
 /** A challenge is below 1 KiB; what is far longer is not read. */
-export const MAX_CHALLENGE_BYTES = 64 * 1024;
+const MAX_CHALLENGE_BYTES = 64 * 1024;
 
 /** At most `limit` bytes of the body, or null when it is longer. */
 async function readBounded(response: Response, limit: number): Promise<Uint8Array | null> {

@@ -1,7 +1,7 @@
 import { Setting } from '@tollgate/common';
 import { IsIn, IsLatitude, IsLongitude, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
 
-export const WEATHER_SOURCES = ['sample', 'open-meteo'] as const;
+const WEATHER_SOURCES = ['sample', 'open-meteo'] as const;
 
 export class WeatherEnvironment {
   @Setting({ help: 'Price of GET /api/weather in the asset.' })

@@ -1,4 +1,4 @@
-import { isHash, type Hex } from '@tollgate/protocol';
+import { isAddress, isHash, type Hex } from '@tollgate/protocol';
 
 import { ChainUnavailableError } from './chain-unavailable-error.js';
 
@@ -8,7 +8,6 @@ export function malformed(what: string): never {
 }
 
 const QUANTITY = /^0x[0-9a-fA-F]{1,13}$/;
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const DATA = /^0x(?:[0-9a-fA-F]{2})*$/;
 
 export function parseObject(value: unknown, name: string): Record<string, unknown> {
@@ -29,8 +28,7 @@ export function parseHash(value: unknown, name: string): Hex {
 
 /** 20 bytes, in lower case. */
 export function parseAddress(value: unknown, name: string): Hex {
-  if (typeof value !== 'string' || !ADDRESS.test(value)) return malformed(`a ${name} that is no address`);
-  return value.toLowerCase() as Hex;
+  return isAddress(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is no address`);
 }
 
 /** Any whole number of bytes, none included, in lower case. */

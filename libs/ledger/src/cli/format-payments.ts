@@ -3,7 +3,7 @@ import type { PaymentDetails, PaymentListing } from '../read-payments.js';
 import type { RecordedRefusal } from '../read-refusals.js';
 
 /** Aligns columns; the last one may be as long as it likes. */
-export function formatTable(head: string[], rows: string[][]): string {
+function formatTable(head: string[], rows: string[][]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
   const line = (row: string[]): string =>
     row

@@ -14,7 +14,7 @@ import {
   Min,
 } from 'class-validator';
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const text = { message: '$property must be text' };
 

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../paywall/paid-route.js';
 import { parseOpenMeteo } from './parse-open-meteo.js';
 import type { WeatherReading, WeatherSource } from './weather-source.js';
 
-export const OPEN_METEO_URL = 'https://api.open-meteo.com';
+const OPEN_METEO_URL = 'https://api.open-meteo.com';
 
 export interface OpenMeteoOptions {
   readonly latitude: number;
