@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { changeResult, type RpcFault } from '../../apps/verifier/testing/rpc-stand-in.js';
 import { transferTokens } from '../../devnet/transfer-tokens.js';
 import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
-import { waitFor } from '../harness/retry.js';
+import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
 
 const QUOTE = '/v1/quotes/A';
@@ -72,7 +72,9 @@ describe('when the RPC server', () => {
     ]);
     expect(shop.upstream.requests).toEqual([]);
     shop.rpc.fail(undefined);
-    expect(await outcomeOf(redeem(proof))).toEqual([200, null]);
+    // A receipt that was too long is not asked for again at once; nothing else may keep a payer waiting.
+    const isTooLong = typeof fault === 'object' && fault.kind === 'flood';
+    await retryUntilPaid(() => redeem(proof), isTooLong ? [503] : []);
   });
 
   it('takes at most a part of a body without end', () => {
