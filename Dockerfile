@@ -33,4 +33,5 @@ COPY --from=pruned /app/deploy ./deploy
 USER node
 EXPOSE 4020 4021 4022
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 CMD ["node", "deploy/healthcheck.mjs"]
-CMD ["node", "--enable-source-maps", "dist/apps/gateway/main.js"]
+# A young generation that is not shrunk while idle: half the time of an answer otherwise goes to collecting garbage.
+CMD ["node", "--enable-source-maps", "--min-semi-space-size=16", "dist/apps/gateway/main.js"]
