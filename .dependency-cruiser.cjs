@@ -23,6 +23,20 @@ module.exports = {
       to: { path: '^(apps|devnet|test|libs/(common|ledger))' },
     },
     {
+      name: 'agent-kit-stands-on-client-and-protocol',
+      comment: 'The agent kit is published: it may not reach into the services, and needs no framework of theirs.',
+      severity: 'error',
+      from: { path: '^libs/agent-kit/src', pathNot: '\\.spec\\.ts$' },
+      to: { path: ['^(apps|devnet|test|libs/(common|ledger))', 'node_modules/@nestjs/'] },
+    },
+    {
+      name: 'only-signing-files-see-private-keys',
+      comment: 'A key that few files can touch is a key that few files can leak.',
+      severity: 'error',
+      from: { path: '^libs/agent-kit/src', pathNot: ['\\.spec\\.ts$', '/signing/'] },
+      to: { path: 'node_modules/viem/.*accounts', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'ledger-has-no-framework',
       comment: 'The ledger is used by any process; Nest wiring belongs to the applications.',
       severity: 'error',
