@@ -1,0 +1,62 @@
+/**
+ * Every code with its suggested handling. The specification's table of errors (section "Errors") tells callers to look for
+ * key words in `message`; each code names here the word its messages carry, or null where the table has none.
+ */
+export const AGENT_KIT_ERRORS = {
+  NETWORK_ERROR: { keyword: 'network', suggestion: 'Check RPC_URL; wait 5000 ms and try again.' },
+  INSUFFICIENT_FUNDS: { keyword: 'insufficient funds', suggestion: 'Add native funds to the wallet.' },
+  INSUFFICIENT_BALANCE: { keyword: null, suggestion: 'Use a smaller amount, or add tokens to the wallet.' },
+  GAS_ESTIMATION_FAILED: { keyword: 'gas', suggestion: 'Reduce the amount or raise the gas limit.' },
+  REVERTED: { keyword: 'revert', suggestion: 'Check the parameters and try again.' },
+  SLIPPAGE: { keyword: 'slippage', suggestion: 'Increase the slippage tolerance.' },
+  INSUFFICIENT_LIQUIDITY: { keyword: 'liquidity', suggestion: 'Change the amount or the pair.' },
+  INSUFFICIENT_COLLATERAL: { keyword: 'collateral', suggestion: 'Add collateral.' },
+  INSUFFICIENT_MARGIN: { keyword: 'margin', suggestion: 'Add margin.' },
+  LEVERAGE_TOO_HIGH: { keyword: 'leverage', suggestion: 'Reduce the leverage; 20x is the most.' },
+  BELOW_MINIMUM: { keyword: 'minimum amount', suggestion: 'Raise the amount.' },
+  INVALID_PRIVATE_KEY: {
+    keyword: 'Invalid private key',
+    suggestion: 'Verify the format of the key: 32 bytes in hexadecimal.',
+  },
+  INVALID_CONFIGURATION: { keyword: null, suggestion: 'Correct the settings that the message names.' },
+  INVALID_INPUT: { keyword: null, suggestion: 'Correct the inputs that the message names.' },
+  UNKNOWN_OPERATION: { keyword: null, suggestion: 'Use one of the operations that the kit lists.' },
+  UNKNOWN_TOKEN: { keyword: null, suggestion: 'Give the address of the token contract.' },
+  AMBIGUOUS_TOKEN: { keyword: null, suggestion: 'Give the address of the token that is meant.' },
+  PROTOCOL_UNAVAILABLE: {
+    keyword: null,
+    suggestion: 'Use a chain where the protocol is deployed, or add a plugin for it.',
+  },
+  PROTOCOL_FAILED: { keyword: null, suggestion: 'Look at the reason; the protocol refused the operation.' },
+  POLICY_VIOLATION: { keyword: null, suggestion: 'Ask the owner of the wallet to change its policy.' },
+  READ_ONLY: { keyword: null, suggestion: 'Create the kit with an executor that may send.' },
+  DECLINED: { keyword: null, suggestion: 'Ask again when the person wants it.' },
+  PLAN_EXPIRED: { keyword: null, suggestion: 'Make a new plan; prices may have moved.' },
+  PAYMENT_FAILED: { keyword: null, suggestion: 'Look at the reason; the payment stays in the payment store.' },
+  TIMEOUT: { keyword: null, suggestion: 'Look at the block explorer before trying again.' },
+} as const satisfies Record<string, { keyword: string | null; suggestion: string }>;
+
+export type AgentKitErrorCode = keyof typeof AGENT_KIT_ERRORS;
+
+export interface AgentKitErrorOptions {
+  /** The facts; never a secret. */
+  details?: Readonly<Record<string, unknown>>;
+  cause?: unknown;
+  /** The next step, where there is a better one than the code's own. */
+  suggestion?: string;
+}
+
+/** Every error of the kit: a stable `code`, one sentence with the documented key word, the facts, the suggested handling. */
+export class AgentKitError extends Error {
+  readonly code: AgentKitErrorCode;
+  readonly suggestion: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: AgentKitErrorCode, message: string, options: AgentKitErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AgentKitError';
+    this.code = code;
+    this.suggestion = options.suggestion ?? AGENT_KIT_ERRORS[code].suggestion;
+    this.details = options.details ?? {};
+  }
+}

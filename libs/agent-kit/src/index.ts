@@ -1,0 +1,17 @@
+export { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from './agent-kit-error.js';
+export {
+  defineRead,
+  defineWrite,
+  type Operation,
+  type OperationContext,
+  type ReadOperation,
+  type WriteOperation,
+} from './operations/operation.js';
+export type { Approval, Fee, PaymentTerms, Plan, PlanDraft, Step, StepFailures } from './plan/plan.js';
+export type { OperationPlugin, Plugin, ProtocolPlugin } from './protocols/plugin.js';
+export type * from './protocols/protocol.js';
+export type { ChainRegistry } from './registry/registry.js';
+export type { TokenResolver } from './tokens/resolve-token.js';
+export { NATIVE_TOKEN, type ListedToken, type Token, type TokenAmount } from './tokens/token.js';
+export { cleanUntrusted, quoteUntrusted } from './tokens/untrusted-text.js';
+export { VERSION } from './version.js';

@@ -1,0 +1,53 @@
+import { isAddress } from 'viem';
+import { z } from 'zod';
+
+// Longer text is no amount: 78 digits hold any uint256, and no token has more than 255 decimals.
+const MAX_AMOUNT_LENGTH = 78 + 1 + 255;
+
+/** A decimal amount in whole units of a token; parsed with the token's decimals later, exactly. */
+export const amountSchema = z
+  .string()
+  .max(MAX_AMOUNT_LENGTH)
+  .regex(/^\d+(\.\d+)?$/, 'write digits with an optional point, for example 1.5')
+  .refine((text) => /[1-9]/.test(text), 'must be more than 0')
+  .describe('Decimal amount in whole units, for example "1.5"');
+
+/** An amount, or `MAX` for all of it. */
+export const amountOrMaxSchema = z
+  .union([z.literal('MAX'), amountSchema])
+  .describe('Decimal amount in whole units, or MAX for all of it');
+
+export const addressSchema = z
+  .string()
+  .refine((text) => isAddress(text, { strict: true }), 'must be an address: 0x and 40 hexadecimal digits')
+  .transform((text) => text)
+  .describe('Address: 0x and 40 hexadecimal digits');
+
+/** What names a token: `0x0`, an address, or a symbol of the chain's token list. Resolved by `TokenResolver`. */
+export const tokenSchema = z
+  .string()
+  .min(1)
+  .max(64)
+  .describe('Token: 0x0 for the native token, a contract address, or a symbol of the token list');
+
+const digits = (schema: z.ZodNumber) =>
+  z.preprocess((value) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value), schema);
+
+export const slippageSchema = digits(z.number().int().min(0).max(5_000))
+  .optional()
+  .describe('Slippage tolerance in basis points; 100 is 1 %');
+
+export const leverageSchema = digits(z.number().int().min(1)).optional().describe('Leverage, a whole number; 1 to 20');
+
+export const percentSchema = digits(z.number().int().min(1).max(100)).optional().describe('Percent, 1 to 100');
+
+/** `fee` of a pool in hundredths of a basis point, as Uniswap v3 counts it. */
+export const poolFeeSchema = digits(z.number().int().min(0).max(1_000_000))
+  .optional()
+  .describe('Fee tier of the pool in millionths: 3000 is 0.3 %');
+
+export const tokenIdSchema = z
+  .string()
+  .regex(/^\d{1,78}$/, 'must be a whole number in digits')
+  .refine((text) => BigInt(text) < 2n ** 256n, 'does not fit into 256 bits')
+  .describe('Number of the token, in digits');

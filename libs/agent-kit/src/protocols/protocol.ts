@@ -1,0 +1,199 @@
+import type { Address, PublicClient } from 'viem';
+
+import type { Approval, Fee, Step } from '../plan/plan.js';
+import type { TokenResolver } from '../tokens/resolve-token.js';
+import type { Token, TokenAmount } from '../tokens/token.js';
+
+/** What an adapter may use. Reading only: an adapter returns calls, it never sends. */
+export interface ProtocolEnvironment {
+  chainId: number;
+  client: PublicClient;
+  tokens: TokenResolver;
+  fetch: typeof globalThis.fetch;
+}
+
+/** What an adapter wants done: allowances first, then its own calls. */
+export interface ProtocolAction {
+  approvals: readonly Approval[];
+  calls: readonly Step[];
+}
+
+export interface SwapQuote {
+  from: Token;
+  to: Token;
+  amountIn: bigint;
+  expectedOut: bigint;
+  fees: readonly Fee[];
+  /** The way through the pools, for people. */
+  route: string;
+}
+
+export interface SwapProtocol {
+  readonly name: string;
+  /** @throws AgentKitError `INSUFFICIENT_LIQUIDITY` when no pool has a price for the amount. */
+  quote(request: { from: Token; to: Token; amountIn: bigint; account: Address }): Promise<SwapQuote>;
+  /** The calls that swap for at least `minimumOut`, or revert. */
+  createSwap(
+    quote: SwapQuote,
+    terms: { minimumOut: bigint; slippageBps: number; recipient: Address; deadlineSeconds: bigint },
+  ): Promise<ProtocolAction>;
+}
+
+export interface LiquidityPosition {
+  positionId: string;
+  tokenA: Token;
+  tokenB: Token;
+  /** Fee tier in millionths. */
+  fee: number;
+  amountA: bigint;
+  amountB: bigint;
+  /** Earned and not collected. */
+  owedA: bigint;
+  owedB: bigint;
+}
+
+export interface LiquidityProtocol {
+  readonly name: string;
+  createAdd(request: {
+    amounts: readonly [TokenAmount, TokenAmount];
+    fee: number;
+    slippageBps: number;
+    recipient: Address;
+    deadlineSeconds: bigint;
+  }): Promise<ProtocolAction & { minimums: readonly [TokenAmount, TokenAmount] }>;
+  createRemove(request: {
+    positionId: bigint;
+    percent: number;
+    slippageBps: number;
+    recipient: Address;
+    deadlineSeconds: bigint;
+  }): Promise<ProtocolAction & { minimums: readonly [TokenAmount, TokenAmount] }>;
+  readPositions(account: Address): Promise<readonly LiquidityPosition[]>;
+}
+
+export interface LendingMarket {
+  token: Token;
+  /** Of the collateral's value, the part that may be borrowed: decimal text, `0.8`. */
+  collateralFactor: string;
+  /** Per year, as decimal text in percent. */
+  supplyRatePercent: string;
+  borrowRatePercent: string;
+  cash: bigint;
+}
+
+export interface LendingPosition {
+  supplied: readonly TokenAmount[];
+  borrowed: readonly TokenAmount[];
+  /** What may still be borrowed, and by how much the debt is too high, in the unit of the protocol's prices (decimal text). */
+  available: string;
+  shortfall: string;
+  /** Collateral that counts, divided by debt, as decimal text; null without a debt. Below 1 the position can be liquidated. */
+  health: string | null;
+}
+
+export interface LendingProtocol {
+  readonly name: string;
+  readMarkets(): Promise<readonly LendingMarket[]>;
+  readPosition(account: Address): Promise<LendingPosition>;
+  /** The market's token for a symbol. @throws AgentKitError `UNKNOWN_TOKEN` naming the markets there are. */
+  resolveMarket(symbol: string): Promise<Token>;
+  createSupply(amount: TokenAmount, account: Address): Promise<ProtocolAction>;
+  createRedeem(
+    token: Token,
+    amountBaseUnits: bigint | 'MAX',
+    account: Address,
+  ): Promise<ProtocolAction & { atLeast: TokenAmount }>;
+  createBorrow(amount: TokenAmount, account: Address): Promise<ProtocolAction>;
+  createRepay(
+    token: Token,
+    amountBaseUnits: bigint | 'MAX',
+    account: Address,
+  ): Promise<ProtocolAction & { atMost: TokenAmount }>;
+}
+
+export interface StakingPosition {
+  staked: TokenAmount;
+  worthWei: bigint;
+  queued: readonly { ticketId: string; amountWei: bigint; claimableAtMs: number }[];
+  claimableWei: bigint;
+}
+
+export interface StakingProtocol {
+  readonly name: string;
+  /** The receipt token. */
+  readStakedToken(): Promise<Token>;
+  quoteStake(amountWei: bigint): Promise<TokenAmount>;
+  quoteUnstake(shares: bigint): Promise<{ amountWei: bigint; unbondingSeconds: number }>;
+  createStake(amountWei: bigint): Promise<ProtocolAction>;
+  createUnstake(shares: bigint): Promise<ProtocolAction>;
+  createClaim(account: Address): Promise<ProtocolAction & { amountWei: bigint }>;
+  readPosition(account: Address): Promise<StakingPosition>;
+}
+
+/** All numbers as decimal text; prices in the quote asset, quantities in the base asset. */
+export interface PerpsProduct {
+  id: string;
+  symbol: string;
+  baseAsset: string;
+  quoteAsset: string;
+  active: boolean;
+  markPrice: string;
+  increment: string;
+  minQuantity: string;
+  maxQuantity: string;
+  makerFee: string;
+  takerFee: string;
+  initialWeight: string;
+  maintenanceWeight: string;
+}
+
+export interface PerpsPosition {
+  product: string;
+  side: 'long' | 'short';
+  quantity: string;
+  entryPrice: string;
+  margin: string;
+  unrealizedPnl: string;
+  liquidationPrice: string;
+}
+
+export interface PerpsProtocol {
+  readonly name: string;
+  readMarginToken(): Promise<Token>;
+  readProducts(): Promise<readonly PerpsProduct[]>;
+  readAccount(account: Address): Promise<{ freeMargin: TokenAmount; positions: readonly PerpsPosition[] }>;
+  createDeposit(amount: TokenAmount): Promise<ProtocolAction>;
+  createWithdraw(amount: TokenAmount): Promise<ProtocolAction>;
+  /** @throws AgentKitError `LEVERAGE_TOO_HIGH`, `INSUFFICIENT_MARGIN`, `INVALID_INPUT` for an unknown product or quantity. */
+  createOpen(request: {
+    product: string;
+    side: 'long' | 'short';
+    quantity: string;
+    leverage: number;
+    slippageBps: number;
+    account: Address;
+  }): Promise<ProtocolAction & { locks: TokenAmount; fees: readonly Fee[]; limitPrice: string }>;
+  createClose(request: {
+    product: string;
+    /** Null: all of it. */
+    quantity: string | null;
+    slippageBps: number;
+    account: Address;
+  }): Promise<ProtocolAction & { fees: readonly Fee[]; limitPrice: string }>;
+}
+
+/** One protocol of each kind that operations can ask for. */
+export interface ProtocolKinds {
+  swap: SwapProtocol;
+  liquidity: LiquidityProtocol;
+  lending: LendingProtocol;
+  staking: StakingProtocol;
+  perps: PerpsProtocol;
+}
+
+export type ProtocolKind = keyof ProtocolKinds;
+
+export interface ProtocolSet {
+  /** @throws AgentKitError `PROTOCOL_UNAVAILABLE` when the chain has none of this kind. */
+  require<Kind extends ProtocolKind>(kind: Kind): ProtocolKinds[Kind];
+}

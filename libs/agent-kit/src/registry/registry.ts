@@ -1,0 +1,17 @@
+import type { Address } from 'viem';
+
+import type { ProtocolPlugin } from '../protocols/plugin.js';
+import type { ProtocolKind } from '../protocols/protocol.js';
+import type { ListedToken } from '../tokens/token.js';
+
+/** What the kit knows of one chain: its tokens, and which protocols are deployed where. */
+export interface ChainRegistry {
+  chainId: number;
+  name: string;
+  native: { symbol: string; decimals: 18 };
+  explorerUrl: string | null;
+  /** The wrapped native token, where the protocols use one. */
+  wrappedNative: Address | null;
+  tokens: readonly ListedToken[];
+  protocols: readonly { [Kind in ProtocolKind]: ProtocolPlugin<Kind> }[ProtocolKind][];
+}

@@ -1,0 +1,96 @@
+import { erc20Abi, getAddress, isAddress, isAddressEqual, zeroAddress, type Address, type PublicClient } from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import { NATIVE_TOKEN, type ListedToken, type Token } from './token.js';
+import { cleanSymbol, quoteUntrusted } from './untrusted-text.js';
+
+// What other libraries use for the native token; somebody who passes one of them means nothing else.
+const NATIVE_SPELLINGS: readonly string[] = [NATIVE_TOKEN, zeroAddress, '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'];
+
+export interface TokenResolver {
+  /** The native token. */
+  readonly native: Token;
+  /** The chain's token list. */
+  readonly listed: readonly Token[];
+  /**
+   * A token from `0x0`, an address, or a listed symbol.
+   * @throws AgentKitError `UNKNOWN_TOKEN` for a symbol that is not listed or an address without a token, `AMBIGUOUS_TOKEN`
+   * for a symbol of several.
+   */
+  resolve(reference: string): Promise<Token>;
+}
+
+/** Reads what is not listed from the chain, once each; never searches the web for a symbol. */
+export function createTokenResolver(
+  client: PublicClient,
+  native: { symbol: string; decimals: number },
+  list: readonly ListedToken[],
+): TokenResolver {
+  const nativeToken: Token = { ...native, address: NATIVE_TOKEN, isNative: true, isListed: true };
+  const listed = list.map(({ address, symbol, decimals }) => ({
+    address: getAddress(address),
+    symbol,
+    decimals,
+    isNative: false,
+    isListed: true,
+  }));
+  const known = new Map<string, Promise<Token>>();
+
+  const findSymbol = (symbol: string): Token => {
+    const wanted = symbol.toLowerCase();
+    if (native.symbol.toLowerCase() === wanted) return nativeToken;
+    const matches = listed.filter((_, index) => {
+      const { symbol: own = '', aliases = [] } = list[index] ?? {};
+      return [own, ...aliases].some((name) => name.toLowerCase() === wanted);
+    });
+    const [match, ...others] = matches;
+    if (match && others.length === 0) return match;
+    if (match) {
+      const choices = matches.map(({ address }) => address).join(', ');
+      throw new AgentKitError('AMBIGUOUS_TOKEN', `${matches.length} tokens are called ${match.symbol}: ${choices}.`, {
+        details: { symbol, addresses: matches.map(({ address }) => address) },
+      });
+    }
+    const symbols = [nativeToken, ...listed].map((token) => token.symbol);
+    throw new AgentKitError(
+      'UNKNOWN_TOKEN',
+      `${quoteUntrusted(symbol, 40)} is not in the token list of this chain, which has ${symbols.join(', ')}.`,
+      { details: { symbol: symbol.slice(0, 64), known: symbols } },
+    );
+  };
+
+  return {
+    native: nativeToken,
+    listed,
+    async resolve(reference) {
+      if (NATIVE_SPELLINGS.includes(reference.toLowerCase())) return nativeToken;
+      if (!isAddress(reference, { strict: false })) return findSymbol(reference);
+      const address = getAddress(reference);
+      const entry = listed.find((token) => isAddressEqual(token.address, address));
+      if (entry) return entry;
+      const reading = known.get(address) ?? readToken(client, address);
+      known.set(address, reading);
+      return reading.catch((error: unknown) => {
+        known.delete(address);
+        throw error;
+      });
+    },
+  };
+}
+
+async function readToken(client: PublicClient, address: Address): Promise<Token> {
+  const code = await client.getCode({ address });
+  const unknown = (why: string, cause?: unknown) =>
+    new AgentKitError('UNKNOWN_TOKEN', `${address} ${why}.`, { details: { address }, cause });
+  if (code === undefined || code === '0x') throw unknown('is not a contract on this chain');
+  const read = <Name extends 'decimals' | 'symbol'>(functionName: Name) =>
+    client.readContract({ address, abi: erc20Abi, functionName });
+  const [decimals, symbol] = await Promise.all([
+    read('decimals').catch((cause: unknown) => {
+      throw unknown('does not tell its decimals, so it is no ERC-20 token', cause);
+    }),
+    // Optional in the standard, and bytes32 in old tokens: a token without a readable symbol still has an address.
+    read('symbol').catch(() => ''),
+  ]);
+  return { address, symbol: cleanSymbol(symbol), decimals, isNative: false, isListed: false };
+}

@@ -1,0 +1,29 @@
+import type { Address } from 'viem';
+
+/** How every operation names the native token (specification, section "Native token address"). */
+export const NATIVE_TOKEN = '0x0';
+
+export interface Token {
+  /** The contract, or `0x0` for the native token. */
+  address: Address;
+  /** Safe to show: cut, and without control characters. It is still what a stranger wrote. */
+  symbol: string;
+  decimals: number;
+  isNative: boolean;
+  /** Whether the symbol comes from the chain's token list and not from the contract itself. */
+  isListed: boolean;
+}
+
+/** One entry of a chain's token list; the only source of symbols that may be resolved to addresses. */
+export interface ListedToken {
+  address: Address;
+  symbol: string;
+  decimals: number;
+  /** Other symbols that mean the same token here. */
+  aliases?: readonly string[];
+}
+
+export interface TokenAmount {
+  token: Token;
+  amountBaseUnits: bigint;
+}

@@ -1,0 +1,28 @@
+const MAX_LENGTH = 120;
+
+/**
+ * Text that a stranger wrote (a token's name, a revert reason, an answer's body), made safe to show to a person or a model:
+ * one line of printable characters, cut, and in quotes, so that it reads as data and never as an instruction.
+ */
+export function quoteUntrusted(text: string, maxLength = MAX_LENGTH): string {
+  return JSON.stringify(cleanUntrusted(text, maxLength));
+}
+
+/** The same without the quotes. */
+export function cleanUntrusted(text: string, maxLength = MAX_LENGTH): string {
+  // Cut before the replacing, or a megabyte of it would be worked through first.
+  const line = text
+    .slice(0, maxLength * 4)
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim();
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength)}…`;
+}
+
+/** A token's own symbol: at most 11 letters, digits and `.-+$₮`; everything else is left out. */
+export function cleanSymbol(symbol: string): string {
+  const clean = symbol
+    .slice(0, 1_000)
+    .replace(/[^\p{L}\p{N}.+$₮-]/gu, '')
+    .slice(0, 11);
+  return clean === '' ? 'UNNAMED' : clean;
+}
