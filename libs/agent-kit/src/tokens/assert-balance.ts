@@ -1,0 +1,31 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import type { OperationContext } from '../operations/operation.js';
+import { readBalance } from './read-balance.js';
+import type { TokenAmount } from './token.js';
+
+/**
+ * Compares base units with base units: the account has at least the amount, to the last unit. What the chain takes in
+ * fees is not counted here; the simulation finds out.
+ * @param message the error's exact text where a caller promises one; the figures stand in its `details` in any case.
+ * @throws AgentKitError `INSUFFICIENT_BALANCE`, for the native token `INSUFFICIENT_FUNDS`.
+ */
+export async function assertBalance(
+  context: Pick<OperationContext, 'client' | 'account'>,
+  { token, amountBaseUnits }: TokenAmount,
+  message?: string,
+): Promise<void> {
+  const balanceBaseUnits = await readBalance(context, token);
+  if (balanceBaseUnits >= amountBaseUnits) return;
+  const balance = formatTokenAmount(balanceBaseUnits, token.decimals);
+  const needed = formatTokenAmount(amountBaseUnits, token.decimals);
+  const figures = `${needed} ${token.symbol} needed, ${balance} ${token.symbol} there`;
+  throw token.isNative
+    ? new AgentKitError('INSUFFICIENT_FUNDS', message ?? `insufficient funds: ${figures}.`, {
+        details: { token: token.symbol, balance, needed },
+      })
+    : new AgentKitError('INSUFFICIENT_BALANCE', message ?? `Insufficient balance: ${figures}.`, {
+        details: { token: token.symbol, address: token.address, balance, needed },
+      });
+}
