@@ -11,7 +11,8 @@ export interface StepFailures {
   codes?: Readonly<Record<string, AgentKitErrorCode>>;
   /**
    * For calls that return an error number instead of reverting, and emit `Failure(uint256,uint256,uint256)`, as Compound v2
-   * does: the receipt says success, so the names and codes of all numbers but 0 stand here.
+   * does: the receipt says success, so the names and codes of all numbers but 0 stand here. The key is the error's number,
+   * `9`; or with the event's third number, the detail, `3:4`, which goes before the number alone.
    */
   returnCodes?: Readonly<Record<string, { name: string; code: AgentKitErrorCode }>>;
 }
