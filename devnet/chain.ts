@@ -3,10 +3,12 @@ import { randomInt } from 'node:crypto';
 import { encodeFunctionData, numberToHex, toHex, type Hex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 
+import type { DevnetContracts } from '../libs/agent-kit/src/registry/devnet-contracts.js';
 import { startAnvil } from './anvil.js';
 import type { Exit } from './child-process.js';
 import { readContracts } from './contracts.js';
 import { callRpc, callRpcBatch } from './json-rpc.js';
+import { deployProtocols } from './protocols/deploy-protocols.js';
 
 /** Where published x402 clients expect USDC on chain 1328. */
 export const USDC_ADDRESS: Hex = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
@@ -23,6 +25,8 @@ export interface ChainOptions {
   port?: number;
   /** The address to listen on; 127.0.0.1 unless given. */
   host?: string;
+  /** Swaps, lending, staking and perps too, seeded, and tokens to try them with. Without it (false), USDC alone. */
+  protocols?: boolean;
 }
 
 export interface DevnetAccount {
@@ -41,6 +45,8 @@ export interface Devnet {
   /** Ten more of the same for bulk work, so that their nonces meet nobody else's. */
   bulkSenders: Hex[];
   blockTimeSeconds: number | null;
+  /** Null on a chain that was started without the protocols. */
+  contracts: DevnetContracts | null;
   /** SIGSTOP and SIGCONT make it hang and go on. */
   signal(signal: NodeJS.Signals): void;
   /** Resolves when the running process ends, whoever ended it. */
@@ -51,9 +57,13 @@ export interface Devnet {
   kill(): Promise<void>;
 }
 
+export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
+
 /** Starts a chain of one anvil, with USDC at its address and funded accounts. Blocks come at once unless given a time. */
+export async function startChain(options: ChainOptions & { protocols: true }): Promise<DevnetWithProtocols>;
+export async function startChain(options?: ChainOptions): Promise<Devnet>;
 export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
-  const { chainId = 1328, blockTimeSeconds, port, host } = options;
+  const { chainId = 1328, blockTimeSeconds, port, host, protocols = false } = options;
   const { child, rpcUrl } = await startAnvil({
     chainId,
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
@@ -61,6 +71,8 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
     ...(host === undefined ? {} : { host }),
   });
   const accounts = Array.from({ length: 20 }, (_, index) => deriveAccount(index));
+  const payers = accounts.slice(0, PAY_TO_INDEX);
+  let contracts: DevnetContracts | null = null;
   try {
     await placeUsdc(rpcUrl);
     await mintUsdc(
@@ -68,6 +80,7 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
       accounts.filter((_, index) => index !== PAY_TO_INDEX).map(({ address }) => address),
     );
     await scatterNonces(rpcUrl, accounts);
+    if (protocols) contracts = await deployProtocols({ rpcUrl, asset: USDC_ADDRESS, accounts: payers });
   } catch (error) {
     await child.end('SIGKILL');
     throw error;
@@ -77,9 +90,10 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
     chainId,
     asset: USDC_ADDRESS,
     payTo: deriveAccount(PAY_TO_INDEX).address,
-    accounts: accounts.slice(0, PAY_TO_INDEX),
+    accounts: payers,
     bulkSenders: accounts.slice(PAY_TO_INDEX + 1).map(({ address }) => address),
     blockTimeSeconds: blockTimeSeconds ?? null,
+    contracts,
     signal: (signal) => child.signal(signal),
     exited: () => child.exited,
     logs: () => child.logs(),

@@ -13,7 +13,18 @@ export interface CompiledContract {
   bytecode: Hex;
 }
 
-export type ContractName = 'Usdc' | 'OtherToken' | 'BatchWallet';
+export type ContractName =
+  | 'BatchWallet'
+  | 'FeeToken'
+  | 'LiquidStaking'
+  | 'OtherToken'
+  | 'PerpsExchange'
+  | 'PriceOracle'
+  | 'RevertingToken'
+  | 'TestNft'
+  | 'TestToken'
+  | 'Usdc'
+  | 'WrappedNative';
 
 /** The contracts of `devnet/contracts`, compiled now unless they were before. */
 export async function readContracts(): Promise<Record<ContractName, CompiledContract>> {

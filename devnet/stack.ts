@@ -12,6 +12,8 @@ export interface StackOptions {
   /** A Redis and a chain that run already are used, and left alone by stop(). */
   redis?: RedisServer;
   chain?: Devnet;
+  /** Of the chain that the stack starts: see `startChain`. */
+  protocols?: boolean;
   gateways?: number;
   verifiers?: number;
   agentWorkers?: number;
@@ -63,7 +65,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   try {
     const redis = options.redis ?? keep(await startRedis());
     onReady('redis', redis.url);
-    const chain = options.chain ?? keep(await startChain());
+    const chain = options.chain ?? keep(await startChain({ protocols: options.protocols ?? false }));
     onReady('chain', chain.rpcUrl);
     const settings = createSettings(redis, chain, options.env);
     const start = async (app: ServiceApp, count: number) => {

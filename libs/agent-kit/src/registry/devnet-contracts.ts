@@ -14,8 +14,8 @@ export interface DevnetContracts {
 }
 
 /**
- * The same on every devnet: all are created by one address that nobody has the key of, in a fixed order. Nobody else can
- * put code there on any chain, so code at one of them tells a devnet.
+ * The same on every devnet. All but USDC, Multicall3 and Permit2 are created by one address that nobody has the key of, in
+ * a fixed order: code at one of those tells a devnet from every other chain.
  */
 export const DEVNET_CONTRACTS = {
   multicall3: '0xcA11bde05977b3631167028862bE2a173976CA11',

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.26;
+
+import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+
+/// @title A token that anyone may mint
+/// @notice Its name, symbol and decimals are whatever its creator said: text on a chain is nobody's promise.
+contract TestToken is ERC20 {
+    uint8 private immutable _decimals;
+
+    /// @param name_ Any text.
+    /// @param symbol_ Any text.
+    /// @param decimals_ How many decimals amounts have.
+    constructor(string memory name_, string memory symbol_, uint8 decimals_) ERC20(name_, symbol_) {
+        _decimals = decimals_;
+    }
+
+    /// @notice Creates tokens out of nothing, for anyone: this is a test token.
+    /// @param to Who receives them.
+    /// @param amount How many, in base units.
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    /// @inheritdoc ERC20
+    function decimals() public view override returns (uint8) {
+        return _decimals;
+    }
+}

@@ -1,0 +1,74 @@
+import { encodeFunctionData, parseEther, parseUnits, type Address } from 'viem';
+
+import type { Contracts, PlannedAddresses } from './create-contracts.js';
+import type { DeployerCall } from './deployer.js';
+import { approveAll } from './seed-tokens.js';
+
+/** In USD per whole unit. */
+const PRICES = { USDC: '1', SEI: '0.5', BTC: '60000', ETH: '3000', ATOM: '4' };
+
+const PRODUCTS = [
+  { baseAsset: 'BTC', increment: '0.001', maxQuantity: '20', active: true },
+  { baseAsset: 'ETH', increment: '0.01', maxQuantity: '400', active: true },
+  { baseAsset: 'SEI', increment: '1', maxQuantity: '2000000', active: true },
+  { baseAsset: 'ATOM', increment: '0.1', maxQuantity: '1000', active: false },
+];
+
+/** Prices first: lending and perps both need them. */
+export function seedPrices(contracts: Contracts, { lending }: PlannedAddresses): DeployerCall[] {
+  return Object.entries(PRICES).map(([asset, price]) => encodeSetPrice(contracts, lending.oracle, asset, price));
+}
+
+/** The oracle's call that sets a price, in USD per whole unit; the deployer owns the oracle. */
+export function encodeSetPrice(
+  contracts: Pick<Contracts, 'PriceOracle'>,
+  oracle: Address,
+  asset: string,
+  price: string,
+): DeployerCall {
+  const { abi } = contracts.PriceOracle;
+  return {
+    to: oracle,
+    data: encodeFunctionData({ abi, functionName: 'setPrice', args: [asset, parseUnits(price, 18)] }),
+  };
+}
+
+/** A stake that stays, and rewards for years. */
+export function seedStaking(contracts: Contracts, { staking }: PlannedAddresses): DeployerCall[] {
+  const { abi } = contracts.LiquidStaking;
+  return [
+    {
+      to: staking,
+      data: encodeFunctionData({ abi, functionName: 'fundRewards' }),
+      valueWei: parseEther('1000000'),
+    },
+    { to: staking, data: encodeFunctionData({ abi, functionName: 'stake' }), valueWei: parseEther('100000') },
+  ];
+}
+
+/** The products, and a house that can pay winners. */
+export function seedPerps(contracts: Contracts, { tokens, perps }: PlannedAddresses): DeployerCall[] {
+  const { abi } = contracts.PerpsExchange;
+  return [
+    approveAll(tokens.USDC, perps),
+    { to: perps, data: encodeFunctionData({ abi, functionName: 'fundHouse', args: [parseUnits('10000000', 6)] }) },
+    ...PRODUCTS.map(({ baseAsset, increment, maxQuantity, active }) => {
+      const product = {
+        id: 0,
+        symbol: `${baseAsset}-PERP`,
+        baseAsset,
+        quoteAsset: 'USDC',
+        active,
+        markPrice: 0n,
+        increment: parseUnits(increment, 18),
+        minQuantity: parseUnits(increment, 18),
+        maxQuantity: parseUnits(maxQuantity, 18),
+        makerFeeBps: 2n,
+        takerFeeBps: 5n,
+        initialWeightBps: 500n,
+        maintenanceWeightBps: 300n,
+      };
+      return { to: perps, data: encodeFunctionData({ abi, functionName: 'addProduct', args: [product] }) };
+    }),
+  ];
+}
