@@ -18,25 +18,37 @@ export interface ProtocolAction {
   calls: readonly Step[];
 }
 
-export interface SwapQuote {
+export interface SwapRequest {
   from: Token;
   to: Token;
   amountIn: bigint;
+  account: Address;
+}
+
+export interface SwapTerms {
+  minimumOut: bigint;
+  slippageBps: number;
+  recipient: Address;
+  /** On the chain's clock. */
+  deadlineSeconds: bigint;
+}
+
+export interface SwapQuote {
   expectedOut: bigint;
-  fees: readonly Fee[];
+  /** Wrapping and unwrapping: one to one, so that no price can move. */
+  isOneToOne: boolean;
   /** The way through the pools, for people. */
   route: string;
+  fees: readonly Fee[];
+  warnings: readonly string[];
+  /** The calls that swap along this route for at least `minimumOut`, or revert. */
+  createSwap(terms: SwapTerms): Promise<ProtocolAction>;
 }
 
 export interface SwapProtocol {
   readonly name: string;
   /** @throws AgentKitError `INSUFFICIENT_LIQUIDITY` when no pool has a price for the amount. */
-  quote(request: { from: Token; to: Token; amountIn: bigint; account: Address }): Promise<SwapQuote>;
-  /** The calls that swap for at least `minimumOut`, or revert. */
-  createSwap(
-    quote: SwapQuote,
-    terms: { minimumOut: bigint; slippageBps: number; recipient: Address; deadlineSeconds: bigint },
-  ): Promise<ProtocolAction>;
+  quote(request: SwapRequest): Promise<SwapQuote>;
 }
 
 export interface LiquidityPosition {
@@ -54,13 +66,31 @@ export interface LiquidityPosition {
 
 export interface LiquidityProtocol {
   readonly name: string;
+  /**
+   * The calls that open a position with at most the two amounts, in the proportion that the pool has now.
+   * @returns with the calls: `deposits`, what the pool takes at its present price, and `minimums`, the least of it at which
+   * the call still goes through, both in the order of the request.
+   * @throws AgentKitError `INSUFFICIENT_LIQUIDITY` when the pair has no pool.
+   */
   createAdd(request: {
     amounts: readonly [TokenAmount, TokenAmount];
-    fee: number;
+    /** In millionths; null takes the pair's deepest pool. */
+    fee: number | null;
     slippageBps: number;
     recipient: Address;
     deadlineSeconds: bigint;
-  }): Promise<ProtocolAction & { minimums: readonly [TokenAmount, TokenAmount] }>;
+  }): Promise<
+    ProtocolAction & {
+      fee: number;
+      deposits: readonly [TokenAmount, TokenAmount];
+      minimums: readonly [TokenAmount, TokenAmount];
+    }
+  >;
+  /**
+   * The calls that take a part of a position out, with all the fees it earned, and burn it when nothing is left.
+   * @returns with the calls: `minimums`, the least that arrives of each token, fees not counted.
+   * @throws AgentKitError `INVALID_INPUT` for a position that is not the recipient's.
+   */
   createRemove(request: {
     positionId: bigint;
     percent: number;

@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+
+import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
+
+import { parseAmount } from './parse-amount.js';
+import type { Token } from './token.js';
+
+const tokenOf = (decimals: number): Token => ({
+  address: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+  symbol: 'USDC',
+  decimals,
+  isNative: false,
+  isListed: true,
+});
+
+describe('parseAmount', () => {
+  it('is exact for every amount and every number of decimals', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: MAX_UINT256 }), fc.integer({ min: 0, max: 255 }), (baseUnits, decimals) => {
+        const { amountBaseUnits } = parseAmount(formatTokenAmount(baseUnits, decimals), tokenOf(decimals));
+        expect(amountBaseUnits).toBe(baseUnits);
+      }),
+    );
+  });
+
+  it.each(['0', '0.0000001', '-1', '1e3', '', '9'.repeat(400)])('refuses %.12s of a token with 6 decimals', (text) => {
+    expect(() => parseAmount(text, tokenOf(6))).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
+  });
+
+  it('says what the token can be divided into', () => {
+    expect(() => parseAmount('0.0000001', tokenOf(6))).toThrow(
+      'Token amount "0.0000001" has more than 6 decimals. It is meant as an amount of USDC.',
+    );
+  });
+});

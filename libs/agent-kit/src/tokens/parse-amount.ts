@@ -1,0 +1,30 @@
+import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import type { Token, TokenAmount } from './token.js';
+
+/**
+ * The base units of a decimal amount of this token, exactly.
+ * @throws AgentKitError `INVALID_INPUT` for 0, for more decimals than the token has, and for what is no amount.
+ */
+export function parseAmount(text: string, token: Token): TokenAmount {
+  const amountBaseUnits = readBaseUnits(text, token);
+  if (amountBaseUnits === 0n) {
+    throw new AgentKitError('INVALID_INPUT', `The amount of ${token.symbol} must be more than 0.`, {
+      details: { amount: text, smallest: formatTokenAmount(1n, token.decimals) },
+    });
+  }
+  return { token, amountBaseUnits };
+}
+
+function readBaseUnits(text: string, { symbol, decimals }: Token): bigint {
+  try {
+    return parseTokenAmount(text, decimals);
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    throw new AgentKitError('INVALID_INPUT', `${error.message} It is meant as an amount of ${symbol}.`, {
+      details: { ...error.details, symbol, decimals },
+      ...(error.hint === undefined ? {} : { suggestion: error.hint }),
+    });
+  }
+}
