@@ -20,7 +20,6 @@ export const amountOrMaxSchema = z
 export const addressSchema = z
   .string()
   .refine((text) => isAddress(text, { strict: true }), 'must be an address: 0x and 40 hexadecimal digits')
-  .transform((text) => text)
   .describe('Address: 0x and 40 hexadecimal digits');
 
 /** What names a token: `0x0`, an address, or a symbol of the chain's token list. Resolved by `TokenResolver`. */
@@ -30,8 +29,12 @@ export const tokenSchema = z
   .max(64)
   .describe('Token: 0x0 for the native token, a contract address, or a symbol of the token list');
 
+// Models write numbers as text now and then. A union and not a preprocessing step, which no JSON schema could show.
 const digits = (schema: z.ZodNumber) =>
-  z.preprocess((value) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value), schema);
+  z
+    .union([schema, z.string().regex(/^\d{1,9}$/, 'must be a whole number')])
+    .transform(Number)
+    .pipe(schema);
 
 export const slippageSchema = digits(z.number().int().min(0).max(5_000))
   .optional()
