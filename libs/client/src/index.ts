@@ -1,3 +1,4 @@
+export { assertSecureUrl } from './assert-secure-url.js';
 export { chooseRequirement, type ChosenRequirement, type TrustedAsset } from './choose-requirement.js';
 export { fetchWithPayment } from './fetch-with-payment.js';
 export { payForResource } from './pay-for-resource.js';
@@ -12,4 +13,5 @@ export {
   type StoredPayment,
   type StoredRevision,
 } from './payment-store.js';
+export { readChallenge } from './read-challenge.js';
 export { createWallet, type Wallet, type WalletOptions } from './wallet.js';

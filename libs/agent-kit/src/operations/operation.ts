@@ -1,6 +1,7 @@
 import type { Address, PublicClient } from 'viem';
 import type { z } from 'zod';
 
+import type { PaymentLimits } from '../payments/payment-limits.js';
 import type { PlanDraft } from '../plan/plan.js';
 import type { ProtocolSet } from '../protocols/protocol.js';
 import type { TokenResolver } from '../tokens/resolve-token.js';
@@ -19,6 +20,8 @@ export interface OperationContext {
   explorerUrl: string | null;
   /** For operations that ask an HTTP server. */
   fetch: typeof globalThis.fetch;
+  /** What may be paid at HTTP 402 gates; absent where the chain has no token that gates take. */
+  payments?: PaymentLimits;
 }
 
 type InputSchema = z.ZodObject;

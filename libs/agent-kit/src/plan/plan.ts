@@ -49,6 +49,8 @@ export interface PaymentTerms {
   url: string;
   payTo: Address;
   amount: TokenAmount;
+  /** What the server calls the chain. */
+  network: string;
 }
 
 /** What an operation makes of its inputs: pure data, nothing sent, not yet simulated. */

@@ -13,5 +13,7 @@ export interface ChainRegistry {
   /** The wrapped native token, where the protocols use one. */
   wrappedNative: Address | null;
   tokens: readonly ListedToken[];
+  /** Listed tokens that HTTP 402 gates take, and what gates call the chain; absent where there are none. */
+  payments?: { network: string; tokens: readonly Address[] };
   protocols: readonly { [Kind in ProtocolKind]: ProtocolPlugin<Kind> }[ProtocolKind][];
 }

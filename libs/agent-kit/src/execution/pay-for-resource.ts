@@ -1,0 +1,84 @@
+import { payForResource, type PaymentEvent, type PaymentStore, type Wallet } from '@tollgate/client';
+import { formatTokenAmount } from '@tollgate/protocol';
+import type { Hex } from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import { PRICE_WITHIN_MS } from '../payments/ask-price.js';
+import { explainChangedTerms, explainUnanswered } from '../payments/explain-payment-error.js';
+import { readAnswer, type PaidAnswer } from '../payments/read-answer.js';
+import type { Plan } from '../plan/plan.js';
+
+/** How payments at HTTP 402 gates are made and kept. */
+export interface PaymentSettings {
+  /** Where payments survive until they are redeemed; `MemoryPaymentStore` survives no crash. */
+  store: PaymentStore;
+  fetch: typeof globalThis.fetch;
+  allowInsecureHttp?: boolean;
+  /** From the signature to the answer; 60 s. */
+  deadlineMs?: number;
+  /** One attempt to fetch the paid answer, and the reading of it; 30 s. */
+  attemptTimeoutMs?: number;
+}
+
+interface Sent {
+  txHash: Hex;
+  /** Names the payment in the store. */
+  storeKey: string;
+}
+
+/** What became of a payment. `unanswered`: money may have moved; the store's payment can still be redeemed. */
+export type PaymentOutcome =
+  ({ kind: 'answered' } & Sent & PaidAnswer) | ({ kind: 'unanswered'; error: AgentKitError } & Sent);
+
+/**
+ * Pays exactly what the plan says, to whom it says, and fetches the answer. An open payment for the same URL is redeemed
+ * instead, and nothing is paid.
+ * @throws AgentKitError when nothing was signed; `PLAN_EXPIRED` when the server now asks for more, or for another receiver.
+ */
+export async function executePayment(
+  { payment: terms }: Pick<Plan, 'payment'>,
+  options: PaymentSettings & { wallet: Wallet; onEvent?: (event: PaymentEvent) => void },
+): Promise<PaymentOutcome> {
+  if (!terms) throw new AgentKitError('INVALID_INPUT', 'The plan has no payment.');
+  const { wallet, onEvent, ...settings } = options;
+  const { url, network, payTo, amount } = terms;
+  const { address, decimals } = amount.token;
+  let sent: Sent | undefined;
+  let response: Response;
+  try {
+    response = await payForResource(url, wallet, {
+      ...settings,
+      fetch: limitPriceRequests(settings.fetch),
+      assets: [{ network, chainId: wallet.chainId, address, decimals, payTo }],
+      maxAmount: formatTokenAmount(amount.amountBaseUnits, decimals),
+      // Where a redirect leads is not what was agreed to.
+      init: { redirect: 'manual' },
+      onEvent: (event) => {
+        sent = readSent(event) ?? sent;
+        onEvent?.(event);
+      },
+    });
+  } catch (error) {
+    if (!sent) throw explainChangedTerms(error);
+    return { kind: 'unanswered', ...sent, error: explainUnanswered(error) };
+  }
+  const answer = await readAnswer(response, settings.attemptTimeoutMs ?? 30_000);
+  if (!sent) throw new AgentKitError('PAYMENT_FAILED', 'The paying client gave an answer without a payment.');
+  if (answer.status < 400) return { kind: 'answered', ...sent, ...answer };
+  return {
+    kind: 'unanswered',
+    ...sent,
+    error: explainUnanswered(new Error(`the answer has status ${answer.status}.`)),
+  };
+}
+
+function readSent(event: PaymentEvent): Sent | undefined {
+  if (event.type === 'waiting') return undefined;
+  const { transaction } = event.payment;
+  return transaction ? { txHash: transaction.txHash, storeKey: event.key } : undefined;
+}
+
+/** The paying client gives its paid requests a time of their own, but asks for the price as long as the server likes. */
+function limitPriceRequests(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return (input, init) => fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(PRICE_WITHIN_MS) });
+}

@@ -1,0 +1,71 @@
+import { PaymentNotAcceptedError } from '@tollgate/client';
+import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
+
+import { AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
+import { cleanUntrusted, quoteUntrusted } from '../tokens/untrusted-text.js';
+
+// URLs and reasons in these messages come from the server.
+const MAX_MESSAGE_LENGTH = 300;
+
+const CODES: Partial<Record<PaymentErrorCode, AgentKitErrorCode>> = {
+  over_limit: 'POLICY_VIOLATION',
+  insecure_url: 'INVALID_INPUT',
+  invalid_amount: 'INVALID_INPUT',
+  invalid_options: 'INVALID_CONFIGURATION',
+  wrong_chain: 'INVALID_CONFIGURATION',
+  wallet_unavailable: 'NETWORK_ERROR',
+};
+
+function clean(error: unknown): string {
+  return cleanUntrusted(error instanceof Error ? error.message : String(error), MAX_MESSAGE_LENGTH);
+}
+
+/** What went wrong before anything was paid. */
+export function explainUnpaid(error: unknown): AgentKitError {
+  if (error instanceof AgentKitError) return error;
+  const suggestion = 'Look at the reason; nothing was paid.';
+  if (!(error instanceof PaymentError)) {
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${clean(error.cause)}` : '';
+    return new AgentKitError('NETWORK_ERROR', `A network request of the payment failed: ${clean(error)}${cause}.`, {
+      cause: error,
+      suggestion: 'Check the URL and try again; nothing was paid.',
+    });
+  }
+  const isPoor = error.code === 'cannot_pay' && /insufficient funds/i.test(error.message);
+  const code = isPoor ? 'INSUFFICIENT_FUNDS' : (CODES[error.code] ?? 'PAYMENT_FAILED');
+  const message = code === 'NETWORK_ERROR' ? `The network failed: ${clean(error)}` : clean(error);
+  return new AgentKitError(code, message, {
+    cause: error,
+    details: { paymentError: error.code },
+    ...(code === 'PAYMENT_FAILED' && { suggestion }),
+  });
+}
+
+/** The same when a plan was made before: the server no longer asks for what was agreed to. */
+export function explainChangedTerms(error: unknown): AgentKitError {
+  if (!(error instanceof PaymentError) || !['over_limit', 'no_trusted_requirement'].includes(error.code)) {
+    return explainUnpaid(error);
+  }
+  return new AgentKitError('PLAN_EXPIRED', `The server changed its terms; nothing was paid. ${clean(error)}`, {
+    cause: error,
+    details: { paymentError: error.code },
+  });
+}
+
+/** What went wrong after the payment was signed. */
+export function explainUnanswered(error: unknown): AgentKitError {
+  const reason =
+    error instanceof PaymentNotAcceptedError
+      ? `the server did not accept it: ${error.failure ?? readReason(error)}.`
+      : clean(error);
+  return new AgentKitError('PAYMENT_FAILED', `The payment was sent, but ${reason}`, {
+    cause: error,
+    suggestion: 'The payment stays in the store: the same operation redeems it and pays nothing more.',
+    details: error instanceof PaymentError ? { paymentError: error.code } : {},
+  });
+}
+
+function readReason({ details }: PaymentNotAcceptedError): string {
+  const reason = details['challengeError'];
+  return typeof reason === 'string' ? quoteUntrusted(reason) : 'it gave no reason';
+}

@@ -1,0 +1,30 @@
+import { isAddressEqual } from 'viem';
+
+import type { ChainRegistry } from '../registry/registry.js';
+import type { Token } from '../tokens/token.js';
+
+/** The most that one answer may cost where nobody says otherwise: whole units of a token worth about a dollar. */
+export const DEFAULT_MAX_PAYMENT = '0.01';
+
+/** What may be paid at HTTP 402 gates. Nothing that a server says adds to it. */
+export interface PaymentLimits {
+  /** What gates call the chain, for example `chain-testnet`. */
+  network: string;
+  tokens: readonly Token[];
+  /** The most for one answer, as decimal text in whole units, where the inputs name no limit. */
+  maxAmount: string;
+  /** Pay over plain HTTP to other machines too; false. */
+  allowInsecureHttp?: boolean;
+}
+
+/** The limits on a chain, with the decimals of our own list; undefined where gates take none of its tokens. */
+export function createPaymentLimits(
+  { payments }: Pick<ChainRegistry, 'payments'>,
+  listed: readonly Token[],
+  options: { maxAmount?: string; allowInsecureHttp?: boolean } = {},
+): PaymentLimits | undefined {
+  if (!payments) return undefined;
+  const { maxAmount = DEFAULT_MAX_PAYMENT, allowInsecureHttp = false } = options;
+  const tokens = listed.filter((token) => payments.tokens.some((payable) => isAddressEqual(payable, token.address)));
+  return { network: payments.network, tokens, maxAmount, allowInsecureHttp };
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { cleanUntrusted } from '../tokens/untrusted-text.js';
+
+// Some thousand words of a model's context; whoever wants all of it takes the paying client.
+const MAX_BODY_BYTES = 16 * 1024;
+const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml)\b)/i;
+
+export interface PaidAnswer {
+  status: number;
+  contentType: string | null;
+  /** One line of printable characters, at most 16 KiB of them; what a stranger wrote. Null when it is no text. */
+  body: string | null;
+  isBodyCut: boolean;
+}
+
+/** The beginning of an answer, safe to show. Reads no more than it shows, and for `timeoutMs` at most. */
+export async function readAnswer(response: Response, timeoutMs: number): Promise<PaidAnswer> {
+  const { status, headers } = response;
+  const type = headers.get('content-type');
+  const contentType = type === null ? null : cleanUntrusted(type, 100);
+  if (type !== null && !TEXTUAL.test(type)) {
+    response.body?.cancel().catch(() => undefined);
+    return { status, contentType, body: null, isBodyCut: false };
+  }
+  const { text, isWhole } = await readStart(response, timeoutMs);
+  return { status, contentType, body: cleanUntrusted(text, MAX_BODY_BYTES), isBodyCut: !isWhole };
+}
+
+async function readStart({ body }: Response, timeoutMs: number): Promise<{ text: string; isWhole: boolean }> {
+  if (!body) return { text: '', isWhole: true };
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  const timer = new AbortController();
+  const timeUp = sleep(timeoutMs, null, { signal: timer.signal });
+  timeUp.catch(() => undefined);
+  let text = '';
+  let length = 0;
+  let isWhole = false;
+  try {
+    while (length < MAX_BODY_BYTES) {
+      const part = await Promise.race([reader.read(), timeUp]);
+      if (part === null) break;
+      if (part.done) {
+        isWhole = true;
+        break;
+      }
+      text += decoder.decode(part.value.subarray(0, MAX_BODY_BYTES - length), { stream: true });
+      length += part.value.byteLength;
+    }
+  } catch {
+    // The connection broke: what came until then was paid for, and is shown.
+  } finally {
+    timer.abort();
+    reader.cancel().catch(() => undefined);
+  }
+  return { text, isWhole };
+}
