@@ -20,6 +20,7 @@ export type ContractName =
   | 'OtherToken'
   | 'PerpsExchange'
   | 'PriceOracle'
+  | 'ReentrantStaker'
   | 'RevertingToken'
   | 'TestNft'
   | 'TestToken'

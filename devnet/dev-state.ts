@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import type { Hex } from 'viem';
 
+import type { DevnetContracts } from '../libs/agent-kit/src/registry/devnet-contracts.js';
 import type { DevnetAccount } from './chain.js';
 import { claimPidFile } from './pid-file.js';
 import { stateDirectory } from './repository.js';
@@ -19,6 +20,8 @@ export interface DevState {
   payTo: Hex;
   explorerUrl: string;
   accounts: DevnetAccount[];
+  /** The protocols' addresses. */
+  contracts: DevnetContracts;
 }
 
 export interface DevFolder {

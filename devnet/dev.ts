@@ -89,6 +89,7 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
       payTo: (env['PAY_TO'] ?? chain.payTo) as DevState['payTo'],
       explorerUrl,
       accounts: chain.accounts,
+      contracts: chain.contracts,
     };
     return { stack, state, stop };
   } catch (error) {
@@ -113,7 +114,7 @@ async function startDevChain(env: NodeJS.ProcessEnv) {
   const chainId = readPort(env['CHAIN_ID']);
   const options = chainId === undefined ? {} : { chainId };
   const port = await findFreePort(claimPort(USUAL_PORTS.chain));
-  return startChain({ ...options, port }).catch(() => startChain(options));
+  return startChain({ ...options, port, protocols: true }).catch(() => startChain({ ...options, protocols: true }));
 }
 
 /** The developer's own settings; what this devnet decides itself (addresses of its parts) is left out. */
@@ -136,6 +137,7 @@ function showAddresses(state: DevState, folder: DevFolder): void {
     ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
     ['explorer', `${state.explorerUrl}/tx/<transaction hash>`],
     ['USDC', state.asset],
+    ['protocols', `Uniswap v2 and v3, Compound v2, staking, perps: their addresses are in ${file}`],
     ['pays to', state.payTo],
     ['a payer', `${account?.address}`],
     ['its key', `${account?.privateKey}`],

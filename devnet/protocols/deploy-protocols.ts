@@ -40,7 +40,7 @@ export async function deployProtocols({ rpcUrl, asset, accounts }: BareChain): P
       addresses,
       accounts.map(({ address }) => address),
     ),
-    ...seedPrices(contracts, addresses),
+    ...seedPrices(addresses),
     ...seedUniswap(contracts, addresses),
     ...seedLending(contracts, addresses),
     ...seedStaking(contracts, addresses),

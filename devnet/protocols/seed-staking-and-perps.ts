@@ -1,11 +1,18 @@
-import { encodeFunctionData, parseEther, parseUnits, type Address } from 'viem';
+import { encodeFunctionData, parseEther, parseUnits } from 'viem';
 
 import type { Contracts, PlannedAddresses } from './create-contracts.js';
 import type { DeployerCall } from './deployer.js';
 import { approveAll } from './seed-tokens.js';
+import { encodeSetPrice, type PricedAsset } from './set-price.js';
 
 /** In USD per whole unit. */
-const PRICES = { USDC: '1', SEI: '0.5', BTC: '60000', ETH: '3000', ATOM: '4' };
+const PRICES: readonly [PricedAsset, string][] = [
+  ['USDC', '1'],
+  ['SEI', '0.5'],
+  ['BTC', '60000'],
+  ['ETH', '3000'],
+  ['ATOM', '4'],
+];
 
 const PRODUCTS = [
   { baseAsset: 'BTC', increment: '0.001', maxQuantity: '20', active: true },
@@ -15,22 +22,8 @@ const PRODUCTS = [
 ];
 
 /** Prices first: lending and perps both need them. */
-export function seedPrices(contracts: Contracts, { lending }: PlannedAddresses): DeployerCall[] {
-  return Object.entries(PRICES).map(([asset, price]) => encodeSetPrice(contracts, lending.oracle, asset, price));
-}
-
-/** The oracle's call that sets a price, in USD per whole unit; the deployer owns the oracle. */
-export function encodeSetPrice(
-  contracts: Pick<Contracts, 'PriceOracle'>,
-  oracle: Address,
-  asset: string,
-  price: string,
-): DeployerCall {
-  const { abi } = contracts.PriceOracle;
-  return {
-    to: oracle,
-    data: encodeFunctionData({ abi, functionName: 'setPrice', args: [asset, parseUnits(price, 18)] }),
-  };
+export function seedPrices(addresses: PlannedAddresses): DeployerCall[] {
+  return PRICES.map(([asset, price]) => encodeSetPrice(addresses, asset, price));
 }
 
 /** A stake that stays, and rewards for years. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startChild, type Child } from '../../devnet/child-process.js';
 import type { DevState } from '../../devnet/dev-state.js';
+import { DEVNET_CONTRACTS } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
 import { readDescendants, waitUntilGone } from '../harness/processes.js';
 
 const STARTS_WITHIN_MS = 120_000;
@@ -58,7 +59,9 @@ describe('npm run dev', () => {
       'payTo',
       'explorerUrl',
       'accounts',
+      'contracts',
     ]);
+    expect(state.contracts).toEqual(DEVNET_CONTRACTS);
     expect(Object.keys(state.accounts[0] ?? {})).toEqual(['address', 'privateKey']);
     expect(statSync(join(folder, 'dev.json')).mode & 0o777).toBe(0o600);
     expect(await askWeather(state)).toBe(402);
