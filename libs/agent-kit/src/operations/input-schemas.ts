@@ -22,6 +22,13 @@ export const addressSchema = z
   .refine((text) => isAddress(text, { strict: true }), 'must be an address: 0x and 40 hexadecimal digits')
   .describe('Address: 0x and 40 hexadecimal digits');
 
+/** For amounts of which 0 has a meaning of its own. */
+export const amountOrZeroSchema = z
+  .string()
+  .max(MAX_AMOUNT_LENGTH)
+  .regex(/^\d+(\.\d+)?$/, 'write digits with an optional point, for example 1.5')
+  .describe('Decimal amount in whole units, for example "1.5", or 0');
+
 /** What names a token: `0x0`, an address, or a symbol of the chain's token list. Resolved by `TokenResolver`. */
 export const tokenSchema = z
   .string()

@@ -92,5 +92,7 @@ async function readToken(client: PublicClient, address: Address): Promise<Token>
     // Optional in the standard, and bytes32 in old tokens: a token without a readable symbol still has an address.
     read('symbol').catch(() => ''),
   ]);
+  // Decoding does not hold a contract to the uint8 that it promises.
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 255) throw unknown('tells impossible decimals');
   return { address, symbol: cleanSymbol(symbol), decimals, isNative: false, isListed: false };
 }

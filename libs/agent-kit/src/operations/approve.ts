@@ -1,0 +1,93 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
+import { z } from 'zod';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import type { Step } from '../plan/plan.js';
+import { parseAmount } from '../tokens/parse-amount.js';
+import type { Token, TokenAmount } from '../tokens/token.js';
+import { ERC20_FAILURES } from '../tokens/token-failures.js';
+import { addressSchema, amountOrZeroSchema, tokenSchema } from './input-schemas.js';
+import { defineWrite, type OperationContext } from './operation.js';
+
+export const approve = defineWrite({
+  name: 'approve',
+  title: 'Approve a spender',
+  description:
+    'Lets a contract take exactly this amount of an ERC-20 token; 0 takes an approval back. Never unlimited. Other ' +
+    'operations approve what they need by themselves.',
+  input: z.object({
+    token: tokenSchema,
+    spender: addressSchema.describe('Who may take the tokens'),
+    amount: amountOrZeroSchema,
+  }),
+  async plan(input, context) {
+    const spender = getAddress(input.spender);
+    const token = await context.tokens.resolve(input.token);
+    if (token.isNative) throw refuse(`${token.symbol} is the native token, which needs no approval.`, spender);
+    if (isAddressEqual(spender, zeroAddress)) throw refuse('Nobody has the zero address.', spender);
+    const amount = /[1-9]/.test(input.amount) ? parseAmount(input.amount, token) : { token, amountBaseUnits: 0n };
+    await assertLimited(context, amount, spender);
+    const text = `${formatTokenAmount(amount.amountBaseUnits, token.decimals)} ${token.symbol}`;
+    const isRevocation = amount.amountBaseUnits === 0n;
+    const label = isRevocation
+      ? `Take back the approval of ${token.symbol} for ${spender}`
+      : `Let ${spender} take exactly ${text}`;
+    const present = await readAllowance(context, token, spender);
+    return {
+      summary: label,
+      steps: [
+        // Some tokens refuse to change an allowance that is not 0, and between two amounts a spender could take both.
+        ...(present > 0n && !isRevocation
+          ? [createApproval(`Set the approval for ${spender} to 0 first`, token, spender, 0n)]
+          : []),
+        createApproval(label, token, spender, amount.amountBaseUnits),
+      ],
+      spends: isRevocation ? [] : [amount],
+      receives: [],
+      recipients: isRevocation ? [] : [spender],
+      warnings: isRevocation ? [] : await listWarnings(context, spender),
+      report: { amount: formatTokenAmount(amount.amountBaseUnits, token.decimals), token: token.symbol, spender },
+    };
+  },
+});
+
+/** What a spender may take now, in base units. */
+export async function readAllowance(context: OperationContext, token: Token, spender: Address): Promise<bigint> {
+  return context.client.readContract({
+    address: token.address,
+    abi: erc20Abi,
+    functionName: 'allowance',
+    args: [context.account, spender],
+  });
+}
+
+function refuse(message: string, spender: Address): AgentKitError {
+  return new AgentKitError('INVALID_INPUT', message, { details: { spender } });
+}
+
+/** More than there is of a token is unlimited by another name. */
+async function assertLimited({ client }: OperationContext, amount: TokenAmount, spender: Address): Promise<void> {
+  const { token, amountBaseUnits } = amount;
+  if (amountBaseUnits === 0n) return;
+  const supply = await client.readContract({ address: token.address, abi: erc20Abi, functionName: 'totalSupply' });
+  // A token may lie about its supply.
+  if (amountBaseUnits <= supply && amountBaseUnits < 2n ** 255n) return;
+  throw refuse(
+    `Approvals are exact and never unlimited; this is more than all ${token.symbol} there are. Name the amount that is needed.`,
+    spender,
+  );
+}
+
+// Without `approval`: what a step approves for its own plan is taken back afterwards, and this is to stay.
+function createApproval(label: string, token: Token, spender: Address, amountBaseUnits: bigint): Step {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amountBaseUnits] });
+  return { label, to: token.address, data, value: 0n, failures: ERC20_FAILURES };
+}
+
+async function listWarnings({ client, account }: OperationContext, spender: Address): Promise<string[]> {
+  if (isAddressEqual(spender, account)) return ['The spender is the account itself, which needs no approval.'];
+  const code = await client.getCode({ address: spender });
+  if (code !== undefined && code !== '0x') return [];
+  return ['The spender is no contract but somebody’s account: who asks for such an approval often steals.'];
+}

@@ -1,0 +1,36 @@
+import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
+import { getAddress } from 'viem';
+import { z } from 'zod';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import { readAllowance } from './approve.js';
+import { addressSchema, tokenSchema } from './input-schemas.js';
+import { defineRead } from './operation.js';
+import { describeTicker, tickerSchema } from './ticker.js';
+
+export const getERC20Allowance = defineRead({
+  name: 'getERC20Allowance',
+  title: 'Read an allowance',
+  description: 'How much of an ERC-20 token a spender may take from the account.',
+  input: z.object({ token: tokenSchema, spender: addressSchema.describe('Who may take the tokens') }),
+  output: z.object({
+    allowance: z.string().describe('Decimal amount in whole units'),
+    isUnlimited: z.boolean(),
+    spender: z.string(),
+    token: tickerSchema,
+  }),
+  async read(input, context) {
+    const token = await context.tokens.resolve(input.token);
+    if (token.isNative)
+      throw new AgentKitError('INVALID_INPUT', `${token.symbol} is the native token, which has no allowances.`);
+    const spender = getAddress(input.spender);
+    const allowance = await readAllowance(context, token, spender);
+    return {
+      allowance: formatTokenAmount(allowance, token.decimals),
+      // Tokens count an unlimited allowance down or leave it: either way it is far above any supply.
+      isUnlimited: allowance > MAX_UINT256 / 2n,
+      spender,
+      token: describeTicker(token),
+    };
+  },
+});

@@ -1,0 +1,25 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { z } from 'zod';
+
+import { readBalance } from '../tokens/read-balance.js';
+import { NATIVE_TOKEN } from '../tokens/token.js';
+import { tokenSchema } from './input-schemas.js';
+import { defineRead } from './operation.js';
+import { describeTicker, tickerSchema } from './ticker.js';
+
+export const getERC20Balance = defineRead({
+  name: 'getERC20Balance',
+  title: 'Read a balance',
+  description: 'The account’s balance of the native token, or of an ERC-20 token, exact to the last base unit.',
+  input: z.object({ contractAddress: tokenSchema.optional().describe('The token; the native token when left out') }),
+  output: z.object({
+    status: z.literal('success'),
+    balance: z.string().describe('Decimal amount in whole units'),
+    token: tickerSchema,
+  }),
+  async read({ contractAddress = NATIVE_TOKEN }, context) {
+    const token = await context.tokens.resolve(contractAddress);
+    const balance = formatTokenAmount(await readBalance(context, token), token.decimals);
+    return { status: 'success', balance, token: describeTicker(token) };
+  },
+});

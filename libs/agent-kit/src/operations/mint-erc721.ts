@@ -1,0 +1,49 @@
+import { encodeFunctionData, getAddress, isAddressEqual, parseAbi, zeroAddress } from 'viem';
+import { z } from 'zod';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import { readCollection, readOwner } from '../tokens/read-collection.js';
+import { ERC721_FAILURES } from '../tokens/token-failures.js';
+import { addressSchema, tokenIdSchema } from './input-schemas.js';
+import { defineWrite } from './operation.js';
+
+const mintAbi = parseAbi(['function mint(address to, uint256 tokenId)']);
+
+export const mintERC721 = defineWrite({
+  name: 'mintERC721',
+  title: 'Mint an NFT',
+  description: 'Creates a token of an ERC-721 collection whose contract has mint(address,uint256).',
+  input: z.object({
+    contractAddress: addressSchema.describe('The contract of the collection'),
+    tokenId: tokenIdSchema,
+    to: addressSchema.optional().describe('Who gets it; the account when left out'),
+  }),
+  async plan(input, { client, account }) {
+    const to = getAddress(input.to ?? account);
+    const tokenId = BigInt(input.tokenId);
+    const refuse = (message: string) =>
+      new AgentKitError('INVALID_INPUT', message, { details: { to, tokenId: input.tokenId } });
+    if (isAddressEqual(to, zeroAddress)) throw refuse('Nobody has the zero address: what is minted there is lost.');
+    const collection = await readCollection(client, input.contractAddress);
+    const { address, symbol } = collection;
+    const owner = await readOwner(client, collection, tokenId);
+    if (owner !== null) throw refuse(`Token ${tokenId} of ${symbol} exists already; it belongs to ${owner}.`);
+    const label = `Mint token ${tokenId} of ${symbol} (${address}) for ${to}`;
+    return {
+      summary: label,
+      steps: [
+        {
+          label,
+          to: address,
+          data: encodeFunctionData({ abi: mintAbi, args: [to, tokenId] }),
+          value: 0n,
+          failures: ERC721_FAILURES,
+        },
+      ],
+      spends: [],
+      receives: [],
+      recipients: isAddressEqual(to, account) ? [] : [to],
+      report: { contractAddress: address, tokenId: tokenId.toString(), to },
+    };
+  },
+});

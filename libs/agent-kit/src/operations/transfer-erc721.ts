@@ -1,0 +1,52 @@
+import { encodeFunctionData, erc721Abi, getAddress, isAddressEqual, zeroAddress } from 'viem';
+import { z } from 'zod';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import { readCollection, readOwner } from '../tokens/read-collection.js';
+import { ERC721_FAILURES } from '../tokens/token-failures.js';
+import { addressSchema, tokenIdSchema } from './input-schemas.js';
+import { defineWrite } from './operation.js';
+
+export const transferERC721 = defineWrite({
+  name: 'transferERC721',
+  title: 'Transfer an NFT',
+  description: 'Sends one token of an ERC-721 collection that the account owns to an address.',
+  input: z.object({
+    contractAddress: addressSchema.describe('The contract of the collection'),
+    to: addressSchema.describe('The receiver'),
+    tokenId: tokenIdSchema,
+  }),
+  async plan(input, { client, account }) {
+    const to = getAddress(input.to);
+    const tokenId = BigInt(input.tokenId);
+    const refuse = (message: string) =>
+      new AgentKitError('INVALID_INPUT', message, { details: { to, tokenId: input.tokenId } });
+    if (isAddressEqual(to, zeroAddress)) throw refuse('Nobody has the zero address: what is sent there is lost.');
+    const collection = await readCollection(client, input.contractAddress);
+    const { address, symbol } = collection;
+    if (isAddressEqual(to, address)) throw refuse(`${to} is the collection itself: what is sent there is lost.`);
+    const owner = await readOwner(client, collection, tokenId);
+    if (owner === null) throw refuse(`The collection ${symbol} has no token ${tokenId}.`);
+    if (!isAddressEqual(owner, account))
+      throw refuse(`Token ${tokenId} of ${symbol} belongs to ${owner}, not to the account.`);
+    const label = `Send token ${tokenId} of ${symbol} (${address}) to ${to}`;
+    return {
+      summary: label,
+      steps: [
+        {
+          label,
+          to: address,
+          // Reverts where the receiver is a contract that cannot hold it.
+          data: encodeFunctionData({ abi: erc721Abi, functionName: 'safeTransferFrom', args: [account, to, tokenId] }),
+          value: 0n,
+          failures: ERC721_FAILURES,
+        },
+      ],
+      spends: [],
+      receives: [],
+      recipients: [to],
+      warnings: isAddressEqual(to, account) ? ['The receiver is the account itself: only fees are spent.'] : [],
+      report: { contractAddress: address, tokenId: tokenId.toString(), to },
+    };
+  },
+});

@@ -1,0 +1,21 @@
+import { getAddress } from 'viem';
+
+import type { ChainRegistry } from './registry.js';
+
+const WSEI = getAddress('0xe30fedd158a2e3b13e9badaeabafc5516e95e8c7');
+
+/** Sei's main network. */
+export const CHAIN_1329: ChainRegistry = {
+  chainId: 1329,
+  name: 'Sei Network',
+  native: { symbol: 'SEI', decimals: 18 },
+  explorerUrl: 'https://seiscan.io',
+  wrappedNative: WSEI,
+  tokens: [
+    { address: getAddress('0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392'), symbol: 'USDC', decimals: 6 },
+    { address: WSEI, symbol: 'WSEI', decimals: 18 },
+    // Six decimals, unlike the native token that it stands for.
+    { address: getAddress('0x5cf6826140c1c56ff49c808a1a75407cd1df9423'), symbol: 'iSEI', decimals: 6 },
+  ],
+  protocols: [],
+};

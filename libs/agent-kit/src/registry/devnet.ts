@@ -1,0 +1,26 @@
+import { DEVNET_CONTRACTS } from './devnet-contracts.js';
+import type { ChainRegistry } from './registry.js';
+
+const { tokens } = DEVNET_CONTRACTS;
+
+/**
+ * What `npm run dev` starts, whatever number its chain has. FEE, RVT and EVIL are there too, and deliberately not listed:
+ * they are what somebody may be talked into using by address.
+ */
+export function createDevnetRegistry(chainId: number): ChainRegistry {
+  return {
+    chainId,
+    name: 'Tollgate devnet',
+    native: { symbol: 'SEI', decimals: 18 },
+    explorerUrl: null,
+    wrappedNative: tokens.WSEI,
+    tokens: [
+      { address: tokens.USDC, symbol: 'USDC', decimals: 6 },
+      { address: tokens.WSEI, symbol: 'WSEI', decimals: 18 },
+      { address: tokens.WBTC, symbol: 'WBTC', decimals: 8 },
+      { address: tokens.stSEI, symbol: 'stSEI', decimals: 18 },
+    ],
+    payments: { network: 'chain-testnet', tokens: [tokens.USDC] },
+    protocols: [],
+  };
+}

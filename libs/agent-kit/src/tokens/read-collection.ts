@@ -1,0 +1,78 @@
+import {
+  AbiDecodingDataSizeTooSmallError,
+  BaseError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
+  erc721Abi,
+  getAddress,
+  InvalidBytesBooleanError,
+  parseAbi,
+  type Address,
+  type PublicClient,
+} from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import { cleanSymbol } from './untrusted-text.js';
+
+const interfaceAbi = parseAbi(['function supportsInterface(bytes4 interfaceId) view returns (bool)']);
+const ERC721_INTERFACE = '0x80ac58cd';
+
+/** An ERC-721 contract. */
+export interface Collection {
+  address: Address;
+  /** What it says of itself, cut and cleaned. */
+  symbol: string;
+}
+
+/**
+ * The collection at an address. A call to an address without code would succeed and do nothing, so it is looked at first.
+ * @throws AgentKitError `UNKNOWN_TOKEN` when it is no ERC-721 contract.
+ */
+export async function readCollection(client: PublicClient, text: string): Promise<Collection> {
+  const address = getAddress(text);
+  const code = await client.getCode({ address });
+  const isContract = code !== undefined && code !== '0x';
+  const isCollection = isContract && (await readsAsCollection(client, address));
+  if (!isCollection) {
+    const why = isContract ? 'is no ERC-721 contract' : 'is not a contract on this chain';
+    throw new AgentKitError('UNKNOWN_TOKEN', `${address} ${why}.`, { details: { address } });
+  }
+  const symbol = await client.readContract({ address, abi: erc721Abi, functionName: 'symbol' }).catch(() => '');
+  return { address, symbol: cleanSymbol(symbol) };
+}
+
+async function readsAsCollection(client: PublicClient, address: Address): Promise<boolean> {
+  return client
+    .readContract({ address, abi: interfaceAbi, functionName: 'supportsInterface', args: [ERC721_INTERFACE] })
+    .catch((error: unknown) => {
+      if (isRefusal(error)) return false;
+      throw error;
+    });
+}
+
+/** True when the contract answered, and was not what it was taken for. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false;
+  const refusal = error.walk(
+    (cause) =>
+      cause instanceof ContractFunctionRevertedError ||
+      cause instanceof ContractFunctionZeroDataError ||
+      cause instanceof AbiDecodingDataSizeTooSmallError ||
+      cause instanceof InvalidBytesBooleanError,
+  );
+  return refusal !== null;
+}
+
+/** Who owns a token of the collection; null for a token that does not exist. */
+export async function readOwner(
+  client: PublicClient,
+  { address }: Collection,
+  tokenId: bigint,
+): Promise<Address | null> {
+  return client
+    .readContract({ address, abi: erc721Abi, functionName: 'ownerOf', args: [tokenId] })
+    .catch((error: unknown) => {
+      if (isRefusal(error)) return null;
+      throw error;
+    });
+}
