@@ -6,6 +6,7 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {IPerpsExchange} from "./IPerpsExchange.sol";
 import {PriceOracle} from "./PriceOracle.sol";
 
 /// @title Perpetual futures against a house
@@ -13,35 +14,8 @@ import {PriceOracle} from "./PriceOracle.sol";
 /// pays gains. Quantities and prices are times 1e18; money is in base units of the margin token, which has 6 decimals.
 /// @dev The contract's balance is at least all free margin, all locked margin and `houseFunds` together: gains are paid
 /// from `houseFunds` alone, never from another trader's margin. Every division rounds against the trader.
-contract PerpsExchange is Ownable, ReentrancyGuardTransient {
+contract PerpsExchange is IPerpsExchange, Ownable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
-
-    /// @dev `markPrice` is filled in when a product is read.
-    struct Product {
-        uint32 id;
-        string symbol;
-        string baseAsset;
-        string quoteAsset;
-        bool active;
-        uint256 markPrice;
-        uint256 increment;
-        uint256 minQuantity;
-        uint256 maxQuantity;
-        uint256 makerFeeBps;
-        uint256 takerFeeBps;
-        uint256 initialWeightBps;
-        uint256 maintenanceWeightBps;
-    }
-
-    struct Position {
-        uint32 productId;
-        bool isLong;
-        uint256 quantity;
-        uint256 entryPrice;
-        uint256 margin;
-        int256 unrealizedPnl;
-        uint256 liquidationPrice;
-    }
 
     /// @dev `cost` is what the quantity was worth when it was opened.
     struct Holding {
@@ -61,7 +35,7 @@ contract PerpsExchange is Ownable, ReentrancyGuardTransient {
     IERC20 private immutable _marginToken;
     PriceOracle private immutable _oracle;
 
-    /// @notice What the account may withdraw or open positions with.
+    /// @inheritdoc IPerpsExchange
     mapping(address account => uint256) public freeMargin;
     /// @notice What gains are paid from.
     uint256 public houseFunds;
@@ -70,32 +44,6 @@ contract PerpsExchange is Ownable, ReentrancyGuardTransient {
 
     Product[] private _products;
     mapping(address account => mapping(uint32 productId => Holding)) private _holdings;
-
-    event Deposited(address indexed account, uint256 amount);
-    event Withdrawn(address indexed account, uint256 amount);
-    event Opened(
-        address indexed account, uint32 indexed productId, bool isLong, uint256 quantity, uint256 price, uint256 margin, uint256 fee
-    );
-    event Closed(
-        address indexed account, uint32 indexed productId, uint256 quantity, uint256 price, int256 pnl, uint256 fee
-    );
-    event Liquidated(
-        address indexed account, uint32 indexed productId, address indexed liquidator, uint256 price, uint256 reward
-    );
-
-    error InsufficientMargin(uint256 required, uint256 available);
-    error LeverageTooHigh(uint256 leverage, uint256 maximum);
-    /// @notice Leverage is a whole number from 1.
-    error LeverageIsZero();
-    error PriceMoved(uint256 price, uint256 limit);
-    error BadQuantity(uint256 quantity);
-    error ProductInactive(uint32 productId);
-    error NoPosition(uint32 productId);
-    error NotLiquidatable(address account, uint32 productId);
-    /// @notice The account holds this product the other way round: that position has to be closed first.
-    error OppositePosition(uint32 productId);
-    /// @notice The house could not pay what this position may gain.
-    error HouseFundsTooLow(uint256 wanted, uint256 available);
 
     /// @param token The margin token, of 6 decimals.
     /// @param oracle_ Where prices come from.
@@ -117,7 +65,7 @@ contract PerpsExchange is Ownable, ReentrancyGuardTransient {
         _marginToken.safeTransferFrom(msg.sender, address(this), amount);
     }
 
-    /// @notice Adds to the caller's free margin; the exchange must be approved for it.
+    /// @inheritdoc IPerpsExchange
     function deposit(uint256 amount) external nonReentrant {
         require(amount > 0, BadQuantity(amount));
         freeMargin[msg.sender] += amount;
@@ -125,7 +73,7 @@ contract PerpsExchange is Ownable, ReentrancyGuardTransient {
         _marginToken.safeTransferFrom(msg.sender, address(this), amount);
     }
 
-    /// @notice Pays out free margin; what positions have locked stays.
+    /// @inheritdoc IPerpsExchange
     function withdraw(uint256 amount) external nonReentrant {
         require(amount > 0, BadQuantity(amount));
         _spendFreeMargin(amount);
@@ -133,8 +81,7 @@ contract PerpsExchange is Ownable, ReentrancyGuardTransient {
         _marginToken.safeTransfer(msg.sender, amount);
     }
 
-    /// @notice Opens a position at the mark price, or adds to the one of that side; locks its worth divided by `leverage`.
-    /// @param limitPrice The worst price accepted: the highest for a long, the lowest for a short.
+    /// @inheritdoc IPerpsExchange
     function open(uint32 productId, bool isLong, uint256 quantity, uint256 leverage, uint256 limitPrice)
         external
         nonReentrant
@@ -167,8 +114,7 @@ contract PerpsExchange is Ownable, ReentrancyGuardTransient {
         emit Opened(msg.sender, productId, isLong, quantity, price, margin, fee);
     }
 
-    /// @notice Closes a position or part of it at the mark price; its margin and gain, less loss and fee, become free margin.
-    /// @param limitPrice The worst price accepted: the lowest for a long, the highest for a short.
+    /// @inheritdoc IPerpsExchange
     function close(uint32 productId, uint256 quantity, uint256 limitPrice) external nonReentrant {
         Product storage product = _productOf(productId);
         Holding storage holding = _holdings[msg.sender][productId];
@@ -185,7 +131,7 @@ contract PerpsExchange is Ownable, ReentrancyGuardTransient {
         emit Closed(msg.sender, productId, quantity, price, pnl, fee);
     }
 
-    /// @notice Closes somebody's position whose margin has sunk to the maintenance weight; the caller earns a reward.
+    /// @inheritdoc IPerpsExchange
     function liquidate(address account, uint32 productId) external nonReentrant {
         Product storage product = _productOf(productId);
         Holding storage holding = _holdings[account][productId];
@@ -200,17 +146,18 @@ contract PerpsExchange is Ownable, ReentrancyGuardTransient {
         emit Liquidated(account, productId, msg.sender, price, reward);
     }
 
+    /// @inheritdoc IPerpsExchange
     function marginToken() external view returns (address) {
         return address(_marginToken);
     }
 
-    /// @notice All products with their mark prices, inactive ones too.
+    /// @inheritdoc IPerpsExchange
     function products() external view returns (Product[] memory all) {
         all = _products;
         for (uint256 i = 0; i < all.length; i++) all[i].markPrice = _oracle.priceOf(all[i].baseAsset);
     }
 
-    /// @notice The account's open positions.
+    /// @inheritdoc IPerpsExchange
     function positionsOf(address account) external view returns (Position[] memory positions) {
         positions = new Position[](_products.length);
         uint256 count = 0;
