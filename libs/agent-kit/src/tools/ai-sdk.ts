@@ -1,0 +1,31 @@
+import { tool, type Tool } from 'ai';
+
+import { listOfferedOperations, type OperationRunner, type ToolOptions } from './operation-runner.js';
+import { isFailure, runOperation, type OperationResult } from './run-operation.js';
+
+export interface AiSdkToolOptions extends ToolOptions {
+  /** Whether writes wait for a tool approval. Default: unless `confirm` is given, which asks with the simulated plan. */
+  needsApproval?: boolean;
+}
+
+/** The kit's operations as a tool set of the Vercel AI SDK. What failed reaches the model as an error. */
+export function createAiSdkTools(
+  kit: OperationRunner,
+  options: AiSdkToolOptions = {},
+): Record<string, Tool<unknown, OperationResult>> {
+  const needsApproval = options.needsApproval ?? options.confirm === undefined;
+  const tools = listOfferedOperations(kit, options).map(({ name, title, description, input, readOnly }) => {
+    const adapted = tool<unknown, OperationResult>({
+      title,
+      description,
+      inputSchema: input,
+      metadata: { readOnly },
+      needsApproval: !readOnly && needsApproval,
+      execute: (given, { abortSignal }) =>
+        runOperation(kit, name, given, { ...options, ...(abortSignal ? { signal: abortSignal } : {}) }),
+      toModelOutput: ({ output }) => ({ type: isFailure(output) ? 'error-json' : 'json', value: output }),
+    });
+    return [name, adapted] as const;
+  });
+  return Object.fromEntries(tools);
+}

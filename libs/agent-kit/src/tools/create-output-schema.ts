@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+import type { Operation } from '../operations/operation.js';
+import { nameListField } from './run-operation.js';
+
+const status = z.string().describe('`success`; anything else is a failure');
+const failure = {
+  error: z.string().optional().describe('What went wrong'),
+  code: z.string().optional().describe('Stable name of what went wrong'),
+  suggestion: z.string().optional().describe('What to do about it'),
+};
+
+const WRITE_OUTPUT = z.looseObject({
+  status,
+  result: z.string().optional().describe('Transaction hash of the main step'),
+  transactions: z
+    .array(z.looseObject({ label: z.string(), hash: z.string() }))
+    .optional()
+    .describe('All transactions that were sent, in their order'),
+  ...failure,
+});
+
+/** What `runOperation` gives for an operation. Only `status` is always there: failures are of this form too. */
+export function createOutputSchema(operation: Operation): z.ZodObject {
+  if (!operation.readOnly) return WRITE_OUTPUT;
+  const { output, name } = operation;
+  // What JSON cannot hold arrives as text, and is not described.
+  if (!isRepresentable(output)) return z.looseObject({ status, ...failure });
+  if (output instanceof z.ZodArray)
+    return z.looseObject({ [nameListField(name)]: output.optional(), status, ...failure });
+  if (output instanceof z.ZodObject) return z.looseObject({ ...output.partial().shape, status, ...failure });
+  return z.looseObject({ status, ...failure });
+}
+
+function isRepresentable(schema: z.ZodType): boolean {
+  try {
+    z.toJSONSchema(schema, { io: 'output' });
+    return true;
+  } catch {
+    return false;
+  }
+}

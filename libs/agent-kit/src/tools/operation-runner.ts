@@ -1,0 +1,34 @@
+import type { Operation } from '../operations/operation.js';
+import type { Plan } from '../plan/plan.js';
+
+/** What the tools need of a kit; an `AgentKit` is one. */
+export interface OperationRunner {
+  operations(): readonly Operation[];
+  /** @throws AgentKitError */
+  read(name: string, input: unknown): Promise<unknown>;
+  /** Simulated and checked against the policy; nothing is sent. @throws AgentKitError */
+  plan(name: string, input: unknown): Promise<Plan>;
+  /** Sends exactly the plan. Throws AgentKitError while nothing was sent, and returns a result from then on. */
+  execute(plan: Plan): Promise<{ status: string }>;
+}
+
+/** What every adapter can be told. */
+export interface ToolOptions {
+  /** Asked with the simulated plan before anything is sent; what is not answered with `true` is not sent. */
+  confirm?: (plan: Plan) => boolean | Promise<boolean>;
+  /** Leaves out everything that sends transactions. */
+  readOnly?: boolean;
+  /** Told about errors that are no `AgentKitError`; the model only learns that something unexpected happened. */
+  onUnexpectedError?: (error: unknown) => void;
+}
+
+/**
+ * The operations that an adapter offers, with the inputs as strict as the kit takes them: a framework would drop what it
+ * does not know, and a misspelt `slippageBps` would go unnoticed.
+ */
+export function listOfferedOperations(kit: OperationRunner, options: ToolOptions): readonly Operation[] {
+  return kit
+    .operations()
+    .filter(({ readOnly }) => readOnly || options.readOnly !== true)
+    .map((operation) => ({ ...operation, input: operation.input.strict() }));
+}
