@@ -21,7 +21,7 @@ function createBareRegistry(chainId: number): ChainRegistry {
   return {
     chainId,
     name: `chain ${chainId}`,
-    native: { symbol: 'NATIVE', decimals: 18 },
+    native: { symbol: 'ETH', decimals: 18 },
     explorerUrl: null,
     wrappedNative: null,
     tokens: [],

@@ -1,6 +1,5 @@
-import fc from 'fast-check';
-
 import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
+import fc from 'fast-check';
 
 import { parseAmount } from './parse-amount.js';
 import type { Token } from './token.js';

@@ -1,0 +1,195 @@
+import { MemoryPaymentStore, type PaymentStore } from '@tollgate/client';
+import type { Address, Hex, PublicClient } from 'viem';
+import type { z } from 'zod';
+
+import { connect, createClient, type Connection } from './agent-kit-connection.js';
+import { AgentKitError } from './agent-kit-error.js';
+import { parseOptions, type AgentKitOptions, type ParsedOptions } from './agent-kit-options.js';
+import { findAccountLane } from './execution/account-lane.js';
+import { createExecutor } from './execution/create-executor.js';
+import { monitorTransaction } from './execution/monitor-transaction.js';
+import { retryNetwork } from './execution/retry-network.js';
+import { parseModelProvider } from './model-provider.js';
+import { CATALOG } from './operations/catalog.js';
+import type { Operation } from './operations/operation.js';
+import { parseInput } from './operations/parse-input.js';
+import { createPlan } from './plan/create-plan.js';
+import type { Plan } from './plan/plan.js';
+import { DailySpending } from './policy/daily-spending.js';
+import { createSigner, type Signer } from './signing/signer.js';
+import type { Receipt, ToolResult } from './tool-result.js';
+import { EventHandlers, isEventName, type EventHandler, type EventName } from './transaction-events.js';
+
+type CatalogOperation = (typeof CATALOG)[number];
+type Find<Name extends string> = Extract<CatalogOperation, { name: Name }>;
+
+/** The inputs of an operation of the catalog; a plugin's own are checked when they are used. */
+export type InputOf<Name extends string> = [Find<Name>] extends [never]
+  ? Readonly<Record<string, unknown>>
+  : z.input<Find<Name>['input']>;
+
+/** What a reading operation of the catalog returns. */
+export type OutputOf<Name extends string> =
+  Find<Name> extends { read: (...args: never[]) => Promise<infer Output> } ? Output : unknown;
+
+/** Plans and carries out operations on a chain for one account; `AgentKit` gives each operation a method. */
+export class AgentKitCore {
+  readonly address: Address;
+  /** The model provider identifier, as given. */
+  readonly modelProvider: string;
+  readonly #signer: Signer;
+  readonly #options: ParsedOptions;
+  readonly #client: PublicClient;
+  readonly #events = new EventHandlers();
+  readonly #spending = new DailySpending();
+  readonly #payments: PaymentStore;
+  /** Plans of this kit. Others are not carried out: their preview and their calls could differ. */
+  readonly #plans = new WeakSet<Plan>();
+  #connection: Promise<Connection> | null = null;
+
+  /**
+   * @param privateKey the wallet's key, 32 bytes in hexadecimal. It stays in memory.
+   * @param modelProvider `openai`, `anthropic`, `google`, `groq`, `mistral`, `cohere`, `offline`, or a URL.
+   * @throws AgentKitError `Invalid private key`; `INVALID_CONFIGURATION` with every problem of the options.
+   */
+  constructor(privateKey: string, modelProvider: string, options: AgentKitOptions = {}) {
+    this.#signer = createSigner(privateKey);
+    this.address = this.#signer.address;
+    parseModelProvider(modelProvider);
+    this.modelProvider = modelProvider;
+    this.#options = parseOptions(options);
+    this.#client = createClient(this.#options);
+    this.#payments = this.#options.payments?.store ?? new MemoryPaymentStore();
+  }
+
+  /** Every operation: the catalog's and the plugins' own. */
+  operations(): readonly Operation[] {
+    const plugged = (this.#options.plugins ?? []).flatMap((plugin) =>
+      plugin.kind === 'operations' ? plugin.operations : [],
+    );
+    return [...CATALOG, ...plugged];
+  }
+
+  /** Carries out a reading operation. @throws AgentKitError */
+  async read<const Name extends string>(name: Name, input: InputOf<Name>): Promise<OutputOf<Name>> {
+    const operation = this.#find(name);
+    if (!operation.readOnly) throw new AgentKitError('UNKNOWN_OPERATION', `${name} writes: plan it or run it.`);
+    const parsed = parseInput(operation, input);
+    const output = await this.#tryTwice(({ context }) => operation.read(parsed, context));
+    return output as OutputOf<Name>;
+  }
+
+  /** Plans a writing operation: parsed, simulated, held against the policy, with a preview. Sends nothing. @throws AgentKitError */
+  async plan<const Name extends string>(name: Name, input: InputOf<Name>): Promise<Plan> {
+    const operation = this.#find(name);
+    if (operation.readOnly)
+      throw new AgentKitError('UNKNOWN_OPERATION', `${name} only reads: there is nothing to plan.`);
+    const parsed = parseInput(operation, input);
+    return this.#tryTwice(async (connection) => {
+      const plan = await createPlan(operation, parsed, connection, {
+        policy: this.#options.policy ?? {},
+        onLowBalance: (balance) => this.#events.emit('lowBalance', { account: this.address, balance }),
+      });
+      this.#plans.add(plan);
+      return plan;
+    });
+  }
+
+  /**
+   * Sends exactly the calls of a plan that this kit made.
+   * @returns what became of it, once something was sent.
+   * @throws AgentKitError while nothing was sent.
+   */
+  async execute(plan: Plan): Promise<ToolResult> {
+    if (!this.#plans.has(plan)) {
+      throw new AgentKitError('INVALID_INPUT', 'Only a plan that this kit made can be carried out.');
+    }
+    if (plan.expiresAtMs !== undefined && Date.now() > plan.expiresAtMs) {
+      throw new AgentKitError('PLAN_EXPIRED', `The plan ran out at ${new Date(plan.expiresAtMs).toISOString()}.`);
+    }
+    const { registry, limits } = await this.#connect();
+    const executor = createExecutor({
+      kind: this.#options.executor,
+      client: this.#client,
+      chainId: registry.chainId,
+      account: this.address,
+      signer: this.#signer,
+      lane: findAccountLane(plan.chainId, this.address),
+      events: this.#events,
+      explorerUrl: registry.explorerUrl,
+      rpcUrl: this.#options.rpcUrl,
+      networkRetryDelayMs: this.#options.networkRetryDelayMs,
+      payments: {
+        store: this.#payments,
+        fetch: this.#options.fetch,
+        allowInsecureHttp: this.#options.payments?.allowInsecureHttp ?? false,
+      },
+    });
+    const giveBack = this.#spending.reserve(plan.spends, limits.perDay);
+    try {
+      const result = await executor.execute(plan);
+      if (isNothingSpent(plan, result)) giveBack();
+      return result;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  /** Plans and executes in one go. */
+  async run<const Name extends string>(name: Name, input: InputOf<Name>): Promise<ToolResult> {
+    return this.execute(await this.plan(name, input));
+  }
+
+  /**
+   * Waits for a transaction: at most 30 look-ups, 1000 ms apart.
+   * @throws AgentKitError `TIMEOUT` with the link to the explorer.
+   */
+  async monitorTransaction(hash: Hex): Promise<Receipt> {
+    const { registry } = await this.#connect();
+    const receipt = await monitorTransaction(this.#client, hash, { explorerUrl: registry.explorerUrl });
+    return {
+      status: receipt.status === 'success' ? 'success' : 'failed',
+      transactionHash: receipt.transactionHash,
+      blockNumber: receipt.blockNumber,
+      gasUsed: receipt.gasUsed,
+    };
+  }
+
+  /** Registers a handler. @throws AgentKitError `INVALID_INPUT` for an event that there is not. */
+  on<Name extends EventName>(eventName: Name, handler: EventHandler<Name>): this {
+    if (!isEventName(eventName)) throw new AgentKitError('INVALID_INPUT', `There is no event ${String(eventName)}.`);
+    this.#events.add(eventName, handler);
+    return this;
+  }
+
+  off<Name extends EventName>(eventName: Name, handler: EventHandler<Name>): this {
+    this.#events.remove(eventName, handler);
+    return this;
+  }
+
+  #find(name: string): Operation {
+    const operation = this.operations().find((candidate) => candidate.name === name);
+    if (operation) return operation;
+    const names = this.operations().map((known) => known.name);
+    throw new AgentKitError('UNKNOWN_OPERATION', `There is no such operation; the kit has ${names.join(', ')}.`);
+  }
+
+  #tryTwice<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return retryNetwork(async () => work(await this.#connect()), this.#options.networkRetryDelayMs);
+  }
+
+  #connect(): Promise<Connection> {
+    this.#connection ??= connect(this.#client, this.address, this.#options).catch((error: unknown) => {
+      this.#connection = null;
+      throw error;
+    });
+    return this.#connection;
+  }
+}
+
+/** A single call that failed spent nothing. Of several, earlier ones may have; and a payment that failed was still made. */
+function isNothingSpent(plan: Plan, { status }: ToolResult): boolean {
+  if (status === 'signed') return false;
+  return status === 'failed' && !plan.payment && plan.steps.filter(({ approval }) => !approval).length === 1;
+}

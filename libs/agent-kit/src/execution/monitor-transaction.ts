@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Hex, PublicClient, TransactionReceipt } from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+
+/** Specification, sections "States and transitions" and "Limits". */
+export const MONITOR_ATTEMPTS = 30;
+export const MONITOR_INTERVAL_MS = 1_000;
+
+export interface MonitorOptions {
+  attempts?: number;
+  intervalMs?: number;
+  explorerUrl: string | null;
+  /** Called after each look-up that found nothing; what it throws is ignored. */
+  onMissing?: (attempt: number) => Promise<unknown>;
+}
+
+/**
+ * Looks a receipt up once per interval. A look-up that throws counts as one that found nothing.
+ * @throws AgentKitError `TIMEOUT` when the attempts are used up, with the link to look at by hand.
+ */
+export async function monitorTransaction(
+  client: PublicClient,
+  hash: Hex,
+  options: MonitorOptions,
+): Promise<TransactionReceipt> {
+  const { attempts = MONITOR_ATTEMPTS, intervalMs = MONITOR_INTERVAL_MS, explorerUrl, onMissing } = options;
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const receipt = await client.getTransactionReceipt({ hash }).catch(() => null);
+    if (receipt) return receipt;
+    await onMissing?.(attempt).catch(() => undefined);
+    await sleep(intervalMs);
+  }
+  const place = explorerUrl === null ? 'a block explorer' : createTransactionUrl(explorerUrl, hash);
+  throw new AgentKitError(
+    'TIMEOUT',
+    `Transaction ${hash} timed out: no receipt after ${attempts} look-ups. It may still be mined; check ${place} manually.`,
+    { details: { txHash: hash } },
+  );
+}
+
+export function createTransactionUrl(explorerUrl: string, hash: Hex): string {
+  return `${explorerUrl.replace(/\/+$/, '')}/tx/${hash}`;
+}

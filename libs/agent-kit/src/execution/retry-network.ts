@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { explainFailure } from './explain-failure.js';
+
+/** The specification's wait before a second try after `NETWORK_ERROR` (section "Limits"). */
+export const NETWORK_RETRY_DELAY_MS = 5_000;
+
+/**
+ * Runs work that sends nothing; after a network error once more, `delayMs` later.
+ * @throws AgentKitError, whatever the work threw.
+ */
+export async function retryNetwork<T>(work: () => Promise<T>, delayMs: number): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const failure = explainFailure(error);
+    if (failure.code !== 'NETWORK_ERROR') throw failure;
+  }
+  await sleep(delayMs);
+  return work().catch((error: unknown) => {
+    throw explainFailure(error);
+  });
+}

@@ -1,0 +1,62 @@
+import { createWallet, type Wallet } from '@tollgate/client';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import type { Plan } from '../plan/plan.js';
+import type { ToolResult } from '../tool-result.js';
+import type { SentTransaction } from '../transaction-events.js';
+import type { ExecutionContext } from './executor.js';
+import { createTransactionUrl } from './monitor-transaction.js';
+import { executePayment } from './pay-for-resource.js';
+
+/** Pays at an HTTP 402 gate with the paying client, in the account's own queue. */
+export async function runPayment(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
+  const { events, explorerUrl, payments } = context;
+  const note = (hash: SentTransaction['hash']): SentTransaction => ({
+    operation: plan.operation,
+    label: plan.summary,
+    hash,
+    explorerUrl: explorerUrl === null ? null : createTransactionUrl(explorerUrl, hash),
+  });
+  const outcome = await executePayment(plan, {
+    ...payments,
+    wallet: createLaneWallet(context),
+    onEvent: ({ type, ...event }) => {
+      const transaction = 'payment' in event ? event.payment.transaction : null;
+      if (!transaction) return;
+      if (type === 'signed') events.emit('transactionSubmitted', note(transaction.txHash));
+      if (type === 'mined') events.emit('transactionConfirmed', note(transaction.txHash));
+    },
+  });
+  const sent = { result: outcome.txHash, ...plan.report, transactions: [note(outcome.txHash)] };
+  if (outcome.kind === 'answered') {
+    const { status: httpStatus, contentType, body, isBodyCut } = outcome;
+    return { status: 'success', ...sent, answer: { httpStatus, contentType, body, isBodyCut } };
+  }
+  const { code, message, suggestion, details } = outcome.error;
+  events.emit(
+    'transactionFailed',
+    new AgentKitError(code, message, {
+      suggestion,
+      details: { ...details, operation: plan.operation, txHash: outcome.txHash },
+      cause: outcome.error,
+    }),
+  );
+  return { status: 'failed', ...sent, error: message, code, suggestion, storeKey: outcome.storeKey };
+}
+
+/** The client's wallet, with the kit's lane around signing and sending, so that nobody else takes the nonce. */
+function createLaneWallet({ signer, rpcUrl, chainId, lane }: ExecutionContext): Wallet {
+  const wallet = createWallet({ account: signer.account(), rpcUrl, chainId });
+  return {
+    address: wallet.address,
+    chainId: wallet.chainId,
+    inTurn: (work) => lane.run(work),
+    sign: (call) => wallet.sign(call),
+    broadcast: async (transaction) => {
+      await wallet.broadcast(transaction);
+      lane.noteSent(transaction.nonce);
+    },
+    readOutcome: (txHash) => wallet.readOutcome(txHash),
+    isReplaced: (transaction) => wallet.isReplaced(transaction),
+  };
+}

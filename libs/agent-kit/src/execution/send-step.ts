@@ -1,0 +1,88 @@
+import { keccak256, type Hex, type TransactionSerializable } from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import type { Step } from '../plan/plan.js';
+import type { ExecutionContext } from './executor.js';
+import { explainFailure, isNoAnswer } from './explain-failure.js';
+import { retryNetwork } from './retry-network.js';
+
+// Other transactions of the same block may change what a call costs; unused gas is not charged.
+const GAS_MARGIN_PERCENT = 125n;
+
+export interface SignedStep {
+  hash: Hex;
+  rawTransaction: Hex;
+  nonce: number;
+}
+
+/**
+ * Signs a step with a nonce, gas and fees; sends nothing. The estimate is the last simulation, on the state that the steps
+ * before have left. Only inside the account's lane.
+ * @throws AgentKitError when the step would fail, or the account cannot pay for it.
+ */
+export async function signStep(context: ExecutionContext, step: Step): Promise<SignedStep> {
+  const { client, account, chainId, lane, signer } = context;
+  const prepare = async () => {
+    const call = { to: step.to, data: step.data, value: step.value };
+    const [gas, fees, balance, nonce] = await Promise.all([
+      client.estimateGas({ account, ...call }).catch((error: unknown) => {
+        throw explainFailure(error, step.failures);
+      }),
+      readFees(context),
+      client.getBalance({ address: account }),
+      lane.readNextNonce(client, account),
+    ]);
+    const limit = (gas * GAS_MARGIN_PERCENT) / 100n;
+    if (balance < step.value + limit * readPrice(fees)) {
+      throw new AgentKitError(
+        'INSUFFICIENT_FUNDS',
+        `There are insufficient funds of the native token for the gas of: ${step.label}.`,
+      );
+    }
+    return { nonce, transaction: { ...call, ...fees, gas: limit, nonce, chainId } as TransactionSerializable };
+  };
+  const { nonce, transaction } = await retryNetwork(prepare, context.networkRetryDelayMs);
+  const rawTransaction = await signer.sign(transaction);
+  return { hash: keccak256(rawTransaction), rawTransaction, nonce };
+}
+
+type Fees =
+  { type: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | { type: 'legacy'; gasPrice: bigint };
+
+/** The most that a unit of gas may cost, in wei. */
+export function readPrice(fees: Fees): bigint {
+  return fees.type === 'legacy' ? fees.gasPrice : fees.maxFeePerGas;
+}
+
+/** EIP-1559 where the chain has a base fee, else a gas price. */
+export async function readFees({ client }: Pick<ExecutionContext, 'client'>): Promise<Fees> {
+  const block = await client.getBlock();
+  if (block.baseFeePerGas === null) return { type: 'legacy', gasPrice: await client.getGasPrice() };
+  const fees = await client.estimateFeesPerGas({ type: 'eip1559', chain: null });
+  return { type: 'eip1559', maxFeePerGas: fees.maxFeePerGas, maxPriorityFeePerGas: fees.maxPriorityFeePerGas };
+}
+
+/**
+ * Sends the signed bytes. A reply that does not come is answered with the same bytes again, never with new ones.
+ * @throws AgentKitError only when the node refused them and does not have them: then nothing was sent.
+ */
+export async function broadcast(context: ExecutionContext, step: SignedStep): Promise<void> {
+  const { client, lane } = context;
+  try {
+    await client.sendRawTransaction({ serializedTransaction: step.rawTransaction });
+  } catch (error) {
+    // Nodes word "I have it already" in a dozen ways: ask for the transaction. In doubt it was sent.
+    if (!isNoAnswer(error) && (await isUnknown(context, step.hash))) throw explainFailure(error);
+  }
+  lane.noteSent(step.nonce);
+}
+
+async function isUnknown({ client }: ExecutionContext, hash: Hex): Promise<boolean> {
+  const [transaction, receipt] = await Promise.allSettled([
+    client.getTransaction({ hash }),
+    client.getTransactionReceipt({ hash }),
+  ]);
+  const isMissing = (result: PromiseSettledResult<unknown>) =>
+    result.status === 'rejected' && !isNoAnswer(result.reason);
+  return isMissing(transaction) && isMissing(receipt);
+}

@@ -1,0 +1,65 @@
+import { formatEther } from 'viem';
+
+import type { Connection } from '../agent-kit-connection.js';
+import { AgentKitError } from '../agent-kit-error.js';
+import { readFees, readPrice } from '../execution/send-step.js';
+import type { WriteOperation } from '../operations/operation.js';
+import { assertPolicy } from '../policy/assert-policy.js';
+import type { SpendingPolicy } from '../policy/policy.js';
+import { createPreview } from './create-preview.js';
+import type { Plan, PlanDraft } from './plan.js';
+import { simulatePlan } from './simulate-plan.js';
+
+/** The specification warns below this native balance (section "Limits"): 0.01. */
+const LOW_BALANCE_WEI = 10n ** 16n;
+
+interface PlanRules {
+  policy: SpendingPolicy;
+  onLowBalance: (balance: string) => void;
+}
+
+/**
+ * Makes an operation's draft into a plan that may be carried out.
+ * @throws AgentKitError when the policy forbids it, a step would fail, or the account cannot pay for it.
+ */
+export async function createPlan(
+  operation: WriteOperation,
+  input: Record<string, unknown>,
+  { context, registry, limits }: Connection,
+  { policy, onLowBalance }: PlanRules,
+): Promise<Plan> {
+  const draft = await operation.plan(input, context);
+  const draftOfOperation = { ...draft, operation: operation.name };
+  assertPolicy(draftOfOperation, policy, limits);
+  const gas = await simulatePlan(context.client, context.account, draft.steps);
+  const gasEstimate = gas === null ? null : { gas, feeWei: gas * readPrice(await readFees(context)) };
+  const balance = await context.client.getBalance({ address: context.account });
+  assertCanPay(draft, balance, gasEstimate?.feeWei ?? 0n, registry.native.symbol);
+  const isLow = balance < LOW_BALANCE_WEI;
+  if (isLow) onLowBalance(formatEther(balance));
+  const warning = `only ${formatEther(balance)} ${registry.native.symbol} are left for gas`;
+  const plan = {
+    ...draftOfOperation,
+    ...(isLow ? { warnings: [...(draft.warnings ?? []), warning] } : {}),
+    input: Object.freeze({ ...input }),
+    account: context.account,
+    chainId: context.chainId,
+    gasEstimate,
+  };
+  // Frozen, so that what was shown is what is sent.
+  plan.steps.forEach((step) => Object.freeze(step));
+  return Object.freeze({
+    ...plan,
+    steps: Object.freeze([...plan.steps]),
+    preview: createPreview(plan, registry.native.symbol),
+  });
+}
+
+function assertCanPay(draft: PlanDraft, balance: bigint, feeWei: bigint, symbol: string): void {
+  const needed = draft.steps.reduce((sum, { value }) => sum + value, feeWei);
+  if (balance >= needed) return;
+  throw new AgentKitError(
+    'INSUFFICIENT_FUNDS',
+    `There are insufficient funds: ${formatEther(needed)} ${symbol} are needed with the gas, ${formatEther(balance)} are there.`,
+  );
+}

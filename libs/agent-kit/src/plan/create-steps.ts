@@ -1,0 +1,33 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { encodeFunctionData, erc20Abi } from 'viem';
+
+import type { ProtocolAction } from '../protocols/protocol.js';
+import type { Approval, Step } from './plan.js';
+
+/** The approvals of an action, each for exactly what it names, and then its calls. */
+export function createSteps({ approvals, calls }: ProtocolAction): Step[] {
+  return [...approvals.map(createApprovalStep), ...calls];
+}
+
+/** The executor skips it when the allowance is there already, and takes back what is not used of it. */
+export function createApprovalStep(approval: Approval): Step {
+  const { token, spender, amountBaseUnits } = approval;
+  return {
+    label: `Approve exactly ${formatTokenAmount(amountBaseUnits, token.decimals)} ${token.symbol} for ${spender}`,
+    ...encodeApproval({ token, spender, amountBaseUnits }),
+    approval,
+  };
+}
+
+/** Sets an allowance to 0. */
+export function createRevocation({ token, spender }: Pick<Approval, 'token' | 'spender'>): Step {
+  return {
+    label: `Take back what is left of the allowance of ${token.symbol} for ${spender}`,
+    ...encodeApproval({ token, spender, amountBaseUnits: 0n }),
+  };
+}
+
+function encodeApproval({ token, spender, amountBaseUnits }: Approval): Pick<Step, 'to' | 'data' | 'value'> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amountBaseUnits] });
+  return { to: token.address, data, value: 0n };
+}

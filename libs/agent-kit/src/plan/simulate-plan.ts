@@ -1,0 +1,62 @@
+import { BaseError, type Address, type PublicClient } from 'viem';
+
+import { explainFailure, explainRevert } from '../execution/explain-failure.js';
+import { findReportedFailure } from '../execution/find-reported-failure.js';
+import type { Step } from './plan.js';
+
+/**
+ * Runs all the steps one after the other on the newest block, sending nothing.
+ * @returns the gas that they took, or null where the node cannot simulate several calls: then the first step was tried alone.
+ * @throws AgentKitError for the first step that would fail.
+ */
+export async function simulatePlan(
+  client: PublicClient,
+  account: Address,
+  steps: readonly Step[],
+): Promise<bigint | null> {
+  if (steps.length === 0) return 0n;
+  try {
+    return await simulateTogether(client, account, steps);
+  } catch (error) {
+    if (!isUnsupported(error)) throw explainFailure(error, steps.length === 1 ? steps[0]?.failures : undefined);
+  }
+  await simulateFirst(client, account, steps);
+  return null;
+}
+
+async function simulateTogether(client: PublicClient, account: Address, steps: readonly Step[]): Promise<bigint> {
+  const calls = steps.map(({ to, data, value }) => ({ account, to, data, value }));
+  const [block] = await client.simulateBlocks({ blocks: [{ calls }] });
+  let gas = 0n;
+  for (const [index, step] of steps.entries()) {
+    const result = block?.calls[index];
+    if (!result) throw new BaseError('the node simulated fewer calls than it was given');
+    if (result.status === 'failure') throw explainRevert(result.data, step.failures);
+    const failure = findReportedFailure(step, { data: result.data, logs: result.logs ?? [] });
+    if (failure) throw failure;
+    gas += result.gasUsed;
+  }
+  return gas;
+}
+
+async function simulateFirst(client: PublicClient, account: Address, steps: readonly Step[]): Promise<void> {
+  const [step] = steps;
+  if (!step) return;
+  try {
+    const { data } = await client.call({ account, to: step.to, data: step.data, value: step.value });
+    const failure = findReportedFailure(step, { data: data ?? '0x', logs: [] });
+    if (failure) throw failure;
+  } catch (error) {
+    throw explainFailure(error, step.failures);
+  }
+}
+
+/** Nodes without `eth_simulateV1` say so under several numbers and in several words. */
+function isUnsupported(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false;
+  const numbers = [-32601, -32004];
+  const isNumbered = error.walk((cause) => numbers.includes(Number((cause as { code?: unknown }).code)));
+  return (
+    isNumbered !== null || /method.{0,40}(not|un)|unsupported|not (supported|available|found)/i.test(error.details)
+  );
+}

@@ -1,0 +1,60 @@
+import { AgentKitError } from '../agent-kit-error.js';
+import { showAmount } from '../plan/create-preview.js';
+import type { TokenAmount } from '../tokens/token.js';
+import type { TokenLimit } from './assert-policy.js';
+
+/**
+ * Counts what a kit spends in a day (UTC), in memory: another process, or a restart, counts anew. A wallet whose daily limit
+ * must hold across processes belongs behind the agent worker.
+ */
+export class DailySpending {
+  #day = '';
+  readonly #spentByToken = new Map<string, bigint>();
+
+  /**
+   * Takes the amounts out of today's limits, all or none.
+   * @returns gives them back, for when nothing was spent after all.
+   * @throws AgentKitError `POLICY_VIOLATION` with every limit that would be passed.
+   */
+  reserve(amounts: readonly TokenAmount[], limits: readonly TokenLimit[], now = new Date()): () => void {
+    this.#startDay(now.toISOString().slice(0, 10));
+    const totals = sumByToken(amounts);
+    const problems = limits.flatMap((limit) => {
+      const spent = this.#spentByToken.get(limit.token.address) ?? 0n;
+      const added = totals.get(limit.token.address) ?? 0n;
+      if (added === 0n || spent + added <= limit.amountBaseUnits) return [];
+      const left = limit.amountBaseUnits > spent ? limit.amountBaseUnits - spent : 0n;
+      return [`${showAmount({ token: limit.token, amountBaseUnits: left })} is left of today's ${showAmount(limit)}`];
+    });
+    if (problems.length > 0) {
+      throw new AgentKitError('POLICY_VIOLATION', `The policy of this wallet forbids it: ${problems.join('; ')}.`, {
+        details: { problems },
+      });
+    }
+    this.#add(totals, 1n);
+    const day = this.#day;
+    return () => {
+      if (this.#day === day) this.#add(totals, -1n);
+    };
+  }
+
+  #startDay(day: string): void {
+    if (this.#day === day) return;
+    this.#day = day;
+    this.#spentByToken.clear();
+  }
+
+  #add(totals: ReadonlyMap<string, bigint>, sign: bigint): void {
+    for (const [address, amount] of totals) {
+      this.#spentByToken.set(address, (this.#spentByToken.get(address) ?? 0n) + sign * amount);
+    }
+  }
+}
+
+function sumByToken(amounts: readonly TokenAmount[]): Map<string, bigint> {
+  const totals = new Map<string, bigint>();
+  for (const { token, amountBaseUnits } of amounts) {
+    totals.set(token.address, (totals.get(token.address) ?? 0n) + amountBaseUnits);
+  }
+  return totals;
+}

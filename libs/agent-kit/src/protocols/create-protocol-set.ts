@@ -1,0 +1,36 @@
+import { AgentKitError } from '../agent-kit-error.js';
+import type { ChainRegistry } from '../registry/registry.js';
+import type { Plugin, ProtocolPlugin } from './plugin.js';
+import type { ProtocolEnvironment, ProtocolKind, ProtocolKinds, ProtocolSet } from './protocol.js';
+
+/** Plugins go before what the registry knows; each protocol is created when it is first asked for. */
+export function createProtocolSet(
+  environment: ProtocolEnvironment,
+  registry: ChainRegistry,
+  plugins: readonly Plugin[],
+): ProtocolSet {
+  const available = [...plugins, ...registry.protocols].filter((plugin) => isOnChain(plugin, environment.chainId));
+  const created = new Map<ProtocolKind, ProtocolKinds[ProtocolKind]>();
+  return {
+    require<Kind extends ProtocolKind>(kind: Kind): ProtocolKinds[Kind] {
+      const existing = created.get(kind);
+      // The map is filled below, by kind.
+      if (existing) return existing as ProtocolKinds[Kind];
+      const plugin = available.find((candidate): candidate is ProtocolPlugin<Kind> & Plugin => candidate.kind === kind);
+      if (!plugin) {
+        throw new AgentKitError(
+          'PROTOCOL_UNAVAILABLE',
+          `No ${kind} protocol is deployed on chain ${registry.chainId} (${registry.name}) that the kit knows.`,
+          { details: { kind, chainId: registry.chainId } },
+        );
+      }
+      const protocol = plugin.create(environment);
+      created.set(kind, protocol);
+      return protocol;
+    },
+  };
+}
+
+export function isOnChain({ chainIds }: Pick<Plugin, 'chainIds'>, chainId: number): boolean {
+  return chainIds === 'any' || chainIds.includes(chainId);
+}
