@@ -1,0 +1,93 @@
+import type { Atom } from './atom.js';
+import { QUOTE_RULES, READ_RULES, TOPICS, WRITE_RULES } from './lexicon/operation-rules.js';
+import { WRITING_VERBS } from './lexicon/verbs.js';
+
+type Features = ReadonlySet<string>;
+
+interface Rule {
+  operation: string;
+  needs: readonly (readonly string[])[];
+  excludes: readonly string[];
+}
+
+const parseRules = (rules: readonly (readonly [string, string])[]): readonly Rule[] =>
+  rules.map(([operation, condition]) => {
+    const words = condition.split(' ');
+    return {
+      operation,
+      needs: words.filter((word) => !word.startsWith('!')).map((word) => word.split('|')),
+      excludes: words.filter((word) => word.startsWith('!')).map((word) => word.slice(1)),
+    };
+  });
+
+const QUOTES = parseRules(QUOTE_RULES);
+const WRITES = parseRules(WRITE_RULES);
+const READS = parseRules(READ_RULES);
+const SUBJECTS = parseRules(TOPICS);
+
+const findRule = (rules: readonly Rule[], features: Features): string | null =>
+  rules.find(
+    ({ needs, excludes }) =>
+      needs.every((choices) => choices.some((choice) => features.has(choice))) &&
+      !excludes.some((word) => features.has(word)),
+  )?.operation ?? null;
+
+export const hasAct = (atoms: readonly Atom[], act: string): boolean =>
+  atoms.some(({ kind, id }) => kind === 'act' && id === act);
+
+/** What a clause says, as the words that rules are written in. */
+export function readFeatures(atoms: readonly Atom[]): Features {
+  const features = new Set<string>();
+  const isHypothetical = hasAct(atoms, 'hypothetical');
+  for (const { kind, id, form } of atoms) {
+    if (kind === 'verb') features.add(form === 'past' && !isHypothetical ? `${id}-ed` : id);
+    else if (kind === 'noun') features.add(`#${id}`);
+    else if (kind === 'preposition') features.add(`@${id}`);
+    else if (kind === 'act') features.add(`?${id}`);
+    else if (kind === 'asset' || kind === 'money') features.add('asset').add(`asset:${id}`);
+    else features.add(kind);
+  }
+  const [first, second] = atoms.filter(({ kind }) => kind !== 'joint');
+  // "long 0.01 BTC": the noun is the verb.
+  const opens = (atom: Atom | undefined) => atom?.kind === 'noun' && (atom.id === 'long' || atom.id === 'short');
+  if (opens(first) || (first?.kind === 'noun' && first.id === 'my' && opens(second) && features.has('amount')))
+    features.add('open');
+  return features;
+}
+
+const isCommand = (atoms: readonly Atom[]): boolean =>
+  atoms.some(
+    ({ kind, id, form }) =>
+      kind === 'verb' && (form !== 'past' || hasAct(atoms, 'hypothetical')) && WRITING_VERBS.has(id),
+  );
+
+export type Choice =
+  { kind: 'write' | 'read' | 'quote' | 'explain'; operation: string } | { kind: 'statement' } | { kind: 'none' };
+
+/** Which operation a clause asks for, and whether to carry it out or to explain it. */
+export function chooseOperation(atoms: readonly Atom[]): Choice {
+  const features = readFeatures(atoms);
+  const has = (...words: string[]) => words.some((word) => features.has(word));
+  const isQuestion = has('#howMuch', '#which', '#when');
+  const isAsked = isQuestion || has('?hypothetical', '#quote', 'quote', 'show') || !isCommand(atoms);
+  const quote = isAsked ? findRule(QUOTES, features) : null;
+  if (quote && !has('?howTo')) return { kind: 'quote', operation: quote };
+  const write = isCommand(atoms) || has('open', 'get', 'show') ? findRule(WRITES, features) : null;
+  const read = findRule(READS, features);
+  if (has('?howTo')) {
+    const topic = write ?? findRule(SUBJECTS, features);
+    if (read && !write && has('#my')) return { kind: 'read', operation: read };
+    return topic ? { kind: 'explain', operation: topic } : { kind: 'none' };
+  }
+  if (write && !isQuestion) {
+    if (!has('?hypothetical')) return { kind: 'write', operation: write };
+    if (write === 'swap' && has('amount') && has('asset')) return { kind: 'quote', operation: 'getSwapQuote' };
+    return { kind: 'explain', operation: write };
+  }
+  if (read && (read !== 'getERC20Balance' || !write)) return { kind: 'read', operation: read };
+  if (write) return { kind: 'explain', operation: write };
+  const topic = findRule(SUBJECTS, features);
+  if (topic && atoms.every(({ kind }) => kind === 'noun' || kind === 'act'))
+    return { kind: 'explain', operation: topic };
+  return { kind: atoms.some(({ kind, form }) => kind === 'verb' && form === 'past') ? 'statement' : 'none' };
+}
