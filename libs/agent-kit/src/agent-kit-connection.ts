@@ -35,7 +35,7 @@ export async function connect(client: PublicClient, account: Address, options: P
       account,
       protocols: createProtocolSet(environment, registry, options.plugins ?? []),
       slippageBps: options.slippageBps,
-      explorerUrl: registry.explorerUrl,
+      explorerUrl: options.explorerUrl ?? registry.explorerUrl,
       ...(payments ? { payments } : {}),
     },
   };

@@ -107,16 +107,17 @@ export class AgentKitCore {
     if (plan.expiresAtMs !== undefined && Date.now() > plan.expiresAtMs) {
       throw new AgentKitError('PLAN_EXPIRED', `The plan ran out at ${new Date(plan.expiresAtMs).toISOString()}.`);
     }
-    const { registry, limits } = await this.#connect();
+    const { context, limits } = await this.#connect();
     const executor = createExecutor({
       kind: this.#options.executor,
       client: this.#client,
-      chainId: registry.chainId,
+      chainId: context.chainId,
       account: this.address,
       signer: this.#signer,
       lane: findAccountLane(plan.chainId, this.address),
       events: this.#events,
-      explorerUrl: registry.explorerUrl,
+      explorerUrl: context.explorerUrl,
+      monitor: this.#options.monitor ?? {},
       rpcUrl: this.#options.rpcUrl,
       networkRetryDelayMs: this.#options.networkRetryDelayMs,
       payments: {
@@ -146,8 +147,9 @@ export class AgentKitCore {
    * @throws AgentKitError `TIMEOUT` with the link to the explorer.
    */
   async monitorTransaction(hash: Hex): Promise<Receipt> {
-    const { registry } = await this.#connect();
-    const receipt = await monitorTransaction(this.#client, hash, { explorerUrl: registry.explorerUrl });
+    const { context } = await this.#connect();
+    const { explorerUrl } = context;
+    const receipt = await monitorTransaction(this.#client, hash, { ...this.#options.monitor, explorerUrl });
     return {
       status: receipt.status === 'success' ? 'success' : 'failed',
       transactionHash: receipt.transactionHash,

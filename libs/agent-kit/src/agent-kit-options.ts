@@ -35,6 +35,10 @@ export interface AgentKitOptions {
   networkRetryDelayMs?: number;
   /** Longest wait for one answer of the chain; 10,000. */
   rpcTimeoutMs?: number;
+  /** How long a sent transaction is watched; 30 look-ups, 1000 ms apart (specification, section "Limits"). */
+  monitor?: { attempts?: number; intervalMs?: number };
+  /** Links to transactions lead there; the chain's own explorer where it has one. */
+  explorerUrl?: string;
 }
 
 export interface ParsedOptions extends AgentKitOptions {

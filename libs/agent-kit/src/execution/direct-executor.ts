@@ -61,6 +61,7 @@ class Execution {
     if (step.approval) this.#granted.push(step.approval);
     const sent = this.#note(step, signed.hash);
     const receipt = await monitorTransaction(this.#context.client, signed.hash, {
+      ...this.#context.monitor,
       explorerUrl: this.#context.explorerUrl,
       // A node that lost the bytes gets the same ones again.
       onMissing: () => this.#context.client.sendRawTransaction({ serializedTransaction: signed.rawTransaction }),

@@ -23,6 +23,8 @@ export interface ExecutionContext {
   lane: AccountLane;
   events: EventHandlers;
   explorerUrl: string | null;
+  /** How long a sent transaction is watched; the specification's numbers where it names none. */
+  monitor: { attempts?: number; intervalMs?: number };
   rpcUrl: string;
   networkRetryDelayMs: number;
   payments: PaymentSettings;
