@@ -1,5 +1,6 @@
 import { getAddress } from 'viem';
 
+import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
 import type { ChainRegistry } from './registry.js';
 
 const WSEI = getAddress('0xe30fedd158a2e3b13e9badaeabafc5516e95e8c7');
@@ -17,5 +18,11 @@ export const CHAIN_1329: ChainRegistry = {
     // Six decimals, unlike the native token that it stands for.
     { address: getAddress('0x5cf6826140c1c56ff49c808a1a75407cd1df9423'), symbol: 'iSEI', decimals: 6 },
   ],
-  protocols: [],
+  protocols: [
+    uniswapV3Liquidity({
+      positionManager: getAddress('0xa7FDcBe645d6b2B98639EbacbC347e2B575f6F70'),
+      wrappedNative: WSEI,
+      chainIds: [1329],
+    }),
+  ],
 };

@@ -1,7 +1,9 @@
+import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
+import { uniswapV3Swap } from '../protocols/swap/uniswap-v3.js';
 import { DEVNET_CONTRACTS } from './devnet-contracts.js';
 import type { ChainRegistry } from './registry.js';
 
-const { tokens } = DEVNET_CONTRACTS;
+const { tokens, uniswapV3 } = DEVNET_CONTRACTS;
 
 /**
  * What `npm run dev` starts, whatever number its chain has. FEE, RVT and EVIL are there too, and deliberately not listed:
@@ -21,6 +23,9 @@ export function createDevnetRegistry(chainId: number): ChainRegistry {
       { address: tokens.stSEI, symbol: 'stSEI', decimals: 18 },
     ],
     payments: { network: 'chain-testnet', tokens: [tokens.USDC] },
-    protocols: [],
+    protocols: [
+      uniswapV3Swap({ ...uniswapV3, wrappedNative: tokens.WSEI, chainIds: [chainId] }),
+      uniswapV3Liquidity({ ...uniswapV3, wrappedNative: tokens.WSEI, chainIds: [chainId] }),
+    ],
   };
 }

@@ -22,7 +22,7 @@ describe('parseAmount', () => {
     );
   });
 
-  it.each(['0', '0.0000001', '-1', '1e3', '', '9'.repeat(400)])('refuses %.12s of a token with 6 decimals', (text) => {
+  it.each(['0', '0.0000001', '-1', '1e3', '', '9'.repeat(400)])('refuses %s of a token with 6 decimals', (text) => {
     expect(() => parseAmount(text, tokenOf(6))).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
   });
 

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+import { showAmount } from '../plan/create-preview.js';
+import { createSteps } from '../plan/create-steps.js';
+import { formatFeeTier } from '../protocols/uniswap-v3-abi.js';
+import { assertBalance } from '../tokens/assert-balance.js';
+import { parseAmount } from '../tokens/parse-amount.js';
+import { amountSchema, poolFeeSchema, slippageSchema, tokenSchema } from './input-schemas.js';
+import { defineWrite } from './operation.js';
+import { warnOfUnlisted } from './quote-pair.js';
+import { readDeadline } from './read-deadline.js';
+
+export const addLiquidity = defineWrite({
+  name: 'addLiquidity',
+  title: 'Add liquidity',
+  description:
+    'Opens a liquidity position over the full price range of a pool of two tokens. The amounts are the most of each that ' +
+    'may leave the account; the pool takes them in the proportion of its present price.',
+  input: z.object({
+    tokenA: tokenSchema,
+    tokenB: tokenSchema,
+    amountA: amountSchema.describe('The most of tokenA, in its whole units'),
+    amountB: amountSchema.describe('The most of tokenB, in its whole units'),
+    fee: poolFeeSchema,
+    slippageBps: slippageSchema,
+  }),
+  async plan({ fee = null, slippageBps: tolerance, ...input }, context) {
+    const [tokenA, tokenB] = await Promise.all([
+      context.tokens.resolve(input.tokenA),
+      context.tokens.resolve(input.tokenB),
+    ]);
+    const amounts = [parseAmount(input.amountA, tokenA), parseAmount(input.amountB, tokenB)] as const;
+    for (const amount of amounts) await assertBalance(context, amount);
+    const slippageBps = tolerance ?? context.slippageBps;
+    const { deadlineSeconds, expiresAtMs } = await readDeadline(context.client);
+    const action = await context.protocols
+      .require('liquidity')
+      .createAdd({ amounts, fee, slippageBps, recipient: context.account, deadlineSeconds });
+    const [depositA, depositB] = action.deposits;
+    return {
+      summary: `Add ${showAmount(depositA)} and ${showAmount(depositB)} to their pool with a fee of ${formatFeeTier(action.fee)}`,
+      steps: createSteps(action),
+      spends: action.deposits,
+      receives: action.minimums,
+      recipients: [],
+      slippageBps,
+      warnings: warnOfUnlisted([tokenA, tokenB]),
+      expiresAtMs,
+    };
+  },
+});

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+import { showAmount } from '../plan/create-preview.js';
+import { createSteps } from '../plan/create-steps.js';
+import { percentSchema, slippageSchema, tokenIdSchema } from './input-schemas.js';
+import { defineWrite } from './operation.js';
+import { warnOfUnlisted } from './quote-pair.js';
+import { readDeadline } from './read-deadline.js';
+
+export const removeLiquidity = defineWrite({
+  name: 'removeLiquidity',
+  title: 'Remove liquidity',
+  description:
+    'Takes a part of a liquidity position out of its pool, all of it unless a percentage is given, together with the fees ' +
+    'it earned. Reverts rather than pay out less than the slippage tolerance allows.',
+  input: z.object({
+    positionId: tokenIdSchema.describe('As getLiquidityPositions lists it'),
+    percent: percentSchema,
+    slippageBps: slippageSchema,
+  }),
+  async plan({ positionId, percent = 100, slippageBps: tolerance }, context) {
+    const slippageBps = tolerance ?? context.slippageBps;
+    const { deadlineSeconds, expiresAtMs } = await readDeadline(context.client);
+    const action = await context.protocols.require('liquidity').createRemove({
+      positionId: BigInt(positionId),
+      percent,
+      slippageBps,
+      recipient: context.account,
+      deadlineSeconds,
+    });
+    const [minimumA, minimumB] = action.minimums;
+    return {
+      summary: `Remove ${percent} % of position ${BigInt(positionId)} for at least ${showAmount(minimumA)} and ${showAmount(minimumB)}`,
+      steps: createSteps(action),
+      spends: [],
+      receives: action.minimums,
+      recipients: [],
+      slippageBps,
+      warnings: warnOfUnlisted(action.minimums.map(({ token }) => token)),
+      expiresAtMs,
+    };
+  },
+});

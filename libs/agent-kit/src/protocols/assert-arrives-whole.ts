@@ -1,0 +1,30 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import type { Address, PublicClient } from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import { previewTransfer } from '../tokens/preview-transfer.js';
+import type { TokenAmount } from '../tokens/token.js';
+import { quoteUntrusted } from '../tokens/untrusted-text.js';
+
+/**
+ * Tries a transfer between an account and a pool, sending nothing: a token that keeps a part of each transfer breaks what
+ * pools and minimums promise. Listed tokens are known not to; where nothing can be tried, the plan's simulation decides.
+ * @throws AgentKitError `INVALID_INPUT` when less arrives than was sent.
+ */
+export async function assertArrivesWhole(
+  client: PublicClient,
+  amount: TokenAmount,
+  { from, to }: { from: Address; to: Address },
+): Promise<void> {
+  const { token, amountBaseUnits } = amount;
+  if (token.isListed || token.isNative) return;
+  const arriving = await previewTransfer({ client, account: from }, amount, to);
+  if (arriving === null || arriving >= amountBaseUnits) return;
+  const sent = formatTokenAmount(amountBaseUnits, token.decimals);
+  const received = formatTokenAmount(arriving < 0n ? 0n : arriving, token.decimals);
+  throw new AgentKitError(
+    'INVALID_INPUT',
+    `The token ${quoteUntrusted(token.symbol)} (${token.address}) keeps a part of each transfer: of ${sent} only ${received} arrive. Such tokens are neither swapped nor pooled.`,
+    { details: { token: token.address, sent, received }, suggestion: 'Use another token.' },
+  );
+}

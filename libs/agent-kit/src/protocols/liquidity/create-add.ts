@@ -1,0 +1,150 @@
+import { encodeFunctionData, isAddressEqual, type Address, type Hex } from 'viem';
+
+import { AgentKitError } from '../../agent-kit-error.js';
+import { showSymbol } from '../../tokens/show-symbol.js';
+import type { TokenAmount } from '../../tokens/token.js';
+import { assertArrivesWhole } from '../assert-arrives-whole.js';
+import { findPools } from '../find-pools.js';
+import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
+import { subtractSlippage } from '../subtract-slippage.js';
+import { FEE_TIERS, formatFeeTier, poolAbi, positionManagerAbi } from '../uniswap-v3-abi.js';
+import { poolAddressOf } from '../wrapped-native.js';
+import { fitToPrice, fullRangeTicks } from './full-range.js';
+import { POSITION_FAILURES, type UniswapV3LiquidityOptions } from './position-manager.js';
+
+type AddRequest = Parameters<LiquidityProtocol['createAdd']>[0];
+type AddAction = Awaited<ReturnType<LiquidityProtocol['createAdd']>>;
+
+type Pair<Value> = readonly [Value, Value];
+
+/** One side of the pair, as the pool knows it. */
+interface Side extends TokenAmount {
+  address: Address;
+}
+
+/** Opens a full-range position with what the pool's price takes of the two amounts. */
+export async function createAdd(
+  request: AddRequest,
+  options: UniswapV3LiquidityOptions,
+  { client }: ProtocolEnvironment,
+): Promise<AddAction> {
+  const { recipient, slippageBps, deadlineSeconds } = request;
+  const sides = sortSides(request.amounts, options.wrappedNative);
+  const { pool, fee } = await findPool(request, sides, options, client);
+  const [[sqrtPriceX96], tickSpacing] = await Promise.all([
+    client.readContract({ address: pool, abi: poolAbi, functionName: 'slot0' }),
+    client.readContract({ address: pool, abi: poolAbi, functionName: 'tickSpacing' }),
+  ]);
+  const offered = { amount0: sides[0].amountBaseUnits, amount1: sides[1].amountBaseUnits };
+  const { amount0, amount1 } = fitToPrice(offered, sqrtPriceX96, tickSpacing);
+  if (amount0 === 0n || amount1 === 0n) throw refuseTooSmall(sides);
+
+  const deposits: Pair<Side> = [
+    { ...sides[0], amountBaseUnits: amount0 },
+    { ...sides[1], amountBaseUnits: amount1 },
+  ];
+  for (const deposit of deposits) await assertArrivesWhole(client, deposit, { from: recipient, to: pool });
+  const minimums = mapPair(deposits, (deposit) => ({ ...deposit, amountBaseUnits: minimumOf(deposit, slippageBps) }));
+  const mint = encodeFunctionData({
+    abi: positionManagerAbi,
+    functionName: 'mint',
+    args: [
+      {
+        token0: sides[0].address,
+        token1: sides[1].address,
+        fee,
+        ...fullRangeTicks(tickSpacing),
+        amount0Desired: amount0,
+        amount1Desired: amount1,
+        amount0Min: minimums[0].amountBaseUnits,
+        amount1Min: minimums[1].amountBaseUnits,
+        recipient,
+        deadline: deadlineSeconds,
+      },
+    ],
+  });
+  const native = deposits.find(({ token }) => token.isNative);
+  const isSwapped = sides[0].token !== request.amounts[0].token;
+  const inOrder = ([first, second]: Pair<Side>): Pair<TokenAmount> =>
+    isSwapped ? [toAmount(second), toAmount(first)] : [toAmount(first), toAmount(second)];
+  return {
+    approvals: deposits
+      .filter(({ token }) => !token.isNative)
+      .map(({ token, amountBaseUnits }) => ({ token, amountBaseUnits, spender: options.positionManager })),
+    calls: [
+      {
+        label: `Open a position in the ${mapPair(sides, ({ token }) => showSymbol(token)).join('/')} pool of Uniswap v3`,
+        to: options.positionManager,
+        data: native ? withRefund(mint) : mint,
+        value: native?.amountBaseUnits ?? 0n,
+        failures: POSITION_FAILURES,
+      },
+    ],
+    fee,
+    deposits: inOrder(deposits),
+    minimums: inOrder(minimums),
+  };
+}
+
+/** A unit less to begin with: so far goes the pool's rounding, also when no slippage at all is allowed. */
+function minimumOf({ amountBaseUnits }: TokenAmount, slippageBps: number): bigint {
+  return subtractSlippage(amountBaseUnits > 1n ? amountBaseUnits - 1n : amountBaseUnits, slippageBps);
+}
+
+async function findPool(
+  { fee }: AddRequest,
+  [first, second]: Pair<Side>,
+  { positionManager, feeTiers = FEE_TIERS }: UniswapV3LiquidityOptions,
+  client: ProtocolEnvironment['client'],
+): Promise<{ pool: Address; fee: number }> {
+  const factory = await client.readContract({
+    address: positionManager,
+    abi: positionManagerAbi,
+    functionName: 'factory',
+  });
+  const tiers = fee === null ? feeTiers : [fee];
+  const pools = await findPools(client, factory, { from: first.address, to: second.address, feeTiers: tiers });
+  const [deepest] = pools.sort((a, b) => (a.liquidity < b.liquidity ? 1 : -1));
+  if (deepest) return deepest;
+  const pair = `${showSymbol(first.token)} and ${showSymbol(second.token)}`;
+  const tier = fee === null ? '' : ` with a fee of ${formatFeeTier(fee)}`;
+  throw new AgentKitError(
+    'INSUFFICIENT_LIQUIDITY',
+    `There is no pool of ${pair}${tier} that has liquidity, so it has no price to add to.`,
+    { details: { tokens: [first.token.address, second.token.address], fee } },
+  );
+}
+
+function sortSides([one, other]: AddRequest['amounts'], wrappedNative: Address): Pair<Side> {
+  const [a, b] = mapPair([one, other], (side) => ({ ...side, address: poolAddressOf(side.token, wrappedNative) }));
+  if (isAddressEqual(a.address, b.address)) {
+    throw new AgentKitError(
+      'INVALID_INPUT',
+      'A pool needs two different tokens; the wrapped native token is the native one.',
+    );
+  }
+  return BigInt(a.address) < BigInt(b.address) ? [a, b] : [b, a];
+}
+
+function refuseTooSmall(sides: Pair<Side>): AgentKitError {
+  const [first, second] = mapPair(sides, ({ token }) => showSymbol(token));
+  return new AgentKitError(
+    'INVALID_INPUT',
+    `At the pool's price, one of the amounts of ${first} and ${second} is worth less than the other's smallest unit.`,
+    { suggestion: 'Raise both amounts.' },
+  );
+}
+
+/** What is sent along and not taken would stay in the contract, for anybody to fetch. */
+function withRefund(mint: Hex): Hex {
+  const refund = encodeFunctionData({ abi: positionManagerAbi, functionName: 'refundETH' });
+  return encodeFunctionData({ abi: positionManagerAbi, functionName: 'multicall', args: [[mint, refund]] });
+}
+
+function toAmount({ token, amountBaseUnits }: TokenAmount): TokenAmount {
+  return { token, amountBaseUnits };
+}
+
+function mapPair<Value, Result>([one, other]: Pair<Value>, map: (value: Value) => Result): Pair<Result> {
+  return [map(one), map(other)];
+}

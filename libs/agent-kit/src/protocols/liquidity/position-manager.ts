@@ -1,0 +1,129 @@
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  decodeAbiParameters,
+  encodeFunctionData,
+  maxUint128,
+  zeroAddress,
+  type Address,
+  type Hex,
+  type PublicClient,
+} from 'viem';
+
+import type { StepFailures } from '../../plan/plan.js';
+import { positionManagerAbi } from '../uniswap-v3-abi.js';
+import type { PairAmounts } from './full-range.js';
+
+export interface UniswapV3LiquidityOptions {
+  /** NonfungiblePositionManager. */
+  positionManager: Address;
+  wrappedNative: Address;
+  chainIds: readonly number[];
+  /** The tiers among which the deepest pool is looked for, in millionths. */
+  feeTiers?: readonly number[];
+}
+
+export interface Position {
+  positionId: bigint;
+  token0: Address;
+  token1: Address;
+  fee: number;
+  liquidity: bigint;
+  /** Fees, as far as the contract has counted them. */
+  owed: PairAmounts;
+}
+
+/** What a part of a position is worth now: of its liquidity, and in fees that were never collected. */
+export interface PositionWorth {
+  principal: PairAmounts;
+  fees: PairAmounts;
+}
+
+export const POSITION_FAILURES: StepFailures = {
+  codes: {
+    'Price slippage check': 'SLIPPAGE',
+    'Insufficient WETH9': 'SLIPPAGE',
+    'Insufficient token': 'SLIPPAGE',
+    'Transaction too old': 'PLAN_EXPIRED',
+  },
+};
+
+// Nothing of a trial reaches a block, so that its deadline is none.
+const NO_DEADLINE = 2n ** 63n;
+
+export async function readPosition(client: PublicClient, manager: Address, positionId: bigint): Promise<Position> {
+  const [, , token0, token1, fee, , , liquidity, , , owed0, owed1] = await client.readContract({
+    address: manager,
+    abi: positionManagerAbi,
+    functionName: 'positions',
+    args: [positionId],
+  });
+  return { positionId, token0, token1, fee, liquidity, owed: { amount0: owed0, amount1: owed1 } };
+}
+
+/** Tries, as the owner, to take out `liquidity` of a position and all its fees, sending nothing: the contract's own figures. */
+export async function tryRemoval(
+  client: PublicClient,
+  manager: Address,
+  { position, owner, liquidity }: { position: Position; owner: Address; liquidity: bigint },
+): Promise<PositionWorth> {
+  const { positionId } = position;
+  const decrease = encodeDecrease({
+    positionId,
+    liquidity,
+    minimums: { amount0: 0n, amount1: 0n },
+    deadline: NO_DEADLINE,
+  });
+  const collect = encodeCollect(positionId, zeroAddress);
+  const { result } = await client.simulateContract({
+    account: owner,
+    address: manager,
+    abi: positionManagerAbi,
+    functionName: 'multicall',
+    args: [liquidity === 0n ? [collect] : [decrease, collect]],
+  });
+  const principal = liquidity === 0n ? { amount0: 0n, amount1: 0n } : readAmounts(result[0]);
+  const all = readAmounts(result.at(-1));
+  return {
+    principal,
+    fees: { amount0: all.amount0 - principal.amount0, amount1: all.amount1 - principal.amount1 },
+  };
+}
+
+function readAmounts(answer: Hex = '0x'): PairAmounts {
+  const [amount0, amount1] = decodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], answer);
+  return { amount0, amount1 };
+}
+
+export function encodeDecrease({
+  positionId,
+  liquidity,
+  minimums,
+  deadline,
+}: {
+  positionId: bigint;
+  liquidity: bigint;
+  minimums: PairAmounts;
+  deadline: bigint;
+}): Hex {
+  const { amount0: amount0Min, amount1: amount1Min } = minimums;
+  return encodeFunctionData({
+    abi: positionManagerAbi,
+    functionName: 'decreaseLiquidity',
+    args: [{ tokenId: positionId, liquidity, amount0Min, amount1Min, deadline }],
+  });
+}
+
+/** All that is owed. @param recipient the manager itself for the zero address. */
+export function encodeCollect(positionId: bigint, recipient: Address): Hex {
+  return encodeFunctionData({
+    abi: positionManagerAbi,
+    functionName: 'collect',
+    args: [{ tokenId: positionId, recipient, amount0Max: maxUint128, amount1Max: maxUint128 }],
+  });
+}
+
+/** Whether a contract refused, rather than a node failed to answer. */
+export function isRevert(error: unknown): boolean {
+  return error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError) !== null;
+}

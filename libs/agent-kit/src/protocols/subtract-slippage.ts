@@ -1,0 +1,11 @@
+const BASIS_POINTS = 10_000n;
+
+/**
+ * The least that is accepted of an expected amount: rounded up, so that of anything at all it is never 0.
+ * @param slippageBps 0 to 10,000; at 10,000, where nothing would be left, one base unit still is.
+ */
+export function subtractSlippage(amountBaseUnits: bigint, slippageBps: number): bigint {
+  if (amountBaseUnits <= 0n) return 0n;
+  const least = (amountBaseUnits * (BASIS_POINTS - BigInt(slippageBps)) + BASIS_POINTS - 1n) / BASIS_POINTS;
+  return least > 0n ? least : 1n;
+}

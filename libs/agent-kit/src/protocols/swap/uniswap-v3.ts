@@ -1,0 +1,167 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { encodeFunctionData, zeroAddress, type Address, type Hex } from 'viem';
+
+import { AgentKitError } from '../../agent-kit-error.js';
+import type { StepFailures } from '../../plan/plan.js';
+import { showSymbol } from '../../tokens/show-symbol.js';
+import { assertArrivesWhole } from '../assert-arrives-whole.js';
+import type { ProtocolPlugin } from '../plugin.js';
+import type { ProtocolAction, ProtocolEnvironment, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
+import { FEE_TIERS, formatFeeTier, routerAbi } from '../uniswap-v3-abi.js';
+import { poolAddressOf, quoteWrapping } from '../wrapped-native.js';
+import { encodePath, findRoutes, type Route } from './find-routes.js';
+import { quoteBestRoute, readPriceImpactBps } from './quote-routes.js';
+
+export interface UniswapV3SwapOptions {
+  /** SwapRouter, the first one: its calls have a deadline. */
+  router: Address;
+  /** QuoterV2. */
+  quoter: Address;
+  factory: Address;
+  wrappedNative: Address;
+  chainIds: readonly number[];
+  /** In millionths: 3000 is 0.3 %. */
+  feeTiers?: readonly number[];
+  /** What routes may pass through; the listed tokens unless given. */
+  via?: readonly Address[];
+  /** A swap that would move the price further is refused for want of liquidity; 1,000 (10 %) unless given. */
+  maxPriceImpactBps?: number;
+}
+
+const FAILURES: StepFailures = {
+  codes: {
+    'Too little received': 'SLIPPAGE',
+    'Insufficient WETH9': 'SLIPPAGE',
+    'Transaction too old': 'PLAN_EXPIRED',
+  },
+};
+
+/** Above this the preview says it. */
+const NOTEWORTHY_IMPACT_BPS = 100n;
+
+/** Swaps through the pools of a Uniswap v3 deployment: the best of all fee tiers, and of detours over one listed token. */
+export function uniswapV3Swap(options: UniswapV3SwapOptions): ProtocolPlugin<'swap'> {
+  return {
+    kind: 'swap',
+    name: 'Uniswap v3',
+    chainIds: options.chainIds,
+    create: (environment) => ({
+      name: 'Uniswap v3',
+      quote: async (request) =>
+        quoteWrapping(request, options.wrappedNative) ?? (await quotePools(request, options, environment)),
+    }),
+  };
+}
+
+async function quotePools(
+  request: SwapRequest,
+  options: UniswapV3SwapOptions,
+  { client, tokens }: ProtocolEnvironment,
+): Promise<SwapQuote> {
+  const { from, to, amountIn } = request;
+  const { factory, quoter, wrappedNative, feeTiers = FEE_TIERS, maxPriceImpactBps = 1_000 } = options;
+  const via = options.via ?? tokens.listed.map(({ address }) => address);
+  const ends = { from: poolAddressOf(from, wrappedNative), to: poolAddressOf(to, wrappedNative) };
+  const routes = await findRoutes(client, factory, { ...ends, via, feeTiers });
+  const pair = `${showSymbol(from)} to ${showSymbol(to)}`;
+  const details = { from: from.address, to: to.address };
+  if (routes.length === 0) {
+    throw new AgentKitError('INSUFFICIENT_LIQUIDITY', `No pool with liquidity leads from ${pair}.`, { details });
+  }
+  const best = await quoteBestRoute(client, quoter, routes, amountIn);
+  if (best === null) {
+    const amount = formatTokenAmount(amountIn, from.decimals);
+    throw new AgentKitError('INSUFFICIENT_LIQUIDITY', `The liquidity from ${pair} does not fit the amount ${amount}.`, {
+      details,
+    });
+  }
+  const impactBps = await readPriceImpactBps(client, best, amountIn);
+  const impact = `${formatTokenAmount(impactBps, 2)} %`;
+  if (impactBps > maxPriceImpactBps) {
+    throw new AgentKitError(
+      'INSUFFICIENT_LIQUIDITY',
+      `There is too little liquidity from ${pair}: this amount would worsen its own price by ${impact}.`,
+      { details: { ...details, priceImpactBps: Number(impactBps), maxPriceImpactBps } },
+    );
+  }
+  const route = describeRoute(best.route, request, options, tokens.listed);
+  const poolFees = best.route.map(({ fee }) => formatFeeTier(fee)).join(', then ');
+  return {
+    expectedOut: best.amountOut,
+    isOneToOne: false,
+    route,
+    fees: [{ label: 'pool fee', text: `${poolFees} (${route})` }],
+    warnings:
+      impactBps > NOTEWORTHY_IMPACT_BPS
+        ? [`The amount is large for the pools: it worsens its own price by ${impact}.`]
+        : [],
+    createSwap: async (terms) => {
+      const [first] = best.route;
+      const last = best.route.at(-1) ?? first;
+      const bought = { token: to, amountBaseUnits: best.amountOut };
+      await assertArrivesWhole(
+        client,
+        { token: from, amountBaseUnits: amountIn },
+        { from: request.account, to: first.pool },
+      );
+      await assertArrivesWhole(client, bought, { from: last.pool, to: terms.recipient });
+      return createSwap(best.route, request, terms, options);
+    },
+  };
+}
+
+/** One call. The router wraps what is sent along; bought native token it holds for a moment, and must be told to hand out. */
+function createSwap(
+  route: Route,
+  { from, to, amountIn }: SwapRequest,
+  { minimumOut, recipient, deadlineSeconds }: SwapTerms,
+  { router }: UniswapV3SwapOptions,
+): ProtocolAction {
+  const swap = encodeFunctionData({
+    abi: routerAbi,
+    functionName: 'exactInput',
+    args: [
+      {
+        path: encodePath(route),
+        // The router takes address 0 for itself.
+        recipient: to.isNative ? zeroAddress : recipient,
+        deadline: deadlineSeconds,
+        amountIn,
+        amountOutMinimum: minimumOut,
+      },
+    ],
+  });
+  const calls: Hex[] = [swap];
+  if (to.isNative) {
+    calls.push(encodeFunctionData({ abi: routerAbi, functionName: 'unwrapWETH9', args: [minimumOut, recipient] }));
+  }
+  // What the pools did not take would stay in the router, for anybody to fetch.
+  if (from.isNative) calls.push(encodeFunctionData({ abi: routerAbi, functionName: 'refundETH' }));
+  const data =
+    calls.length === 1 ? swap : encodeFunctionData({ abi: routerAbi, functionName: 'multicall', args: [calls] });
+  return {
+    approvals: from.isNative ? [] : [{ token: from, spender: router, amountBaseUnits: amountIn }],
+    calls: [
+      {
+        label: `Swap ${showSymbol(from)} for ${showSymbol(to)} on Uniswap v3`,
+        to: router,
+        data,
+        value: from.isNative ? amountIn : 0n,
+        failures: FAILURES,
+      },
+    ],
+  };
+}
+
+function describeRoute(
+  route: Route,
+  { from, to }: SwapRequest,
+  { wrappedNative }: UniswapV3SwapOptions,
+  listed: ProtocolEnvironment['tokens']['listed'],
+): string {
+  const names = route.slice(1).map(({ tokenIn }) => {
+    const token = listed.find(({ address }) => address.toLowerCase() === tokenIn.toLowerCase());
+    return token?.symbol ?? (tokenIn === wrappedNative ? 'wrapped native' : tokenIn);
+  });
+  return [showSymbol(from), ...names, showSymbol(to)].join(' → ');
+}

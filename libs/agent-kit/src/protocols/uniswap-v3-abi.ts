@@ -1,0 +1,54 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { parseAbi } from 'viem';
+
+export const factoryAbi = parseAbi([
+  'function getPool(address tokenA, address tokenB, uint24 fee) view returns (address)',
+]);
+
+export const poolAbi = parseAbi([
+  'function slot0() view returns (uint160 sqrtPriceX96, int24 tick, uint16, uint16, uint16, uint8, bool)',
+  'function liquidity() view returns (uint128)',
+  'function tickSpacing() view returns (int24)',
+]);
+
+/** QuoterV2. It tries the swap and reverts it, so its functions are no views. */
+export const quoterAbi = parseAbi([
+  'function quoteExactInput(bytes path, uint256 amountIn) returns (uint256 amountOut, uint160[] sqrtPriceX96AfterList, uint32[] initializedTicksCrossedList, uint256 gasEstimate)',
+]);
+
+/** SwapRouter, the first one, whose parameters have a deadline. */
+export const routerAbi = parseAbi([
+  'struct ExactInputParams { bytes path; address recipient; uint256 deadline; uint256 amountIn; uint256 amountOutMinimum; }',
+  'function exactInput(ExactInputParams params) payable returns (uint256 amountOut)',
+  'function multicall(bytes[] data) payable returns (bytes[] results)',
+  'function unwrapWETH9(uint256 amountMinimum, address recipient) payable',
+  'function refundETH() payable',
+]);
+
+/** NonfungiblePositionManager. */
+export const positionManagerAbi = parseAbi([
+  'struct MintParams { address token0; address token1; uint24 fee; int24 tickLower; int24 tickUpper; uint256 amount0Desired; uint256 amount1Desired; uint256 amount0Min; uint256 amount1Min; address recipient; uint256 deadline; }',
+  'struct DecreaseLiquidityParams { uint256 tokenId; uint128 liquidity; uint256 amount0Min; uint256 amount1Min; uint256 deadline; }',
+  'struct CollectParams { uint256 tokenId; address recipient; uint128 amount0Max; uint128 amount1Max; }',
+  'function factory() view returns (address)',
+  'function ownerOf(uint256 tokenId) view returns (address)',
+  'function balanceOf(address owner) view returns (uint256)',
+  'function tokenOfOwnerByIndex(address owner, uint256 index) view returns (uint256)',
+  'function positions(uint256 tokenId) view returns (uint96 nonce, address operator, address token0, address token1, uint24 fee, int24 tickLower, int24 tickUpper, uint128 liquidity, uint256 feeGrowthInside0LastX128, uint256 feeGrowthInside1LastX128, uint128 tokensOwed0, uint128 tokensOwed1)',
+  'function mint(MintParams params) payable returns (uint256 tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)',
+  'function decreaseLiquidity(DecreaseLiquidityParams params) payable returns (uint256 amount0, uint256 amount1)',
+  'function collect(CollectParams params) payable returns (uint256 amount0, uint256 amount1)',
+  'function burn(uint256 tokenId) payable',
+  'function multicall(bytes[] data) payable returns (bytes[] results)',
+  'function refundETH() payable',
+  'function unwrapWETH9(uint256 amountMinimum, address recipient) payable',
+  'function sweepToken(address token, uint256 amountMinimum, address recipient) payable',
+]);
+
+/** What Uniswap v3 deployments have unless their owners added some, in millionths. */
+export const FEE_TIERS: readonly number[] = [100, 500, 3_000, 10_000];
+
+/** Fee tiers as people write them: `0.3 %`. */
+export function formatFeeTier(fee: number): string {
+  return `${formatTokenAmount(BigInt(fee), 4)} %`;
+}

@@ -1,0 +1,36 @@
+import { encodeFunctionData, isAddressEqual, parseAbi, type Address } from 'viem';
+
+import type { Token } from '../tokens/token.js';
+import type { SwapQuote, SwapRequest } from './protocol.js';
+
+const wrappedNativeAbi = parseAbi(['function deposit() payable', 'function withdraw(uint256 amount)']);
+
+/** The contract that pools know a token by: pools hold no native token, only the wrapped one. */
+export function poolAddressOf(token: Token, wrappedNative: Address): Address {
+  return token.isNative ? wrappedNative : token.address;
+}
+
+/** Between the native token and its wrapping there is nothing to trade: null for any other pair. */
+export function quoteWrapping({ from, to, amountIn }: SwapRequest, wrappedNative: Address): SwapQuote | null {
+  const isPair = [from, to].every((token) => isAddressEqual(poolAddressOf(token, wrappedNative), wrappedNative));
+  if (!isPair) return null;
+  const call = from.isNative
+    ? {
+        label: `Wrap ${from.symbol} as ${to.symbol}`,
+        data: encodeFunctionData({ abi: wrappedNativeAbi, functionName: 'deposit' }),
+        value: amountIn,
+      }
+    : {
+        label: `Unwrap ${from.symbol} to ${to.symbol}`,
+        data: encodeFunctionData({ abi: wrappedNativeAbi, functionName: 'withdraw', args: [amountIn] }),
+        value: 0n,
+      };
+  return {
+    expectedOut: amountIn,
+    isOneToOne: true,
+    route: from.isNative ? 'wrapped, one to one' : 'unwrapped, one to one',
+    fees: [],
+    warnings: [],
+    createSwap: async () => ({ approvals: [], calls: [{ ...call, to: wrappedNative }] }),
+  };
+}
