@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { FilePaymentStore } from '@tollgate/client/file-payment-store';
+
+import { AgentKit } from '../agent-kit.js';
+import { AgentKitError } from '../agent-kit-error.js';
+import { createMcpServer } from '../tools/mcp.js';
+import type { OperationRunner } from '../tools/operation-runner.js';
+import { readMcpSettings, USAGE, type McpSettings } from './read-mcp-settings.js';
+
+export interface McpTerminal {
+  stdin: Readable;
+  /** Protocol messages only, `--help` aside. */
+  stdout: Writable;
+  stderr: (line: string) => void;
+  /** Resolves when the process is asked to stop. */
+  stopRequest: Promise<unknown>;
+}
+
+/**
+ * Serves until stdin ends or it is asked to stop. What waits for a confirmation then is not sent; what is being sent is
+ * seen through. Resolves with the exit code: 0, or 2 for settings that are wrong.
+ */
+export async function runMcp(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  terminal: McpTerminal,
+): Promise<number> {
+  let settings: McpSettings | 'help';
+  let kit: AgentKit;
+  try {
+    settings = readMcpSettings(args, env);
+    if (settings === 'help') {
+      terminal.stdout.write(USAGE);
+      return 0;
+    }
+    kit = createKit(settings);
+  } catch (error) {
+    if (!(error instanceof AgentKitError)) throw error;
+    terminal.stderr(`${error.message} See --help.`);
+    return 2;
+  }
+
+  const { readOnly, allowWrites, privateKey } = settings;
+  const sending = new Set<Promise<unknown>>();
+  const server = createMcpServer(rememberSending(kit, sending), {
+    readOnly,
+    allowWrites,
+    onUnexpectedError: (error) => terminal.stderr(describeUnexpected(error, privateKey)),
+  });
+  const ended = waitForEnd(server, terminal);
+  await server.connect(new StdioServerTransport(terminal.stdin, terminal.stdout));
+  terminal.stderr(describeStart(kit, settings));
+  await ended;
+  await server.close();
+  await Promise.allSettled(sending);
+  return 0;
+}
+
+function createKit({ privateKey, rpcUrl, readOnly, stateDirectory }: McpSettings): AgentKit {
+  return new AgentKit(privateKey, 'offline', {
+    rpcUrl,
+    executor: readOnly ? 'read-only' : 'direct',
+    payments: { store: new FilePaymentStore(join(stateDirectory, 'payments')) },
+  });
+}
+
+function rememberSending(kit: OperationRunner, sending: Set<Promise<unknown>>): OperationRunner {
+  return {
+    operations: () => kit.operations(),
+    read: (name, input) => kit.read(name, input),
+    plan: (name, input) => kit.plan(name, input),
+    execute: (plan) => {
+      const execution = kit.execute(plan);
+      sending.add(execution);
+      return execution.finally(() => sending.delete(execution));
+    },
+  };
+}
+
+function waitForEnd({ server }: McpServer, { stdin, stdout, stopRequest }: McpTerminal): Promise<void> {
+  return new Promise((resolve) => {
+    server.onclose = resolve;
+    stdin
+      .once('end', resolve)
+      .once('close', resolve)
+      .once('error', () => resolve());
+    // A client that is gone must not end the process in the middle of a plan's transactions.
+    stdout.on('error', () => resolve());
+    void stopRequest.then(() => resolve());
+  });
+}
+
+function describeStart({ address }: AgentKit, { rpcUrl, isDevnet, readOnly, allowWrites }: McpSettings): string {
+  const writes = readOnly ? 'reads only' : allowWrites ? 'sends without asking' : 'asks before it sends';
+  return `Serving MCP for ${address} on ${isDevnet ? 'the devnet' : new URL(rpcUrl).host}; ${writes}.`;
+}
+
+function describeUnexpected(error: unknown, privateKey: string): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return text.replaceAll(privateKey.replace(/^0x/i, ''), '…');
+}

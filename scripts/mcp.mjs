@@ -1,0 +1,14 @@
+// npm run --silent mcp: the agent kit's MCP server on stdin and stdout. Clients may start `node scripts/mcp.mjs` too.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setup } from './setup.mjs';
+
+process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
+// stdout belongs to the protocol: what an installation has to say goes to stderr.
+const writeToStdout = process.stdout.write;
+process.stdout.write = process.stderr.write.bind(process.stderr);
+await setup({ onlyPackages: true }).catch(() => process.exit(1));
+process.stdout.write = writeToStdout;
+const { register } = await import('tsx/esm/api');
+register();
+await import('../libs/agent-kit/src/cli/mcp.ts');
