@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import type { Step } from '../plan/plan.js';
+import { nameAmount, nameToken } from '../tokens/name-token.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import type { Token, TokenAmount } from '../tokens/token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
@@ -28,11 +29,10 @@ export const approve = defineWrite({
     if (isAddressEqual(spender, zeroAddress)) throw refuse('Nobody has the zero address.', spender);
     const amount = /[1-9]/.test(input.amount) ? parseAmount(input.amount, token) : { token, amountBaseUnits: 0n };
     await assertLimited(context, amount, spender);
-    const text = `${formatTokenAmount(amount.amountBaseUnits, token.decimals)} ${token.symbol}`;
     const isRevocation = amount.amountBaseUnits === 0n;
     const label = isRevocation
-      ? `Take back the approval of ${token.symbol} for ${spender}`
-      : `Let ${spender} take exactly ${text}`;
+      ? `Take back the approval of ${nameToken(token)} for ${spender}`
+      : `Let ${spender} take exactly ${nameAmount(amount)}`;
     const present = await readAllowance(context, token, spender);
     return {
       summary: label,

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { AgentKitError } from '../agent-kit-error.js';
 import type { Step } from '../plan/plan.js';
 import { assertBalance } from '../tokens/assert-balance.js';
+import { nameAmount, nameToken } from '../tokens/name-token.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import { previewTransfer } from '../tokens/preview-transfer.js';
 import { NATIVE_TOKEN, type TokenAmount } from '../tokens/token.js';
@@ -26,11 +27,11 @@ export const transfer = defineWrite({
     const token = await context.tokens.resolve(input.token ?? NATIVE_TOKEN);
     if (isAddressEqual(to, zeroAddress)) throw refuse('Nobody has the zero address: what is sent there is lost.', to);
     if (!token.isNative && isAddressEqual(to, token.address)) {
-      throw refuse(`${to} is the contract of ${token.symbol} itself: what is sent there is lost.`, to);
+      throw refuse(`${to} is the contract of ${nameToken(token)} itself: what is sent there is lost.`, to);
     }
     const amount = parseAmount(input.amount, token);
     await assertBalance(context, amount);
-    const label = `Send ${formatTokenAmount(amount.amountBaseUnits, token.decimals)} ${token.symbol} to ${to}`;
+    const label = `Send ${nameAmount(amount)} to ${to}`;
     return {
       summary: label,
       steps: [{ label, ...createCall(amount, to) }],
@@ -64,10 +65,10 @@ async function listWarnings(context: OperationContext, amount: TokenAmount, to: 
   if (token.isNative) return warnings;
   const arriving = await previewTransfer(context, amount, to);
   if (arriving === null && !token.isListed) {
-    warnings.push(`${token.symbol} is not listed, and it is not known how much of the amount arrives.`);
+    warnings.push('The token is not listed, and it is not known how much of the amount arrives.');
   } else if (arriving !== null && arriving < amountBaseUnits) {
-    const least = formatTokenAmount(arriving < 0n ? 0n : arriving, token.decimals);
-    warnings.push(`${token.symbol} keeps a part of each transfer: only ${least} ${token.symbol} arrive.`);
+    const least = nameAmount({ token, amountBaseUnits: arriving < 0n ? 0n : arriving });
+    warnings.push(`The token keeps a part of each transfer: only ${least} arrive.`);
   }
   return warnings;
 }

@@ -15,7 +15,7 @@ export interface TokenResolver {
   /**
    * A token from `0x0`, an address, or a listed symbol.
    * @throws AgentKitError `UNKNOWN_TOKEN` for a symbol that is not listed or an address without a token, `AMBIGUOUS_TOKEN`
-   * for a symbol of several.
+   * for a symbol of several, `INVALID_INPUT` for an address with a wrong checksum.
    */
   resolve(reference: string): Promise<Token>;
 }
@@ -65,6 +65,7 @@ export function createTokenResolver(
     async resolve(reference) {
       if (NATIVE_SPELLINGS.includes(reference.toLowerCase())) return nativeToken;
       if (!isAddress(reference, { strict: false })) return findSymbol(reference);
+      assertChecksum(reference);
       const address = getAddress(reference);
       const entry = listed.find((token) => isAddressEqual(token.address, address));
       if (entry) return entry;
@@ -76,6 +77,13 @@ export function createTokenResolver(
       });
     },
   };
+}
+
+function assertChecksum(address: string): void {
+  if (isAddress(address, { strict: true })) return;
+  throw new AgentKitError('INVALID_INPUT', `${address} is mistyped: its checksum, the case of its letters, is wrong.`, {
+    details: { address },
+  });
 }
 
 async function readToken(client: PublicClient, address: Address): Promise<Token> {

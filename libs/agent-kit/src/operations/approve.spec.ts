@@ -1,0 +1,89 @@
+import { zeroAddress } from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { createContext, sendSteps } from '../../test/create-context.js';
+import { approve } from './approve.js';
+import { getERC20Allowance } from './get-erc20-allowance.js';
+import type { OperationContext } from './operation.js';
+
+describe('approve and getERC20Allowance', () => {
+  let chain: DevnetWithProtocols;
+  let context: OperationContext;
+  let spender: string;
+  beforeAll(async () => {
+    chain = await startChain({ protocols: true });
+    context = await createContext(chain);
+    spender = chain.contracts.uniswapV3.router;
+  }, 60_000);
+  afterAll(() => chain?.stop());
+
+  const plan = (input: { token: string; amount: string; spender?: string }) =>
+    approve.plan(approve.input.parse({ spender, ...input }), context);
+  const readAllowance = (token: string) =>
+    getERC20Allowance.read(getERC20Allowance.input.parse({ token, spender }), context);
+
+  it('approves exactly 2.5 USDC, changes it, and takes it back with 0', async () => {
+    const first = await plan({ token: 'USDC', amount: '2.5' });
+    expect(first).toMatchObject({
+      summary: `Let ${spender} take exactly 2.5 USDC`,
+      spends: [{ amountBaseUnits: 2_500_000n }],
+      recipients: [spender],
+      warnings: [],
+    });
+    await sendSteps(chain, context, first);
+    expect(await readAllowance('USDC')).toEqual({
+      allowance: '2.5',
+      isUnlimited: false,
+      spender,
+      token: { ticker: 'USDC', address: chain.asset, decimals: 6, isListed: true },
+    });
+
+    const second = await plan({ token: 'USDC', amount: '1' });
+    expect(second.steps.map(({ label }) => label)).toEqual([
+      `Set the approval for ${spender} to 0 first`,
+      `Let ${spender} take exactly 1 USDC`,
+    ]);
+    await sendSteps(chain, context, second);
+    expect(await readAllowance('USDC')).toMatchObject({ allowance: '1' });
+
+    const revocation = await plan({ token: 'USDC', amount: '0' });
+    expect(revocation).toMatchObject({
+      summary: `Take back the approval of USDC for ${spender}`,
+      steps: [{}],
+      spends: [],
+      recipients: [],
+    });
+    await sendSteps(chain, context, revocation);
+    expect(await readAllowance('USDC')).toMatchObject({ allowance: '0' });
+  });
+
+  it('asks for no step that would be taken back afterwards', async () => {
+    const { steps } = await plan({ token: 'USDC', amount: '1' });
+    expect(steps.filter(({ approval }) => approval)).toEqual([]);
+  });
+
+  it.each([
+    ['2^256 - 1 base units', '115792089237316195423570985008687907853269984665640564039457584007913129.639935'],
+    ['2^96 - 1 base units', '79228162514264337593543.950335'],
+    ['more than there is', '1000000000000'],
+  ])('refuses %s: that is unlimited', async (_, amount) => {
+    await expect(plan({ token: 'USDC', amount })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining('never unlimited'),
+    });
+  });
+
+  it('refuses the native token and the zero address', async () => {
+    await expect(plan({ token: '0x0', amount: '1' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(plan({ token: 'USDC', amount: '1', spender: zeroAddress })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+    await expect(readAllowance('SEI')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
+  it('warns when the spender is somebody’s account', async () => {
+    await expect(plan({ token: 'USDC', amount: '1', spender: chain.accounts[1]!.address })).resolves.toMatchObject({
+      warnings: [expect.stringContaining('no contract')],
+    });
+  });
+});
