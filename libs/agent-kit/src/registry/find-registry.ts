@@ -21,7 +21,8 @@ function createBareRegistry(chainId: number): ChainRegistry {
   return {
     chainId,
     name: `chain ${chainId}`,
-    native: { symbol: 'ETH', decimals: 18 },
+    // Not ETH: on a chain of another coin, who asks for ETH would send that.
+    native: { symbol: 'NATIVE', decimals: 18 },
     explorerUrl: null,
     wrappedNative: null,
     tokens: [],
