@@ -7,13 +7,59 @@ import type { ToolResult } from './tool-result.js';
  * while nothing was sent, and returns a `ToolResult` once something was.
  */
 export class AgentKit extends AgentKitCore {
-  /** Sells `amount` of `fromToken` for `toToken`, at least for what the slippage tolerance leaves of the present price. */
-  swap(amount: string, fromToken: string, toToken: string, slippageBps?: number): Promise<ToolResult> {
-    return this.run('swap', { amount, fromToken, toToken, slippageBps });
+  /** The balance as decimal text; of the native token when no contract is named. */
+  async getERC20Balance(contractAddress?: string): Promise<string> {
+    const { balance } = await this.read('getERC20Balance', { contractAddress });
+    return balance;
+  }
+
+  /** What the spender may take, as decimal text. */
+  async getERC20Allowance(token: string, spender: string): Promise<string> {
+    const { allowance } = await this.read('getERC20Allowance', { token, spender });
+    return allowance;
+  }
+
+  /** How many tokens of an ERC-721 collection the account has. */
+  async getERC721Balance(contractAddress: string): Promise<string> {
+    const { balance } = await this.read('getERC721Balance', { contractAddress });
+    return balance;
+  }
+
+  /** The token behind a listed symbol; ambiguous and unknown symbols are errors, never guesses. */
+  resolveToken(symbol: string): Promise<OutputOf<'resolveToken'>> {
+    return this.read('resolveToken', { symbol });
+  }
+
+  listTokens(): Promise<OutputOf<'listTokens'>> {
+    return this.read('listTokens', {});
+  }
+
+  /** Sends the native token, or an ERC-20 token. */
+  transfer(amount: string, to: string, token?: string): Promise<ToolResult> {
+    return this.run('transfer', { amount, to, token });
+  }
+
+  /** Sets an allowance to exactly the amount; 0 takes it back. */
+  approve(token: string, spender: string, amount: string): Promise<ToolResult> {
+    return this.run('approve', { token, spender, amount });
+  }
+
+  transferERC721(contractAddress: string, to: string, tokenId: string): Promise<ToolResult> {
+    return this.run('transferERC721', { contractAddress, to, tokenId });
+  }
+
+  /** Calls `mint(address,uint256)`; for the account itself unless `to` is given. */
+  mintERC721(contractAddress: string, tokenId: string, to?: string): Promise<ToolResult> {
+    return this.run('mintERC721', { contractAddress, tokenId, to });
   }
 
   getSwapQuote(amount: string, fromToken: string, toToken: string): Promise<OutputOf<'getSwapQuote'>> {
     return this.read('getSwapQuote', { amount, fromToken, toToken });
+  }
+
+  /** Swaps exactly `amount` of a token for at least the quoted amount less the slippage. */
+  swap(amount: string, fromToken: string, toToken: string, slippageBps?: number): Promise<ToolResult> {
+    return this.run('swap', { amount, fromToken, toToken, slippageBps });
   }
 
   /** Opens a position with at most the two amounts, in the pool of the fee tier (millionths), or the deepest there is. */
@@ -28,13 +74,92 @@ export class AgentKit extends AgentKitCore {
     return this.run('addLiquidity', { tokenA, tokenB, amountA, amountB, fee, slippageBps });
   }
 
-  /** Takes `percent` of a position out, all of it unless given, and the fees it earned. */
+  /** Removes a position, or `percent` of it, and collects what it earned. */
   removeLiquidity(positionId: string, percent?: number, slippageBps?: number): Promise<ToolResult> {
     return this.run('removeLiquidity', { positionId, percent, slippageBps });
   }
 
   getLiquidityPositions(): Promise<OutputOf<'getLiquidityPositions'>> {
     return this.read('getLiquidityPositions', {});
+  }
+
+  /** Supplies to a lending market, which makes it collateral. */
+  mintLending(symbol: string, amount: string): Promise<ToolResult> {
+    return this.run('mintLending', { symbol, amount });
+  }
+
+  /** Takes supplied tokens out again; `MAX` for all of them. */
+  redeemLending(symbol: string, amount: string): Promise<ToolResult> {
+    return this.run('redeemLending', { symbol, amount });
+  }
+
+  /** Borrows against what was supplied. */
+  borrowLending(symbol: string, amount: string): Promise<ToolResult> {
+    return this.run('borrowLending', { symbol, amount });
+  }
+
+  /** Pays a debt back; `MAX` for all of it, to the last unit. */
+  repayLending(symbol: string, amount: string): Promise<ToolResult> {
+    return this.run('repayLending', { symbol, amount });
+  }
+
+  getLendingMarkets(): Promise<OutputOf<'getLendingMarkets'>> {
+    return this.read('getLendingMarkets', {});
+  }
+
+  /** What is supplied and borrowed, and how far the debt is from liquidation. */
+  getLendingPosition(): Promise<OutputOf<'getLendingPosition'>> {
+    return this.read('getLendingPosition', {});
+  }
+
+  /** Stakes the native token for the liquid staking token, whose rewards compound by themselves. */
+  stake(amount: string): Promise<ToolResult> {
+    return this.run('stake', { amount });
+  }
+
+  /** Queues staked tokens for withdrawal; `claimUnstaked` takes them out when their time has come. */
+  unstake(amount: string): Promise<ToolResult> {
+    return this.run('unstake', { amount });
+  }
+
+  claimUnstaked(): Promise<ToolResult> {
+    return this.run('claimUnstaked', {});
+  }
+
+  getStakeQuote(amount: string): Promise<OutputOf<'getStakeQuote'>> {
+    return this.read('getStakeQuote', { amount });
+  }
+
+  getStakingPosition(): Promise<OutputOf<'getStakingPosition'>> {
+    return this.read('getStakingPosition', {});
+  }
+
+  /** Deposits margin. */
+  perpsDeposit(amount: string): Promise<ToolResult> {
+    return this.run('perpsDeposit', { amount });
+  }
+
+  /** Withdraws margin that no position needs. */
+  perpsWithdraw(amount: string): Promise<ToolResult> {
+    return this.run('perpsWithdraw', { amount });
+  }
+
+  perpsGetProducts(): Promise<OutputOf<'perpsGetProducts'>> {
+    return this.read('perpsGetProducts', {});
+  }
+
+  perpsGetPositions(): Promise<OutputOf<'perpsGetPositions'>> {
+    return this.read('perpsGetPositions', {});
+  }
+
+  /** Opens a position of `amount` of the base asset, with at most 20x leverage. */
+  perpsOpenPosition(product: string, side: 'long' | 'short', amount: string, leverage?: number): Promise<ToolResult> {
+    return this.run('perpsOpenPosition', { product, side, amount, leverage });
+  }
+
+  /** Closes a position, or `amount` of it. */
+  perpsClosePosition(product: string, amount?: string): Promise<ToolResult> {
+    return this.run('perpsClosePosition', { product, amount });
   }
 
   /** Buys the answer of an HTTP 402 gate for at most `maxAmount` of the token it is priced in. */
