@@ -1,0 +1,200 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { createPublicClient, http, parseEther, type Hex } from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { CATALOG } from '../operations/catalog.js';
+
+const RECEIVER: Hex = '0x00000000000000000000000000000000000000b2';
+const PROGRAM = resolve('scripts/mcp.mjs');
+
+let chain: DevnetWithProtocols;
+let stateDirectory: string;
+const open: Client[] = [];
+
+beforeAll(async () => {
+  chain = await startChain({ protocols: true });
+  stateDirectory = await mkdtemp(join(tmpdir(), 'mcp-'));
+  const { rpcUrl, accounts } = chain;
+  await writeFile(join(stateDirectory, 'dev.json'), JSON.stringify({ rpcUrl, accounts }));
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+afterAll(async () => {
+  await chain.stop();
+  await rm(stateDirectory, { recursive: true });
+});
+
+const balanceOf = (address: Hex) => createPublicClient({ transport: http(chain.rpcUrl) }).getBalance({ address });
+const key = () => chain.accounts[1]!.privateKey;
+
+/** The server as a client starts it, with nothing of this process's environment but what is given. */
+async function start(args: string[], answer?: 'accept' | 'decline', env: Record<string, string> = {}) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [PROGRAM, ...args],
+    env: { TOLLGATE_STATE_DIR: stateDirectory, ...env },
+    stderr: 'pipe',
+  });
+  let stderr = '';
+  transport.stderr?.on('data', (chunk) => (stderr += String(chunk)));
+  const client = new Client({ name: 'spec', version: '1' }, { capabilities: answer ? { elicitation: {} } : {} });
+  const faults: Error[] = [];
+  client.onerror = (error) => faults.push(error);
+  const asked: string[] = [];
+  if (answer) {
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      asked.push(params.message);
+      return { action: answer, ...(answer === 'accept' ? { content: { confirm: true } } : {}) };
+    });
+  }
+  await client.connect(transport);
+  open.push(client);
+  return { client, asked, faults, stderr: () => stderr };
+}
+
+const transfer = { name: 'transfer', arguments: { amount: '0.25', to: RECEIVER } };
+
+interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The program without a client; `then` decides how it ends. */
+async function run(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  then?: (child: ReturnType<typeof spawn>) => void,
+): Promise<Run> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { PATH: process.env['PATH'], ...env } });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+    if (stderr.includes('Serving MCP')) then?.(child);
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+describe('the MCP server', () => {
+  it('serves the devnet that runs, with every operation, and says so on stderr only', async () => {
+    const { client, faults, stderr } = await start([]);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(CATALOG.map(({ name }) => name));
+    expect(client.getServerVersion()).toMatchObject({ name: 'tollgate' });
+    const { structuredContent } = await client.callTool({
+      name: 'getERC20Balance',
+      arguments: { contractAddress: 'USDC' },
+    });
+    expect(structuredContent).toMatchObject({ status: 'success', token: { ticker: 'USDC' } });
+    expect(stderr()).toContain(`Serving MCP for ${chain.accounts[0]!.address} on the devnet; asks before it sends.`);
+    expect(faults).toEqual([]);
+  });
+
+  it('offers only reads when asked to', async () => {
+    const { client, stderr } = await start(['--read-only']);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(CATALOG.filter(({ readOnly }) => readOnly).map(({ name }) => name));
+    expect(await client.callTool(transfer)).toMatchObject({ isError: true });
+    expect(stderr()).toContain('reads only');
+  });
+
+  it('refuses to send for a client that cannot ask', async () => {
+    const { client } = await start([]);
+    const before = await balanceOf(RECEIVER);
+    const result = await client.callTool(transfer);
+    expect(result).toMatchObject({ isError: true, structuredContent: { status: 'declined', code: 'DECLINED' } });
+    expect(await balanceOf(RECEIVER)).toBe(before);
+  });
+
+  it('sends what the person at the client agreed to', async () => {
+    const { client, asked } = await start([], 'accept');
+    const before = await balanceOf(RECEIVER);
+    const result = await client.callTool(transfer);
+    expect(result).toMatchObject({ isError: false, structuredContent: { status: 'success' } });
+    expect(asked).toEqual([expect.stringContaining(RECEIVER)]);
+    expect((await balanceOf(RECEIVER)) - before).toBe(parseEther('0.25'));
+  });
+
+  it('sends without asking when started so, with the account of a key file', async () => {
+    const keyFile = join(stateDirectory, 'key');
+    await writeFile(keyFile, `${key()}\n`);
+    const env = { RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY_FILE: keyFile };
+    const { client, asked, stderr } = await start(['--yes'], 'decline', env);
+    const before = await balanceOf(RECEIVER);
+    // Together: each takes a nonce of its own.
+    const results = await Promise.all([
+      client.callTool(transfer),
+      client.callTool(transfer),
+      client.callTool(transfer),
+    ]);
+    for (const result of results) expect(result.structuredContent).toMatchObject({ status: 'success' });
+    expect(asked).toEqual([]);
+    expect((await balanceOf(RECEIVER)) - before).toBe(parseEther('0.75'));
+    expect(stderr()).toContain(`for ${chain.accounts[1]!.address} on 127.0.0.1`);
+    expect(stderr()).not.toContain(key().slice(2, 20));
+  });
+
+  it('can be started by npm, whose banner stays away', async () => {
+    const child = spawn('npm', ['run', '--silent', 'mcp', '--', '--read-only'], {
+      env: { ...process.env, TOLLGATE_STATE_DIR: stateDirectory },
+    });
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    child.stdin.write(`${JSON.stringify(ping)}\n`);
+    let stdout = '';
+    child.stdout.on('data', (chunk) => {
+      stdout += String(chunk);
+      child.stdin.end();
+    });
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${JSON.stringify({ result: {}, jsonrpc: '2.0', id: 1 })}\n` });
+  });
+});
+
+describe('the MCP program', () => {
+  const devnet = () => ({ TOLLGATE_STATE_DIR: stateDirectory });
+
+  it('ends with its client', async () => {
+    const end = await run([], devnet(), (child) => child.stdin?.end());
+    expect(end).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends with %s', async (signal) => {
+    const end = await run([], devnet(), (child) => child.kill(signal));
+    expect(end).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  it('explains itself', async () => {
+    expect(await run(['--help'], devnet())).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^Usage: /),
+    });
+  });
+
+  it('names every missing setting at once', async () => {
+    const end = await run(['--nonsense'], { TOLLGATE_STATE_DIR: join(stateDirectory, 'nowhere') });
+    expect(end).toMatchObject({ code: 2, stdout: '' });
+    for (const part of ['--nonsense', 'RPC_URL is not set', 'npm run dev', 'WALLET_PRIVATE_KEY is not set']) {
+      expect(end.stderr).toContain(part);
+    }
+    expect(end.stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('does not repeat a key that is malformed', async () => {
+    const end = await run([], { ...devnet(), RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: `${key()}ff` });
+    expect(end).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Invalid private key') });
+    expect(end.stderr).not.toContain(key().slice(2, 20));
+  });
+});
