@@ -1,0 +1,105 @@
+import { toJsonSchema } from '@langchain/core/utils/json_schema';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { asSchema } from 'ai';
+import { z } from 'zod';
+
+import { createHostileOperations } from '../../test/hostile-operations.js';
+import { AgentKit } from '../agent-kit.js';
+import { CATALOG } from '../operations/catalog.js';
+import { createAiSdkTools } from './ai-sdk.js';
+import { createLangChainTools } from './langchain.js';
+import { createMcpServer } from './mcp.js';
+
+// The kit asks the chain for nothing until an operation runs.
+const kit = new AgentKit(`0x${'11'.repeat(32)}`, 'offline', {
+  rpcUrl: 'http://127.0.0.1:1',
+  plugins: [createHostileOperations()],
+});
+
+interface Offer {
+  name: string;
+  description: string;
+  readOnly: boolean;
+  input: object;
+}
+
+/** What a model sees of the inputs; the version of the schema language aside. */
+const shown = (schema: object) => ({ ...schema, $schema: undefined });
+
+async function offerLangChain(readOnly: boolean): Promise<Offer[]> {
+  return createLangChainTools(kit, { readOnly }).map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    readOnly: (tool as unknown as { metadata: { readOnly: boolean } }).metadata.readOnly,
+    input: shown(toJsonSchema(tool.schema)),
+  }));
+}
+
+async function offerMcp(readOnly: boolean): Promise<Offer[]> {
+  const server = createMcpServer(kit, { readOnly });
+  const client = new Client({ name: 'spec', version: '1' });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(ours), client.connect(theirs)]);
+  const { tools } = await client.listTools();
+  await client.close();
+  return tools.map(({ name, description = '', inputSchema, annotations }) => {
+    expect(annotations).toMatchObject({
+      destructiveHint: !annotations?.readOnlyHint,
+      idempotentHint: annotations?.readOnlyHint,
+      openWorldHint: true,
+    });
+    return { name, description, readOnly: annotations?.readOnlyHint === true, input: shown(inputSchema) };
+  });
+}
+
+async function offerAiSdk(readOnly: boolean): Promise<Offer[]> {
+  const tools = Object.entries(createAiSdkTools(kit, { readOnly }));
+  return Promise.all(
+    tools.map(async ([name, { description = '', inputSchema, needsApproval, metadata }]) => {
+      expect(needsApproval).toBe(metadata?.['readOnly'] === false);
+      return {
+        name,
+        description,
+        readOnly: metadata?.['readOnly'] === true,
+        input: shown(await asSchema(inputSchema).jsonSchema),
+      };
+    }),
+  );
+}
+
+describe.each([
+  ['LangChain', offerLangChain],
+  ['MCP', offerMcp],
+  ['the AI SDK', offerAiSdk],
+])('%s', (_name, offer) => {
+  const operations = kit.operations();
+
+  it('gets every operation, under its own name, with its own inputs and its mark', async () => {
+    const expected = operations.map(({ name, description, readOnly, input }) => ({
+      name,
+      description,
+      readOnly,
+      input: shown(z.toJSONSchema(input.strict(), { io: 'input' })),
+    }));
+    expect(await offer(false)).toEqual(expected);
+  });
+
+  it('gets the reads alone when only these are wanted', async () => {
+    const reads = operations.filter(({ readOnly }) => readOnly).map(({ name }) => name);
+    const offered = await offer(true);
+    expect(offered.map(({ name }) => name)).toEqual(reads);
+    expect(offered.every(({ readOnly }) => readOnly)).toBe(true);
+  });
+});
+
+describe('the catalog', () => {
+  it.each(CATALOG.map((operation) => [operation.name, operation] as const))(
+    'explains the inputs of %s',
+    (_n, operation) => {
+      const { properties = {} } = z.toJSONSchema(operation.input, { io: 'input' });
+      expect(operation.description.length).toBeGreaterThan(20);
+      for (const property of Object.values(properties)) expect(property).toHaveProperty('description');
+    },
+  );
+});
