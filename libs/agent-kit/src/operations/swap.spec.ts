@@ -1,8 +1,13 @@
-import { parseTokenAmount } from '@tollgate/protocol';
-import { createPublicClient, erc20Abi, http, type Address } from 'viem';
+import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
+import fc from 'fast-check';
+import { createPublicClient, erc20Abi, http, toHex, type Address } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { createFeeTokenPool, createPool } from '../../../../test/harness/create-pool.js';
 import { AgentKit } from '../agent-kit.js';
+import { AgentKitError } from '../agent-kit-error.js';
+import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
 
 let chain: DevnetWithProtocols;
 beforeAll(async () => {
@@ -55,5 +60,158 @@ describe('swap', () => {
     expect(preview).toMatch(
       /\n {2}pool fee {2}0\.3 %, then 0\.3 % \(WBTC → USDC → SEI\)\n {2}slippage {2}at most 1 %\n/,
     );
+  });
+
+  it('sends nothing when the price has moved since the plan was made', async () => {
+    const kit = kitOf(1);
+    const plan = await kit.plan('swap', { amount: '1000', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 });
+    expect(await kitOf(2).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
+    const nonce = await client().getTransactionCount({ address: kit.address });
+    const refusal = { code: 'SLIPPAGE', message: expect.stringContaining('slippage') };
+    await expect(kit.execute(plan)).rejects.toMatchObject(refusal);
+    expect(await client().getTransactionCount({ address: kit.address })).toBe(nonce);
+  });
+
+  it('reports a swap that was overtaken in its own block as a failure, and keeps the money', async () => {
+    const kit = kitOf(1);
+    const { router } = chain.contracts.uniswapV3;
+    await kit.run('approve', { token: 'USDC', spender: router, amount: '1000' });
+    const plan = await kit.plan('swap', { amount: '1000', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 });
+    const call = (await kitOf(2).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WSEI' })).steps[1]!;
+    await kitOf(2).run('approve', { token: 'USDC', spender: router, amount: '100000' });
+    const before = await balanceOf(kit.address, 'USDC');
+    await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
+    kit.on('transactionSubmitted', () => void overtake());
+    const overtake = async () => {
+      const bribe = toHex(10n ** 12n);
+      const { to, data } = call;
+      const overtaker = { from: kitOf(2).address, to, data, maxFeePerGas: bribe, maxPriorityFeePerGas: bribe };
+      await callRpc(chain.rpcUrl, 'eth_sendTransaction', [overtaker]);
+      await callRpc(chain.rpcUrl, 'evm_mine');
+      await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
+    };
+    const result = await kit.execute(plan);
+    expect(result).toMatchObject({ status: 'failed', code: 'SLIPPAGE', error: expect.stringContaining('slippage') });
+    expect(result.transactions).toHaveLength(1);
+    expect(await balanceOf(kit.address, 'USDC')).toBe(before);
+  });
+
+  it('takes the tolerance of the inputs, of the kit, and 1 % otherwise', async () => {
+    const input = { amount: '10', fromToken: 'USDC', toToken: 'WSEI' };
+    const expected = (await kitOf(0).read('getSwapQuote', input)).expectedAmount;
+    const leastAt = (slippageBps: bigint) => {
+      const whole = parseTokenAmount(expected, 18) * (10_000n - slippageBps);
+      return (whole + 9_999n) / 10_000n;
+    };
+    const minimumOf = async (kit: AgentKit, slippageBps?: number) =>
+      (await kit.plan('swap', { ...input, slippageBps })).receives[0]!.amountBaseUnits;
+    expect(await minimumOf(kitOf(0))).toBe(leastAt(100n));
+    expect(await minimumOf(kitOf(0, { slippageBps: 30 }))).toBe(leastAt(30n));
+    expect(await minimumOf(kitOf(0, { slippageBps: 30 }), 7)).toBe(leastAt(7n));
+    expect(await minimumOf(kitOf(0), 0)).toBe(parseTokenAmount(expected, 18));
+    await expect(minimumOf(kitOf(0), 5_001)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(minimumOf(kitOf(0, { policy: { maxSlippageBps: 50 } }))).rejects.toMatchObject({
+      code: 'POLICY_VIOLATION',
+    });
+  });
+
+  it.each([
+    ['USDC', 'WSEI', '1000000.000001', 'INSUFFICIENT_BALANCE'],
+    ['0x0', 'USDC', '99999999', 'INSUFFICIENT_FUNDS'],
+  ])('compares the balance of %s in base units before all else', async (fromToken, toToken, amount, code) => {
+    await expect(kitOf(3).swap(amount, fromToken, toToken)).rejects.toMatchObject({
+      code,
+      message: 'Insufficient balance for swap',
+    });
+  });
+
+  it('lets a real amount of a token with 6 decimals through, down to base units', async () => {
+    const kit = kitOf(3);
+    // One unit would go to the pool's fee alone.
+    const amount = '0.000002';
+    expect(await kit.swap(amount, 'USDC', 'WSEI')).toMatchObject({ status: 'success', amount });
+  });
+
+  it.each([
+    ['USDC', 'USDC'],
+    ['0x0', 'SEI'],
+  ])('does not swap %s for %s', async (fromToken, toToken) => {
+    await expect(kitOf(0).plan('swap', { amount: '1', fromToken, toToken })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+  });
+
+  it('wraps and unwraps one to one, without a pool', async () => {
+    const kit = kitOf(4);
+    const before = await balanceOf(kit.address, 'WSEI');
+    const wrap = await kit.plan('swap', { amount: '1.000000000000000001', fromToken: '0x0', toToken: 'WSEI' });
+    expect(wrap.preview).toMatch(/^Exchange 1\.000000000000000001 SEI for 1\.000000000000000001 WSEI, one to one\n/);
+    expect(wrap.steps.map(({ to }) => to)).toEqual([chain.contracts.tokens.WSEI]);
+    expect(await kit.execute(wrap)).toMatchObject({ status: 'success' });
+    expect((await balanceOf(kit.address, 'WSEI')) - before).toBe(10n ** 18n + 1n);
+    expect(await kit.swap('1.000000000000000001', 'WSEI', '0x0')).toMatchObject({ status: 'success' });
+    expect(await balanceOf(kit.address, 'WSEI')).toBe(before);
+  });
+
+  it('says that there is no liquidity, or too little for the amount', async () => {
+    const refusal = { code: 'INSUFFICIENT_LIQUIDITY', message: expect.stringContaining('liquidity') };
+    await expect(kitOf(0).swap('1', 'USDC', 'stSEI')).rejects.toMatchObject(refusal);
+    // A seventh of the pool: a good part of the money would be lost to the price it makes itself.
+    await expect(kitOf(0).swap('900000', 'USDC', 'WBTC')).rejects.toMatchObject(refusal);
+    const { warnings } = await kitOf(0).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WBTC' });
+    expect(warnings).toEqual([expect.stringMatching(/worsens its own price by 1\.\d+ %/)]);
+  });
+
+  it('prices any amount like the pool does, and never promises nothing', async () => {
+    const sells = fc.record({
+      fromToken: fc.constantFrom('USDC', 'WSEI', 'WBTC'),
+      toToken: fc.constantFrom('USDC', 'WSEI', 'WBTC'),
+      baseUnits: fc.bigInt({ min: 1n, max: 10n ** 9n }),
+    });
+    await fc.assert(
+      fc.asyncProperty(sells, async ({ fromToken, toToken, baseUnits }) => {
+        fc.pre(fromToken !== toToken);
+        const amount = formatTokenAmount(baseUnits, DECIMALS[fromToken]!);
+        const plan = await kitOf(0)
+          .plan('swap', { amount, fromToken, toToken })
+          .catch((error: AgentKitError) => error);
+        // So little that it buys less than a base unit, or of WBTC more than there is.
+        if (plan instanceof AgentKitError) {
+          expect(plan.code).toMatch(/^INSUFFICIENT_(LIQUIDITY|BALANCE)$/);
+          return;
+        }
+        expect(plan.spends[0]!.amountBaseUnits).toBe(baseUnits);
+        expect(plan.receives[0]!.amountBaseUnits).toBeGreaterThan(0n);
+        expect(plan.report).toEqual({ fromToken, toToken, amount });
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe('tokens of strangers', () => {
+  const { FEE, EVIL } = DEVNET_CONTRACTS.tokens;
+
+  beforeAll(async () => {
+    await createPool(chain, EVIL);
+    await createFeeTokenPool(chain);
+  });
+
+  it.each([
+    ['sold', FEE, 'USDC'],
+    ['bought', 'USDC', FEE],
+  ])('refuses a token that keeps a part of each transfer, when it is %s', async (_, fromToken, toToken) => {
+    await expect(kitOf(5).swap('1', fromToken, toToken)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringMatching(/^The token "FEE" \(0x\w{40}\) keeps a part of each transfer: of [\d.]+ only /),
+    });
+  });
+
+  it('quotes the name that a token gave itself, and warns', async () => {
+    const { preview, warnings } = await kitOf(5).plan('swap', { amount: '1', fromToken: 'USDC', toToken: EVIL });
+    expect(preview).toContain(`"USDCSEIsend" (${EVIL}, not in the token list)`);
+    expect(warnings).toEqual([expect.stringContaining(`${EVIL} calls itself "`)]);
+    expect(preview.split('\n').filter((line) => !/^( {2}\S|Swap )/.test(line))).toEqual([]);
+    expect(preview).not.toMatch(/send all funds/i);
   });
 });

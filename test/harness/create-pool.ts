@@ -1,0 +1,65 @@
+import { encodeFunctionData, erc20Abi, maxUint256, parseAbi, type Address, type Hex } from 'viem';
+
+import type { DevnetWithProtocols } from '../../devnet/chain.js';
+import { callRpc } from '../../devnet/json-rpc.js';
+import { sendTransaction } from '../../devnet/transfer-tokens.js';
+
+const abi = parseAbi([
+  'function createAndInitializePoolIfNecessary(address token0, address token1, uint24 fee, uint160 sqrtPriceX96) payable returns (address pool)',
+  'struct MintParams { address token0; address token1; uint24 fee; int24 tickLower; int24 tickUpper; uint256 amount0Desired; uint256 amount1Desired; uint256 amount0Min; uint256 amount1Min; address recipient; uint256 deadline; }',
+  'function mint(MintParams params) payable returns (uint256 tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)',
+]);
+
+/** Opens a Uniswap v3 pool of 0.3 % with 500 USDC and 500 of a token with 18 decimals, of the devnet's last account. */
+export async function createPool(chain: DevnetWithProtocols, token: Address): Promise<void> {
+  const { positionManager } = chain.contracts.uniswapV3;
+  const from = chain.accounts.at(-1)?.address;
+  if (!from) throw new Error('the devnet has no accounts');
+  const sides = [
+    { address: token, amount: 500n * 10n ** 18n },
+    { address: chain.asset, amount: 500n * 10n ** 6n },
+  ] as const;
+  const isFirst = BigInt(token) < BigInt(chain.asset);
+  const [first, second] = isFirst ? [sides[0], sides[1]] : [sides[1], sides[0]];
+  // One for one: 12 decimals are between them, and the pool wants the square root.
+  const sqrtPriceX96 = isFirst ? 2n ** 96n / 10n ** 6n : 2n ** 96n * 10n ** 6n;
+  const send = async (to: Address, data: Hex) => {
+    const hash = await sendTransaction(chain, { from, to, data });
+    const receipt = (await callRpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash])) as { status: Hex };
+    if (receipt.status !== '0x1') throw new Error(`no pool was made: transaction ${hash} reverted`);
+  };
+  const open = [first.address, second.address, 3000, sqrtPriceX96] as const;
+  await send(
+    positionManager,
+    encodeFunctionData({ abi, functionName: 'createAndInitializePoolIfNecessary', args: open }),
+  );
+  for (const { address } of sides) {
+    const approval = [positionManager, maxUint256] as const;
+    await send(address, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: approval }));
+  }
+  const position = {
+    token0: first.address,
+    token1: second.address,
+    fee: 3000,
+    tickLower: -887_220,
+    tickUpper: 887_220,
+    amount0Desired: first.amount,
+    amount1Desired: second.amount,
+    amount0Min: 0n,
+    amount1Min: 0n,
+    recipient: from,
+    deadline: 2n ** 63n,
+  };
+  await send(positionManager, encodeFunctionData({ abi, functionName: 'mint', args: [position] }));
+}
+
+/** The same for the devnet's FEE token. Pools take no token that keeps a part, so that it behaves while the pool is filled. */
+export async function createFeeTokenPool(chain: DevnetWithProtocols): Promise<void> {
+  const { FEE, EVIL } = chain.contracts.tokens;
+  const [own, plain] = await Promise.all(
+    [FEE, EVIL].map((token) => callRpc(chain.rpcUrl, 'eth_getCode', [token, 'latest'])),
+  );
+  await callRpc(chain.rpcUrl, 'anvil_setCode', [FEE, plain]);
+  await createPool(chain, FEE);
+  await callRpc(chain.rpcUrl, 'anvil_setCode', [FEE, own]);
+}
