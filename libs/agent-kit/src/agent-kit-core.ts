@@ -13,6 +13,7 @@ import { parseModelProvider } from './model-provider.js';
 import { CATALOG } from './operations/catalog.js';
 import type { Operation } from './operations/operation.js';
 import { parseInput } from './operations/parse-input.js';
+import { PRICE_TIMEOUT_MS } from './payments/payment-limits.js';
 import { createPlan } from './plan/create-plan.js';
 import type { Plan } from './plan/plan.js';
 import { DailySpending } from './policy/daily-spending.js';
@@ -124,6 +125,7 @@ export class AgentKitCore {
         store: this.#payments,
         fetch: this.#options.fetch,
         allowInsecureHttp: this.#options.payments?.allowInsecureHttp ?? false,
+        priceTimeoutMs: this.#options.payments?.priceTimeoutMs ?? PRICE_TIMEOUT_MS,
       },
     });
     const giveBack = this.#spending.reserve(plan.spends, limits.perDay);

@@ -29,6 +29,8 @@ export interface AgentKitOptions {
     store?: PaymentStore;
     /** Pay over plain HTTP to other machines too; false. */
     allowInsecureHttp?: boolean;
+    /** Longest wait for a price; 10,000. */
+    priceTimeoutMs?: number;
   };
   fetch?: typeof globalThis.fetch;
   /** Wait before the second try after a network error; 5000. */

@@ -3,10 +3,11 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import { PRICE_WITHIN_MS } from '../payments/ask-price.js';
 import { explainChangedTerms, explainUnanswered } from '../payments/explain-payment-error.js';
+import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { readAnswer, type PaidAnswer } from '../payments/read-answer.js';
 import type { Plan } from '../plan/plan.js';
+import { quoteUntrusted } from '../tokens/untrusted-text.js';
 
 /** How payments at HTTP 402 gates are made and kept. */
 export interface PaymentSettings {
@@ -14,6 +15,8 @@ export interface PaymentSettings {
   store: PaymentStore;
   fetch: typeof globalThis.fetch;
   allowInsecureHttp?: boolean;
+  /** Longest wait for a price; 10,000. */
+  priceTimeoutMs?: number;
   /** From the signature to the answer; 60 s. */
   deadlineMs?: number;
   /** One attempt to fetch the paid answer, and the reading of it; 30 s. */
@@ -40,7 +43,7 @@ export async function executePayment(
   options: PaymentSettings & { wallet: Wallet; onEvent?: (event: PaymentEvent) => void },
 ): Promise<PaymentOutcome> {
   if (!terms) throw new AgentKitError('INVALID_INPUT', 'The plan has no payment.');
-  const { wallet, onEvent, ...settings } = options;
+  const { wallet, onEvent, priceTimeoutMs = PRICE_TIMEOUT_MS, ...settings } = options;
   const { url, network, payTo, amount } = terms;
   const { address, decimals } = amount.token;
   let sent: Sent | undefined;
@@ -48,7 +51,7 @@ export async function executePayment(
   try {
     response = await payForResource(url, wallet, {
       ...settings,
-      fetch: limitPriceRequests(settings.fetch),
+      fetch: limitPriceRequests(settings.fetch, priceTimeoutMs),
       assets: [{ network, chainId: wallet.chainId, address, decimals, payTo }],
       maxAmount: formatTokenAmount(amount.amountBaseUnits, decimals),
       // Where a redirect leads is not what was agreed to.
@@ -68,7 +71,7 @@ export async function executePayment(
   return {
     kind: 'unanswered',
     ...sent,
-    error: explainUnanswered(new Error(`the answer has status ${answer.status}.`)),
+    error: explainUnanswered(describeFailure(answer)),
   };
 }
 
@@ -78,7 +81,11 @@ function readSent(event: PaymentEvent): Sent | undefined {
   return transaction ? { txHash: transaction.txHash, storeKey: event.key } : undefined;
 }
 
+function describeFailure({ status, body }: PaidAnswer): Error {
+  return new Error(`the answer has status ${status}${body ? `: ${quoteUntrusted(body)}` : ''}.`);
+}
+
 /** The paying client gives its paid requests a time of their own, but asks for the price as long as the server likes. */
-function limitPriceRequests(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return (input, init) => fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(PRICE_WITHIN_MS) });
+function limitPriceRequests(fetch: typeof globalThis.fetch, timeoutMs: number): typeof globalThis.fetch {
+  return (input, init) => fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(timeoutMs) });
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { AgentKitError } from '../agent-kit-error.js';
 import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
+import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { assertBalance } from '../tokens/assert-balance.js';
 import { quoteUntrusted } from '../tokens/untrusted-text.js';
 import { amountSchema } from './input-schemas.js';
@@ -30,7 +31,7 @@ export const payForResource = defineWrite({
       );
     }
     const url = parseResourceUrl(text, payments.allowInsecureHttp ?? false);
-    const challenge = await askPrice(context.fetch, url);
+    const challenge = await askPrice(context.fetch, url, payments.priceTimeoutMs ?? PRICE_TIMEOUT_MS);
     const { network } = payments;
     const assets = payments.tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
     const { requirement, asset, amountBaseUnits } = choose(challenge, {

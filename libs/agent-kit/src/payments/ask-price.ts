@@ -5,8 +5,6 @@ import { AgentKitError } from '../agent-kit-error.js';
 import { cleanUntrusted } from '../tokens/untrusted-text.js';
 import { explainUnpaid } from './explain-payment-error.js';
 
-export const PRICE_WITHIN_MS = 10_000;
-
 /**
  * The URL as it will be asked for.
  * @throws AgentKitError `INVALID_INPUT` for what is no URL, holds a password, or is not secure.
@@ -27,12 +25,16 @@ export function parseResourceUrl(text: string, allowInsecureHttp: boolean): stri
 }
 
 /**
- * Asks without a payment. Follows no redirect, reads at most 64 KiB, waits 10 s at most.
+ * Asks without a payment. Follows no redirect, reads at most 64 KiB, waits `timeoutMs` at most.
  * @throws AgentKitError `PAYMENT_FAILED` when the answer is no challenge, `NETWORK_ERROR` when there is none.
  */
-export async function askPrice(fetch: typeof globalThis.fetch, url: string): Promise<PaymentChallenge> {
+export async function askPrice(
+  fetch: typeof globalThis.fetch,
+  url: string,
+  timeoutMs: number,
+): Promise<PaymentChallenge> {
   try {
-    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(PRICE_WITHIN_MS) });
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     if (response.status === 402) return await readChallenge(response);
     response.body?.cancel().catch(() => undefined);
     throw new AgentKitError('PAYMENT_FAILED', `Expected 402 Payment Required, got ${describe(response)}.`, {
