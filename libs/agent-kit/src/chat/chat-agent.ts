@@ -1,0 +1,124 @@
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from '@langchain/core/messages';
+import type { StructuredToolInterface } from '@langchain/core/tools';
+import { MemorySaver } from '@langchain/langgraph';
+import { createAgent, createMiddleware } from 'langchain';
+
+import { cleanUntrusted } from '../tokens/untrusted-text.js';
+
+/** What is shown while the agent works. */
+export interface ChatListener {
+  /** A piece of the model's answer. */
+  onText(text: string): void;
+  onToolCall(name: string, input: unknown): void;
+  /** The JSON that the model gets. */
+  onToolResult(content: string): void;
+}
+
+export interface ChatAgent {
+  /**
+   * One turn: the model's answers and its tool calls, until it has nothing more to do. Rejects when aborted or when the
+   * model fails, but not before the tool that was running has come to its end.
+   */
+  say(text: string, listener: ChatListener, signal: AbortSignal): Promise<void>;
+}
+
+export interface ChatAgentOptions {
+  model: BaseChatModel;
+  tools: readonly StructuredToolInterface[];
+  systemPrompt: string;
+}
+
+// Model answers and tool rounds of one turn; a model that goes in circles is stopped here.
+const MAX_STEPS = 60;
+const THREAD = { configurable: { thread_id: 'chat' }, recursionLimit: MAX_STEPS };
+
+/** An agent with one memory for the session, whose tools run one at a time in the order in which it asked for them. */
+export function createChatAgent({ model, tools, systemPrompt }: ChatAgentOptions): ChatAgent {
+  const results = new Map<string, string>();
+  let turn: { listener: ChatListener; signal: AbortSignal } | null = null;
+  let lane: Promise<unknown> = Promise.resolve();
+
+  const runTool = async (call: ToolCall, isWanted: () => boolean, listener: ChatListener | undefined) => {
+    const id = call.id ?? '';
+    if (!isWanted()) return createResult(id, NOT_STARTED);
+    listener?.onToolCall(call.name, call.args);
+    const message = await invokeTool(tools, call);
+    results.set(id, message.text);
+    listener?.onToolResult(message.text);
+    return message;
+  };
+
+  const middleware = createMiddleware({
+    name: 'chat',
+    // A supply and a borrow that are asked for together: the second can only be simulated after the first.
+    wrapToolCall: ({ toolCall }) => {
+      const current = turn;
+      const running = lane.then(() => runTool(toolCall, () => current?.signal.aborted === false, current?.listener));
+      lane = running.catch(() => undefined);
+      return running;
+    },
+    wrapModelCall: (request, ask) => ask({ ...request, messages: answerOpenCalls(request.messages, results) }),
+  });
+  const agent = createAgent({
+    model,
+    tools: [...tools],
+    systemPrompt,
+    checkpointer: new MemorySaver(),
+    middleware: [middleware],
+  });
+
+  return {
+    say: async (text, listener, signal) => {
+      turn = { listener, signal };
+      try {
+        const stream = await agent.stream(
+          { messages: [{ role: 'user', content: text }] },
+          { ...THREAD, signal, streamMode: 'messages' },
+        );
+        for await (const [message] of stream) {
+          if (AIMessage.isInstance(message) && message.text !== '') listener.onText(message.text);
+        }
+      } finally {
+        await lane;
+        turn = null;
+      }
+    },
+  };
+}
+
+const NOT_STARTED = JSON.stringify({ status: 'cancelled', error: 'The person stopped this; it was not started.' });
+
+function createResult(toolCallId: string, content: string): ToolMessage {
+  return new ToolMessage({ tool_call_id: toolCallId, content, status: 'error' });
+}
+
+async function invokeTool(tools: readonly StructuredToolInterface[], call: ToolCall): Promise<ToolMessage> {
+  const fail = (error: string, suggestion: string) =>
+    createResult(call.id ?? '', JSON.stringify({ status: 'failed', error, suggestion }));
+  const tool = tools.find(({ name }) => name === call.name);
+  if (!tool) return fail('There is no tool of this name.', 'Use one of the tools that were given.');
+  try {
+    // Not the turn's signal, which would be taken from the context: what has begun ends with a result that can be told.
+    const message: unknown = await tool.invoke(
+      { ...call, type: 'tool_call' },
+      { signal: new AbortController().signal },
+    );
+    return ToolMessage.isInstance(message) ? message : createResult(call.id ?? '', JSON.stringify(message));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return fail(`The inputs do not fit: ${cleanUntrusted(reason, 500)}`, 'Correct the inputs.');
+  }
+}
+
+/** A stopped turn leaves calls without a result, and providers refuse such a history: what is known is filled in. */
+function answerOpenCalls(messages: readonly BaseMessage[], results: ReadonlyMap<string, string>): BaseMessage[] {
+  const answered = new Set(
+    messages.flatMap((message) => (ToolMessage.isInstance(message) ? [message.tool_call_id] : [])),
+  );
+  return messages.flatMap((message) => {
+    if (!AIMessage.isInstance(message)) return [message];
+    const open = (message.tool_calls ?? []).flatMap(({ id }) => (id === undefined || answered.has(id) ? [] : [id]));
+    return [message, ...open.map((id) => createResult(id, results.get(id) ?? NOT_STARTED))];
+  });
+}

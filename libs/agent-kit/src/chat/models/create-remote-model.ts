@@ -1,0 +1,43 @@
+import { ChatAnthropic } from '@langchain/anthropic';
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { ChatOpenAI } from '@langchain/openai';
+
+import { keepThoughtSignatures } from './keep-thought-signatures.js';
+import type { RemoteModel } from './model-choice.js';
+
+// A request that gets no answer in this time is given up; one that could not be made is tried again as often as this.
+const TIMEOUT_MS = 120_000;
+const MAX_RETRIES = 2;
+const MAX_ANSWER_TOKENS = 8_192;
+// The clients would print what a server sent, as it is, into the conversation.
+const LOG_LEVEL = 'off';
+
+/** The client of a model. Two packages serve all providers: one for Anthropic's API, one for OpenAI's and its likes. */
+export function createRemoteModel({ provider, baseUrl, model, apiKey }: RemoteModel): BaseChatModel {
+  if (provider === 'anthropic') {
+    return new ChatAnthropic({
+      model,
+      anthropicApiKey: apiKey ?? '',
+      anthropicApiUrl: baseUrl,
+      maxTokens: MAX_ANSWER_TOKENS,
+      maxRetries: MAX_RETRIES,
+      clientOptions: { timeout: TIMEOUT_MS, authToken: null, logLevel: LOG_LEVEL },
+    });
+  }
+  return new ChatOpenAI({
+    model,
+    // The client insists on a key; a server that wants none does not look at it.
+    apiKey: apiKey ?? 'none',
+    maxRetries: MAX_RETRIES,
+    timeout: TIMEOUT_MS,
+    // Cohere refuses the field that asks for usage, and nothing here reads it.
+    streamUsage: false,
+    configuration: {
+      baseURL: baseUrl,
+      logLevel: LOG_LEVEL,
+      organization: null,
+      project: null,
+      fetch: provider === 'google' ? keepThoughtSignatures(globalThis.fetch) : globalThis.fetch,
+    },
+  });
+}

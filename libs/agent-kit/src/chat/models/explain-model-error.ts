@@ -1,0 +1,66 @@
+import { quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { describeModel, type ModelChoice } from './model-choice.js';
+
+const CONNECTION_CODES = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+interface ProviderError {
+  name: string;
+  message: string;
+  status: number | null;
+  /** The error and what caused it, outermost first. */
+  codes: readonly string[];
+}
+
+/**
+ * One sentence on why the model did not answer. What the provider wrote is quoted and cut, only where it helps, and never
+ * with the key in it.
+ */
+export function explainModelError(thrown: unknown, choice: ModelChoice): string {
+  const error = readError(thrown);
+  const model = describeModel(choice);
+  const said = () => quoteUntrusted(withoutKey(error.message, choice), 200);
+  switch (error.status) {
+    case 400:
+    case 413:
+    case 422:
+      return `The model's provider refused the request (${error.status}): ${said()}.`;
+    case 401:
+    case 403:
+      return `The model's provider refused the key (${error.status}): check MODEL_API_KEY for ${model}.`;
+    case 402:
+      return `The model's provider wants to be paid first (402): look at the account of ${model}.`;
+    case 404:
+      return `There is no such model or address (404): check MODEL_NAME and MODEL_BASE_URL for ${model}.`;
+    case 429:
+      return `The model's provider has had enough requests for now, or the account is used up (429): wait, then ask ${model} again.`;
+    case null:
+      break;
+    default:
+      return `The model's provider failed (${error.status}): ${model} is not there at the moment.`;
+  }
+  if (/timeout|timed out/i.test(`${error.name} ${error.message}`)) return `${model} did not answer in time: ask again.`;
+  if (
+    error.codes.some((code) => CONNECTION_CODES.includes(code)) ||
+    /connection error|fetch failed/i.test(error.message)
+  )
+    return `${model} cannot be reached: check the network and MODEL_BASE_URL.`;
+  return `${model} gave an answer that makes no sense: ${said()}.`;
+}
+
+function readError(thrown: unknown): ProviderError {
+  const chain: Error[] = [];
+  for (let error = thrown; error instanceof Error && chain.length < 5; error = error.cause) chain.push(error);
+  const statuses = chain.map((error) => (error as { status?: unknown }).status);
+  const [outermost] = chain;
+  return {
+    name: outermost?.name ?? '',
+    message: outermost?.message ?? String(thrown),
+    status: statuses.find((status) => typeof status === 'number') ?? null,
+    codes: chain.map((error) => String((error as { code?: unknown }).code)),
+  };
+}
+
+function withoutKey(text: string, choice: ModelChoice): string {
+  const key = choice.provider === 'offline' ? null : choice.apiKey;
+  return key === null || key === '' ? text : text.replaceAll(key, '…');
+}
