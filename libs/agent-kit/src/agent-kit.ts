@@ -83,7 +83,7 @@ export class AgentKit extends AgentKitCore {
     return this.read('getLiquidityPositions', {});
   }
 
-  /** Supplies to a lending market, which makes it collateral. */
+  /** Supplies to a lending market; a later borrow makes it collateral where it has to. */
   mintLending(symbol: string, amount: string): Promise<ToolResult> {
     return this.run('mintLending', { symbol, amount });
   }

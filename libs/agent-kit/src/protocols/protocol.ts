@@ -103,19 +103,24 @@ export interface LiquidityProtocol {
 
 export interface LendingMarket {
   token: Token;
+  /** The contract that takes and lends it. */
+  market: Address;
   /** Of the collateral's value, the part that may be borrowed: decimal text, `0.8`. */
   collateralFactor: string;
-  /** Per year, as decimal text in percent. */
+  /** Per year without compounding, as decimal text in percent. */
   supplyRatePercent: string;
   borrowRatePercent: string;
+  /** What is there to be borrowed or withdrawn, in base units. */
   cash: bigint;
 }
 
 export interface LendingPosition {
-  supplied: readonly TokenAmount[];
+  /** With interest. Only what is collateral can be liquidated; borrowing makes it collateral where it has to. */
+  supplied: readonly (TokenAmount & { isCollateral: boolean })[];
   borrowed: readonly TokenAmount[];
-  /** What may still be borrowed, and by how much the debt is too high, in the unit of the protocol's prices (decimal text). */
+  /** What may still be borrowed against all that is supplied, in the unit of the protocol's prices (decimal text). */
   available: string;
+  /** By how much the debt is too high, in the same unit. */
   shortfall: string;
   /** Collateral that counts, divided by debt, as decimal text; null without a debt. Below 1 the position can be liquidated. */
   health: string | null;
@@ -125,26 +130,37 @@ export interface LendingProtocol {
   readonly name: string;
   readMarkets(): Promise<readonly LendingMarket[]>;
   readPosition(account: Address): Promise<LendingPosition>;
-  /** The market's token for a symbol. @throws AgentKitError `UNKNOWN_TOKEN` naming the markets there are. */
+  /** The market's token for a symbol or an address. @throws AgentKitError `UNKNOWN_TOKEN` naming the markets there are. */
   resolveMarket(symbol: string): Promise<Token>;
   createSupply(amount: TokenAmount, account: Address): Promise<ProtocolAction>;
+  /** @throws AgentKitError `INSUFFICIENT_BALANCE`, `INSUFFICIENT_COLLATERAL`, `INSUFFICIENT_LIQUIDITY`, with the figures. */
   createRedeem(
     token: Token,
     amountBaseUnits: bigint | 'MAX',
     account: Address,
   ): Promise<ProtocolAction & { atLeast: TokenAmount }>;
-  createBorrow(amount: TokenAmount, account: Address): Promise<ProtocolAction>;
+  /**
+   * Uses supplied tokens as collateral where the borrow needs it, each market in a call of its own.
+   * @throws AgentKitError `INSUFFICIENT_COLLATERAL`, `INSUFFICIENT_LIQUIDITY`, with the figures.
+   */
+  createBorrow(amount: TokenAmount, account: Address): Promise<ProtocolAction & { warnings: readonly string[] }>;
+  /**
+   * `MAX` leaves no debt. It may take up to `atMost`, for the interest that runs up until it is mined; `atLeast` is the
+   * debt of now. @throws AgentKitError `INVALID_INPUT` for more than is owed.
+   */
   createRepay(
     token: Token,
     amountBaseUnits: bigint | 'MAX',
     account: Address,
-  ): Promise<ProtocolAction & { atMost: TokenAmount }>;
+  ): Promise<ProtocolAction & { atLeast: TokenAmount; atMost: TokenAmount; warnings: readonly string[] }>;
 }
 
 export interface StakingPosition {
   staked: TokenAmount;
+  /** What the staked tokens are worth now. */
   worthWei: bigint;
   queued: readonly { ticketId: string; amountWei: bigint; claimableAtMs: number }[];
+  /** The part of the queue that can be claimed now. */
   claimableWei: bigint;
 }
 
@@ -152,15 +168,19 @@ export interface StakingProtocol {
   readonly name: string;
   /** The receipt token. */
   readStakedToken(): Promise<Token>;
+  readMinimumStakeWei(): Promise<bigint>;
+  /** What staking so much gives now: a little less each moment, as a receipt token's worth grows with the rewards. */
   quoteStake(amountWei: bigint): Promise<TokenAmount>;
   quoteUnstake(shares: bigint): Promise<{ amountWei: bigint; unbondingSeconds: number }>;
+  /** @throws AgentKitError `BELOW_MINIMUM` with the figure. */
   createStake(amountWei: bigint): Promise<ProtocolAction>;
   createUnstake(shares: bigint): Promise<ProtocolAction>;
+  /** @throws AgentKitError `PROTOCOL_FAILED` while nothing can be claimed, saying when. */
   createClaim(account: Address): Promise<ProtocolAction & { amountWei: bigint }>;
   readPosition(account: Address): Promise<StakingPosition>;
 }
 
-/** All numbers as decimal text; prices in the quote asset, quantities in the base asset. */
+/** All numbers as decimal text: prices in the quote asset, quantities in the base asset, fees and weights as parts of 1. */
 export interface PerpsProduct {
   id: string;
   symbol: string;
@@ -177,14 +197,29 @@ export interface PerpsProduct {
   maintenanceWeight: string;
 }
 
+/** Money in whole units of the margin token. */
 export interface PerpsPosition {
   product: string;
   side: 'long' | 'short';
   quantity: string;
   entryPrice: string;
   margin: string;
+  /** With a minus sign for a loss. */
   unrealizedPnl: string;
-  liquidationPrice: string;
+  /** Null where no price can end it. */
+  liquidationPrice: string | null;
+}
+
+/** Worst price that is accepted, as decimal text, and what the trade costs at the price of now. */
+export interface PerpsTerms {
+  /** The product's symbol. */
+  product: string;
+  side: 'long' | 'short';
+  /** In the base asset. */
+  quantity: string;
+  baseAsset: string;
+  limitPrice: string;
+  fees: readonly Fee[];
 }
 
 export interface PerpsProtocol {
@@ -193,8 +228,14 @@ export interface PerpsProtocol {
   readProducts(): Promise<readonly PerpsProduct[]>;
   readAccount(account: Address): Promise<{ freeMargin: TokenAmount; positions: readonly PerpsPosition[] }>;
   createDeposit(amount: TokenAmount): Promise<ProtocolAction>;
-  createWithdraw(amount: TokenAmount): Promise<ProtocolAction>;
-  /** @throws AgentKitError `LEVERAGE_TOO_HIGH`, `INSUFFICIENT_MARGIN`, `INVALID_INPUT` for an unknown product or quantity. */
+  /** @throws AgentKitError `INSUFFICIENT_MARGIN` when less is free. */
+  createWithdraw(amount: TokenAmount, account: Address): Promise<ProtocolAction>;
+  /**
+   * @param request.product symbol, number, or base asset of a product.
+   * @returns with the calls: `locks`, the margin and the fee at the price of now.
+   * @throws AgentKitError `LEVERAGE_TOO_HIGH`, `INSUFFICIENT_MARGIN`, `BELOW_MINIMUM`, `PROTOCOL_FAILED` for a product that
+   * is not traded, `INVALID_INPUT` for an unknown product or a quantity that it does not take.
+   */
   createOpen(request: {
     product: string;
     side: 'long' | 'short';
@@ -202,14 +243,15 @@ export interface PerpsProtocol {
     leverage: number;
     slippageBps: number;
     account: Address;
-  }): Promise<ProtocolAction & { locks: TokenAmount; fees: readonly Fee[]; limitPrice: string }>;
+  }): Promise<ProtocolAction & PerpsTerms & { locks: TokenAmount }>;
+  /** @throws AgentKitError `INVALID_INPUT` without a position of that quantity. */
   createClose(request: {
     product: string;
     /** Null: all of it. */
     quantity: string | null;
     slippageBps: number;
     account: Address;
-  }): Promise<ProtocolAction & { fees: readonly Fee[]; limitPrice: string }>;
+  }): Promise<ProtocolAction & PerpsTerms>;
 }
 
 /** One protocol of each kind that operations can ask for. */

@@ -1,5 +1,6 @@
 import { getAddress } from 'viem';
 
+import { compoundV2 } from '../protocols/lending/compound-v2.js';
 import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
 import type { ChainRegistry } from './registry.js';
 
@@ -23,6 +24,11 @@ export const CHAIN_1329: ChainRegistry = {
       positionManager: getAddress('0xa7FDcBe645d6b2B98639EbacbC347e2B575f6F70'),
       wrappedNative: WSEI,
       chainIds: [1329],
+    }),
+    compoundV2({
+      comptroller: getAddress('0x71034bf5eC0FAd7aEE81a213403c8892F3d8CAeE'),
+      chainIds: [1329],
+      nativeMarkets: [getAddress('0xA26b9BFe606d29F16B5Aecf30F9233934452c4E2')],
     }),
   ],
 };

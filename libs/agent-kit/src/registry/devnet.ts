@@ -1,9 +1,12 @@
+import { compoundV2 } from '../protocols/lending/compound-v2.js';
 import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
+import { perpsExchange } from '../protocols/perps/perps-exchange.js';
+import { liquidStaking } from '../protocols/staking/liquid-staking.js';
 import { uniswapV3Swap } from '../protocols/swap/uniswap-v3.js';
 import { DEVNET_CONTRACTS } from './devnet-contracts.js';
 import type { ChainRegistry } from './registry.js';
 
-const { tokens, uniswapV3 } = DEVNET_CONTRACTS;
+const { tokens, uniswapV3, lending, staking, perps } = DEVNET_CONTRACTS;
 
 /**
  * What `npm run dev` starts, whatever number its chain has. FEE, RVT and EVIL are there too, and deliberately not listed:
@@ -26,6 +29,10 @@ export function createDevnetRegistry(chainId: number): ChainRegistry {
     protocols: [
       uniswapV3Swap({ ...uniswapV3, wrappedNative: tokens.WSEI, chainIds: [chainId] }),
       uniswapV3Liquidity({ ...uniswapV3, wrappedNative: tokens.WSEI, chainIds: [chainId] }),
+      // What its rate model divides a year by: its blocks come when they are wanted.
+      compoundV2({ comptroller: lending.comptroller, chainIds: [chainId], blocksPerYear: 2_102_400n }),
+      liquidStaking({ contract: staking, chainIds: [chainId] }),
+      perpsExchange({ contract: perps, chainIds: [chainId] }),
     ],
   };
 }

@@ -1,0 +1,86 @@
+/** What an account has in one market, in the market's own units: all rates, factors and prices are times 1e18. */
+export interface Holding {
+  /** Whether what is supplied counts as collateral. */
+  isEntered: boolean;
+  /** The market's own tokens, each worth `exchangeRate` base units of what it lends. */
+  shares: bigint;
+  exchangeRate: bigint;
+  /** With interest, in base units. */
+  borrowed: bigint;
+  collateralFactor: bigint;
+  /** Of one base unit; 1e18 of value is one unit of the oracle's money. */
+  price: bigint;
+}
+
+const ONE = 10n ** 18n;
+
+/** Base units that the shares can be redeemed for. */
+export function suppliedBaseUnits({ shares, exchangeRate }: Pick<Holding, 'shares' | 'exchangeRate'>): bigint {
+  return (shares * exchangeRate) / ONE;
+}
+
+/** What shares let an account borrow, entered or not; rounded down where the comptroller rounds. */
+export function collateralValue(holding: Omit<Holding, 'isEntered' | 'borrowed'>, shares = holding.shares): bigint {
+  const perShare = (((holding.collateralFactor * holding.exchangeRate) / ONE) * holding.price) / ONE;
+  return (perShare * shares) / ONE;
+}
+
+/** The value of a debt of so many base units. */
+export function debtValue({ price }: Pick<Holding, 'price'>, baseUnits: bigint): bigint {
+  return (price * baseUnits) / ONE;
+}
+
+/** What the entered markets let an account borrow together, and what it owes. */
+export function sumAccount(holdings: readonly Holding[]): { collateral: bigint; debt: bigint } {
+  const entered = holdings.filter(({ isEntered }) => isEntered);
+  return {
+    collateral: sum(entered.map((holding) => collateralValue(holding))),
+    debt: sum(entered.map((holding) => debtValue(holding, holding.borrowed))),
+  };
+}
+
+/** What may still be borrowed when everything supplied is used as collateral, in base units of one market. */
+export function borrowableBaseUnits(holdings: readonly Holding[], { price }: Pick<Holding, 'price'>): bigint {
+  const { collateral, debt } = sumAccount(holdings.map((holding) => ({ ...holding, isEntered: true })));
+  return price === 0n || collateral <= debt ? 0n : ((collateral - debt) * ONE) / price;
+}
+
+/** The most that can be withdrawn of a market's supply with the debt still covered, in base units. */
+export function redeemableBaseUnits(holdings: readonly Holding[], holding: Holding): bigint {
+  const supplied = suppliedBaseUnits(holding);
+  const { collateral, debt } = sumAccount(holdings);
+  const counted = collateralValue(holding);
+  if (!holding.isEntered || debt === 0n || counted === 0n) return supplied;
+  if (collateral <= debt) return 0n;
+  const free = collateral - debt;
+  return free >= counted ? supplied : (supplied * free) / counted;
+}
+
+/**
+ * The markets to enter before a borrow of this value: none when the entered ones cover it, else the fewest, largest first,
+ * because whatever is entered can be liquidated. Null when all together do not cover it.
+ */
+export function chooseCollateral<Kept extends Holding>(holdings: readonly Kept[], value: bigint): Kept[] | null {
+  const { collateral, debt } = sumAccount(holdings);
+  let missing = debt + value - collateral;
+  const chosen: Kept[] = [];
+  const others = holdings
+    .filter(({ isEntered }) => !isEntered)
+    .map((holding) => ({ holding, worth: collateralValue(holding) }))
+    .sort((a, b) => (a.worth < b.worth ? 1 : a.worth > b.worth ? -1 : 0));
+  for (const { holding, worth } of others) {
+    if (missing <= 0n || worth === 0n) break;
+    chosen.push(holding);
+    missing -= worth;
+  }
+  return missing <= 0n ? chosen : null;
+}
+
+/** Collateral divided by debt, times 1e4, rounded down; null without a debt. */
+export function healthTenThousandths({ collateral, debt }: { collateral: bigint; debt: bigint }): bigint | null {
+  return debt === 0n ? null : (collateral * 10_000n) / debt;
+}
+
+function sum(values: readonly bigint[]): bigint {
+  return values.reduce((total, value) => total + value, 0n);
+}

@@ -1,0 +1,68 @@
+import type { Address, PublicClient } from 'viem';
+
+import { AgentKitError } from '../../agent-kit-error.js';
+import type { Holding } from './account-liquidity.js';
+import { comptrollerAbi, marketAbi, priceOracleAbi } from './compound-abi.js';
+import type { Market } from './read-markets.js';
+
+export interface MarketHolding extends Holding {
+  market: Market;
+}
+
+/**
+ * What an account has and owes in every market that matters to it, with interest up to now. Prices are read of these
+ * markets alone: another one's broken oracle is not this account's trouble.
+ * @param wanted a market that is read even if the account has nothing in it.
+ * @throws AgentKitError `PROTOCOL_FAILED` when it uses a market that the kit cannot read: no sum would be right.
+ */
+export async function readHoldings(
+  client: PublicClient,
+  comptroller: Address,
+  markets: readonly Market[],
+  account: Address,
+  wanted?: Market,
+): Promise<MarketHolding[]> {
+  const [entered, oracle] = await Promise.all([
+    client.readContract({
+      address: comptroller,
+      abi: comptrollerAbi,
+      functionName: 'getAssetsIn',
+      args: [account],
+    }),
+    client.readContract({ address: comptroller, abi: comptrollerAbi, functionName: 'oracle' }),
+  ]);
+  const unknown = entered.find((address) => !markets.some((market) => market.address === address));
+  if (unknown !== undefined) {
+    throw new AgentKitError('PROTOCOL_FAILED', `The account uses the market ${unknown}, whose token cannot be read.`, {
+      details: { market: unknown },
+    });
+  }
+  const holdings = await Promise.all(
+    markets.map(async (market): Promise<MarketHolding | null> => {
+      const contract = { address: market.address, abi: marketAbi } as const;
+      const [shares, borrowed] = await Promise.all([
+        client.readContract({ ...contract, functionName: 'balanceOf', args: [account] }),
+        client.readContract({ ...contract, functionName: 'borrowBalanceCurrent', args: [account] }),
+      ]);
+      if (shares === 0n && borrowed === 0n && market.address !== wanted?.address) return null;
+      const [exchangeRate, price, [, collateralFactor]] = await Promise.all([
+        client.readContract({ ...contract, functionName: 'exchangeRateCurrent' }),
+        client.readContract({
+          address: oracle,
+          abi: priceOracleAbi,
+          functionName: 'getUnderlyingPrice',
+          args: [market.address],
+        }),
+        client.readContract({
+          address: comptroller,
+          abi: comptrollerAbi,
+          functionName: 'markets',
+          args: [market.address],
+        }),
+      ]);
+      const isEntered = entered.includes(market.address);
+      return { market, isEntered, shares, borrowed, exchangeRate, price, collateralFactor };
+    }),
+  );
+  return holdings.filter((holding) => holding !== null);
+}

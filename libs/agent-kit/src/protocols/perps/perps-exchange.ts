@@ -1,0 +1,187 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { encodeFunctionData, type Address, type Hex } from 'viem';
+
+import { showAmount } from '../../plan/create-preview.js';
+import type { Fee, Step } from '../../plan/plan.js';
+import type { Token, TokenAmount } from '../../tokens/token.js';
+import { cleanSymbol } from '../../tokens/untrusted-text.js';
+import type { ProtocolPlugin } from '../plugin.js';
+import type { PerpsProtocol, ProtocolAction, ProtocolEnvironment } from '../protocol.js';
+import {
+  assertActive,
+  assertHeld,
+  assertLeverage,
+  assertMargin,
+  assertQuantity,
+  assertSameSide,
+  findProduct,
+  parseQuantity,
+} from './assert-order.js';
+import {
+  describePosition,
+  describeProduct,
+  showProduct,
+  type ExchangePosition,
+  type ExchangeProduct,
+} from './describe-perps.js';
+import { perpsAbi } from './perps-abi.js';
+import { perpsFailures } from './perps-failures.js';
+import { feeOf, limitPriceFor, notionalBaseUnits, openingCost, PERPS_DECIMALS } from './perps-math.js';
+
+export interface PerpsExchangeOptions {
+  contract: Address;
+  chainIds: readonly number[];
+  name?: string;
+}
+
+/** Perpetual futures with a margin account: one position of one side for each product, at the mark price. */
+export function perpsExchange(options: PerpsExchangeOptions): ProtocolPlugin<'perps'> {
+  const { chainIds, contract, name = 'Perps exchange' } = options;
+  return { kind: 'perps', name, chainIds, create: (environment) => new PerpsExchange(name, environment, contract) };
+}
+
+class PerpsExchange implements PerpsProtocol {
+  private readonly client: ProtocolEnvironment['client'];
+  private readonly tokens: ProtocolEnvironment['tokens'];
+  private readonly contract: { address: Address; abi: typeof perpsAbi };
+
+  constructor(
+    readonly name: string,
+    environment: ProtocolEnvironment,
+    address: Address,
+  ) {
+    this.client = environment.client;
+    this.tokens = environment.tokens;
+    this.contract = { address, abi: perpsAbi };
+  }
+
+  async readMarginToken(): Promise<Token> {
+    return this.tokens.resolve(await this.client.readContract({ ...this.contract, functionName: 'marginToken' }));
+  }
+
+  async readProducts() {
+    return (await this.readExchangeProducts()).map(describeProduct);
+  }
+
+  async readAccount(account: Address) {
+    const [token, products, positions, free] = await Promise.all([
+      this.readMarginToken(),
+      this.readExchangeProducts(),
+      this.readPositions(account),
+      this.readFreeMargin(account),
+    ]);
+    return {
+      freeMargin: { token, amountBaseUnits: free },
+      positions: positions.map((position) => describePosition(position, products, token.decimals)),
+    };
+  }
+
+  async createDeposit(amount: TokenAmount): Promise<ProtocolAction> {
+    const data = encodeFunctionData({ abi: perpsAbi, functionName: 'deposit', args: [amount.amountBaseUnits] });
+    return {
+      approvals: [{ ...amount, spender: this.contract.address }],
+      calls: [this.createCall(`Deposit ${showAmount(amount)} as margin`, data)],
+    };
+  }
+
+  async createWithdraw(amount: TokenAmount, account: Address): Promise<ProtocolAction> {
+    assertMargin(amount, await this.readFreeMargin(account));
+    const data = encodeFunctionData({ abi: perpsAbi, functionName: 'withdraw', args: [amount.amountBaseUnits] });
+    return { approvals: [], calls: [this.createCall(`Withdraw ${showAmount(amount)} of margin`, data)] };
+  }
+
+  async createOpen(request: Parameters<PerpsProtocol['createOpen']>[0]) {
+    const { side, leverage, slippageBps, account } = request;
+    assertLeverage(leverage);
+    const [product, token, positions, free] = await Promise.all([
+      this.readProduct(request.product),
+      this.readMarginToken(),
+      this.readPositions(account),
+      this.readFreeMargin(account),
+    ]);
+    assertActive(product);
+    const isLong = side === 'long';
+    const held = positions.find(({ productId }) => productId === product.id);
+    assertSameSide(product, held, isLong);
+    const quantity = parseQuantity(product, request.quantity);
+    assertQuantity(product, quantity, held?.quantity ?? 0n);
+    const notional = notionalBaseUnits(quantity, product.markPrice, token.decimals);
+    const cost = openingCost(notional, leverage, product.takerFeeBps);
+    const locks = { token, amountBaseUnits: cost.total };
+    assertMargin(locks, free);
+
+    const limitPrice = limitPriceFor(product.markPrice, slippageBps, isLong);
+    const args = [product.id, isLong, quantity, BigInt(leverage), limitPrice] as const;
+    const terms = describeTerms(product, side, quantity, limitPrice, { token, amountBaseUnits: cost.fee });
+    const label = `Open ${side} ${terms.quantity} ${terms.baseAsset} of ${terms.product} at ${leverage}x`;
+    const data = encodeFunctionData({ abi: perpsAbi, functionName: 'open', args });
+    return { approvals: [], calls: [this.createCall(label, data)], ...terms, locks };
+  }
+
+  async createClose({ product: reference, quantity: text, slippageBps, account }: CloseRequest) {
+    const [product, token, positions] = await Promise.all([
+      this.readProduct(reference),
+      this.readMarginToken(),
+      this.readPositions(account),
+    ]);
+    const wanted = text === null ? null : parseQuantity(product, text);
+    const held = assertHeld(
+      product,
+      positions.find(({ productId }) => productId === product.id),
+      wanted,
+    );
+    const quantity = wanted ?? held.quantity;
+    const side = held.isLong ? 'long' : 'short';
+    // Closing a long sells, closing a short buys back.
+    const limitPrice = limitPriceFor(product.markPrice, slippageBps, !held.isLong);
+    const fee = feeOf(notionalBaseUnits(quantity, product.markPrice, token.decimals), product.takerFeeBps);
+    const terms = describeTerms(product, side, quantity, limitPrice, { token, amountBaseUnits: fee });
+    const label = `Close ${side} ${terms.quantity} ${terms.baseAsset} of ${terms.product}`;
+    const data = encodeFunctionData({
+      abi: perpsAbi,
+      functionName: 'close',
+      args: [product.id, quantity, limitPrice],
+    });
+    return { approvals: [], calls: [this.createCall(label, data)], ...terms };
+  }
+
+  private readExchangeProducts(): Promise<readonly ExchangeProduct[]> {
+    return this.client.readContract({ ...this.contract, functionName: 'products' });
+  }
+
+  private async readProduct(reference: string): Promise<ExchangeProduct> {
+    return findProduct(await this.readExchangeProducts(), reference);
+  }
+
+  private readPositions(account: Address): Promise<readonly ExchangePosition[]> {
+    return this.client.readContract({ ...this.contract, functionName: 'positionsOf', args: [account] });
+  }
+
+  private readFreeMargin(account: Address): Promise<bigint> {
+    return this.client.readContract({ ...this.contract, functionName: 'freeMargin', args: [account] });
+  }
+
+  private createCall(label: string, data: Hex): Step {
+    return { label, to: this.contract.address, data, value: 0n, failures: perpsFailures };
+  }
+}
+
+type CloseRequest = Parameters<PerpsProtocol['createClose']>[0];
+
+function describeTerms(
+  product: ExchangeProduct,
+  side: 'long' | 'short',
+  quantity: bigint,
+  limitPrice: bigint,
+  fee: TokenAmount,
+) {
+  const fees: Fee[] = [{ label: 'taker fee', text: `about ${showAmount(fee)}` }];
+  return {
+    product: showProduct(product),
+    side,
+    quantity: formatTokenAmount(quantity, PERPS_DECIMALS),
+    baseAsset: cleanSymbol(product.baseAsset),
+    limitPrice: formatTokenAmount(limitPrice, PERPS_DECIMALS),
+    fees,
+  };
+}

@@ -1,0 +1,153 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { encodeFunctionData, type Address, type Hex } from 'viem';
+
+import { AgentKitError } from '../../agent-kit-error.js';
+import { showAmount } from '../../plan/create-preview.js';
+import type { Step, StepFailures } from '../../plan/plan.js';
+import type { TokenAmount } from '../../tokens/token.js';
+import type { ProtocolPlugin } from '../plugin.js';
+import type { ProtocolAction, ProtocolEnvironment, StakingPosition, StakingProtocol } from '../protocol.js';
+import { liquidStakingAbi } from './liquid-staking-abi.js';
+
+export interface LiquidStakingOptions {
+  /** The contract, which is the receipt token too. */
+  contract: Address;
+  chainIds: readonly number[];
+  name?: string;
+}
+
+const failures: StepFailures = {
+  errors: liquidStakingAbi,
+  codes: {
+    BelowMinimum: 'BELOW_MINIMUM',
+    NothingToClaim: 'PROTOCOL_FAILED',
+    TransferRefused: 'PROTOCOL_FAILED',
+    ERC20InsufficientBalance: 'INSUFFICIENT_BALANCE',
+  },
+};
+
+// The last moment that a Date can be.
+const END_OF_TIME_MS = 8.64e15;
+
+/** Staking of the native token for a receipt token whose worth grows; leaving it is queued, and claimed when it matured. */
+export function liquidStaking(options: LiquidStakingOptions): ProtocolPlugin<'staking'> {
+  const { chainIds, contract, name = 'Liquid staking' } = options;
+  return {
+    kind: 'staking',
+    name,
+    chainIds,
+    create: (environment) => new LiquidStaking(name, environment, contract),
+  };
+}
+
+class LiquidStaking implements StakingProtocol {
+  private readonly contract: { address: Address; abi: typeof liquidStakingAbi };
+
+  constructor(
+    readonly name: string,
+    private readonly environment: ProtocolEnvironment,
+    address: Address,
+  ) {
+    this.contract = { address, abi: liquidStakingAbi };
+  }
+
+  readStakedToken() {
+    return this.environment.tokens.resolve(this.contract.address);
+  }
+
+  readMinimumStakeWei(): Promise<bigint> {
+    return this.environment.client.readContract({ ...this.contract, functionName: 'minimumStake' });
+  }
+
+  async quoteStake(amountWei: bigint): Promise<TokenAmount> {
+    const { client } = this.environment;
+    const [token, amountBaseUnits] = await Promise.all([
+      this.readStakedToken(),
+      client.readContract({ ...this.contract, functionName: 'convertToShares', args: [amountWei] }),
+    ]);
+    return { token, amountBaseUnits };
+  }
+
+  async quoteUnstake(shares: bigint): Promise<{ amountWei: bigint; unbondingSeconds: number }> {
+    const { client } = this.environment;
+    const [amountWei, unbondingSeconds] = await Promise.all([
+      client.readContract({ ...this.contract, functionName: 'convertToAssets', args: [shares] }),
+      client.readContract({ ...this.contract, functionName: 'unbondingSeconds' }),
+    ]);
+    return { amountWei, unbondingSeconds: Number(unbondingSeconds) };
+  }
+
+  async createStake(amountWei: bigint): Promise<ProtocolAction> {
+    const { native } = this.environment.tokens;
+    const minimum = { token: native, amountBaseUnits: await this.readMinimumStakeWei() };
+    const amount = { token: native, amountBaseUnits: amountWei };
+    if (amountWei < minimum.amountBaseUnits) {
+      throw new AgentKitError(
+        'BELOW_MINIMUM',
+        `${showAmount(amount)} is below the minimum amount of ${showAmount(minimum)}.`,
+        { details: { minimum: formatTokenAmount(minimum.amountBaseUnits, native.decimals) } },
+      );
+    }
+    const data = encodeFunctionData({ abi: liquidStakingAbi, functionName: 'stake' });
+    return { approvals: [], calls: [this.createCall(`Stake ${showAmount(amount)}`, data, amountWei)] };
+  }
+
+  async createUnstake(shares: bigint): Promise<ProtocolAction> {
+    const token = await this.readStakedToken();
+    const data = encodeFunctionData({ abi: liquidStakingAbi, functionName: 'queueUnstake', args: [shares] });
+    const label = `Queue ${showAmount({ token, amountBaseUnits: shares })} for unstaking`;
+    return { approvals: [], calls: [this.createCall(label, data)] };
+  }
+
+  async createClaim(account: Address): Promise<ProtocolAction & { amountWei: bigint }> {
+    const { queued, claimableWei } = await this.readPosition(account);
+    if (claimableWei === 0n) throw explainNothingToClaim(queued);
+    const amount = { token: this.environment.tokens.native, amountBaseUnits: claimableWei };
+    const data = encodeFunctionData({ abi: liquidStakingAbi, functionName: 'claim' });
+    const calls = [this.createCall(`Claim ${showAmount(amount)}`, data)];
+    return { approvals: [], calls, amountWei: claimableWei };
+  }
+
+  async readPosition(account: Address): Promise<StakingPosition> {
+    const { client } = this.environment;
+    const [token, shares, tickets, block] = await Promise.all([
+      this.readStakedToken(),
+      client.readContract({ ...this.contract, functionName: 'balanceOf', args: [account] }),
+      client.readContract({ ...this.contract, functionName: 'ticketsOf', args: [account] }),
+      client.getBlock(),
+    ]);
+    const worthWei = await client.readContract({ ...this.contract, functionName: 'convertToAssets', args: [shares] });
+    // A quiet chain's newest block is old, and the next one will have the time of now.
+    const nowMs = Math.max(Number(block.timestamp) * 1000, Date.now());
+    const queued = tickets.map(({ id, amountWei, claimableAt }) => ({
+      ticketId: id.toString(),
+      amountWei,
+      claimableAtMs: Math.min(Number(claimableAt) * 1000, END_OF_TIME_MS),
+    }));
+    return {
+      staked: { token, amountBaseUnits: shares },
+      worthWei,
+      queued,
+      claimableWei: queued
+        .filter(({ claimableAtMs }) => claimableAtMs <= nowMs)
+        .reduce((total, { amountWei }) => total + amountWei, 0n),
+    };
+  }
+
+  private createCall(label: string, data: Hex, value = 0n): Step {
+    return { label, to: this.contract.address, data, value, failures };
+  }
+}
+
+function explainNothingToClaim(queued: StakingPosition['queued']): AgentKitError {
+  if (queued.length === 0) {
+    return new AgentKitError('PROTOCOL_FAILED', 'Nothing is queued for unstaking, so nothing can be claimed.', {
+      suggestion: 'Unstake first.',
+    });
+  }
+  const firstAt = new Date(Math.min(...queued.map(({ claimableAtMs }) => claimableAtMs))).toISOString();
+  return new AgentKitError('PROTOCOL_FAILED', `Nothing can be claimed before ${firstAt}.`, {
+    details: { claimableAt: firstAt },
+    suggestion: `Claim at ${firstAt} or later.`,
+  });
+}
