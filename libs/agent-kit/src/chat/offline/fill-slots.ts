@@ -13,6 +13,15 @@ export interface FillContext {
 }
 
 // `MAX` is for the operation to resolve; elsewhere all of a balance is computed from a reading.
+/** What the amount is counted in, its name last, where no token is an input. */
+const FITTING_TOKENS: Readonly<Record<string, readonly string[]>> = {
+  stake: ['0x0', 'SEI'],
+  getStakeQuote: ['0x0', 'stSEI', 'SEI'],
+  unstake: ['0x0', 'stSEI'],
+  perpsDeposit: ['USDC'],
+  perpsWithdraw: ['USDC'],
+};
+
 const TAKES_MAX = new Set(['redeemLending', 'repayLending']);
 
 const findToken = (phrases: readonly Phrase[]): string | null =>
@@ -138,6 +147,11 @@ function fillOne(slots: Slots, operation: string, phrases: readonly Phrase[], co
     case 'repayLending':
       if (token != null) slots.input.symbol = token === '0x0' ? 'SEI' : token;
       break;
+  }
+  const fitting = FITTING_TOKENS[operation];
+  if (fitting && token != null && !fitting.includes(token)) {
+    slots.problems.push(`That is counted in ${fitting.at(-1) ?? ''}, and not in ${token}`);
+    return;
   }
   const amount = findAmount(phrases);
   if (amount && slots.input.amount === undefined && OPERATIONS[operation]?.slots.includes('amount'))

@@ -111,7 +111,13 @@ function readUnknown({ text, raw }: Word): Atom {
   const known = correctSpelling(text, VOCABULARY);
   const entry = known === null ? undefined : INDEX.get(known)?.find(({ words }) => words.length === 1);
   if (entry && entry.kind !== 'filler') {
-    return { kind: entry.kind, id: entry.id, raw, readAs: known ?? '', ...(entry.form && { form: entry.form }) };
+    return {
+      kind: entry.kind,
+      id: entry.id,
+      raw,
+      readAs: entry.kind === 'asset' && entry.id !== '0x0' ? entry.id : (known ?? ''),
+      ...(entry.form && { form: entry.form }),
+    };
   }
   // Other symbols are for the chain's token list to judge.
   if (/^[A-Z][A-Z0-9.]{1,10}$/.test(raw)) return { kind: 'asset', id: raw, raw };

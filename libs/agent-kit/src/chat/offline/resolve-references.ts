@@ -1,6 +1,14 @@
 import { createIntent } from './fill-slots.js';
 import type { Intent } from './intent.js';
 
+/** What takes back what was put in: `withdraw it`. */
+export const OPPOSITES: Readonly<Record<string, string>> = {
+  mintLending: 'redeemLending',
+  perpsDeposit: 'perpsWithdraw',
+  stake: 'unstake',
+  addLiquidity: 'removeLiquidity',
+};
+
 const TOKEN_SLOTS = ['symbol', 'token', 'fromToken'];
 
 /** Where a clause leaves out the token that the clause before named: `supply 10 USDC and borrow 3`. */

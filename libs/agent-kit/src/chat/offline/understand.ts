@@ -7,7 +7,7 @@ import { AMBIGUOUS, OPERATIONS } from './lexicon/operations.js';
 import { findNearOperations } from './near-operations.js';
 import { readAtoms } from './read-atoms.js';
 import { readPhrases, type Phrase } from './read-phrases.js';
-import { inheritToken, resolvePronoun } from './resolve-references.js';
+import { inheritToken, OPPOSITES, resolvePronoun } from './resolve-references.js';
 import { splitClauses, type Clause } from './split-clauses.js';
 import { tokenize } from './tokenize.js';
 
@@ -62,6 +62,9 @@ function readChoice(choice: Choice, clause: Clause, before: Intent | null, conte
   if (choice.kind === 'none') return [misunderstanding(atoms, '')];
   const { operation } = choice;
   const ambiguous = AMBIGUOUS[operation];
+  const opposite = ambiguous?.find((name) => before && OPPOSITES[before.operation] === name);
+  if (opposite && atoms.some(({ kind }) => kind === 'pronoun'))
+    return readChoice({ kind: choice.kind, operation: opposite }, clause, before, context);
   if (choice.kind === 'explain') return [explain(ambiguous?.[0] ?? operation)];
   if (operation === 'rewards') return [explain('stake')];
   if (operation === 'portfolio') return [{ type: 'remark', remark: { kind: 'portfolio' } }];
@@ -126,6 +129,26 @@ function isBlocked(clause: Clause): string | null {
   return BLOCKS.find(([act]) => hasAct(clause.sentence, String(act)))?.[1] ?? null;
 }
 
+/** `do the same again with 2`: the operation before, with what is said in place of its inputs. */
+function readRepeat(clause: Clause, before: Intent | null, context: GrammarContext): Item {
+  if (!before) return misunderstanding(clause.atoms, 'there is nothing before it to be done again');
+  const phrases = readPhrases(clause.atoms);
+  const said = fillSlots(before.operation, phrases, { resources: context.resources, verbs: new Set() });
+  // Another token's amount is another amount.
+  const names = Object.keys(said.input);
+  const keepsAmount = names.length === 0 || names.includes('amount');
+  const kept = Object.entries(before.input).filter(([slot]) => keepsAmount || !slot.startsWith('amount'));
+  return intentItem(
+    createIntent(before.operation, said, { input: Object.fromEntries(kept), shares: before.shares }),
+    clause.atoms,
+    phrases,
+  );
+}
+
+const isRepeat = (atoms: readonly Atom[]): boolean =>
+  atoms.some(({ kind, id }) => kind === 'verb' && id === 'repeat') &&
+  atoms.every(({ kind, id }) => kind !== 'verb' || id === 'repeat' || id === 'use');
+
 function readClause(clause: Clause, items: Item[], before: Intent | null, context: GrammarContext): Item[] {
   const { atoms } = clause;
   if (clause.isNegated) return [{ type: 'remark', remark: { kind: 'nothing' } }];
@@ -136,8 +159,9 @@ function readClause(clause: Clause, items: Item[], before: Intent | null, contex
       return [item];
     }
   }
-  const choice = chooseOperation(atoms);
   const blocked = isBlocked(clause);
+  if (blocked === null && isRepeat(atoms)) return [readRepeat(clause, before, context)];
+  const choice = chooseOperation(atoms);
   if (blocked !== null && choice.kind !== 'read' && choice.kind !== 'quote' && choice.kind !== 'explain')
     return [misunderstanding(atoms, blocked)];
   if (clause.isAlternative && choice.kind !== 'read' && choice.kind !== 'quote')

@@ -32,7 +32,8 @@ export const VERBS: Readonly<Record<string, string>> = {
   own: 'own, have/had, hold/held, possess',
   quote: 'quote, estimate, simulate, preview, calculate, price',
   resolve: 'resolve, look up the address of',
-  repeat: 'repeat, redo, do the same, do that, do it, same again, do the same thing, once more, do this, again',
+  repeat:
+    'repeat, redo, same, the same, do the same, do that, do it, same again, do the same thing, once more, do this, again',
 };
 
 /** The verbs that change something when they are a command. */

@@ -1,0 +1,102 @@
+import { createAgenda, type Agenda, type ConversationState, type Pending } from './agenda.js';
+import { answerSlot } from './answer-question.js';
+import { correctPrevious } from './correct-previous.js';
+import type { Intent, Item, Understanding } from './intent.js';
+import { OPERATIONS } from './lexicon/operations.js';
+import { readShortMessage, understand } from './understand.js';
+
+export const isWrite = ({ operation }: Intent): boolean => OPERATIONS[operation]?.readOnly === false;
+
+type Resources = Readonly<Record<string, string>>;
+
+function askForMissing(intents: Intent[]): Pending | null {
+  const index = intents.findIndex(({ missing }) => missing.length > 0);
+  const slot = intents[index]?.missing[0];
+  return slot === undefined ? null : { kind: 'slot', intents, index, slot };
+}
+
+/** The intents at once, or the question that comes before them. */
+function pursue(intents: Intent[], rest: Partial<Agenda> = {}): Agenda {
+  const pending = askForMissing(intents);
+  return pending ? createAgenda({ ...rest, pending }) : createAgenda({ ...rest, intents });
+}
+
+const ofType = <Type extends Item['type']>(items: readonly Item[], type: Type): Extract<Item, { type: Type }>[] =>
+  items.filter((item): item is Extract<Item, { type: Type }> => item.type === type);
+
+/** Nothing that changes something is done while a part of the message is not understood or doubtful. */
+function planItems({ items }: Understanding): Agenda {
+  const intents = ofType(items, 'intent');
+  const wanted = intents.map(({ intent }) => intent);
+  const misunderstandings = ofType(items, 'misunderstanding').map((item) => item.misunderstanding);
+  const doubts = intents.flatMap((item) => item.doubts);
+  if (doubts.length > 0) misunderstandings.push({ part: doubts.join(' '), reason: '', near: [] });
+  const rest: Partial<Agenda> = {
+    remarks: ofType(items, 'remark').map(({ remark }) => remark),
+    readAs: intents.flatMap((item) => item.readAs),
+    misunderstandings,
+  };
+  const at = items.findIndex(({ type }) => type === 'ambiguity');
+  const unclear = items[at];
+  if (unclear?.type === 'ambiguity') {
+    const [before, after] = [items.slice(0, at), items.slice(at + 1)].map((part) =>
+      ofType(part, 'intent').map(({ intent }) => intent),
+    );
+    const { words, operations } = unclear.ambiguity;
+    return createAgenda({
+      ...rest,
+      pending: { kind: 'place', words, operations, before: before ?? [], after: after ?? [] },
+    });
+  }
+  if (misunderstandings.length === 0 || !wanted.some(isWrite)) return pursue(wanted, rest);
+  return createAgenda({ ...rest, pending: { kind: 'confirm', intents: wanted } });
+}
+
+function answerPending(text: string, short: string | null, pending: Pending, resources: Resources): Agenda | null {
+  if (short === 'cancel') return createAgenda({ preface: ['All right, I leave it. Nothing was done.'] });
+  if (pending.kind === 'confirm') {
+    if (short === 'yes') return pursue(pending.intents);
+    return null;
+  }
+  if (short === 'yes') return createAgenda({ pending });
+  if (pending.kind === 'place') {
+    const understanding = understand(`${pending.words} ${text}`, { resources, previous: null });
+    const [item] = understanding.items;
+    if (understanding.items.length !== 1 || item?.type !== 'intent') return null;
+    return pursue([...pending.before, item.intent, ...pending.after]);
+  }
+  const asked = pending.intents[pending.index];
+  const answered = asked && answerSlot(text, asked, pending.slot);
+  if (!answered) return null;
+  return pursue(pending.intents.map((intent, index) => (index === pending.index ? answered : intent)));
+}
+
+/** A request in the middle of a question: the same operation takes over what was said already. */
+function mergeWithPending(agenda: Agenda, pending: Pending | null): Agenda {
+  if (!pending) return agenda;
+  const onlyTalks = agenda.intents.every((intent) => !isWrite(intent)) && agenda.pending === null;
+  const isDropped = agenda.remarks.some(({ kind }) => kind === 'nothing');
+  return onlyTalks && !isDropped ? { ...agenda, pending, isStillPending: true } : agenda;
+}
+
+/** What a message leads to, in the light of the conversation so far. */
+export function interpret(text: string, state: ConversationState, resources: Resources): Agenda {
+  const short = readShortMessage(text);
+  if (state.pending) {
+    const answer = answerPending(text, short, state.pending, resources);
+    if (answer) return answer;
+  } else if (short === 'yes') {
+    return createAgenda({ preface: ['There is nothing that waits for a yes.'] });
+  }
+  const correction = correctPrevious(text, state);
+  if (correction) {
+    const { intent, isRepeat } = correction;
+    if (isRepeat || !isWrite(intent) || intent.missing.length > 0) return pursue([intent]);
+    return createAgenda({
+      preface: ['The one before went through already, and cannot be taken back.'],
+      pending: { kind: 'confirm', intents: [intent] },
+    });
+  }
+  const understanding = understand(text, { resources, previous: state.previous });
+  return mergeWithPending(planItems(understanding), state.pending);
+}
