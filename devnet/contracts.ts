@@ -27,8 +27,15 @@ export type ContractName =
   | 'Usdc'
   | 'WrappedNative';
 
-/** The contracts of `devnet/contracts`, compiled now unless they were before. */
-export async function readContracts(): Promise<Record<ContractName, CompiledContract>> {
+let reading: Promise<Record<ContractName, CompiledContract>> | undefined;
+
+/** The contracts of `devnet/contracts`, compiled now unless they were before; once in a process that is asked again. */
+export function readContracts(): Promise<Record<ContractName, CompiledContract>> {
+  reading ??= compileContracts();
+  return reading;
+}
+
+async function compileContracts(): Promise<Record<ContractName, CompiledContract>> {
   const compiler = join(repositoryRoot(), 'devnet', 'contracts', 'compile.mjs');
   const { stdout } = await promisify(execFile)(process.execPath, [compiler]);
   return JSON.parse(await readFile(stdout, 'utf8')) as Record<ContractName, CompiledContract>;
