@@ -2,20 +2,21 @@ import {
   createWalletClient,
   defineChain,
   http,
+  numberToHex,
   publicActions,
   type Account,
   type Chain,
   type Hex,
-  type HttpTransport,
   type PublicActions,
   type TransactionReceipt,
+  type Transport,
   type WalletClient,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 import type { Devnet } from '../../devnet/chain.js';
 
-export type Trader = WalletClient<HttpTransport, Chain, Account> &
+export type Trader = WalletClient<Transport, Chain, Account> &
   PublicActions & {
     address: Hex;
     /** The receipt of a transaction that mines with success; anything else throws. */
@@ -34,7 +35,7 @@ export function createTrader(chain: Devnet, index: number): Trader {
   const client = createWalletClient({
     account,
     chain: devnet,
-    transport: http(chain.rpcUrl),
+    transport: withGasToSpare(http(chain.rpcUrl)),
     pollingInterval: 20,
   }).extend(publicActions);
   const mined = async (sending: Promise<Hex>) => {
@@ -43,4 +44,20 @@ export function createTrader(chain: Devnet, index: number): Trader {
     return receipt;
   };
   return Object.assign(client, { address: account.address, mined });
+}
+
+/** Rewards, interest and price records cost more in a later second than when the gas was estimated: half as much again. */
+function withGasToSpare(transport: Transport): Transport {
+  const more = (gas: Hex) => numberToHex((BigInt(gas) * 3n) / 2n);
+  return (parameters) => {
+    const inner = transport(parameters);
+    const request = async (call: { method: string }): Promise<unknown> => {
+      const answer: unknown = await inner.request(call);
+      if (call.method === 'eth_estimateGas') return more(answer as Hex);
+      if (call.method !== 'eth_fillTransaction') return answer;
+      const filled = answer as { tx: { gas: Hex } };
+      return { ...filled, tx: { ...filled.tx, gas: more(filled.tx.gas) } };
+    };
+    return { ...inner, request: request as typeof inner.request };
+  };
 }
