@@ -1,0 +1,99 @@
+import { createWallet, MemoryPaymentStore, type Wallet } from '@tollgate/client';
+
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import {
+  listTransfers,
+  startPaidServer,
+  type Interference,
+  type PaidServer,
+} from '../../../client/test/paid-server.js';
+import { createContext } from '../../test/create-context.js';
+import { payForResource } from '../operations/pay-for-resource.js';
+import { executePayment, type PaymentSettings } from './pay-for-resource.js';
+
+describe('executePayment', () => {
+  let chain: Devnet;
+  let server: PaidServer;
+  let wallet: Wallet;
+  let settings: PaymentSettings;
+  let paidBefore: number;
+
+  beforeAll(async () => {
+    chain = await startChain();
+    const account = chain.accounts[0]!.privateKey;
+    wallet = createWallet({ account, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+  });
+  afterAll(() => chain.stop());
+  beforeEach(async () => {
+    server = await startPaidServer(chain);
+    settings = {
+      fetch,
+      store: new MemoryPaymentStore(),
+      deadlineMs: 1_000,
+      attemptTimeoutMs: 300,
+      priceTimeoutMs: 300,
+    };
+    paidBefore = (await listTransfers(chain, wallet.address)).length;
+  });
+  afterEach(() => server.close());
+
+  const plan = async () => payForResource.plan({ url: server.url }, await createContext(chain));
+  const transfers = async () => (await listTransfers(chain, wallet.address)).slice(paidBefore);
+  const silence: Interference = () => true;
+
+  it('reports a payment that nobody answers, and redeems it later without another', async () => {
+    server.interfere.push(...Array.from({ length: 20 }, () => silence));
+    const outcome = await executePayment(await plan(), { ...settings, wallet });
+    const [txHash] = await transfers();
+    const [stored] = await settings.store.list();
+    expect(outcome).toMatchObject({
+      kind: 'unanswered',
+      txHash,
+      storeKey: stored!.key,
+      error: { code: 'PAYMENT_FAILED', details: { paymentError: 'payment_unredeemed' } },
+    });
+    server.interfere.splice(0);
+    const later = await executePayment(await plan(), { ...settings, wallet });
+    expect(later).toMatchObject({ kind: 'answered', txHash, status: 200 });
+    expect(await transfers()).toEqual([txHash]);
+  });
+
+  it('does not wait for ever for the second price', async () => {
+    const agreed = await plan();
+    const never: typeof fetch = (_input, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+      });
+    await expect(executePayment(agreed, { ...settings, fetch: never, wallet })).rejects.toMatchObject({
+      code: 'NETWORK_ERROR',
+    });
+    expect(await transfers()).toEqual([]);
+  });
+
+  it('shows what came of an answer that never ends', async () => {
+    server.interfere.push((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: sunny\n\n');
+      return true;
+    });
+    await expect(executePayment(await plan(), { ...settings, wallet })).resolves.toMatchObject({
+      kind: 'answered',
+      body: 'data: sunny',
+      isBodyCut: true,
+    });
+  });
+
+  it('pays nothing when the chain cannot be reached', async () => {
+    const agreed = await plan();
+    const account = chain.accounts[0]!.privateKey;
+    const lost = createWallet({ account, rpcUrl: 'http://127.0.0.1:1', chainId: chain.chainId });
+    await expect(executePayment(agreed, { ...settings, wallet: lost })).rejects.toMatchObject({
+      code: 'NETWORK_ERROR',
+      message: expect.not.stringContaining(account.slice(2)),
+    });
+    expect(server.paid()).toEqual([]);
+  });
+
+  it('refuses a plan without a payment', async () => {
+    await expect(executePayment({}, { ...settings, wallet })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+});
