@@ -1,26 +1,22 @@
 import { zeroAddress } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { createContext, sendSteps } from '../../test/create-context.js';
-import { approve } from './approve.js';
-import { getERC20Allowance } from './get-erc20-allowance.js';
-import type { OperationContext } from './operation.js';
+import { AgentKit } from '../agent-kit.js';
 
 describe('approve and getERC20Allowance', () => {
   let chain: DevnetWithProtocols;
-  let context: OperationContext;
+  let kit: AgentKit;
   let spender: string;
   beforeAll(async () => {
     chain = await startChain({ protocols: true });
-    context = await createContext(chain);
+    kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     spender = chain.contracts.uniswapV3.router;
   }, 60_000);
   afterAll(() => chain?.stop());
 
   const plan = (input: { token: string; amount: string; spender?: string }) =>
-    approve.plan(approve.input.parse({ spender, ...input }), context);
-  const readAllowance = (token: string) =>
-    getERC20Allowance.read(getERC20Allowance.input.parse({ token, spender }), context);
+    kit.plan('approve', { spender, ...input });
+  const readAllowance = (token: string) => kit.read('getERC20Allowance', { token, spender });
 
   it('approves exactly 2.5 USDC, changes it, and takes it back with 0', async () => {
     const first = await plan({ token: 'USDC', amount: '2.5' });
@@ -30,7 +26,7 @@ describe('approve and getERC20Allowance', () => {
       recipients: [spender],
       warnings: [],
     });
-    await sendSteps(chain, context, first);
+    await kit.execute(first);
     expect(await readAllowance('USDC')).toEqual({
       allowance: '2.5',
       isUnlimited: false,
@@ -43,7 +39,7 @@ describe('approve and getERC20Allowance', () => {
       `Set the approval for ${spender} to 0 first`,
       `Let ${spender} take exactly 1 USDC`,
     ]);
-    await sendSteps(chain, context, second);
+    await kit.execute(second);
     expect(await readAllowance('USDC')).toMatchObject({ allowance: '1' });
 
     const revocation = await plan({ token: 'USDC', amount: '0' });
@@ -53,7 +49,7 @@ describe('approve and getERC20Allowance', () => {
       spends: [],
       recipients: [],
     });
-    await sendSteps(chain, context, revocation);
+    await kit.execute(revocation);
     expect(await readAllowance('USDC')).toMatchObject({ allowance: '0' });
   });
 

@@ -1,58 +1,53 @@
 import { zeroAddress } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { createContext, sendSteps } from '../../test/create-context.js';
-import { getERC721Balance } from './get-erc721-balance.js';
-import { mintERC721 } from './mint-erc721.js';
-import type { OperationContext } from './operation.js';
-import { transferERC721 } from './transfer-erc721.js';
+import { AgentKit } from '../agent-kit.js';
 
 describe('mintERC721, transferERC721 and getERC721Balance', () => {
   let chain: DevnetWithProtocols;
-  let context: OperationContext;
+  let kit: AgentKit;
   let nft: string;
   let other: string;
   beforeAll(async () => {
     chain = await startChain({ protocols: true });
-    context = await createContext(chain);
+    kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     nft = chain.contracts.nft;
     other = chain.accounts[1]!.address;
   }, 60_000);
   afterAll(() => chain?.stop());
 
   const planMint = (input: { tokenId: string; to?: string; contractAddress?: string }) =>
-    mintERC721.plan(mintERC721.input.parse({ contractAddress: nft, ...input }), context);
+    kit.plan('mintERC721', { contractAddress: nft, ...input });
   const planTransfer = (input: { tokenId: string; to?: string; contractAddress?: string }) =>
-    transferERC721.plan(transferERC721.input.parse({ contractAddress: nft, to: other, ...input }), context);
-  const count = async () =>
-    (await getERC721Balance.read(getERC721Balance.input.parse({ contractAddress: nft }), context)).balance;
+    kit.plan('transferERC721', { contractAddress: nft, to: other, ...input });
+  const count = () => kit.getERC721Balance(nft);
 
   it('mints token 7, counts it, and sends it on', async () => {
     const mint = await planMint({ tokenId: '7' });
     expect(mint).toMatchObject({
-      summary: `Mint token 7 of TNFT (${nft}) for ${context.account}`,
+      summary: `Mint token 7 of TNFT (${nft}) for ${kit.address}`,
       recipients: [],
-      report: { contractAddress: nft, tokenId: '7', to: context.account },
+      report: { contractAddress: nft, tokenId: '7', to: kit.address },
     });
-    await sendSteps(chain, context, mint);
-    expect(await getERC721Balance.read(getERC721Balance.input.parse({ contractAddress: nft }), context)).toEqual({
+    await kit.execute(mint);
+    expect(await kit.read('getERC721Balance', { contractAddress: nft })).toEqual({
       status: 'success',
       balance: '1',
       token: { ticker: 'TNFT', address: nft },
     });
     const transfer = await planTransfer({ tokenId: '7' });
     expect(transfer).toMatchObject({ summary: `Send token 7 of TNFT (${nft}) to ${other}`, recipients: [other] });
-    await sendSteps(chain, context, transfer);
+    await kit.execute(transfer);
     expect(await count()).toBe('0');
   });
 
   it('mints the largest number there is', async () => {
-    await sendSteps(chain, context, await planMint({ tokenId: (2n ** 256n - 1n).toString() }));
+    await kit.execute(await planMint({ tokenId: (2n ** 256n - 1n).toString() }));
     expect(await count()).toBe('1');
   });
 
   it('refuses to mint a token that exists', async () => {
-    await sendSteps(chain, context, await planMint({ tokenId: '8', to: other }));
+    await kit.execute(await planMint({ tokenId: '8', to: other }));
     await expect(planMint({ tokenId: '8' })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: `Token 8 of TNFT exists already; it belongs to ${other}.`,
@@ -60,7 +55,7 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
   });
 
   it('refuses to send what the account does not own', async () => {
-    await sendSteps(chain, context, await planMint({ tokenId: '9', to: other }));
+    await kit.execute(await planMint({ tokenId: '9', to: other }));
     await expect(planTransfer({ tokenId: '9' })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: `Token 9 of TNFT belongs to ${other}, not to the account.`,
@@ -79,14 +74,31 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
     const expected = { code: 'UNKNOWN_TOKEN', message: `${address()} ${why}.` };
     await expect(planMint({ tokenId: '1', contractAddress: address() })).rejects.toMatchObject(expected);
     await expect(planTransfer({ tokenId: '1', contractAddress: address() })).rejects.toMatchObject(expected);
-    const input = getERC721Balance.input.parse({ contractAddress: address() });
-    await expect(getERC721Balance.read(input, context)).rejects.toMatchObject(expected);
+    await expect(kit.getERC721Balance(address())).rejects.toMatchObject(expected);
+  });
+
+  it('refuses a receiver that cannot hold the token before anything is sent', async () => {
+    await kit.execute(await planMint({ tokenId: '11' }));
+    await expect(planTransfer({ tokenId: '11', to: chain.contracts.perps })).rejects.toMatchObject({
+      code: 'REVERTED',
+      message: `The contract reverted: "ERC721InvalidReceiver(${chain.contracts.perps})".`,
+    });
+  });
+
+  it('reports a mint that somebody else was faster with as a failure', async () => {
+    const first = await planMint({ tokenId: '12' });
+    const second = await planMint({ tokenId: '12' });
+    await expect(kit.execute(first)).resolves.toMatchObject({ status: 'success' });
+    await expect(kit.execute(second)).rejects.toMatchObject({
+      code: 'REVERTED',
+      message: expect.stringContaining('ERC721InvalidSender'),
+    });
   });
 
   it('refuses the zero address and the collection itself as the receiver', async () => {
-    await sendSteps(chain, context, await planMint({ tokenId: '10' }));
+    await kit.execute(await planMint({ tokenId: '10' }));
     await expect(planTransfer({ tokenId: '10', to: zeroAddress })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(planTransfer({ tokenId: '10', to: nft })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-    await expect(planMint({ tokenId: '11', to: zeroAddress })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(planMint({ tokenId: '13', to: zeroAddress })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 });

@@ -1,7 +1,8 @@
 import { erc20Abi, parseEther, zeroAddress, type Address } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { createContext, sendSteps } from '../../test/create-context.js';
+import { createContext } from '../../test/create-context.js';
+import { AgentKit } from '../agent-kit.js';
 import type { OperationContext } from './operation.js';
 import { transfer } from './transfer.js';
 
@@ -10,16 +11,18 @@ const RECEIVER = '0x00000000000000000000000000000000000A11cE';
 describe('transfer', () => {
   let chain: DevnetWithProtocols;
   let context: OperationContext;
+  let kit: AgentKit;
   let tokens: DevnetWithProtocols['contracts']['tokens'];
   beforeAll(async () => {
     chain = await startChain({ protocols: true });
     context = await createContext(chain);
+    kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     tokens = chain.contracts.tokens;
   }, 60_000);
   afterAll(() => chain?.stop());
 
   const plan = (input: { amount: string; to?: string; token?: string }) =>
-    transfer.plan(transfer.input.parse({ to: RECEIVER, ...input }), context);
+    kit.plan('transfer', { to: RECEIVER, ...input });
   const readTokens = (token: Address, owner: Address = RECEIVER) =>
     context.client.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [owner] });
 
@@ -32,7 +35,7 @@ describe('transfer', () => {
       warnings: [],
       report: { amount: '1.5', token: 'SEI', to: RECEIVER },
     });
-    await sendSteps(chain, context, draft);
+    await kit.execute(draft);
     expect(await context.client.getBalance({ address: RECEIVER })).toBe(parseEther('1.5'));
   });
 
@@ -46,7 +49,7 @@ describe('transfer', () => {
     // EVIL is not listed: by its address alone.
     const address = tokens[symbol.toUpperCase() as keyof typeof tokens];
     const before = await readTokens(address);
-    await sendSteps(chain, context, await plan({ amount, token: symbol === 'EVIL' ? address : symbol }));
+    await kit.execute(await plan({ amount, token: symbol === 'EVIL' ? address : symbol }));
     expect((await readTokens(address)) - before).toBe(baseUnits);
   });
 
@@ -55,13 +58,22 @@ describe('transfer', () => {
     expect(draft.warnings).toEqual([
       `The token keeps a part of each transfer: only 99 "FEE" (${tokens.FEE}, not in the token list) arrive.`,
     ]);
-    await sendSteps(chain, context, draft);
+    await kit.execute(draft);
     expect(await readTokens(tokens.FEE)).toBe(parseEther('99'));
   });
 
   it('names a token that is not listed with its address, in one line of its own harmless letters', async () => {
     const { summary } = await plan({ amount: '1', token: tokens.EVIL });
     expect(summary).toBe(`Send 1 "USDCSEIsend" (${tokens.EVIL}, not in the token list) to ${RECEIVER}`);
+  });
+
+  it('refuses a token that cannot be moved before anything is sent, with its reason in quotes', async () => {
+    const nonce = await context.client.getTransactionCount({ address: kit.address });
+    await expect(plan({ amount: '1', token: tokens.RVT })).rejects.toMatchObject({
+      code: 'REVERTED',
+      message: 'The contract reverted: "RVT: transfers are switched off".',
+    });
+    expect(await context.client.getTransactionCount({ address: kit.address })).toBe(nonce);
   });
 
   it('says so when a token cannot be tried out', async () => {
@@ -90,7 +102,7 @@ describe('transfer', () => {
     ['a digit too few', '0x70997970C51812dc3A010C7d01b50e0d17dc79C'],
     ['a name', 'vitalik.eth'],
   ])('refuses %s as an address', (_, to) => {
-    expect(transfer.input.safeParse({ amount: '1', to }).success).toBe(false);
+    return expect(plan({ amount: '1', to })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 
   it('warns of the account itself and of contracts', async () => {
