@@ -102,6 +102,18 @@ describe('the MCP server', () => {
     expect(faults).toEqual([]);
   });
 
+  it('answers every read in the form it promises', async () => {
+    const { client } = await start(['--read-only']);
+    // From here on the client holds each answer against the schema of its tool.
+    const { tools } = await client.listTools();
+    const reads = tools.filter(({ inputSchema }) => (inputSchema.required ?? []).length === 0);
+    expect(reads.length).toBeGreaterThan(1);
+    for (const { name } of reads) {
+      const { structuredContent } = await client.callTool({ name });
+      expect({ name, structuredContent }).toMatchObject({ name, structuredContent: { status: 'success' } });
+    }
+  });
+
   it('offers only reads when asked to', async () => {
     const { client, stderr } = await start(['--read-only']);
     const { tools } = await client.listTools();

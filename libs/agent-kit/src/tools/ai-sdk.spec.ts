@@ -1,0 +1,109 @@
+import { generateText, stepCountIs, type ModelMessage } from 'ai';
+import { MockLanguageModelV3 } from 'ai/test';
+import { createPublicClient, http, parseEther, type Hex } from 'viem';
+
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { AgentKit } from '../agent-kit.js';
+import { createAiSdkTools, type AiSdkToolOptions } from './ai-sdk.js';
+
+const RECEIVER: Hex = '0x00000000000000000000000000000000000000b4';
+
+let chain: Devnet;
+let kit: AgentKit;
+
+beforeAll(async () => {
+  chain = await startChain();
+  kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
+});
+afterAll(() => chain.stop());
+
+const chainClient = () => createPublicClient({ transport: http(chain.rpcUrl) });
+const balance = () => chainClient().getBalance({ address: RECEIVER });
+const countSent = () => chainClient().getTransactionCount({ address: kit.address });
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+const step = (content: object[], reason: string) => ({
+  content,
+  finishReason: { unified: reason, raw: reason },
+  usage,
+  warnings: [],
+});
+
+/** Runs a model that makes the calls, all at once, and then says that it is done. */
+async function generate(
+  calls: { name: string; input: object }[],
+  options: AiSdkToolOptions,
+  more: ModelMessage[] = [],
+) {
+  const toolCalls = calls.map(({ name, input }, index) => ({
+    type: 'tool-call',
+    toolCallId: `call-${index}`,
+    toolName: name,
+    input: JSON.stringify(input),
+  }));
+  const done = step([{ type: 'text', text: 'done' }], 'stop');
+  const doGenerate = (more.length > 0 ? [done] : [step(toolCalls, 'tool-calls'), done]) as never;
+  const model = new MockLanguageModelV3({ doGenerate });
+  const messages: ModelMessage[] = [{ role: 'user', content: 'go' }, ...more];
+  const result = await generateText({
+    model,
+    tools: createAiSdkTools(kit, options),
+    messages,
+    stopWhen: stepCountIs(3),
+  });
+  const told = model.doGenerateCalls.at(-1)?.prompt.filter(({ role }) => role === 'tool') ?? [];
+  return { result, told };
+}
+
+const transfer = { name: 'transfer', input: { amount: '0.5', to: RECEIVER } };
+
+describe('the AI SDK', () => {
+  it('lets a write wait for an approval, and sends it then', async () => {
+    const before = { sent: await countSent(), balance: await balance() };
+    const { result } = await generate([transfer], {});
+    const request = result.content.find(({ type }) => type === 'tool-approval-request');
+    expect(request).toMatchObject({ toolCall: { toolName: 'transfer', input: transfer.input } });
+    expect(await countSent()).toBe(before.sent);
+
+    const approvalId = (request as { approvalId: string }).approvalId;
+    const approve: ModelMessage = {
+      role: 'tool',
+      content: [{ type: 'tool-approval-response', approvalId, approved: true }],
+    };
+    // As they come back from a client: the SDK compares what was approved with what the schema makes of it.
+    const history = JSON.parse(JSON.stringify(result.response.messages)) as ModelMessage[];
+    const { told } = await generate([], {}, [...history, approve]);
+    expect(told).toMatchObject([{ content: [{ output: { type: 'json', value: { status: 'success' } } }] }]);
+    expect((await balance()) - before.balance).toBe(parseEther('0.5'));
+  });
+
+  it('asks for the plan instead where it is told whom to ask', async () => {
+    const before = await countSent();
+    const { told } = await generate([transfer], { confirm: () => false });
+    expect(told).toMatchObject([{ content: [{ output: { type: 'error-json', value: { status: 'declined' } } }] }]);
+    expect(await countSent()).toBe(before);
+  });
+
+  it('reads without asking, and never shows a failure as a success', async () => {
+    const reads = [
+      { name: 'getERC20Balance', input: { contractAddress: 'USDC' } },
+      { name: 'getERC20Balance', input: { contractAddress: 'NOPE' } },
+    ];
+    const { told } = await generate(reads, {});
+    expect(told.flatMap<unknown>(({ content }) => content)).toMatchObject([
+      { output: { type: 'json', value: { status: 'success', balance: '1000000' } } },
+      { output: { type: 'error-json', value: { status: 'failed', code: 'UNKNOWN_TOKEN' } } },
+    ]);
+  });
+
+  it('runs parallel writes without a collision', async () => {
+    const before = await balance();
+    const { told } = await generate([transfer, transfer, transfer], { needsApproval: false });
+    const outputs = told.flatMap<unknown>(({ content }) => content) as { output: { value: { status: string } } }[];
+    expect(outputs.map(({ output }) => output.value.status)).toEqual(['success', 'success', 'success']);
+    expect((await balance()) - before).toBe(parseEther('1.5'));
+  });
+});
