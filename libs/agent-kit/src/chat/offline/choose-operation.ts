@@ -47,11 +47,12 @@ export function readFeatures(atoms: readonly Atom[]): Features {
     else if (kind === 'asset' || kind === 'money') features.add('asset').add(`asset:${id}`);
     else features.add(kind);
   }
-  const [first, second] = atoms.filter(({ kind }) => kind !== 'joint');
+  const [first, second] = atoms.filter(({ kind }) => kind !== 'joint' && kind !== 'act');
   // "long 0.01 BTC": the noun is the verb.
   const opens = (atom: Atom | undefined) => atom?.kind === 'noun' && (atom.id === 'long' || atom.id === 'short');
   if (opens(first) || (first?.kind === 'noun' && first.id === 'my' && opens(second) && features.has('amount')))
     features.add('open');
+  if (first?.kind === 'noun' && first.id === 'liquidity' && second?.kind === 'amount') features.add('provide');
   return features;
 }
 
@@ -61,6 +62,10 @@ const isCommand = (atoms: readonly Atom[]): boolean =>
       kind === 'verb' && (form !== 'past' || hasAct(atoms, 'hypothetical')) && WRITING_VERBS.has(id),
   );
 
+/** "unstake half of what I staked": the question word is no question. */
+const isImperative = ([first]: readonly Atom[]): boolean =>
+  first?.kind === 'verb' && first.form === 'base' && WRITING_VERBS.has(first.id);
+
 export type Choice =
   { kind: 'write' | 'read' | 'quote' | 'explain'; operation: string } | { kind: 'statement' } | { kind: 'none' };
 
@@ -68,12 +73,13 @@ export type Choice =
 export function chooseOperation(atoms: readonly Atom[]): Choice {
   const features = readFeatures(atoms);
   const has = (...words: string[]) => words.some((word) => features.has(word));
-  const isQuestion = has('#howMuch', '#which', '#when');
+  const isQuestion = has('#howMuch', '#which', '#when') && !isImperative(atoms);
   const isAsked = isQuestion || has('?hypothetical', '#quote', 'quote', 'show') || !isCommand(atoms);
   const quote = isAsked ? findRule(QUOTES, features) : null;
   if (quote && !has('?howTo')) return { kind: 'quote', operation: quote };
-  const write = isCommand(atoms) || has('open', 'get', 'show') ? findRule(WRITES, features) : null;
-  const read = findRule(READS, features);
+  const write = isCommand(atoms) || has('open', 'get', 'show', 'provide', '#loan') ? findRule(WRITES, features) : null;
+  // "write me a poem about staking": the first word is what is asked for.
+  const read = atoms[0]?.kind === 'unknown' ? null : findRule(READS, features);
   if (has('?howTo')) {
     const topic = write ?? findRule(SUBJECTS, features);
     if (read && !write && has('#my')) return { kind: 'read', operation: read };

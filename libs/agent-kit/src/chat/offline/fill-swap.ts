@@ -62,6 +62,14 @@ export function fillSwap(
   const isBuying = !verbs.has('swap') && !verbs.has('sell') && [...verbs].some((verb) => BUYING.has(verb));
   const { from, to, loose } = readSides(phrases, isBuying && !isQuote, isQuote);
   const [fromToken, toToken] = [from && tokenOf(from), to && tokenOf(to)];
+  const wraps = verbs.has('wrap') ? ['0x0', 'WSEI'] : verbs.has('unwrap') ? ['WSEI', '0x0'] : null;
+  if (wraps) {
+    const [given, got] = wraps;
+    slots.input = { ...slots.input, fromToken: given ?? '', toToken: got ?? '' };
+    const wrapped = from?.amount ?? loose?.amount;
+    if (wrapped) putAmount(slots, 'amount', wrapped);
+    return;
+  }
   if (fromToken !== null) slots.input.fromToken = fromToken;
   if (toToken !== null) slots.input.toToken = toToken;
   const amount = from?.amount ?? loose?.amount;

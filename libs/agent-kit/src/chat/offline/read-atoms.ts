@@ -14,7 +14,7 @@ interface Entry {
   form?: NonNullable<Atom['form']>;
 }
 
-const DOUBLED = /(?:swap|put|get|let|dump|flip|cut)$/;
+const DOUBLED = /(?:swap|wrap|put|get|let|dump|flip|cut)$/;
 
 const gerundOf = (verb: string): string => {
   if (/ie$/.test(verb)) return verb.replace(/ie$/, 'ying');

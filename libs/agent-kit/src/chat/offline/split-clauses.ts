@@ -65,11 +65,15 @@ const has = (atoms: readonly Atom[], ...kinds: Atom['kind'][]): boolean =>
   atoms.some(({ kind }) => kinds.includes(kind));
 
 /** Whether a verbless segment goes on with the clause before it, or repeats its operation with other inputs. */
+const countAssets = (atoms: readonly Atom[]): number => atoms.filter(({ kind }) => kind === 'asset').length;
+
 function continues(clause: readonly Atom[], { joint, atoms: segment }: Segment): boolean {
   if ((joint === 'and' || joint === 'then') && segment[0]?.kind === 'unknown') return false;
   const before = chooseOperation(clause);
   const [isRead, isPool] = [before.kind === 'read', 'operation' in before && before.operation === 'addLiquidity'];
   if (isPool) return true;
+  // "between USDC and WSEI"
+  if (before.kind === 'quote' && !has(segment, 'amount') && countAssets(clause) === 1) return true;
   const joined = chooseOperation([...clause, ...segment]);
   const isOpen = 'operation' in before && before.operation.endsWith('Ambiguous');
   if (isOpen && 'operation' in joined && joined.operation !== before.operation) return true;
@@ -87,6 +91,9 @@ function continues(clause: readonly Atom[], { joint, atoms: segment }: Segment):
 
 const isNegation = (atoms: readonly Atom[]): boolean => hasAct(atoms, 'negation');
 
+const isQuestionTail = (atoms: readonly Atom[]): boolean =>
+  !has(atoms, 'amount') && atoms.some(({ kind, id }) => kind === 'noun' && (id === 'howMuch' || id === 'quote'));
+
 const isIdle = (atoms: readonly Atom[]): boolean => atoms.every(({ kind, id }) => kind === 'act' && id !== 'negation');
 
 function clausesOfSentence(sentence: Segment): Clause[] {
@@ -100,6 +107,11 @@ function clausesOfSentence(sentence: Segment): Clause[] {
     }
     if (last && joint === 'or' && isNumberOnly(atoms.slice(0, 1))) last.isAlternative = true;
     const isVerbless = !standsAlone(atoms);
+    // "if I stake 2, how much do I get?"
+    if (last && hasAct(last.atoms, 'hypothetical') && isQuestionTail(atoms)) {
+      last.atoms.push(...atoms);
+      continue;
+    }
     if (last && isVerbless && !hasAct(atoms, 'negation') && continues(last.atoms, { joint, atoms })) {
       last.atoms.push({ kind: 'joint', id: joint, raw: joint === 'comma' ? ',' : joint }, ...atoms);
       continue;

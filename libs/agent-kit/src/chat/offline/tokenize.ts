@@ -13,6 +13,7 @@ const MAX_LENGTH = 2_000;
 const CONTRACTIONS: readonly (readonly [RegExp, string])[] = [
   [/\bcan't\b/g, 'cannot'],
   [/\bwon't\b/g, 'will not'],
+  [/\bgimme\b/g, 'give me'],
   [/\bdont\b/g, 'do not'],
   [/\b(do|does|did|is|are|was|were|have|has|had|should|would|could|must|need)n't\b/g, '$1 not'],
   [/\blet's\b/g, 'let us'],
@@ -40,7 +41,7 @@ const SCANNER = new RegExp(
     String.raw`\$ ?(?<money>${DIGITS})(?<moneyScale>k|m)?\b`,
     String.raw`(?<number>${DIGITS})(?<unit> ?%|\$|[a-z]+)?`,
     String.raw`(?<arrow>->|→|=>|>)`,
-    String.raw`(?<word>[\p{L}][\p{L}\p{N}]*(?:[-'][\p{L}\p{N}]+)*)`,
+    String.raw`(?<word>[\p{L}][\p{L}\p{N}]*(?:[-'][\p{L}\p{N}]+)*(?:\.(?:eth|sei)\b)?)`,
     String.raw`"(?<quoted>[^"]*)"`,
     String.raw`(?<mark>[^\s])`,
   ].join('|'),

@@ -162,7 +162,12 @@ function readClause(clause: Clause, items: Item[], before: Intent | null, contex
   const blocked = isBlocked(clause);
   if (blocked === null && isRepeat(atoms)) return [readRepeat(clause, before, context)];
   const choice = chooseOperation(atoms);
-  if (blocked !== null && choice.kind !== 'read' && choice.kind !== 'quote' && choice.kind !== 'explain')
+  const isReported = hasAct(clause.sentence, 'report');
+  if (
+    blocked !== null &&
+    choice.kind !== 'read' &&
+    (isReported || (choice.kind !== 'quote' && choice.kind !== 'explain'))
+  )
     return [misunderstanding(atoms, blocked)];
   if (clause.isAlternative && choice.kind !== 'read' && choice.kind !== 'quote')
     return [misunderstanding(atoms, 'it leaves a choice; say which one you want')];

@@ -27,9 +27,9 @@ export const FILLERS: readonly string[] = (
   'the, a, an, some, any, this, these, those of, kind of, sort of, like, um, uh, hmm, er, eh, oh, mate, buddy, bro, dude, man, friend, sir, bot, assistant, agent, tollgate, robot, computer, dear, ' +
   'is, are, am, be, been, being, has, do, does, did, currently, current, at the moment, moment, there, here, available, exist, supported, know, you, your, first, second, firstly, secondly, finally, lastly, last, next, ' +
   'more, another, additional, extra, instead, too, as well, again please, please again, amount, amount of, quantity, quantity of, size, total, total of, exactly, precisely, equal to, about to, worth about, name of, which is, that is, say, ' +
-  'new, own money, wallet, account, accounts, up, off, down, over, side of, open positions, existing, entire amount of, much, many, got left, left, remaining, so far, already, yet, ever, even, still, also want to, ' +
+  'new, own money, wallet, account, accounts, up, off, down, over, side of, existing, entire amount of, much, many, got left, left, remaining, so far, already, yet, ever, even, still, also want to, ' +
   'lol, haha, :), cool, great, nice, perfect, awesome, good, fine, sure thing, yo, listen, look, you know, i guess, i think, i believe, i say, immediately please, urgently, at your convenience, ' +
-  'order to, in order to, so as to, so that i can, on chain, onchain, on the blockchain, blockchain, network, sei network, chain, market price, at market, at market price, spot, on the dex, on the market, protocol, platform, contract for, holder, number, numbered, units, unit, units of, pieces of, piece of, tokens of, coins of, with you, by the way, btw, sum of, the sum of, the amount of, valued at, latest, recent, full list of, list of, full, complete, overall, different, various, possible, what is, what are, what was, who, there is, there are, all of the, can, could, would, will, shall, should, may, might, to be, whole list of, collection, want to'
+  'order to, in order to, so as to, so that i can, on chain, onchain, on the blockchain, blockchain, network, sei network, chain, market price, at market, at market price, spot, on the dex, on the market, protocol, platform, contract for, holder, number, numbered, units, unit, units of, pieces of, piece of, tokens of, coins of, with you, by the way, btw, sum of, the sum of, the amount of, valued at, latest, recent, full list of, list of, full, complete, overall, different, various, possible, what is, what are, what was, who, there is, there are, all of the, can, could, would, will, shall, should, may, might, to be, whole list of, whatever, collection, want to'
 )
   .split(',')
   .map((words) => words.trim());
@@ -38,13 +38,13 @@ export const PREPOSITIONS: Readonly<Record<string, string>> = {
   to: 'to, towards, toward, onto, ->, →, =>, >',
   into: 'into, in to',
   for: 'for, in exchange for, against, in return for',
-  from: 'from, off of, away from',
+  from: 'from, between, off of, away from',
   with: 'with, using, by, via, through',
   of: 'of',
   worth: 'worth of, worth, worth in',
   in: 'in, inside, within, on, at, as, under, denominated in, paid in',
   atMost:
-    'at most, up to, no more than, not more than, maximum of, max of, a maximum of, maximally, under, less than, but not more than, at maximum, not exceeding, limit of, with a limit of, capped at, a cap of, and no more than, spending at most, paying at most, paying up to, spending up to, for at most, for up to, for no more than, with a maximum of, with a max of, ceiling of, budget of, with a budget of, cap, limit',
+    'at most, up to, spend no more than, spend at most, spend up to, pay no more than, pay at most, pay up to, do not spend more than, do not pay more than, never more than, no more than, not more than, maximum of, max of, a maximum of, maximally, under, less than, but not more than, at maximum, not exceeding, limit of, with a limit of, capped at, a cap of, and no more than, spending at most, paying at most, paying up to, spending up to, for at most, for up to, for no more than, with a maximum of, with a max of, ceiling of, budget of, with a budget of, cap, limit',
 };
 
 export const JOINTS: Readonly<Record<string, string>> = {

@@ -6,13 +6,14 @@ export const NOUNS: Readonly<Record<string, string>> = {
   lending:
     'lending, lending market, lending markets, lending pool, lending protocol, money market, money markets, lending platform, compound, the lender',
   staking: 'staking, the staking contract, staking contract, liquid staking, validator, validators, staking pool',
-  stake: 'my stake, the stake, our stake, my staked, staked, delegation, delegated, bonded, staked tokens',
+  stake:
+    'did i stake, have i staked, have i got staked, my stake, the stake, our stake, my staked, staked, delegation, delegated, bonded, staked tokens',
   unstaked:
     'unstaked, unbonded, unstaked tokens, claimable, matured, queued, unbonding, tickets, pending unstakes, unstaking, withdrawal queue, unstake queue',
   reward: 'reward, rewards, staking rewards',
   liquidity:
     'liquidity, liquidity pool, liquidity pools, pool, pools, lp, lp position, lp positions, liquidity position, liquidity positions, lp tokens, lp token, the dex, dex',
-  position: 'position, positions',
+  position: 'position, positions, open positions',
   balance: 'balance, funds, holdings',
   balances: 'balances, all balances, token balances',
   portfolio:
@@ -26,8 +27,8 @@ export const NOUNS: Readonly<Record<string, string>> = {
   market: 'market, markets',
   rate: 'interest rate, interest rates, apy, apys, apr, aprs, rates, borrow rate, supply rate, yields, lending rates, borrow rates, supply rates',
   interest: 'interest, yield, a yield, passive income',
-  loan: 'loan, loans, debt, debts, owe, owed, borrowed, borrow balance, liability, liabilities, borrows, indebted, outstanding',
-  supplied: 'supplied, lent, supply balance, deposited',
+  loan: 'did i borrow, have i borrowed, do i owe, loan, loans, debt, debts, owe, owed, borrowed, borrow balance, liability, liabilities, borrows, indebted, outstanding',
+  supplied: 'did i supply, did i lend, have i supplied, have i lent, supplied, lent, supply balance, deposited',
   health:
     'health, health factor, healthy, liquidation, liquidated, safe, ltv, loan to value, borrowing power, borrow limit, shortfall, at risk, underwater',
   collateral: 'collateral',
@@ -51,7 +52,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   my: 'my, mine, our, i, me, we, am i, do i, have i, have we',
   spend: 'to spend, may spend, can spend, spend from, allowed to spend, spend on my behalf, is allowed to spend',
   status: 'status, state, overview, summary, info, information, details, doing, stats, look like, looking',
-  loanable: 'can i borrow, can be borrowed, could i borrow, can you lend, may i borrow',
-  tradable: 'can i trade, can be traded, could i trade, tradable, tradeable, can i long, can i short',
+  loanable: 'can be borrowed',
+  tradable: 'can i trade, can be traded, could i trade, tradable, tradeable',
   when: 'when can i, when will, how long until, when does, when do, how long does',
 };

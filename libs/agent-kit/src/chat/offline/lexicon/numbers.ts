@@ -91,6 +91,14 @@ export const ALL_OF_IT: readonly string[] = [
 
 /** Amounts nobody can carry out. */
 export const VAGUE: readonly string[] = [
+  'all of it except',
+  'all of it but',
+  'everything i have except',
+  'everything i have but',
+  'all except',
+  'all but',
+  'everything except',
+  'everything but',
   'as much as possible',
   'as much as i can',
   'as many as possible',
@@ -117,6 +125,5 @@ export const VAGUE: readonly string[] = [
   'roughly',
   'about',
   'or so',
-  'between',
   'at least',
 ];

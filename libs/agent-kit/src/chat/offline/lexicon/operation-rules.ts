@@ -5,13 +5,19 @@
  */
 export const QUOTE_RULES: readonly (readonly [string, string])[] = [
   ['getStakeQuote', '#quote|?hypothetical|#howMuch|quote|@worth #staking|stake|asset:stSEI amount !unstake !deposit'],
-  ['getSwapQuote', '#quote|quote|#worth asset !#liquidity !#perps !#loan !#lending'],
+  ['getSwapQuote', '#quote|quote|#worth asset !#liquidity !#perps !#loan !#lending !#interest !#rate'],
   ['getSwapQuote', '@worth !buy !sell !swap !get asset'],
   ['getSwapQuote', '#howMuch amount asset !own !stake !borrow !#allowance !#spend !unstake !supply'],
 ];
 
 export const WRITE_RULES: readonly (readonly [string, string])[] = [
   ['approve', 'revoke'],
+  ['stake', 'open #staking !#position'],
+  ['redeemLending', 'get|show #back #lending|#supplied'],
+  ['unstake', 'get|show #back #staking|#stake'],
+  ['perpsWithdraw', 'get #perps|#margin amount'],
+  ['borrowLending', 'show|get|open #loan amount'],
+  ['swap', 'wrap|unwrap'],
   ['payForResource', 'pay|buy|get|show|use|own|claim|open|send url'],
   ['payForResource', 'pay|buy|get|use #weather|#resource'],
   ['payForResource', 'show #weather|#resource'],
@@ -58,6 +64,7 @@ export const WRITE_RULES: readonly (readonly [string, string])[] = [
   ['swap', 'swap|sell|buy'],
   ['swap', 'get asset amount !#balance !#quote'],
   ['swap', 'use asset'],
+  ['borrowLending', '#loan amount asset !#howMuch !#which !#back !own'],
 ];
 
 export const READ_RULES: readonly (readonly [string, string])[] = [
@@ -68,7 +75,7 @@ export const READ_RULES: readonly (readonly [string, string])[] = [
   ['resolveToken', '#address asset'],
   ['getLiquidityPositions', '#liquidity'],
   ['perpsGetProducts', '#tradable|#product'],
-  ['perpsGetPositions', '#margin|#pnl|#long|#short'],
+  ['perpsGetPositions', '#margin|#pnl|#long|#short !amount'],
   ['perpsGetPositions', '#perps #position|#balance|#my|#howMuch|#status'],
   ['perpsGetProducts', '#perps'],
   ['getLendingPosition', '#health'],
@@ -77,13 +84,15 @@ export const READ_RULES: readonly (readonly [string, string])[] = [
   ['getLendingPosition', '#loan|#health|#supplied|#collateral'],
   ['getLendingPosition', 'borrow-ed|supply-ed|borrow #howMuch'],
   ['getLendingMarkets', '#which|show borrow|supply'],
-  ['getStakingPosition', '#stake|#unstaked|#reward|#when'],
+  ['getStakingPosition', '#stake|#unstaked|#reward|#when !amount'],
   ['getStakingPosition', '#staking #my|#position|#balance|#status|#howMuch|show'],
   ['getStakingPosition', 'stake-ed #howMuch|#which|#my'],
   ['perpsGetProducts', '#market'],
+  ['perpsGetPositions', '#position asset'],
   ['positions', '#position'],
   ['portfolio', '#portfolio|#balances !asset'],
-  ['getERC20Balance', '#balance|own'],
+  ['getERC20Balance', '#balance'],
+  ['getERC20Balance', 'own !amount'],
   ['listTokens', '#token #which|show|get'],
   ['getERC20Balance', '#howMuch|show|get asset|address !amount'],
 ];

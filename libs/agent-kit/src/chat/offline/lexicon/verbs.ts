@@ -26,6 +26,8 @@ export const VERBS: Readonly<Record<string, string>> = {
   allow: 'allow, let/let, enable',
   revoke: 'revoke, disapprove',
   mint: 'mint',
+  wrap: 'wrap',
+  unwrap: 'unwrap',
   provide: 'provide, become a liquidity provider',
   show: 'show, list, display, see/saw, view, print, check, check out, look up, look at, find/found, read/read, tell, inspect, give me, fetch, report, monitor, review, pull up, bring up',
   get: 'get/got, obtain, receive, want',
@@ -55,4 +57,5 @@ export const WRITING_VERBS: ReadonlySet<string> = new Set([
   ],
   ...['settle', 'redeem', 'withdraw', 'open', 'go', 'close', 'send', 'pay', 'approve', 'allow', 'revoke', 'mint'],
   ...['provide', 'repeat'],
+  ...['wrap', 'unwrap'],
 ]);
