@@ -10,6 +10,8 @@ export {
 export type { Approval, Fee, PaymentTerms, Plan, PlanDraft, Step, StepFailures } from './plan/plan.js';
 export type { OperationPlugin, Plugin, ProtocolPlugin } from './protocols/plugin.js';
 export type * from './protocols/protocol.js';
+export { CHAIN_1328 } from './registry/chain-1328.js';
+export { CHAIN_1329 } from './registry/chain-1329.js';
 export type { ChainRegistry } from './registry/registry.js';
 export type { TokenResolver } from './tokens/resolve-token.js';
 export { NATIVE_TOKEN, type ListedToken, type Token, type TokenAmount } from './tokens/token.js';

@@ -6,7 +6,10 @@ import type { ChainRegistry } from './registry.js';
 
 const WSEI = getAddress('0xe30fedd158a2e3b13e9badaeabafc5516e95e8c7');
 
-/** Sei's main network. */
+/**
+ * Sei's main network. Left out is what no adapter of the kit fits: the swap aggregator and the perps exchange answer to HTTP
+ * services of their own, staking to another interface; plugins can add them. What gates call this chain is not settled.
+ */
 export const CHAIN_1329: ChainRegistry = {
   chainId: 1329,
   name: 'Sei Network',
@@ -20,15 +23,16 @@ export const CHAIN_1329: ChainRegistry = {
     { address: getAddress('0x5cf6826140c1c56ff49c808a1a75407cd1df9423'), symbol: 'iSEI', decimals: 6 },
   ],
   protocols: [
+    // All of its markets name an underlying token, that of the native token too: WSEI. Its rates are per second.
+    compoundV2({
+      comptroller: getAddress('0x71034bf5eC0FAd7aEE81a213403c8892F3d8CAeE'),
+      chainIds: [1329],
+      blocksPerYear: 31_536_000n,
+    }),
     uniswapV3Liquidity({
       positionManager: getAddress('0xa7FDcBe645d6b2B98639EbacbC347e2B575f6F70'),
       wrappedNative: WSEI,
       chainIds: [1329],
-    }),
-    compoundV2({
-      comptroller: getAddress('0x71034bf5eC0FAd7aEE81a213403c8892F3d8CAeE'),
-      chainIds: [1329],
-      nativeMarkets: [getAddress('0xA26b9BFe606d29F16B5Aecf30F9233934452c4E2')],
     }),
   ],
 };

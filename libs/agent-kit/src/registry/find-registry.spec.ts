@@ -1,19 +1,23 @@
 import { createPublicClient, erc20Abi, http, type PublicClient } from 'viem';
 
-import { startChain, type ChainOptions } from '../../../../devnet/chain.js';
+import { startChain, type ChainOptions, type Devnet } from '../../../../devnet/chain.js';
+import { AgentKit } from '../agent-kit.js';
 import { CHAIN_1328 } from './chain-1328.js';
 import { CHAIN_1329 } from './chain-1329.js';
 import { findRegistry } from './find-registry.js';
 
 describe('findRegistry', () => {
-  const onChain = async <T>(options: ChainOptions, look: (client: PublicClient) => Promise<T>) => {
+  const withChain = async (options: ChainOptions, look: (chain: Devnet) => Promise<void>) => {
     const chain = await startChain(options);
     try {
-      return await look(createPublicClient({ transport: http(chain.rpcUrl) }));
+      await look(chain);
     } finally {
       await chain.stop();
     }
   };
+
+  const onChain = (options: ChainOptions, look: (client: PublicClient) => Promise<void>) =>
+    withChain(options, ({ rpcUrl }) => look(createPublicClient({ transport: http(rpcUrl) })));
 
   it('tells a devnet by its code on any chain id, and lists each token with the contract’s own decimals', async () => {
     await onChain({ chainId: 31_337, protocols: true }, async (client) => {
@@ -24,6 +28,29 @@ describe('findRegistry', () => {
           client.readContract({ address, abi: erc20Abi, functionName });
         expect(await read('decimals')).toBe(decimals);
         expect(await read('symbol')).toBe(symbol);
+      }
+    });
+  });
+
+  it.each([
+    [1328, ['swap', 'liquidity', 'lending', 'staking', 'perps']],
+    [1329, ['swap', 'staking', 'perps', 'payments']],
+  ])('says on chain %i that what is not deployed there is not', async (chainId, missing) => {
+    await withChain({ chainId }, async ({ accounts, rpcUrl }) => {
+      const kit = new AgentKit(accounts[0]!.privateKey, 'offline', { rpcUrl });
+      const operations: Record<string, () => Promise<unknown>> = {
+        swap: () => kit.swap('1', '0x0', 'USDC'),
+        liquidity: () => kit.read('getLiquidityPositions', {}),
+        lending: () => kit.mintLending('USDC', '1'),
+        staking: () => kit.stake('1'),
+        perps: () => kit.perpsGetProducts(),
+        payments: () => kit.payForResource('https://example.org/'),
+      };
+      for (const name of missing) {
+        await expect(operations[name]!()).rejects.toMatchObject({
+          code: 'PROTOCOL_UNAVAILABLE',
+          message: expect.stringContaining(`${chainId}`),
+        });
       }
     });
   });
