@@ -2,6 +2,9 @@ import type { PaymentStore } from '@tollgate/client';
 
 import { AgentKitError } from './agent-kit-error.js';
 import { NETWORK_RETRY_DELAY_MS } from './execution/retry-network.js';
+import { CATALOG } from './operations/catalog.js';
+import type { Operation } from './operations/operation.js';
+import { parsePolicy } from './policy/parse-policy.js';
 import type { SpendingPolicy } from './policy/policy.js';
 import type { Plugin } from './protocols/plugin.js';
 import type { ChainRegistry } from './registry/registry.js';
@@ -50,31 +53,77 @@ export interface ParsedOptions extends AgentKitOptions {
   rpcTimeoutMs: number;
   executor: 'direct' | 'sign-only' | 'read-only';
   fetch: typeof globalThis.fetch;
+  policy: SpendingPolicy;
+  plugins: readonly Plugin[];
 }
 
 const DEFAULT_SLIPPAGE_BPS = 100;
 const MAX_SLIPPAGE_BPS = 5_000;
 
+// What setTimeout can wait at all.
+const MAX_WAIT_MS = 2 ** 31 - 1;
+
 /** @throws AgentKitError `INVALID_CONFIGURATION` with every problem. */
 export function parseOptions(options: AgentKitOptions): ParsedOptions {
   const { slippageBps = DEFAULT_SLIPPAGE_BPS, networkRetryDelayMs = NETWORK_RETRY_DELAY_MS } = options;
-  const { rpcTimeoutMs = 10_000, executor = 'direct', fetch = globalThis.fetch } = options;
+  const { rpcTimeoutMs = 10_000, executor = 'direct', fetch = globalThis.fetch, plugins = [] } = options;
   const rpcUrl = options.rpcUrl ?? process.env['RPC_URL'] ?? '';
-  const problems: string[] = [];
-  if (rpcUrl === '') problems.push('RPC_URL is missing: the address of a JSON-RPC endpoint');
-  else if (!/^https?:\/\//i.test(rpcUrl) || !URL.canParse(rpcUrl)) problems.push('RPC_URL is no http or https URL');
-  if (!['direct', 'sign-only', 'read-only'].includes(executor)) {
-    problems.push('executor is one of direct, sign-only, read-only');
-  }
-  if (!Number.isInteger(slippageBps) || slippageBps < 0 || slippageBps > MAX_SLIPPAGE_BPS) {
-    problems.push(`slippageBps is a whole number from 0 to ${MAX_SLIPPAGE_BPS}`);
-  }
-  if (!(networkRetryDelayMs >= 0)) problems.push('networkRetryDelayMs is a number of milliseconds');
-  if (!(rpcTimeoutMs > 0)) problems.push('rpcTimeoutMs is a number of milliseconds above 0');
+  const operations = listOperations(plugins);
+  const { policy, problems: problemsOfPolicy } = parsePolicy(options.policy ?? {}, listWriteNames(operations));
+  const problems = [
+    ...findBadUrls(rpcUrl, options.explorerUrl),
+    ...(['direct', 'sign-only', 'read-only'].includes(executor)
+      ? []
+      : ['executor is one of direct, sign-only, read-only']),
+    ...(isWhole(slippageBps, 0, MAX_SLIPPAGE_BPS)
+      ? []
+      : [`the tolerance of swaps is a whole number of basis points from 0 to ${MAX_SLIPPAGE_BPS}`]),
+    ...findBadTimes({ ...options, networkRetryDelayMs, rpcTimeoutMs }),
+    ...findDoubles(operations).map((name) => `a plugin has an operation ${name}, and there is one already`),
+    ...problemsOfPolicy,
+  ];
   if (problems.length > 0) {
     throw new AgentKitError('INVALID_CONFIGURATION', `The agent kit cannot start: ${problems.join('; ')}.`, {
       details: { problems },
     });
   }
-  return { ...options, rpcUrl, slippageBps, networkRetryDelayMs, rpcTimeoutMs, executor, fetch };
+  return { ...options, rpcUrl, slippageBps, networkRetryDelayMs, rpcTimeoutMs, executor, fetch, policy, plugins };
+}
+
+/** Without the values: an RPC's URL may hold a key. */
+function findBadUrls(rpcUrl: string, explorerUrl: string | undefined): string[] {
+  const isWeb = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
+  const problems: string[] = [];
+  if (rpcUrl === '') problems.push('RPC_URL is missing: the address of a JSON-RPC endpoint');
+  else if (!isWeb(rpcUrl)) problems.push('RPC_URL is no http or https URL');
+  if (explorerUrl !== undefined && !isWeb(explorerUrl)) problems.push('the explorer is no http or https URL');
+  return problems;
+}
+
+function findBadTimes({ networkRetryDelayMs, rpcTimeoutMs, monitor = {} }: AgentKitOptions): string[] {
+  const { attempts = 1, intervalMs = 0 } = monitor;
+  return [
+    ...(isWhole(networkRetryDelayMs, 0, MAX_WAIT_MS) ? [] : ['the wait before a retry is a number of milliseconds']),
+    ...(isWhole(rpcTimeoutMs, 1, MAX_WAIT_MS) ? [] : ['rpcTimeoutMs is a number of milliseconds above 0']),
+    ...(isWhole(attempts, 1, MAX_WAIT_MS) ? [] : ['monitor.attempts is a whole number above 0']),
+    ...(isWhole(intervalMs, 0, MAX_WAIT_MS) ? [] : ['monitor.intervalMs is a number of milliseconds']),
+  ];
+}
+
+function isWhole(value: unknown, least: number, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+/** Every operation: the catalog's and the plugins' own. */
+export function listOperations(plugins: readonly Plugin[]): readonly Operation[] {
+  return [...CATALOG, ...plugins.flatMap((plugin) => (plugin.kind === 'operations' ? plugin.operations : []))];
+}
+
+function listWriteNames(operations: readonly Operation[]): string[] {
+  return operations.filter(({ readOnly }) => !readOnly).map(({ name }) => name);
+}
+
+function findDoubles(operations: readonly Operation[]): string[] {
+  const names = operations.map(({ name }) => name);
+  return names.filter((name, index) => names.indexOf(name) !== index);
 }

@@ -1,7 +1,7 @@
 import { AgentKitError } from '../agent-kit-error.js';
 import { showAmount } from '../plan/create-preview.js';
 import type { TokenAmount } from '../tokens/token.js';
-import type { TokenLimit } from './assert-policy.js';
+import type { TokenLimit } from './token-limits.js';
 
 /**
  * Counts what a kit spends in a day (UTC), in memory: another process, or a restart, counts anew. A wallet whose daily limit
@@ -20,8 +20,8 @@ export class DailySpending {
     this.#startDay(now.toISOString().slice(0, 10));
     const totals = sumByToken(amounts);
     const problems = limits.flatMap((limit) => {
-      const spent = this.#spentByToken.get(limit.token.address) ?? 0n;
-      const added = totals.get(limit.token.address) ?? 0n;
+      const spent = this.#spentByToken.get(keyOf(limit.token)) ?? 0n;
+      const added = totals.get(keyOf(limit.token)) ?? 0n;
       if (added === 0n || spent + added <= limit.amountBaseUnits) return [];
       const left = limit.amountBaseUnits > spent ? limit.amountBaseUnits - spent : 0n;
       return [`${showAmount({ token: limit.token, amountBaseUnits: left })} is left of today's ${showAmount(limit)}`];
@@ -45,8 +45,8 @@ export class DailySpending {
   }
 
   #add(totals: ReadonlyMap<string, bigint>, sign: bigint): void {
-    for (const [address, amount] of totals) {
-      this.#spentByToken.set(address, (this.#spentByToken.get(address) ?? 0n) + sign * amount);
+    for (const [key, amount] of totals) {
+      this.#spentByToken.set(key, (this.#spentByToken.get(key) ?? 0n) + sign * amount);
     }
   }
 }
@@ -54,7 +54,11 @@ export class DailySpending {
 function sumByToken(amounts: readonly TokenAmount[]): Map<string, bigint> {
   const totals = new Map<string, bigint>();
   for (const { token, amountBaseUnits } of amounts) {
-    totals.set(token.address, (totals.get(token.address) ?? 0n) + amountBaseUnits);
+    totals.set(keyOf(token), (totals.get(keyOf(token)) ?? 0n) + amountBaseUnits);
   }
   return totals;
+}
+
+function keyOf({ address }: TokenAmount['token']): string {
+  return address.toLowerCase();
 }

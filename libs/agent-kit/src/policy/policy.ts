@@ -10,7 +10,7 @@ export interface SpendingPolicy {
   contracts?: readonly Address[];
   /** Most of a token that one operation may spend: decimal amount by token (`0x0`, address or listed symbol). */
   maxPerOperation?: Readonly<Record<string, string>>;
-  /** Most of a token that all operations of a day (UTC) may spend. Tokens that neither limit names are not limited. */
+  /** Most of a token that all operations of a day (UTC) may spend. Once there are limits, tokens that none names are refused. */
   maxPerDay?: Readonly<Record<string, string>>;
   /** Highest slippage tolerance, in basis points. */
   maxSlippageBps?: number;
