@@ -1,22 +1,26 @@
 import { MemoryPaymentStore, type PaymentStore } from '@tollgate/client';
-import type { Address, Hex, PublicClient } from 'viem';
+import { isHash, type Address, type Hex, type PublicClient } from 'viem';
 import type { z } from 'zod';
 
 import { connect, createClient, type Connection } from './agent-kit-connection.js';
 import { AgentKitError } from './agent-kit-error.js';
-import { parseOptions, type AgentKitOptions, type ParsedOptions } from './agent-kit-options.js';
+import { listOperations, parseOptions, type AgentKitOptions, type ParsedOptions } from './agent-kit-options.js';
 import { findAccountLane } from './execution/account-lane.js';
 import { createExecutor } from './execution/create-executor.js';
+import { explainFailure } from './execution/explain-failure.js';
 import { monitorTransaction } from './execution/monitor-transaction.js';
 import { retryNetwork } from './execution/retry-network.js';
 import { parseModelProvider } from './model-provider.js';
-import { CATALOG } from './operations/catalog.js';
+import type { CATALOG } from './operations/catalog.js';
 import type { Operation } from './operations/operation.js';
 import { parseInput } from './operations/parse-input.js';
 import { PRICE_TIMEOUT_MS } from './payments/payment-limits.js';
+import { assertNotExpired } from './plan/assert-not-expired.js';
 import { createPlan } from './plan/create-plan.js';
 import type { Plan } from './plan/plan.js';
 import { DailySpending } from './policy/daily-spending.js';
+import { listSpending } from './policy/list-spending.js';
+import { isOnChain } from './protocols/create-protocol-set.js';
 import { createSigner, type Signer } from './signing/signer.js';
 import type { Receipt, ToolResult } from './tool-result.js';
 import { EventHandlers, isEventName, type EventHandler, type EventName } from './transaction-events.js';
@@ -44,7 +48,7 @@ export class AgentKitCore {
   readonly #events = new EventHandlers();
   readonly #spending = new DailySpending();
   readonly #payments: PaymentStore;
-  /** Plans of this kit. Others are not carried out: their preview and their calls could differ. */
+  /** Plans of this kit that are still to be carried out. Of others, preview and calls could differ. */
   readonly #plans = new WeakSet<Plan>();
   #connection: Promise<Connection> | null = null;
 
@@ -65,10 +69,7 @@ export class AgentKitCore {
 
   /** Every operation: the catalog's and the plugins' own. */
   operations(): readonly Operation[] {
-    const plugged = (this.#options.plugins ?? []).flatMap((plugin) =>
-      plugin.kind === 'operations' ? plugin.operations : [],
-    );
-    return [...CATALOG, ...plugged];
+    return listOperations(this.#options.plugins);
   }
 
   /** Carries out a reading operation. @throws AgentKitError */
@@ -76,7 +77,10 @@ export class AgentKitCore {
     const operation = this.#find(name);
     if (!operation.readOnly) throw new AgentKitError('UNKNOWN_OPERATION', `${name} writes: plan it or run it.`);
     const parsed = parseInput(operation, input);
-    const output = await this.#tryTwice(({ context }) => operation.read(parsed, context));
+    const output = await this.#tryTwice(({ context }) => {
+      this.#assertOnChain(operation, context.chainId);
+      return operation.read(parsed, context);
+    });
     return output as OutputOf<Name>;
   }
 
@@ -87,8 +91,9 @@ export class AgentKitCore {
       throw new AgentKitError('UNKNOWN_OPERATION', `${name} only reads: there is nothing to plan.`);
     const parsed = parseInput(operation, input);
     return this.#tryTwice(async (connection) => {
+      this.#assertOnChain(operation, connection.context.chainId);
       const plan = await createPlan(operation, parsed, connection, {
-        policy: this.#options.policy ?? {},
+        policy: this.#options.policy,
         onLowBalance: (balance) => this.#events.emit('lowBalance', { account: this.address, balance }),
       });
       this.#plans.add(plan);
@@ -97,17 +102,24 @@ export class AgentKitCore {
   }
 
   /**
-   * Sends exactly the calls of a plan that this kit made.
+   * Sends exactly the calls of a plan that this kit made; once, unless nothing was sent.
    * @returns what became of it, once something was sent.
    * @throws AgentKitError while nothing was sent.
    */
   async execute(plan: Plan): Promise<ToolResult> {
-    if (!this.#plans.has(plan)) {
-      throw new AgentKitError('INVALID_INPUT', 'Only a plan that this kit made can be carried out.');
+    if (!this.#plans.delete(plan)) {
+      throw new AgentKitError('INVALID_INPUT', 'Only a plan that this kit made can be carried out, and only once.');
     }
-    if (plan.expiresAtMs !== undefined && Date.now() > plan.expiresAtMs) {
-      throw new AgentKitError('PLAN_EXPIRED', `The plan ran out at ${new Date(plan.expiresAtMs).toISOString()}.`);
+    try {
+      return await this.#carryOut(plan);
+    } catch (error) {
+      this.#plans.add(plan);
+      throw explainFailure(error);
     }
+  }
+
+  async #carryOut(plan: Plan): Promise<ToolResult> {
+    assertNotExpired(plan);
     const { context, limits } = await this.#connect();
     const executor = createExecutor({
       kind: this.#options.executor,
@@ -128,7 +140,7 @@ export class AgentKitCore {
         priceTimeoutMs: this.#options.payments?.priceTimeoutMs ?? PRICE_TIMEOUT_MS,
       },
     });
-    const giveBack = this.#spending.reserve(plan.spends, limits.perDay);
+    const giveBack = this.#spending.reserve(listSpending(plan, context.tokens.native), limits.perDay);
     try {
       const result = await executor.execute(plan);
       if (isNothingSpent(plan, result)) giveBack();
@@ -146,11 +158,11 @@ export class AgentKitCore {
 
   /**
    * Waits for a transaction: at most 30 look-ups, 1000 ms apart.
-   * @throws AgentKitError `TIMEOUT` with the link to the explorer.
+   * @throws AgentKitError `TIMEOUT` with the link to the explorer; `INVALID_INPUT` for what is no hash.
    */
   async monitorTransaction(hash: Hex): Promise<Receipt> {
-    const { context } = await this.#connect();
-    const { explorerUrl } = context;
+    if (!isHash(hash)) throw new AgentKitError('INVALID_INPUT', 'A transaction hash is 0x and 64 hexadecimal digits.');
+    const { explorerUrl } = await this.#tryTwice(async ({ context }) => context);
     const receipt = await monitorTransaction(this.#client, hash, { ...this.#options.monitor, explorerUrl });
     return {
       status: receipt.status === 'success' ? 'success' : 'failed',
@@ -177,6 +189,14 @@ export class AgentKitCore {
     if (operation) return operation;
     const names = this.operations().map((known) => known.name);
     throw new AgentKitError('UNKNOWN_OPERATION', `There is no such operation; the kit has ${names.join(', ')}.`);
+  }
+
+  #assertOnChain({ name }: Operation, chainId: number): void {
+    const plugin = this.#options.plugins.find(
+      (candidate) => candidate.kind === 'operations' && candidate.operations.some((own) => own.name === name),
+    );
+    if (!plugin || isOnChain(plugin, chainId)) return;
+    throw new AgentKitError('PROTOCOL_UNAVAILABLE', `${name} is not available on chain ${chainId}.`);
   }
 
   #tryTwice<T>(work: (connection: Connection) => Promise<T>): Promise<T> {

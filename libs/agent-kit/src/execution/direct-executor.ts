@@ -1,9 +1,9 @@
-import { erc20Abi } from 'viem';
-
 import { AgentKitError } from '../agent-kit-error.js';
+import { assertNotExpired } from '../plan/assert-not-expired.js';
 import { createRevocation } from '../plan/create-steps.js';
 import type { Approval, Plan, Step } from '../plan/plan.js';
-import { simulatePlan } from '../plan/simulate-plan.js';
+import { readAllowance, settleApprovals } from '../plan/settle-approvals.js';
+import { simulateSteps } from '../plan/simulate-steps.js';
 import type { ToolResult } from '../tool-result.js';
 import type { SentTransaction } from '../transaction-events.js';
 import type { ExecutionContext, Executor } from './executor.js';
@@ -35,28 +35,42 @@ class Execution {
   }
 
   async run(): Promise<ToolResult> {
-    const { client, account, networkRetryDelayMs } = this.#context;
-    // Others may have moved the state since the plan was made; this costs no nonce.
-    await retryNetwork(() => simulatePlan(client, account, this.#plan.steps), networkRetryDelayMs);
+    // Others had the account before, and may have moved the state since the plan was made; this costs no nonce.
+    assertNotExpired(this.#plan);
+    await this.#simulate();
     try {
-      for (const step of this.#plan.steps) await this.#runStep(step);
+      for (const step of this.#plan.steps) {
+        for (const settled of await this.#settle([step])) await this.#runStep(settled);
+      }
     } catch (error) {
       return await this.#fail(explainFailure(error));
     }
     const main = this.#sent.at(-1);
-    await this.#takeAllowancesBack();
+    const warnings = await this.#takeAllowancesBack();
     return {
+      ...this.#plan.report,
       status: 'success',
       ...(main ? { result: main.hash } : {}),
-      ...this.#plan.report,
       transactions: this.#sent,
+      ...warnings,
     };
+  }
+
+  async #simulate(): Promise<void> {
+    const { client, account, networkRetryDelayMs } = this.#context;
+    const simulate = async () =>
+      simulateSteps(client, account, await settleApprovals(client, account, this.#plan.steps));
+    await retryNetwork(simulate, networkRetryDelayMs);
+  }
+
+  #settle(steps: readonly Step[]): Promise<readonly Step[]> {
+    const { client, account, networkRetryDelayMs } = this.#context;
+    return retryNetwork(() => settleApprovals(client, account, steps), networkRetryDelayMs);
   }
 
   /** @throws AgentKitError when the step was not mined, or failed. */
   async #runStep(step: Step): Promise<void> {
-    if (step.approval && (await this.#readAllowance(step.approval)) >= step.approval.amountBaseUnits) return;
-    const signed = await this.#signApprovalOrCall(step);
+    const signed = await signStep(this.#context, step);
     await broadcast(this.#context, signed);
     if (step.approval) this.#granted.push(step.approval);
     const sent = this.#note(step, signed.hash);
@@ -71,36 +85,17 @@ class Execution {
     this.#context.events.emit('transactionConfirmed', sent);
   }
 
-  /** Some tokens refuse to change one allowance into another; they get a 0 in between. */
-  async #signApprovalOrCall(step: Step) {
-    const { approval } = step;
-    try {
-      return await signStep(this.#context, step);
-    } catch (error) {
-      if (!approval || explainFailure(error).code !== 'REVERTED') throw error;
-      if ((await this.#readAllowance(approval)) === 0n) throw error;
-      await this.#runStep(createRevocation(approval));
-      return signStep(this.#context, step);
-    }
-  }
-
   #note(step: Step, hash: SentTransaction['hash']): SentTransaction {
     const { explorerUrl, events } = this.#context;
-    const sent: SentTransaction = {
+    const sent: SentTransaction = Object.freeze({
       operation: this.#plan.operation,
       label: step.label,
       hash,
       explorerUrl: explorerUrl === null ? null : createTransactionUrl(explorerUrl, hash),
-    };
+    });
     this.#sent.push(sent);
     events.emit('transactionSubmitted', sent);
     return sent;
-  }
-
-  #readAllowance({ token, spender }: Approval): Promise<bigint> {
-    const { client, account, networkRetryDelayMs } = this.#context;
-    const request = { address: token.address, abi: erc20Abi, functionName: 'allowance' } as const;
-    return retryNetwork(() => client.readContract({ ...request, args: [account, spender] }), networkRetryDelayMs);
   }
 
   /** @throws the failure itself while nothing was sent. */
@@ -108,7 +103,7 @@ class Execution {
     const failed = this.#sent.at(-1);
     if (!failed) throw failure;
     // A transaction whose end is not known may still need its allowance.
-    if (failure.code !== 'TIMEOUT') await this.#takeAllowancesBack();
+    const warnings = failure.code === 'TIMEOUT' ? {} : await this.#takeAllowancesBack();
     const error = new AgentKitError(failure.code, failure.message, {
       suggestion: failure.suggestion,
       details: { ...failure.details, operation: this.#plan.operation, txHash: failed.hash },
@@ -116,24 +111,32 @@ class Execution {
     });
     this.#context.events.emit('transactionFailed', error);
     return {
+      ...this.#plan.report,
       status: failure.code === 'TIMEOUT' ? 'timeout' : 'failed',
       result: failed.hash,
       error: failure.message,
       code: failure.code,
       suggestion: failure.suggestion,
-      ...this.#plan.report,
       transactions: this.#sent,
+      ...warnings,
     };
   }
 
-  /** Best effort: an allowance that could not be taken back is reported, and does not turn a success into a failure. */
-  async #takeAllowancesBack(): Promise<void> {
+  /** Best effort: an allowance that could not be taken back is told, and does not turn a success into a failure. */
+  async #takeAllowancesBack(): Promise<{ warnings?: string[] }> {
+    const { client, account, networkRetryDelayMs } = this.#context;
+    const warnings: string[] = [];
     for (const approval of this.#granted.splice(0)) {
       try {
-        if ((await this.#readAllowance(approval)) > 0n) await this.#runStep(createRevocation(approval));
+        const left = await retryNetwork(() => readAllowance(client, account, approval), networkRetryDelayMs);
+        if (left > 0n) await this.#runStep(createRevocation(approval));
       } catch (error) {
-        this.#context.events.emit('transactionFailed', explainFailure(error));
+        const { symbol } = approval.token;
+        warnings.push(
+          `The allowance of ${symbol} for ${approval.spender} may still stand: ${explainFailure(error).message}`,
+        );
       }
     }
+    return warnings.length > 0 ? { warnings } : {};
   }
 }

@@ -27,10 +27,10 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
       if (type === 'mined') events.emit('transactionConfirmed', note(transaction.txHash));
     },
   });
-  const sent = { result: outcome.txHash, ...plan.report, transactions: [note(outcome.txHash)] };
+  const sent = { result: outcome.txHash, transactions: [note(outcome.txHash)] };
   if (outcome.kind === 'answered') {
     const { status: httpStatus, contentType, body, isBodyCut } = outcome;
-    return { status: 'success', ...sent, answer: { httpStatus, contentType, body, isBodyCut } };
+    return { ...plan.report, status: 'success', ...sent, answer: { httpStatus, contentType, body, isBodyCut } };
   }
   const { code, message, suggestion, details } = outcome.error;
   events.emit(
@@ -41,7 +41,7 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
       cause: outcome.error,
     }),
   );
-  return { status: 'failed', ...sent, error: message, code, suggestion, storeKey: outcome.storeKey };
+  return { ...plan.report, status: 'failed', ...sent, error: message, code, suggestion, storeKey: outcome.storeKey };
 }
 
 /** The client's wallet, with the kit's lane around signing and sending, so that nobody else takes the nonce. */

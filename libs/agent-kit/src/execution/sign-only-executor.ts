@@ -1,56 +1,52 @@
-import { keccak256, type Hex, type TransactionSerializable } from 'viem';
+import { keccak256, type Hex } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import { simulatePlan } from '../plan/simulate-plan.js';
+import { assertNotExpired } from '../plan/assert-not-expired.js';
+import type { Plan } from '../plan/plan.js';
+import { settleApprovals } from '../plan/settle-approvals.js';
+import { simulateSteps } from '../plan/simulate-steps.js';
+import type { ToolResult } from '../tool-result.js';
 import type { ExecutionContext, Executor } from './executor.js';
 import { retryNetwork } from './retry-network.js';
 import { readFees } from './send-step.js';
 
-// A step after an approval cannot be estimated before the approval is mined.
-const GAS_LIMIT_OF_LATER_STEPS = 1_500_000n;
+// Where the node cannot simulate a step after the ones before it.
+const UNKNOWN_GAS_LIMIT = 1_500_000n;
 
 /**
  * Signs every step with consecutive nonces and sends nothing: somebody else broadcasts the bytes, in order. The nonces are
- * those of now, so the bytes are worthless once the account sends something else.
+ * those of now, so the bytes are worthless once the account sends something else. No allowance is taken back afterwards.
  */
 export function createSignOnlyExecutor(context: ExecutionContext): Executor {
+  return { execute: (plan) => context.lane.run(() => signPlan(context, plan)) };
+}
+
+async function signPlan(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
+  const { client, account, chainId, signer, lane } = context;
+  if (plan.payment) {
+    throw new AgentKitError('READ_ONLY', 'A payment is made and redeemed in one go; sign-only kits cannot pay.');
+  }
+  assertNotExpired(plan);
+  const prepare = async () => {
+    const steps = await settleApprovals(client, account, plan.steps);
+    const gas = await simulateSteps(client, account, steps);
+    const [fees, nonce] = await Promise.all([readFees(context), lane.readNextNonce(client, account)]);
+    return steps.map(({ to, data, value }, index) => {
+      const used = gas?.[index];
+      // A refund, at most a fifth, comes after the gas was needed; calls within calls hold back a 64th.
+      const limit = used === undefined ? UNKNOWN_GAS_LIMIT : (used * 3n) / 2n;
+      return { to, data, value, ...fees, gas: limit, nonce: nonce + index, chainId };
+    });
+  };
+  const transactions = await retryNetwork(prepare, context.networkRetryDelayMs);
+  const signedTransactions: Hex[] = [];
+  for (const transaction of transactions) signedTransactions.push(await signer.sign(transaction));
+  const main = signedTransactions.at(-1);
   return {
-    execute: (plan) =>
-      context.lane.run(async () => {
-        const { client, account, chainId, signer, lane } = context;
-        if (plan.payment) {
-          throw new AgentKitError('READ_ONLY', 'A payment is made and redeemed in one go; sign-only kits cannot pay.');
-        }
-        const prepare = async () => {
-          await simulatePlan(client, account, plan.steps);
-          return Promise.all([readFees(context), lane.readNextNonce(client, account)]);
-        };
-        const [fees, nonce] = await retryNetwork(prepare, context.networkRetryDelayMs);
-        const signedTransactions: Hex[] = [];
-        for (const [index, { to, data, value }] of plan.steps.entries()) {
-          const gas =
-            index === 0
-              ? ((await client.estimateGas({ account, to, data, value })) * 5n) / 4n
-              : GAS_LIMIT_OF_LATER_STEPS;
-          const transaction = {
-            to,
-            data,
-            value,
-            ...fees,
-            gas,
-            nonce: nonce + index,
-            chainId,
-          } as TransactionSerializable;
-          signedTransactions.push(await signer.sign(transaction));
-        }
-        const main = signedTransactions.at(-1);
-        return {
-          status: 'signed',
-          ...(main ? { result: keccak256(main) } : {}),
-          ...plan.report,
-          transactions: [],
-          signedTransactions,
-        };
-      }),
+    ...plan.report,
+    status: 'signed',
+    ...(main ? { result: keccak256(main) } : {}),
+    transactions: [],
+    signedTransactions,
   };
 }

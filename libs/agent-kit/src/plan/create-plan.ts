@@ -5,10 +5,13 @@ import { AgentKitError } from '../agent-kit-error.js';
 import { readFees, readPrice } from '../execution/send-step.js';
 import type { WriteOperation } from '../operations/operation.js';
 import { assertPolicy } from '../policy/assert-policy.js';
+import { listSpending } from '../policy/list-spending.js';
 import type { SpendingPolicy } from '../policy/policy.js';
 import { createPreview } from './create-preview.js';
+import { freezeCopy } from './freeze-copy.js';
 import type { Plan, PlanDraft } from './plan.js';
-import { simulatePlan } from './simulate-plan.js';
+import { settleApprovals } from './settle-approvals.js';
+import { simulateSteps } from './simulate-steps.js';
 
 /** The specification warns below this native balance (section "Limits"): 0.01. */
 const LOW_BALANCE_WEI = 10n ** 16n;
@@ -28,31 +31,28 @@ export async function createPlan(
   { context, registry, limits }: Connection,
   { policy, onLowBalance }: PlanRules,
 ): Promise<Plan> {
-  const draft = await operation.plan(input, context);
-  const draftOfOperation = { ...draft, operation: operation.name };
-  assertPolicy(draftOfOperation, policy, limits);
-  const gas = await simulatePlan(context.client, context.account, draft.steps);
-  const gasEstimate = gas === null ? null : { gas, feeWei: gas * readPrice(await readFees(context)) };
-  const balance = await context.client.getBalance({ address: context.account });
-  assertCanPay(draft, balance, gasEstimate?.feeWei ?? 0n, registry.native.symbol);
+  const { client, account } = context;
+  const balance = await client.getBalance({ address: account });
   const isLow = balance < LOW_BALANCE_WEI;
   if (isLow) onLowBalance(formatEther(balance));
+  // A copy: a plugin that keeps its draft cannot change what was looked at.
+  const draft = freezeCopy(await operation.plan(input, context));
+  const draftOfOperation = { ...draft, operation: operation.name };
+  assertPolicy(draftOfOperation, listSpending(draft, context.tokens.native), policy, limits);
+  const gasOfSteps = await simulateSteps(client, account, await settleApprovals(client, account, draft.steps));
+  const gas = gasOfSteps?.reduce((sum, used) => sum + used, 0n);
+  const gasEstimate = gas === undefined ? null : { gas, feeWei: gas * readPrice(await readFees(context)) };
+  assertCanPay(draft, balance, gasEstimate?.feeWei ?? 0n, registry.native.symbol);
   const warning = `only ${formatEther(balance)} ${registry.native.symbol} are left for gas`;
   const plan = {
     ...draftOfOperation,
     ...(isLow ? { warnings: [...(draft.warnings ?? []), warning] } : {}),
-    input: Object.freeze({ ...input }),
-    account: context.account,
+    input,
+    account,
     chainId: context.chainId,
     gasEstimate,
   };
-  // Frozen, so that what was shown is what is sent.
-  plan.steps.forEach((step) => Object.freeze(step));
-  return Object.freeze({
-    ...plan,
-    steps: Object.freeze([...plan.steps]),
-    preview: createPreview(plan, registry.native.symbol),
-  });
+  return freezeCopy({ ...plan, preview: createPreview(plan, registry.native.symbol) });
 }
 
 function assertCanPay(draft: PlanDraft, balance: bigint, feeWei: bigint, symbol: string): void {

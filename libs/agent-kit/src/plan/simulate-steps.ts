@@ -1,20 +1,21 @@
-import { BaseError, type Address, type PublicClient } from 'viem';
+import { BaseError, type Address, type Hex, type PublicClient } from 'viem';
 
+import type { AgentKitError } from '../agent-kit-error.js';
 import { explainFailure, explainRevert } from '../execution/explain-failure.js';
 import { findReportedFailure } from '../execution/find-reported-failure.js';
 import type { Step } from './plan.js';
 
 /**
- * Runs all the steps one after the other on the newest block, sending nothing.
- * @returns the gas that they took, or null where the node cannot simulate several calls: then the first step was tried alone.
+ * Runs all the steps one after the other on the newest block, sending nothing. Approvals must be settled.
+ * @returns the gas that each took, or null where the node cannot simulate several calls: then the first step was tried alone.
  * @throws AgentKitError for the first step that would fail.
  */
-export async function simulatePlan(
+export async function simulateSteps(
   client: PublicClient,
   account: Address,
   steps: readonly Step[],
-): Promise<bigint | null> {
-  if (steps.length === 0) return 0n;
+): Promise<bigint[] | null> {
+  if (steps.length === 0) return [];
   try {
     return await simulateTogether(client, account, steps);
   } catch (error) {
@@ -24,19 +25,34 @@ export async function simulatePlan(
   return null;
 }
 
-async function simulateTogether(client: PublicClient, account: Address, steps: readonly Step[]): Promise<bigint> {
+async function simulateTogether(client: PublicClient, account: Address, steps: readonly Step[]): Promise<bigint[]> {
   const calls = steps.map(({ to, data, value }) => ({ account, to, data, value }));
   const [block] = await client.simulateBlocks({ blocks: [{ calls }] });
-  let gas = 0n;
+  const gas: bigint[] = [];
   for (const [index, step] of steps.entries()) {
     const result = block?.calls[index];
     if (!result) throw new BaseError('the node simulated fewer calls than it was given');
-    if (result.status === 'failure') throw explainRevert(result.data, step.failures);
+    if (result.status === 'failure') throw await explainRefusal(client, account, step, { index, data: result.data });
     const failure = findReportedFailure(step, { data: result.data, logs: result.logs ?? [] });
     if (failure) throw failure;
-    gas += result.gasUsed;
+    gas.push(result.gasUsed);
   }
   return gas;
+}
+
+/** A step that used up its gas looks in a simulation like one that reverted without a reason; tried alone it says more. */
+async function explainRefusal(
+  client: PublicClient,
+  account: Address,
+  { to, data, value, failures }: Step,
+  refusal: { index: number; data: Hex | undefined },
+): Promise<AgentKitError> {
+  const isSilent = refusal.data === undefined || refusal.data === '0x';
+  if (!isSilent || refusal.index > 0) return explainRevert(refusal.data ?? '0x', failures);
+  return client.call({ account, to, data, value }).then(
+    () => explainRevert('0x', failures),
+    (error: unknown) => explainFailure(error, failures),
+  );
 }
 
 async function simulateFirst(client: PublicClient, account: Address, steps: readonly Step[]): Promise<void> {

@@ -1,0 +1,48 @@
+import { erc20Abi, type Address, type PublicClient } from 'viem';
+
+import { explainFailure } from '../execution/explain-failure.js';
+import { createRevocation } from './create-steps.js';
+import type { Approval, Step } from './plan.js';
+
+/**
+ * The steps as they are to be sent now. An allowance that is there already needs no approval; and some tokens refuse to
+ * change one allowance into another, so theirs is set to 0 in between.
+ */
+export async function settleApprovals(
+  client: PublicClient,
+  account: Address,
+  steps: readonly Step[],
+): Promise<readonly Step[]> {
+  const settled = await Promise.all(
+    steps.map(async (step) => (step.approval ? settle(client, account, step, step.approval) : [step])),
+  );
+  return settled.flat();
+}
+
+/** What a spender may take now, in base units. */
+export function readAllowance(
+  client: PublicClient,
+  account: Address,
+  { token, spender }: Pick<Approval, 'token' | 'spender'>,
+): Promise<bigint> {
+  const request = { address: token.address, abi: erc20Abi, functionName: 'allowance' } as const;
+  return client.readContract({ ...request, args: [account, spender] });
+}
+
+async function settle(client: PublicClient, account: Address, step: Step, approval: Approval): Promise<Step[]> {
+  const allowance = await readAllowance(client, account, approval);
+  if (allowance >= approval.amountBaseUnits) return [];
+  if (allowance === 0n || (await isAccepted(client, account, step))) return [step];
+  return [createRevocation(approval), step];
+}
+
+async function isAccepted(client: PublicClient, account: Address, { to, data, value }: Step): Promise<boolean> {
+  try {
+    await client.call({ account, to, data, value });
+    return true;
+  } catch (error) {
+    // Whatever else it is, the simulation of the step meets it too and says so.
+    if (explainFailure(error).code === 'NETWORK_ERROR') throw error;
+    return false;
+  }
+}
