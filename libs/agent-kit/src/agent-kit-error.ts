@@ -41,6 +41,7 @@ export type AgentKitErrorCode = keyof typeof AGENT_KIT_ERRORS;
 export interface AgentKitErrorOptions {
   /** The facts; never a secret. */
   details?: Readonly<Record<string, unknown>>;
+  /** Kept where it is an error of the kit; errors of others are not, for they quote the RPC's URL, which may hold a key. */
   cause?: unknown;
   /** The next step, where there is a better one than the code's own. */
   suggestion?: string;
@@ -53,7 +54,7 @@ export class AgentKitError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: AgentKitErrorCode, message: string, options: AgentKitErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, options.cause instanceof AgentKitError ? { cause: options.cause } : undefined);
     this.name = 'AgentKitError';
     this.code = code;
     this.suggestion = options.suggestion ?? AGENT_KIT_ERRORS[code].suggestion;

@@ -4,12 +4,12 @@ import type { AgentKitError } from './agent-kit-error.js';
 
 /** A transaction that was sent, as the events and results show it. */
 export interface SentTransaction {
-  operation: string;
+  readonly operation: string;
   /** What the step does, for people. */
-  label: string;
-  hash: Hex;
+  readonly label: string;
+  readonly hash: Hex;
   /** Null where the chain has no explorer. */
-  explorerUrl: string | null;
+  readonly explorerUrl: string | null;
 }
 
 /** The kit's events and what their handlers get. */
@@ -23,7 +23,8 @@ export interface TransactionEvents {
 }
 
 export type EventName = keyof TransactionEvents;
-export type EventHandler<Name extends EventName> = (event: TransactionEvents[Name]) => void;
+/** What it returns is not waited for. */
+export type EventHandler<Name extends EventName> = (event: TransactionEvents[Name]) => unknown;
 
 const EVENT_NAMES: readonly string[] = [
   'transactionSubmitted',
@@ -36,9 +37,9 @@ export function isEventName(name: string): name is EventName {
   return EVENT_NAMES.includes(name);
 }
 
-/** Handlers by event. A handler that throws is not allowed to change what becomes of a transaction. */
+/** Handlers by event. One that throws, or rejects, is not allowed to change what becomes of a transaction. */
 export class EventHandlers {
-  readonly #handlers = new Map<EventName, Set<(event: never) => void>>();
+  readonly #handlers = new Map<EventName, Set<(event: never) => unknown>>();
 
   add<Name extends EventName>(name: Name, handler: EventHandler<Name>): void {
     const handlers = this.#handlers.get(name) ?? new Set();
@@ -51,11 +52,10 @@ export class EventHandlers {
 
   emit<Name extends EventName>(name: Name, event: TransactionEvents[Name]): void {
     for (const handler of this.#handlers.get(name) ?? []) {
-      try {
-        (handler as EventHandler<Name>)(event);
-      } catch (error) {
+      // Called at once, in order; only its failure comes later.
+      void new Promise((resolve) => resolve((handler as EventHandler<Name>)(event))).catch((error: unknown) => {
         process.emitWarning(`A handler of ${name} threw: ${String(error)}`, 'AgentKitWarning');
-      }
+      });
     }
   }
 }

@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Address, PublicClient } from 'viem';
 
-// How long our own count of nonces outweighs that of an RPC node that has not seen our last transaction yet.
-const NONCE_MEMORY_MS = 30_000;
+// How long an RPC node may be behind our own count of nonces before it is believed.
+const NODE_DELAY_MS = 2_000;
+const POLL_MS = 200;
 
 /** One piece of work at a time for an account, so that parallel operations never take the same nonce. */
 export class AccountLane {
   #tail: Promise<unknown> = Promise.resolve();
-  #lastSent = { nonce: -1, atMs: 0 };
+  #lastNonce = -1;
 
   run<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#tail.then(work);
@@ -14,15 +17,25 @@ export class AccountLane {
     return turn;
   }
 
-  /** Only inside `run`. */
+  /**
+   * Only inside `run`. A node that has not seen our last transaction yet gets a moment to. Then its count is taken: the
+   * transaction was lost, or the chain is a new one. Should it still exist, its nonce lets only one of the two be mined.
+   */
   async readNextNonce(client: PublicClient, address: Address): Promise<number> {
-    const pending = await client.getTransactionCount({ address, blockTag: 'pending' });
-    const isFresh = Date.now() - this.#lastSent.atMs < NONCE_MEMORY_MS;
-    return isFresh ? Math.max(pending, this.#lastSent.nonce + 1) : pending;
+    const giveUpMs = Date.now() + NODE_DELAY_MS;
+    for (;;) {
+      const nonce = await client.getTransactionCount({ address, blockTag: 'pending' });
+      if (nonce > this.#lastNonce) return nonce;
+      if (Date.now() >= giveUpMs) {
+        this.#lastNonce = nonce - 1;
+        return nonce;
+      }
+      await sleep(POLL_MS);
+    }
   }
 
   noteSent(nonce: number): void {
-    if (nonce > this.#lastSent.nonce) this.#lastSent = { nonce, atMs: Date.now() };
+    this.#lastNonce = Math.max(this.#lastNonce, nonce);
   }
 }
 

@@ -4,25 +4,31 @@ import {
   HttpRequestError,
   InsufficientFundsError,
   isHex,
+  RawContractError,
+  ResponseBodyTooLargeError,
   RpcRequestError,
   SocketClosedError,
   TimeoutError,
+  UnknownRpcError,
   type Abi,
   type Hex,
 } from 'viem';
 
 import { AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
 import type { StepFailures } from '../plan/plan.js';
-import { quoteUntrusted } from '../tokens/untrusted-text.js';
+import { cleanUntrusted } from '../tokens/untrusted-text.js';
+import { quoteReason } from './quote-reason.js';
 
 /** One sentence for each way a contract refuses, with the documented key word. */
-const REFUSALS: Partial<Record<AgentKitErrorCode, string>> = {
+export const REFUSALS: Partial<Record<AgentKitErrorCode, string>> & Record<'REVERTED' | 'PROTOCOL_FAILED', string> = {
   SLIPPAGE: 'The price moved beyond the slippage tolerance',
   INSUFFICIENT_LIQUIDITY: 'There is too little liquidity',
   INSUFFICIENT_COLLATERAL: 'The collateral is too low',
   INSUFFICIENT_MARGIN: 'The margin is too low',
   LEVERAGE_TOO_HIGH: 'The leverage is too high',
   BELOW_MINIMUM: 'The amount is below the minimum amount',
+  REVERTED: 'The contract reverted',
+  PROTOCOL_FAILED: 'The protocol refused',
 };
 
 /** How standard Solidity reverts look; a step's own errors come on top. */
@@ -36,9 +42,10 @@ export function explainRevert(data: Hex, failures: StepFailures = {}): AgentKitE
   const { name, text } = decodeRevert(data, failures.errors ?? []);
   const matched = Object.entries(failures.codes ?? {}).find(([key]) => name === key || text.includes(key));
   const code = matched?.[1] ?? 'REVERTED';
-  const sentence = REFUSALS[code] ?? 'The contract reverted';
-  const reason = text === '' ? 'it gave no reason' : quoteUntrusted(text);
-  return new AgentKitError(code, `${sentence}: ${reason}.`, { details: { reason, data: data.slice(0, 138) } });
+  const reason = text === '' ? 'it gave no reason' : quoteReason(text, code);
+  return new AgentKitError(code, `${REFUSALS[code] ?? REFUSALS.REVERTED}: ${reason}.`, {
+    details: { reason: cleanUntrusted(text), data: data.slice(0, 138) },
+  });
 }
 
 /**
@@ -53,8 +60,9 @@ export function explainReturnCode(
   if (returned === 0n) return null;
   const { name, code } = returnCodes[`${returned}:${detail}`] ??
     returnCodes[returned.toString()] ?? { name: `error ${returned}`, code: 'PROTOCOL_FAILED' as const };
-  const sentence = REFUSALS[code] ?? 'The protocol refused';
-  return new AgentKitError(code, `${sentence}: ${name}.`, { details: { errorNumber: returned.toString(), name } });
+  return new AgentKitError(code, `${REFUSALS[code] ?? REFUSALS.PROTOCOL_FAILED}: ${quoteReason(name, code)}.`, {
+    details: { errorNumber: returned.toString(), name },
+  });
 }
 
 function decodeRevert(data: Hex, errors: Abi): { name: string; text: string } {
@@ -75,50 +83,71 @@ function decodeRevert(data: Hex, errors: Abi): { name: string; text: string } {
  */
 export function explainFailure(error: unknown, failures: StepFailures = {}): AgentKitError {
   if (error instanceof AgentKitError) return error;
-  if (!(error instanceof BaseError)) {
-    return new AgentKitError('PROTOCOL_FAILED', `The operation failed: ${quoteUntrusted(String(error))}.`, {
-      cause: error,
-    });
-  }
+  if (!(error instanceof BaseError)) return refuse('PROTOCOL_FAILED', 'The operation failed', String(error));
   const revertData = findRevertData(error);
   if (revertData !== null) return explainRevert(revertData, failures);
+  if (isNoAnswer(error)) return refuse('NETWORK_ERROR', 'The network did not answer', error.shortMessage);
   // `details` is the node's own text; the rest of a viem message repeats the request and its URL.
   const details = (error.details || error.shortMessage).slice(0, 1_000);
-  if (isNoAnswer(error)) {
-    return new AgentKitError('NETWORK_ERROR', `The network did not answer: ${quoteUntrusted(error.shortMessage)}.`);
-  }
+  if (/out of gas|OutOfGas/i.test(details))
+    return refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details);
+  if (/revert|opcode|EVM error/i.test(details)) return refuse('REVERTED', 'The contract reverted', details);
   if (error.walk((cause) => cause instanceof InsufficientFundsError) || /insufficient funds/i.test(details)) {
     return new AgentKitError('INSUFFICIENT_FUNDS', 'There are insufficient funds for the value and the gas.');
   }
-  if (/revert/i.test(details)) {
-    return new AgentKitError('REVERTED', `The contract reverted: ${quoteUntrusted(details)}.`);
-  }
-  if (/gas/i.test(details)) {
-    return new AgentKitError('GAS_ESTIMATION_FAILED', `The gas cannot be estimated: ${quoteUntrusted(details)}.`);
-  }
-  return new AgentKitError('NETWORK_ERROR', `The network refused the request: ${quoteUntrusted(details)}.`);
+  if (/gas/i.test(details)) return refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details);
+  // What the node did answer, and nothing can be made of, is the contract's doing: it is no such contract.
+  return error.walk((cause) => cause instanceof RpcRequestError)
+    ? refuse('NETWORK_ERROR', 'The network refused the request', details)
+    : refuse('PROTOCOL_FAILED', 'The contract does not answer as it should', details);
+}
+
+function refuse(code: AgentKitErrorCode, sentence: string, reason: string): AgentKitError {
+  return new AgentKitError(code, `${sentence}: ${quoteReason(reason, code)}.`);
 }
 
 function findRevertData(error: BaseError): Hex | null {
   let found: Hex | null = null;
   error.walk((cause) => {
-    const data = (cause as { data?: unknown }).data;
+    // Other errors have data too: what they could not decode.
+    if (!(cause instanceof RpcRequestError || cause instanceof RawContractError)) return false;
+    const { data } = cause;
     const inner = typeof data === 'object' && data !== null ? (data as { data?: unknown }).data : data;
-    // A longer text is no selector with arguments; a decoded error is an object, and has its raw data further down.
+    // A longer text is no selector with arguments.
     if (isHex(inner) && (inner === '0x' || inner.length >= 10)) found = inner;
     return false;
   });
   return found;
 }
 
+/** Nodes, and what stands before them, that say "later" in an answer: what became of the request stays open. */
+const BUSY = /time.?out|timed out|deadline|rate.?limit|limit exceeded|too many|unavailable|overload|busy|try again/i;
+
 /** Whether it stays open what became of a request. */
 export function isNoAnswer(error: unknown): boolean {
   if (error instanceof AgentKitError) return error.code === 'NETWORK_ERROR';
   if (!(error instanceof BaseError)) return false;
-  const isTransport = error.walk(
-    (cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError || cause instanceof SocketClosedError,
-  );
-  // -32005 is "limit exceeded": the node says to ask later.
-  const isLimited = error.walk((cause) => cause instanceof RpcRequestError && cause.code === -32005);
-  return isTransport !== null || isLimited !== null;
+  let answer: RpcRequestError | null = null;
+  let isTransport = false;
+  error.walk((cause) => {
+    if (cause instanceof RpcRequestError) answer = cause;
+    isTransport ||= TRANSPORT_ERRORS.some((known) => cause instanceof known);
+    return false;
+  });
+  // -32005 is "limit exceeded".
+  const refusal: RpcRequestError | null = answer;
+  return refusal === null ? isTransport : isBusy(refusal);
+}
+
+const TRANSPORT_ERRORS = [
+  HttpRequestError,
+  TimeoutError,
+  SocketClosedError,
+  ResponseBodyTooLargeError,
+  // Without an answer of the node below it: viem could not read what came.
+  UnknownRpcError,
+];
+
+function isBusy({ code, details }: RpcRequestError): boolean {
+  return code === -32005 || BUSY.test(details);
 }

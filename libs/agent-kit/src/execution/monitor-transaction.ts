@@ -28,7 +28,8 @@ export async function monitorTransaction(
   const { attempts = MONITOR_ATTEMPTS, intervalMs = MONITOR_INTERVAL_MS, explorerUrl, onMissing } = options;
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const receipt = await client.getTransactionReceipt({ hash }).catch(() => null);
-    if (receipt) return receipt;
+    // Of this transaction, and with a status: anything else is no receipt.
+    if (receipt?.transactionHash === hash && /^(success|reverted)$/.test(receipt.status)) return receipt;
     await onMissing?.(attempt).catch(() => undefined);
     await sleep(intervalMs);
   }

@@ -1,4 +1,4 @@
-import { keccak256, type Hex, type TransactionSerializable } from 'viem';
+import { BaseError, keccak256, type Hex, type TransactionSerializable } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import type { Step } from '../plan/plan.js';
@@ -71,10 +71,16 @@ export async function broadcast(context: ExecutionContext, step: SignedStep): Pr
   try {
     await client.sendRawTransaction({ serializedTransaction: step.rawTransaction });
   } catch (error) {
-    // Nodes word "I have it already" in a dozen ways: ask for the transaction. In doubt it was sent.
-    if (!isNoAnswer(error) && (await isUnknown(context, step.hash))) throw explainFailure(error);
+    // In doubt it was sent. What a node words in a way of its own is settled by asking for the transaction.
+    if (isNoAnswer(error) || isKnownAlready(error)) return lane.noteSent(step.nonce);
+    if (await isUnknown(context, step.hash)) throw explainFailure(error);
   }
   lane.noteSent(step.nonce);
+}
+
+function isKnownAlready(error: unknown): boolean {
+  const details = error instanceof BaseError ? error.details : '';
+  return /already ?(known|imported|exists|in )|known transaction/i.test(details);
 }
 
 async function isUnknown({ client }: ExecutionContext, hash: Hex): Promise<boolean> {

@@ -26,7 +26,7 @@ export function createSigner(privateKey: string): Signer {
 
 /** Without the cause: what refuses a key may quote it. */
 function readAccount(privateKey: unknown): LocalAccount {
-  const match = typeof privateKey === 'string' ? /^\s*(?:0x)?([0-9a-f]{64})\s*$/i.exec(privateKey) : null;
+  const match = typeof privateKey === 'string' ? /^(?:0x)?([0-9a-f]{64})$/i.exec(privateKey) : null;
   try {
     if (match?.[1]) return privateKeyToAccount(`0x${match[1]}`);
   } catch {

@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface RpcCall {
+  method: string;
+  params: unknown[];
+}
+
+/** What the client gets: this body, a connection that breaks, or nothing at all. */
+export type RpcReply = { status?: number; body: string } | 'broken' | 'silence';
+
+/** Decides what becomes of a call; `forward` gives it to the chain and resolves with the chain's answer. */
+export type Interception = (call: RpcCall, forward: () => Promise<string>) => Promise<RpcReply> | RpcReply;
+
+export interface RpcProxy {
+  rpcUrl: string;
+  /** Every call that came in, in order. */
+  calls: RpcCall[];
+  /** From now on; `*` for every method that has none of its own. */
+  intercept(method: string, interception: Interception): void;
+  /** Forwards everything again, and forgets the calls. */
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+/** The body of a JSON-RPC answer that refuses. */
+export function refusal(code: number, message: string): RpcReply {
+  return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } }) };
+}
+
+/** Stands between a client and its RPC node, and does what networks and nodes do. */
+export async function startRpcProxy(targetUrl: string, path = ''): Promise<RpcProxy> {
+  const interceptions = new Map<string, Interception>();
+  const calls: RpcCall[] = [];
+  const answer = async (request: IncomingMessage): Promise<RpcReply> => {
+    const body = await text(request);
+    const call = JSON.parse(body) as RpcCall;
+    calls.push(call);
+    const forward = async () => {
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch(targetUrl, { method: 'POST', headers, body })).text();
+    };
+    const interception = interceptions.get(call.method) ?? interceptions.get('*');
+    return interception ? interception(call, forward) : { body: await forward() };
+  };
+  const server: Server = createServer((request, response) => {
+    void answer(request).then(
+      (reply) => {
+        if (reply === 'silence') return;
+        if (reply === 'broken') {
+          response.destroy();
+          return;
+        }
+        response.writeHead(reply.status ?? 200, { 'content-type': 'application/json' }).end(reply.body);
+      },
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    calls,
+    intercept: (method, interception) => void interceptions.set(method, interception),
+    reset: () => {
+      interceptions.clear();
+      calls.length = 0;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
