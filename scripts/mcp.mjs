@@ -1,4 +1,4 @@
-// npm run --silent mcp: the agent kit's MCP server on stdin and stdout. Clients may start `node scripts/mcp.mjs` too.
+// npm run mcp --silent: the agent kit's MCP server on stdin and stdout. Clients may start `node scripts/mcp.mjs` too.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setup } from './setup.mjs';

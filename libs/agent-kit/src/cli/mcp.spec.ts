@@ -159,7 +159,7 @@ describe('the MCP server', () => {
   });
 
   it('can be started by npm, whose banner stays away', async () => {
-    const child = spawn('npm', ['run', '--silent', 'mcp', '--', '--read-only'], {
+    const child = spawn('npm', ['run', 'mcp', '--silent', '--', '--read-only'], {
       env: { ...process.env, TOLLGATE_STATE_DIR: stateDirectory },
     });
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
