@@ -1,0 +1,46 @@
+import { BaseError, encodeFunctionData, erc20Abi, pad, type Address, type PublicClient } from 'viem';
+
+import { explainRevert } from '../execution/explain-failure.js';
+import { createSteps } from '../plan/create-steps.js';
+import type { Token } from '../tokens/token.js';
+import type { ProtocolAction } from './protocol.js';
+
+/** Code for the simulation alone: returns the balance of the address it is called with. No node has a call for that. */
+const NATIVE_BALANCE_READER = {
+  address: '0x000000000000000000000000000000000000ba1a',
+  code: '0x6000353160005260206000f3',
+} as const;
+
+/**
+ * How much of a token an account would have more after an action, in base units; what the action's own calls say about
+ * it is not asked. Null where the node cannot simulate several calls.
+ * @throws AgentKitError when a call of the action would fail.
+ */
+export async function previewReceived(
+  client: PublicClient,
+  account: Address,
+  action: ProtocolAction,
+  token: Token,
+): Promise<bigint | null> {
+  const readBalance = token.isNative
+    ? { to: NATIVE_BALANCE_READER.address, data: pad(account) }
+    : { to: token.address, data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] }) };
+  const steps = createSteps(action);
+  const calls = [readBalance, ...steps.map(({ to, data, value }) => ({ to, data, value })), readBalance];
+  const [block] = await client
+    .simulateBlocks({
+      blocks: [{ calls: calls.map((call) => ({ account, ...call })), stateOverrides: [NATIVE_BALANCE_READER] }],
+    })
+    .catch((error: unknown) => {
+      if (error instanceof BaseError) return [];
+      throw error;
+    });
+  if (!block) return null;
+  const [before, ...results] = block.calls;
+  const after = results.pop();
+  results.forEach(({ status, data }, index) => {
+    if (status === 'failure') throw explainRevert(data, steps[index]?.failures);
+  });
+  if (before?.status !== 'success' || after?.status !== 'success') return null;
+  return BigInt(after.data) - BigInt(before.data);
+}

@@ -1,0 +1,94 @@
+import type { z } from 'zod';
+
+import { AgentKitError } from '../../agent-kit-error.js';
+import { quoteUntrusted } from '../../tokens/untrusted-text.js';
+
+export interface ZeroExServer {
+  baseUrl: string;
+  apiKey: string;
+  timeoutMs: number;
+  fetch: typeof globalThis.fetch;
+}
+
+const MAX_ANSWER_BYTES = 1_000_000;
+
+/**
+ * One question to the Swap API.
+ * @throws AgentKitError `NETWORK_ERROR` when it does not answer in time, `INSUFFICIENT_LIQUIDITY` and `PROTOCOL_FAILED` when
+ * it refuses or its answer has another shape. Never with the API key.
+ */
+export async function askZeroEx<Answer>(
+  { baseUrl, apiKey, timeoutMs, fetch }: ZeroExServer,
+  question: 'price' | 'quote',
+  query: Record<string, string>,
+  schema: z.ZodType<Answer>,
+): Promise<Answer> {
+  const url = new URL(`/swap/allowance-holder/${question}?${new URLSearchParams(query).toString()}`, baseUrl);
+  const { status, text } = await readAnswer(
+    () =>
+      fetch(url, {
+        headers: { '0x-api-key': apiKey, '0x-version': 'v2', accept: 'application/json' },
+        signal: AbortSignal.timeout(timeoutMs),
+        // A redirect would carry the key to wherever it points.
+        redirect: 'error',
+      }),
+    url.host,
+  );
+  const body = parseJson(text);
+  if (status !== 200) throw explainRefusal(status, body, apiKey);
+  const answer = schema.safeParse(body);
+  if (answer.success) return answer.data;
+  const path = answer.error.issues[0]?.path.join('.') ?? '';
+  throw new AgentKitError(
+    'PROTOCOL_FAILED',
+    `The answer of 0x is not used: ${path === '' ? 'it' : quoteUntrusted(path)} is not of the documented shape.`,
+  );
+}
+
+async function readAnswer(send: () => Promise<Response>, host: string): Promise<{ status: number; text: string }> {
+  try {
+    const response = await send();
+    return { status: response.status, text: await readCapped(response) };
+  } catch (error) {
+    if (error instanceof AgentKitError) throw error;
+    // Without the cause: what fetch reports may repeat the request's headers.
+    const why = error instanceof Error && error.name === 'TimeoutError' ? 'in time' : 'at all';
+    throw new AgentKitError('NETWORK_ERROR', `The network gave no answer ${why}: ${host} was asked.`, {
+      suggestion: 'Check that the aggregator can be reached, and try again.',
+    });
+  }
+}
+
+async function readCapped(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    parts.push(part);
+    size += part.length;
+    // Leaving the loop closes the connection.
+    if (size > MAX_ANSWER_BYTES) {
+      throw new AgentKitError(
+        'PROTOCOL_FAILED',
+        `The answer of 0x is not used: it is longer than ${MAX_ANSWER_BYTES} bytes.`,
+      );
+    }
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Refusals are `{ name, message, data }`. */
+function explainRefusal(status: number, body: unknown, apiKey: string): AgentKitError {
+  const { name, message } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const said = [name, message].filter((part) => typeof part === 'string').join(': ');
+  // Servers like to repeat a key that they refuse.
+  const reason = said === '' ? '' : `: ${quoteUntrusted(said.replaceAll(apiKey, '…'))}`;
+  return new AgentKitError('PROTOCOL_FAILED', `0x refused with status ${status}${reason}.`, { details: { status } });
+}

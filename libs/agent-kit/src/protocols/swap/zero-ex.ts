@@ -1,0 +1,180 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { getAddress, isAddressEqual, type Address, type PublicClient } from 'viem';
+
+import { AgentKitError } from '../../agent-kit-error.js';
+import { showSymbol } from '../../tokens/show-symbol.js';
+import { NATIVE_TOKEN, type Token } from '../../tokens/token.js';
+import type { ProtocolPlugin } from '../plugin.js';
+import { previewReceived } from '../preview-received.js';
+import type { ProtocolAction, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
+import { askZeroEx, type ZeroExServer } from './ask-zero-ex.js';
+import { priceSchema, quoteSchema, type ZeroExPrice, type ZeroExQuote } from './zero-ex-answers.js';
+
+export interface ZeroExSwapOptions {
+  /** Sent as a header; it stands in no error and no result. */
+  apiKey: string;
+  /** The only contracts that may be called, and the only ones that may be allowed to take the sold token. */
+  allowedTargets: readonly Address[];
+  chainIds: readonly number[];
+  /** `https://api.0x.org` unless given. */
+  baseUrl?: string;
+  /** Longest wait for one answer; 10,000. */
+  timeoutMs?: number;
+}
+
+/** How the API names the native token. */
+const NATIVE = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
+
+/**
+ * Swaps by the routes of an aggregator that speaks 0x's Swap API v2 (`allowance-holder`). Whatever it answers is held
+ * against what was asked: it may choose the way of the swap, never the tokens, the amounts, or who may take them.
+ */
+export function zeroExSwap(options: ZeroExSwapOptions): ProtocolPlugin<'swap'> {
+  const { apiKey, baseUrl = 'https://api.0x.org', timeoutMs = 10_000 } = options;
+  return {
+    kind: 'swap',
+    name: '0x',
+    chainIds: options.chainIds,
+    create: ({ chainId, client, fetch }) => {
+      const server = { baseUrl, apiKey, timeoutMs, fetch };
+      return { name: '0x', quote: (request) => quote(request, { ...options, chainId, client, server }) };
+    },
+  };
+}
+
+interface ZeroExContext extends ZeroExSwapOptions {
+  chainId: number;
+  client: PublicClient;
+  server: ZeroExServer;
+}
+
+async function quote(request: SwapRequest, context: ZeroExContext): Promise<SwapQuote> {
+  const price = await askZeroEx(context.server, 'price', createQuery(request, context.chainId), priceSchema);
+  if (!price.liquidityAvailable) throw refuseLiquidity(request);
+  assertAnswersRequest(price, request);
+  return {
+    expectedOut: price.buyAmount,
+    isOneToOne: false,
+    route: `${showSymbol(request.from)} → ${showSymbol(request.to)}, as 0x routes it`,
+    fees: describeFees(price, request),
+    warnings: [],
+    createSwap: (terms) => createSwap(request, terms, context),
+  };
+}
+
+/** Asks again, for calldata this time: the price was for showing. */
+async function createSwap(request: SwapRequest, terms: SwapTerms, context: ZeroExContext): Promise<ProtocolAction> {
+  const { from, to, amountIn } = request;
+  const query = {
+    ...createQuery(request, context.chainId),
+    slippageBps: terms.slippageBps.toString(),
+    recipient: terms.recipient,
+  };
+  const answer = await askZeroEx(context.server, 'quote', query, quoteSchema);
+  if (!answer.liquidityAvailable) throw refuseLiquidity(request);
+  assertAnswersRequest(answer, request);
+  assertPaysEnough(answer, terms);
+  assertKnownTargets(answer, context);
+  assertSendsValue(answer, request);
+  const { transaction } = answer;
+  const action: ProtocolAction = {
+    approvals: from.isNative ? [] : [{ token: from, spender: spenderOf(answer), amountBaseUnits: amountIn }],
+    calls: [
+      {
+        label: `Swap ${showSymbol(from)} for ${showSymbol(to)} by a route of 0x`,
+        to: transaction.to,
+        data: transaction.data,
+        value: transaction.value,
+        failures: { codes: { TooMuchSlippage: 'SLIPPAGE', 'Too little received': 'SLIPPAGE' } },
+      },
+    ],
+  };
+  await assertArrives(action, request, terms, context);
+  return action;
+}
+
+/** Calldata can send what it buys to anybody, through a trusted contract too: only trying it shows where it ends up. */
+async function assertArrives(
+  action: ProtocolAction,
+  { to, account }: SwapRequest,
+  { minimumOut }: SwapTerms,
+  { client }: ZeroExContext,
+): Promise<void> {
+  const received = await previewReceived(client, account, action, to);
+  if (received === null) throw distrust('this chain’s node cannot simulate calls, so that it cannot be tried out');
+  if (received >= minimumOut) return;
+  throw distrust('tried out, it pays the account less than the least that was promised', {
+    received: received.toString(),
+    minimum: minimumOut.toString(),
+  });
+}
+
+function createQuery({ from, to, amountIn, account }: SwapRequest, chainId: number): Record<string, string> {
+  return {
+    chainId: chainId.toString(),
+    sellToken: nameOf(from),
+    buyToken: nameOf(to),
+    sellAmount: amountIn.toString(),
+    taker: account,
+  };
+}
+
+function nameOf({ address }: Token): Address {
+  return address === NATIVE_TOKEN ? NATIVE : getAddress(address);
+}
+
+function assertAnswersRequest(answer: ZeroExPrice, { from, to, amountIn }: SwapRequest): void {
+  if (!isAddressEqual(answer.sellToken, nameOf(from)) || !isAddressEqual(answer.buyToken, nameOf(to))) {
+    throw distrust('it names other tokens than were asked for');
+  }
+  if (answer.sellAmount !== amountIn) throw distrust('it sells another amount than was asked for');
+  if (answer.minBuyAmount > answer.buyAmount) throw distrust('its minimum is above its own price');
+}
+
+function assertPaysEnough({ minBuyAmount }: ZeroExQuote, { minimumOut }: SwapTerms): void {
+  if (minBuyAmount >= minimumOut) return;
+  throw new AgentKitError('SLIPPAGE', 'The offer of 0x is below the least that the slippage tolerance allows.', {
+    details: { offered: minBuyAmount.toString(), minimum: minimumOut.toString() },
+  });
+}
+
+/** A stolen or broken API can name any contract; only those that the owner of the wallet trusts are called or approved. */
+function assertKnownTargets(answer: ZeroExQuote, { allowedTargets }: ZeroExContext): void {
+  const isAllowed = (address: Address) => allowedTargets.some((target) => isAddressEqual(target, address));
+  const { to } = answer.transaction;
+  if (!isAllowed(to)) throw distrust('it calls a contract that is not on the allow-list', { to });
+  const spenders = [answer.allowanceTarget, answer.issues.allowance?.spender].filter((spender) => spender != null);
+  const stranger = spenders.find((spender) => !isAllowed(spender));
+  if (stranger !== undefined) throw distrust('it wants an approval for a stranger', { spender: stranger });
+}
+
+function assertSendsValue({ transaction }: ZeroExQuote, { from, amountIn }: SwapRequest): void {
+  if (transaction.value !== (from.isNative ? amountIn : 0n)) {
+    throw distrust('it sends another amount of the native token along than is sold');
+  }
+}
+
+function spenderOf({ issues, allowanceTarget }: ZeroExQuote): Address {
+  const spender = issues.allowance?.spender ?? allowanceTarget;
+  if (spender === null) throw distrust('it does not say who is to take the sold token');
+  return spender;
+}
+
+function describeFees({ fees }: ZeroExPrice, { from, to }: SwapRequest): SwapQuote['fees'] {
+  const fee = fees.zeroExFee;
+  if (fee === null) return [];
+  const token = [from, to].find((side) => isAddressEqual(nameOf(side), fee.token));
+  const text = token
+    ? `${formatTokenAmount(fee.amount, token.decimals)} ${showSymbol(token)}`
+    : `${fee.amount} base units of ${fee.token}`;
+  return [{ label: 'fee of 0x', text }];
+}
+
+function refuseLiquidity({ from, to }: SwapRequest): AgentKitError {
+  const pair = `${showSymbol(from)} to ${showSymbol(to)}`;
+  return new AgentKitError('INSUFFICIENT_LIQUIDITY', `0x finds no liquidity from ${pair} for this amount.`);
+}
+
+function distrust(why: string, details: Record<string, unknown> = {}): AgentKitError {
+  return new AgentKitError('PROTOCOL_FAILED', `The answer of 0x is not used: ${why}.`, { details });
+}
