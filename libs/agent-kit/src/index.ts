@@ -8,10 +8,14 @@ export {
   type WriteOperation,
 } from './operations/operation.js';
 export type { Approval, Fee, PaymentTerms, Plan, PlanDraft, Step, StepFailures } from './plan/plan.js';
+export { uniswapV3Liquidity } from './protocols/liquidity/uniswap-v3.js';
+export type { UniswapV3LiquidityOptions } from './protocols/liquidity/position-manager.js';
 export type { OperationPlugin, Plugin, ProtocolPlugin } from './protocols/plugin.js';
 export type * from './protocols/protocol.js';
 export { CHAIN_1328 } from './registry/chain-1328.js';
 export { CHAIN_1329 } from './registry/chain-1329.js';
+export { uniswapV3Swap, type UniswapV3SwapOptions } from './protocols/swap/uniswap-v3.js';
+export { zeroExSwap, type ZeroExSwapOptions } from './protocols/swap/zero-ex.js';
 export type { ChainRegistry } from './registry/registry.js';
 export type { TokenResolver } from './tokens/resolve-token.js';
 export { NATIVE_TOKEN, type ListedToken, type Token, type TokenAmount } from './tokens/token.js';
