@@ -53,7 +53,8 @@ export function redeemableBaseUnits(holdings: readonly Holding[], holding: Holdi
   if (!holding.isEntered || debt === 0n || counted === 0n) return supplied;
   if (collateral <= debt) return 0n;
   const free = collateral - debt;
-  return free >= counted ? supplied : (supplied * free) / counted;
+  // One more than counted: the rounding of the two values never makes it a unit too much.
+  return free >= counted ? supplied : (supplied * free) / (counted + 1n);
 }
 
 /**

@@ -1,0 +1,157 @@
+import { createPublicClient, encodeErrorResult, erc20Abi, http, parseAbi, parseEther, type Address } from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../../devnet/chain.js';
+import { passTime } from '../../../../../devnet/protocols/pass-time.js';
+import { createFundedKit } from '../../../test/create-funded-kit.js';
+import type { AgentKit } from '../../agent-kit.js';
+import { explainRevert } from '../../execution/explain-failure.js';
+
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
+const abi = parseAbi(['function convertToAssets(uint256 shares) view returns (uint256)']);
+
+describe('liquid staking', () => {
+  let chain: DevnetWithProtocols;
+  let kit: AgentKit;
+
+  beforeAll(async () => {
+    chain = await startChain({ protocols: true });
+  });
+  beforeEach(async () => {
+    kit = await createFundedKit(chain);
+  });
+  afterAll(() => chain.stop());
+
+  const reader = () => createPublicClient({ transport: http(chain.rpcUrl) });
+  const readShares = (owner: Address) =>
+    reader().readContract({
+      address: chain.contracts.staking,
+      abi: erc20Abi,
+      functionName: 'balanceOf',
+      args: [owner],
+    });
+
+  it('stakes for a receipt token, at least what the plan says', async () => {
+    const quote = await kit.getStakeQuote('10');
+    expect(quote).toMatchObject({ amount: '10', stakedToken: 'stSEI', minimumAmount: '0.1' });
+    const plan = await kit.plan('stake', { amount: '10' });
+    expect(plan.summary).toMatch(/^Stake 10 SEI for about \d+(\.\d+)? stSEI$/);
+    expect(plan.steps.map(({ label, value }) => [label, value])).toEqual([['Stake 10 SEI', parseEther('10')]]);
+    // The rewards of a day and more fit into what is left open.
+    await passTime(chain, 24 * 60 * 60);
+    expect(await kit.execute(plan)).toMatchObject({ status: 'success', amount: '10', stakedToken: 'stSEI' });
+    const shares = await readShares(kit.address);
+    expect(shares).toBeLessThanOrEqual(parseEther(quote.receives));
+    expect(shares).toBeGreaterThanOrEqual(plan.receives[0]!.amountBaseUnits);
+  });
+
+  it('takes the least that can be staked and not one wei less, whatever is asked for', async () => {
+    const refusal = {
+      code: 'BELOW_MINIMUM',
+      message: '0.099999999999999999 SEI is below the minimum amount of 0.1 SEI.',
+      details: { minimum: '0.1' },
+      suggestion: 'Raise the amount.',
+    };
+    await expect(kit.stake('0.099999999999999999')).rejects.toMatchObject(refusal);
+    expect(await kit.stake('0.1')).toMatchObject({ status: 'success' });
+    await expect(kit.stake('0.0000000000000000001')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(kit.stake('0')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
+  it('refuses to stake more than there is, and all that there is: the gas comes on top', async () => {
+    await expect(kit.stake('100.000000000000000001')).rejects.toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      message: expect.stringContaining('insufficient funds'),
+    });
+    await expect(kit.stake('100')).rejects.toThrow('insufficient funds');
+  });
+
+  it('lets the worth of the stake grow', async () => {
+    await kit.stake('10');
+    const before = await kit.getStakingPosition();
+    await passTime(chain, YEAR_SECONDS);
+    const after = await kit.getStakingPosition();
+    expect(after.staked).toBe(before.staked);
+    expect(Number(after.worth) - Number(before.worth)).toBeCloseTo(0.8, 2);
+  });
+
+  it('queues an unstake, refuses a claim that comes too early, and pays when it is time', async () => {
+    await kit.stake('10');
+    await expect(kit.claimUnstaked()).rejects.toMatchObject({
+      code: 'PROTOCOL_FAILED',
+      message: 'Nothing is queued for unstaking, so nothing can be claimed.',
+    });
+    const plan = await kit.plan('unstake', { amount: '1' });
+    expect(plan.summary).toMatch(/^Unstake 1 stSEI: 1\.\d+ SEI can be claimed after 10 seconds$/);
+    expect(await kit.execute(plan)).toMatchObject({ status: 'success', amount: '1', unbondingSeconds: '10' });
+    const { queued, claimable } = await kit.getStakingPosition();
+    expect(queued).toHaveLength(1);
+    expect(claimable).toBe('0');
+    await expect(kit.claimUnstaked()).rejects.toMatchObject({
+      code: 'PROTOCOL_FAILED',
+      message: `Nothing can be claimed before ${queued[0]!.claimableAt}.`,
+      suggestion: `Claim at ${queued[0]!.claimableAt} or later.`,
+    });
+
+    await kit.unstake('2');
+    await passTime(chain, 11);
+    const matured = await kit.getStakingPosition();
+    expect(matured.queued).toHaveLength(2);
+    const before = parseEther(await kit.getERC20Balance());
+    const claimed = await kit.claimUnstaked();
+    expect(claimed).toMatchObject({ status: 'success', amount: matured.claimable });
+    const receipt = await reader().getTransactionReceipt({ hash: claimed.result! });
+    const gas = receipt.gasUsed * receipt.effectiveGasPrice;
+    expect(parseEther(await kit.getERC20Balance())).toBe(before + parseEther(matured.claimable) - gas);
+    expect(await kit.getStakingPosition()).toMatchObject({ queued: [], claimable: '0' });
+  });
+
+  it('claims the matured tickets alone', async () => {
+    await kit.stake('10');
+    await kit.unstake('1');
+    await passTime(chain, 11);
+    await kit.unstake('2');
+    const { claimable, queued } = await kit.getStakingPosition();
+    expect(claimable).toBe(queued[0]!.amount);
+    expect(await kit.claimUnstaked()).toMatchObject({ status: 'success', amount: claimable });
+    expect((await kit.getStakingPosition()).queued).toEqual([queued[1]]);
+  });
+
+  it('refuses to unstake more than is staked, to the last unit', async () => {
+    await kit.stake('1');
+    const { staked } = await kit.getStakingPosition();
+    await expect(kit.unstake('1.000000000000000001')).rejects.toMatchObject({
+      code: 'INSUFFICIENT_BALANCE',
+      details: { balance: staked },
+    });
+    expect(await kit.unstake(staked)).toMatchObject({ status: 'success' });
+    expect(await readShares(kit.address)).toBe(0n);
+  });
+
+  it('tells a minimum that was raised after the plan by the contract’s own error', async () => {
+    const errors = parseAbi(['error BelowMinimum(uint256 amount, uint256 minimum)', 'error NothingToClaim()']);
+    const plan = await kit.plan('stake', { amount: '1' });
+    const refuse = (data: `0x${string}`) => explainRevert(data, plan.steps[0]!.failures);
+    expect(refuse(encodeErrorResult({ abi: errors, errorName: 'BelowMinimum', args: [1n, 2n] }))).toMatchObject({
+      code: 'BELOW_MINIMUM',
+      message: expect.stringContaining('minimum amount'),
+    });
+    expect(refuse(encodeErrorResult({ abi: errors, errorName: 'NothingToClaim' }))).toMatchObject({
+      code: 'PROTOCOL_FAILED',
+      message: expect.stringContaining('NothingToClaim'),
+    });
+  });
+
+  it('quotes what the contract then gives', async () => {
+    await kit.stake('5');
+    const { staked, worth } = await kit.getStakingPosition();
+    const args = [parseEther(staked)] as const;
+    const assets = await reader().readContract({
+      address: chain.contracts.staking,
+      abi,
+      functionName: 'convertToAssets',
+      args,
+    });
+    expect(assets - parseEther(worth)).toBeGreaterThanOrEqual(0n);
+    expect(assets - parseEther(worth)).toBeLessThan(parseEther('0.001'));
+  });
+});

@@ -1,0 +1,29 @@
+import { encodeFunctionData, erc20Abi, numberToHex, parseEther, parseUnits } from 'viem';
+import { generatePrivateKey } from 'viem/accounts';
+
+import type { DevnetWithProtocols } from '../../../devnet/chain.js';
+import { callRpc } from '../../../devnet/json-rpc.js';
+import { sendTransaction } from '../../../devnet/transfer-tokens.js';
+import { AgentKit } from '../src/agent-kit.js';
+import type { AgentKitOptions } from '../src/agent-kit-options.js';
+
+/** What a new account gets: 100 SEI, 10,000 USDC, 20 WSEI, 0.1 WBTC. */
+const FUNDS = { SEI: parseEther('100'), USDC: parseUnits('10000', 6), WSEI: parseEther('20'), WBTC: 10_000_000n };
+
+/** A kit for an account of its own, so that tests neither share positions nor nonces. The devnet's last account pays. */
+export async function createFundedKit(chain: DevnetWithProtocols, options: AgentKitOptions = {}): Promise<AgentKit> {
+  const kit = new AgentKit(generatePrivateKey(), 'offline', {
+    rpcUrl: chain.rpcUrl,
+    networkRetryDelayMs: 0,
+    monitor: { intervalMs: 20, attempts: 1500 },
+    ...options,
+  });
+  await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, numberToHex(FUNDS.SEI)]);
+  const from = chain.accounts.at(-1)?.address;
+  for (const symbol of ['USDC', 'WSEI', 'WBTC'] as const) {
+    const args = [kit.address, FUNDS[symbol]] as const;
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
+    await sendTransaction(chain, { from, to: chain.contracts.tokens[symbol], data });
+  }
+  return kit;
+}
