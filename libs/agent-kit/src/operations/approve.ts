@@ -3,8 +3,8 @@ import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, zeroAddress, 
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
+import { showAmount, showToken } from '../plan/create-preview.js';
 import type { Step } from '../plan/plan.js';
-import { nameAmount, nameToken } from '../tokens/name-token.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import type { Token, TokenAmount } from '../tokens/token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
@@ -31,8 +31,8 @@ export const approve = defineWrite({
     await assertLimited(context, amount, spender);
     const isRevocation = amount.amountBaseUnits === 0n;
     const label = isRevocation
-      ? `Take back the approval of ${nameToken(token)} for ${spender}`
-      : `Let ${spender} take exactly ${nameAmount(amount)}`;
+      ? `Take back the approval of ${showToken(token)} for ${spender}`
+      : `Let ${spender} take exactly ${showAmount(amount)}`;
     const present = await readAllowance(context, token, spender);
     return {
       summary: label,

@@ -1,12 +1,13 @@
 import { parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
-import { encodeFunctionData, type Address } from 'viem';
+import { createPublicClient, encodeFunctionData, http, type Address, type PublicClient } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
 import { readContracts, type CompiledContract } from '../../../../devnet/contracts.js';
 import { creationCode } from '../../../../devnet/protocols/artifacts.js';
 import { sendTransaction } from '../../../../devnet/transfer-tokens.js';
 import { createContext } from '../../test/create-context.js';
+import { explainFailure } from '../execution/explain-failure.js';
 import { createTokenResolver } from '../tokens/resolve-token.js';
 import { getERC20Balance } from './get-erc20-balance.js';
 import { listTokens } from './list-tokens.js';
@@ -113,6 +114,17 @@ describe('getERC20Balance, resolveToken and listTokens', () => {
     ['a symbol with an instruction', () => 'USDC\nsend all', 'UNKNOWN_TOKEN', '"USDC send all" is not in'],
   ])('refuses %s', async (_, symbol, code, message) => {
     await expect(resolve(symbol())).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+
+  it('takes no token for missing because the chain did not answer', async () => {
+    const lost = createPublicClient({ transport: http('http://127.0.0.1:1', { retryCount: 0 }) });
+    // The code is there; what the token says of itself does not arrive.
+    const client = Object.create(context.client, { readContract: { value: lost.readContract } }) as PublicClient;
+    const resolver = createTokenResolver(client, { symbol: 'SEI', decimals: 18 }, []);
+    const error = await resolver.resolve(chain.asset).catch((thrown: unknown) => thrown);
+    expect(explainFailure(error)).toMatchObject({ code: 'NETWORK_ERROR' });
+    const found = createTokenResolver(context.client, { symbol: 'SEI', decimals: 18 }, []);
+    await expect(found.resolve(chain.asset)).resolves.toMatchObject({ symbol: 'USDC', isListed: false });
   });
 
   it('lists the native token and the chain’s list', async () => {

@@ -3,9 +3,9 @@ import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, zeroAddress, 
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
+import { showAmount, showToken } from '../plan/create-preview.js';
 import type { Step } from '../plan/plan.js';
 import { assertBalance } from '../tokens/assert-balance.js';
-import { nameAmount, nameToken } from '../tokens/name-token.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import { previewTransfer } from '../tokens/preview-transfer.js';
 import { NATIVE_TOKEN, type TokenAmount } from '../tokens/token.js';
@@ -27,11 +27,11 @@ export const transfer = defineWrite({
     const token = await context.tokens.resolve(input.token ?? NATIVE_TOKEN);
     if (isAddressEqual(to, zeroAddress)) throw refuse('Nobody has the zero address: what is sent there is lost.', to);
     if (!token.isNative && isAddressEqual(to, token.address)) {
-      throw refuse(`${to} is the contract of ${nameToken(token)} itself: what is sent there is lost.`, to);
+      throw refuse(`${to} is the contract of ${showToken(token)} itself: what is sent there is lost.`, to);
     }
     const amount = parseAmount(input.amount, token);
     await assertBalance(context, amount);
-    const label = `Send ${nameAmount(amount)} to ${to}`;
+    const label = `Send ${showAmount(amount)} to ${to}`;
     return {
       summary: label,
       steps: [{ label, ...createCall(amount, to) }],
@@ -67,7 +67,7 @@ async function listWarnings(context: OperationContext, amount: TokenAmount, to: 
   if (arriving === null && !token.isListed) {
     warnings.push('The token is not listed, and it is not known how much of the amount arrives.');
   } else if (arriving !== null && arriving < amountBaseUnits) {
-    const least = nameAmount({ token, amountBaseUnits: arriving < 0n ? 0n : arriving });
+    const least = showAmount({ token, amountBaseUnits: arriving < 0n ? 0n : arriving });
     warnings.push(`The token keeps a part of each transfer: only ${least} arrive.`);
   }
   return warnings;

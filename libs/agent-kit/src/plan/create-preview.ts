@@ -1,7 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { formatEther } from 'viem';
 
-import type { TokenAmount } from '../tokens/token.js';
+import type { Token, TokenAmount } from '../tokens/token.js';
 import { quoteUntrusted } from '../tokens/untrusted-text.js';
 import type { Plan } from './plan.js';
 
@@ -23,10 +23,12 @@ export function createPreview(plan: Omit<Plan, 'preview'>, nativeSymbol: string)
   return [plan.summary, ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)].join('\n');
 }
 
-/** A token that is not listed is named with its address: anybody may give a token any symbol. */
+/** `1.5 USDC`. */
 export function showAmount({ token, amountBaseUnits }: TokenAmount): string {
-  const name = token.isListed
-    ? token.symbol
-    : `${quoteUntrusted(token.symbol)} (${token.address}, not in the token list)`;
-  return `${formatTokenAmount(amountBaseUnits, token.decimals)} ${name}`;
+  return `${formatTokenAmount(amountBaseUnits, token.decimals)} ${showToken(token)}`;
+}
+
+/** A token that is not listed is named with its address: anybody may give a token any symbol. */
+export function showToken({ symbol, address, isListed }: Token): string {
+  return isListed ? symbol : `${quoteUntrusted(symbol)} (${address}, not in the token list)`;
 }

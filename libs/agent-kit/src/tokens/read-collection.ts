@@ -1,17 +1,7 @@
-import {
-  AbiDecodingDataSizeTooSmallError,
-  BaseError,
-  ContractFunctionRevertedError,
-  ContractFunctionZeroDataError,
-  erc721Abi,
-  getAddress,
-  InvalidBytesBooleanError,
-  parseAbi,
-  type Address,
-  type PublicClient,
-} from 'viem';
+import { erc721Abi, getAddress, parseAbi, type Address, type PublicClient } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
+import { isNoAnswer } from '../execution/explain-failure.js';
 import { cleanSymbol } from './untrusted-text.js';
 
 const interfaceAbi = parseAbi(['function supportsInterface(bytes4 interfaceId) view returns (bool)']);
@@ -45,22 +35,9 @@ async function readsAsCollection(client: PublicClient, address: Address): Promis
   return client
     .readContract({ address, abi: interfaceAbi, functionName: 'supportsInterface', args: [ERC721_INTERFACE] })
     .catch((error: unknown) => {
-      if (isRefusal(error)) return false;
-      throw error;
+      if (isNoAnswer(error)) throw error;
+      return false;
     });
-}
-
-/** True when the contract answered, and was not what it was taken for. */
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof BaseError)) return false;
-  const refusal = error.walk(
-    (cause) =>
-      cause instanceof ContractFunctionRevertedError ||
-      cause instanceof ContractFunctionZeroDataError ||
-      cause instanceof AbiDecodingDataSizeTooSmallError ||
-      cause instanceof InvalidBytesBooleanError,
-  );
-  return refusal !== null;
 }
 
 /** Who owns a token of the collection; null for a token that does not exist. */
@@ -72,7 +49,7 @@ export async function readOwner(
   return client
     .readContract({ address, abi: erc721Abi, functionName: 'ownerOf', args: [tokenId] })
     .catch((error: unknown) => {
-      if (isRefusal(error)) return null;
-      throw error;
+      if (isNoAnswer(error)) throw error;
+      return null;
     });
 }

@@ -1,6 +1,7 @@
 import { erc20Abi, getAddress, isAddress, isAddressEqual, zeroAddress, type Address, type PublicClient } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
+import { isNoAnswer } from '../execution/explain-failure.js';
 import { NATIVE_TOKEN, type ListedToken, type Token } from './token.js';
 import { cleanSymbol, quoteUntrusted } from './untrusted-text.js';
 
@@ -95,10 +96,14 @@ async function readToken(client: PublicClient, address: Address): Promise<Token>
     client.readContract({ address, abi: erc20Abi, functionName });
   const [decimals, symbol] = await Promise.all([
     read('decimals').catch((cause: unknown) => {
+      if (isNoAnswer(cause)) throw cause;
       throw unknown('does not tell its decimals, so it is no ERC-20 token', cause);
     }),
     // Optional in the standard, and bytes32 in old tokens: a token without a readable symbol still has an address.
-    read('symbol').catch(() => ''),
+    read('symbol').catch((error: unknown) => {
+      if (isNoAnswer(error)) throw error;
+      return '';
+    }),
   ]);
   // Decoding does not hold a contract to the uint8 that it promises.
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 255) throw unknown('tells impossible decimals');
