@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Hex } from 'viem';
+
+import { runChat, type ChatPlace } from '../libs/agent-kit/src/chat/run-chat.js';
+import type { DevState } from './dev-state.js';
+import { callRpc } from './json-rpc.js';
+import { openRedis } from './redis.js';
+import { stateDirectory } from './repository.js';
+import { startStack } from './stack.js';
+import { waitForStopRequest } from './stop-request.js';
+
+/**
+ * The kit's chat: on the chain of RPC_URL, else on the devnet that runs in this folder, else on one of its own, which ends
+ * with it. Resolves with the exit code.
+ */
+export async function runDevnetChat(argv: readonly string[]): Promise<number> {
+  const stop = new AbortController();
+  void waitForStopRequest().then(() => stop.abort());
+  let failure: string | null = null;
+  const code = await runChat(argv, {
+    env: process.env,
+    streams: { input: process.stdin, output: process.stdout },
+    stop: stop.signal,
+    // The children end with this process.
+    leaveAtOnce: () => process.exit(130),
+    openPlace: () =>
+      openPlace((reason) => {
+        failure = reason;
+        stop.abort();
+      }),
+  });
+  if (failure !== null) console.error(failure);
+  return failure === null ? code : 1;
+}
+
+async function openPlace(onFailure: (reason: string) => void): Promise<ChatPlace | null> {
+  if (process.env['RPC_URL']) return null;
+  const running = await findRunningDevnet();
+  if (running) {
+    console.log(`Using the devnet that runs here: ${running.rpcUrl}`);
+    return describePlace(running.rpcUrl, running.baseUrl, running.accounts[0]?.privateKey, () => Promise.resolve());
+  }
+  return startPlace(onFailure);
+}
+
+/** The devnet of `npm run dev` in this folder; null where none runs, whatever a killed one left behind. */
+async function findRunningDevnet(): Promise<DevState | null> {
+  try {
+    const state = JSON.parse(readFileSync(join(stateDirectory(), 'dev.json'), 'utf8')) as DevState;
+    const chainId = await callRpc(state.rpcUrl, 'eth_chainId');
+    return Number(chainId) === state.chainId ? state : null;
+  } catch {
+    return null;
+  }
+}
+
+async function startPlace(onFailure: (reason: string) => void): Promise<ChatPlace> {
+  console.log('Starting a devnet for this session…');
+  const redis = await openRedis(process.env['REDIS_URL']);
+  try {
+    const stack = await startStack({
+      redis,
+      protocols: true,
+      onReady: (part, url) => console.log(`✓ ${part} at ${url.replace(/\/\/[^@/]*@/, '//…@')}`),
+    });
+    let isClosing = false;
+    const close = async () => {
+      isClosing = true;
+      console.log('Stopping the devnet…');
+      await stack.stop();
+      await redis.stop();
+    };
+    void stack.firstFailure.then(({ name, logs }) => {
+      if (!isClosing) onFailure(`${name} ended. Its last lines:\n${logs.split('\n').slice(-10).join('\n')}`);
+    });
+    return describePlace(stack.chain.rpcUrl, stack.baseUrl, stack.chain.accounts[0]?.privateKey, close);
+  } catch (error) {
+    await redis.stop();
+    throw error;
+  }
+}
+
+function describePlace(
+  rpcUrl: string,
+  gatewayUrl: string,
+  privateKey: Hex | undefined,
+  close: () => Promise<void>,
+): ChatPlace {
+  if (!privateKey) throw new Error('the devnet has no accounts');
+  return { rpcUrl, privateKey, resources: { weather: `${gatewayUrl}/api/weather` }, close };
+}

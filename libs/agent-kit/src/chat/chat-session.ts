@@ -1,0 +1,82 @@
+import type { ChatAgent } from './chat-agent.js';
+import type { SentTransactions } from './sent-transactions.js';
+import { showTurn } from './show-turn.js';
+import type { Terminal } from './terminal.js';
+import type { TurnControl } from './turn-control.js';
+
+export interface ChatCommand {
+  about: string;
+  run: () => void | Promise<void>;
+}
+
+export interface ChatSession {
+  agent: ChatAgent;
+  terminal: Terminal;
+  turns: TurnControl;
+  sent: SentTransactions;
+  /** By name, with the slash. */
+  commands: Readonly<Record<string, ChatCommand>>;
+  explainError: (error: unknown) => string;
+  /** Ends the process now. */
+  leaveAtOnce: () => void;
+}
+
+/** Whether the person wants to go: `bye` in any case, with any punctuation. */
+export function isFarewell(line: string): boolean {
+  return /^[^\p{L}\p{N}]*(bye|exit|quit)[^\p{L}\p{N}]*$/iu.test(line);
+}
+
+/** Reads and answers line by line; resolves when the person leaves. Ctrl-C stops a turn first, a second one the program. */
+export async function runSession(session: ChatSession): Promise<void> {
+  const { terminal, commands } = session;
+  terminal.onInterrupt(() => interrupt(session));
+  for (;;) {
+    terminal.print('');
+    const line = await terminal.ask('> ');
+    if (line === null || isFarewell(line)) break;
+    const text = line.trim();
+    if (text === '') continue;
+    if (!text.startsWith('/')) await takeTurn(text, session);
+    else if (commands[text]) await commands[text].run();
+    else terminal.print(`There is no ${text}: /help lists what there is.`);
+  }
+  terminal.print('Bye.');
+}
+
+async function takeTurn(text: string, { agent, terminal, turns, sent, explainError }: ChatSession): Promise<void> {
+  sent.forget();
+  const shown = showTurn(terminal);
+  const signal = turns.begin();
+  try {
+    await agent.say(text, shown.listener, signal);
+    if (!signal.aborted && !shown.hasAnswer()) terminal.print('(The model said nothing.)');
+  } catch (error) {
+    if (!signal.aborted) terminal.print(explainError(error));
+  } finally {
+    turns.end();
+  }
+  if (signal.aborted) terminal.print(describeStop(sent));
+}
+
+function interrupt({ terminal, turns, sent, leaveAtOnce }: ChatSession): void {
+  // At the prompt the same Ctrl-C ends the input, and with it the session.
+  if (!turns.isRunning) return;
+  const open = sent.list().filter(({ isConfirmed }) => !isConfirmed);
+  const names = open.map(({ transaction: { hash, label } }) => `\n  ${hash}  ${label}`).join('');
+  if (turns.isStopped) {
+    if (names !== '') terminal.print(`Sent, and not known to be confirmed:${names}`);
+    leaveAtOnce();
+    return;
+  }
+  terminal.print(
+    names === '' ? 'Stopping…' : `Stopping; waiting for what is sent already (Ctrl-C again leaves at once):${names}`,
+  );
+  turns.stopTurn();
+}
+
+function describeStop(sent: SentTransactions): string {
+  const lines = sent.list().map(({ transaction: { hash, label }, isConfirmed }) => {
+    return `\n  ${hash}  ${label} (${isConfirmed ? 'confirmed' : 'not known to be confirmed'})`;
+  });
+  return lines.length === 0 ? 'Stopped. Nothing was sent.' : `Stopped. Sent before that:${lines.join('')}`;
+}

@@ -1,0 +1,31 @@
+import type { Plan } from '../plan/plan.js';
+import type { Terminal } from './terminal.js';
+
+export interface ConfirmOptions {
+  yes: boolean;
+  readOnly: boolean;
+  /** Whether the turn that wants it was stopped meanwhile. */
+  isStopped: () => boolean;
+}
+
+/** Shows a plan, and asks whether to send it. Only a typed yes is one; without a person at a terminal nobody can agree. */
+export async function confirmPlan(plan: Plan, terminal: Terminal, options: ConfirmOptions): Promise<boolean> {
+  if (options.isStopped()) return false;
+  terminal.print(`\n${indent(plan.preview)}\n`);
+  // The executor refuses, and says why.
+  if (options.readOnly) return true;
+  if (options.yes) {
+    terminal.print('Sent without asking (--yes).');
+    return true;
+  }
+  if (!terminal.isInteractive) {
+    terminal.print('Not sent: nobody is at a terminal to agree. --yes sends without asking.');
+    return false;
+  }
+  const answer = await terminal.ask('Send this? [y/N] ', { fresh: true });
+  return answer !== null && /^y(es)?$/i.test(answer.trim()) && !options.isStopped();
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ');
+}

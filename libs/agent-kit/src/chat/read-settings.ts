@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+
+import { parseModelProvider } from '../model-provider.js';
+import type { ModelChoice } from './models/model-choice.js';
+import { PROVIDERS } from './models/providers.js';
+import { UsageError } from './read-arguments.js';
+import type { Question, Terminal } from './terminal.js';
+
+/** The person left instead of answering. */
+export class LeftError extends Error {}
+
+export interface WalletSettings {
+  rpcUrl: string;
+  privateKey: string;
+}
+
+const MAX_TRIES = 3;
+
+/** Endpoint and key, asked for where the environment has none. @throws LeftError, UsageError */
+export async function readWallet(env: NodeJS.ProcessEnv, terminal: Terminal): Promise<WalletSettings> {
+  const rpcUrl =
+    env['RPC_URL'] ||
+    (await ask(terminal, 'RPC_URL (JSON-RPC endpoint of the chain): ', {
+      problemOf: (url) => (/^https?:\/\//i.test(url) && URL.canParse(url) ? null : 'That is no http or https URL.'),
+    }));
+  const privateKey =
+    readSecret(env, 'WALLET_PRIVATE_KEY') ??
+    (await ask(terminal, 'WALLET_PRIVATE_KEY (not shown): ', {
+      hidden: true,
+      problemOf: (key) =>
+        /^(0x)?[0-9a-f]{64}$/i.test(key) ? null : 'Invalid private key: 32 bytes in hexadecimal are needed.',
+    }));
+  return { rpcUrl, privateKey };
+}
+
+/**
+ * The model to talk with: `--model`, else the `MODEL_*` settings, else `offline`.
+ * @throws LeftError, UsageError, AgentKitError for an unknown provider
+ */
+export async function readModel(flag: string | null, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<ModelChoice> {
+  const wanted = flag ?? (env['MODEL_PROVIDER'] || env['MODEL_BASE_URL'] || null);
+  const hasKey = readSecret(env, 'MODEL_API_KEY') !== null;
+  if (wanted === null && !hasKey) return { provider: 'offline' };
+  const identifier =
+    wanted ?? (await ask(terminal, `Whose is MODEL_API_KEY? (${Object.keys(PROVIDERS).join(', ')}, or a URL): `));
+  const { provider, baseUrl, model } = parseModelProvider(identifier);
+  if (provider === 'offline') return { provider };
+
+  // Name, address and key in the environment belong to the provider that it names, not to another one's.
+  const own = isOfAnother(flag, env['MODEL_PROVIDER']) ? {} : env;
+  const facts = provider === 'url' ? null : PROVIDERS[provider];
+  const address = baseUrl ?? (own['MODEL_BASE_URL'] || facts?.baseUrl) ?? '';
+  const name =
+    model ??
+    (own['MODEL_NAME'] || facts?.defaultModel) ??
+    (await ask(terminal, 'MODEL_NAME (the name of the model): '));
+  const key = readSecret(own, 'MODEL_API_KEY');
+  const isKeyNeeded = facts !== null && address === facts.baseUrl;
+  const apiKey =
+    key ?? (isKeyNeeded ? await ask(terminal, `MODEL_API_KEY for ${provider} (not shown): `, { hidden: true }) : null);
+  return { provider, baseUrl: parseBaseUrl(address), model: name, apiKey };
+}
+
+function isOfAnother(flag: string | null, setting: string | undefined): boolean {
+  if (flag === null || !setting) return false;
+  return parseModelProvider(flag).provider !== parseModelProvider(setting).provider;
+}
+
+/** @throws UsageError where the key and the conversation would cross a network in the clear. */
+function parseBaseUrl(text: string): string {
+  if (!URL.canParse(text)) throw new UsageError('MODEL_BASE_URL is no URL.');
+  const { protocol, hostname } = new URL(text);
+  const isLocal = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLocal)) {
+    throw new UsageError('The address of a model must be https, or http on this machine.');
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** A secret from `NAME` or from the file that `NAME_FILE` names; null where neither is set. @throws UsageError */
+function readSecret(env: NodeJS.ProcessEnv, name: string): string | null {
+  const value = env[name]?.trim();
+  if (value) return value;
+  const path = env[`${name}_FILE`];
+  if (!path) return null;
+  try {
+    return readFileSync(path, 'utf8').trim() || null;
+  } catch (error) {
+    throw new UsageError(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`);
+  }
+}
+
+interface Asking extends Question {
+  problemOf?: (answer: string) => string | null;
+}
+
+async function ask(terminal: Terminal, prompt: string, { problemOf, ...question }: Asking = {}): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    const line = await terminal.ask(prompt, question);
+    if (line === null) throw new LeftError();
+    const answer = line.trim();
+    const problem = answer === '' ? 'Nothing was given.' : (problemOf?.(answer) ?? null);
+    if (problem === null) return answer;
+    if (tries === MAX_TRIES) throw new UsageError(problem);
+    terminal.print(problem);
+  }
+}

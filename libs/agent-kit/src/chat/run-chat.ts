@@ -1,0 +1,145 @@
+import { createPublicClient, http } from 'viem';
+
+import { AgentKit } from '../agent-kit.js';
+import { AgentKitError } from '../agent-kit-error.js';
+import { findRegistry } from '../registry/find-registry.js';
+import type { ChainRegistry } from '../registry/registry.js';
+import { createLangChainTools } from '../tools/langchain.js';
+import { VERSION } from '../version.js';
+import { createChatAgent } from './chat-agent.js';
+import { createChatCommands } from './chat-commands.js';
+import { runSession } from './chat-session.js';
+import { confirmPlan } from './confirm-plan.js';
+import { keepConversationLocal } from './local-environment.js';
+import { createRemoteModel } from './models/create-remote-model.js';
+import { explainModelError } from './models/explain-model-error.js';
+import { describeModel, identifyModel, type ModelChoice } from './models/model-choice.js';
+import { OfflineModel } from './offline/offline-model.js';
+import { readArguments, USAGE, UsageError, type ChatArguments } from './read-arguments.js';
+import { LeftError, readModel, readWallet, type WalletSettings } from './read-settings.js';
+import { watchTransactions } from './sent-transactions.js';
+import { createSystemPrompt } from './system-prompt.js';
+import { openTerminal, type Terminal, type TerminalStreams } from './terminal.js';
+import { TurnControl } from './turn-control.js';
+
+/** Where the chat acts, when its caller knows it and nobody has to be asked. */
+export interface ChatPlace extends WalletSettings {
+  /** What may be paid for by its name alone: `weather` -> its URL. */
+  resources: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+export interface ChatOptions {
+  env: NodeJS.ProcessEnv;
+  streams: TerminalStreams;
+  /** Aborted: the chat stops its turn and leaves. */
+  stop: AbortSignal;
+  /** Ends the process now. */
+  leaveAtOnce: () => void;
+  /** Called once the command line is read. Null: from the environment, or asked for. */
+  openPlace?: () => Promise<ChatPlace | null>;
+}
+
+// What a shell gives for Ctrl-C.
+const STOPPED = 130;
+
+/** The interactive chat. Resolves with the exit code: 0, 1 when it could not start, 2 for a wrong command line. */
+export async function runChat(argv: readonly string[], options: ChatOptions): Promise<number> {
+  const { streams, stop } = options;
+  keepConversationLocal(options.env);
+  let place: ChatPlace | null = null;
+  let terminal: Terminal | null = null;
+  try {
+    const args = readArguments(argv);
+    if (!args) {
+      streams.output.write(USAGE);
+      return 0;
+    }
+    place = (await options.openPlace?.()) ?? null;
+    if (stop.aborted) return STOPPED;
+    terminal = openTerminal(streams, stop);
+    terminal.print(`Tollgate agent kit ${VERSION}`);
+    const wallet = place ?? (await readWallet(options.env, terminal));
+    const choice = await readModel(args.model, options.env, terminal);
+    await converse({ args, wallet, choice, terminal, resources: place?.resources ?? {}, options });
+    return 0;
+  } catch (error) {
+    if (error instanceof LeftError) return 0;
+    const write = (line: string) => (terminal ? terminal.print(line) : streams.output.write(`${line}\n`));
+    if (error instanceof UsageError) {
+      write(`${error.message}\nSee --help.`);
+      return 2;
+    }
+    write(error instanceof Error ? error.message : String(error));
+    if (error instanceof AgentKitError) write(error.suggestion);
+    return 1;
+  } finally {
+    terminal?.close();
+    await place?.close();
+  }
+}
+
+interface Conversation {
+  args: ChatArguments;
+  wallet: WalletSettings;
+  choice: ModelChoice;
+  terminal: Terminal;
+  resources: Readonly<Record<string, string>>;
+  options: ChatOptions;
+}
+
+async function converse({ args, wallet, choice, terminal, resources, options }: Conversation): Promise<void> {
+  const kit = new AgentKit(wallet.privateKey, identifyModel(choice), {
+    rpcUrl: wallet.rpcUrl,
+    executor: args.readOnly ? 'read-only' : 'direct',
+  });
+  // The first question to the chain: what is wrong with the endpoint is said here, and not in the first answer.
+  const { balance, token } = await kit.read('getERC20Balance', {});
+  const chain = await readRegistry(wallet.rpcUrl);
+  const chainName = `${chain.name} (chain id ${chain.chainId})`;
+  terminal.print(
+    [
+      `  account  ${kit.address}  ${balance} ${token.ticker}`,
+      `  chain    ${chainName}`,
+      `  model    ${describeModel(choice)}`,
+      `  writes   ${describeWrites(args, terminal)}`,
+      '',
+      'bye ends it, /help says more.',
+    ].join('\n'),
+  );
+  const turns = new TurnControl(options.stop);
+  const tools = createLangChainTools(kit, {
+    confirm: (plan) => confirmPlan(plan, terminal, { ...args, isStopped: () => turns.isStopped }),
+  });
+  const agent = createChatAgent({
+    model: choice.provider === 'offline' ? new OfflineModel({ resources }) : createRemoteModel(choice),
+    tools,
+    systemPrompt: createSystemPrompt({
+      account: kit.address,
+      chain: chainName,
+      nativeSymbol: chain.native.symbol,
+      resources,
+      readOnly: args.readOnly,
+    }),
+  });
+  await runSession({
+    agent,
+    terminal,
+    turns,
+    sent: watchTransactions(kit, (line) => terminal.print(line)),
+    commands: createChatCommands(kit.operations(), terminal),
+    explainError: (error) => explainModelError(error, choice),
+    leaveAtOnce: options.leaveAtOnce,
+  });
+}
+
+async function readRegistry(rpcUrl: string): Promise<ChainRegistry> {
+  const client = createPublicClient({ transport: http(rpcUrl) });
+  return findRegistry(client, await client.getChainId());
+}
+
+function describeWrites({ yes, readOnly }: ChatArguments, { isInteractive }: Terminal): string {
+  if (readOnly) return 'nothing is sent (--read-only)';
+  if (yes) return 'are sent without asking (--yes)';
+  return isInteractive ? 'are shown and asked about first' : 'are declined: nobody is at a terminal to agree (--yes)';
+}

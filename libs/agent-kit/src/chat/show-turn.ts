@@ -1,0 +1,38 @@
+import type { ChatListener } from './chat-agent.js';
+import type { Terminal } from './terminal.js';
+
+// Results are cut for the model too; this is a page or two of a terminal.
+const MAX_SHOWN_LENGTH = 20_000;
+
+/** Prints a turn as it goes: the model's text as it comes, each tool's name and inputs, and its result as JSON. */
+export function showTurn(terminal: Terminal): { listener: ChatListener; hasAnswer: () => boolean } {
+  let isTextOpen = false;
+  let hasAnswer = false;
+  return {
+    hasAnswer: () => hasAnswer,
+    listener: {
+      onText: (text) => {
+        if (!isTextOpen) terminal.print('');
+        isTextOpen = true;
+        hasAnswer = true;
+        terminal.write(text);
+      },
+      onToolCall: (name, input) => {
+        isTextOpen = false;
+        hasAnswer = false;
+        terminal.print(`\n${name} ${JSON.stringify(input)}`);
+      },
+      onToolResult: (content) => terminal.print(formatJson(content)),
+    },
+  };
+}
+
+function formatJson(content: string): string {
+  let text: string;
+  try {
+    text = JSON.stringify(JSON.parse(content), null, 2);
+  } catch {
+    text = JSON.stringify(content);
+  }
+  return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}\n… (cut)`;
+}

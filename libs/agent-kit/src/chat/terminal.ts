@@ -1,0 +1,135 @@
+import { createInterface, type Interface } from 'node:readline';
+import { Writable } from 'node:stream';
+import type { ReadStream, WriteStream } from 'node:tty';
+
+import { printableText } from './printable-text.js';
+
+export interface Question {
+  /** Not shown while it is typed, and not kept in the history. */
+  hidden?: boolean;
+  /** Only what is typed after the question is shown counts: an approval of something one has not seen is none. */
+  fresh?: boolean;
+}
+
+/** Lines in, text out. Everything printed goes through `printableText`. */
+export interface Terminal {
+  /** Whether a person is there to be asked. */
+  readonly isInteractive: boolean;
+  print(text: string): void;
+  /** Without a newline, for text that comes in pieces. */
+  write(text: string): void;
+  /** The next line; null at Ctrl-C, Ctrl-D, the end of the input, or when the chat is told to stop. */
+  ask(prompt: string, question?: Question): Promise<string | null>;
+  /** Told of each Ctrl-C, whatever is going on. */
+  onInterrupt(handler: () => void): void;
+  close(): void;
+}
+
+export interface TerminalStreams {
+  input: NodeJS.ReadableStream & Partial<Pick<ReadStream, 'isTTY'>>;
+  output: NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
+}
+
+/** A terminal on two streams; `stop` ends its input as Ctrl-D does. */
+export function openTerminal({ input, output }: TerminalStreams, stop: AbortSignal): Terminal {
+  const isInteractive = input.isTTY === true;
+  const echo = createEcho(output);
+  const lines: string[] = [];
+  const handlers: (() => void)[] = [];
+  let isAtLineStart = true;
+  let hasEnded = false;
+  let open: { resolve: (line: string | null) => void; question: Question } | null = null;
+
+  const readline = createInterface({ input, output: echo.stream, terminal: isInteractive });
+  const write = (text: string) => {
+    const printable = printableText(text);
+    if (printable === '') return;
+    output.write(printable);
+    isAtLineStart = printable.endsWith('\n');
+  };
+  const answer = (line: string | null) => {
+    const asked = open;
+    if (!asked) return;
+    open = null;
+    echo.isOn = false;
+    // The newline that ended the answer was echoed, if anything was.
+    if (line === null || asked.question.hidden) output.write('\n');
+    isAtLineStart = true;
+    asked.resolve(line);
+  };
+  const end = () => {
+    hasEnded = true;
+    answer(null);
+  };
+
+  readline.on('line', (line) => (open ? answer(line) : lines.push(line)));
+  readline.on('history', (history: string[]) => {
+    if (open?.question.hidden || open?.question.fresh) history.shift();
+  });
+  readline.on('SIGINT', () => {
+    clearLine(readline);
+    for (const handler of handlers) handler();
+    answer(null);
+  });
+  readline.on('close', end);
+  // Whoever read the output is gone.
+  output.on('error', end);
+  stop.addEventListener('abort', end, { once: true });
+
+  const show = (prompt: string, line: string, { hidden = false }: Question) => {
+    output.write(`${prompt}${hidden ? '' : printableText(line)}\n`);
+    isAtLineStart = true;
+    return line;
+  };
+
+  return {
+    isInteractive,
+    write,
+    print: (text) => write(`${isAtLineStart ? '' : '\n'}${text}\n`),
+    ask: (prompt, question = {}) => {
+      if (!isAtLineStart) write('\n');
+      if (question.fresh && isInteractive) {
+        lines.length = 0;
+        clearLine(readline);
+      }
+      const waiting = stop.aborted ? undefined : lines.shift();
+      if (waiting !== undefined) return Promise.resolve(show(prompt, waiting, question));
+      if (hasEnded || stop.aborted) return Promise.resolve(null);
+      return new Promise((resolve) => {
+        if (!isInteractive) {
+          open = { question, resolve: (line) => resolve(line === null ? null : show(prompt, line, question)) };
+          return;
+        }
+        open = { question, resolve };
+        if (question.hidden) output.write(prompt);
+        else echo.isOn = true;
+        readline.setPrompt(question.hidden ? '' : prompt);
+        readline.prompt(true);
+      });
+    },
+    onInterrupt: (handler) => void handlers.push(handler),
+    close: () => readline.close(),
+  };
+}
+
+/** What is typed while no question is open, or into a hidden one, is not shown. */
+function createEcho(output: TerminalStreams['output']): { stream: Writable; isOn: boolean } {
+  const echo = {
+    isOn: false,
+    stream: new Writable({
+      write: (chunk: Uint8Array, _encoding, done) => {
+        if (echo.isOn) output.write(chunk);
+        done();
+      },
+    }),
+  };
+  Object.defineProperty(echo.stream, 'columns', { get: () => output.columns });
+  output.on('resize', () => echo.stream.emit('resize'));
+  return echo;
+}
+
+function clearLine(readline: Interface): void {
+  if (!readline.terminal) return;
+  readline.write(null, { ctrl: true, name: 'e' });
+  readline.write(null, { ctrl: true, name: 'u' });
+}
