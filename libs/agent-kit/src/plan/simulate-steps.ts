@@ -4,6 +4,7 @@ import type { AgentKitError } from '../agent-kit-error.js';
 import { explainFailure, explainRevert } from '../execution/explain-failure.js';
 import { findReportedFailure } from '../execution/find-reported-failure.js';
 import type { Step } from './plan.js';
+import { readNextBlockTime } from './read-next-block-time.js';
 
 /**
  * Runs all the steps one after the other on the newest block, sending nothing. Approvals must be settled.
@@ -27,7 +28,9 @@ export async function simulateSteps(
 
 async function simulateTogether(client: PublicClient, account: Address, steps: readonly Step[]): Promise<bigint[]> {
   const calls = steps.map(({ to, data, value }) => ({ account, to, data, value }));
-  const [block] = await client.simulateBlocks({ blocks: [{ calls }] });
+  // A simulation runs at the time of the newest block unless it is told another.
+  const blockOverrides = { time: await readNextBlockTime(client) };
+  const [block] = await client.simulateBlocks({ blocks: [{ calls, blockOverrides }] });
   const gas: bigint[] = [];
   for (const [index, step] of steps.entries()) {
     const result = block?.calls[index];

@@ -4,6 +4,7 @@ import { encodeFunctionData, type Address, type Hex } from 'viem';
 import { AgentKitError } from '../../agent-kit-error.js';
 import { showAmount } from '../../plan/create-preview.js';
 import type { Step, StepFailures } from '../../plan/plan.js';
+import { readNextBlockTime } from '../../plan/read-next-block-time.js';
 import type { TokenAmount } from '../../tokens/token.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import type { ProtocolAction, ProtocolEnvironment, StakingPosition, StakingProtocol } from '../protocol.js';
@@ -110,15 +111,14 @@ class LiquidStaking implements StakingProtocol {
 
   async readPosition(account: Address): Promise<StakingPosition> {
     const { client } = this.environment;
-    const [token, shares, tickets, block] = await Promise.all([
+    const [token, shares, tickets, now] = await Promise.all([
       this.readStakedToken(),
       client.readContract({ ...this.contract, functionName: 'balanceOf', args: [account] }),
       client.readContract({ ...this.contract, functionName: 'ticketsOf', args: [account] }),
-      client.getBlock(),
+      readNextBlockTime(client),
     ]);
     const worthWei = await client.readContract({ ...this.contract, functionName: 'convertToAssets', args: [shares] });
-    // A quiet chain's newest block is old, and the next one will have the time of now.
-    const nowMs = Math.max(Number(block.timestamp) * 1000, Date.now());
+    const nowMs = Number(now) * 1000;
     const queued = tickets.map(({ id, amountWei, claimableAt }) => ({
       ticketId: id.toString(),
       amountWei,

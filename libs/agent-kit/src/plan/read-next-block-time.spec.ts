@@ -1,0 +1,50 @@
+import { createPublicClient, http } from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { createFundedKit } from '../../test/create-funded-kit.js';
+import { readNextBlockTime } from './read-next-block-time.js';
+
+const DAY_SECONDS = 24 * 60 * 60;
+
+describe('the time of the next block', () => {
+  let chain: DevnetWithProtocols;
+  beforeAll(async () => {
+    chain = await startChain({ protocols: true });
+  });
+  afterAll(() => chain.stop());
+
+  const reader = () => createPublicClient({ transport: http(chain.rpcUrl) });
+  /** The clock goes on and no block is made. */
+  const stayQuiet = (seconds: number) => callRpc(chain.rpcUrl, 'evm_increaseTime', [seconds]);
+
+  it('is the chain’s own, not that of its newest block', async () => {
+    await stayQuiet(DAY_SECONDS);
+    const { timestamp } = await reader().getBlock();
+    const time = await readNextBlockTime(reader());
+    expect(time).toBeGreaterThanOrEqual(timestamp + BigInt(DAY_SECONDS));
+    await callRpc(chain.rpcUrl, 'evm_mine');
+    expect((await reader().getBlock()).timestamp).toBeGreaterThanOrEqual(time);
+  });
+
+  it('is later than the newest block on a chain that is ahead of the clock', async () => {
+    await callRpc(chain.rpcUrl, 'evm_mine');
+    const { timestamp } = await reader().getBlock();
+    expect(await readNextBlockTime(reader())).toBeGreaterThan(timestamp);
+  });
+
+  it('lets a swap through on a chain that was quiet for a day', async () => {
+    const kit = await createFundedKit(chain);
+    await stayQuiet(DAY_SECONDS);
+    expect(await kit.swap('1', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
+  });
+
+  it('lets what matured in a quiet time be claimed, and nothing before', async () => {
+    const kit = await createFundedKit(chain);
+    await kit.stake('1');
+    await kit.unstake('0.5');
+    await expect(kit.claimUnstaked()).rejects.toMatchObject({ code: 'PROTOCOL_FAILED' });
+    await stayQuiet(11);
+    expect(await kit.claimUnstaked()).toMatchObject({ status: 'success' });
+  });
+});
