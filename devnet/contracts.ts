@@ -22,8 +22,10 @@ export type ContractName =
   | 'PriceOracle'
   | 'ReentrantStaker'
   | 'RevertingToken'
+  | 'StubbornToken'
   | 'TestNft'
   | 'TestToken'
+  | 'TokenTaker'
   | 'Usdc'
   | 'WrappedNative';
 

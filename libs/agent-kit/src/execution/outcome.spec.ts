@@ -1,0 +1,273 @@
+import {
+  createPublicClient,
+  encodeFunctionData,
+  erc20Abi,
+  http,
+  parseAbi,
+  parseUnits,
+  type Address,
+  type Hex,
+} from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { readContracts } from '../../../../devnet/contracts.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { createTrader, type Trader } from '../../../../test/harness/trader.js';
+import { AgentKit } from '../agent-kit.js';
+import { createApprovalStep } from '../plan/create-steps.js';
+import type { PlanDraft, Step } from '../plan/plan.js';
+import type { Token } from '../tokens/token.js';
+
+const takerAbi = parseAbi([
+  'function take(address token, uint256 amount)',
+  'function setClosed(bool isClosed)',
+  'function mint(address to, uint256 amount)',
+  'error Closed()',
+]);
+
+describe('what a sent plan comes to', () => {
+  let chain: DevnetWithProtocols;
+  let proxy: RpcProxy;
+  let deployer: Trader;
+  let taker: Address;
+  let stubborn: Token;
+  let plan: PlanDraft;
+  let kit: AgentKit;
+  let events: [string, unknown][];
+  let account = 0;
+
+  beforeAll(async () => {
+    chain = await startChain({ protocols: true });
+    proxy = await startRpcProxy(chain.rpcUrl);
+    deployer = createTrader(chain, 8);
+    const { TokenTaker, StubbornToken } = await readContracts();
+    const deploy = async ({ abi, bytecode }: typeof TokenTaker) =>
+      (await deployer.mined(deployer.deployContract({ abi, bytecode }))).contractAddress!;
+    taker = await deploy(TokenTaker);
+    const address = await deploy(StubbornToken);
+    stubborn = { address, symbol: 'STUB', decimals: 6, isNative: false, isListed: false };
+  });
+
+  afterAll(async () => {
+    await proxy.stop();
+    await chain.stop();
+  });
+
+  beforeEach(async () => {
+    proxy.reset();
+    await setClosed(false);
+    kit = new AgentKit(chain.accounts[account++ % 8]!.privateKey, 'offline', {
+      rpcUrl: proxy.rpcUrl,
+      networkRetryDelayMs: 10,
+      monitor: { attempts: 50, intervalMs: 20 },
+      plugins: [draftPlugin(() => plan)],
+    });
+    await deployer.mined(
+      deployer.writeContract({
+        address: stubborn.address,
+        abi: takerAbi,
+        functionName: 'mint',
+        args: [kit.address, parseUnits('100', 6)],
+      }),
+    );
+    events = [];
+    for (const name of ['transactionSubmitted', 'transactionConfirmed', 'transactionFailed', 'lowBalance'] as const) {
+      kit.on(name, (event) => events.push([name, event]));
+    }
+  });
+
+  const setClosed = (isClosed: boolean) =>
+    deployer.mined(
+      deployer.writeContract({ address: taker, abi: takerAbi, functionName: 'setClosed', args: [isClosed] }),
+    );
+  const approval = (amount: string) =>
+    createApprovalStep({ token: stubborn, spender: taker, amountBaseUnits: parseUnits(amount, 6) });
+  const take = (amount: string): Partial<Step> => ({
+    label: `Give ${amount} STUB`,
+    to: taker,
+    data: encodeFunctionData({
+      abi: takerAbi,
+      functionName: 'take',
+      args: [stubborn.address, parseUnits(amount, 6)],
+    }),
+    failures: { errors: takerAbi, codes: { Closed: 'INSUFFICIENT_MARGIN' } },
+  });
+  const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
+  const allowance = () =>
+    client().readContract({
+      address: stubborn.address,
+      abi: erc20Abi,
+      functionName: 'allowance',
+      args: [kit.address, taker],
+    });
+  const approveByHand = async (amount: string) => {
+    const { to, data } = approval(amount);
+    plan = draft([{ to, data }]);
+    expect(await kit.run('tryOut', {})).toMatchObject({ status: 'success' });
+    events = [];
+  };
+  const names = () => events.map(([name]) => name);
+  const labels = (result: { transactions: readonly { label: string }[] }) =>
+    result.transactions.map(({ label }) => label.split(' ')[0]);
+
+  /** Closes the taker once so many transactions have gone out: after the last simulation, before the next is mined. */
+  const closeBefore = (transaction: number) => {
+    let sent = 0;
+    proxy.intercept('eth_sendRawTransaction', async (_, forward) => {
+      if (++sent === transaction) await setClosed(true);
+      return { body: await forward() };
+    });
+  };
+
+  it('approves exactly, then calls, and leaves nothing approved', async () => {
+    plan = draft([approval('5'), take('5')], { report: { amount: '5', status: 'failed', result: '0x' } });
+    const result = await kit.run('tryOut', {});
+    expect(result).toMatchObject({ status: 'success', amount: '5', result: result.transactions[1]!.hash });
+    expect(result).not.toHaveProperty('error');
+    expect(labels(result)).toEqual(['Approve', 'Give']);
+    expect(names()).toEqual([
+      'transactionSubmitted',
+      'transactionConfirmed',
+      'transactionSubmitted',
+      'transactionConfirmed',
+    ]);
+    expect(await allowance()).toBe(0n);
+    expect(await kit.monitorTransaction(result.result!)).toEqual({
+      status: 'success',
+      transactionHash: result.result,
+      blockNumber: expect.any(BigInt),
+      gasUsed: expect.any(BigInt),
+    });
+  });
+
+  it('skips an approval that is there, and does not take it back', async () => {
+    await approveByHand('9');
+    plan = draft([approval('5'), take('5')]);
+    expect(labels(await kit.run('tryOut', {}))).toEqual(['Give']);
+    expect(await allowance()).toBe(parseUnits('4', 6));
+  });
+
+  it('sets a smaller allowance to 0 first where the token demands it', async () => {
+    await approveByHand('1');
+    plan = draft([approval('5'), take('5')]);
+    const result = await kit.run('tryOut', {});
+    expect(result.status).toBe('success');
+    expect(labels(result)).toEqual(['Take', 'Approve', 'Give']);
+    expect(await allowance()).toBe(0n);
+  });
+
+  it('takes back what is not used up', async () => {
+    plan = draft([approval('5'), take('3')]);
+    const result = await kit.run('tryOut', {});
+    expect(labels(result)).toEqual(['Approve', 'Give', 'Take']);
+    expect(result).toMatchObject({ status: 'success', result: result.transactions[1]!.hash });
+    expect(await allowance()).toBe(0n);
+  });
+
+  it('takes the allowance back when the next step cannot be sent, and says once that it failed', async () => {
+    plan = draft([approval('5'), take('5')]);
+    closeBefore(1);
+    const result = await kit.run('tryOut', {});
+    expect(result).toMatchObject({ status: 'failed', code: 'INSUFFICIENT_MARGIN', suggestion: 'Add margin.' });
+    expect(result.error).toContain('margin');
+    expect(labels(result)).toEqual(['Approve', 'Take']);
+    expect(names().filter((name) => name === 'transactionFailed')).toHaveLength(1);
+    expect(await allowance()).toBe(0n);
+  });
+
+  it('reports a transaction that mines and reverts, by its reason, and leaves no gap', async () => {
+    plan = draft([approval('5'), take('5')], { report: { status: 'success' } });
+    closeBefore(2);
+    const result = await kit.run('tryOut', {});
+    const failed = result.transactions[1]!;
+    expect(result).toMatchObject({ status: 'failed', code: 'INSUFFICIENT_MARGIN', result: failed.hash });
+    expect(await kit.monitorTransaction(failed.hash)).toMatchObject({ status: 'failed' });
+    expect(events.filter(([name]) => name === 'transactionFailed')).toEqual([
+      ['transactionFailed', expect.objectContaining({ code: 'INSUFFICIENT_MARGIN', message: result.error })],
+    ]);
+    expect(await allowance()).toBe(0n);
+    proxy.reset();
+    await setClosed(false);
+    expect(await kit.run('tryOut', {})).toMatchObject({ status: 'success' });
+  });
+
+  it('throws, and emits nothing, while nothing was sent', async () => {
+    plan = draft([approval('5'), take('5')]);
+    const made = await kit.plan('tryOut', {});
+    await setClosed(true);
+    await expect(kit.execute(made)).rejects.toMatchObject({ code: 'INSUFFICIENT_MARGIN' });
+    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'INSUFFICIENT_MARGIN' });
+    expect(events).toEqual([]);
+    await setClosed(false);
+    expect(await kit.execute(made)).toMatchObject({ status: 'success' });
+  });
+
+  it('is not changed by handlers that throw, reject or alter what they get', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+    const late: unknown[] = [];
+    kit.on('transactionSubmitted', () => {
+      throw new Error('thrown');
+    });
+    kit.on('transactionSubmitted', async () => {
+      throw new Error('rejected');
+    });
+    kit.on('transactionSubmitted', (sent) => Object.assign(sent, { hash: '0x' }));
+    kit.on('transactionSubmitted', (sent) => late.push(sent.hash));
+    const removed = () => late.push('removed');
+    kit.on('transactionConfirmed', removed).off('transactionConfirmed', removed);
+    const result = await kit.run('transfer', { amount: '0.1', to: taker.replace(/.$/, '1') });
+    expect(result.status).toBe('success');
+    expect(late).toEqual([result.result]);
+    const warnings = warn.mock.calls.map(([text]) => String(text));
+    warn.mockRestore();
+    expect(warnings).toEqual(Array(3).fill(expect.stringMatching(/^A handler of transactionSubmitted threw/)));
+    expect(() => kit.on('transactionLost' as 'lowBalance', () => undefined)).toThrow(
+      expect.objectContaining({ code: 'INVALID_INPUT' }),
+    );
+  });
+
+  it('warns below 0.01 of the native token, and not at it', async () => {
+    plan = draft([{ data: '0x' }]);
+    await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0x2386f26fc10000']);
+    await kit.plan('tryOut', {});
+    expect(events).toEqual([]);
+    await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0x2386f26fc0ffff']);
+    const { warnings, preview } = await kit.plan('tryOut', {});
+    expect(events).toEqual([['lowBalance', { account: kit.address, balance: '0.009999999999999999' }]]);
+    expect(warnings).toEqual(['only 0.009999999999999999 SEI are left for gas']);
+    expect(preview).toContain('warning');
+    await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0x0']);
+    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    expect(events).toHaveLength(2);
+    await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0xd3c21bcecceda1000000']);
+  });
+
+  it('finds the failure that a lending market reports while its receipt says success', async () => {
+    const market = chain.contracts.lending.markets.WSEI;
+    const abi = parseAbi(['function borrow(uint256 amount) returns (uint256)']);
+    const returnCodes = { '3:4': { name: 'INSUFFICIENT_LIQUIDITY', code: 'INSUFFICIENT_COLLATERAL' } } as const;
+    const step = {
+      to: market,
+      data: encodeFunctionData({ abi, functionName: 'borrow', args: [10n ** 18n] }),
+      failures: { returnCodes },
+    };
+    plan = draft([step]);
+    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({
+      code: 'INSUFFICIENT_COLLATERAL',
+      message: expect.stringContaining('collateral'),
+    });
+    // A node without the simulation, and a call whose refusal shows only when it is mined.
+    const zero = `0x${'0'.repeat(64)}` satisfies Hex;
+    const hide = () => ({ body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: zero }) });
+    proxy.intercept('eth_call', hide);
+    proxy.intercept('eth_simulateV1', () => ({
+      body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}',
+    }));
+    const result = await kit.run('tryOut', {});
+    expect(result).toMatchObject({ status: 'failed', code: 'INSUFFICIENT_COLLATERAL' });
+    expect(await client().getTransactionReceipt({ hash: result.result! })).toMatchObject({ status: 'success' });
+    expect(names()).toEqual(['transactionSubmitted', 'transactionFailed']);
+  });
+});

@@ -1,0 +1,72 @@
+import { createPublicClient, encodeFunctionData, http, parseAbi, parseEther } from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { readContracts } from '../../../../devnet/contracts.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { AgentKit } from '../agent-kit.js';
+
+const RECEIVER = '0x00000000000000000000000000000000000a11ce';
+const TAKER = '0x00000000000000000000000000000000000a7a4e';
+
+describe.each([
+  ['a block per transaction', {}],
+  ['a block each second', { blockTimeSeconds: 1 }],
+])('many operations of one account at once, with %s', (_, options) => {
+  let chain: DevnetWithProtocols;
+  const count = 'blockTimeSeconds' in options ? 4 : 20;
+
+  beforeAll(async () => {
+    chain = await startChain({ protocols: true, ...options });
+  });
+
+  afterAll(async () => {
+    await chain.stop();
+  });
+
+  const createKit = (account: number) =>
+    new AgentKit(chain.accounts[account]!.privateKey, 'offline', {
+      rpcUrl: chain.rpcUrl,
+      monitor: { intervalMs: 100 },
+    });
+  const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
+  const nonce = (address: AgentKit['address'], blockTag: 'latest' | 'pending') =>
+    client().getTransactionCount({ address, blockTag });
+
+  it.each([
+    ['one kit', 0, 1],
+    ['two kits with the same key', 1, 2],
+  ])('settles all of %s', async (_name, account, kits) => {
+    const own = Array.from({ length: kits }, () => createKit(account));
+    const { address } = own[0]!;
+    const before = await nonce(address, 'latest');
+    await callRpc(chain.rpcUrl, 'anvil_setBalance', [RECEIVER, '0x0']);
+    const results = await Promise.all(
+      Array.from({ length: count }, (__, index) => own[index % kits]!.run('transfer', { amount: '0.5', to: RECEIVER })),
+    );
+    expect(results.map(({ status }) => status)).toEqual(Array(count).fill('success'));
+    expect(new Set(results.map(({ result }) => result)).size).toBe(count);
+    expect(await client().getBalance({ address: RECEIVER })).toBe(parseEther('0.5') * BigInt(count));
+    expect(await nonce(address, 'latest')).toBe(before + count);
+    expect(await nonce(address, 'pending')).toBe(before + count);
+  });
+
+  it('leaves no gap when one in the middle is refused', async () => {
+    const { TokenTaker } = await readContracts();
+    const code = await callRpc(chain.rpcUrl, 'eth_call', [{ data: TokenTaker.bytecode }, 'latest']);
+    await callRpc(chain.rpcUrl, 'anvil_setCode', [TAKER, code]);
+    const abi = parseAbi(['function refuse(string reason)']);
+    const data = encodeFunctionData({ abi, functionName: 'refuse', args: ['no'] });
+    const kit = new AgentKit(chain.accounts[2]!.privateKey, 'offline', {
+      rpcUrl: chain.rpcUrl,
+      monitor: { intervalMs: 100 },
+      plugins: [draftPlugin(() => draft([{ to: TAKER, data }]))],
+    });
+    const before = await nonce(kit.address, 'latest');
+    const send = () => kit.run('transfer', { amount: '0.1', to: RECEIVER });
+    const settled = await Promise.allSettled([send(), kit.run('tryOut', {}), send()]);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await nonce(kit.address, 'latest')).toBe(before + 2);
+    expect(await nonce(kit.address, 'pending')).toBe(before + 2);
+  });
+});
