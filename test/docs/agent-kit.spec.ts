@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+
+import { AGENT_KIT_ERRORS, AgentKit } from '@tollgate/agent-kit';
+
+import { passTime } from '../../devnet/protocols/pass-time.js';
+import { CATALOG } from '../../libs/agent-kit/src/operations/catalog.js';
+import { useStack } from '../harness/use-stack.js';
+
+const page = readFileSync('docs/agent-kit.md', 'utf8');
+
+interface Example {
+  heading: string;
+  code: string;
+  /** The comment below the code: what the last expression gives. */
+  expected: string;
+}
+
+/** The `js` blocks of the page, in order, each below the heading of its operation. */
+function readExamples(): Example[] {
+  const examples: Example[] = [];
+  let heading = '';
+  for (const [part, title, block] of page.matchAll(/^### `(\w+)`.*$|^```js\n([\s\S]*?)^```$/gm)) {
+    if (title) heading = title;
+    if (!block || !part) continue;
+    const lines = block.trimEnd().split('\n');
+    const start = lines.findIndex((line) => line.startsWith('//'));
+    const code = lines.slice(0, start).join('\n');
+    const expected = lines
+      .slice(start)
+      .map((line) => line.replace(/^\/\/ ?/, ''))
+      .join('\n');
+    examples.push({ heading, code, expected });
+  }
+  return examples;
+}
+
+/** `…` inside a text of the page stands for anything; objects may have more fields than the page shows. */
+function toMatcher(shown: unknown): unknown {
+  if (typeof shown === 'string' && shown.includes('…')) {
+    const parts = shown.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    return expect.stringMatching(new RegExp(`^${parts.join('[\\s\\S]*')}$`)) as unknown;
+  }
+  if (Array.isArray(shown)) return shown.map(toMatcher);
+  if (typeof shown !== 'object' || shown === null) return shown;
+  const fields = Object.entries(shown).map(([name, value]) => [name, toMatcher(value)]);
+  return expect.objectContaining(Object.fromEntries(fields)) as unknown;
+}
+
+const evaluate = async (code: string, scope: Record<string, unknown>): Promise<unknown> => {
+  const asynchronous = Object.getPrototypeOf(async () => undefined).constructor as new (
+    ...args: string[]
+  ) => (...args: unknown[]) => Promise<unknown>;
+  return new asynchronous(...Object.keys(scope), code)(...Object.values(scope));
+};
+
+const examples = readExamples();
+
+describe('docs/agent-kit.md', () => {
+  const stack = useStack({ protocols: true });
+
+  it('has every operation, in the order of the catalog', () => {
+    const headings = [...new Set(examples.map(({ heading }) => heading))];
+    expect(headings).toEqual(CATALOG.map(({ name }) => name));
+  });
+
+  it('has every error code with its key word and the suggested handling', () => {
+    const [, section = ''] = page.split('\n## Errors\n');
+    const rows = [...section.matchAll(/^\| `(\w+)` +\| +(?:`([^`]+)` +)?\| (.*?) +\|$/gm)].map(
+      ([, code, keyword = null, suggestion]) => [code, { keyword, suggestion }],
+    );
+    expect(Object.fromEntries(rows)).toEqual(AGENT_KIT_ERRORS);
+  });
+
+  it.each(examples)('shows what $heading does: $code', async ({ heading, code, expected }) => {
+    const { chain, baseUrl } = stack();
+    // What was unstaked in the example before has to wait ten seconds.
+    if (heading === 'claimUnstaked') await passTime(chain, 11);
+    const kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
+    const scope = { kit, baseUrl, friend: chain.accounts[1]!.address, contracts: chain.contracts };
+    const start = code.search(/^\(?await (?![\s\S]*^\(?await )/m);
+    const result = await evaluate(`${code.slice(0, start)}return ${code.slice(start)}`, scope);
+    expect(result).toEqual(toMatcher(await evaluate(`return (${expected})`, {})));
+  });
+});
