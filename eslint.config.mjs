@@ -25,6 +25,19 @@ export default tseslint.config(
     },
   },
   {
+    // Money is base units or decimal text: parseTokenAmount and formatTokenAmount are exact, these are not.
+    files: ['libs/**/*.ts', 'apps/**/*.ts'],
+    rules: {
+      'no-restricted-globals': ['error', { name: 'parseFloat', message: 'Parse amounts with parseTokenAmount.' }],
+      'no-restricted-properties': [
+        'error',
+        { property: 'toFixed', message: 'Format amounts with formatTokenAmount.' },
+        { property: 'toPrecision', message: 'Format amounts with formatTokenAmount.' },
+        { object: 'Number', property: 'parseFloat', message: 'Parse amounts with parseTokenAmount.' },
+      ],
+    },
+  },
+  {
     // Tests read unparsed answers on purpose.
     files: ['**/*.spec.ts', 'test/**/*.ts'],
     rules: {

@@ -5,8 +5,8 @@ import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.j
 import { readContracts } from '../../../../devnet/contracts.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
-import { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
 import { AgentKit } from '../agent-kit.js';
+import { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
 import type { PlanDraft, StepFailures } from '../plan/plan.js';
 import { explainReturnCode, explainRevert, REFUSALS } from './explain-failure.js';
 

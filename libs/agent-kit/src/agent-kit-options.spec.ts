@@ -1,0 +1,56 @@
+import { draft, draftPlugin } from '../../../test/harness/draft-plugin.js';
+import { AgentKit } from './agent-kit.js';
+import { parseOptions, type AgentKitOptions } from './agent-kit-options.js';
+import { MONITOR_ATTEMPTS, MONITOR_INTERVAL_MS } from './execution/monitor-transaction.js';
+
+const key = `0x${'1'.repeat(64)}`;
+
+describe('the options of a kit', () => {
+  it('have the defaults of the specification', () => {
+    expect(parseOptions({ rpcUrl: 'http://127.0.0.1:1' })).toMatchObject({
+      executor: 'direct',
+      slippageBps: 100,
+      networkRetryDelayMs: 5_000,
+    });
+    expect([MONITOR_ATTEMPTS, MONITOR_INTERVAL_MS]).toEqual([30, 1_000]);
+  });
+
+  it('are refused with every problem at once, and without the value of a URL', () => {
+    const wrong = {
+      rpcUrl: 'ws://node.example/secret',
+      explorerUrl: 'javascript:alert(1)',
+      executor: 'sometimes',
+      slippageBps: 5_001,
+      networkRetryDelayMs: -1,
+      rpcTimeoutMs: Number.NaN,
+      monitor: { attempts: 0, intervalMs: Number.POSITIVE_INFINITY },
+      plugins: [draftPlugin(() => draft([])), draftPlugin(() => draft([]))],
+      policy: { operations: ['none'] },
+    };
+    let error: unknown;
+    try {
+      new AgentKit(key, 'offline', wrong as AgentKitOptions);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({
+      code: 'INVALID_CONFIGURATION',
+      details: { problems: Array(10).fill(expect.any(String)) },
+    });
+    const { message } = error as Error;
+    expect(message).not.toContain('secret');
+    // Key words of the table of errors: a caller would look for the cause elsewhere.
+    expect(message).not.toMatch(/network|gas|revert|slippage|liquidity|collateral|margin|leverage/);
+  });
+
+  it('need a chain and a known model provider', () => {
+    const before = process.env['RPC_URL'];
+    delete process.env['RPC_URL'];
+    expect(() => new AgentKit(key, 'offline')).toThrow('RPC_URL is missing');
+    process.env['RPC_URL'] = 'http://127.0.0.1:1';
+    expect(new AgentKit(key, 'offline').address).toMatch(/^0x/);
+    if (before === undefined) delete process.env['RPC_URL'];
+    else process.env['RPC_URL'] = before;
+    expect(() => new AgentKit(key, 'somebody', { rpcUrl: 'http://127.0.0.1:1' })).toThrow('openai, anthropic');
+  });
+});

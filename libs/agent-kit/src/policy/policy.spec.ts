@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { parseUnits, type Address } from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { AgentKit } from '../agent-kit.js';
+import { createApprovalStep } from '../plan/create-steps.js';
+import type { PlanDraft } from '../plan/plan.js';
+import { NATIVE_TOKEN, type Token } from '../tokens/token.js';
+import { DailySpending } from './daily-spending.js';
+import { listSpending } from './list-spending.js';
+import type { SpendingPolicy } from './policy.js';
+
+const RECEIVER = '0x00000000000000000000000000000000000a11ce';
+const STRANGER = '0x000000000000000000000000000000000000bad1';
+const native: Token = { address: NATIVE_TOKEN, symbol: 'SEI', decimals: 18, isNative: true, isListed: true };
+const token = (address: string): Token => ({
+  address: address as Address,
+  symbol: 'T',
+  decimals: 6,
+  isNative: false,
+  isListed: false,
+});
+
+describe('the policy of a kit', () => {
+  let chain: DevnetWithProtocols;
+  let plan: PlanDraft;
+
+  beforeAll(async () => {
+    chain = await startChain({ protocols: true });
+  });
+
+  afterAll(async () => {
+    await chain.stop();
+  });
+
+  const createKit = (policy: SpendingPolicy, account = 0) =>
+    new AgentKit(chain.accounts[account]!.privateKey, 'offline', {
+      rpcUrl: chain.rpcUrl,
+      networkRetryDelayMs: 1,
+      plugins: [draftPlugin(() => plan)],
+      policy,
+    });
+  const forbidden = { code: 'POLICY_VIOLATION' };
+  const pay = (kit: AgentKit, amount: string, symbol?: string, to: string = RECEIVER) =>
+    kit.run('transfer', { amount, to, ...(symbol === undefined ? {} : { token: symbol }) });
+
+  it('allows only its operations', async () => {
+    const kit = createKit({ operations: ['approve'] });
+    await expect(pay(kit, '1')).rejects.toMatchObject(forbidden);
+    expect(await kit.read('getERC20Balance', {})).toMatchObject({ status: 'success' });
+  });
+
+  it('allows only its recipients, whatever a plan says of itself', async () => {
+    const kit = createKit({ recipients: [RECEIVER] });
+    expect(await pay(kit, '1')).toMatchObject({ status: 'success' });
+    await expect(pay(kit, '1', undefined, STRANGER)).rejects.toMatchObject(forbidden);
+    await expect(pay(kit, '1', 'USDC', STRANGER)).rejects.toMatchObject(forbidden);
+    await expect(kit.run('approve', { token: 'USDC', spender: STRANGER, amount: '1' })).rejects.toMatchObject(
+      forbidden,
+    );
+    plan = draft([{ to: STRANGER, value: 1n }]);
+    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+  });
+
+  it('allows only its contracts', async () => {
+    const kit = createKit({ contracts: [chain.asset] });
+    expect(await pay(kit, '1', 'USDC')).toMatchObject({ status: 'success' });
+    expect(await pay(kit, '1')).toMatchObject({ status: 'success' });
+    await expect(pay(kit, '1', 'WBTC')).rejects.toMatchObject(forbidden);
+  });
+
+  it('limits one operation, to the last unit, and refuses tokens without a limit', async () => {
+    const kit = createKit({ maxPerOperation: { USDC: '1', [NATIVE_TOKEN]: '0.5' } });
+    expect(await pay(kit, '1', 'USDC')).toMatchObject({ status: 'success' });
+    await expect(pay(kit, '1.000001', 'USDC')).rejects.toMatchObject(forbidden);
+    expect(await pay(kit, '0.5')).toMatchObject({ status: 'success' });
+    await expect(pay(kit, '0.500000000000000001')).rejects.toMatchObject(forbidden);
+    await expect(pay(kit, '0.00000001', 'WBTC')).rejects.toMatchObject({
+      message: expect.stringContaining('no limit is set for 0.00000001 WBTC'),
+    });
+    plan = draft([{ to: RECEIVER, value: parseUnits('0.6', 18) }]);
+    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+    const usdc = { ...token(chain.asset), symbol: 'USDC' };
+    plan = draft([createApprovalStep({ token: usdc, spender: STRANGER, amountBaseUnits: 1_000_001n })]);
+    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+  });
+
+  it('limits a day, also when everything comes at once, and gives back what was not spent', async () => {
+    const kit = createKit({ maxPerDay: { USDC: '5' } }, 1);
+    plan = draft([{ to: chain.asset, data: '0xdeadbeef' }], { spends: [] });
+    await expect(kit.run('tryOut', {})).rejects.toMatchObject({ code: 'REVERTED' });
+    const settled = await Promise.allSettled(Array.from({ length: 8 }, () => pay(kit, '1', 'USDC')));
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+    for (const outcome of settled) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(forbidden);
+    }
+    await expect(pay(kit, '0.000001', 'USDC')).rejects.toMatchObject({
+      message: expect.stringContaining("0 USDC is left of today's 5 USDC"),
+    });
+  });
+
+  it('has a ceiling for the tolerance of prices', async () => {
+    const kit = createKit({ maxSlippageBps: 100 });
+    const swap = { amount: '1', fromToken: 'USDC', toToken: 'WSEI' };
+    expect(await kit.plan('swap', { ...swap, slippageBps: 100 })).toMatchObject({ slippageBps: 100 });
+    await expect(kit.plan('swap', { ...swap, slippageBps: 101 })).rejects.toMatchObject(forbidden);
+  });
+
+  it('tells everything that it forbids at once', async () => {
+    const kit = createKit({ operations: [], recipients: [], maxPerOperation: { USDC: '1' } });
+    await expect(pay(kit, '1')).rejects.toMatchObject({
+      details: { problems: Array(3).fill(expect.any(String)) },
+    });
+  });
+
+  it('cannot be changed afterwards', async () => {
+    const policy = { operations: ['approve'], maxPerOperation: { USDC: '1' } };
+    const kit = createKit(policy);
+    policy.operations.push('transfer');
+    policy.maxPerOperation.USDC = '1000';
+    await expect(pay(kit, '2', 'USDC')).rejects.toMatchObject({
+      details: { problems: Array(2).fill(expect.any(String)) },
+    });
+  });
+
+  it('is refused with every problem when it means nothing', () => {
+    const wrong = {
+      operations: ['transfer', 'trasnfer', 'getERC20Balance'],
+      recipients: ['0x1234'],
+      contracts: 'all',
+      maxPerOperation: { USDC: '1e3', SEI: '-1', WBTC: 5 },
+      maxPerDay: ['USDC'],
+      maxSlippageBps: 1.5,
+      maxPerWeek: {},
+    };
+    expect(() => createKit(wrong as unknown as SpendingPolicy)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_CONFIGURATION',
+        details: { problems: Array(10).fill(expect.any(String)) },
+      }),
+    );
+  });
+
+  it('is refused when its limits mean nothing on this chain', async () => {
+    const kit = createKit({
+      maxPerOperation: { USDC: '0.0000001', NONE: '1', WBTC: '1' },
+      maxPerDay: { usdc: '1', [chain.asset]: '2' },
+    });
+    await expect(pay(kit, '1')).rejects.toMatchObject({
+      code: 'INVALID_CONFIGURATION',
+      details: { problems: Array(3).fill(expect.any(String)) },
+    });
+  });
+});
+
+describe('counting', () => {
+  const address = fc.constantFrom(
+    '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+    '0x000000000000000000000000000000000000bad1',
+  );
+  const amount = fc.bigInt({ min: 0n, max: 2n ** 130n });
+
+  it('takes what a plan says or what its calls can take, whichever is more', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ address, said: amount, approved: amount, value: amount })), (parts) => {
+        const { steps } = draft(
+          parts.map(({ address: of, approved, value }) => ({
+            value,
+            approval: { token: token(of), spender: RECEIVER, amountBaseUnits: approved },
+          })),
+        );
+        const spends = parts.map(({ address: of, said }) => ({
+          token: token(of.toLowerCase()),
+          amountBaseUnits: said,
+        }));
+        const found = listSpending({ steps, spends }, native);
+        const sum = (amounts: bigint[]) => amounts.reduce((total, part) => total + part, 0n);
+        const value = sum(parts.map((part) => part.value));
+        expect(found.find(({ token: { isNative } }) => isNative)?.amountBaseUnits ?? 0n).toBe(value);
+        for (const of of new Set(parts.map((part) => part.address))) {
+          const own = parts.filter((part) => part.address === of);
+          const [said, approved] = [sum(own.map((part) => part.said)), sum(own.map((part) => part.approved))];
+          const entries = found.filter(({ token: { address: other } }) => other.toLowerCase() === of.toLowerCase());
+          expect(entries.map(({ amountBaseUnits }) => amountBaseUnits)).toEqual([said > approved ? said : approved]);
+        }
+      }),
+    );
+  });
+
+  it('never passes a limit of the day, whatever comes, goes back and in which spelling', () => {
+    const limit = 1_000n;
+    fc.assert(
+      fc.property(fc.array(fc.record({ amount: fc.bigInt({ min: 0n, max: 700n }), isBack: fc.boolean() })), (tries) => {
+        const spending = new DailySpending();
+        const own = token('0x4fCF1784B31630811181f670Aea7A7bEF803eaED');
+        const limits = [{ token: own, amountBaseUnits: limit }];
+        let spent = 0n;
+        for (const [index, { amount: amountBaseUnits, isBack }] of tries.entries()) {
+          const spelled = index % 2 === 0 ? own : token(own.address.toLowerCase());
+          const reserve = () => spending.reserve([{ token: spelled, amountBaseUnits }], limits);
+          if (amountBaseUnits > 0n && spent + amountBaseUnits > limit) {
+            expect(reserve).toThrow(expect.objectContaining({ code: 'POLICY_VIOLATION' }));
+          } else if (isBack) reserve()();
+          else {
+            reserve();
+            spent += amountBaseUnits;
+          }
+        }
+      }),
+    );
+  });
+
+  it('starts anew at midnight UTC, and gives nothing of yesterday back', () => {
+    const spending = new DailySpending();
+    const own = token('0x4fCF1784B31630811181f670Aea7A7bEF803eaED');
+    const limits = [{ token: own, amountBaseUnits: 10n }];
+    const reserve = (time: string) => spending.reserve([{ token: own, amountBaseUnits: 10n }], limits, new Date(time));
+    const giveBack = reserve('2026-03-01T23:59:59.999Z');
+    expect(() => reserve('2026-03-01T23:59:59.999Z')).toThrow();
+    reserve('2026-03-02T00:00:00.000Z');
+    giveBack();
+    expect(() => reserve('2026-03-02T00:00:01.000Z')).toThrow();
+  });
+});
