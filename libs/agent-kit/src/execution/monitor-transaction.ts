@@ -29,7 +29,7 @@ export async function monitorTransaction(
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const receipt = await client.getTransactionReceipt({ hash }).catch(() => null);
     // Of this transaction, and with a status: anything else is no receipt.
-    if (receipt?.transactionHash === hash && /^(success|reverted)$/.test(receipt.status)) return receipt;
+    if (receipt && isReceiptOf(receipt, hash)) return receipt;
     await onMissing?.(attempt).catch(() => undefined);
     await sleep(intervalMs);
   }
@@ -39,6 +39,10 @@ export async function monitorTransaction(
     `Transaction ${hash} timed out: no receipt after ${attempts} look-ups. It may still be mined; check ${place} manually.`,
     { details: { txHash: hash } },
   );
+}
+
+function isReceiptOf({ transactionHash, status }: TransactionReceipt, hash: Hex): boolean {
+  return transactionHash?.toLowerCase() === hash.toLowerCase() && ['success', 'reverted'].includes(status);
 }
 
 export function createTransactionUrl(explorerUrl: string, hash: Hex): string {

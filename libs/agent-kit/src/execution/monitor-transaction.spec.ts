@@ -1,0 +1,96 @@
+import type { Hex } from 'viem';
+
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/rpc-proxy.js';
+import { AgentKit } from '../agent-kit.js';
+import type { AgentKitOptions } from '../agent-kit-options.js';
+
+describe('the monitoring helper', () => {
+  let chain: Devnet;
+  let proxy: RpcProxy;
+  let hash: Hex;
+
+  beforeAll(async () => {
+    // A chain that the kit knows no explorer of.
+    chain = await startChain({ chainId: 31_337 });
+    proxy = await startRpcProxy(chain.rpcUrl);
+    hash = await transferTokens(chain, { amountBaseUnits: 1n });
+  });
+
+  afterAll(async () => {
+    await proxy.stop();
+    await chain.stop();
+  });
+
+  beforeEach(() => proxy.reset());
+
+  const createKit = (options: AgentKitOptions = {}) =>
+    new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
+      rpcUrl: proxy.rpcUrl,
+      networkRetryDelayMs: 1,
+      monitor: { attempts: 5, intervalMs: 1 },
+      ...options,
+    });
+  const lookUps = () => proxy.calls.filter(({ method }) => method === 'eth_getTransactionReceipt').length;
+
+  it('returns the receipt of a success, and of a failure', async () => {
+    const shouted = `0x${hash.slice(2).toUpperCase()}` satisfies Hex;
+    expect(await createKit().monitorTransaction(shouted)).toEqual({
+      status: 'success',
+      transactionHash: hash,
+      blockNumber: expect.any(BigInt),
+      gasUsed: expect.any(BigInt),
+    });
+    const failed = await transferTokens(chain, { amountBaseUnits: 10n ** 30n });
+    expect(await createKit().monitorTransaction(failed)).toMatchObject({ status: 'failed', transactionHash: failed });
+  });
+
+  const answers: [string, RpcReply][] = [
+    ['has no receipt yet', { body: '{"jsonrpc":"2.0","id":1,"result":null}' }],
+    ['breaks', 'broken'],
+    ['answers garbage', { body: 'garbage' }],
+    ['answers with a receipt of another kind', { body: '{"jsonrpc":"2.0","id":1,"result":{"status":"0x1"}}' }],
+    ['answers with an error', refusal(-32000, 'header not found')],
+  ];
+  it.each(answers)('counts a look-up in which the node %s as one attempt', async (_, reply) => {
+    let tries = 0;
+    proxy.intercept('eth_getTransactionReceipt', async (__, forward) =>
+      ++tries < 5 ? reply : { body: await forward() },
+    );
+    expect(await createKit().monitorTransaction(hash)).toMatchObject({ status: 'success' });
+    expect(lookUps()).toBe(5);
+  });
+
+  it('gives up after its attempts, and says where to look', async () => {
+    const unknown: Hex = `0x${'ab'.repeat(32)}`;
+    const withExplorer = createKit({ explorerUrl: 'https://explorer.example' });
+    await expect(withExplorer.monitorTransaction(unknown)).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: `Transaction ${unknown} timed out: no receipt after 5 look-ups. It may still be mined; check https://explorer.example/tx/${unknown} manually.`,
+      suggestion: expect.stringContaining('explorer'),
+    });
+    expect(lookUps()).toBe(5);
+    await expect(createKit().monitorTransaction(unknown)).rejects.toThrow('check a block explorer manually');
+  });
+
+  it.each(['', '0x', `0x${'a'.repeat(63)}`, 'hash', null])('refuses %j, which is no hash', async (wrong) => {
+    await expect(createKit().monitorTransaction(wrong as Hex)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect(lookUps()).toBe(0);
+  });
+
+  it('finds a transaction that is mined while it looks', async () => {
+    await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
+    const pending = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [
+      { from: chain.accounts[1]!.address, to: chain.payTo, value: '0x1' },
+    ])) as Hex;
+    proxy.intercept('eth_getTransactionReceipt', async (_, forward) => {
+      if (lookUps() === 3) await callRpc(chain.rpcUrl, 'evm_mine');
+      return { body: await forward() };
+    });
+    expect(await createKit().monitorTransaction(pending)).toMatchObject({ status: 'success' });
+    expect(lookUps()).toBe(3);
+    await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
+  });
+});
