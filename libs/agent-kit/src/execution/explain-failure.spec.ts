@@ -10,6 +10,14 @@ import { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from '../agen
 import type { PlanDraft, StepFailures } from '../plan/plan.js';
 import { explainReturnCode, explainRevert, REFUSALS } from './explain-failure.js';
 
+const EMPTY = {
+  name: 'bare',
+  native: { symbol: 'SEI', decimals: 18 },
+  explorerUrl: null,
+  wrappedNative: null,
+  tokens: [],
+  protocols: [],
+} as const;
 const TAKER = '0x00000000000000000000000000000000000a7a4e';
 const GAS_EATER = '0x00000000000000000000000000000000000a7e46';
 
@@ -67,8 +75,8 @@ describe('key words', () => {
     );
   });
 
-  it.each(['0x', '0x12', '0x08c379a0', '0x08c379a0ff', `0x${'ff'.repeat(5000)}`] as const)(
-    'are there for revert data that means nothing: %.12s',
+  it.each(['0x', '0x12', '0x08c379a0', '0x08c379a0ff', `0x${'ff'.repeat(200)}`] as const)(
+    'are there for revert data that means nothing: %s',
     (data) => {
       const error = explainRevert(data);
       expect(error).toMatchObject({ code: 'REVERTED' });
@@ -168,6 +176,19 @@ describe('errors of a real chain', () => {
     'BELOW_MINIMUM',
   ] as const)('tell of %s where a step says what its reverts mean', async (code) => {
     expectRow(await refuse('the reason: too low', { codes: { 'too low': code } }), code);
+  });
+
+  it('tell of a chain without a protocol in words that stand for nothing else', async () => {
+    const bare = new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
+      rpcUrl: chain.rpcUrl,
+      registry: { ...EMPTY, chainId: chain.chainId },
+    });
+    for (const read of ['getSwapQuote', 'getLiquidityPositions', 'getLendingMarkets', 'getStakingPosition'] as const) {
+      const input = read === 'getSwapQuote' ? { amount: '1', fromToken: '0x0', toToken: chain.asset } : {};
+      const error = await fail(bare.read<string>(read, input));
+      expect(error.code).toBe('PROTOCOL_UNAVAILABLE');
+      expect(classify(error)).toBeNull();
+    }
   });
 
   it('tell that a contract is none, and not that the network is down', async () => {

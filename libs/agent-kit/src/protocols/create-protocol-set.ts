@@ -3,6 +3,15 @@ import type { ChainRegistry } from '../registry/registry.js';
 import type { Plugin, ProtocolPlugin } from './plugin.js';
 import type { ProtocolEnvironment, ProtocolKind, ProtocolKinds, ProtocolSet } from './protocol.js';
 
+/** Not the kinds themselves: "liquidity" in a message stands for another error (specification, section "Errors"). */
+const PURPOSES: Record<ProtocolKind, string> = {
+  swap: 'swaps',
+  liquidity: 'pools',
+  lending: 'lending',
+  staking: 'staking',
+  perps: 'perps',
+};
+
 /** Plugins go before what the registry knows; each protocol is created when it is first asked for. */
 export function createProtocolSet(
   environment: ProtocolEnvironment,
@@ -20,7 +29,7 @@ export function createProtocolSet(
       if (!plugin) {
         throw new AgentKitError(
           'PROTOCOL_UNAVAILABLE',
-          `No ${kind} protocol is deployed on chain ${registry.chainId} (${registry.name}) that the kit knows.`,
+          `No protocol for ${PURPOSES[kind]} is deployed on chain ${registry.chainId} (${registry.name}) that the kit knows.`,
           { details: { kind, chainId: registry.chainId } },
         );
       }
