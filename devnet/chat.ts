@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Hex } from 'viem';
-
 import { runChat, type ChatPlace } from '../libs/agent-kit/src/chat/run-chat.js';
 import type { DevState } from './dev-state.js';
+import { startExplorer } from './explorer.js';
 import { callRpc } from './json-rpc.js';
 import { openRedis } from './redis.js';
 import { stateDirectory } from './repository.js';
@@ -40,7 +39,7 @@ async function openPlace(onFailure: (reason: string) => void): Promise<ChatPlace
   const running = await findRunningDevnet();
   if (running) {
     console.log(`Using the devnet that runs here: ${running.rpcUrl}`);
-    return describePlace(running.rpcUrl, running.baseUrl, running.accounts[0]?.privateKey, () => Promise.resolve());
+    return createPlace(running, () => Promise.resolve());
   }
   return startPlace(onFailure);
 }
@@ -65,29 +64,37 @@ async function startPlace(onFailure: (reason: string) => void): Promise<ChatPlac
       protocols: true,
       onReady: (part, url) => console.log(`✓ ${part} at ${url.replace(/\/\/[^@/]*@/, '//…@')}`),
     });
+    const explorer = await startExplorer(stack.chain);
     let isClosing = false;
     const close = async () => {
       isClosing = true;
       console.log('Stopping the devnet…');
+      await explorer.stop();
       await stack.stop();
       await redis.stop();
     };
     void stack.firstFailure.then(({ name, logs }) => {
       if (!isClosing) onFailure(`${name} ended. Its last lines:\n${logs.split('\n').slice(-10).join('\n')}`);
     });
-    return describePlace(stack.chain.rpcUrl, stack.baseUrl, stack.chain.accounts[0]?.privateKey, close);
+    const { chain, baseUrl } = stack;
+    return createPlace({ ...chain, baseUrl, explorerUrl: explorer.url }, close);
   } catch (error) {
     await redis.stop();
     throw error;
   }
 }
 
-function describePlace(
-  rpcUrl: string,
-  gatewayUrl: string,
-  privateKey: Hex | undefined,
+function createPlace(
+  { rpcUrl, baseUrl, explorerUrl, accounts }: Pick<DevState, 'rpcUrl' | 'baseUrl' | 'explorerUrl' | 'accounts'>,
   close: () => Promise<void>,
 ): ChatPlace {
-  if (!privateKey) throw new Error('the devnet has no accounts');
-  return { rpcUrl, privateKey, resources: { weather: `${gatewayUrl}/api/weather` }, close };
+  const [account] = accounts;
+  if (!account) throw new Error('the devnet has no accounts');
+  return {
+    rpcUrl,
+    privateKey: account.privateKey,
+    resources: { weather: `${baseUrl}/api/weather` },
+    explorerUrl,
+    close,
+  };
 }

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 
+import { KIT_SETTINGS_USAGE } from '../settings/read-kit-settings.js';
+
 export const USAGE = `Usage: tollgate-chat [options]
 
 Talks with a model that has the agent kit's operations as its tools: balances, swaps, staking, lending, perps, payments.
@@ -15,6 +17,7 @@ Settings are environment variables; what is missing is asked for.
 
   RPC_URL             JSON-RPC endpoint of the chain
   WALLET_PRIVATE_KEY  key of the account that acts, or WALLET_PRIVATE_KEY_FILE, the path of a file with it
+${KIT_SETTINGS_USAGE}
   MODEL_PROVIDER      as --model, which goes before it
   MODEL_NAME          the model; each provider has a usual one
   MODEL_BASE_URL      another address of the provider, or of an OpenAI-compatible server

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
-
 import { parseModelProvider } from '../model-provider.js';
+import { readKitSettings } from '../settings/read-kit-settings.js';
+import { readSetting } from '../settings/read-setting.js';
 import type { ModelChoice } from './models/model-choice.js';
 import { PROVIDERS } from './models/providers.js';
 import { UsageError } from './read-arguments.js';
@@ -77,17 +77,20 @@ function parseBaseUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** A secret from `NAME` or from the file that `NAME_FILE` names; null where neither is set. @throws UsageError */
+/** A setting that may stand in a file; null where it is not set. @throws UsageError */
 function readSecret(env: NodeJS.ProcessEnv, name: string): string | null {
-  const value = env[name]?.trim();
-  if (value) return value;
-  const path = env[`${name}_FILE`];
-  if (!path) return null;
-  try {
-    return readFileSync(path, 'utf8').trim() || null;
-  } catch (error) {
-    throw new UsageError(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`);
-  }
+  const problems: string[] = [];
+  const value = readSetting(name, env, problems);
+  if (problems.length > 0) throw new UsageError(`${problems.join('; ')}.`);
+  return value || null;
+}
+
+/** Policy, payment store and explorer. @throws UsageError with every problem */
+export function readOptions(env: NodeJS.ProcessEnv): ReturnType<typeof readKitSettings> {
+  const problems: string[] = [];
+  const options = readKitSettings(env, problems);
+  if (problems.length > 0) throw new UsageError(`${problems.join('; ')}.`);
+  return options;
 }
 
 interface Asking extends Question {

@@ -2,6 +2,7 @@ import { createPublicClient, http } from 'viem';
 
 import { AgentKit } from '../agent-kit.js';
 import { AgentKitError } from '../agent-kit-error.js';
+import type { AgentKitOptions } from '../agent-kit-options.js';
 import { findRegistry } from '../registry/find-registry.js';
 import type { ChainRegistry } from '../registry/registry.js';
 import { createLangChainTools } from '../tools/langchain.js';
@@ -16,7 +17,7 @@ import { explainModelError } from './models/explain-model-error.js';
 import { describeModel, identifyModel, type ModelChoice } from './models/model-choice.js';
 import { OfflineModel } from './offline/offline-model.js';
 import { readArguments, USAGE, UsageError, type ChatArguments } from './read-arguments.js';
-import { LeftError, readModel, readWallet, type WalletSettings } from './read-settings.js';
+import { LeftError, readModel, readOptions, readWallet, type WalletSettings } from './read-settings.js';
 import { watchTransactions } from './sent-transactions.js';
 import { createSystemPrompt } from './system-prompt.js';
 import { openTerminal, type Terminal, type TerminalStreams } from './terminal.js';
@@ -26,6 +27,8 @@ import { TurnControl } from './turn-control.js';
 export interface ChatPlace extends WalletSettings {
   /** What may be paid for by its name alone: `weather` -> its URL. */
   resources: Readonly<Record<string, string>>;
+  /** Where links to transactions lead, unless `EXPLORER_URL` says otherwise. */
+  explorerUrl?: string;
   close(): Promise<void>;
 }
 
@@ -55,13 +58,23 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
       streams.output.write(USAGE);
       return 0;
     }
+    const { explorerUrl, ...kitOptions } = readOptions(options.env);
     place = (await options.openPlace?.()) ?? null;
     if (stop.aborted) return STOPPED;
     terminal = openTerminal(streams, stop);
     terminal.print(`Tollgate agent kit ${VERSION}`);
     const wallet = place ?? (await readWallet(options.env, terminal));
     const choice = await readModel(args.model, options.env, terminal);
-    await converse({ args, wallet, choice, terminal, resources: place?.resources ?? {}, options });
+    const links = explorerUrl ?? place?.explorerUrl;
+    await converse({
+      args,
+      wallet,
+      choice,
+      terminal,
+      resources: place?.resources ?? {},
+      kitOptions: { ...kitOptions, ...(links ? { explorerUrl: links } : {}) },
+      options,
+    });
     return 0;
   } catch (error) {
     if (error instanceof LeftError) return 0;
@@ -85,11 +98,21 @@ interface Conversation {
   choice: ModelChoice;
   terminal: Terminal;
   resources: Readonly<Record<string, string>>;
+  kitOptions: AgentKitOptions;
   options: ChatOptions;
 }
 
-async function converse({ args, wallet, choice, terminal, resources, options }: Conversation): Promise<void> {
+async function converse({
+  args,
+  wallet,
+  choice,
+  terminal,
+  resources,
+  kitOptions,
+  options,
+}: Conversation): Promise<void> {
   const kit = new AgentKit(wallet.privateKey, identifyModel(choice), {
+    ...kitOptions,
     rpcUrl: wallet.rpcUrl,
     executor: args.readOnly ? 'read-only' : 'direct',
   });

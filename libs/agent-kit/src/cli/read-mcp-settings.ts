@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { AgentKitError } from '../agent-kit-error.js';
+import type { AgentKitOptions } from '../agent-kit-options.js';
+import { KIT_SETTINGS_USAGE, readKitSettings, readStateDirectory } from '../settings/read-kit-settings.js';
+import { readSetting, type Environment } from '../settings/read-setting.js';
 
 export const USAGE = `Usage: tollgate-mcp [options]
 
@@ -18,7 +21,7 @@ Settings, as environment variables (or NAME_FILE with the path of a file that ho
 
   RPC_URL             JSON-RPC endpoint of the chain
   WALLET_PRIVATE_KEY  key of the account
-  TOLLGATE_STATE_DIR  where payments are kept, and where a running devnet is found (default: .tollgate)
+${KIT_SETTINGS_USAGE}
 
 Without RPC_URL it uses the devnet that runs here (npm run dev), and without a key that one's first account.
 `;
@@ -26,14 +29,13 @@ Without RPC_URL it uses the devnet that runs here (npm run dev), and without a k
 export interface McpSettings {
   rpcUrl: string;
   privateKey: string;
-  stateDirectory: string;
+  /** Policy, payment store, explorer. */
+  kit: Pick<AgentKitOptions, 'policy' | 'explorerUrl' | 'payments'>;
   isDevnet: boolean;
   readOnly: boolean;
   /** Writes are sent without a confirmation. */
   allowWrites: boolean;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * @returns the settings, or `help` when that was asked for.
@@ -45,12 +47,12 @@ export function readMcpSettings(args: readonly string[], env: Environment): McpS
   if (flags.help) return 'help';
   if (flags.readOnly && flags.yes) problems.push('--read-only and --yes exclude each other');
 
-  const stateDirectory = resolve(env['TOLLGATE_STATE_DIR'] ?? '.tollgate');
+  const kit = readKitSettings(env, problems);
   const given = {
     rpcUrl: readSetting('RPC_URL', env, problems),
     key: readSetting('WALLET_PRIVATE_KEY', env, problems),
   };
-  const devnet = given.rpcUrl === '' ? readDevnet(stateDirectory) : null;
+  const devnet = given.rpcUrl === '' ? readDevnet(readStateDirectory(env)) : null;
   const rpcUrl = given.rpcUrl ?? '';
   const settings = { rpcUrl: rpcUrl || devnet?.rpcUrl, privateKey: given.key || devnet?.privateKey };
   // Where a file could not be read, that is the problem already.
@@ -66,7 +68,7 @@ export function readMcpSettings(args: readonly string[], env: Environment): McpS
   return {
     rpcUrl: settings.rpcUrl,
     privateKey: settings.privateKey,
-    stateDirectory,
+    kit,
     isDevnet: devnet !== null,
     readOnly: flags.readOnly,
     allowWrites: flags.yes,
@@ -81,26 +83,6 @@ function readFlags(args: readonly string[], problems: string[]) {
     if (token.kind === 'positional') problems.push('it takes no arguments beside its options');
   }
   return { readOnly: values['read-only'] === true, yes: values.yes === true, help: values.help === true };
-}
-
-/** Empty where it is not set; undefined where it could not be read, which is then a problem. */
-function readSetting(name: string, env: Environment, problems: string[]): string | undefined {
-  const value = env[name]?.trim() ?? '';
-  const file = env[`${name}_FILE`]?.trim() ?? '';
-  if (file === '') return value;
-  if (value !== '') {
-    problems.push(`${name} and ${name}_FILE are both set`);
-    return undefined;
-  }
-  try {
-    const text = readFileSync(file, 'utf8').trim();
-    if (text === '') problems.push(`${name}_FILE is empty: ${resolve(file)}`);
-    return text === '' ? undefined : text;
-  } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    problems.push(`${name}_FILE cannot be read (${code}): ${resolve(file)}`);
-    return undefined;
-  }
 }
 
 /** The devnet writes this file for its tools, and removes it at its end. */

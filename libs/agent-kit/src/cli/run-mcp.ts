@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { FilePaymentStore } from '@tollgate/client/file-payment-store';
 
 import { AgentKit } from '../agent-kit.js';
 import { AgentKitError } from '../agent-kit-error.js';
@@ -60,11 +58,11 @@ export async function runMcp(
   return 0;
 }
 
-function createKit({ privateKey, rpcUrl, readOnly, stateDirectory }: McpSettings): AgentKit {
+function createKit({ privateKey, rpcUrl, readOnly, kit }: McpSettings): AgentKit {
   return new AgentKit(privateKey, 'offline', {
     rpcUrl,
     executor: readOnly ? 'read-only' : 'direct',
-    payments: { store: new FilePaymentStore(join(stateDirectory, 'payments')) },
+    ...kit,
   });
 }
 
