@@ -81,11 +81,13 @@ export interface StepRecord extends PlannedStep {
   mined: MinedAttempt | null;
   /** The step was not needed: its effect held already. */
   skipped: boolean;
+  /** The step is given up after it took its nonce: what is still signed for it is of kind `cancel`. */
+  voided: boolean;
 }
 
 /** How a job will end once what it has in flight is settled. */
 export interface Ending {
-  state: Extract<FinalState, 'CANCELLED' | 'PLAN_FAILED' | 'REVERTED'>;
+  state: Extract<FinalState, 'CANCELLED' | 'PLAN_FAILED' | 'REVERTED' | 'REJECTED'>;
   failure: JobFailure;
   /** The steps that take back what the job left behind (allowances) are in the plan now. */
   undoing: boolean;

@@ -20,8 +20,10 @@ export type RefusalReason =
   | 'lane_full'
   /** The job is about to end: no new step begins. */
   | 'ending'
-  /** Another attempt was stored first. */
+  /** Another attempt was stored first, or the step stands in another block by now. */
   | 'lost_race'
+  /** The attempt has another nonce than the step. */
+  | 'wrong_nonce'
   /** The plan's floors are not the ones that were agreed to. */
   | 'floors_changed'
   /** Who submits a job cannot approve it. */
@@ -110,9 +112,6 @@ export interface PutAttemptRequest extends StepWrite {
   attempt: Pick<Attempt, 'kind' | 'hash' | 'maxFeePerGas' | 'maxPriorityFeePerGas'> & { raw: Hex };
 }
 
-/** `lost_race` comes with no bytes: read the job, and send what is stored. */
-export type PutAttemptResult = Transition;
-
 export interface MarkBroadcastRequest extends StepWrite {
   hash: Hex;
 }
@@ -130,6 +129,8 @@ export interface FinishStepRequest extends StepWrite {
   /** The block whose depth suffices. */
   blockHash: Hex;
 }
+
+export type FailStepRequest = FinishStepRequest & EndRequest;
 
 /** `cancelling`: a transaction is in flight; a transfer to the wallet itself takes its nonce, and whichever mines decides. */
 export type CancelResult =
@@ -167,6 +168,8 @@ export interface LaneStatus {
   /** Why nothing new may be sent until the chain was compared; null: all is well. */
   frozen: 'restarted' | 'lost' | 'chain_ahead' | null;
   paused: JobFailure | null;
+  /** Names this run of the server; `thaw` says with it under which run the chain was asked. */
+  run: string | null;
   lease: { owner: string; token: number; untilMs: number } | null;
   openJobs: number;
   /** Steps with a nonce that are not mined. */

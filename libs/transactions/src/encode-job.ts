@@ -1,0 +1,41 @@
+import type { AllowanceHolds, JobFailure, JsonValue, PlannedStep } from './job.js';
+
+const MAX_TEXT = 1000;
+const MAX_JSON_BYTES = 256 * 1024;
+
+/** A failure as it is stored; long texts, which the chain may have chosen, are cut. */
+export function encodeFailure({ code, message, suggestion }: JobFailure): string {
+  return encodeJson({
+    code: code.slice(0, 64),
+    message: message.slice(0, MAX_TEXT),
+    suggestion: suggestion.slice(0, MAX_TEXT),
+  });
+}
+
+/** A step as it is stored: numbers of any size are decimal text. */
+export function encodeStep({ label, to, data, value, gas, holdsIf, failures }: PlannedStep): string {
+  return encodeJson({
+    label: label.slice(0, MAX_TEXT),
+    to,
+    data,
+    value: value.toString(),
+    gas: gas.toString(),
+    ...(holdsIf && { holdsIf: encodeCondition(holdsIf) }),
+    ...(failures !== undefined && { failures }),
+  });
+}
+
+function encodeCondition({ kind, token, owner, spender, amount }: AllowanceHolds): JsonValue {
+  return { kind, token, owner, spender, amount: amount.toString() };
+}
+
+/**
+ * JSON of bounded size.
+ * @throws TypeError when it is larger than 256 KiB, or no JSON.
+ */
+export function encodeJson(value: JsonValue): string {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) throw new TypeError('this is not JSON');
+  if (Buffer.byteLength(text) > MAX_JSON_BYTES) throw new TypeError('this is too large for the journal');
+  return text;
+}

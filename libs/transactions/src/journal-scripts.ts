@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+
+import { ABANDON_JOB_LUA } from './scripts/abandon-job.lua.js';
+import { ADOPT_LUA } from './scripts/adopt.lua.js';
+import { APPROVE_LUA } from './scripts/approve.lua.js';
+import { CANCEL_LUA } from './scripts/cancel.lua.js';
+import { CLAIM_KEY_LUA } from './scripts/claim-key.lua.js';
+import { FAIL_PLAN_LUA } from './scripts/fail-plan.lua.js';
+import { FAIL_STEP_LUA } from './scripts/fail-step.lua.js';
+import { FINISH_STEP_LUA } from './scripts/finish-step.lua.js';
+import { GIVE_BACK_SPENDING_LUA } from './scripts/give-back-spending.lua.js';
+import { GUARD_LANE_LUA } from './scripts/guard-lane.lua.js';
+import { LOCK_APPROVALS_LUA } from './scripts/lock-approvals.lua.js';
+import { MARK_BROADCAST_LUA } from './scripts/mark-broadcast.lua.js';
+import { MARK_MINED_LUA } from './scripts/mark-mined.lua.js';
+import { MOVE_CONSUMER_LUA } from './scripts/move-consumer.lua.js';
+import { NEED_OPERATOR_LUA } from './scripts/need-operator.lua.js';
+import { PAUSE_LANE_LUA, RESUME_LANE_LUA } from './scripts/pause-lane.lua.js';
+import { PUT_ATTEMPT_LUA } from './scripts/put-attempt.lua.js';
+import { PUT_DETAIL_LUA } from './scripts/put-detail.lua.js';
+import { PUT_PLAN_LUA } from './scripts/put-plan.lua.js';
+import { REJECT_LUA } from './scripts/reject.lua.js';
+import { RESERVE_SPENDING_LUA } from './scripts/reserve-spending.lua.js';
+import { RESERVE_LUA } from './scripts/reserve.lua.js';
+import { RESUME_JOB_LUA } from './scripts/resume-job.lua.js';
+import { SKIP_STEP_LUA } from './scripts/skip-step.lua.js';
+import { SUBMIT_LUA } from './scripts/submit.lua.js';
+import { RELEASE_LEASE_LUA, RENEW_LEASE_LUA, TAKE_LEASE_LUA } from './scripts/take-lease.lua.js';
+import { THAW_LUA } from './scripts/thaw.lua.js';
+import { UNMINE_LUA } from './scripts/unmine.lua.js';
+
+const sources = {
+  abandonJob: ABANDON_JOB_LUA,
+  adopt: ADOPT_LUA,
+  approve: APPROVE_LUA,
+  cancel: CANCEL_LUA,
+  claimKey: CLAIM_KEY_LUA,
+  failPlan: FAIL_PLAN_LUA,
+  failStep: FAIL_STEP_LUA,
+  finishStep: FINISH_STEP_LUA,
+  giveBackSpending: GIVE_BACK_SPENDING_LUA,
+  guardLane: GUARD_LANE_LUA,
+  lockApprovals: LOCK_APPROVALS_LUA,
+  markBroadcast: MARK_BROADCAST_LUA,
+  markMined: MARK_MINED_LUA,
+  moveConsumer: MOVE_CONSUMER_LUA,
+  needOperator: NEED_OPERATOR_LUA,
+  pauseLane: PAUSE_LANE_LUA,
+  resumeLane: RESUME_LANE_LUA,
+  putAttempt: PUT_ATTEMPT_LUA,
+  putDetail: PUT_DETAIL_LUA,
+  putPlan: PUT_PLAN_LUA,
+  reject: REJECT_LUA,
+  reserve: RESERVE_LUA,
+  reserveSpending: RESERVE_SPENDING_LUA,
+  resumeJob: RESUME_JOB_LUA,
+  skipStep: SKIP_STEP_LUA,
+  submit: SUBMIT_LUA,
+  takeLease: TAKE_LEASE_LUA,
+  renewLease: RENEW_LEASE_LUA,
+  releaseLease: RELEASE_LEASE_LUA,
+  thaw: THAW_LUA,
+  unmine: UNMINE_LUA,
+} as const;
+
+export type ScriptName = keyof typeof sources;
+
+/** Every transition of the journal, by the name Redis's script cache knows it. */
+export const JOURNAL_SCRIPTS = Object.fromEntries(
+  Object.entries(sources).map(([name, lua]) => [name, { lua, sha: createHash('sha1').update(lua).digest('hex') }]),
+) as Record<ScriptName, { lua: string; sha: string }>;

@@ -1,0 +1,102 @@
+import { isHash } from '@tollgate/protocol';
+import type { Cluster, Redis } from 'ioredis';
+
+import type { LaneId } from './job.js';
+import { EVENT_TYPES, type JobEvent } from './job-event.js';
+import { JournalError } from './journal-error.js';
+import { consumersKey, eventsKey, laneKey } from './keys.js';
+import { parseFailure, parseState } from './parse-job.js';
+import type { ScriptRunner } from './script-runner.js';
+
+/**
+ * The events of all lanes. A consumer reads from its position, does what it does with them, and then moves its position:
+ * it gets each event at least once, under the same id. Nothing is trimmed that a known consumer has not passed.
+ */
+export class Outbox {
+  constructor(
+    private readonly redis: Redis | Cluster,
+    private readonly runner: ScriptRunner,
+  ) {}
+
+  /** Makes a consumer known, at the oldest event that is kept; answers its position where it was known already. */
+  async addConsumer(lane: LaneId, consumer: string): Promise<number> {
+    return this.#move(lane, consumer, '');
+  }
+
+  /** The consumer has everything up to this sequence. Never goes back. */
+  async acknowledge(lane: LaneId, consumer: string, sequence: number): Promise<void> {
+    await this.#move(lane, consumer, sequence);
+  }
+
+  /** Forgets a consumer, so that its position holds nothing back. */
+  async removeConsumer(lane: LaneId, consumer: string): Promise<void> {
+    await this.runner.within(this.redis.hdel(consumersKey(lane), consumer));
+  }
+
+  /** How far each consumer of a lane has come. */
+  async readPositions(lane: LaneId): Promise<Record<string, number>> {
+    const positions = await this.runner.within(this.redis.hgetall(consumersKey(lane)));
+    return Object.fromEntries(Object.entries(positions).map(([name, position]) => [name, Number(position)]));
+  }
+
+  /** Up to `count` events after a sequence, in order; those that were trimmed are left out. */
+  async read(lane: LaneId, { after, count = 100 }: { after: number; count?: number }): Promise<JobEvent[]> {
+    const entries = await this.runner.within(this.redis.xrange(eventsKey(lane), `${after + 1}-0`, '+', 'COUNT', count));
+    return entries.map(([id, fields]) => parseEvent(lane, id, fields));
+  }
+
+  /**
+   * Hands the next events to `handle` one after the other, and moves the consumer past each that it was done with.
+   * Answers how many there were; an error of `handle` is thrown on, and the event comes again next time.
+   */
+  async deliver(
+    lane: LaneId,
+    consumer: string,
+    handle: (event: JobEvent) => Promise<void>,
+    count = 100,
+  ): Promise<number> {
+    const events = await this.read(lane, { after: await this.addConsumer(lane, consumer), count });
+    for (const event of events) {
+      await handle(event);
+      await this.acknowledge(lane, consumer, event.sequence);
+    }
+    return events.length;
+  }
+
+  async #move(lane: LaneId, consumer: string, sequence: number | ''): Promise<number> {
+    if (!/^[\w.:-]{1,128}$/.test(consumer))
+      throw new TypeError('a consumer is named by 1 to 128 letters, digits or .:_-');
+    const [position] = await this.runner.run('moveConsumer', [laneKey(lane)], [consumer, sequence]);
+    return Number(position);
+  }
+}
+
+/** The sequence in an event's id, from which its lane's later events can be read; null when it is no event id. */
+export function readEventId(id: string): { jobId: string; sequence: number } | null {
+  const [, jobId, sequence] = /^(j[0-9a-f]{8}-[0-9a-f]{24}):[A-Z_]+:(\d{1,15})$/.exec(id) ?? [];
+  return jobId === undefined || sequence === undefined ? null : { jobId, sequence: Number(sequence) };
+}
+
+function parseEvent(lane: LaneId, id: string, flat: readonly string[]): JobEvent {
+  const fields = new Map<string, string>();
+  for (let index = 0; index + 1 < flat.length; index += 2) fields.set(flat[index] ?? '', flat[index + 1] ?? '');
+  const text = (name: string): string => fields.get(name) ?? '';
+  const type = EVENT_TYPES.find((one) => one === text('type'));
+  if (!type)
+    throw new JournalError('journal_unreadable', `Event ${id} cannot be read.`, 'Look at its stream in Redis.');
+  const [jobId, state, sequence] = [text('job'), parseState(text('state')), Number.parseInt(id, 10)];
+  const [txHash, error] = [fields.get('tx'), fields.get('error')];
+  return {
+    id: `${jobId}:${state}:${sequence}`,
+    sequence,
+    type,
+    jobId,
+    state,
+    operation: text('operation'),
+    lane,
+    keyId: text('key'),
+    atMs: Number(text('at')),
+    ...(isHash(txHash) && { txHash }),
+    ...(error !== undefined && { error: parseFailure(error) }),
+  };
+}

@@ -1,0 +1,198 @@
+import { isAddress, isHash, type Hex } from '@tollgate/protocol';
+
+import {
+  JOB_STATES,
+  type AllowanceHolds,
+  type Attempt,
+  type Ending,
+  type JobFailure,
+  type JobRecord,
+  type JobState,
+  type JsonValue,
+  type LaneId,
+  type MinedAttempt,
+  type PlannedStep,
+  type StepRecord,
+} from './job.js';
+import { JournalError } from './journal-error.js';
+
+type Fields = Readonly<Record<string, string>>;
+type JsonObject = Readonly<Record<string, JsonValue | undefined>>;
+
+/**
+ * Reads a job from the fields of its hash; null when there are none.
+ * @throws JournalError `journal_unreadable` when they are not what the journal writes.
+ */
+export function parseJob(lane: LaneId, id: string, fields: Fields): JobRecord | null {
+  if (Object.keys(fields).length === 0) return null;
+  try {
+    return readJob(lane, id, fields);
+  } catch (error) {
+    throw new JournalError('journal_unreadable', `Job ${id} cannot be read.`, 'Look at its hash in Redis.', {
+      cause: error,
+    });
+  }
+}
+
+function readJob(lane: LaneId, id: string, fields: Fields): JobRecord {
+  const body = asObject(JSON.parse(text(fields, 'body')));
+  const count = integer(text(fields, 'steps'));
+  const { input, wallet, retryOf } = body;
+  return {
+    id,
+    lane,
+    operation: text(fields, 'operation'),
+    input: input ?? null,
+    wallet: asText(wallet),
+    keyId: text(fields, 'keyId'),
+    fingerprint: text(fields, 'fingerprint'),
+    submittedAtMs: integer(text(fields, 'submittedAt')),
+    updatedAtMs: integer(text(fields, 'at')),
+    endedAtMs: fields['endedAt'] === undefined ? null : integer(fields['endedAt']),
+    retryOf: retryOf === undefined ? null : asText(retryOf),
+    state: parseState(text(fields, 'state')),
+    stepIndex: integer(text(fields, 'step')),
+    steps: Array.from({ length: count }, (_, index) => readStep(fields, index)),
+    plan: fields['plan'] === undefined ? null : (JSON.parse(fields['plan']) as JsonValue),
+    approval:
+      fields['needsApproval'] === '1'
+        ? {
+            floorsHash: text(fields, 'floorsHash'),
+            approvedBy: fields['approvedHash'] === fields['floorsHash'] ? text(fields, 'approvedBy') : null,
+          }
+        : null,
+    ending: readEnding(fields),
+    failure: fields['failure'] === undefined ? null : parseFailure(fields['failure']),
+    details: readDetails(fields),
+  };
+}
+
+function readStep(fields: Fields, index: number): StepRecord {
+  const nonce = fields[`nonce:${index}`];
+  const attempts = integer(fields[`attempts:${index}`] ?? '0');
+  return {
+    ...parseStep(text(fields, `step:${index}`)),
+    nonce: nonce === undefined ? null : integer(nonce),
+    attempts: Array.from({ length: attempts }, (_, attempt) =>
+      parseAttempt(text(fields, `attempt:${index}:${attempt}`), fields[`sent:${index}:${attempt}`]),
+    ),
+    mined: parseMined(fields[`mined:${index}`]),
+    skipped: fields[`skipped:${index}`] === '1',
+    voided: fields[`void:${index}`] === '1',
+  };
+}
+
+function parseStep(line: string): PlannedStep {
+  const { label, to, data, value, gas, holdsIf, failures } = asObject(JSON.parse(line));
+  return {
+    label: asText(label),
+    to: asAddress(to),
+    data: asHex(data),
+    value: asAmount(value),
+    gas: asAmount(gas),
+    ...(holdsIf !== undefined && { holdsIf: parseCondition(asObject(holdsIf)) }),
+    ...(failures !== undefined && { failures }),
+  };
+}
+
+function parseCondition({ kind, token, owner, spender, amount }: JsonObject): AllowanceHolds {
+  if (kind !== 'allowance') throw new TypeError('unknown kind of condition');
+  return {
+    kind,
+    token: asAddress(token),
+    owner: asAddress(owner),
+    spender: asAddress(spender),
+    amount: asAmount(amount),
+  };
+}
+
+function parseAttempt(line: string, sentAt: string | undefined): Attempt {
+  const [kind, hash, maxFee, maxPriorityFee, signedAt, raw] = line.split(' ');
+  if (kind !== 'first' && kind !== 'replacement' && kind !== 'cancel') throw new TypeError('unknown kind of attempt');
+  return {
+    kind,
+    hash: asHash(hash),
+    raw: raw === '-' ? null : asHex(raw),
+    maxFeePerGas: asAmount(maxFee),
+    maxPriorityFeePerGas: asAmount(maxPriorityFee),
+    signedAtMs: integer(signedAt),
+    sentAtMs: sentAt === undefined ? null : integer(sentAt),
+  };
+}
+
+function parseMined(line: string | undefined): MinedAttempt | null {
+  if (line === undefined) return null;
+  const [hash, blockNumber, blockHash] = line.split(' ');
+  return { hash: asHash(hash), blockNumber: integer(blockNumber), blockHash: asHash(blockHash) };
+}
+
+function readEnding(fields: Fields): Ending | null {
+  const state = fields['endingState'];
+  if (state === undefined) return null;
+  if (state !== 'CANCELLED' && state !== 'PLAN_FAILED' && state !== 'REVERTED' && state !== 'REJECTED') {
+    throw new TypeError('unknown ending');
+  }
+  return { state, failure: parseFailure(text(fields, 'endingFailure')), undoing: fields['undoing'] === '1' };
+}
+
+function readDetails(fields: Fields): Record<string, JsonValue> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      name.startsWith('detail:') ? [[name.slice(7), JSON.parse(value) as JsonValue]] : [],
+    ),
+  );
+}
+
+/** Reads a failure as it is stored. */
+export function parseFailure(line: string): JobFailure {
+  const { code, message, suggestion } = asObject(JSON.parse(line));
+  return { code: asText(code), message: asText(message), suggestion: asText(suggestion) };
+}
+
+/** Reads a job's state. */
+export function parseState(state: string | undefined): JobState {
+  const found = JOB_STATES.find((one) => one === state);
+  if (!found) throw new TypeError('unknown state');
+  return found;
+}
+
+function text(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (value === undefined) throw new TypeError(`${name} is missing`);
+  return value;
+}
+
+function integer(value: string | undefined): number {
+  if (!/^\d{1,16}$/.test(value ?? '')) throw new TypeError('expected an integer');
+  return Number(value);
+}
+
+function asObject(value: unknown): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('expected an object');
+  return value as JsonObject;
+}
+
+function asText(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('expected text');
+  return value;
+}
+
+function asAmount(value: unknown): bigint {
+  if (typeof value !== 'string' || !/^\d{1,78}$/.test(value)) throw new TypeError('expected an amount');
+  return BigInt(value);
+}
+
+function asAddress(value: unknown): Hex {
+  if (!isAddress(value)) throw new TypeError('expected an address');
+  return value;
+}
+
+function asHash(value: unknown): Hex {
+  if (!isHash(value)) throw new TypeError('expected a hash');
+  return value;
+}
+
+function asHex(value: unknown): Hex {
+  if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(value)) throw new TypeError('expected bytes');
+  return value as Hex;
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Hex } from '@tollgate/protocol';
+
+import type { JobFailure, LaneId, PlannedStep } from './job.js';
+import type { Journal } from './journal.js';
+import { createLaneId } from './lane-id.js';
+import type { PutAttemptRequest, StepWrite, SubmitRequest } from './transition.js';
+
+// Data for tests: jobs and plans that mean nothing.
+
+export const FAILURE: JobFailure = { code: 'SLIPPAGE', message: 'The price moved.', suggestion: 'Try again.' };
+
+export const sampleHash = (): Hex => `0x${randomBytes(32).toString('hex')}`;
+
+export const sampleLane = (): LaneId => createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
+
+export const sampleStep = (label = 'Swap 1 USDC for WSEI'): PlannedStep => ({
+  label,
+  to: `0x${'ab'.repeat(20)}`,
+  data: '0x',
+  value: 2n ** 200n,
+  gas: 90_000n,
+});
+
+export function sampleRequest(lane: LaneId, changes: Partial<SubmitRequest> = {}): SubmitRequest {
+  return {
+    lane,
+    operation: 'swap',
+    input: { amount: '1', nested: { empty: [], tiny: 1e-18 } },
+    wallet: 'main',
+    keyId: 'key-1',
+    idempotencyKey: randomBytes(8).toString('hex'),
+    fingerprint: 'print',
+    ...changes,
+  };
+}
+
+export function sampleAttempt(kind: 'first' | 'replacement' | 'cancel' = 'first'): PutAttemptRequest['attempt'] {
+  return { kind, hash: sampleHash(), raw: `0x02${'cd'.repeat(120)}`, maxFeePerGas: 10n, maxPriorityFeePerGas: 1n };
+}
+
+/** Accepts a job and answers what a worker names with each write on its first step. */
+export async function submitSample(
+  journal: Journal,
+  lane: LaneId,
+  token: number,
+  changes: Partial<SubmitRequest> = {},
+): Promise<StepWrite> {
+  const result = await journal.submit(sampleRequest(lane, changes));
+  if (result.outcome !== 'accepted') throw new Error(`the job was not accepted: ${JSON.stringify(result)}`);
+  return { jobId: result.jobId, stepIndex: 0, token };
+}
+
+/** Plans a job: as many steps as labels. */
+export async function planSample(
+  journal: Journal,
+  write: StepWrite,
+  labels: readonly string[] = ['swap'],
+): Promise<void> {
+  const steps = labels.map((label) => sampleStep(label));
+  await journal.putPlan({ ...write, steps, plan: { preview: 'p' }, floorsHash: 'f', needsApproval: false });
+}

@@ -1,0 +1,23 @@
+/** Amounts are decimal text without leading zeros: a token's base units pass what a number of Lua holds exactly. */
+export const AMOUNT_LUA = /* lua */ `
+local function is_less(a, b)
+  if #a ~= #b then return #a < #b end
+  return a < b
+end
+
+local function combine(a, b, sign)
+  local digits, carry = {}, 0
+  for place = 0, math.max(#a, #b) do
+    local one, other = string.byte(a, #a - place) or 48, string.byte(b, #b - place) or 48
+    local sum = one - 48 + sign * (other - 48) + carry
+    carry = math.floor(sum / 10)
+    digits[#digits + 1] = sum - carry * 10
+  end
+  local result = string.gsub(string.reverse(table.concat(digits)), '^0+', '')
+  return result == '' and '0' or result
+end
+
+local function add(a, b) return combine(a, b, 1) end
+-- Never below nothing: a counter that began anew may be smaller than what is given back.
+local function subtract(a, b) return is_less(a, b) and '0' or combine(a, b, -1) end
+`;

@@ -1,0 +1,22 @@
+import { JOB_LUA } from './job.lua.js';
+
+/**
+ * KEYS lane, job; ARGV floors hash, key id of who agrees. Answers a transition.
+ *
+ * Atomic: comparing the floors with those agreed to, and letting the job go on. If a new plan came between, somebody
+ * would have agreed to a price that he never saw.
+ */
+export const APPROVE_LUA = /* lua */ `${JOB_LUA}
+local job = redis.call('HMGET', JOB, 'state', 'keyId', 'floorsHash', 'approvedHash')
+local state = job[1]
+if not state then return refused('not_found') end
+if job[2] == ARGV[2] then return refused('own_job', state) end
+if state ~= 'AWAITING_APPROVAL' then
+  if job[4] == ARGV[1] and not FINAL[state] then return unchanged(state) end
+  return refused('wrong_state', state)
+end
+if job[3] ~= ARGV[1] then return refused('floors_changed', state) end
+redis.call('HSET', JOB, 'approvedHash', ARGV[1], 'approvedBy', ARGV[2])
+set_state('PLANNED')
+return done('PLANNED')
+`;

@@ -1,0 +1,18 @@
+/**
+ * KEYS the idempotency key's; ARGV job id, fingerprint, lifetime ms. Answers {now, job id, fingerprint, claimed at}: the
+ * first claim's.
+ *
+ * Atomic: seeing that the key is new and taking it. If another request came between, one key would make a job in each of
+ * two wallets.
+ */
+export const CLAIM_KEY_LUA = /* lua */ `
+local time = redis.call('TIME')
+local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+local known = redis.call('GET', KEYS[1])
+if not known then
+  redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. now, 'PX', ARGV[3])
+  return {now, ARGV[1], ARGV[2], now}
+end
+local id, fingerprint, at = string.match(known, '^(%S+) (%S+) (%d+)$')
+return {now, id, fingerprint, at}
+`;

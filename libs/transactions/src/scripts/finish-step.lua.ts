@@ -1,0 +1,25 @@
+import { WORKER_LUA } from './job.lua.js';
+
+/**
+ * KEYS lane, job; ARGV token, step, hash of the block that is deep enough. Answers a transition.
+ *
+ * Atomic: seeing in which block which attempt was mined, going on or ending the job, and the events. If a reorganisation
+ * came between, a job would end whose transaction is gone; if a crash did, its end would never be reported.
+ */
+export const FINISH_STEP_LUA = /* lua */ `${WORKER_LUA}
+if is_past then return unchanged(state) end
+if is_other then return refused('wrong_step', state) end
+if state ~= 'MINED' then return refused('wrong_state', state) end
+local mined = mined_at(step)
+if mined.block ~= ARGV[3] then return refused('lost_race', state) end
+redis.call('ZREM', key('flight'), flight_name(step))
+emit('transactionConfirmed', 'MINED', mined.hash)
+if find_attempt(step, mined.hash).kind ~= 'cancel' then return done(advance(step)) end
+
+if undoing or step == '0' then return done(end_as_meant()) end
+-- Earlier steps may have left allowances behind: the worker takes them back before the job ends.
+redis.call('HSET', JOB, 'step', text(tonumber(step) + 1))
+write_steps(tonumber(step) + 1, #ARGV + 1)
+set_state('PLANNED')
+return done('PLANNED')
+`;

@@ -1,0 +1,178 @@
+import { AMOUNT_LUA } from './amount.lua.js';
+import { LANE_LUA } from './lane.lua.js';
+
+/** Opens every script of a job. KEYS[2] is the job's hash; a script that goes through many jobs sets JOB and ID itself. */
+export const JOB_LUA = /* lua */ `${LANE_LUA}${AMOUNT_LUA}
+local JOB, ID = KEYS[2], KEYS[2] and string.sub(KEYS[2], #ROOT + 5)
+local FINAL = {FINAL = true, REVERTED = true, CANCELLED = true, REJECTED = true, PLAN_FAILED = true}
+
+local function done(state) return {text(now), 'done', state} end
+local function unchanged(state) return {text(now), 'unchanged', state} end
+
+local function set_state(state) redis.call('HSET', JOB, 'state', state, 'at', text(now)) end
+
+local function flight_name(step) return ID .. '/' .. step end
+
+-- An event's place in the stream is its sequence, so that its id says from where to read on.
+local function emit(event, state, hash, failure)
+  local sequence = text(redis.call('HINCRBY', LANE, 'sequence', 1))
+  local of = redis.call('HMGET', JOB, 'operation', 'keyId')
+  local entry = {sequence .. '-0', 'type', event, 'job', ID, 'state', state, 'operation', of[1], 'key', of[2], 'at', text(now)}
+  if hash then table.insert(entry, 'tx') table.insert(entry, hash) end
+  if failure then table.insert(entry, 'error') table.insert(entry, failure) end
+  if redis.call('EXISTS', key('consumers')) == 1 then
+    redis.call('XADD', key('events'), unpack(entry))
+  else
+    redis.call('XADD', key('events'), 'MAXLEN', '=', redis.call('HGET', LANE, 'eventsKept') or '10000', unpack(entry))
+  end
+end
+
+local function give_back()
+  local counted = redis.call('HGET', JOB, 'spending')
+  if not counted then return end
+  local day = string.match(counted, '^(%d+)')
+  for asset, amount in string.gmatch(counted, '([^ =]+)=(%d+)') do
+    local total = redis.call('HGET', key('spent:' .. day), asset)
+    -- A counter that has expired has nothing to give back to.
+    if total then redis.call('HSET', key('spent:' .. day), asset, subtract(total, amount)) end
+  end
+  redis.call('HDEL', JOB, 'spending')
+end
+
+local function forget(id)
+  local job = key('job:' .. id)
+  local known = redis.call('HMGET', job, 'idempotency', 'claimedAt')
+  redis.call('HDEL', key('idempotency'), known[1] or '')
+  redis.call('DEL', job)
+  redis.call('ZREM', key('ended'), id)
+  redis.call('ZREM', key('jobs'), id)
+  local until_ms = tonumber(redis.call('HGET', LANE, 'forgottenUntil') or '0')
+  redis.call('HSET', LANE, 'forgottenUntil', text(math.max(until_ms, tonumber(known[2] or '0'))))
+end
+
+-- A few at every end, so that no call is long and the number of ended jobs stays bounded.
+local function forget_ended()
+  local kept = redis.call('HMGET', LANE, 'retentionMs', 'jobsKept')
+  if not kept[1] then return end
+  local excess = redis.call('ZCARD', key('ended')) - tonumber(kept[2])
+  local oldest = redis.call('ZRANGE', key('ended'), 0, 9, 'WITHSCORES')
+  for index = 1, #oldest, 2 do
+    if (index + 1) / 2 <= excess or tonumber(oldest[index + 1]) < now - tonumber(kept[1]) then forget(oldest[index]) end
+  end
+end
+
+local function attempt_at(step, index)
+  local line = redis.call('HGET', JOB, 'attempt:' .. step .. ':' .. index)
+  if not line then return nil end
+  local kind, hash = string.match(line, '^(%a+) (%w+) ')
+  return {kind = kind, hash = hash, line = line}
+end
+
+local function attempt_count(step) return tonumber(redis.call('HGET', JOB, 'attempts:' .. step) or '0') end
+
+local function find_attempt(step, hash)
+  for index = 0, attempt_count(step) - 1 do
+    local attempt = attempt_at(step, index)
+    if attempt.hash == hash then
+      attempt.index = index
+      return attempt
+    end
+  end
+end
+
+local function mined_at(step)
+  local hash, number, block = string.match(redis.call('HGET', JOB, 'mined:' .. step) or '', '^(%w+) (%d+) (%w+)$')
+  return hash and {hash = hash, number = number, block = block}
+end
+
+-- What was signed is of no use once the job has ended, and it is most of a job's bytes.
+local function drop_signed_bytes()
+  for step = 0, tonumber(redis.call('HGET', JOB, 'step')) do
+    for index = 0, attempt_count(step) - 1 do
+      local line = attempt_at(step, index).line
+      redis.call('HSET', JOB, 'attempt:' .. step .. ':' .. index, (string.gsub(line, ' %w+$', ' -')))
+    end
+  end
+end
+
+local function end_job(state, failure, gives_back)
+  if gives_back then give_back() end
+  local job = redis.call('HMGET', JOB, 'locks', 'step')
+  for scope in string.gmatch(job[1] or '', '%S+') do
+    if redis.call('HGET', key('approvals'), scope) == ID then redis.call('HDEL', key('approvals'), scope) end
+  end
+  drop_signed_bytes()
+  redis.call('HDEL', JOB, 'locks', 'endingState', 'endingFailure', 'endingGivesBack', 'undoing', 'parkedState', 'spending')
+  redis.call('HSET', JOB, 'state', state, 'at', text(now), 'endedAt', text(now))
+  if failure then redis.call('HSET', JOB, 'failure', failure) end
+  redis.call('ZREM', key('open'), ID)
+  redis.call('ZREM', key('flight'), flight_name(job[2]))
+  redis.call('ZREM', key('unmined'), flight_name(job[2]))
+  redis.call('ZADD', key('ended'), text(now), ID)
+  local mined = mined_at(job[2])
+  emit(state == 'FINAL' and 'jobCompleted' or 'transactionFailed', state, mined and mined.hash, failure)
+  forget_ended()
+end
+
+local function end_as_meant()
+  local ending = redis.call('HMGET', JOB, 'endingState', 'endingFailure', 'endingGivesBack')
+  end_job(ending[1], ending[2], ending[3] == '1')
+  return ending[1]
+end
+
+local function set_ending(state, failure, gives_back)
+  redis.call('HSET', JOB, 'endingState', state, 'endingFailure', failure, 'endingGivesBack', gives_back)
+end
+
+-- Writes ARGV[from] and what follows as the steps from the given one on; what stood there before is gone.
+local function write_steps(first, from)
+  local before = tonumber(redis.call('HGET', JOB, 'steps') or '0')
+  local count = first + #ARGV - from + 1
+  for index = count, before - 1 do redis.call('HDEL', JOB, 'step:' .. text(index)) end
+  for index = from, #ARGV do redis.call('HSET', JOB, 'step:' .. text(first + index - from), ARGV[index]) end
+  redis.call('HSET', JOB, 'steps', text(count))
+end
+
+local function begin_undo(step, from, state, failure, gives_back)
+  set_ending(state, failure, gives_back)
+  write_steps(step, from)
+  redis.call('HSET', JOB, 'undoing', '1', 'step', text(step))
+  set_state('PLANNED')
+  return 'PLANNED'
+end
+
+-- The step is over: the next one, or the end.
+local function advance(step)
+  local job = redis.call('HMGET', JOB, 'steps', 'undoing')
+  local following = tonumber(step) + 1
+  if following < tonumber(job[1]) then
+    redis.call('HSET', JOB, 'step', text(following))
+    set_state('PLANNED')
+    return 'PLANNED'
+  end
+  if job[2] then return end_as_meant() end
+  end_job('FINAL', nil, false)
+  return 'FINAL'
+end
+
+local function park(failure)
+  local job = redis.call('HMGET', JOB, 'state', 'step')
+  redis.call('HSET', JOB, 'parkedState', job[1], 'failure', failure)
+  redis.call('ZREM', key('open'), ID)
+  redis.call('ZREM', key('flight'), flight_name(job[2]))
+  redis.call('ZREM', key('unmined'), flight_name(job[2]))
+  set_state('NEEDS_OPERATOR')
+  emit('jobNeedsOperator', 'NEEDS_OPERATOR', nil, failure)
+end
+`;
+
+/** Opens the scripts that a worker calls: ARGV[1] the lease's token, ARGV[2] the step it believes to work on. */
+export const WORKER_LUA = /* lua */ `${JOB_LUA}
+local step = ARGV[2]
+local job = redis.call('HMGET', JOB, 'state', 'step', 'steps', 'endingState', 'undoing')
+local state, at_step, steps, ending, undoing = job[1], job[2], tonumber(job[3] or '0'), job[4], job[5]
+if not state then return refused('not_found') end
+if is_stale(ARGV[1]) then return refused('stale_token', state) end
+local is_past = FINAL[state] or tonumber(at_step) > tonumber(step)
+local is_other = at_step ~= step
+`;

@@ -1,0 +1,26 @@
+/**
+ * Opens every script of a lane. KEYS[1] is the lane's own hash; whatever else a script touches is named after it and
+ * has the same hash tag, so one server of a cluster has it all.
+ */
+export const LANE_LUA = /* lua */ `
+local LANE = KEYS[1]
+local ROOT = string.sub(LANE, 1, -5)
+local function key(name) return ROOT .. name end
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function text(number) return string.format('%.0f', number) end
+
+-- The replication id is new after every start and every promotion, so it names this run of this server.
+local function server_run()
+  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+end
+
+local function refused(reason, state, ...) return {text(now), 'refused', reason, state or '', ...} end
+
+local function is_stale(token)
+  local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken')
+  return not lease[1] or lease[2] ~= token
+end
+`;

@@ -1,0 +1,17 @@
+import { MARK_SENT_LUA } from './mark-sent.lua.js';
+
+/**
+ * KEYS lane, job; ARGV token, step, transaction hash. Answers a transition.
+ *
+ * Atomic: noting that an attempt was sent, and its event. If something came between, an event would be missing or told
+ * twice.
+ */
+export const MARK_BROADCAST_LUA = /* lua */ `${MARK_SENT_LUA}
+if is_past then return unchanged(state) end
+if is_other then return refused('wrong_step', state) end
+local attempt = find_attempt(step, ARGV[3])
+if not attempt then return refused('wrong_state', state) end
+if not mark_sent(attempt) then return unchanged(state) end
+if state == 'SIGNED' then state = 'BROADCAST' set_state(state) end
+return done(state)
+`;

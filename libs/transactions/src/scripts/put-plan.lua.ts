@@ -1,0 +1,24 @@
+import { WORKER_LUA } from './job.lua.js';
+
+/**
+ * KEYS lane, job; ARGV token, step, floors hash, 1 when somebody must agree, plan, then the steps from this one on.
+ * Answers a transition.
+ *
+ * Atomic: seeing that nothing of the step is signed, comparing the floors with those agreed to, and replacing the steps.
+ * If an attempt came between, the job would show other calls than it sends.
+ */
+export const PUT_PLAN_LUA = /* lua */ `${WORKER_LUA}
+if is_other then return refused('wrong_step', state) end
+if ending and not undoing then return refused('ending', state) end
+local is_reserved = state == 'RESERVED' and not redis.call('HGET', JOB, 'void:' .. step)
+if not is_reserved and state ~= 'PLANNED' and state ~= 'AWAITING_APPROVAL' then return refused('wrong_state', state) end
+
+local floors, needs = ARGV[3], ARGV[4] == '1'
+local waits = needs and redis.call('HGET', JOB, 'approvedHash') ~= floors
+if is_reserved and (waits or #ARGV < 6) then return refused('floors_changed', state) end
+write_steps(tonumber(step), 6)
+redis.call('HSET', JOB, 'floorsHash', floors, 'needsApproval', ARGV[4], 'plan', ARGV[5])
+if not is_reserved then state = waits and 'AWAITING_APPROVAL' or 'PLANNED' end
+set_state(state)
+return done(state)
+`;

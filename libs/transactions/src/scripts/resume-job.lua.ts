@@ -1,0 +1,24 @@
+import { JOB_LUA } from './job.lua.js';
+
+/**
+ * KEYS lane, job. Answers a transition.
+ *
+ * Atomic: giving the job the state it had, and its place among the open ones. If a crash came between, it would be open
+ * and never looked at.
+ */
+export const RESUME_JOB_LUA = /* lua */ `${JOB_LUA}
+local job = redis.call('HMGET', JOB, 'state', 'step', 'parkedState', 'submittedAt')
+local state, step, parked = job[1], job[2], job[3]
+if not state then return refused('not_found') end
+if FINAL[state] then return refused('wrong_state', state) end
+if state ~= 'NEEDS_OPERATOR' then return unchanged(state) end
+local nonce = redis.call('HGET', JOB, 'nonce:' .. step)
+if nonce then
+  redis.call('ZADD', key('flight'), nonce, flight_name(step))
+  if parked ~= 'MINED' then redis.call('ZADD', key('unmined'), nonce, flight_name(step)) end
+end
+redis.call('ZADD', key('open'), job[4], ID)
+redis.call('HDEL', JOB, 'parkedState', 'failure')
+set_state(parked)
+return done(parked)
+`;

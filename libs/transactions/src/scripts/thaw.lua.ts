@@ -1,0 +1,21 @@
+import { LANE_LUA } from './lane.lua.js';
+
+/**
+ * KEYS lane; ARGV the chain's pending nonce, the run of the server under which it was asked. Answers {now, `done` |
+ * `unchanged`} or a refusal.
+ *
+ * Atomic: seeing that the counter is not behind the chain, in the same run, and letting the lane go on. If Redis was
+ * replaced in between, an old answer of the chain would vouch for a counter that it was never compared with.
+ */
+export const THAW_LUA = /* lua */ `${LANE_LUA}
+local lane = redis.call('HMGET', LANE, 'nextNonce', 'frozen', 'run')
+if not lane[1] then return refused('not_adopted') end
+if not lane[2] then return {text(now), 'unchanged'} end
+if lane[3] ~= ARGV[2] or ARGV[2] ~= server_run() then return refused('lane_frozen') end
+if tonumber(ARGV[1]) > tonumber(lane[1]) then
+  redis.call('HSET', LANE, 'frozen', 'chain_ahead')
+  return refused('chain_ahead')
+end
+redis.call('HDEL', LANE, 'frozen')
+return {text(now), 'done'}
+`;

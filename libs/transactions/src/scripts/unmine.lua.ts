@@ -1,0 +1,18 @@
+import { WORKER_LUA } from './job.lua.js';
+
+/**
+ * KEYS lane, job; ARGV token, step, the block's hash. Answers a transition.
+ *
+ * Atomic: seeing that the step still stands in that block, and putting it back. If it was found in another block in
+ * between, that would be forgotten.
+ */
+export const UNMINE_LUA = /* lua */ `${WORKER_LUA}
+if is_other then return refused('wrong_step', state) end
+if state == 'BROADCAST' then return unchanged(state) end
+if state ~= 'MINED' then return refused('wrong_state', state) end
+if mined_at(step).block ~= ARGV[3] then return unchanged(state) end
+redis.call('HDEL', JOB, 'mined:' .. step)
+redis.call('ZADD', key('unmined'), redis.call('HGET', JOB, 'nonce:' .. step), flight_name(step))
+set_state('BROADCAST')
+return done('BROADCAST')
+`;

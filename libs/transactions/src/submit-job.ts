@@ -1,0 +1,60 @@
+import { encodeJson } from './encode-job.js';
+import type { JobState } from './job.js';
+import { createJobId, hashIdempotencyKey, idempotencyKey, jobKey, laneKey } from './keys.js';
+import { parseState } from './parse-job.js';
+import type { ScriptRunner } from './script-runner.js';
+import type { SubmitRequest, SubmitResult } from './transition.js';
+
+export interface SubmitTerms {
+  idempotencyMs: number;
+  maxOpenJobs: number;
+}
+
+/**
+ * Accepts a job once per idempotency key. The key is claimed first, over all wallets; then the lane, which has the last
+ * word, writes the job. A crash in between leaves a claimed id, and the next request with the key writes that job.
+ */
+export async function submitJob(
+  runner: ScriptRunner,
+  request: SubmitRequest,
+  { idempotencyMs, maxOpenJobs }: SubmitTerms,
+): Promise<SubmitResult> {
+  const { lane, operation, input, wallet, keyId, fingerprint, retryOf } = request;
+  assertWord(operation, 'operation');
+  assertWord(wallet, 'wallet');
+  assertWord(keyId, 'keyId');
+  assertWord(fingerprint, 'fingerprint');
+  if (request.idempotencyKey === '' || request.idempotencyKey.length > 255) {
+    throw new TypeError('idempotencyKey must be 1 to 255 characters');
+  }
+  const body = encodeJson({ input, wallet, ...(retryOf !== undefined && { retryOf }) });
+  const hashed = hashIdempotencyKey(keyId, request.idempotencyKey);
+
+  const claim = await runner.run('claimKey', [idempotencyKey(hashed)], [createJobId(lane), fingerprint, idempotencyMs]);
+  const [jobId = '', claimedFor, claimedAtMs = '0'] = claim;
+  if (claimedFor !== fingerprint) return { outcome: 'conflict' };
+  const reply = await runner.run(
+    'submit',
+    [laneKey(lane), jobKey(lane, jobId)],
+    [hashed, fingerprint, claimedAtMs, maxOpenJobs, operation, keyId, body],
+  );
+  return readSubmit(reply);
+}
+
+function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitResult {
+  switch (outcome) {
+    case 'accepted':
+    case 'known':
+      return { outcome, jobId: detail, state: parseState(state) satisfies JobState };
+    case 'refused':
+      return { outcome, reason: detail === 'lane_full' ? detail : 'not_adopted' };
+    case 'conflict':
+      return { outcome };
+    default:
+      return { outcome: 'forgotten' };
+  }
+}
+
+function assertWord(word: string, name: string): void {
+  if (!/^[\w.-]{1,64}$/.test(word)) throw new TypeError(`${name} must be 1 to 64 letters, digits or ._-`);
+}
