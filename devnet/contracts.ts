@@ -22,6 +22,7 @@ export type ContractName =
   | 'PriceOracle'
   | 'ReentrantStaker'
   | 'RevertingToken'
+  | 'FalseToken'
   | 'StubbornToken'
   | 'TestNft'
   | 'TestToken'

@@ -1,9 +1,10 @@
-import { decodeAbiParameters, hexToBigInt, isAddressEqual, toEventSelector, type Address, type Hex } from 'viem';
+import { decodeAbiParameters, hexToBigInt, isAddressEqual, toEventSelector, toHex, type Address, type Hex } from 'viem';
 
-import type { AgentKitError } from '../agent-kit-error.js';
+import { AgentKitError } from '../agent-kit-error.js';
 import type { Step } from '../plan/plan.js';
 import { explainReturnCode } from './explain-failure.js';
 
+const FALSE = toHex(0n, { size: 32 });
 const FAILURE_TOPIC = toEventSelector('Failure(uint256,uint256,uint256)');
 
 interface CallTrace {
@@ -13,10 +14,13 @@ interface CallTrace {
 }
 
 /**
- * The failure of a call that did not revert, where its contract reports failures as numbers; null when it succeeded.
+ * The failure of a call that did not revert, where its contract reports failures as numbers or as `false`; null when it succeeded.
  * Compound v2 mines a refused borrow as a success with nothing but a `Failure` event.
  */
 export function findReportedFailure({ to, failures }: Step, { data, logs }: CallTrace): AgentKitError | null {
+  if (failures?.isFalseRefusal && data === FALSE) {
+    return new AgentKitError('REVERTED', 'The token refused: its call returned false, which stands for a revert.');
+  }
   if (!failures?.returnCodes) return null;
   for (const log of logs) {
     // Only the called contract's own word counts: a hostile token in the same transaction may emit anything.

@@ -1,6 +1,8 @@
 import { erc20Abi, parseEther, zeroAddress, type Address } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { readContracts } from '../../../../devnet/contracts.js';
+import { createTrader } from '../../../../test/harness/trader.js';
 import { createContext } from '../../test/create-context.js';
 import { AgentKit } from '../agent-kit.js';
 import type { OperationContext } from './operation.js';
@@ -74,6 +76,19 @@ describe('transfer', () => {
       message: 'The contract reverted: "RVT: transfers are switched off".',
     });
     expect(await context.client.getTransactionCount({ address: kit.address })).toBe(nonce);
+  });
+
+  it('refuses a token that answers false and moves nothing, before anything is sent', async () => {
+    const { FalseToken } = await readContracts();
+    const deployer = createTrader(chain, 8);
+    const { contractAddress } = await deployer.mined(deployer.deployContract(FalseToken));
+    const { abi } = FalseToken;
+    const mint = { address: contractAddress!, abi, functionName: 'mint', args: [kit.address, parseEther('5')] };
+    await deployer.mined(deployer.writeContract(mint));
+    await expect(plan({ amount: '1', token: contractAddress! })).rejects.toMatchObject({
+      code: 'REVERTED',
+      message: 'The token refused: its call returned false, which stands for a revert.',
+    });
   });
 
   it('says so when a token cannot be tried out', async () => {

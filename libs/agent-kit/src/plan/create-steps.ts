@@ -2,6 +2,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
 import type { ProtocolAction } from '../protocols/protocol.js';
+import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import type { Approval, Step } from './plan.js';
 
 /** The approvals of an action, each for exactly what it names, and then its calls. */
@@ -15,6 +16,7 @@ export function createApprovalStep(approval: Approval): Step {
   return {
     label: `Approve exactly ${formatTokenAmount(amountBaseUnits, token.decimals)} ${token.symbol} for ${spender}`,
     ...encodeApproval({ token, spender, amountBaseUnits }),
+    failures: ERC20_FAILURES,
     approval,
   };
 }

@@ -15,6 +15,8 @@ export interface StepFailures {
    * `9`; or with the event's third number, the detail, `3:4`, which goes before the number alone.
    */
   returnCodes?: Readonly<Record<string, { name: string; code: AgentKitErrorCode }>>;
+  /** For calls that may return `false` instead of reverting, as `transfer` and `approve` of early ERC-20 tokens do. */
+  isFalseRefusal?: boolean;
 }
 
 /** An allowance that a step grants. Exact: never more than the plan spends. */

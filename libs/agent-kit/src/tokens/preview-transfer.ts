@@ -1,13 +1,11 @@
 import { BaseError, encodeFunctionData, erc20Abi, type Address } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
 import type { OperationContext } from '../operations/operation.js';
 import type { TokenAmount } from './token.js';
 
 /**
  * How much of an ERC-20 transfer would arrive, in base units: some tokens keep a part. Null where the node cannot simulate
- * several calls, or the transfer reverts: why it does is told by the plan's own simulation.
- * @throws AgentKitError `PROTOCOL_FAILED` when the token answers false, which means that nothing would move.
+ * several calls, or the transfer is refused: why it is, the plan's own simulation tells.
  */
 export async function previewTransfer(
   { client, account }: Pick<OperationContext, 'client' | 'account'>,
@@ -27,12 +25,6 @@ export async function previewTransfer(
     });
     const [before, transfer, after] = block?.calls ?? [];
     if (!before || !transfer || !after || transfer.status === 'failure') return null;
-    // Old tokens return nothing at all: only a false is a refusal.
-    if (/^0x0{64}$/.test(transfer.data)) {
-      throw new AgentKitError('PROTOCOL_FAILED', `${token.symbol} refuses the transfer without a reason.`, {
-        details: { token: token.address },
-      });
-    }
     if (before.status === 'failure' || after.status === 'failure') return null;
     return BigInt(after.data) - BigInt(before.data);
   } catch (error) {

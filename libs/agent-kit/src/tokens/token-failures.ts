@@ -13,6 +13,7 @@ export const ERC20_FAILURES: StepFailures = {
     'error ERC20InvalidSpender(address spender)',
   ]),
   codes: { ERC20InsufficientBalance: 'INSUFFICIENT_BALANCE' },
+  isFalseRefusal: true,
 };
 
 /** The same for ERC-721. */
