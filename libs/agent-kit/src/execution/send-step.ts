@@ -6,9 +6,6 @@ import type { ExecutionContext } from './executor.js';
 import { explainFailure, isNoAnswer } from './explain-failure.js';
 import { retryNetwork } from './retry-network.js';
 
-// Other transactions of the same block may change what a call costs; unused gas is not charged.
-const GAS_MARGIN_PERCENT = 125n;
-
 export interface SignedStep {
   hash: Hex;
   rawTransaction: Hex;
@@ -32,7 +29,7 @@ export async function signStep(context: ExecutionContext, step: Step): Promise<S
       client.getBalance({ address: account }),
       lane.readNextNonce(client, account),
     ]);
-    const limit = (gas * GAS_MARGIN_PERCENT) / 100n;
+    const limit = addGasMargin(gas);
     if (balance < step.value + limit * readPrice(fees)) {
       throw new AgentKitError(
         'INSUFFICIENT_FUNDS',
@@ -44,6 +41,14 @@ export async function signStep(context: ExecutionContext, step: Step): Promise<S
   const { nonce, transaction } = await retryNetwork(prepare, context.networkRetryDelayMs);
   const rawTransaction = await signer.sign(transaction);
   return { hash: keccak256(rawTransaction), rawTransaction, nonce };
+}
+
+/**
+ * Half as much again, of which what is not used is not charged. Rewards and interest that accrue until the next block write
+ * storage that an estimate in the same second does not, and a refund comes only after its gas was needed.
+ */
+export function addGasMargin(gas: bigint): bigint {
+  return (gas * 3n) / 2n;
 }
 
 type Fees =

@@ -8,7 +8,7 @@ import { simulateSteps } from '../plan/simulate-steps.js';
 import type { ToolResult } from '../tool-result.js';
 import type { ExecutionContext, Executor } from './executor.js';
 import { retryNetwork } from './retry-network.js';
-import { readFees } from './send-step.js';
+import { addGasMargin, readFees } from './send-step.js';
 
 // Where the node cannot simulate a step after the ones before it.
 const UNKNOWN_GAS_LIMIT = 1_500_000n;
@@ -33,8 +33,7 @@ async function signPlan(context: ExecutionContext, plan: Plan): Promise<ToolResu
     const [fees, nonce] = await Promise.all([readFees(context), lane.readNextNonce(client, account)]);
     return steps.map(({ to, data, value }, index) => {
       const used = gas?.[index];
-      // A refund, at most a fifth, comes after the gas was needed; calls within calls hold back a 64th.
-      const limit = used === undefined ? UNKNOWN_GAS_LIMIT : (used * 3n) / 2n;
+      const limit = used === undefined ? UNKNOWN_GAS_LIMIT : addGasMargin(used);
       return { to, data, value, ...fees, gas: limit, nonce: nonce + index, chainId };
     });
   };

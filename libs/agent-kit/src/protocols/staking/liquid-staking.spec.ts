@@ -1,6 +1,7 @@
 import { createPublicClient, encodeErrorResult, erc20Abi, http, parseAbi, parseEther, type Address } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../../devnet/chain.js';
+import { callRpc } from '../../../../../devnet/json-rpc.js';
 import { passTime } from '../../../../../devnet/protocols/pass-time.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
@@ -42,6 +43,20 @@ describe('liquid staking', () => {
     const shares = await readShares(kit.address);
     expect(shares).toBeLessThanOrEqual(parseEther(quote.receives));
     expect(shares).toBeGreaterThanOrEqual(plan.receives[0]!.amountBaseUnits);
+  });
+
+  it('has the gas for rewards that had not accrued when it was estimated', async () => {
+    await kit.stake('1');
+    // A block of the same second as the last one: an estimate for it sees no reward.
+    await callRpc(chain.rpcUrl, 'anvil_setBlockTimestampInterval', [0]);
+    await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
+    const submitted = new Promise((resolve) => kit.on('transactionSubmitted', resolve));
+    const staking = kit.stake('1');
+    await submitted;
+    await callRpc(chain.rpcUrl, 'anvil_removeBlockTimestampInterval');
+    await passTime(chain, 60);
+    await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
+    expect(await staking).toMatchObject({ status: 'success' });
   });
 
   it('takes the least that can be staked and not one wei less, whatever is asked for', async () => {
