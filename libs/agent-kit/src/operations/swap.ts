@@ -44,6 +44,7 @@ export const swap = defineWrite({
         fromToken: sold.token.symbol,
         toToken: to.symbol,
         amount: formatTokenAmount(sold.amountBaseUnits, sold.token.decimals),
+        ...(quote.isOneToOne && { received: formatTokenAmount(minimum.amountBaseUnits, to.decimals) }),
       },
       expiresAtMs,
     };

@@ -51,7 +51,12 @@ export function answerSlot(text: string, intent: Intent, slot: string): Intent |
   const verbs = atoms.filter(({ kind }) => kind === 'verb');
   const features = readFeatures(atoms);
   if (verbs.some(({ id, form }) => !ANSWERING_VERBS.has(id) || form === 'past')) return null;
-  if (atoms.some(({ kind }) => kind === 'act') || features.has('#howMuch') || features.has('#which')) return null;
+  if (
+    atoms.some(({ kind, id }) => kind === 'act' && id !== 'question') ||
+    features.has('#howMuch') ||
+    features.has('#which')
+  )
+    return null;
   if (features.has('show') && !features.has('amount')) return null;
   const phrases = readPhrases(atoms.filter(({ kind }) => kind !== 'verb' && kind !== 'joint'));
   const direct = putDirectly(slot, phrases, intent.operation);

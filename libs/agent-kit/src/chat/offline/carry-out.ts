@@ -1,10 +1,11 @@
-import type { Agenda } from './agenda.js';
+import type { Agenda, Pending } from './agenda.js';
 import { computeAmount, readingsFor } from './balance-readings.js';
 import { describeIntent } from './describe-intent.js';
 import { describeOutcome } from './describe-outcome.js';
 import type { Intent, SlotValue } from './intent.js';
 import { isWrite } from './interpret.js';
 import { OPERATIONS } from './lexicon/operations.js';
+import { findLookUp, findPositions } from './look-up-position.js';
 import { isObject, type Outcome } from './read-turns.js';
 
 export interface CallRequest {
@@ -22,6 +23,8 @@ export interface CourseEnd {
   /** The last operation that went through, or was tried. */
   last: Intent | null;
   isLastDone: boolean;
+  /** What turned out on the way to be asked. */
+  pending?: Pending;
 }
 
 const MOST_TOKENS = 20;
@@ -52,6 +55,27 @@ function* readPortfolio(): Generator<CallRequest[], string[], Outcome[]> {
 }
 
 const MISSING: Outcome = { kind: 'failed', data: { error: 'There was no answer.' } };
+
+/** "Close my position": the only one there is, or what to say or ask. */
+function* lookUpMissing(
+  intent: Intent,
+  rest: readonly Intent[],
+): Generator<CallRequest[], Intent | Pick<CourseEnd, 'lines' | 'pending'>, Outcome[]> {
+  const lookUp = findLookUp(intent);
+  if (!lookUp) return intent;
+  const { reading, slot, none } = lookUp;
+  const [outcome] = yield [{ name: reading, args: {}, saying: [] }];
+  if (outcome?.kind !== 'success')
+    return { lines: [describeOutcome({ operation: reading, input: {} }, outcome ?? MISSING)] };
+  const found = findPositions(intent, lookUp, outcome.data);
+  const [only] = found;
+  if (only === undefined) return { lines: [none, ...describeRest(rest)] };
+  if (found.length === 1) return { ...intent, input: { ...intent.input, [slot]: only }, missing: [] };
+  return {
+    lines: [`There are ${found.length}: ${found.slice(0, MOST_TOKENS).join(', ')}.`],
+    pending: { kind: 'slot', intents: [intent, ...rest], index: 0, slot },
+  };
+}
 
 /** Amounts that are parts of balances, computed from readings; or why not. */
 function* resolveShares(
@@ -90,7 +114,9 @@ export function* carryOut(agenda: Agenda): Course {
     isLastDone = false;
     let notes = saying.splice(0);
     if (isWrite(first)) {
-      const resolved = yield* resolveShares(first);
+      const complete = yield* lookUpMissing(first, waiting);
+      if ('lines' in complete) return { last, isLastDone, ...complete, lines: [...lines, ...complete.lines] };
+      const resolved = yield* resolveShares(complete);
       if (typeof resolved === 'string') {
         lines.push(resolved, ...describeRest(waiting));
         break;
@@ -101,6 +127,7 @@ export function* carryOut(agenda: Agenda): Course {
     }
     const outcomes = yield group.map((intent, index) => request(intent, index === 0 ? notes : []));
     lines.push(...group.map((intent, index) => describeOutcome(intent, outcomes[index] ?? MISSING)));
+    if (last && isWrite(last)) last = withReceived(last, outcomes.at(-1));
     const isDone = outcomes.every(({ kind }) => kind === 'success');
     isLastDone = isDone || outcomes.some(mayHaveHappened);
     if (!isDone && waiting.some(isWrite)) {
@@ -109,6 +136,11 @@ export function* carryOut(agenda: Agenda): Course {
     }
   }
   return { lines, last, isLastDone };
+}
+
+function withReceived(intent: Intent, outcome: Outcome | undefined): Intent {
+  const received = outcome?.kind === 'success' ? outcome.data.received : undefined;
+  return typeof received === 'string' && /^\d{1,60}(?:\.\d{1,60})?$/.test(received) ? { ...intent, received } : intent;
 }
 
 // A transaction that was sent and not seen mined, or lost sight of.

@@ -35,6 +35,9 @@ const findRule = (rules: readonly Rule[], features: Features): string | null =>
 export const hasAct = (atoms: readonly Atom[], act: string): boolean =>
   atoms.some(({ kind, id }) => kind === 'act' && id === act);
 
+// A position that is there already.
+const ABOUT_POSITIONS = ['#my', '#pnl', '#status', '#worth', '#howMuch', '#which', '#when', '#position', '?question'];
+
 /** What a clause says, as the words that rules are written in. */
 export function readFeatures(atoms: readonly Atom[]): Features {
   const features = new Set<string>();
@@ -47,10 +50,20 @@ export function readFeatures(atoms: readonly Atom[]): Features {
     else if (kind === 'asset' || kind === 'money') features.add('asset').add(`asset:${id}`);
     else features.add(kind);
   }
+  const tokens = atoms.filter(({ kind, id }) => (kind === 'asset' || kind === 'money') && !id.endsWith('-PERP'));
+  if (new Set(tokens.map(({ id }) => id)).size > 1) features.add('assets');
+  if (atoms.some(({ amount }) => amount?.kind === 'share' && amount.share.numerator === amount.share.denominator))
+    features.add('all');
+  if (!atoms.some(({ kind }) => kind === 'verb')) features.add('verbless');
   const [first, second] = atoms.filter(({ kind }) => kind !== 'joint' && kind !== 'act');
+  if (first?.kind === 'address') features.add('addressFirst');
   // "long 0.01 BTC": the noun is the verb.
   const opens = (atom: Atom | undefined) => atom?.kind === 'noun' && (atom.id === 'long' || atom.id === 'short');
   if (opens(first) || (first?.kind === 'noun' && first.id === 'my' && opens(second) && features.has('amount')))
+    features.add('open');
+  // "10x short ETH-PERP 1"
+  const names = (...words: string[]) => words.some((word) => features.has(word));
+  if (names('verbless') && names('#long', '#short') && names('amount') && names('asset') && !names(...ABOUT_POSITIONS))
     features.add('open');
   if (first?.kind === 'noun' && first.id === 'liquidity' && second?.kind === 'amount') features.add('provide');
   return features;
@@ -66,6 +79,10 @@ const isCommand = (atoms: readonly Atom[]): boolean =>
 const isImperative = ([first]: readonly Atom[]): boolean =>
   first?.kind === 'verb' && first.form === 'base' && WRITING_VERBS.has(first.id);
 
+/** "am I providing liquidity": what is there, and nothing to do. */
+const isAsking = ([first]: readonly Atom[]): boolean =>
+  first?.kind === 'noun' && first.id === 'my' && /^(?:am|do|have)\b/i.test(first.raw);
+
 export type Choice =
   { kind: 'write' | 'read' | 'quote' | 'explain'; operation: string } | { kind: 'statement' } | { kind: 'none' };
 
@@ -73,11 +90,12 @@ export type Choice =
 export function chooseOperation(atoms: readonly Atom[]): Choice {
   const features = readFeatures(atoms);
   const has = (...words: string[]) => words.some((word) => features.has(word));
-  const isQuestion = has('#howMuch', '#which', '#when') && !isImperative(atoms);
+  const isQuestion = (has('#howMuch', '#which', '#when') || isAsking(atoms)) && !isImperative(atoms);
   const isAsked = isQuestion || has('?hypothetical', '#quote', 'quote', 'show') || !isCommand(atoms);
   const quote = isAsked ? findRule(QUOTES, features) : null;
   if (quote && !has('?howTo')) return { kind: 'quote', operation: quote };
-  const write = isCommand(atoms) || has('open', 'get', 'show', 'provide', '#loan') ? findRule(WRITES, features) : null;
+  const write =
+    isCommand(atoms) || has('open', 'get', 'show', 'provide', '#loan', 'verbless') ? findRule(WRITES, features) : null;
   // "write me a poem about staking": the first word is what is asked for.
   const read = atoms[0]?.kind === 'unknown' ? null : findRule(READS, features);
   if (has('?howTo')) {

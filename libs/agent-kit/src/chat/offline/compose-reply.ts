@@ -91,7 +91,10 @@ function nameUnit({ operation, input }: Intent, slot: string): string {
 function composeQuestion(pending: Pending): string[] {
   switch (pending.kind) {
     case 'confirm':
-      return [`What I understood: ${numbered(pending.intents)}. Nothing was done. Shall I do that? (yes or no)`];
+      return [
+        ...pending.intents.flatMap(({ problems }) => problems.map((problem) => `${problem}.`)),
+        `What I understood: ${numbered(pending.intents)}. Nothing was done. Shall I do that? (yes or no)`,
+      ];
     case 'place': {
       const places = pending.operations.map((operation) => PLACES[operation] ?? operation);
       return [`Nothing was done: where do you mean, ${places.slice(0, -1).join(', ')} or ${places.at(-1)}?`];

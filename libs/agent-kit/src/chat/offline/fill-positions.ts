@@ -33,6 +33,8 @@ function fillAdd(slots: Slots, phrases: readonly Phrase[]): void {
 function fillRemove(slots: Slots, phrases: readonly Phrase[]): void {
   const id = phrases.find((phrase) => phrase.id !== null)?.id;
   if (id != null) slots.input.positionId = id;
+  const tokens = phrases.flatMap(({ asset }) => (asset === null ? [] : [asset === '0x0' ? 'WSEI' : asset]));
+  if (tokens.length > 0) slots.wanted = { tokens: tokens.join(' ') };
   const amount = findAmount(phrases);
   if (amount?.kind === 'share') {
     const percent = (amount.share.numerator * 100n) / amount.share.denominator;
@@ -77,8 +79,11 @@ export function fillPerps(
     putAmount(slots, 'amount', inBase.amount);
   else if (amounts.length > 0 && !inBase)
     slots.problems.push('The amount is counted in the base asset, for example 0.01 BTC');
-  if (operation === 'perpsClosePosition') return;
   const side = readSide(phrases, verbs);
+  if (operation === 'perpsClosePosition') {
+    if (side !== null) slots.wanted = { side };
+    return;
+  }
   if (side !== null) slots.input.side = side;
   const leverage = phrases.find((phrase) => phrase.leverage !== null)?.leverage;
   if (leverage == null) return;

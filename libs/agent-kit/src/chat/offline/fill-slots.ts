@@ -1,7 +1,8 @@
 import { fillLiquidity, fillPerps } from './fill-positions.js';
-import { fillSwap } from './fill-swap.js';
+import { fillSwap, isBuy } from './fill-swap.js';
 import type { Intent } from './intent.js';
 import { OPERATIONS } from './lexicon/operations.js';
+import { mergeMoney } from './merge-money.js';
 import type { Phrase } from './read-phrases.js';
 import { findAmount, putAmount, type Slots } from './slots.js';
 
@@ -158,16 +159,25 @@ function fillOne(slots: Slots, operation: string, phrases: readonly Phrase[], co
     putAmount(slots, 'amount', amount, TAKES_MAX.has(operation));
 }
 
+const isTrade = (operation: string): boolean => operation === 'swap' || operation === 'getSwapQuote';
+
 /** The inputs of an operation that the phrases of a clause name. */
 export function fillSlots(operation: string, phrases: readonly Phrase[], context: FillContext): Slots {
   const slots: Slots = { input: {}, shares: {}, problems: [] };
   if (OPERATIONS[operation]?.slots.includes('slippageBps?')) putSlippage(slots, phrases);
-  fillOne(slots, operation, phrases, context);
+  const isBought = (others: readonly Phrase[]) =>
+    isTrade(operation) &&
+    (isBuy(context.verbs) || others.every(({ asset, address }) => asset === null && address === null));
+  fillOne(slots, operation, mergeMoney(phrases, isBought), context);
   return slots;
 }
 
 /** Puts what was said over what was known before, in the order of the catalog, and lists what is still missing. */
-export function createIntent(operation: string, said: Slots, before?: Pick<Intent, 'input' | 'shares'>): Intent {
+export function createIntent(
+  operation: string,
+  said: Slots,
+  before?: Pick<Intent, 'input' | 'shares' | 'wanted'>,
+): Intent {
   const input: Intent['input'] = {};
   const shares: Intent['shares'] = {};
   const missing: string[] = [];
@@ -180,5 +190,6 @@ export function createIntent(operation: string, said: Slots, before?: Pick<Inten
     else if (!entry.endsWith('?') || said.problems.some((problem) => problem.toLowerCase().includes(slot)))
       missing.push(slot);
   }
-  return { operation, input, shares, missing, problems: said.problems };
+  const wanted = said.wanted ?? before?.wanted;
+  return { operation, input, shares, missing, problems: said.problems, ...(wanted && { wanted }) };
 }

@@ -51,6 +51,9 @@ function readSides(phrases: readonly Phrase[], isBuying: boolean, isQuote: boole
   return sides;
 }
 
+export const isBuy = (verbs: ReadonlySet<string>): boolean =>
+  !verbs.has('swap') && !verbs.has('sell') && [...verbs].some((verb) => BUYING.has(verb));
+
 /** Swaps and their quotes: what is given, what is got, and how much is given. */
 export function fillSwap(
   slots: Slots,
@@ -59,12 +62,16 @@ export function fillSwap(
   operation: string,
 ): void {
   const isQuote = operation === 'getSwapQuote';
-  const isBuying = !verbs.has('swap') && !verbs.has('sell') && [...verbs].some((verb) => BUYING.has(verb));
+  const isBuying = isBuy(verbs);
   const { from, to, loose } = readSides(phrases, isBuying && !isQuote, isQuote);
   const [fromToken, toToken] = [from && tokenOf(from), to && tokenOf(to)];
   const wraps = verbs.has('wrap') ? ['0x0', 'WSEI'] : verbs.has('unwrap') ? ['WSEI', '0x0'] : null;
   if (wraps) {
     const [given, got] = wraps;
+    if (phrases.some((phrase) => !['0x0', 'WSEI', null].includes(tokenOf(phrase)))) {
+      slots.problems.push('I can only wrap SEI, and unwrap WSEI');
+      return;
+    }
     slots.input = { ...slots.input, fromToken: given ?? '', toToken: got ?? '' };
     const wrapped = from?.amount ?? loose?.amount;
     if (wrapped) putAmount(slots, 'amount', wrapped);

@@ -14,13 +14,19 @@ export interface Intent {
   shares: Record<string, Share>;
   /** Slots that are needed and were not said, in the order to ask for them. */
   missing: string[];
-  /** Why a slot is still missing although something was said: `-5 is not an amount`. */
+  /** What is known of something that has to be looked up: `{side: 'short'}`, `{tokens: 'USDC WSEI'}`. */
+  wanted?: Readonly<Record<string, string>>;
+  /** Why a slot is still missing although something was said, or what to look at before it is done. */
   problems: string[];
+  /** What a swap that was carried out has brought, where its result told. */
+  received?: string;
 }
 
 /** Something that is answered in words alone. */
 export type Remark =
-  { kind: 'greeting' | 'thanks' | 'help' | 'nothing' } | { kind: 'explain'; operation: string } | { kind: 'portfolio' };
+  | { kind: 'greeting' | 'thanks' | 'help' | 'nothing' }
+  | { kind: 'explain'; operation: string; intent?: Intent }
+  | { kind: 'portfolio' };
 
 /** A clause that means several operations: the place of a deposit or withdrawal was not named. */
 export interface Ambiguity {

@@ -3,6 +3,7 @@ import { answerSlot } from './answer-question.js';
 import { correctPrevious } from './correct-previous.js';
 import type { Intent, Item, Understanding } from './intent.js';
 import { OPERATIONS } from './lexicon/operations.js';
+import { findLookUp } from './look-up-position.js';
 import { readShortMessage, understand } from './understand.js';
 
 export const isWrite = ({ operation }: Intent): boolean => OPERATIONS[operation]?.readOnly === false;
@@ -10,14 +11,15 @@ export const isWrite = ({ operation }: Intent): boolean => OPERATIONS[operation]
 type Resources = Readonly<Record<string, string>>;
 
 function askForMissing(intents: Intent[]): Pending | null {
-  const index = intents.findIndex(({ missing }) => missing.length > 0);
+  const index = intents.findIndex((intent) => intent.missing.length > 0 && !findLookUp(intent));
   const slot = intents[index]?.missing[0];
   return slot === undefined ? null : { kind: 'slot', intents, index, slot };
 }
 
 /** The intents at once, or the question that comes before them. */
 function pursue(intents: Intent[], rest: Partial<Agenda> = {}): Agenda {
-  const pending = askForMissing(intents);
+  const isDoubtful = intents.some((intent) => isWrite(intent) && intent.problems.length > 0);
+  const pending: Pending | null = askForMissing(intents) ?? (isDoubtful ? { kind: 'confirm', intents } : null);
   return pending ? createAgenda({ ...rest, pending }) : createAgenda({ ...rest, intents });
 }
 
@@ -48,15 +50,30 @@ function planItems({ items }: Understanding): Agenda {
       pending: { kind: 'place', words, operations, before: before ?? [], after: after ?? [] },
     });
   }
+  const about = findOffer(items);
+  if (about) return createAgenda({ pending: { kind: 'confirm', intents: [about] } });
   if (misunderstandings.length === 0 || !wanted.some(isWrite)) return pursue(wanted, rest);
   return createAgenda({ ...rest, pending: { kind: 'confirm', intents: wanted } });
 }
 
+/** A question for what only a payment answers: "what's the weather?" */
+function findOffer(items: readonly Item[]): Intent | undefined {
+  const [item, ...others] = items;
+  return item?.type === 'remark' && others.length === 0 && item.remark.kind === 'explain'
+    ? item.remark.intent
+    : undefined;
+}
+
+/** What was said yes to is no problem any more; what is missing still is. */
+const settleProblems = (intent: Intent): Intent => (intent.missing.length > 0 ? intent : { ...intent, problems: [] });
+
 function answerPending(text: string, short: string | null, pending: Pending, resources: Resources): Agenda | null {
   if (short === 'cancel') return createAgenda({ preface: ['All right, I leave it. Nothing was done.'] });
   if (pending.kind === 'confirm') {
-    if (short === 'yes') return pursue(pending.intents);
-    return null;
+    if (short === 'yes') return pursue(pending.intents.map((intent) => settleProblems(intent)));
+    const [only, ...others] = pending.intents;
+    const amended = only && others.length === 0 && only.shares.amount ? answerSlot(text, only, 'amount') : null;
+    return amended && pursue([amended]);
   }
   if (short === 'yes') return createAgenda({ pending });
   if (pending.kind === 'place') {
@@ -97,6 +114,8 @@ export function interpret(text: string, state: ConversationState, resources: Res
       pending: { kind: 'confirm', intents: [intent] },
     });
   }
-  const understanding = understand(text, { resources, previous: state.previous });
+  const offered = state.pending?.kind === 'confirm' ? state.pending.intents.at(-1) : undefined;
+  const previous = offered?.operation === 'payForResource' ? offered : state.previous;
+  const understanding = understand(text, { resources, previous });
   return mergeWithPending(planItems(understanding), state.pending);
 }

@@ -44,6 +44,8 @@ function replay(agenda: Agenda, turn: Turn, canCall: (name: string) => boolean):
   return { wanted: null, end: step.value };
 }
 
+const withQuestion = (agenda: Agenda, { pending }: CourseEnd): Agenda => (pending ? { ...agenda, pending } : agenda);
+
 function advance(state: ConversationState, agenda: Agenda, end: CourseEnd): ConversationState {
   const asked = agenda.pending?.kind === 'slot' ? null : agenda.intents.at(-1);
   const last = end.last ?? asked ?? null;
@@ -66,9 +68,9 @@ export function createNextMessage(
     const { wanted, end } = replay(agenda, turn, canCall);
     if (index === turns.length - 1) {
       if (wanted) return { text: wanted.flatMap(({ saying }) => saying).join('\n'), calls: wanted };
-      return { text: composeReply(agenda, end.lines), calls: [] };
+      return { text: composeReply(withQuestion(agenda, end), end.lines), calls: [] };
     }
-    state = advance(state, agenda, end);
+    state = advance(state, withQuestion(agenda, end), end);
   }
   return { text: 'What can I do for you? Ask "help" for examples.', calls: [] };
 }

@@ -1,45 +1,9 @@
-import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages';
-import { tool } from '@langchain/core/tools';
-import { MemorySaver } from '@langchain/langgraph';
-import { createAgent } from 'langchain';
-import { z } from 'zod';
+import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 
-import { OPERATIONS } from './lexicon/operations.js';
+import { balance, startChat } from '../../../../../test/harness/start-offline-chat.js';
 import { OfflineModel } from './offline-model.js';
 
 const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-
-type Answer = (input: Record<string, unknown>) => unknown;
-
-const RESULT = { status: 'success', result: `0x${'ab'.repeat(32)}` };
-const balance = (amount: string, ticker: string, decimals: number) => ({
-  status: 'success',
-  balance: amount,
-  token: { ticker, address: '0x0', decimals, isListed: true },
-});
-
-/** A conversation with an agent whose tools answer what they are told to, and record what they were asked. */
-function startChat(answers: Readonly<Record<string, Answer>> = {}, names = Object.keys(OPERATIONS)) {
-  const calls: string[] = [];
-  const tools = names.map((name) =>
-    tool(
-      (input: Record<string, unknown>) => {
-        calls.push([name, ...Object.entries(input).map(([slot, value]) => `${slot}=${String(value)}`)].join(' '));
-        return JSON.stringify(answers[name]?.(input) ?? RESULT);
-      },
-      { name, description: name, schema: z.looseObject({}) },
-    ),
-  );
-  const agent = createAgent({ model: new OfflineModel(), tools, checkpointer: new MemorySaver() });
-  const thread = { configurable: { thread_id: 'one' } };
-  let messages: BaseMessage[] = [];
-  const say = async (text: string): Promise<string> => {
-    calls.length = 0;
-    ({ messages } = await agent.invoke({ messages: [{ role: 'user', content: text }] }, thread));
-    return messages.at(-1)?.text ?? '';
-  };
-  return { say, calls, messages: () => messages };
-}
 
 describe('OfflineModel in an agent', () => {
   it('carries out a request and says what came of it', async () => {
@@ -48,58 +12,6 @@ describe('OfflineModel in an agent', () => {
       `Done: swap 1 USDC for WSEI. Transaction 0x${'ab'.repeat(32)}.`,
     );
     expect(chat.calls).toEqual(['swap amount=1 fromToken=USDC toToken=WSEI']);
-  });
-
-  it('asks for what is missing, one thing after the other', async () => {
-    const chat = startChat();
-    expect(await chat.say('swap')).toBe(
-      'To swap … … for …: How much? (I also need: the token to give, the token to get.)',
-    );
-    expect(await chat.say('2')).toContain('Which token do you want to give?');
-    expect(await chat.say('USDC')).toContain('Which token do you want to get?');
-    expect(chat.calls).toEqual([]);
-    await chat.say('to WSEI');
-    expect(chat.calls).toEqual(['swap amount=2 fromToken=USDC toToken=WSEI']);
-  });
-
-  it('takes several missing inputs from one answer', async () => {
-    const chat = startChat();
-    await chat.say('swap');
-    await chat.say('2 USDC to WSEI please');
-    expect(chat.calls).toEqual(['swap amount=2 fromToken=USDC toToken=WSEI']);
-  });
-
-  it('keeps a question open while something is looked up', async () => {
-    const chat = startChat({ getERC20Balance: () => balance('12.5', 'USDC', 6) });
-    await chat.say('supply USDC');
-    const reply = await chat.say('how much USDC do I have?');
-    expect(reply).toBe('Balance: 12.5 USDC\nStill open:\nTo supply … USDC: How much USDC?');
-    await chat.say('half of it');
-    expect(chat.calls).toEqual(['getERC20Balance contractAddress=USDC', 'mintLending symbol=USDC amount=6.25']);
-  });
-
-  it('drops a question that is cancelled', async () => {
-    const chat = startChat();
-    await chat.say('stake');
-    expect(await chat.say('never mind')).toBe('All right, I leave it. Nothing was done.');
-    expect(await chat.say('2')).toContain('I did not understand');
-    expect(chat.calls).toEqual([]);
-  });
-
-  it('drops a question for a new request', async () => {
-    const chat = startChat();
-    await chat.say('stake');
-    await chat.say('borrow 3 USDC');
-    expect(chat.calls).toEqual(['borrowLending symbol=USDC amount=3']);
-  });
-
-  it('asks for the place of a deposit', async () => {
-    const chat = startChat();
-    expect(await chat.say('deposit 5 USDC')).toBe(
-      'Nothing was done: where do you mean, the perps margin, lending, staking or a liquidity pool?',
-    );
-    await chat.say('lending');
-    expect(chat.calls).toEqual(['mintLending symbol=USDC amount=5']);
   });
 
   it('does one change after the other, and stops after a failure', async () => {
@@ -149,60 +61,6 @@ describe('OfflineModel in an agent', () => {
     await chat.say('withdraw all my margin');
     expect(chat.calls.at(-1)).toBe('perpsWithdraw amount=7');
     expect(await chat.say('repay half my USDC debt')).toBe('Of 0 borrowed USDC there is nothing to use.');
-  });
-
-  it('does nothing of a message that it understands in part, until told to', async () => {
-    const chat = startChat();
-    expect(await chat.say('stake 2 and frobnicate the widget')).toBe(
-      'I did not understand "frobnicate widget". Examples: "swap 1 USDC for WSEI", "stake 2 SEI", "show my USDC balance".\n' +
-        'What I understood: stake 2 SEI. Nothing was done. Shall I do that? (yes or no)',
-    );
-    expect(chat.calls).toEqual([]);
-    await chat.say('yes');
-    expect(chat.calls).toEqual(['stake amount=2']);
-  });
-
-  it('asks before it does something more in place of what is done', async () => {
-    const chat = startChat();
-    await chat.say('stake 2');
-    expect(await chat.say('no, make it 3')).toContain('went through already');
-    expect(chat.calls).toEqual([]);
-    await chat.say('yes');
-    expect(chat.calls).toEqual(['stake amount=3']);
-  });
-
-  it('takes a correction of what did not go through', async () => {
-    const chat = startChat({ stake: () => ({ status: 'declined' }) });
-    await chat.say('stake 2');
-    await chat.say('no, make it 3');
-    expect(chat.calls).toEqual(['stake amount=3']);
-  });
-
-  it.each([
-    ['stake 2', 'do the same again with 5', ['stake amount=5']],
-    ['stake 2', 'and now unstake it', ['unstake amount=2']],
-    ['borrow 3 USDC', 'repay it', ['repayLending symbol=USDC amount=3']],
-    ['supply 10 USDC', 'withdraw it', ['redeemLending symbol=USDC amount=10']],
-    ['deposit 5 to perps', 'withdraw it', ['perpsWithdraw amount=5']],
-    ['swap 1 USDC for WSEI', 'again', ['swap amount=1 fromToken=USDC toToken=WSEI']],
-    ['swap 1 USDC for WSEI', 'swap it back', []],
-    ['long 0.01 BTC', 'close it', ['perpsClosePosition product=BTC-PERP']],
-    ['supply 10 USDC', 'do the same with WSEI', []],
-  ])('after "%s", "%s" refers to it', async (first, second, expected) => {
-    const chat = startChat();
-    await chat.say(first);
-    await chat.say(second);
-    expect(chat.calls).toEqual(expected);
-  });
-
-  it('asks how much when a swap is to be turned round', async () => {
-    const chat = startChat();
-    await chat.say('swap 1 USDC for WSEI');
-    expect(await chat.say('swap it back')).toBe(
-      'I do not know how much came out of the swap.\nTo swap … WSEI for USDC: How much WSEI?',
-    );
-    await chat.say('1.9');
-    expect(chat.calls).toEqual(['swap amount=1.9 fromToken=WSEI toToken=USDC']);
   });
 
   it('shows lists as tables', async () => {

@@ -132,11 +132,19 @@ function readSpecial(word: Word): Atom | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? { kind: 'address', id: text, raw } : { kind: 'badHex', id: text, raw };
 }
 
+const isMaximum = (word: Word | undefined): boolean => word?.text === 'max' || word?.text === 'maximum';
+
+const SINGLE_MONEY = new Set(['dollar', 'buck']);
 const LEVERAGE_WORDS = new Set(['x', 'times', 'fold']);
 
 function readAmountAtom(words: readonly Word[], at: number): { atom: Atom; length: number } | null {
   const read = readAmount(words, at);
+  if (words[at]?.text === 'a' && SINGLE_MONEY.has(words[at + 1]?.text ?? ''))
+    return { atom: { kind: 'amount', id: '1', raw: 'a', amount: { kind: 'exact', text: '1' } }, length: 1 };
   if (!read) return null;
+  // "max 0.5" bounds a number; "max" alone is all of a balance.
+  if (isMaximum(words[at]) && readAmount(words, at + 1)?.amount.kind !== undefined)
+    return { atom: { kind: 'preposition', id: 'atMost', raw: words[at]?.raw ?? '' }, length: 1 };
   const { amount, length } = read;
   const raw = words
     .slice(at, at + length)
@@ -159,6 +167,9 @@ export function readAtoms(words: readonly Word[]): Atom[] {
     const word = words[at];
     if (!word) break;
     if (word.kind !== 'word' && word.kind !== 'number' && word.kind !== 'bad') {
+      // "5 USDC to SEI?" asks; with a verb the mark is courtesy: "could you stake 2?"
+      if (word.text === '?' && !atoms.some(({ kind }) => kind === 'verb'))
+        atoms.push({ kind: 'act', id: 'question', raw: '?' });
       const atom = readSpecial(word);
       if (atom) atoms.push(atom);
       at += 1;

@@ -44,6 +44,8 @@ const isWhole = (amount: Amount): amount is { kind: 'exact'; text: string } =>
 
 /** Whether `of`, or `in` after a bare share, goes on with the phrase: `half of my USDC`, `everything in USDC`. */
 function goesOn(phrase: Phrase, preposition: string, next: Atom | undefined): boolean {
+  // "with leverage of 3"
+  if (phrase.nouns.at(-1) === 'leverage' && next?.kind === 'amount') return true;
   if (phrase.amount === null || phrase.asset !== null || next === undefined) return false;
   if (preposition === 'of') return ['asset', 'noun', 'pronoun'].includes(next.kind);
   return preposition === 'in' && phrase.amount.kind === 'share' && next.kind === 'asset';

@@ -53,7 +53,11 @@ export function resolvePronoun(intent: Intent, before: Intent | null): Intent {
   if (intent.missing.includes('product') && before_.product !== undefined) said.input.product = before_.product;
   if (intent.missing.includes('amount')) {
     if (KEEPS_AMOUNT.has(before.operation) && before_.amount !== undefined) said.input.amount = before_.amount;
-    else if (before.operation === 'swap') said.problems.push('I do not know how much came out of the swap');
+    else if (before.operation === 'swap' && before.received !== undefined) said.input.amount = before.received;
+    else if (before.operation === 'swap') {
+      said.shares.amount = { numerator: 1n, denominator: 1n };
+      said.problems.push('I do not know how much came out of the swap; all that is there may be more');
+    }
   }
   return createIntent(intent.operation, said);
 }

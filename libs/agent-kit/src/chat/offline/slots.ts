@@ -6,6 +6,7 @@ import type { Phrase } from './read-phrases.js';
 export interface Slots {
   input: Intent['input'];
   shares: Intent['shares'];
+  wanted?: NonNullable<Intent['wanted']>;
   problems: string[];
 }
 

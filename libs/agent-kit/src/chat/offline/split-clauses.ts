@@ -96,9 +96,22 @@ const isQuestionTail = (atoms: readonly Atom[]): boolean =>
 
 const isIdle = (atoms: readonly Atom[]): boolean => atoms.every(({ kind, id }) => kind === 'act' && id !== 'negation');
 
+/** Without what is ruled out at the end: "stake 2 SEI, not 3". */
+function dropContrast(atoms: Atom[]): Atom[] {
+  const at = atoms.findIndex(({ kind, id, raw }) => kind === 'act' && id === 'negation' && CONTRASTS.test(raw));
+  const ruledOut = atoms.slice(at + 1);
+  const isContrast =
+    at >= 0 && ruledOut.length > 0 && ruledOut.every(({ kind }) => ['amount', 'asset', 'money'].includes(kind));
+  return isContrast ? atoms.slice(0, at) : atoms;
+}
+
+const CONTRASTS = /^(?:not|instead of|rather than)$/i;
+
 function clausesOfSentence(sentence: Segment): Clause[] {
   const clauses: Clause[] = [];
-  const segments = splitAt(sentence.atoms, ({ kind }) => kind === 'joint');
+  const segments = splitAt(sentence.atoms, ({ kind }) => kind === 'joint')
+    .map((segment) => ({ ...segment, atoms: dropContrast(segment.atoms) }))
+    .filter(({ atoms }) => atoms.length > 0);
   for (const { joint, atoms } of segments) {
     const last = clauses.at(-1);
     if (last && joint === 'slash') {

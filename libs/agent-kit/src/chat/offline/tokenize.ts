@@ -27,7 +27,10 @@ const CONTRACTIONS: readonly (readonly [RegExp, string])[] = [
   [/\b(what|how|who|where|when|it|that|there|here|he|she|price)'s\b/g, '$1 is'],
   [/\bwhats\b/g, 'what is'],
   [/\bhows\b/g, 'how is'],
-  [/\b(sei|usdc|wsei|btc|bitcoin|wbtc|stsei)'s\b/g, '$1'],
+  [/\b(sei|usdc|wsei|btc|bitcoin|wbtc|stsei|dollar|buck)'s\b/g, '$1'],
+  [/\b(dollars|bucks)'/g, '$1'],
+  [/\bw\/o\b/g, 'without'],
+  [/\bw\/(?= ?\S)/g, 'with '],
 ];
 
 const DIGITS = String.raw`(?:\d[\d,]*(?:\.\d+)?|\.\d+)`;

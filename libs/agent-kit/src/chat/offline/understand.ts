@@ -1,12 +1,16 @@
 import type { Atom } from './atom.js';
 import { chooseOperation, hasAct, type Choice } from './choose-operation.js';
+import { addItem, lastIntent } from './collect-items.js';
 import { createIntent, fillSlots, type FillContext } from './fill-slots.js';
+import { findUnused } from './find-unused.js';
 import type { Intent, Item, Misunderstanding, Understanding } from './intent.js';
 import { ACTS, SHORT_MESSAGES } from './lexicon/markers.js';
 import { AMBIGUOUS, OPERATIONS } from './lexicon/operations.js';
+import { WRITING_VERBS } from './lexicon/verbs.js';
 import { findNearOperations } from './near-operations.js';
 import { readAtoms } from './read-atoms.js';
 import { readPhrases, type Phrase } from './read-phrases.js';
+import { aboutPayment, resolvePayment } from './resolve-payment.js';
 import { inheritToken, OPPOSITES, resolvePronoun } from './resolve-references.js';
 import { splitClauses, type Clause } from './split-clauses.js';
 import { tokenize } from './tokenize.js';
@@ -45,13 +49,23 @@ const misunderstanding = (atoms: readonly Atom[], reason: string): Item => {
 const intentItem = (intent: Intent, atoms: readonly Atom[], phrases: readonly Phrase[]): Item => ({
   type: 'intent',
   intent,
-  doubts: OPERATIONS[intent.operation]?.readOnly ? [] : phrases.flatMap(({ unknown }) => unknown),
+  doubts: OPERATIONS[intent.operation]?.readOnly
+    ? []
+    : [...phrases.flatMap(({ unknown }) => unknown), ...findUnused(intent, phrases)],
   readAs: atoms.flatMap(({ raw, readAs }) => (readAs === undefined ? [] : [`"${raw}" as ${readAs}`])),
 });
 
-const explain = (operation: string): Item => ({ type: 'remark', remark: { kind: 'explain', operation } });
+const explain = (operation: string, intent?: Intent): Item => ({
+  type: 'remark',
+  remark: { kind: 'explain', operation, ...(intent && { intent }) },
+});
+
+/** "withdraw it", "take 5 out again". */
+const pointsBack = ({ kind, id }: Atom): boolean =>
+  kind === 'pronoun' || (kind === 'verb' && id === 'repeat') || (kind === 'noun' && id === 'back');
 
 const PAIRS_WITH_MANY: Readonly<Record<string, readonly string[]>> = {
+  markets: ['getLendingMarkets', 'perpsGetProducts'],
   positions: ['perpsGetPositions', 'getLendingPosition', 'getStakingPosition', 'getLiquidityPositions'],
 };
 
@@ -59,25 +73,28 @@ const PAIRS_WITH_MANY: Readonly<Record<string, readonly string[]>> = {
 function readChoice(choice: Choice, clause: Clause, before: Intent | null, context: GrammarContext): Item[] {
   const { atoms } = clause;
   if (choice.kind === 'statement') return [misunderstanding(atoms, 'it tells of something, and asks for nothing')];
+  const phrases = readPhrases(atoms);
+  const verbs = new Set(atoms.filter(({ kind }) => kind === 'verb').map(({ id }) => id));
+  const fill: FillContext = { resources: context.resources, verbs };
+  const payment = resolvePayment(choice, phrases, before, fill);
+  if (payment) return [intentItem(payment, atoms, phrases)];
   if (choice.kind === 'none') return [misunderstanding(atoms, '')];
   const { operation } = choice;
   const ambiguous = AMBIGUOUS[operation];
   const opposite = ambiguous?.find((name) => before && OPPOSITES[before.operation] === name);
-  if (opposite && atoms.some(({ kind }) => kind === 'pronoun'))
+  if (opposite && atoms.some(pointsBack))
     return readChoice({ kind: choice.kind, operation: opposite }, clause, before, context);
-  if (choice.kind === 'explain') return [explain(ambiguous?.[0] ?? operation)];
+  if (choice.kind === 'explain') return [explain(ambiguous?.[0] ?? operation, aboutPayment(operation, phrases, fill))];
   if (operation === 'rewards') return [explain('stake')];
+  if (operation === 'help') return [{ type: 'remark', remark: { kind: 'help' } }];
   if (operation === 'portfolio') return [{ type: 'remark', remark: { kind: 'portfolio' } }];
   if (ambiguous) {
     const words = atoms.map(({ raw }) => raw).join(' ');
     return [{ type: 'ambiguity', ambiguity: { words, operations: ambiguous } }];
   }
-  const phrases = readPhrases(atoms);
   const several = PAIRS_WITH_MANY[operation];
   const empty = { input: {}, shares: {}, problems: [] };
   if (several) return several.map((name) => intentItem(createIntent(name, empty), atoms, phrases));
-  const verbs = new Set(atoms.filter(({ kind }) => kind === 'verb').map(({ id }) => id));
-  const fill: FillContext = { resources: context.resources, verbs };
   if (operation === 'getERC20Balance') return readBalances(phrases, fill, atoms);
   const said = fillSlots(operation, phrases, fill);
   if (operation === 'repayLending' && verbs.has('settle') && said.input.amount === undefined) said.input.amount = 'MAX';
@@ -99,7 +116,10 @@ function readBalances(phrases: readonly Phrase[], fill: FillContext, atoms: read
 /** A clause without a verb repeats the operation before it with other inputs: `and 2 to WBTC`. */
 function readEllipsis(clause: Clause, before: Intent, context: GrammarContext): Item | null {
   const phrases = readPhrases(clause.atoms);
-  const said = fillSlots(before.operation, phrases, { resources: context.resources, verbs: new Set() });
+  const fill: FillContext = { resources: context.resources, verbs: new Set() };
+  if (before.operation === 'getERC20Balance' && clause.atoms.some(({ kind }) => kind === 'asset'))
+    return readBalances(phrases, fill, clause.atoms)[0] ?? null;
+  const said = fillSlots(before.operation, phrases, fill);
   if (Object.keys(said.input).length === 0 && Object.keys(said.shares).length === 0) return null;
   const kept = Object.fromEntries(Object.entries(before.input).filter(([slot]) => slot !== 'amount'));
   return intentItem(createIntent(before.operation, said, { input: kept, shares: {} }), clause.atoms, phrases);
@@ -149,10 +169,12 @@ const isRepeat = (atoms: readonly Atom[]): boolean =>
   atoms.some(({ kind, id }) => kind === 'verb' && id === 'repeat') &&
   atoms.every(({ kind, id }) => kind !== 'verb' || id === 'repeat' || id === 'use');
 
+const isReading = ({ operation }: Intent): boolean => OPERATIONS[operation]?.readOnly === true;
+
 function readClause(clause: Clause, items: Item[], before: Intent | null, context: GrammarContext): Item[] {
   const { atoms } = clause;
   if (clause.isNegated) return [{ type: 'remark', remark: { kind: 'nothing' } }];
-  if (clause.isVerbless && clause.isContinuation && !clause.isAlternative && before) {
+  if (clause.isVerbless && !clause.isAlternative && before && (clause.isContinuation || isReading(before))) {
     const item = readEllipsis(clause, before, context);
     if (item?.type === 'intent') {
       completeBackwards(items, item.intent);
@@ -162,6 +184,8 @@ function readClause(clause: Clause, items: Item[], before: Intent | null, contex
   const blocked = isBlocked(clause);
   if (blocked === null && isRepeat(atoms)) return [readRepeat(clause, before, context)];
   const choice = chooseOperation(atoms);
+  if (choice.kind === 'write' && isAboutOthers(atoms))
+    return [misunderstanding(atoms, 'it is about somebody else, and I act for you alone')];
   const isReported = hasAct(clause.sentence, 'report');
   if (
     blocked !== null &&
@@ -176,21 +200,10 @@ function readClause(clause: Clause, items: Item[], before: Intent | null, contex
   return readChoice(choice, clause, before, context);
 }
 
-const lastIntent = (items: readonly Item[]): Intent | null =>
-  items.reduce<Intent | null>((last, item) => (item.type === 'intent' ? item.intent : last), null);
-
-/** Neighbouring clauses that are refused for one reason are one part. */
-function addItem(items: Item[], item: Item): void {
-  const last = items.at(-1);
-  if (
-    item.type === 'misunderstanding' &&
-    last?.type === 'misunderstanding' &&
-    item.misunderstanding.reason === last.misunderstanding.reason
-  ) {
-    const part = `${last.misunderstanding.part}, ${item.misunderstanding.part}`;
-    const near = [...new Set([...last.misunderstanding.near, ...item.misunderstanding.near])].slice(0, 3);
-    items[items.length - 1] = { type: 'misunderstanding', misunderstanding: { ...item.misunderstanding, part, near } };
-  } else items.push(item);
+/** "my friend wants to stake": the one who acts stands before the verb. */
+function isAboutOthers(atoms: readonly Atom[]): boolean {
+  const verb = atoms.findIndex(({ kind, id }) => kind === 'verb' && WRITING_VERBS.has(id));
+  return hasAct(atoms.slice(0, Math.max(verb, 0)), 'thirdPerson');
 }
 
 /** What one message asks for. Deterministic, and never throws. */

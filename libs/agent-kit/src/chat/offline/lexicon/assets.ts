@@ -1,7 +1,7 @@
 /** Names of tokens. The native token is `0x0` in every operation; other symbols are resolved by the chain's token list. */
 export const ASSETS: Readonly<Record<string, string>> = {
   '0x0':
-    'sei, native, native token, native coin, native currency, native sei, native asset, gas token, sei token, sei tokens, seis',
+    'sei, gas, native, native token, native coin, native currency, native sei, native asset, gas token, sei token, sei tokens, seis',
   USDC: 'usdc, usd coin, usd coins, usdcs, stablecoin, stablecoins, stable coin, circle dollar',
   WSEI: 'wsei, wrapped sei, wrapped native, wrapped native token, wrapped seis',
   WBTC: 'wbtc, btc, bitcoin, bitcoins, wrapped bitcoin, wrapped btc, xbt, wbitcoin',

@@ -5,11 +5,13 @@ export const ACTS: Readonly<Record<string, string>> = {
   hypothetical:
     'what happens if, what happens when, what if, what would happen if, what will happen if, should i, should we, shall i, if i, if we, if i were to, suppose i, supposing i, suppose, assuming i, can i, could i, may i, might i, am i able to, what would, would i, would it, would that, is it worth, is it possible to, is it safe to, is it wise to, is it a good idea to, do i have to, do i need to, why, why should i, when should i, imagine, imagine i, hypothetically, in theory, i wonder, i am wondering, i am thinking of, i am thinking about, thinking of, thinking about, maybe i should, perhaps i should, i might, i may, i could, we could, would you recommend, do you recommend, would you advise, do you think, is it better to, i should, we should, am i allowed to, what are the risks of, is it risky to, let me know what happens if, what will, what does it cost to, how much does it cost to, considering, are you able to, has anyone, did you, did i, have you, was, were',
   negation:
-    'do not, never, not, no, no need to, stop, avoid, cannot, can not, will not, should not, would not, must not, refrain from, nothing, without, i refuse to, did not, does not, have not, rather not, neither, nor, hold off on, hold off, wait with, quit, cease, no longer',
+    'do not, never, not, instead of, rather than, no, no need to, stop, avoid, cannot, can not, will not, should not, would not, must not, refrain from, nothing, without, i refuse to, did not, does not, have not, rather not, neither, nor, hold off on, hold off, wait with, quit, cease, no longer',
   condition:
     'if, when, whenever, once, unless, until, till, as soon as, while, before, after, provided that, provided, in case, in the event, tomorrow, tonight, later, every day, every, daily, weekly, monthly, hourly, each, next week, next month, next time, at noon, at midnight, in an hour, hours from now, on monday, recurring, automatically, schedule, periodically, regularly, minutes, hours, days, weeks, o clock, only if, depending on, assuming',
   report:
     'says, said, told me, tells me, told you, asked me, asks me, asks you, wrote, states, instructs, instructed, instructs you, ordered me, wants me, wants you, message reads, reads, suggests, suggested, recommends, recommended, according to, someone said, asked you, begins with, contains, is called, ignore previous, ignore all, ignore your, system prompt, you must now, disregard',
+  thirdPerson:
+    'my friend, a friend, my brother, my sister, my wife, my husband, my boss, my mom, my dad, my colleague, my bot, my agent, my partner, somebody, someone, everyone, everybody, people, he, she, they, his, her, their, wants, wants to, needs to, would like me to',
   undo: 'undo, revert, reverse',
 };
 
@@ -22,7 +24,7 @@ export const FILLERS: readonly string[] = (
   'let us, lets, let me, go ahead and, go ahead, help me to, help me, assist me, i would appreciate it if you could, i was hoping to, we want to, we would like to, we need to, we have to, ' +
   'how about, what about, why not, why do not we, why do not you, do not forget to, do not hesitate to, be so kind as to, be so kind and, be so good as to, feel free to, make sure to, make sure you, try to, try, ' +
   'it is time to, time to, proceed to, time for, continue to, get started with, ' +
-  'is there any way to, any chance you could, if you can, if you could, if possible, if you do not mind, if you would, if you please, if it is possible, when you can, when you have time, when you get a chance, whenever you can, whenever you like, ' +
+  'is there any way to, any chance you could, if you can, if you could, if it asks, if needed, if necessary, if required, if it has to be, anywhere, anything, something, u, ur, rn, if possible, if you do not mind, if you would, if you please, if it is possible, when you can, when you have time, when you get a chance, whenever you can, whenever you like, ' +
   'make, make a, do, come on, for me, on my behalf, to me, for us, thank you, thanks, thx, cheers, ta, a bit, a little, quickly, quick, immediately, asap, as soon as possible, straight away, right away, at once, today, ' +
   'the, a, an, some, any, this, these, those of, kind of, sort of, like, um, uh, hmm, er, eh, oh, mate, buddy, bro, dude, man, friend, sir, bot, assistant, agent, tollgate, robot, computer, dear, ' +
   'is, are, am, be, been, being, has, do, does, did, currently, current, at the moment, moment, there, here, available, exist, supported, know, you, your, first, second, firstly, secondly, finally, lastly, last, next, ' +
@@ -36,7 +38,7 @@ export const FILLERS: readonly string[] = (
 
 export const PREPOSITIONS: Readonly<Record<string, string>> = {
   to: 'to, towards, toward, onto, ->, →, =>, >',
-  into: 'into, in to',
+  into: 'into, in to, i would rather have, would rather have, rather have',
   for: 'for, in exchange for, against, in return for',
   from: 'from, between, off of, away from',
   with: 'with, using, by, via, through',

@@ -1,7 +1,7 @@
 /** Nouns and other content words, by what they tell the grammar. */
 export const NOUNS: Readonly<Record<string, string>> = {
   perps:
-    'perps, perp, perpetual, perpetuals, perpetual futures, futures, perps account, perp account, perps exchange, perpetuals exchange, perpetual trading, perps margin, derivatives, trading account, margin account',
+    'perps, perp, perp exchange, perps exchange, perpetual exchange, perpetual, perpetuals, perpetual futures, futures, perps account, perp account, perpetuals exchange, perpetual trading, perps margin, derivatives, trading account, margin account',
   margin: 'margin, free margin',
   lending:
     'lending, lending market, lending markets, lending pool, lending protocol, money market, money markets, lending platform, compound, the lender',
@@ -14,10 +14,10 @@ export const NOUNS: Readonly<Record<string, string>> = {
   liquidity:
     'liquidity, liquidity pool, liquidity pools, pool, pools, lp, lp position, lp positions, liquidity position, liquidity positions, lp tokens, lp token, the dex, dex',
   position: 'position, positions, open positions',
-  balance: 'balance, funds, holdings',
-  balances: 'balances, all balances, token balances',
+  balance: 'balance, bal, funds, holdings',
+  balances: 'balances, bals, all balances, token balances',
   portfolio:
-    'portfolio, net worth, how rich am i, what do i have, what do i own, what have i got, my assets, what am i holding, what is in my wallet, in my wallet, my wallet, my account, account overview, everything i own, how much money do i have, how much money have i got, all my tokens, wealth, my money, my holdings, am i rich, what i have, what i own',
+    'portfolio, net worth, how rich am i, money, what do i have, what do i own, what have i got, my assets, what am i holding, what is in my wallet, in my wallet, my wallet, my account, account overview, everything i own, how much money do i have, how much money have i got, all my tokens, wealth, my money, my holdings, am i rich, what i have, what i own',
   token: 'token, tokens, coin, coins, currency, currencies, asset, assets, cryptocurrencies, crypto',
   address: 'address, contract address, contract, token address, addresses',
   allowance:
@@ -27,7 +27,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   market: 'market, markets',
   rate: 'interest rate, interest rates, apy, apys, apr, aprs, rates, borrow rate, supply rate, yields, lending rates, borrow rates, supply rates',
   interest: 'interest, yield, a yield, passive income',
-  loan: 'did i borrow, have i borrowed, do i owe, loan, loans, debt, debts, owe, owed, borrowed, borrow balance, liability, liabilities, borrows, indebted, outstanding',
+  loan: 'on credit, did i borrow, have i borrowed, do i owe, loan, loans, debt, debts, owe, owed, borrowed, borrow balance, liability, liabilities, borrows, indebted, outstanding',
   supplied: 'did i supply, did i lend, have i supplied, have i lent, supplied, lent, supply balance, deposited',
   health:
     'health, health factor, healthy, liquidation, liquidated, safe, ltv, loan to value, borrowing power, borrow limit, shortfall, at risk, underwater',
@@ -39,20 +39,21 @@ export const NOUNS: Readonly<Record<string, string>> = {
   weather: 'weather, weather report, the forecast, forecast, weather forecast, weather data',
   resource:
     'resource, paid resource, resources, api, endpoint, page, article, report, url, link, paywall, content, paid endpoint, paid api',
-  slippage: 'slippage, slippage tolerance, tolerance, price impact',
+  slippage: 'slippage, max slippage, maximum slippage, slip, slippage tolerance, tolerance, price impact',
   leverage: 'leverage, leveraged, lev, margin multiple',
   fee: 'fee, fees, fee tier, tier',
   back: 'back',
   out: 'out, out of',
-  long: 'long, longs, bullish, upside',
-  short: 'short, shorts, bearish, downside',
+  long: 'long, longs, bullish, upside, going up, goes up, will go up, to go up, will rise, rising',
+  short: 'short, shorts, bearish, downside, going down, goes down, will go down, to go down, will fall, falling',
   side: 'side, direction',
   howMuch: 'how much, how many, what amount, how big, how large',
   which: 'which, what, what sort of, what kind of, where',
   my: 'my, mine, our, i, me, we, am i, do i, have i, have we',
   spend: 'to spend, may spend, can spend, spend from, allowed to spend, spend on my behalf, is allowed to spend',
   status: 'status, state, overview, summary, info, information, details, doing, stats, look like, looking',
-  loanable: 'can be borrowed',
+  loanable: 'can be borrowed, can be lent, can be supplied, can i lend, can i supply',
   tradable: 'can i trade, can be traded, could i trade, tradable, tradeable',
+  help: 'help, what can i do, what do i do, what can you do, what should i do, where do i start, how do i start, new here, new to this, newbie, beginner, get started, getting started, tutorial',
   when: 'when can i, when will, how long until, when does, when do, how long does',
 };

@@ -1,9 +1,10 @@
 /**
  * Which operation a clause asks for; the first rule whose every word holds. `swap` is a verb, `#perps` a noun, `@worth` a
- * preposition, `?hypothetical` the kind of sentence, `asset`, `amount`, `address`, `url`, `leverage` what else was said;
- * `a|b` is either, `!a` is neither.
+ * preposition, `?hypothetical` the kind of sentence, `asset`, `amount`, `address`, `url`, `leverage` what else was said,
+ * `assets` two tokens, `all` a whole balance, `verbless` that there is no verb; `a|b` is either, `!a` is neither.
  */
 export const QUOTE_RULES: readonly (readonly [string, string])[] = [
+  ['getSwapQuote', 'verbless amount assets ?question'],
   ['getStakeQuote', '#quote|?hypothetical|#howMuch|quote|@worth #staking|stake|asset:stSEI amount !unstake !deposit'],
   ['getSwapQuote', '#quote|quote|#worth asset !#liquidity !#perps !#loan !#lending !#interest !#rate'],
   ['getSwapQuote', '@worth !buy !sell !swap !get asset'],
@@ -11,6 +12,8 @@ export const QUOTE_RULES: readonly (readonly [string, string])[] = [
 ];
 
 export const WRITE_RULES: readonly (readonly [string, string])[] = [
+  ['transfer', 'get addressFirst amount'],
+  ['swap', 'verbless amount assets @to|@into'],
   ['approve', 'revoke'],
   ['stake', 'open #staking !#position'],
   ['redeemLending', 'get|show #back #lending|#supplied'],
@@ -59,11 +62,13 @@ export const WRITE_RULES: readonly (readonly [string, string])[] = [
   ['transfer', 'send'],
   ['transfer', 'pay address|asset|amount !@worth'],
   ['transfer', 'withdraw address'],
+  ['swap', 'deposit assets @in|@into !#market'],
   ['depositAmbiguous', 'deposit'],
   ['withdrawAmbiguous', 'withdraw'],
   ['swap', 'swap|sell|buy'],
   ['swap', 'get asset amount !#balance !#quote'],
   ['swap', 'use asset'],
+  ['payForResource', 'pay !asset !amount'],
   ['borrowLending', '#loan amount asset !#howMuch !#which !#back !own'],
 ];
 
@@ -87,14 +92,17 @@ export const READ_RULES: readonly (readonly [string, string])[] = [
   ['getStakingPosition', '#stake|#unstaked|#reward|#when !amount'],
   ['getStakingPosition', '#staking #my|#position|#balance|#status|#howMuch|show'],
   ['getStakingPosition', 'stake-ed #howMuch|#which|#my'],
-  ['perpsGetProducts', '#market'],
+  ['markets', '#market'],
   ['perpsGetPositions', '#position asset'],
   ['positions', '#position'],
   ['portfolio', '#portfolio|#balances !asset'],
+  ['portfolio', 'own #token !asset !amount'],
   ['getERC20Balance', '#balance'],
+  ['portfolio', 'all own|show !#token'],
   ['getERC20Balance', 'own !amount'],
   ['listTokens', '#token #which|show|get'],
   ['getERC20Balance', '#howMuch|show|get asset|address !amount'],
+  ['help', '#help'],
 ];
 
 /** What a bare topic is about: `what is staking`. */

@@ -1,6 +1,6 @@
 /** Every verb of the grammar with its spellings; the gerunds and past forms are derived, irregular ones follow after a slash. */
 export const VERBS: Readonly<Record<string, string>> = {
-  swap: 'swap, exchange, trade, convert, change, flip, turn, switch, swap out, rotate, swap over',
+  swap: 'swap, exchange, trade, convert, change, flip, turn, switch, swap out, rotate, swap over, ape',
   buy: 'buy/bought, purchase, acquire, pick up, grab, snag, get hold of, invest in, ape into, order',
   sell: 'sell/sold, dump, offload, get rid of, sell off, liquidate, unload',
   use: 'use, spend/spent, invest',
@@ -17,7 +17,7 @@ export const VERBS: Readonly<Record<string, string>> = {
   redeem: 'redeem',
   withdraw:
     'withdraw/withdrew, remove, pull, pull out, take/took, take out, burn, cash out, reclaim, retrieve, get back',
-  open: 'open, enter, start',
+  open: 'open, enter, start, bet/bet, bet on, punt',
   go: 'go/went',
   close: 'close, exit, flatten, get out of, unwind, close out',
   send: 'send/sent, transfer, give/gave, wire, forward, move, remit, donate, tip',
