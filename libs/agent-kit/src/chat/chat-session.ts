@@ -32,7 +32,7 @@ export async function runSession(session: ChatSession): Promise<void> {
   terminal.onInterrupt(() => interrupt(session));
   for (;;) {
     terminal.print('');
-    const line = await terminal.ask('> ');
+    const line = await terminal.ask('> ', { remembered: true });
     if (line === null || isFarewell(line)) break;
     const text = line.trim();
     if (text === '') continue;

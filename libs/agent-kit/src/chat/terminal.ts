@@ -5,8 +5,10 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { printableText } from './printable-text.js';
 
 export interface Question {
-  /** Not shown while it is typed, and not kept in the history. */
+  /** Not shown while it is typed. */
   hidden?: boolean;
+  /** The arrow keys bring the answer back. */
+  remembered?: boolean;
   /** Only what is typed after the question is shown counts: an approval of something one has not seen is none. */
   fresh?: boolean;
 }
@@ -64,7 +66,7 @@ export function openTerminal({ input, output }: TerminalStreams, stop: AbortSign
 
   readline.on('line', (line) => (open ? answer(line) : lines.push(line)));
   readline.on('history', (history: string[]) => {
-    if (open?.question.hidden || open?.question.fresh) history.shift();
+    if (open?.question.remembered !== true) history.shift();
   });
   readline.on('SIGINT', () => {
     clearLine(readline);

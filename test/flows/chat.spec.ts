@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { DevState } from '../../devnet/dev-state.js';
+import { DEVNET_CONTRACTS } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
+import { readDescendants, waitUntilGone } from '../harness/processes.js';
+import { PROMPT } from '../harness/start-chat.js';
+import { CTRL_C, startInTerminal, type TerminalSession } from '../harness/start-in-terminal.js';
+import { useStack } from '../harness/use-stack.js';
+
+const STARTS_WITHIN_MS = 120_000;
+const QUESTION = 'Send this? [y/N] ';
+
+let folder: string;
+let chat: TerminalSession;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
+});
+afterEach(async () => {
+  await chat.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function runChat(command: readonly string[] = ['npm', 'run', '--silent', 'chat']): TerminalSession {
+  const { PATH, HOME } = process.env;
+  chat = startInTerminal(command, { env: { PATH, HOME, TOLLGATE_STATE_DIR: folder } });
+  return chat;
+}
+
+/** Says it, agrees to each plan that is shown, and returns the results and all that was printed. */
+async function say(line: string): Promise<{ shown: string; asked: number; results: Record<string, unknown>[] }> {
+  chat.enter(line);
+  let shown = '';
+  for (let asked = 0; ; asked++) {
+    shown += await chat.waitFor(new RegExp(`${QUESTION.replace(/[[\]?]/g, '\\$&')}|${PROMPT.source}`), 40_000);
+    if (!shown.endsWith(QUESTION)) {
+      const results = [...shown.matchAll(/^\{\r?\n[^]*?^\}/gm)].map(
+        ([json]) => JSON.parse(json) as Record<string, unknown>,
+      );
+      return { shown, asked, results };
+    }
+    chat.enter('y');
+  }
+}
+
+describe('npm run chat without any key', () => {
+  it('does what it is told, visibly, on a devnet of its own, and leaves no process behind', async () => {
+    runChat();
+    await chat.waitFor('Tollgate agent kit 0.0.3', STARTS_WITHIN_MS);
+    await chat.waitFor(PROMPT);
+    const processes = readDescendants(chat.pid);
+    // npm, the chat, redis, anvil, verifier, gateway at least.
+    expect(processes.length).toBeGreaterThanOrEqual(6);
+
+    const balance = await say('what is my balance');
+    expect(balance).toMatchObject({ asked: 0, results: [{ status: 'success', token: { ticker: 'SEI' } }] });
+    expect(balance.shown).toMatch(/999999\.\d+ SEI/);
+
+    const swap = await say('swap 1 USDC to WSEI');
+    expect(swap.results).toMatchObject([{ status: 'success', fromToken: 'USDC', toToken: 'WSEI', amount: '1' }]);
+    expect(swap.shown).toMatch(/arrives +at least 1\.97\d+ WSEI/);
+    expect(await say('what is my WSEI balance')).toMatchObject({
+      results: [{ balance: expect.stringMatching(/^1001\.99/) }],
+    });
+
+    expect(await say('stake 2')).toMatchObject({ asked: 1, results: [{ status: 'success', amount: '2' }] });
+
+    const lending = await say('supply 10 USDC and borrow 3');
+    expect(lending).toMatchObject({ asked: 2, results: [{ status: 'success' }, { status: 'success' }] });
+    expect(lending.shown).toMatch(/mintLending [^]*borrowLending /);
+
+    const perps = await say('deposit 5 to perps and list the products');
+    expect(perps).toMatchObject({ asked: 1, results: [{ status: 'success', amount: '5' }, { status: 'success' }] });
+    expect(perps.shown).toContain('BTC-PERP');
+
+    const payment = await say('pay for the weather');
+    expect(payment).toMatchObject({
+      asked: 1,
+      results: [{ status: 'success', amount: '0.001', answer: { httpStatus: 200 } }],
+    });
+    expect(payment.shown).toContain('San Francisco');
+
+    const evil = await say(`what is my balance of ${DEVNET_CONTRACTS.tokens.EVIL}`);
+    expect(evil).toMatchObject({ asked: 0, results: [{ status: 'success' }] });
+    expect(evil.shown).not.toMatch(/transfer \{/);
+
+    chat.enter('Bye.');
+    expect(await chat.exited).toBe(0);
+    expect(await waitUntilGone(processes)).toEqual([]);
+  }, 300_000);
+
+  it('leaves no process behind when it is stopped while it starts', async () => {
+    runChat();
+    await chat.waitFor('✓ chain', STARTS_WITHIN_MS);
+    const processes = readDescendants(chat.pid);
+    chat.type(CTRL_C);
+    await chat.exited;
+    expect(await waitUntilGone(processes)).toEqual([]);
+  }, 180_000);
+});
+
+describe('with a devnet that runs', () => {
+  const stack = useStack({ protocols: true });
+
+  it('uses it, and leaves it alone; the kit’s own npm run test is the same chat', async () => {
+    const { chain, baseUrl } = stack();
+    const state: Partial<DevState> = {
+      rpcUrl: chain.rpcUrl,
+      baseUrl,
+      chainId: chain.chainId,
+      accounts: chain.accounts,
+    };
+    writeFileSync(join(folder, 'dev.json'), JSON.stringify(state));
+    runChat(['npm', 'run', '--silent', 'test', '-w', 'libs/agent-kit']);
+    expect(await chat.waitFor(PROMPT, STARTS_WITHIN_MS)).toContain(`Using the devnet that runs here: ${chain.rpcUrl}`);
+    expect(await say('pay for the weather')).toMatchObject({
+      results: [{ status: 'success', url: `${baseUrl}/api/weather` }],
+    });
+    chat.enter('bye');
+    expect(await chat.exited).toBe(0);
+    expect((await fetch(`${baseUrl}/api/weather`)).status).toBe(402);
+  }, 180_000);
+});
