@@ -12,8 +12,8 @@ COPY . .
 RUN npm run build
 
 FROM build AS pruned
-# The optional packages are the devnet's.
-RUN npm prune --omit=dev --omit=optional --no-progress --loglevel=error
+# The optional packages are the devnet's; the libraries are bundled, so what only the agent kit needs stays out.
+RUN npm prune --omit=dev --omit=optional --no-workspaces --no-progress --loglevel=error
 
 FROM build AS devnet
 # Compiles the contracts once, so that a start takes no compiler.
@@ -28,7 +28,6 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=pruned /app/package.json ./
 COPY --from=pruned /app/node_modules ./node_modules
-COPY --from=pruned /app/libs ./libs
 COPY --from=pruned /app/dist ./dist
 COPY --from=pruned /app/deploy ./deploy
 USER node
