@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { AGENT_KIT_ERRORS, AgentKit } from '@tollgate/agent-kit';
 
 import { passTime } from '../../devnet/protocols/pass-time.js';
+import { USAGE as CHAT_USAGE } from '../../libs/agent-kit/src/chat/read-arguments.js';
+import { USAGE as MCP_USAGE } from '../../libs/agent-kit/src/cli/read-mcp-settings.js';
 import { CATALOG } from '../../libs/agent-kit/src/operations/catalog.js';
 import { useStack } from '../harness/use-stack.js';
 
@@ -69,6 +71,13 @@ describe('docs/agent-kit.md', () => {
       ([, code, keyword = null, suggestion]) => [code, { keyword, suggestion }],
     );
     expect(Object.fromEntries(rows)).toEqual(AGENT_KIT_ERRORS);
+  });
+
+  it('has every setting that the help of the commands has', () => {
+    const [, section = ''] = page.split('\n## Settings\n');
+    const documented = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+    const helped = [...`${CHAT_USAGE}${MCP_USAGE}`.matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm)].map(([, name]) => name);
+    expect(new Set(documented)).toEqual(new Set(helped));
   });
 
   it.each(examples)('shows what $heading does: $code', async ({ heading, code, expected }) => {
