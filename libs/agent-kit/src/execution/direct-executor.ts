@@ -4,6 +4,7 @@ import { createRevocation } from '../plan/create-steps.js';
 import type { Approval, Plan, Step } from '../plan/plan.js';
 import { readAllowance, settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
+import { showToken } from '../tokens/show-token.js';
 import type { ToolResult } from '../tool-result.js';
 import type { SentTransaction } from '../transaction-events.js';
 import type { ExecutionContext, Executor } from './executor.js';
@@ -131,9 +132,8 @@ class Execution {
         const left = await retryNetwork(() => readAllowance(client, account, approval), networkRetryDelayMs);
         if (left > 0n) await this.#runStep(createRevocation(approval));
       } catch (error) {
-        const { symbol } = approval.token;
         warnings.push(
-          `The allowance of ${symbol} for ${approval.spender} may still stand: ${explainFailure(error).message}`,
+          `The allowance of ${showToken(approval.token)} for ${approval.spender} may still stand: ${explainFailure(error).message}`,
         );
       }
     }

@@ -3,9 +3,9 @@ import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, zeroAddress, 
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import { showAmount, showToken } from '../plan/create-preview.js';
 import type { Step } from '../plan/plan.js';
 import { parseAmount } from '../tokens/parse-amount.js';
+import { showAmount, showSymbol, showToken } from '../tokens/show-token.js';
 import type { Token, TokenAmount } from '../tokens/token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import { addressSchema, amountOrZeroSchema, tokenSchema } from './input-schemas.js';
@@ -74,7 +74,7 @@ async function assertLimited({ client }: OperationContext, amount: TokenAmount, 
   // A token may lie about its supply.
   if (amountBaseUnits <= supply && amountBaseUnits < 2n ** 255n) return;
   throw refuse(
-    `Approvals are exact and never unlimited; this is more than all ${token.symbol} there are. Name the amount that is needed.`,
+    `Approvals are exact and never unlimited; this is more than all ${showSymbol(token)} there are. Name the amount that is needed.`,
     spender,
   );
 }

@@ -1,8 +1,8 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
-import { showAmount } from '../plan/create-preview.js';
 import { createSteps } from '../plan/create-steps.js';
+import { showAmount } from '../tokens/show-token.js';
 import { defineWrite } from './operation.js';
 
 export const claimUnstaked = defineWrite({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { showAmount } from '../plan/create-preview.js';
 import { createSteps } from '../plan/create-steps.js';
+import { showAmount } from '../tokens/show-token.js';
 import { amountSchema, leverageSchema } from './input-schemas.js';
 import { defineWrite } from './operation.js';
 import { perpsProductSchema } from './perps-product.js';

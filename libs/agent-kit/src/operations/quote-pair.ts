@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AgentKitError } from '../agent-kit-error.js';
 import type { SwapQuote } from '../protocols/protocol.js';
 import { parseAmount } from '../tokens/parse-amount.js';
-import { showSymbol } from '../tokens/show-symbol.js';
+import { showSymbol } from '../tokens/show-token.js';
 import type { Token, TokenAmount } from '../tokens/token.js';
 import { amountSchema, tokenSchema } from './input-schemas.js';
 import type { OperationContext } from './operation.js';

@@ -1,10 +1,10 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
-import { showAmount } from '../plan/create-preview.js';
 import { createSteps } from '../plan/create-steps.js';
 import { assertBalance } from '../tokens/assert-balance.js';
 import { parseAmount } from '../tokens/parse-amount.js';
+import { showAmount } from '../tokens/show-token.js';
 import { amountOrMaxSchema } from './input-schemas.js';
 import { lendingSymbolSchema } from './lending-symbol.js';
 import { defineWrite } from './operation.js';

@@ -1,9 +1,9 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 
-import { showAmount } from '../plan/create-preview.js';
 import { createSteps } from '../plan/create-steps.js';
 import { subtractSlippage } from '../protocols/subtract-slippage.js';
 import { assertBalance } from '../tokens/assert-balance.js';
+import { showAmount } from '../tokens/show-token.js';
 import { slippageSchema } from './input-schemas.js';
 import { defineWrite } from './operation.js';
 import { pairSchema, quotePair, resolvePair } from './quote-pair.js';

@@ -3,11 +3,11 @@ import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, zeroAddress, 
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import { showAmount, showToken } from '../plan/create-preview.js';
 import type { Step } from '../plan/plan.js';
 import { assertBalance } from '../tokens/assert-balance.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import { previewTransfer } from '../tokens/preview-transfer.js';
+import { showAmount, showToken } from '../tokens/show-token.js';
 import { NATIVE_TOKEN, type TokenAmount } from '../tokens/token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import { addressSchema, amountSchema, tokenSchema } from './input-schemas.js';

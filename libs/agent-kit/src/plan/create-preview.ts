@@ -1,7 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { formatEther } from 'viem';
 
-import type { Token, TokenAmount } from '../tokens/token.js';
+import { showAmount } from '../tokens/show-token.js';
 import { quoteUntrusted } from '../tokens/untrusted-text.js';
 import type { Plan } from './plan.js';
 
@@ -21,14 +21,4 @@ export function createPreview(plan: Omit<Plan, 'preview'>, nativeSymbol: string)
   rows.push(...warnings.map((warning): [string, string] => ['warning', warning]));
   const width = Math.max(...rows.map(([name]) => name.length));
   return [plan.summary, ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)].join('\n');
-}
-
-/** `1.5 USDC`. */
-export function showAmount({ token, amountBaseUnits }: TokenAmount): string {
-  return `${formatTokenAmount(amountBaseUnits, token.decimals)} ${showToken(token)}`;
-}
-
-/** A token that is not listed is named with its address: anybody may give a token any symbol. */
-export function showToken({ symbol, address, isListed }: Token): string {
-  return isListed ? symbol : `${quoteUntrusted(symbol)} (${address}, not in the token list)`;
 }

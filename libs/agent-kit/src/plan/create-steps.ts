@@ -1,7 +1,7 @@
-import { formatTokenAmount } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
 import type { ProtocolAction } from '../protocols/protocol.js';
+import { showAmount, showToken } from '../tokens/show-token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import type { Approval, Step } from './plan.js';
 
@@ -12,10 +12,9 @@ export function createSteps({ approvals, calls }: ProtocolAction): Step[] {
 
 /** The executor skips it when the allowance is there already, and takes back what is not used of it. */
 export function createApprovalStep(approval: Approval): Step {
-  const { token, spender, amountBaseUnits } = approval;
   return {
-    label: `Approve exactly ${formatTokenAmount(amountBaseUnits, token.decimals)} ${token.symbol} for ${spender}`,
-    ...encodeApproval({ token, spender, amountBaseUnits }),
+    label: `Approve exactly ${showAmount(approval)} for ${approval.spender}`,
+    ...encodeApproval(approval),
     failures: ERC20_FAILURES,
     approval,
   };
@@ -24,7 +23,7 @@ export function createApprovalStep(approval: Approval): Step {
 /** Sets an allowance to 0. */
 export function createRevocation({ token, spender }: Pick<Approval, 'token' | 'spender'>): Step {
   return {
-    label: `Take back what is left of the allowance of ${token.symbol} for ${spender}`,
+    label: `Take back what is left of the allowance of ${showToken(token)} for ${spender}`,
     ...encodeApproval({ token, spender, amountBaseUnits: 0n }),
   };
 }

@@ -1,9 +1,9 @@
 import { isAddressEqual, type Address } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import { showAmount } from '../plan/create-preview.js';
 import type { Plan } from '../plan/plan.js';
 import { isSameToken } from '../tokens/is-same-token.js';
+import { showAmount } from '../tokens/show-token.js';
 import type { TokenAmount } from '../tokens/token.js';
 import type { SpendingPolicy } from './policy.js';
 import type { TokenLimits } from './token-limits.js';

@@ -1,5 +1,5 @@
 import { AgentKitError } from '../agent-kit-error.js';
-import { showAmount } from '../plan/create-preview.js';
+import { showAmount } from '../tokens/show-token.js';
 import type { TokenAmount } from '../tokens/token.js';
 import type { TokenLimit } from './token-limits.js';
 

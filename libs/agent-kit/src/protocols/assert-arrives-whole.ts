@@ -3,8 +3,8 @@ import type { Address, PublicClient } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import { previewTransfer } from '../tokens/preview-transfer.js';
+import { showSymbol } from '../tokens/show-token.js';
 import type { TokenAmount } from '../tokens/token.js';
-import { quoteUntrusted } from '../tokens/untrusted-text.js';
 
 /**
  * Tries a transfer between an account and a pool, sending nothing: a token that keeps a part of each transfer breaks what
@@ -24,7 +24,7 @@ export async function assertArrivesWhole(
   const received = formatTokenAmount(arriving < 0n ? 0n : arriving, token.decimals);
   throw new AgentKitError(
     'INVALID_INPUT',
-    `The token ${quoteUntrusted(token.symbol)} (${token.address}) keeps a part of each transfer: of ${sent} only ${received} arrive. Such tokens are neither swapped nor pooled.`,
+    `The token ${showSymbol(token)} (${token.address}) keeps a part of each transfer: of ${sent} only ${received} arrive. Such tokens are neither swapped nor pooled.`,
     { details: { token: token.address, sent, received }, suggestion: 'Use another token.' },
   );
 }

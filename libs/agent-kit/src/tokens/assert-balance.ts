@@ -3,6 +3,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { AgentKitError } from '../agent-kit-error.js';
 import type { OperationContext } from '../operations/operation.js';
 import { readBalance } from './read-balance.js';
+import { showSymbol } from './show-token.js';
 import type { TokenAmount } from './token.js';
 
 /**
@@ -20,7 +21,8 @@ export async function assertBalance(
   if (balanceBaseUnits >= amountBaseUnits) return;
   const balance = formatTokenAmount(balanceBaseUnits, token.decimals);
   const needed = formatTokenAmount(amountBaseUnits, token.decimals);
-  const figures = `${needed} ${token.symbol} needed, ${balance} ${token.symbol} there`;
+  const symbol = showSymbol(token);
+  const figures = `${needed} ${symbol} needed, ${balance} ${symbol} there`;
   throw token.isNative
     ? new AgentKitError('INSUFFICIENT_FUNDS', message ?? `insufficient funds: ${figures}.`, {
         details: { token: token.symbol, balance, needed },

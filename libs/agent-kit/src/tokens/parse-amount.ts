@@ -1,6 +1,7 @@
 import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import { AgentKitError } from '../agent-kit-error.js';
+import { showSymbol } from './show-token.js';
 import type { Token, TokenAmount } from './token.js';
 
 /**
@@ -10,19 +11,20 @@ import type { Token, TokenAmount } from './token.js';
 export function parseAmount(text: string, token: Token): TokenAmount {
   const amountBaseUnits = readBaseUnits(text, token);
   if (amountBaseUnits === 0n) {
-    throw new AgentKitError('INVALID_INPUT', `The amount of ${token.symbol} must be more than 0.`, {
+    throw new AgentKitError('INVALID_INPUT', `The amount of ${showSymbol(token)} must be more than 0.`, {
       details: { amount: text, smallest: formatTokenAmount(1n, token.decimals) },
     });
   }
   return { token, amountBaseUnits };
 }
 
-function readBaseUnits(text: string, { symbol, decimals }: Token): bigint {
+function readBaseUnits(text: string, token: Token): bigint {
+  const { symbol, decimals } = token;
   try {
     return parseTokenAmount(text, decimals);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    throw new AgentKitError('INVALID_INPUT', `${error.message} It is meant as an amount of ${symbol}.`, {
+    throw new AgentKitError('INVALID_INPUT', `${error.message} It is meant as an amount of ${showSymbol(token)}.`, {
       details: { ...error.details, symbol, decimals },
       ...(error.hint === undefined ? {} : { suggestion: error.hint }),
     });

@@ -2,8 +2,8 @@ import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
 import { encodeFunctionData, type Address, type Hex } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
-import { showAmount } from '../../plan/create-preview.js';
 import type { Step } from '../../plan/plan.js';
+import { showAmount } from '../../tokens/show-token.js';
 import type { Token, TokenAmount } from '../../tokens/token.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import type { LendingProtocol, ProtocolEnvironment } from '../protocol.js';

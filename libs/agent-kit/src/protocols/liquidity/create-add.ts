@@ -1,7 +1,7 @@
 import { encodeFunctionData, isAddressEqual, type Address, type Hex } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
-import { showSymbol } from '../../tokens/show-symbol.js';
+import { showSymbol } from '../../tokens/show-token.js';
 import type { TokenAmount } from '../../tokens/token.js';
 import { assertArrivesWhole } from '../assert-arrives-whole.js';
 import { findPools } from '../find-pools.js';

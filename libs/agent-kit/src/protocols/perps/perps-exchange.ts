@@ -1,8 +1,8 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { encodeFunctionData, type Address, type Hex } from 'viem';
 
-import { showAmount } from '../../plan/create-preview.js';
 import type { Fee, Step } from '../../plan/plan.js';
+import { showAmount } from '../../tokens/show-token.js';
 import type { Token, TokenAmount } from '../../tokens/token.js';
 import { cleanSymbol } from '../../tokens/untrusted-text.js';
 import type { ProtocolPlugin } from '../plugin.js';

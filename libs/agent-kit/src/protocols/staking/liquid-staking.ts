@@ -2,9 +2,9 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { encodeFunctionData, type Address, type Hex } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
-import { showAmount } from '../../plan/create-preview.js';
 import type { Step, StepFailures } from '../../plan/plan.js';
 import { readNextBlockTime } from '../../plan/read-next-block-time.js';
+import { showAmount } from '../../tokens/show-token.js';
 import type { TokenAmount } from '../../tokens/token.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import type { ProtocolAction, ProtocolEnvironment, StakingPosition, StakingProtocol } from '../protocol.js';

@@ -3,7 +3,7 @@ import { encodeFunctionData, zeroAddress, type Address, type Hex } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { StepFailures } from '../../plan/plan.js';
-import { showSymbol } from '../../tokens/show-symbol.js';
+import { showSymbol } from '../../tokens/show-token.js';
 import { assertArrivesWhole } from '../assert-arrives-whole.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import type { ProtocolAction, ProtocolEnvironment, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';

@@ -2,7 +2,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, type Address, type PublicClient } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
-import { showSymbol } from '../../tokens/show-symbol.js';
+import { showSymbol } from '../../tokens/show-token.js';
 import { NATIVE_TOKEN, type Token } from '../../tokens/token.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import { previewReceived } from '../preview-received.js';
