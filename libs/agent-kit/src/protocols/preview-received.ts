@@ -1,4 +1,4 @@
-import { BaseError, encodeFunctionData, erc20Abi, pad, type Address, type PublicClient } from 'viem';
+import { BaseError, encodeFunctionData, erc20Abi, pad, size, type Address, type Hex, type PublicClient } from 'viem';
 
 import { explainRevert } from '../execution/explain-failure.js';
 import { createSteps } from '../plan/create-steps.js';
@@ -13,7 +13,7 @@ const NATIVE_BALANCE_READER = {
 
 /**
  * How much of a token an account would have more after an action, in base units; what the action's own calls say about
- * it is not asked. Null where the node cannot simulate several calls.
+ * it is not asked. Null where the node cannot simulate several calls, or the token tells no balance.
  * @throws AgentKitError when a call of the action would fail.
  */
 export async function previewReceived(
@@ -41,6 +41,10 @@ export async function previewReceived(
   results.forEach(({ status, data }, index) => {
     if (status === 'failure') throw explainRevert(data, steps[index]?.failures);
   });
-  if (before?.status !== 'success' || after?.status !== 'success') return null;
+  if (!isAmount(before) || !isAmount(after)) return null;
   return BigInt(after.data) - BigInt(before.data);
+}
+
+function isAmount(call: { status: string; data: Hex } | undefined): call is { status: 'success'; data: Hex } {
+  return call?.status === 'success' && size(call.data) === 32;
 }

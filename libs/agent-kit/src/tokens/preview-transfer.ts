@@ -1,4 +1,4 @@
-import { BaseError, encodeFunctionData, erc20Abi, type Address } from 'viem';
+import { BaseError, encodeFunctionData, erc20Abi, size, type Address } from 'viem';
 
 import type { OperationContext } from '../operations/operation.js';
 import type { TokenAmount } from './token.js';
@@ -25,7 +25,8 @@ export async function previewTransfer(
     });
     const [before, transfer, after] = block?.calls ?? [];
     if (!before || !transfer || !after || transfer.status === 'failure') return null;
-    if (before.status === 'failure' || after.status === 'failure') return null;
+    // A token may answer nothing, or as much as it likes: only a word is an amount.
+    if ([before, after].some(({ status, data }) => status === 'failure' || size(data) !== 32)) return null;
     return BigInt(after.data) - BigInt(before.data);
   } catch (error) {
     if (error instanceof BaseError) return null;

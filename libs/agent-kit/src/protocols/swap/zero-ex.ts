@@ -101,7 +101,7 @@ async function assertArrives(
   { client }: ZeroExContext,
 ): Promise<void> {
   const received = await previewReceived(client, account, action, to);
-  if (received === null) throw distrust('this chain’s node cannot simulate calls, so that it cannot be tried out');
+  if (received === null) throw distrust('it cannot be tried out on this chain’s node');
   if (received >= minimumOut) return;
   throw distrust('tried out, it pays the account less than the least that was promised', {
     received: received.toString(),

@@ -1,0 +1,27 @@
+import { createPublicClient, http, type Address } from 'viem';
+
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { previewTransfer } from './preview-transfer.js';
+
+const TOKEN: Address = '0x00000000000000000000000000000000000000aa';
+
+describe('previewTransfer', () => {
+  let chain: Devnet;
+  beforeAll(async () => {
+    chain = await startChain();
+  });
+  afterAll(() => chain.stop());
+
+  it.each([
+    ['nothing at all', '0x00'],
+    ['a single byte', '0x60016000f3'],
+    ['four words', '0x60806000f3'],
+  ])('makes no amount of a token that answers %s', async (_, code) => {
+    await callRpc(chain.rpcUrl, 'anvil_setCode', [TOKEN, code]);
+    const token = { address: TOKEN, symbol: 'ODD', decimals: 18, isNative: false, isListed: false };
+    const context = { client: createPublicClient({ transport: http(chain.rpcUrl) }), account: chain.payTo };
+    const amount = { token, amountBaseUnits: 5n };
+    expect(await previewTransfer(context, amount, chain.accounts[0]!.address)).toBeNull();
+  });
+});
