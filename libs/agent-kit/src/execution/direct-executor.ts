@@ -2,8 +2,9 @@ import { AgentKitError } from '../agent-kit-error.js';
 import { assertNotExpired } from '../plan/assert-not-expired.js';
 import { createRevocation } from '../plan/create-steps.js';
 import type { Approval, Plan, Step } from '../plan/plan.js';
-import { readAllowance, settleApprovals } from '../plan/settle-approvals.js';
+import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
+import { readAllowance } from '../tokens/read-allowance.js';
 import { showToken } from '../tokens/show-token.js';
 import type { ToolResult } from '../tool-result.js';
 import type { SentTransaction } from '../transaction-events.js';
@@ -125,11 +126,11 @@ class Execution {
 
   /** Best effort: an allowance that could not be taken back is told, and does not turn a success into a failure. */
   async #takeAllowancesBack(): Promise<{ warnings?: string[] }> {
-    const { client, account, networkRetryDelayMs } = this.#context;
+    const { networkRetryDelayMs } = this.#context;
     const warnings: string[] = [];
     for (const approval of this.#granted.splice(0)) {
       try {
-        const left = await retryNetwork(() => readAllowance(client, account, approval), networkRetryDelayMs);
+        const left = await retryNetwork(() => readAllowance(this.#context, approval), networkRetryDelayMs);
         if (left > 0n) await this.#runStep(createRevocation(approval));
       } catch (error) {
         warnings.push(

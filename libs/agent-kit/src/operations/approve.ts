@@ -1,10 +1,12 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
+import { erc20Abi, getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
+import { encodeApproval } from '../plan/create-steps.js';
 import type { Step } from '../plan/plan.js';
 import { parseAmount } from '../tokens/parse-amount.js';
+import { readAllowance } from '../tokens/read-allowance.js';
 import { showAmount, showSymbol, showToken } from '../tokens/show-token.js';
 import type { Token, TokenAmount } from '../tokens/token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
@@ -33,7 +35,7 @@ export const approve = defineWrite({
     const label = isRevocation
       ? `Take back the approval of ${showToken(token)} for ${spender}`
       : `Let ${spender} take exactly ${showAmount(amount)}`;
-    const present = await readAllowance(context, token, spender);
+    const present = await readAllowance(context, { token, spender });
     return {
       summary: label,
       steps: [
@@ -51,16 +53,6 @@ export const approve = defineWrite({
     };
   },
 });
-
-/** What a spender may take now, in base units. */
-export async function readAllowance(context: OperationContext, token: Token, spender: Address): Promise<bigint> {
-  return context.client.readContract({
-    address: token.address,
-    abi: erc20Abi,
-    functionName: 'allowance',
-    args: [context.account, spender],
-  });
-}
 
 function refuse(message: string, spender: Address): AgentKitError {
   return new AgentKitError('INVALID_INPUT', message, { details: { spender } });
@@ -81,8 +73,7 @@ async function assertLimited({ client }: OperationContext, amount: TokenAmount, 
 
 // Without `approval`: what a step approves for its own plan is taken back afterwards, and this is to stay.
 function createApproval(label: string, token: Token, spender: Address, amountBaseUnits: bigint): Step {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amountBaseUnits] });
-  return { label, to: token.address, data, value: 0n, failures: ERC20_FAILURES };
+  return { label, ...encodeApproval({ token, spender, amountBaseUnits }), failures: ERC20_FAILURES };
 }
 
 async function listWarnings({ client, account }: OperationContext, spender: Address): Promise<string[]> {

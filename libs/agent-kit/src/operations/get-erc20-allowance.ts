@@ -3,7 +3,7 @@ import { getAddress } from 'viem';
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import { readAllowance } from './approve.js';
+import { readAllowance } from '../tokens/read-allowance.js';
 import { addressSchema, tokenSchema } from './input-schemas.js';
 import { defineRead } from './operation.js';
 import { describeTicker, tickerSchema } from './ticker.js';
@@ -24,7 +24,7 @@ export const getERC20Allowance = defineRead({
     if (token.isNative)
       throw new AgentKitError('INVALID_INPUT', `${token.symbol} is the native token, which has no allowances.`);
     const spender = getAddress(input.spender);
-    const allowance = await readAllowance(context, token, spender);
+    const allowance = await readAllowance(context, { token, spender });
     return {
       allowance: formatTokenAmount(allowance, token.decimals),
       // Tokens count an unlimited allowance down or leave it: either way it is far above any supply.

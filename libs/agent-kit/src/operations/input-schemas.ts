@@ -4,11 +4,15 @@ import { z } from 'zod';
 // Longer text is no amount: 78 digits hold any uint256, and no token has more than 255 decimals.
 const MAX_AMOUNT_LENGTH = 78 + 1 + 255;
 
-/** A decimal amount in whole units of a token; parsed with the token's decimals later, exactly. */
-export const amountSchema = z
+/** For amounts of which 0 has a meaning of its own. */
+export const amountOrZeroSchema = z
   .string()
   .max(MAX_AMOUNT_LENGTH)
   .regex(/^\d+(\.\d+)?$/, 'write digits with an optional point, for example 1.5')
+  .describe('Decimal amount in whole units, for example "1.5", or 0');
+
+/** A decimal amount in whole units of a token; parsed with the token's decimals later, exactly. */
+export const amountSchema = amountOrZeroSchema
   .refine((text) => /[1-9]/.test(text), 'must be more than 0')
   .describe('Decimal amount in whole units, for example "1.5"');
 
@@ -21,13 +25,6 @@ export const addressSchema = z
   .string()
   .refine((text) => isAddress(text, { strict: true }), 'must be an address: 0x and 40 hexadecimal digits')
   .describe('Address: 0x and 40 hexadecimal digits');
-
-/** For amounts of which 0 has a meaning of its own. */
-export const amountOrZeroSchema = z
-  .string()
-  .max(MAX_AMOUNT_LENGTH)
-  .regex(/^\d+(\.\d+)?$/, 'write digits with an optional point, for example 1.5')
-  .describe('Decimal amount in whole units, for example "1.5", or 0');
 
 /** What names a token: `0x0`, an address, or a symbol of the chain's token list. Resolved by `TokenResolver`. */
 export const tokenSchema = z

@@ -28,7 +28,8 @@ export function createRevocation({ token, spender }: Pick<Approval, 'token' | 's
   };
 }
 
-function encodeApproval({ token, spender, amountBaseUnits }: Approval): Pick<Step, 'to' | 'data' | 'value'> {
+/** The call that sets an allowance, whatever it was before. */
+export function encodeApproval({ token, spender, amountBaseUnits }: Approval): Pick<Step, 'to' | 'data' | 'value'> {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amountBaseUnits] });
   return { to: token.address, data, value: 0n };
 }

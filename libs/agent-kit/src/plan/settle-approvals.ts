@@ -1,6 +1,7 @@
-import { erc20Abi, type Address, type PublicClient } from 'viem';
+import type { Address, PublicClient } from 'viem';
 
 import { explainFailure } from '../execution/explain-failure.js';
+import { readAllowance } from '../tokens/read-allowance.js';
 import { createRevocation } from './create-steps.js';
 import type { Approval, Step } from './plan.js';
 
@@ -19,18 +20,8 @@ export async function settleApprovals(
   return settled.flat();
 }
 
-/** What a spender may take now, in base units. */
-export function readAllowance(
-  client: PublicClient,
-  account: Address,
-  { token, spender }: Pick<Approval, 'token' | 'spender'>,
-): Promise<bigint> {
-  const request = { address: token.address, abi: erc20Abi, functionName: 'allowance' } as const;
-  return client.readContract({ ...request, args: [account, spender] });
-}
-
 async function settle(client: PublicClient, account: Address, step: Step, approval: Approval): Promise<Step[]> {
-  const allowance = await readAllowance(client, account, approval);
+  const allowance = await readAllowance({ client, account }, approval);
   if (allowance >= approval.amountBaseUnits) return [];
   if (allowance === 0n || (await isAccepted(client, account, step))) return [step];
   return [createRevocation(approval), step];

@@ -2,6 +2,7 @@ import { encodeFunctionData, isAddressEqual, zeroAddress, type Address, type Hex
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { Token } from '../../tokens/token.js';
+import { isRevert } from '../is-revert.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
 import { subtractSlippage } from '../subtract-slippage.js';
 import { positionManagerAbi } from '../uniswap-v3-abi.js';
@@ -9,7 +10,6 @@ import type { PairAmounts } from './full-range.js';
 import {
   encodeCollect,
   encodeDecrease,
-  isRevert,
   POSITION_FAILURES,
   readPosition,
   tryRemoval,

@@ -1,6 +1,4 @@
 import {
-  BaseError,
-  ContractFunctionRevertedError,
   decodeAbiParameters,
   encodeFunctionData,
   maxUint128,
@@ -121,9 +119,4 @@ export function encodeCollect(positionId: bigint, recipient: Address): Hex {
     functionName: 'collect',
     args: [{ tokenId: positionId, recipient, amount0Max: maxUint128, amount1Max: maxUint128 }],
   });
-}
-
-/** Whether a contract refused, rather than a node failed to answer. */
-export function isRevert(error: unknown): boolean {
-  return error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError) !== null;
 }

@@ -1,10 +1,10 @@
 import type { Address, PublicClient } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
+import { isRevert } from '../is-revert.js';
 import type { LiquidityPosition, ProtocolEnvironment } from '../protocol.js';
 import { positionManagerAbi } from '../uniswap-v3-abi.js';
 import {
-  isRevert,
   readPosition,
   tryRemoval,
   type Position,

@@ -1,6 +1,7 @@
-import { BaseError, ContractFunctionRevertedError, type Address, type PublicClient } from 'viem';
+import type { Address, PublicClient } from 'viem';
 
 import { isZeroForOne, type Hop } from '../find-pools.js';
+import { isRevert } from '../is-revert.js';
 import { poolAbi, quoterAbi } from '../uniswap-v3-abi.js';
 import { encodePath, type Route } from './find-routes.js';
 
@@ -47,8 +48,7 @@ async function quoteRoute(
     return isEmptied ? null : { route, amountOut };
   } catch (error) {
     // A pool that cannot make this swap reverts; anything else, such as a node that is away, is no answer about pools.
-    if (error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError))
-      return null;
+    if (isRevert(error)) return null;
     throw error;
   }
 }
