@@ -81,7 +81,8 @@ const isImperative = ([first]: readonly Atom[]): boolean =>
 
 /** "am I providing liquidity": what is there, and nothing to do. */
 const isAsking = ([first]: readonly Atom[]): boolean =>
-  first?.kind === 'noun' && first.id === 'my' && /^(?:am|do|have)\b/i.test(first.raw);
+  (first?.kind === 'act' && first.id === 'asking') ||
+  (first?.kind === 'noun' && first.id === 'my' && /^(?:am|do|have)\b/i.test(first.raw));
 
 export type Choice =
   { kind: 'write' | 'read' | 'quote' | 'explain'; operation: string } | { kind: 'statement' } | { kind: 'none' };

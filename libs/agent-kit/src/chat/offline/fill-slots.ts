@@ -78,7 +78,7 @@ function fillApproval(slots: Slots, phrases: readonly Phrase[], { verbs }: FillC
   const token = findToken(phrases) ?? addressed.find((phrase) => phrase !== spender)?.address;
   if (token != null) slots.input.token = token;
   putAddress(slots, 'spender', phrases, spender?.address ?? undefined);
-  if (verbs.has('revoke')) slots.input.amount = '0';
+  if (['revoke', 'withdraw', 'close'].some((verb) => verbs.has(verb))) slots.input.amount = '0';
 }
 
 function fillNft(slots: Slots, phrases: readonly Phrase[], operation: string): void {

@@ -73,11 +73,14 @@ function indexEntries(): ReadonlyMap<string, readonly Entry[]> {
 const INDEX = indexEntries();
 
 /** What a misspelt word may mean: verbs, tokens and the longer nouns, never a filler or a marker. */
+// "Aave" is no "have".
+const NEVER_MEANT = new Set(['own']);
 const VOCABULARY: ReadonlyMap<string, string> = new Map(
   [...INDEX.values()]
     .flat()
     .filter(
-      ({ words, kind, form }) => words.length === 1 && form !== 'past' && ['verb', 'asset', 'noun'].includes(kind),
+      ({ words, kind, form, id }) =>
+        words.length === 1 && form !== 'past' && ['verb', 'asset', 'noun'].includes(kind) && !NEVER_MEANT.has(id),
     )
     .map(({ words, kind, id }) => [words[0] ?? '', `${kind} ${id}`] as const),
 );
@@ -132,6 +135,8 @@ function readSpecial(word: Word): Atom | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? { kind: 'address', id: text, raw } : { kind: 'badHex', id: text, raw };
 }
 
+const AUXILIARIES = new Set(['is', 'are', 'does', 'has']);
+
 const isMaximum = (word: Word | undefined): boolean => word?.text === 'max' || word?.text === 'maximum';
 
 const SINGLE_MONEY = new Set(['dollar', 'buck']);
@@ -185,6 +190,10 @@ export function readAtoms(words: readonly Word[]): Atom[] {
         .slice(at, at + entry.words.length)
         .map((part) => part.raw)
         .join(' ');
+      // "Is 5 USDC to SEI a good swap" asks; at another place these words say nothing.
+      const isFirst = atoms.length === 0 || atoms.at(-1)?.kind === 'joint';
+      if (entry.kind === 'filler' && isFirst && AUXILIARIES.has(entry.id))
+        atoms.push({ kind: 'act', id: 'asking', raw });
       if (entry.kind !== 'filler')
         atoms.push({ kind: entry.kind, id: entry.id, raw, ...(entry.form && { form: entry.form }) });
       at += entry.words.length;

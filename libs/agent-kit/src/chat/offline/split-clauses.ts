@@ -94,6 +94,15 @@ const isNegation = (atoms: readonly Atom[]): boolean => hasAct(atoms, 'negation'
 const isQuestionTail = (atoms: readonly Atom[]): boolean =>
   !has(atoms, 'amount') && atoms.some(({ kind, id }) => kind === 'noun' && (id === 'howMuch' || id === 'quote'));
 
+/** "open a position: BTC-PERP, long, 0.003"; "USDC and SEI balance". */
+function isCompletion(clause: readonly Atom[], segment: readonly Atom[]): boolean {
+  if (hasVerb(segment) || isNegation(segment)) return false;
+  const [before, after] = [chooseOperation(clause), chooseOperation(segment)];
+  if (!('operation' in after)) return false;
+  if (clause.every(({ kind }) => kind === 'asset')) return after.operation === 'getERC20Balance' && has(segment, 'asset');
+  return 'operation' in before && before.operation === after.operation && after.kind === 'write' && !has(clause, 'amount');
+}
+
 const isIdle = (atoms: readonly Atom[]): boolean => atoms.every(({ kind, id }) => kind === 'act' && id !== 'negation');
 
 /** Without what is ruled out at the end: "stake 2 SEI, not 3". */
@@ -119,6 +128,10 @@ function clausesOfSentence(sentence: Segment): Clause[] {
       continue;
     }
     if (last && joint === 'or' && isNumberOnly(atoms.slice(0, 1))) last.isAlternative = true;
+    if (last && isCompletion(last.atoms, atoms)) {
+      last.atoms.push({ kind: 'joint', id: joint, raw: joint === 'comma' ? ',' : joint }, ...atoms);
+      continue;
+    }
     const isVerbless = !standsAlone(atoms);
     // "if I stake 2, how much do I get?"
     if (last && hasAct(last.atoms, 'hypothetical') && isQuestionTail(atoms)) {

@@ -173,6 +173,9 @@ const isReading = ({ operation }: Intent): boolean => OPERATIONS[operation]?.rea
 
 function readClause(clause: Clause, items: Item[], before: Intent | null, context: GrammarContext): Item[] {
   const { atoms } = clause;
+  // "send 5 …, but not to Bob", "stake 4? no": it takes something back of what was asked before.
+  const isRequested = items.some((item) => item.type === 'intent' && !isReading(item.intent));
+  if (clause.isNegated && isRequested && !atoms.some(({ kind }) => kind === 'verb')) return [misunderstanding(atoms, '')];
   if (clause.isNegated) return [{ type: 'remark', remark: { kind: 'nothing' } }];
   if (clause.isVerbless && !clause.isAlternative && before && (clause.isContinuation || isReading(before))) {
     const item = readEllipsis(clause, before, context);

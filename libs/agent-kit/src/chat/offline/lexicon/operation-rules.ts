@@ -13,11 +13,12 @@ export const QUOTE_RULES: readonly (readonly [string, string])[] = [
 
 export const WRITE_RULES: readonly (readonly [string, string])[] = [
   ['transfer', 'get addressFirst amount'],
-  ['swap', 'verbless amount assets @to|@into'],
+  ['swap', 'verbless amount assets @to|@into|@for'],
   ['approve', 'revoke'],
+  ['approve', 'withdraw|close #allowance'],
   ['stake', 'open #staking !#position'],
-  ['redeemLending', 'get|show #back #lending|#supplied'],
-  ['unstake', 'get|show #back #staking|#stake'],
+  ['redeemLending', 'get|show #back|#out #lending|#supplied'],
+  ['unstake', 'get|show #back|#out #staking|#stake'],
   ['perpsWithdraw', 'get #perps|#margin amount'],
   ['borrowLending', 'show|get|open #loan amount'],
   ['swap', 'wrap|unwrap'],
@@ -91,6 +92,7 @@ export const READ_RULES: readonly (readonly [string, string])[] = [
   ['getLendingMarkets', '#which|show borrow|supply'],
   ['getStakingPosition', '#stake|#unstaked|#reward|#when !amount'],
   ['getStakingPosition', '#staking #my|#position|#balance|#status|#howMuch|show'],
+  ['getStakingPosition', 'earn #staking'],
   ['getStakingPosition', 'stake-ed #howMuch|#which|#my'],
   ['markets', '#market'],
   ['perpsGetPositions', '#position asset'],
@@ -102,6 +104,7 @@ export const READ_RULES: readonly (readonly [string, string])[] = [
   ['getERC20Balance', 'own !amount'],
   ['listTokens', '#token #which|show|get'],
   ['getERC20Balance', '#howMuch|show|get asset|address !amount'],
+  ['getERC20Balance', 'verbless asset ?question !amount'],
   ['help', '#help'],
 ];
 
