@@ -147,7 +147,7 @@ describe('swap', () => {
     const wrap = await kit.plan('swap', { amount: '1.000000000000000001', fromToken: '0x0', toToken: 'WSEI' });
     expect(wrap.preview).toMatch(/^Exchange 1\.000000000000000001 SEI for 1\.000000000000000001 WSEI, one to one\n/);
     expect(wrap.steps.map(({ to }) => to)).toEqual([chain.contracts.tokens.WSEI]);
-    expect(await kit.execute(wrap)).toMatchObject({ status: 'success' });
+    expect(await kit.execute(wrap)).toMatchObject({ status: 'success', received: '1.000000000000000001' });
     expect((await balanceOf(kit.address, 'WSEI')) - before).toBe(10n ** 18n + 1n);
     expect(await kit.swap('1.000000000000000001', 'WSEI', '0x0')).toMatchObject({ status: 'success' });
     expect(await balanceOf(kit.address, 'WSEI')).toBe(before);

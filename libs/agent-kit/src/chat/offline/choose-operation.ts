@@ -80,9 +80,9 @@ const isImperative = ([first]: readonly Atom[]): boolean =>
   first?.kind === 'verb' && first.form === 'base' && WRITING_VERBS.has(first.id);
 
 /** "am I providing liquidity": what is there, and nothing to do. */
-const isAsking = ([first]: readonly Atom[]): boolean =>
-  (first?.kind === 'act' && first.id === 'asking') ||
-  (first?.kind === 'noun' && first.id === 'my' && /^(?:am|do|have)\b/i.test(first.raw));
+const isAsking = (atoms: readonly Atom[]): boolean =>
+  hasAct(atoms, 'asking') ||
+  (atoms[0]?.kind === 'noun' && atoms[0].id === 'my' && /^(?:am|do|have)\b/i.test(atoms[0].raw));
 
 export type Choice =
   { kind: 'write' | 'read' | 'quote' | 'explain'; operation: string } | { kind: 'statement' } | { kind: 'none' };

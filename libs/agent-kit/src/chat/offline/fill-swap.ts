@@ -65,7 +65,8 @@ export function fillSwap(
   const isBuying = isBuy(verbs);
   const sides = readSides(phrases, isBuying && !isQuote, isQuote);
   // "WSEI for 8 USDC": without a verb, the side with the amount is what is given.
-  const isTurned = verbs.size === 0 && sides.to?.preposition === 'for' && sides.to.amount !== null && !sides.from?.amount;
+  const isTurned =
+    verbs.size === 0 && sides.to?.preposition === 'for' && sides.to.amount !== null && !sides.from?.amount;
   const { from, to, loose } = isTurned ? { ...sides, from: sides.to, to: sides.from } : sides;
   const [fromToken, toToken] = [from && tokenOf(from), to && tokenOf(to)];
   const wraps = verbs.has('wrap') ? ['0x0', 'WSEI'] : verbs.has('unwrap') ? ['WSEI', '0x0'] : null;

@@ -38,6 +38,10 @@ function usesAsset(asset: string, { operation, input }: Intent, values: Readonly
   return input.product !== undefined && `${PERP_BASES[asset] ?? asset}-PERP` === input.product;
 }
 
+/** "Borrow less than 5" is no order for 5; prices and allowances are bounds. */
+const isBound = ({ preposition }: Phrase, { operation }: Intent): boolean =>
+  preposition === 'atMost' && !['payForResource', 'approve'].includes(operation);
+
 const show = (amount: Amount): string =>
   amount.kind === 'share' ? (amount.percent ? `${amount.percent}%` : 'a part of it') : amount.text;
 
@@ -50,9 +54,9 @@ export function findUnused(intent: Intent, phrases: readonly Phrase[]): string[]
     const texts = [address, url, id, leverage, bps, badHex].filter((text) => text !== null);
     const said = [
       ...texts.filter((text) => !values.has(text.toLowerCase())),
-      ...(amount && !usesAmount(amount, intent, values) ? [show(amount)] : []),
+      ...(amount && (isBound(phrase, intent) || !usesAmount(amount, intent, values)) ? [show(amount)] : []),
     ];
     const token = asset !== null && !usesAsset(asset, intent, values) ? [asset === '0x0' ? 'SEI' : asset] : [];
-    return said.length + token.length > 0 ? [[phrase.preposition ?? '', ...said, ...token].join(' ').trim()] : [];
+    return said.length + token.length > 0 ? [[phrase.preposition?.replace('atMost', 'at most') ?? '', ...said, ...token].join(' ').trim()] : [];
   });
 }

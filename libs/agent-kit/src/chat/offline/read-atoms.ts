@@ -73,8 +73,8 @@ function indexEntries(): ReadonlyMap<string, readonly Entry[]> {
 const INDEX = indexEntries();
 
 /** What a misspelt word may mean: verbs, tokens and the longer nouns, never a filler or a marker. */
-// "Aave" is no "have".
-const NEVER_MEANT = new Set(['own']);
+// "Aave" is no "have", and "wait" is no "want".
+const NEVER_MEANT = new Set(['own', 'get']);
 const VOCABULARY: ReadonlyMap<string, string> = new Map(
   [...INDEX.values()]
     .flat()
@@ -135,6 +135,7 @@ function readSpecial(word: Word): Atom | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? { kind: 'address', id: text, raw } : { kind: 'badHex', id: text, raw };
 }
 
+const OF_BEFORE = new Set(['my', 'our', 'last', 'previous', 'latest', 'recent', 'earlier']);
 const AUXILIARIES = new Set(['is', 'are', 'does', 'has']);
 
 const isMaximum = (word: Word | undefined): boolean => word?.text === 'max' || word?.text === 'maximum';
@@ -190,9 +191,11 @@ export function readAtoms(words: readonly Word[]): Atom[] {
         .slice(at, at + entry.words.length)
         .map((part) => part.raw)
         .join(' ');
-      // "Is 5 USDC to SEI a good swap" asks; at another place these words say nothing.
+      // "Is 5 USDC to SEI a good swap", "swapping 1 USDC costs gas", "my last swap": none of them is an order.
       const isFirst = atoms.length === 0 || atoms.at(-1)?.kind === 'joint';
-      if (entry.kind === 'filler' && isFirst && AUXILIARIES.has(entry.id))
+      const isTopic = entry.form === 'gerund' && at === 0;
+      const isReference = entry.form === 'base' && OF_BEFORE.has(words[at - 1]?.text ?? '');
+      if ((entry.kind === 'filler' && isFirst && AUXILIARIES.has(entry.id)) || isTopic || isReference)
         atoms.push({ kind: 'act', id: 'asking', raw });
       if (entry.kind !== 'filler')
         atoms.push({ kind: entry.kind, id: entry.id, raw, ...(entry.form && { form: entry.form }) });

@@ -123,7 +123,7 @@ export function readAmount(words: readonly Word[], at: number): ReadAmount | nul
   if (word.kind !== 'number' && word.kind !== 'word') return null;
   for (const phrase of VAGUE) {
     const length = startsWith(words, at, phrase);
-    if (length > 0)
+    if (length > 0 && (phrase !== 'between' || readCount(words, at + length)))
       return { amount: { kind: 'bad', text: phrase }, length: length + (readCount(words, at + length)?.length ?? 0) };
   }
   const fraction = readFraction(words, at);

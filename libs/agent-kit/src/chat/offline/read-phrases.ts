@@ -99,6 +99,7 @@ export function readPhrases(atoms: readonly Atom[]): Phrase[] {
         current.address = atom.id;
         break;
       case 'leverage':
+        if (current.leverage !== null) start(null);
         current.leverage = atom.id;
         break;
       case 'noun':
@@ -112,6 +113,7 @@ export function readPhrases(atoms: readonly Atom[]): Phrase[] {
       case 'url':
       case 'id':
       case 'badHex':
+        if (current[atom.kind] !== null) start(null);
         current[atom.kind] = atom.id;
         break;
       case 'pronoun':

@@ -99,8 +99,11 @@ function isCompletion(clause: readonly Atom[], segment: readonly Atom[]): boolea
   if (hasVerb(segment) || isNegation(segment)) return false;
   const [before, after] = [chooseOperation(clause), chooseOperation(segment)];
   if (!('operation' in after)) return false;
-  if (clause.every(({ kind }) => kind === 'asset')) return after.operation === 'getERC20Balance' && has(segment, 'asset');
-  return 'operation' in before && before.operation === after.operation && after.kind === 'write' && !has(clause, 'amount');
+  if (clause.every(({ kind }) => kind === 'asset'))
+    return after.operation === 'getERC20Balance' && has(segment, 'asset');
+  return (
+    'operation' in before && before.operation === after.operation && after.kind === 'write' && !has(clause, 'amount')
+  );
 }
 
 const isIdle = (atoms: readonly Atom[]): boolean => atoms.every(({ kind, id }) => kind === 'act' && id !== 'negation');

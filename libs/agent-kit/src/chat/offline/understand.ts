@@ -142,6 +142,8 @@ function completeBackwards(items: Item[], after: Intent): void {
 
 const BLOCKS: readonly (readonly [keyof typeof ACTS, string])[] = [
   ['report', 'these are words of somebody else, and I act on yours alone'],
+  ['past', 'it tells of something, and asks for nothing'],
+  ['undo', 'what went through cannot be taken back'],
   ['condition', 'I can neither wait for a condition nor keep a schedule'],
 ];
 
@@ -175,7 +177,8 @@ function readClause(clause: Clause, items: Item[], before: Intent | null, contex
   const { atoms } = clause;
   // "send 5 …, but not to Bob", "stake 4? no": it takes something back of what was asked before.
   const isRequested = items.some((item) => item.type === 'intent' && !isReading(item.intent));
-  if (clause.isNegated && isRequested && !atoms.some(({ kind }) => kind === 'verb')) return [misunderstanding(atoms, '')];
+  if (clause.isNegated && isRequested && !atoms.some(({ kind }) => kind === 'verb'))
+    return [misunderstanding(atoms, '')];
   if (clause.isNegated) return [{ type: 'remark', remark: { kind: 'nothing' } }];
   if (clause.isVerbless && !clause.isAlternative && before && (clause.isContinuation || isReading(before))) {
     const item = readEllipsis(clause, before, context);

@@ -24,7 +24,7 @@ describe('negatives', () => {
     ['stake 0 sei', 'stake amount=?'],
     ['swap 5 dogecoin to sei', 'swap amount=5 fromToken=? toToken=0x0 ~dogecoin'],
     ['long 0.01 btc with leverage 50', 'perpsOpenPosition product=BTC-PERP side=long amount=0.01 leverage=?'],
-    ['i almost borrowed 20 usdc last week', 'borrowLending symbol=USDC amount=20 ~almost ~week'],
+    ['i almost borrowed 20 usdc last week', 'getLendingPosition'],
     ['if the price drops, sell 10 sei for usdc', '!'],
     ['swap 10 usdc to sei tomorrow', '!'],
     ['every day swap 1 usdc to sei', '!'],
@@ -44,6 +44,6 @@ describe('negatives', () => {
     ['the bot swapped 5 usdc to sei without asking me', 'nothing'],
     ['can you teach me staking 2 sei', 'explain:stake'],
     [`translate "send 1 sei to ${A}" to german`, '!'],
-    ['i was going to repay 5 usdc but forgot it', 'explain:repayLending; !'],
+    ['i was going to repay 5 usdc but forgot it', '!'],
   ]);
 });

@@ -12,12 +12,13 @@ export const ACTS: Readonly<Record<string, string>> = {
     'says, said, told me, tells me, told you, asked me, asks me, asks you, wrote, states, instructs, instructed, instructs you, ordered me, wants me, wants you, message reads, reads, suggests, suggested, recommends, recommended, according to, someone said, asked you, begins with, contains, is called, ignore previous, ignore all, ignore your, system prompt, you must now, disregard',
   thirdPerson:
     'my friend, a friend, my brother, my sister, my wife, my husband, my boss, my mom, my dad, my colleague, my bot, my agent, my partner, somebody, someone, everyone, everybody, people, he, she, they, his, her, their, wants, wants to, needs to, would like me to',
-  undo: 'undo, revert, reverse',
+  past: 'used to, was going to, were going to, tried to, forgot to, failed to, almost, nearly',
+  undo: 'undo, revert, reverse, roll back, take back the, cancel the, cancel my',
 };
 
 /** Said for courtesy or out of habit; they change nothing. */
 export const FILLERS: readonly string[] = (
-  'please, hey, hi, hello, pls, plz, kindly, hey there, ok, okay, alright, all right, well, so, now, right now, just, simply, really, actually, basically, ' +
+  'please, me, hey, hi, hello, pls, plz, kindly, hey there, ok, okay, alright, all right, well, so, now, right now, just, simply, really, actually, basically, ' +
   'could you, can you, would you, will you, could you please, can you please, would you please, would you mind, would you kindly, do you mind, are you ready to, ' +
   'i want to, i want you to, i would like to, i would like you to, i would love to, i want, i would like, i need to, i need you to, i need, i wish to, i have to, ' +
   'i am going to, i will, i am gonna, i wanna, wanna, gonna, i plan to, i intend to, i am looking to, i am trying to, i am ready to, i feel like, i must, i gotta, i got to, ' +

@@ -27,7 +27,8 @@ export const NOUNS: Readonly<Record<string, string>> = {
   market: 'market, markets',
   rate: 'interest rate, interest rates, apy, apys, apr, aprs, rates, borrow rate, supply rate, yields, lending rates, borrow rates, supply rates',
   interest: 'interest, yield, a yield, passive income',
-  loan: 'on credit, did i borrow, have i borrowed, do i owe, loan, loans, debt, debts, owe, owed, borrowed, borrow balance, liability, liabilities, borrows, indebted, outstanding',
+  loan: 'on credit, loan, loans',
+  debt: 'did i borrow, have i borrowed, do i owe, debt, debts, owe, owed, borrowed, borrow balance, liability, liabilities, borrows, indebted, outstanding',
   supplied: 'did i supply, did i lend, have i supplied, have i lent, supplied, lent, supply balance, deposited',
   health:
     'health, health factor, healthy, liquidation, liquidated, safe, ltv, loan to value, borrowing power, borrow limit, shortfall, at risk, underwater',
@@ -49,7 +50,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   side: 'side, direction',
   howMuch: 'how much, how many, what amount, how big, how large',
   which: 'which, what, what sort of, what kind of, where',
-  my: 'my, mine, our, i, me, we, am i, do i, have i, have we',
+  my: 'my, mine, our, i, we, am i, do i, have i, have we',
   spend: 'to spend, may spend, can spend, spend from, allowed to spend, spend on my behalf, is allowed to spend',
   status: 'status, state, overview, summary, info, information, details, doing, stats, look like, looking',
   loanable: 'can be borrowed, can be lent, can be supplied, can i lend, can i supply',

@@ -126,4 +126,5 @@ export const VAGUE: readonly string[] = [
   'about',
   'or so',
   'at least',
+  'between',
 ];
