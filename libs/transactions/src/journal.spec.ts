@@ -3,8 +3,10 @@ import { Redis } from 'ioredis';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import type { LaneId } from './job.js';
 import { Journal } from './journal.js';
+import { jobKey } from './keys.js';
 import {
   FAILURE,
+  mineSample,
   planSample,
   sampleAttempt,
   sampleHash,
@@ -107,7 +109,7 @@ describe('the journal of jobs', () => {
   it('ends a failed step by taking back what the steps before left behind', async () => {
     const write = await submitSample(journal, lane, token);
     await planSample(journal, write, ['swap']);
-    const first = await mine(write);
+    const first = await mineSample(journal, write);
     expect(
       await journal.failStep({
         ...write,
@@ -123,19 +125,195 @@ describe('the journal of jobs', () => {
     });
     expect((await eventsOf(write.jobId)).map(({ type }) => type)).toEqual(['transactionSubmitted']);
     const second = { ...write, stepIndex: 1 };
-    const blockHash = await mine(second);
+    const blockHash = await mineSample(journal, second);
     expect(await journal.finishStep({ ...second, blockHash })).toMatchObject({ state: 'REVERTED' });
     expect((await eventsOf(write.jobId)).at(-1)).toMatchObject({ type: 'transactionFailed', error: FAILURE });
   });
 
-  async function mine(write: { jobId: string; stepIndex: number; token: number }) {
-    const reserved = await journal.reserve({ ...write, maxInFlight: 10 });
-    if (reserved.outcome === 'refused') throw new Error(reserved.reason);
-    const attempt = sampleAttempt();
-    await journal.putAttempt({ ...write, expectedAttempts: 0, nonce: reserved.nonce, attempt });
-    await journal.markBroadcast({ ...write, hash: attempt.hash });
-    const blockHash = sampleHash();
-    await journal.markMined({ ...write, mined: { hash: attempt.hash, blockNumber: 1, blockHash } });
-    return blockHash;
-  }
+  it('ends as it was to end when taking back fails too', async () => {
+    for (const fail of ['failPlan', 'failStep'] as const) {
+      const write = await submitSample(journal, lane, token);
+      await planSample(journal, write, ['approve', 'swap']);
+      await journal.finishStep({ ...write, blockHash: await mineSample(journal, write) });
+      const second = { ...write, stepIndex: 1 };
+      const undo = [sampleStep('revoke')];
+      await journal.failPlan({ ...second, failure: FAILURE, givesBackSpending: true, undo });
+      const other = { failure: { ...FAILURE, code: 'OTHER' }, givesBackSpending: false };
+      if (fail === 'failPlan') await journal.failPlan({ ...second, ...other });
+      else await journal.failStep({ ...second, ...other, blockHash: await mineSample(journal, second) });
+      expect(await journal.readJob(write.jobId)).toMatchObject({ state: 'PLAN_FAILED', failure: FAILURE });
+    }
+  });
+
+  it('skips a step that is not needed', async () => {
+    const write = await submitSample(journal, lane, token);
+    await planSample(journal, write, ['approve', 'swap']);
+    await journal.skipStep(write);
+    const second = { ...write, stepIndex: 1 };
+    await journal.finishStep({ ...second, blockHash: await mineSample(journal, second) });
+    expect(await journal.readJob(write.jobId)).toMatchObject({
+      state: 'FINAL',
+      steps: [
+        { skipped: true, nonce: null },
+        { skipped: false, nonce: 7 },
+      ],
+    });
+  });
+
+  it('ends a job whose plan has no steps', async () => {
+    const write = await submitSample(journal, lane, token);
+    await planSample(journal, write, []);
+    expect(await journal.reserve({ ...write, maxInFlight: 1 })).toMatchObject({ reason: 'wrong_state' });
+    expect(await journal.skipStep(write)).toMatchObject({ state: 'FINAL' });
+  });
+
+  it('puts a step back when its block leaves the chain, and finds it in another', async () => {
+    const write = await submitSample(journal, lane, token);
+    await planSample(journal, write);
+    const lost = await mineSample(journal, write);
+    const { hash } = (await journal.readJob(write.jobId))!.steps[0]!.attempts[0]!;
+    expect(await journal.unmine({ ...write, blockHash: lost })).toMatchObject({ state: 'BROADCAST' });
+    expect(await journal.readLane(lane)).toMatchObject({ unminedSteps: 1 });
+    const found = { hash, blockNumber: 2, blockHash: sampleHash() };
+    await journal.markMined({ ...write, mined: found });
+    expect(await journal.finishStep({ ...write, blockHash: lost })).toMatchObject({ reason: 'lost_race' });
+    // A second reorganisation that nobody saw in between.
+    const moved = { ...found, blockHash: sampleHash() };
+    expect(await journal.markMined({ ...write, mined: moved })).toMatchObject({ outcome: 'done' });
+    expect(await journal.unmine({ ...write, blockHash: found.blockHash })).toMatchObject({ outcome: 'unchanged' });
+    expect(await journal.finishStep({ ...write, blockHash: moved.blockHash })).toMatchObject({ state: 'FINAL' });
+    expect((await eventsOf(write.jobId)).filter(({ type }) => type === 'transactionSubmitted')).toHaveLength(1);
+  });
+
+  it('reports a transaction whose sending was never acknowledged when it is mined', async () => {
+    const write = await submitSample(journal, lane, token);
+    await planSample(journal, write);
+    await journal.reserve({ ...write, maxInFlight: 1 });
+    const attempts = [sampleAttempt(), sampleAttempt('replacement')] as const;
+    await journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 7, attempt: attempts[0] });
+    await journal.putAttempt({ ...write, expectedAttempts: 1, nonce: 7, attempt: attempts[1] });
+    const { hash } = attempts[1];
+    await journal.markMined({ ...write, mined: { hash, blockNumber: 1, blockHash: sampleHash() } });
+    // The answer to the sending, late.
+    await journal.markBroadcast({ ...write, hash });
+    expect(await eventsOf(write.jobId)).toMatchObject([{ type: 'transactionSubmitted', txHash: hash }]);
+    expect(await journal.readJob(write.jobId)).toMatchObject({
+      steps: [{ attempts: [{ sentAtMs: null }, { sentAtMs: expect.any(Number) }] }],
+    });
+  });
+
+  it('binds an approval to the floors of the plan', async () => {
+    const write = await submitSample(journal, lane, token);
+    const plan = (floorsHash: string) =>
+      journal.putPlan({ ...write, steps: [sampleStep()], plan: null, floorsHash, needsApproval: true });
+    const approve = (floorsHash: string) => journal.approve({ jobId: write.jobId, floorsHash, approvedBy: 'boss' });
+    await plan('low');
+    await plan('high');
+    expect(await approve('low')).toMatchObject({ reason: 'floors_changed' });
+    expect(await approve('high')).toEqual({ outcome: 'done', state: 'PLANNED' });
+    expect(await approve('high')).toEqual({ outcome: 'unchanged', state: 'PLANNED' });
+    expect(await journal.readJob(write.jobId)).toMatchObject({ approval: { floorsHash: 'high', approvedBy: 'boss' } });
+    // The quote is refreshed: within the floors it goes on, outside somebody is asked again.
+    expect(await plan('high')).toMatchObject({ state: 'PLANNED' });
+    expect(await plan('low')).toMatchObject({ state: 'AWAITING_APPROVAL' });
+    expect(await journal.readJob(write.jobId)).toMatchObject({ approval: { floorsHash: 'low', approvedBy: null } });
+    await approve('low');
+    await journal.reserve({ ...write, maxInFlight: 1 });
+    expect(await plan('high')).toMatchObject({ reason: 'floors_changed' });
+    expect(await plan('low')).toMatchObject({ state: 'RESERVED' });
+  });
+
+  describe('cancelling', () => {
+    it.each(['first', 'cancel'] as const)('ends by whichever attempt is mined: %s', async (winner) => {
+      const write = await submitSample(journal, lane, token);
+      await planSample(journal, write);
+      await journal.reserve({ ...write, maxInFlight: 1 });
+      const attempts = { first: sampleAttempt(), cancel: sampleAttempt('cancel') };
+      await journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 7, attempt: attempts.first });
+      expect(await journal.cancel(write.jobId)).toMatchObject({ outcome: 'cancelling' });
+      const put = (attempt: typeof attempts.first, expectedAttempts: number) =>
+        journal.putAttempt({ ...write, expectedAttempts, nonce: 7, attempt });
+      expect(await put(sampleAttempt('replacement'), 1)).toMatchObject({ reason: 'ending' });
+      expect(await put(attempts.cancel, 1)).toMatchObject({ outcome: 'done' });
+      expect(await journal.readJob(write.jobId)).toMatchObject({
+        ending: { state: 'CANCELLED', undoing: false },
+        steps: [{ voided: true }],
+      });
+      const blockHash = sampleHash();
+      await journal.markMined({ ...write, mined: { hash: attempts[winner].hash, blockNumber: 1, blockHash } });
+      await journal.finishStep({ ...write, blockHash });
+      const job = await journal.readJob(write.jobId);
+      if (winner === 'first') expect(job).toMatchObject({ state: 'FINAL', failure: null, ending: null });
+      else expect(job).toMatchObject({ state: 'CANCELLED', failure: { code: 'JOB_CANCELLED' } });
+    });
+
+    it('uses the nonce of a step whose plan failed after it was reserved', async () => {
+      const write = await submitSample(journal, lane, token);
+      await planSample(journal, write);
+      await journal.reserve({ ...write, maxInFlight: 1 });
+      await journal.failPlan({ ...write, failure: FAILURE, givesBackSpending: true });
+      const blockHash = await mineSample(journal, write, 'cancel');
+      expect(await journal.finishStep({ ...write, blockHash })).toMatchObject({ state: 'PLAN_FAILED' });
+      expect(await journal.readJob(write.jobId)).toMatchObject({ failure: FAILURE });
+    });
+
+    it('takes back what earlier steps left behind before the job ends', async () => {
+      for (const stage of ['between the steps', 'in the second step'] as const) {
+        const write = await submitSample(journal, lane, token);
+        await planSample(journal, write, ['approve', 'swap', 'stake']);
+        await journal.finishStep({ ...write, blockHash: await mineSample(journal, write) });
+        const second = { ...write, stepIndex: 1 };
+        let next = second;
+        if (stage === 'between the steps') {
+          expect(await journal.cancel(write.jobId)).toEqual({ outcome: 'cancelling', state: 'PLANNED' });
+        } else {
+          await journal.reserve({ ...second, maxInFlight: 9 });
+          await journal.cancel(write.jobId);
+          const blockHash = await mineSample(journal, second, 'cancel');
+          expect(await journal.finishStep({ ...second, blockHash })).toMatchObject({ state: 'PLANNED' });
+          next = { ...write, stepIndex: 2 };
+        }
+        expect(await journal.reserve({ ...next, maxInFlight: 9 })).toMatchObject({ outcome: 'refused' });
+        const undo = [sampleStep('revoke')];
+        await journal.failPlan({ ...next, failure: FAILURE, givesBackSpending: true, undo });
+        await journal.finishStep({ ...next, blockHash: await mineSample(journal, next) });
+        expect(await journal.readJob(write.jobId)).toMatchObject({
+          state: 'CANCELLED',
+          failure: { code: 'JOB_CANCELLED' },
+        });
+      }
+    });
+
+    it('stops a job of several steps after the one that was mined', async () => {
+      const write = await submitSample(journal, lane, token);
+      await planSample(journal, write, ['approve', 'swap']);
+      const blockHash = await mineSample(journal, write);
+      expect(await journal.cancel(write.jobId)).toEqual({ outcome: 'cancelling', state: 'MINED' });
+      await journal.finishStep({ ...write, blockHash });
+      const second = { ...write, stepIndex: 1 };
+      expect(await journal.reserve({ ...second, maxInFlight: 9 })).toMatchObject({ reason: 'ending' });
+      await journal.failPlan({ ...second, failure: FAILURE, givesBackSpending: true });
+      expect(await journal.readJob(write.jobId)).toMatchObject({ state: 'CANCELLED' });
+    });
+  });
+
+  it('keeps the first value of a detail', async () => {
+    const { jobId } = await submitSample(journal, lane, token);
+    const put = (value: string) => journal.putDetail({ jobId, token, name: 'challenge', value });
+    expect(await put('one')).toBe('one');
+    expect(await put('two')).toBe('one');
+    expect(await journal.readJob(jobId)).toMatchObject({ details: { challenge: 'one' } });
+    expect(await journal.putDetail({ jobId, token: token + 1, name: 'answer', value: 1 })).toBeNull();
+  });
+
+  it('says that what it reads is not its own', async () => {
+    const { jobId } = await submitSample(journal, lane, token);
+    await redis.hset(jobKey(lane, jobId), 'state', 'LOST');
+    await expect(journal.readJob(jobId)).rejects.toMatchObject({ code: 'journal_unreadable' });
+  });
+
+  it.each(['', 'x', '../../lane', `j00000000-${'0'.repeat(24)}`])('knows no job %p', async (jobId) => {
+    expect(await journal.readJob(jobId)).toBeNull();
+    expect(await journal.cancel(jobId)).toEqual({ outcome: 'refused', reason: 'not_found', state: null });
+  });
 });

@@ -58,7 +58,8 @@ export class ScriptRunner {
     try {
       return await Promise.race([work, timeout]);
     } catch (error) {
-      if (error instanceof JournalError) throw error;
+      // What was asked is wrong, or Redis is unfit: neither gets better by asking again.
+      if (error instanceof JournalError || error instanceof TypeError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       throw new JournalUnavailableError(`The journal's Redis is unavailable: ${reason}`, { cause: error });
     } finally {

@@ -5,11 +5,14 @@ local function is_less(a, b)
   return a < b
 end
 
+local function digit_at(amount, place)
+  return place < #amount and string.byte(amount, #amount - place) - 48 or 0
+end
+
 local function combine(a, b, sign)
   local digits, carry = {}, 0
   for place = 0, math.max(#a, #b) do
-    local one, other = string.byte(a, #a - place) or 48, string.byte(b, #b - place) or 48
-    local sum = one - 48 + sign * (other - 48) + carry
+    local sum = digit_at(a, place) + sign * digit_at(b, place) + carry
     carry = math.floor(sum / 10)
     digits[#digits + 1] = sum - carry * 10
   end

@@ -1,0 +1,208 @@
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import type { JobRecord, LaneId } from './job.js';
+import { Journal } from './journal.js';
+import { hashIdempotencyKey, idempotencyKey } from './keys.js';
+import { FAILURE, finishSample, sampleLane, sampleRequest, submitSample } from './sample-jobs.js';
+import type { ListJobsRequest } from './transition.js';
+
+describe('accepting, listing and forgetting jobs', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let journal: Journal;
+  let lane: LaneId;
+  let token: number;
+
+  beforeAll(async () => {
+    server = await startRedis({ appendfsync: 'no' });
+    redis = new Redis(server.url);
+    journal = new Journal({ redis });
+    await journal.open();
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const adopt = async (): Promise<LaneId> => {
+    const created = sampleLane();
+    await journal.adopt(created, { pendingNonce: 0 });
+    return created;
+  };
+
+  beforeEach(async () => {
+    lane = await adopt();
+    token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+  });
+
+  describe('an idempotency key', () => {
+    it('makes one job, whatever becomes of it, however often and by however many it is used at once', async () => {
+      const request = sampleRequest(lane);
+      const results = await Promise.all(Array.from({ length: 20 }, () => journal.submit(request)));
+      const outcomes = results.map(({ outcome }) => outcome).sort();
+      expect(outcomes).toEqual(['accepted', ...Array.from({ length: 19 }, () => 'known')]);
+      const [{ jobId }] = results as { jobId: string }[] as [{ jobId: string }];
+      expect(results).toMatchObject(results.map(() => ({ jobId })));
+      await finishSample(journal, { jobId, stepIndex: 0, token });
+      expect(await journal.submit(request)).toEqual({ outcome: 'known', jobId, state: 'FINAL' });
+      expect(await journal.readOpenJobs(lane)).toEqual([]);
+    });
+
+    it('is a conflict with another fingerprint, in this wallet and in any other', async () => {
+      const request = sampleRequest(lane);
+      await journal.submit(request);
+      expect(await journal.submit({ ...request, fingerprint: 'other' })).toEqual({ outcome: 'conflict' });
+      const other = await adopt();
+      expect(await journal.submit({ ...request, lane: other, fingerprint: 'other' })).toEqual({ outcome: 'conflict' });
+      expect(await journal.readOpenJobs(other)).toEqual([]);
+    });
+
+    it('belongs to its API key alone', async () => {
+      const request = sampleRequest(lane);
+      const [one, other] = [await journal.submit(request), await journal.submit({ ...request, keyId: 'key-2' })];
+      expect([one, other]).toMatchObject([{ outcome: 'accepted' }, { outcome: 'accepted' }]);
+    });
+
+    it('finds its job in the lane when the claim on it is gone', async () => {
+      const request = sampleRequest(lane);
+      const first = await journal.submit(request);
+      expect(await redis.del(idempotencyKey(hashIdempotencyKey(request.keyId, request.idempotencyKey)))).toBe(1);
+      expect(await journal.submit(request)).toMatchObject({ ...first, outcome: 'known' });
+      expect(await journal.submit({ ...request, fingerprint: 'other' })).toMatchObject({ outcome: 'conflict' });
+    });
+
+    it('goes on where a crash left its claim without a job', async () => {
+      const request = sampleRequest(sampleLane());
+      expect(await journal.submit(request)).toEqual({ outcome: 'refused', reason: 'not_adopted' });
+      await journal.adopt(request.lane, { pendingNonce: 0 });
+      expect(await journal.submit(request)).toMatchObject({ outcome: 'accepted' });
+    });
+
+    it('never makes a second job of one that is forgotten', async () => {
+      const forgetful = new Journal({ redis, jobsKept: 1 });
+      await forgetful.open();
+      const request = sampleRequest(lane);
+      const write = await submitSample(forgetful, lane, token, request);
+      await finishSample(forgetful, write);
+      for (let index = 0; index < 3; index++) await finishSample(forgetful, await submitSample(forgetful, lane, token));
+      expect(await forgetful.readJob(write.jobId)).toBeNull();
+      expect(await forgetful.submit(request)).toEqual({ outcome: 'forgotten' });
+      await journal.open();
+    });
+  });
+
+  it('refuses what it could not keep', async () => {
+    const request = sampleRequest(lane);
+    for (const changes of [
+      { operation: '' },
+      { keyId: 'a b' },
+      { wallet: 'x'.repeat(65) },
+      { fingerprint: 'a b' },
+      { idempotencyKey: '' },
+      { idempotencyKey: 'x'.repeat(256) },
+      { input: 'x'.repeat(300_000) },
+    ]) {
+      await expect(journal.submit({ ...request, ...changes })).rejects.toThrow(TypeError);
+    }
+    const full = new Journal({ redis, maxOpenJobs: 2 });
+    await submitSample(full, lane, token);
+    await submitSample(full, lane, token);
+    expect(await full.submit(request)).toEqual({ outcome: 'refused', reason: 'lane_full' });
+  });
+
+  describe('retention', () => {
+    const keysOfLane = () => redis.keys(`tollgate:{${lane.chainId}:${lane.address}}:job:*`);
+
+    it('keeps so many ended jobs and every open one', async () => {
+      const small = new Journal({ redis, jobsKept: 5 });
+      await small.open();
+      const open = await submitSample(small, lane, token);
+      const ended = [];
+      for (let index = 0; index < 12; index++) {
+        const write = await submitSample(small, lane, token);
+        await small.cancel(write.jobId);
+        ended.push(write.jobId);
+      }
+      expect((await keysOfLane()).map((name) => name.split(':job:')[1]).sort()).toEqual(
+        [open.jobId, ...ended.slice(-5)].sort(),
+      );
+      expect(await redis.hlen(`tollgate:{${lane.chainId}:${lane.address}}:idempotency`)).toBe(6);
+      await journal.open();
+    });
+
+    it('forgets what ended too long ago', async () => {
+      const brief = new Journal({ redis, retentionMs: 0 });
+      await brief.open();
+      for (let index = 0; index < 5; index++) {
+        const { jobId } = await submitSample(brief, lane, token);
+        await brief.cancel(jobId);
+        const [seconds, micros] = await redis.time();
+        const endedAt = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+        // Redis's clock has to move on before the next end can find this one in the past.
+        while (Number((await redis.time())[0]) * 1000 + Number((await redis.time())[1]) / 1000 < endedAt + 2);
+      }
+      expect((await keysOfLane()).length).toBe(1);
+      await journal.open();
+    });
+  });
+
+  describe('the list', () => {
+    const collect = async (request: Omit<ListJobsRequest, 'cursor'>): Promise<JobRecord[]> => {
+      const jobs: JobRecord[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const page: { jobs: JobRecord[]; cursor: string | null } = await journal.listJobs(
+          cursor === '' ? request : { ...request, cursor },
+        );
+        jobs.push(...page.jobs);
+        cursor = page.cursor;
+      }
+      return jobs;
+    };
+
+    it.each([1, 2, 3, 7, 200])('shows every job of all lanes once, newest first, in pages of %d', async (limit) => {
+      const lanes = [lane, await adopt(), await adopt()];
+      const submitted: string[] = [];
+      for (let index = 0; index < 20; index++) {
+        const result = await journal.submit(sampleRequest(lanes[(index * 7) % 3]!));
+        if (result.outcome === 'accepted') submitted.push(result.jobId);
+      }
+      const listed = await collect({ lanes, limit });
+      expect(listed.map(({ id }) => id).sort()).toEqual([...submitted].sort());
+      for (const one of lanes) {
+        const inLane = ({ lane: { address } }: JobRecord) => address === one.address;
+        const expected = submitted.filter((id) => listed.filter(inLane).some((job) => job.id === id)).reverse();
+        expect(listed.filter(inLane).map(({ id }) => id)).toEqual(expected);
+      }
+    });
+
+    it('filters by key, state and operation', async () => {
+      const mine = await submitSample(journal, lane, token, { keyId: 'a', operation: 'swap' });
+      const cancelled = await submitSample(journal, lane, token, { keyId: 'a', operation: 'stake' });
+      await journal.cancel(cancelled.jobId);
+      const others = await submitSample(journal, lane, token, { keyId: 'b', operation: 'swap' });
+      const ids = async (filter: Partial<ListJobsRequest>) =>
+        (await collect({ lanes: [lane], limit: 1, ...filter })).map(({ id }) => id);
+      expect(await ids({ keyId: 'a' })).toEqual([cancelled.jobId, mine.jobId]);
+      expect(await ids({ operation: 'swap' })).toEqual([others.jobId, mine.jobId]);
+      expect(await ids({ states: ['CANCELLED', 'FINAL'] })).toEqual([cancelled.jobId]);
+      expect(await ids({ keyId: 'b', states: ['CANCELLED'] })).toEqual([]);
+    });
+
+    it.each(['x', '1', '1.x', '-1.1:0x', `${'9'.repeat(20)}.1328:0x${'ab'.repeat(20)}`])(
+      'takes no cursor %p',
+      async (cursor) => {
+        await expect(journal.listJobs({ lanes: [lane], cursor })).rejects.toThrow(TypeError);
+      },
+    );
+  });
+
+  it('keeps the reason of an end, cut to a length that a chain cannot choose', async () => {
+    const write = await submitSample(journal, lane, token);
+    const message = 'é'.repeat(5000);
+    await journal.failPlan({ ...write, failure: { ...FAILURE, message }, givesBackSpending: false });
+    expect((await journal.readJob(write.jobId))!.failure!.message).toBe('é'.repeat(1000));
+  });
+});

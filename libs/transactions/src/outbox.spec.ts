@@ -1,0 +1,133 @@
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import type { LaneId } from './job.js';
+import type { JobEvent } from './job-event.js';
+import { Journal } from './journal.js';
+import { eventsKey } from './keys.js';
+import { readEventId } from './outbox.js';
+import { FAILURE, finishSample, sampleLane, submitSample } from './sample-jobs.js';
+
+describe('the outbox', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let journal: Journal;
+  let lane: LaneId;
+  let token: number;
+
+  beforeAll(async () => {
+    server = await startRedis({ appendfsync: 'no' });
+    redis = new Redis(server.url);
+    journal = new Journal({ redis, eventsKept: 2 });
+    await journal.open();
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  beforeEach(async () => {
+    lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+  });
+
+  /** One event each. */
+  const happen = async (times: number): Promise<void> => {
+    for (let index = 0; index < times; index++) {
+      const { jobId } = await submitSample(journal, lane, token);
+      await journal.cancel(jobId);
+    }
+  };
+  const kept = async () => (await journal.outbox.read(lane, { after: 0 })).map(({ sequence }) => sequence);
+
+  it('gives each consumer every event in order, and again what it was not done with', async () => {
+    const { outbox } = journal;
+    await outbox.addConsumer(lane, 'sse');
+    await outbox.addConsumer(lane, 'webhooks');
+    await happen(5);
+    const seen: number[] = [];
+    const failing = async ({ sequence }: JobEvent) => {
+      seen.push(sequence);
+      if (seen.length === 3) throw new Error('crashed');
+    };
+    await expect(outbox.deliver(lane, 'sse', failing)).rejects.toThrow('crashed');
+    expect(await outbox.deliver(lane, 'sse', failing, 2)).toBe(2);
+    expect(await outbox.deliver(lane, 'sse', failing)).toBe(1);
+    expect(await outbox.deliver(lane, 'sse', failing)).toBe(0);
+    expect(seen).toEqual([1, 2, 3, 3, 4, 5]);
+    expect(await outbox.readPositions(lane)).toEqual({ sse: 5, webhooks: 0 });
+  });
+
+  it('trims what the slowest has passed, but for the newest', async () => {
+    const { outbox } = journal;
+    await outbox.addConsumer(lane, 'fast');
+    await outbox.addConsumer(lane, 'slow');
+    await happen(10);
+    await outbox.acknowledge(lane, 'fast', 10);
+    expect(await kept()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    await outbox.acknowledge(lane, 'slow', 4);
+    expect(await kept()).toEqual([5, 6, 7, 8, 9, 10]);
+    await outbox.acknowledge(lane, 'slow', 10);
+    expect(await kept()).toEqual([9, 10]);
+  });
+
+  it('holds nothing back for a consumer that is gone, nor without any', async () => {
+    const { outbox } = journal;
+    await outbox.addConsumer(lane, 'gone');
+    await happen(6);
+    await outbox.removeConsumer(lane, 'gone');
+    await happen(1);
+    expect(await kept()).toEqual([6, 7]);
+  });
+
+  it('never moves a consumer back, nor past what has happened', async () => {
+    const { outbox } = journal;
+    await happen(3);
+    await outbox.acknowledge(lane, 'one', 2);
+    await outbox.acknowledge(lane, 'one', 1);
+    expect(await outbox.readPositions(lane)).toEqual({ one: 2 });
+    await outbox.acknowledge(lane, 'one', 1000);
+    expect(await outbox.addConsumer(lane, 'one')).toBe(3);
+    await happen(1);
+    expect(await outbox.deliver(lane, 'one', async () => undefined)).toBe(1);
+  });
+
+  it('names an event so that its reader can go on from there', async () => {
+    const write = await submitSample(journal, lane, token);
+    await finishSample(journal, write);
+    const events = await journal.outbox.read(lane, { after: 0 });
+    for (const { id, sequence, jobId } of events) expect(readEventId(id)).toEqual({ jobId, sequence });
+    const next = await journal.outbox.read(lane, { after: readEventId(events[0]!.id)!.sequence });
+    expect(next).toEqual(events.slice(1));
+    for (const id of ['', 'x:FINAL:1', `${write.jobId}:FINAL:`, `${write.jobId}:FINAL:-1`]) {
+      expect(readEventId(id)).toBeNull();
+    }
+  });
+
+  it('tells why a person is needed', async () => {
+    const write = await submitSample(journal, lane, token, { operation: 'stake', keyId: 'key-9' });
+    await journal.needOperator({ ...write, failure: FAILURE });
+    expect(await journal.outbox.read(lane, { after: 0 })).toEqual([
+      {
+        id: `${write.jobId}:NEEDS_OPERATOR:1`,
+        sequence: 1,
+        type: 'jobNeedsOperator',
+        jobId: write.jobId,
+        state: 'NEEDS_OPERATOR',
+        operation: 'stake',
+        lane,
+        keyId: 'key-9',
+        atMs: expect.any(Number),
+        error: FAILURE,
+      },
+    ]);
+  });
+
+  it('says that what it reads is not its own', async () => {
+    await redis.xadd(eventsKey(lane), '1-0', 'type', 'somethingElse');
+    await expect(journal.outbox.read(lane, { after: 0 })).rejects.toMatchObject({ code: 'journal_unreadable' });
+    await expect(journal.outbox.addConsumer(lane, 'a b')).rejects.toThrow(TypeError);
+  });
+});
