@@ -45,13 +45,17 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
 }
 
 /** The client's wallet, with the kit's lane around signing and sending, so that nobody else takes the nonce. */
-function createLaneWallet({ signer, rpcUrl, chainId, lane }: ExecutionContext): Wallet {
+function createLaneWallet({ client, account, signer, rpcUrl, chainId, lane }: ExecutionContext): Wallet {
   const wallet = createWallet({ account: signer.account(), rpcUrl, chainId });
   return {
     address: wallet.address,
     chainId: wallet.chainId,
     inTurn: (work) => lane.run(work),
-    sign: (call) => wallet.sign(call),
+    sign: async (call) => {
+      // The wallet takes the node's count of nonces: that of before our last transaction would replace it.
+      await lane.readNextNonce(client, account);
+      return wallet.sign(call);
+    },
     broadcast: async (transaction) => {
       await wallet.broadcast(transaction);
       lane.noteSent(transaction.nonce);

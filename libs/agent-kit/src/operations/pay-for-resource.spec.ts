@@ -2,10 +2,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { MemoryPaymentStore } from '@tollgate/client';
+import { numberToHex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { deployToken } from '../../../../devnet/deploy.js';
+import { startRpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../../client/test/paid-server.js';
 import { AgentKit } from '../agent-kit.js';
 
@@ -35,9 +37,9 @@ describe('payForResource', () => {
     servers.splice(0).forEach((other) => other.close());
   });
 
-  const createKit = (privateKey: string) =>
+  const createKit = (privateKey: string, rpcUrl = chain.rpcUrl) =>
     new AgentKit(privateKey, 'offline', {
-      rpcUrl: chain.rpcUrl,
+      rpcUrl,
       networkRetryDelayMs: 0,
       payments: { store, priceTimeoutMs: 500 },
     });
@@ -49,6 +51,25 @@ describe('payForResource', () => {
     servers.push({ close: () => void other.close().closeAllConnections() });
     return `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
   };
+
+  it('does not take the nonce of a transaction that the node has not seen yet', async () => {
+    const proxy = await startRpcProxy(chain.rpcUrl);
+    servers.push({ close: () => void proxy.stop() });
+    kit = createKit(chain.accounts[0]!.privateKey, proxy.rpcUrl);
+    await kit.transfer('1', chain.payTo);
+    const plan = await kit.plan('payForResource', { url: server.url });
+    let isBehind = true;
+    proxy.intercept('eth_getTransactionCount', async (_, forward) => {
+      const body = await forward();
+      if (!isBehind) return { body };
+      isBehind = false;
+      const answer = JSON.parse(body) as { result: string };
+      return { body: JSON.stringify({ ...answer, result: numberToHex(BigInt(answer.result) - 1n) }) };
+    });
+    expect(await kit.execute(plan)).toMatchObject({ status: 'success' });
+    expect(isBehind).toBe(false);
+    expect(await transfers()).toHaveLength(1);
+  });
 
   it('buys the weather once and shows it', async () => {
     const result = await kit.run('payForResource', { url: server.url });
