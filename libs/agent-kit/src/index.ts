@@ -8,12 +8,15 @@ export {
   type WriteOperation,
 } from './operations/operation.js';
 export type { Approval, Fee, PaymentTerms, Plan, PlanDraft, Step, StepFailures } from './plan/plan.js';
+export { compoundV2, type CompoundV2Options } from './protocols/lending/compound-v2.js';
 export { uniswapV3Liquidity } from './protocols/liquidity/uniswap-v3.js';
 export type { UniswapV3LiquidityOptions } from './protocols/liquidity/position-manager.js';
+export { perpsExchange, type PerpsExchangeOptions } from './protocols/perps/perps-exchange.js';
 export type { OperationPlugin, Plugin, ProtocolPlugin } from './protocols/plugin.js';
 export type * from './protocols/protocol.js';
 export { CHAIN_1328 } from './registry/chain-1328.js';
 export { CHAIN_1329 } from './registry/chain-1329.js';
+export { liquidStaking, type LiquidStakingOptions } from './protocols/staking/liquid-staking.js';
 export { uniswapV3Swap, type UniswapV3SwapOptions } from './protocols/swap/uniswap-v3.js';
 export { zeroExSwap, type ZeroExSwapOptions } from './protocols/swap/zero-ex.js';
 export type { ChainRegistry } from './registry/registry.js';
