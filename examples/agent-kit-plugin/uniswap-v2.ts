@@ -24,7 +24,6 @@ export function uniswapV2Swap({ router, wrappedNative, chainIds }: UniswapV2Opti
     chainIds,
     // The client can only read: a plugin answers with calls, and the kit simulates, signs and sends them.
     create: ({ client }) => ({
-      name: 'Uniswap v2',
       async quote({ from, to, amountIn }) {
         const path = [addressOf(from), addressOf(to)];
         const expectedOut = await client

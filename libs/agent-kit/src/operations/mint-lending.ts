@@ -19,7 +19,7 @@ export const mintLending = defineWrite({
     const token = await lending.resolveMarket(input.symbol);
     const amount = parseAmount(input.amount, token);
     await assertBalance(context, amount);
-    const action = await lending.createSupply(amount, context.account);
+    const action = await lending.createSupply(amount);
     return {
       summary: `Supply ${showAmount(amount)} to ${lending.name}`,
       steps: createSteps(action),

@@ -46,7 +46,6 @@ export interface SwapQuote {
 }
 
 export interface SwapProtocol {
-  readonly name: string;
   /** @throws AgentKitError `INSUFFICIENT_LIQUIDITY` when no pool has a price for the amount. */
   quote(request: SwapRequest): Promise<SwapQuote>;
 }
@@ -65,7 +64,6 @@ export interface LiquidityPosition {
 }
 
 export interface LiquidityProtocol {
-  readonly name: string;
   /**
    * The calls that open a position with at most the two amounts, in the proportion that the pool has now.
    * @returns with the calls: `deposits`, what the pool takes at its present price, and `minimums`, the least of it at which
@@ -132,7 +130,7 @@ export interface LendingProtocol {
   readPosition(account: Address): Promise<LendingPosition>;
   /** The market's token for a symbol or an address. @throws AgentKitError `UNKNOWN_TOKEN` naming the markets there are. */
   resolveMarket(symbol: string): Promise<Token>;
-  createSupply(amount: TokenAmount, account: Address): Promise<ProtocolAction>;
+  createSupply(amount: TokenAmount): Promise<ProtocolAction>;
   /** @throws AgentKitError `INSUFFICIENT_BALANCE`, `INSUFFICIENT_COLLATERAL`, `INSUFFICIENT_LIQUIDITY`, with the figures. */
   createRedeem(
     token: Token,
@@ -165,7 +163,6 @@ export interface StakingPosition {
 }
 
 export interface StakingProtocol {
-  readonly name: string;
   /** The receipt token. */
   readStakedToken(): Promise<Token>;
   readMinimumStakeWei(): Promise<bigint>;

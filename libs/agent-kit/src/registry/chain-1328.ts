@@ -8,7 +8,6 @@ export const CHAIN_1328: ChainRegistry = {
   name: 'Sei Testnet',
   native: { symbol: 'SEI', decimals: 18 },
   explorerUrl: 'https://testnet.seiscan.io',
-  wrappedNative: null,
   tokens: [{ address: USDC, symbol: 'USDC', decimals: 6 }],
   payments: { network: 'chain-testnet', tokens: [USDC] },
   protocols: [],

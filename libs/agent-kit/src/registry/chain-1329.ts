@@ -15,7 +15,6 @@ export const CHAIN_1329: ChainRegistry = {
   name: 'Sei Network',
   native: { symbol: 'SEI', decimals: 18 },
   explorerUrl: 'https://seiscan.io',
-  wrappedNative: WSEI,
   tokens: [
     { address: getAddress('0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392'), symbol: 'USDC', decimals: 6 },
     { address: WSEI, symbol: 'WSEI', decimals: 18 },

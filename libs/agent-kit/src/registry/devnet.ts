@@ -18,7 +18,6 @@ export function createDevnetRegistry(chainId: number): ChainRegistry {
     name: 'Tollgate devnet',
     native: { symbol: 'SEI', decimals: 18 },
     explorerUrl: null,
-    wrappedNative: tokens.WSEI,
     tokens: [
       { address: tokens.USDC, symbol: 'USDC', decimals: 6 },
       { address: tokens.WSEI, symbol: 'WSEI', decimals: 18 },

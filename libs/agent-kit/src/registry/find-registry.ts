@@ -24,7 +24,6 @@ function createBareRegistry(chainId: number): ChainRegistry {
     // Not ETH: on a chain of another coin, who asks for ETH would send that.
     native: { symbol: 'NATIVE', decimals: 18 },
     explorerUrl: null,
-    wrappedNative: null,
     tokens: [],
     protocols: [],
   };

@@ -10,8 +10,6 @@ export interface ChainRegistry {
   name: string;
   native: { symbol: string; decimals: 18 };
   explorerUrl: string | null;
-  /** The wrapped native token, where the protocols use one. */
-  wrappedNative: Address | null;
   tokens: readonly ListedToken[];
   /** Listed tokens that HTTP 402 gates take, and what gates call the chain; absent where there are none. */
   payments?: { network: string; tokens: readonly Address[] };

@@ -11,7 +11,6 @@ export function uniswapV3Liquidity(options: UniswapV3LiquidityOptions): Protocol
     name: 'Uniswap v3',
     chainIds: options.chainIds,
     create: (environment) => ({
-      name: 'Uniswap v3',
       createAdd: (request) => createAdd(request, options, environment),
       createRemove: (request) => createRemove(request, options, environment),
       readPositions: (account) => readPositions(account, options, environment),

@@ -14,7 +14,6 @@ export interface LiquidStakingOptions {
   /** The contract, which is the receipt token too. */
   contract: Address;
   chainIds: readonly number[];
-  name?: string;
 }
 
 const failures: StepFailures = {
@@ -32,12 +31,12 @@ const END_OF_TIME_MS = 8.64e15;
 
 /** Staking of the native token for a receipt token whose worth grows; leaving it is queued, and claimed when it matured. */
 export function liquidStaking(options: LiquidStakingOptions): ProtocolPlugin<'staking'> {
-  const { chainIds, contract, name = 'Liquid staking' } = options;
+  const { chainIds, contract } = options;
   return {
     kind: 'staking',
-    name,
+    name: 'Liquid staking',
     chainIds,
-    create: (environment) => new LiquidStaking(name, environment, contract),
+    create: (environment) => new LiquidStaking(environment, contract),
   };
 }
 
@@ -45,7 +44,6 @@ class LiquidStaking implements StakingProtocol {
   private readonly contract: { address: Address; abi: typeof liquidStakingAbi };
 
   constructor(
-    readonly name: string,
     private readonly environment: ProtocolEnvironment,
     address: Address,
   ) {

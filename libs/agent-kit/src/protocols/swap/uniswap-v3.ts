@@ -46,7 +46,6 @@ export function uniswapV3Swap(options: UniswapV3SwapOptions): ProtocolPlugin<'sw
     name: 'Uniswap v3',
     chainIds: options.chainIds,
     create: (environment) => ({
-      name: 'Uniswap v3',
       quote: async (request) =>
         quoteWrapping(request, options.wrappedNative) ?? (await quotePools(request, options, environment)),
     }),

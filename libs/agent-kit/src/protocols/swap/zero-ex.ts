@@ -37,7 +37,7 @@ export function zeroExSwap(options: ZeroExSwapOptions): ProtocolPlugin<'swap'> {
     chainIds: options.chainIds,
     create: ({ chainId, client, fetch }) => {
       const server = { baseUrl, apiKey, timeoutMs, fetch };
-      return { name: '0x', quote: (request) => quote(request, { ...options, chainId, client, server }) };
+      return { quote: (request) => quote(request, { ...options, chainId, client, server }) };
     },
   };
 }
