@@ -1,9 +1,12 @@
-// The Nest CLI's defaults, with one change: the repository's own libraries are bundled into each
-// application, although npm workspaces also link them into node_modules.
+// The Nest CLI's defaults, with two changes: the repository's own libraries are bundled into each
+// application, although npm workspaces also link them into node_modules; and a built service has no
+// crash points, whatever else its process has loaded.
+const { DefinePlugin } = require('@rspack/core');
 const nodeExternals = require('webpack-node-externals');
 
 module.exports = (options) => ({
   ...options,
   devtool: 'source-map',
+  plugins: [...options.plugins, new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' })],
   externals: [nodeExternals({ importType: 'module', allowlist: [/^@tollgate\//] }), ...options.externals.slice(1)],
 });

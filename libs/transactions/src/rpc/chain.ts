@@ -1,0 +1,216 @@
+import type { Hex } from '@tollgate/protocol';
+
+import type { StepReceipt } from '../ports.js';
+import { parseReceipt } from './parse-receipt.js';
+import { RpcConnection, type RpcAnswer, type RpcCall } from './rpc-connection.js';
+import {
+  ChainUnavailableError,
+  parseBigQuantity,
+  parseData,
+  parseHash,
+  parseObject,
+  parseQuantity,
+} from './rpc-value.js';
+
+export interface ChainOptions {
+  chainId: number;
+  /** Signed transactions go to all of them; questions to the first that answers. */
+  rpcUrls: readonly string[];
+  /** Default 5 seconds. */
+  timeoutMs?: number;
+  /** Calls in one request. Default 100; 1 for servers that take no batches. */
+  batchSize?: number;
+}
+
+/** The latest block as one RPC server sees it, and the wallet's nonce there. */
+export interface Head {
+  number: number;
+  hash: Hex;
+  /** Wei. */
+  baseFeePerGas: bigint;
+  /** What the server thinks a tip should be, in wei; null when it does not say. */
+  suggestedPriorityFee: bigint | null;
+  /** How many transactions of the wallet are mined. */
+  minedNonce: number;
+}
+
+const RECENT_MS = 1000;
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+
+/** The chain, through one or several RPC servers. Questions throw ChainUnavailableError when no server can be believed. */
+export class Chain {
+  readonly chainId: number;
+  readonly #connections: readonly RpcConnection[];
+  #preferred = 0;
+  #recent: { address: Hex; head: Promise<Head>; sinceMs: number } | null = null;
+
+  constructor({ chainId, rpcUrls, timeoutMs = 5000, batchSize = 100 }: ChainOptions) {
+    if (rpcUrls.length === 0) throw new TypeError('At least one RPC URL is needed.');
+    this.chainId = chainId;
+    this.#connections = rpcUrls.map(
+      (url) => new RpcConnection({ url, timeoutMs, batchSize, maxResponseBytes: MAX_RESPONSE_BYTES }),
+    );
+  }
+
+  /** Gives the signed bytes to every server; one answer each, none of which can fail. */
+  send(raw: Hex): Promise<RpcAnswer>[] {
+    return this.#connections.map((connection) => connection.call('eth_sendRawTransaction', [raw]));
+  }
+
+  /** A head that was asked for less than a second ago: fees may be that old. */
+  readRecentHead(address: Hex): Promise<Head> {
+    const recent = this.#recent;
+    if (recent?.address === address && performance.now() - recent.sinceMs < RECENT_MS) return recent.head;
+    return this.readHead(address);
+  }
+
+  readHead(address: Hex): Promise<Head> {
+    const head = this.#askHead(address);
+    const asked = { address, head, sinceMs: performance.now() };
+    this.#recent = asked;
+    head.catch(() => {
+      if (this.#recent === asked) this.#recent = null;
+    });
+    return head;
+  }
+
+  #askHead(address: Hex): Promise<Head> {
+    return this.#ask(
+      [
+        { method: 'eth_chainId', params: [] },
+        { method: 'eth_getBlockByNumber', params: ['latest', false] },
+        { method: 'eth_getTransactionCount', params: [address, 'latest'] },
+        { method: 'eth_maxPriorityFeePerGas', params: [] },
+      ],
+      ([chainId, block, count, tip]) => {
+        this.#assertChain(resultOf(chainId));
+        const { number, hash, baseFeePerGas } = parseObject(resultOf(block), 'block');
+        return {
+          number: parseQuantity(number, 'block number'),
+          hash: parseHash(hash, 'block hash'),
+          baseFeePerGas: parseBigQuantity(baseFeePerGas, 'base fee'),
+          suggestedPriorityFee: tip?.kind === 'result' ? parseBigQuantity(tip.value, 'priority fee') : null,
+          minedNonce: parseQuantity(resultOf(count), 'nonce'),
+        };
+      },
+    );
+  }
+
+  /** Null where the server knows of none. */
+  readReceipts(hashes: readonly Hex[]): Promise<(StepReceipt | null)[]> {
+    if (hashes.length === 0) return Promise.resolve([]);
+    return this.#ask(askReceipts(hashes), (answers) => readReceiptAnswers(hashes, answers));
+  }
+
+  /** The first receipt that any server has for any of these, all being asked; null: those that answered have none. */
+  async findReceipt(hashes: readonly Hex[]): Promise<StepReceipt | null> {
+    const asked = await Promise.allSettled(
+      this.#connections.map((connection) =>
+        askOne(connection, [...askReceipts(hashes), { method: 'eth_chainId', params: [] }], (answers) => {
+          this.#assertChain(resultOf(answers.at(-1)));
+          return readReceiptAnswers(hashes, answers).find((receipt) => receipt !== null) ?? null;
+        }),
+      ),
+    );
+    const answered = asked.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
+    if (answered.length === 0) throw new ChainUnavailableError('No RPC server answers.');
+    return answered.find((receipt) => receipt !== null) ?? null;
+  }
+
+  /** The hashes of these blocks on the chain as it is now; null for a block that the server does not have. */
+  async readBlockHashes(numbers: readonly number[]): Promise<Map<number, Hex | null>> {
+    if (numbers.length === 0) return new Map();
+    const calls = numbers.map((number) => ({
+      method: 'eth_getBlockByNumber',
+      params: [`0x${number.toString(16)}`, false],
+    }));
+    return this.#ask(calls, (answers) => {
+      const hashes = answers.map((answer) => {
+        const block = resultOf(answer);
+        return block === null ? null : parseHash(parseObject(block, 'block').hash, 'block hash');
+      });
+      return new Map(numbers.map((number, index) => [number, hashes[index] ?? null]));
+    });
+  }
+
+  /** The wallet's next nonce by the server that has seen most, transactions in the pool included. */
+  async readPendingNonce(address: Hex): Promise<number> {
+    const calls = [
+      { method: 'eth_chainId', params: [] },
+      { method: 'eth_getTransactionCount', params: [address, 'pending'] },
+    ];
+    const asked = await Promise.allSettled(
+      this.#connections.map((connection) =>
+        askOne(connection, calls, ([chainId, count]) => {
+          this.#assertChain(resultOf(chainId));
+          return parseQuantity(resultOf(count), 'nonce');
+        }),
+      ),
+    );
+    const nonces = asked.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
+    if (nonces.length === 0) throw new ChainUnavailableError('No RPC server answers.');
+    return Math.max(...nonces);
+  }
+
+  /** The bytes that a call returns at the latest block. */
+  call(to: Hex, data: Hex): Promise<Hex> {
+    return this.#ask([{ method: 'eth_call', params: [{ to, data }, 'latest'] }], ([answer]) =>
+      parseData(resultOf(answer), 'call result'),
+    );
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#connections.map((connection) => connection.close()));
+  }
+
+  #assertChain(value: unknown): void {
+    const chainId = parseQuantity(value, 'chain id');
+    if (chainId !== this.chainId) {
+      throw new ChainUnavailableError(`An RPC server is on chain ${chainId}, not on ${this.chainId}.`);
+    }
+  }
+
+  /** Stays with the server that answered last, so that questions of one pass mostly see one state of the chain. */
+  async #ask<T>(calls: readonly RpcCall[], read: (answers: readonly RpcAnswer[]) => T): Promise<T> {
+    let trouble: unknown;
+    for (let tried = 0; tried < this.#connections.length; tried++) {
+      const index = this.#preferred % this.#connections.length;
+      const connection = this.#connections[index];
+      if (!connection) break;
+      try {
+        return await askOne(connection, calls, read);
+      } catch (error) {
+        trouble = error;
+        if (this.#preferred === index) this.#preferred = (index + 1) % this.#connections.length;
+      }
+    }
+    if (trouble instanceof ChainUnavailableError) throw trouble;
+    throw new ChainUnavailableError('No RPC server answers.', { cause: trouble });
+  }
+}
+
+async function askOne<T>(
+  connection: RpcConnection,
+  calls: readonly RpcCall[],
+  read: (answers: readonly RpcAnswer[]) => T,
+): Promise<T> {
+  return read(await Promise.all(calls.map(({ method, params }) => connection.call(method, params))));
+}
+
+function askReceipts(hashes: readonly Hex[]): RpcCall[] {
+  return hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }));
+}
+
+function readReceiptAnswers(hashes: readonly Hex[], answers: readonly RpcAnswer[]): (StepReceipt | null)[] {
+  return hashes.map((hash, index) => {
+    const value = resultOf(answers[index]);
+    return value === null ? null : parseReceipt(value, hash);
+  });
+}
+
+function resultOf(answer: RpcAnswer | undefined): unknown {
+  if (answer?.kind === 'result') return answer.value;
+  if (answer?.kind === 'error')
+    throw new ChainUnavailableError(`The RPC server refused a question with code ${answer.code}.`);
+  throw new ChainUnavailableError(`An RPC server does not answer: ${answer?.why ?? 'an answer is missing'}.`);
+}

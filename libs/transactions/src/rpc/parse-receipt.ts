@@ -1,0 +1,47 @@
+import type { Hex } from '@tollgate/protocol';
+
+import type { ReceiptLog, StepReceipt } from '../ports.js';
+import {
+  ChainUnavailableError,
+  parseAddress,
+  parseBigQuantity,
+  parseData,
+  parseHash,
+  parseObject,
+  parseQuantity,
+} from './rpc-value.js';
+
+/** @throws ChainUnavailableError when it is no receipt, or that of another transaction */
+export function parseReceipt(value: unknown, hash: Hex): StepReceipt {
+  const receipt = parseObject(value, 'receipt');
+  const transactionHash = parseHash(receipt.transactionHash, 'transaction hash');
+  if (transactionHash !== hash.toLowerCase()) {
+    throw new ChainUnavailableError('The RPC server answered with the receipt of another transaction.');
+  }
+  if (!Array.isArray(receipt.logs))
+    throw new ChainUnavailableError('The RPC server answered with a receipt without logs.');
+  return {
+    transactionHash,
+    blockHash: parseHash(receipt.blockHash, 'block hash'),
+    blockNumber: parseQuantity(receipt.blockNumber, 'block number'),
+    status: parseStatus(receipt.status),
+    gasUsed: parseBigQuantity(receipt.gasUsed, 'gas used'),
+    logs: receipt.logs.map(parseLog),
+  };
+}
+
+function parseStatus(value: unknown): StepReceipt['status'] {
+  const status = parseQuantity(value, 'status');
+  if (status > 1) throw new ChainUnavailableError(`The RPC server answered with a receipt of status ${status}.`);
+  return status === 1 ? 'success' : 'reverted';
+}
+
+function parseLog(value: unknown): ReceiptLog {
+  const { address, topics, data } = parseObject(value, 'log');
+  if (!Array.isArray(topics)) throw new ChainUnavailableError('The RPC server answered with a log without topics.');
+  return {
+    address: parseAddress(address, 'log address'),
+    topics: topics.map((topic) => parseHash(topic, 'topic')),
+    data: parseData(data, 'log data'),
+  };
+}

@@ -1,0 +1,146 @@
+import { Pool } from 'undici';
+
+export interface RpcCall {
+  method: string;
+  params: readonly unknown[];
+}
+
+/** `unanswered`: whatever the call does may have been done or not. */
+export type RpcAnswer =
+  | { kind: 'result'; value: unknown }
+  | { kind: 'error'; code: number; message: string }
+  | { kind: 'unanswered'; why: string };
+
+export interface RpcConnectionOptions {
+  url: string;
+  timeoutMs: number;
+  /** Calls in one request; 1 for a server that takes no batches. */
+  batchSize: number;
+  maxResponseBytes: number;
+}
+
+interface Waiting {
+  call: RpcCall;
+  resolve: (answer: RpcAnswer) => void;
+}
+
+const MAX_REQUESTS = 8;
+
+/**
+ * One RPC server. Calls of one turn of the event loop leave together in one request. It never throws: a server that
+ * is down, slow, limiting or talking nonsense leaves calls unanswered.
+ */
+export class RpcConnection {
+  readonly #options: RpcConnectionOptions;
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #headers: Record<string, string>;
+  #queue: Waiting[] = [];
+  #isFlushPlanned = false;
+  #inFlight = 0;
+  // Ids go on from request to request, so that an answer to another request cannot fit this one.
+  #nextId = 1;
+
+  constructor(options: RpcConnectionOptions) {
+    const url = new URL(options.url);
+    this.#options = options;
+    this.#path = url.pathname + url.search;
+    this.#headers = { 'content-type': 'application/json', ...authorizationOf(url) };
+    this.#pool = new Pool(url.origin, {
+      connections: MAX_REQUESTS,
+      pipelining: 1,
+      maxResponseSize: options.maxResponseBytes,
+    });
+  }
+
+  call(method: string, params: readonly unknown[]): Promise<RpcAnswer> {
+    return new Promise((resolve) => {
+      this.#queue.push({ call: { method, params }, resolve });
+      this.#planFlush();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  // setImmediate, so that calls of many jobs, a few promises deep each, leave together.
+  #planFlush(): void {
+    if (this.#isFlushPlanned) return;
+    this.#isFlushPlanned = true;
+    setImmediate(() => {
+      this.#isFlushPlanned = false;
+      while (this.#inFlight < MAX_REQUESTS && this.#queue.length > 0) {
+        void this.#send(this.#queue.splice(0, this.#options.batchSize));
+      }
+    });
+  }
+
+  async #send(batch: Waiting[]): Promise<void> {
+    this.#inFlight++;
+    const firstId = this.#nextId;
+    this.#nextId += batch.length;
+    const answers = await this.#post(batch, firstId).catch((error: unknown) => {
+      const why = error instanceof RpcTrouble ? error.message : 'the server cannot be reached in time';
+      return batch.map((): RpcAnswer => ({ kind: 'unanswered', why }));
+    });
+    this.#inFlight--;
+    batch.forEach(({ resolve }, index) =>
+      resolve(answers[index] ?? { kind: 'unanswered', why: 'the answer was left out' }),
+    );
+    if (this.#queue.length > 0) this.#planFlush();
+  }
+
+  async #post(batch: readonly Waiting[], firstId: number): Promise<(RpcAnswer | undefined)[]> {
+    const requests = batch.map(({ call }, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }));
+    const { statusCode, body } = await this.#pool.request({
+      method: 'POST',
+      path: this.#path,
+      headers: this.#headers,
+      body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
+      signal: AbortSignal.timeout(this.#options.timeoutMs),
+    });
+    if (statusCode !== 200) {
+      // Not read: the text of an error page decides nothing, and it may have no end.
+      body.on('error', () => undefined).destroy();
+      throw new RpcTrouble(`the server answered with status ${statusCode}`);
+    }
+    const value: unknown = await body.json();
+    const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const answers = new Array<RpcAnswer | undefined>(batch.length).fill(undefined);
+    for (const entry of entries) {
+      const { id, answer } = readEntry(entry);
+      const index = typeof id === 'number' ? id - firstId : -1;
+      // An id that nobody asked for, or answered twice: which answer is whose cannot be told.
+      if (!(index in answers) || answers[index]) throw new RpcTrouble('the answers do not fit the calls');
+      answers[index] = answer;
+    }
+    return answers;
+  }
+}
+
+class RpcTrouble extends Error {}
+
+function readEntry(value: unknown): { id: unknown; answer: RpcAnswer } {
+  if (typeof value !== 'object' || value === null) throw new RpcTrouble('an answer is no object');
+  const { id, result, error } = value as { id?: unknown; result?: unknown; error?: unknown };
+  if (typeof error === 'object' && error !== null) {
+    const { code, message } = error as { code?: unknown; message?: unknown };
+    return {
+      id,
+      answer: {
+        kind: 'error',
+        code: typeof code === 'number' ? code : 0,
+        message: typeof message === 'string' ? message : '',
+      },
+    };
+  }
+  if (result === undefined) throw new RpcTrouble('an answer has neither result nor error');
+  return { id, answer: { kind: 'result', value: result } };
+}
+
+function authorizationOf(url: URL): { authorization?: string } {
+  if (url.username === '' && url.password === '') return {};
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
