@@ -5,6 +5,7 @@ import { ADOPT_LUA } from './scripts/adopt.lua.js';
 import { APPROVE_LUA } from './scripts/approve.lua.js';
 import { CANCEL_LUA } from './scripts/cancel.lua.js';
 import { CLAIM_KEY_LUA } from './scripts/claim-key.lua.js';
+import { FAIL_ATTEMPT_LUA } from './scripts/fail-attempt.lua.js';
 import { FAIL_PLAN_LUA } from './scripts/fail-plan.lua.js';
 import { FAIL_STEP_LUA } from './scripts/fail-step.lua.js';
 import { FINISH_STEP_LUA } from './scripts/finish-step.lua.js';
@@ -35,6 +36,7 @@ const sources = {
   approve: APPROVE_LUA,
   cancel: CANCEL_LUA,
   claimKey: CLAIM_KEY_LUA,
+  failAttempt: FAIL_ATTEMPT_LUA,
   failPlan: FAIL_PLAN_LUA,
   failStep: FAIL_STEP_LUA,
   finishStep: FINISH_STEP_LUA,

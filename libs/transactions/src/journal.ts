@@ -173,6 +173,15 @@ export class Journal {
     return readTransition(await this.#onStep('putAttempt', request, args));
   }
 
+  /**
+   * SIGNED, and no RPC ever takes these bytes: the step is voided, and an attempt of kind `cancel` must use its nonce
+   * before the job ends with the failure.
+   */
+  async failAttempt({ hash, ...request }: on.FailAttemptRequest): Promise<on.Transition> {
+    const args = [hash.toLowerCase(), encodeFailure(request.failure), request.givesBackSpending ? 1 : 0];
+    return readTransition(await this.#onStep('failAttempt', request, args));
+  }
+
   /** SIGNED -> BROADCAST; notes for each attempt once that an RPC took it. */
   async markBroadcast(request: on.MarkBroadcastRequest): Promise<on.Transition> {
     return readTransition(await this.#onStep('markBroadcast', request, [request.hash.toLowerCase()]));

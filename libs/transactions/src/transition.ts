@@ -112,6 +112,9 @@ export interface PutAttemptRequest extends StepWrite {
   attempt: Pick<Attempt, 'kind' | 'hash' | 'maxFeePerGas' | 'maxPriorityFeePerGas'> & { raw: Hex };
 }
 
+/** What was left behind is undone once the nonce is used. */
+export type FailAttemptRequest = MarkBroadcastRequest & Omit<EndRequest, 'undo'>;
+
 export interface MarkBroadcastRequest extends StepWrite {
   hash: Hex;
 }

@@ -1,0 +1,20 @@
+import { crashPoint } from './crash-point.js';
+import type { LaneId } from './job.js';
+import type { Journal } from './journal.js';
+import type { JobQueue } from './ports.js';
+import type { SubmitRequest, SubmitResult } from './transition.js';
+
+/**
+ * Submits a job, then wakes whoever carries it out. A job whose waking is lost is found by the reconciler, so a caller may
+ * say "accepted" as soon as this resolves.
+ */
+export async function acceptJob(
+  { journal, queue }: { journal: Journal; queue: JobQueue },
+  request: SubmitRequest & { lane: LaneId },
+): Promise<SubmitResult> {
+  crashPoint('F1');
+  const result = await journal.submit(request);
+  crashPoint('F2');
+  if (result.outcome === 'accepted' || result.outcome === 'known') await queue.wake(result.jobId, request.lane);
+  return result;
+}

@@ -1,0 +1,134 @@
+import { broadcast } from './broadcast.js';
+import { crashPoint } from './crash-point.js';
+import { quoteFees, raiseFees, type Fees } from './fees.js';
+import type { Attempt, JobRecord, PlannedStep, StepRecord } from './job.js';
+import { assertLease, currentStep, writeFor, type LaneWork } from './lane-work.js';
+import { giveUpPlan, planStep } from './plan-step.js';
+import { putAttempt, type StoredBytes } from './put-attempt.js';
+
+/**
+ * `in_flight`: bytes are stored, and the confirming pass goes on with them. `locked`: another job holds the allowance.
+ * `waiting`: for a person, or for the lane to go on.
+ */
+export type AdvanceOutcome = 'in_flight' | 'lane_full' | 'locked' | 'waiting' | 'ended';
+
+const MAX_ROUNDS = 16;
+
+/**
+ * Carries a job on from wherever it stands: plans its current step, takes the nonce, signs, stores and sends. Any number
+ * of processes may call it for one job at once; the journal lets one win each time.
+ * @throws LeaseLostError, ChainUnavailableError, JournalUnavailableError, or what the planner throws: try later
+ */
+export async function advanceJob(work: LaneWork, jobId: string): Promise<AdvanceOutcome> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const job = await work.journal.readJob(jobId);
+    const outcome = job ? await advanceFrom(work, job) : 'ended';
+    if (outcome !== 'again') return outcome;
+  }
+  return 'waiting';
+}
+
+async function advanceFrom(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
+  switch (job.state) {
+    case 'PLANNED':
+      return beginStep(work, job);
+    case 'RESERVED':
+    case 'SIGNED':
+    case 'BROADCAST':
+      return resumeStep(work, job);
+    case 'MINED':
+      return 'in_flight';
+    case 'AWAITING_APPROVAL':
+    case 'NEEDS_OPERATOR':
+      return 'waiting';
+    case 'FINAL':
+    case 'REVERTED':
+    case 'CANCELLED':
+    case 'REJECTED':
+    case 'PLAN_FAILED':
+      return 'ended';
+  }
+}
+
+async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
+  if (job.ending && !job.ending.undoing) {
+    await giveUpPlan(work, job, job.ending.failure);
+    return 'again';
+  }
+  const { outcome, step } = await planStep(work, job);
+  if (outcome !== 'planned') return outcome;
+
+  const { maxInFlight } = work.settings;
+  const reserved = assertLease(await work.journal.reserve({ ...writeFor(work, job), maxInFlight }));
+  if (reserved.outcome === 'refused') {
+    if (reserved.reason === 'lane_full') return 'lane_full';
+    const isLane = ['lane_paused', 'lane_frozen', 'not_adopted'].includes(reserved.reason);
+    return isLane ? 'waiting' : 'again';
+  }
+  crashPoint('F4');
+  if (reserved.state !== 'RESERVED') return 'again';
+  return signFirst(work, job, step, reserved.nonce);
+}
+
+/** A step with a nonce: it is signed if nothing is, voided if it was given up, and sent. */
+async function resumeStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
+  const step = currentStep(job);
+  if (!step || step.nonce === null) return 'waiting';
+  const last = step.attempts.at(-1);
+  if (step.voided && last?.kind !== 'cancel') return cancelStep(work, job, step, step.nonce);
+  if (!last) {
+    const { outcome, step: planned } = await planStep(work, job);
+    return outcome === 'planned' ? signFirst(work, job, planned, step.nonce) : outcome;
+  }
+  if (job.state === 'SIGNED') await sendLast(work, job, last);
+  return 'in_flight';
+}
+
+async function signFirst(
+  work: LaneWork,
+  job: JobRecord,
+  call: PlannedStep,
+  nonce: number,
+): Promise<AdvanceOutcome | 'again'> {
+  const fees = await readQuote(work);
+  const stored = await putAttempt(work, { job, kind: 'first', call, nonce, expectedAttempts: 0, fees });
+  return stored ? sendStored(work, job, stored) : afterRefusal(work);
+}
+
+/** A transfer of nothing to the wallet itself takes the nonce, unless an earlier attempt is mined first. */
+async function cancelStep(
+  work: LaneWork,
+  job: JobRecord,
+  step: StepRecord,
+  nonce: number,
+): Promise<AdvanceOutcome | 'again'> {
+  const quote = await readQuote(work);
+  const last = step.attempts.at(-1);
+  const fees = last ? raiseFees(last, quote, work.settings) : quote;
+  // No room under the caps: the earlier attempt is mined, or the caps are raised.
+  if (!fees) return 'in_flight';
+  const expectedAttempts = step.attempts.length;
+  const stored = await putAttempt(work, { job, kind: 'cancel', call: step, nonce, expectedAttempts, fees });
+  return stored ? sendStored(work, job, stored) : afterRefusal(work);
+}
+
+async function sendStored(work: LaneWork, job: JobRecord, stored: StoredBytes): Promise<AdvanceOutcome | 'again'> {
+  crashPoint('F6');
+  const answer = await broadcast(work, job, stored);
+  // The step was given up just now: its nonce is used by a cancel at once.
+  return answer === 'refused' ? 'again' : 'in_flight';
+}
+
+/** Sends the last attempt's stored bytes once more. */
+export async function sendLast(work: LaneWork, job: JobRecord, { kind, hash, raw }: Attempt): Promise<void> {
+  if (raw !== null) await broadcast(work, job, { kind, hash, raw });
+}
+
+/** The journal did not take an attempt: the lane may wait for a look at the chain, else the job is read anew. */
+async function afterRefusal({ journal, lease }: LaneWork): Promise<AdvanceOutcome | 'again'> {
+  return (await journal.readLane(lease.lane)).frozen === null ? 'again' : 'waiting';
+}
+
+async function readQuote({ chain, signer, settings }: LaneWork): Promise<Fees> {
+  return quoteFees(await chain.readRecentHead(signer.address), settings);
+}

@@ -1,0 +1,81 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { crashPoint } from './crash-point.js';
+import { flightName } from './flight-watch.js';
+import type { JobFailure, JobRecord } from './job.js';
+import { assertLease, writeFor, type LaneWork } from './lane-work.js';
+import type { StoredBytes } from './put-attempt.js';
+import { joinSendAnswers, readSendAnswer, type SendAnswer } from './read-send-answer.js';
+import type { Chain } from './rpc/chain.js';
+import type { MarkBroadcastRequest } from './transition.js';
+
+/** Why a lane that ran out of native coin is paused; it goes on by itself once the node takes its transactions again. */
+export const WALLET_IS_EMPTY: JobFailure = {
+  code: 'INSUFFICIENT_FUNDS',
+  message: 'The wallet has not enough of the native coin for its next transaction.',
+  suggestion: 'Send native coin to the wallet; its jobs go on by themselves.',
+};
+
+const BYTES_REFUSED: JobFailure = {
+  code: 'TRANSACTION_REFUSED',
+  message: 'No RPC server takes the transaction: its gas, its size or its form is not allowed on this chain.',
+  suggestion: 'Compare the gas of the plan with the limits of the chain.',
+};
+
+/**
+ * Sends bytes that stand in the journal to every RPC server, and acts on what comes back. Resolves with the first
+ * acceptance, else when all have answered.
+ */
+export async function broadcast(
+  work: LaneWork,
+  job: Pick<JobRecord, 'id' | 'stepIndex'>,
+  { kind, hash, raw }: StoredBytes,
+): Promise<SendAnswer> {
+  const write = writeFor(work, job);
+  const flight = flightName(write);
+  work.watch.noteSent(flight, hash);
+  const answer = await sendToAll(work.chain, hash, raw);
+  crashPoint('F7');
+  switch (answer) {
+    case 'accepted':
+      assertLease(await work.journal.markBroadcast({ ...write, hash }));
+      crashPoint('F8');
+      break;
+    case 'insufficient_funds':
+      await work.journal.pauseLane(work.lease.lane, WALLET_IS_EMPTY);
+      break;
+    case 'underpriced':
+      work.watch.noteUnderpriced(flight);
+      break;
+    case 'refused':
+      await giveUpBytes(work, { ...write, hash }, kind);
+      break;
+    case 'nonce_used':
+    case 'unknown':
+      break;
+  }
+  return answer;
+}
+
+/** The nonce is taken, so a transfer to the wallet itself has to use it; where that is refused, a person has to look. */
+async function giveUpBytes(
+  { journal }: LaneWork,
+  write: MarkBroadcastRequest,
+  kind: StoredBytes['kind'],
+): Promise<void> {
+  const failure = BYTES_REFUSED;
+  const givesBackSpending = write.stepIndex === 0;
+  assertLease(
+    kind === 'cancel'
+      ? await journal.needOperator({ ...write, failure })
+      : await journal.failAttempt({ ...write, failure, givesBackSpending }),
+  );
+}
+
+async function sendToAll(chain: Chain, hash: Hex, raw: Hex): Promise<SendAnswer> {
+  const answers = chain.send(raw).map(async (answer) => readSendAnswer(await answer, hash));
+  return new Promise((resolve) => {
+    for (const answer of answers) void answer.then((read) => read === 'accepted' && resolve(read));
+    void Promise.all(answers).then((all) => resolve(joinSendAnswers(all)));
+  });
+}

@@ -1,0 +1,44 @@
+import type { LaneSettings } from './lane-settings.js';
+import type { Head } from './rpc/chain.js';
+
+/** Wei per gas. */
+export interface Fees {
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+}
+
+type FeeCaps = Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'defaultPriorityFeePerGas'>;
+
+/** Fees that outlive six full blocks in a row, within the caps. */
+export function quoteFees({ baseFeePerGas, suggestedPriorityFee }: FeeView, caps: FeeCaps): Fees {
+  const tip = least(suggestedPriorityFee ?? caps.defaultPriorityFeePerGas, caps.maxPriorityFeePerGas);
+  const maxFeePerGas = least(2n * baseFeePerGas + tip, caps.maxFeePerGas);
+  return { maxFeePerGas, maxPriorityFeePerGas: least(tip, maxFeePerGas) };
+}
+
+type FeeView = Pick<Head, 'baseFeePerGas' | 'suggestedPriorityFee'>;
+
+/**
+ * Fees for the same nonce once more: at least an eighth above the last on both, which pools demand of a replacement,
+ * and no less than is asked now. Null: the caps leave no room.
+ */
+export function raiseFees(last: Fees, quote: Fees, caps: FeeCaps): Fees | null {
+  const leastTip = raise(last.maxPriorityFeePerGas);
+  const leastFee = raise(last.maxFeePerGas);
+  if (leastTip > caps.maxPriorityFeePerGas || leastFee > caps.maxFeePerGas) return null;
+  const maxPriorityFeePerGas = most(leastTip, quote.maxPriorityFeePerGas);
+  return { maxFeePerGas: most(most(leastFee, quote.maxFeePerGas), maxPriorityFeePerGas), maxPriorityFeePerGas };
+}
+
+/** 12.5 % more, rounded up; never the same again. */
+function raise(fee: bigint): bigint {
+  return fee === 0n ? 1n : (fee * 9n + 7n) / 8n;
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function most(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,94 @@
+import type { Hex } from '@tollgate/protocol';
+
+interface Flight {
+  /** On this process's own clock; null: not by this process. */
+  sentAtMs: number | null;
+  /** The attempt that was sent last, and since when it is the last. */
+  attempt: { hash: Hex; sinceMs: number } | null;
+  isMined: boolean;
+  isUnderpriced: boolean;
+  stranger: { sinceBlock: number; lastBlock: number; lookUps: number } | null;
+}
+
+/**
+ * What one process remembers of the steps in flight, to know when to look, send or sign again. Nothing here decides what
+ * may be sent, and losing it costs a repeated look.
+ */
+export class FlightWatch {
+  readonly #flights = new Map<string, Flight>();
+  /** The last head that everything was compared with. */
+  settledHead: Hex | null = null;
+
+  noteSent(name: string, hash: Hex): void {
+    const flight = this.#flight(name);
+    flight.sentAtMs = performance.now();
+    flight.isUnderpriced = false;
+    if (flight.attempt?.hash !== hash) flight.attempt = { hash, sinceMs: flight.sentAtMs };
+  }
+
+  /** The node asks for higher fees than the last attempt offers. */
+  noteUnderpriced(name: string): void {
+    this.#flight(name).isUnderpriced = true;
+  }
+
+  noteMined(name: string): void {
+    const flight = this.#flight(name);
+    flight.isMined = true;
+    flight.stranger = null;
+  }
+
+  /** Its block left the chain: it is sent again at once. */
+  noteUnmined(name: string): void {
+    Object.assign(this.#flight(name), { isMined: false, sentAtMs: null });
+  }
+
+  isMined(name: string): boolean {
+    return this.#flights.get(name)?.isMined ?? false;
+  }
+
+  isUnderpriced(name: string): boolean {
+    return this.#flights.get(name)?.isUnderpriced ?? false;
+  }
+
+  /** This process has not sent the step for so long. */
+  isSentBefore(name: string, agoMs: number): boolean {
+    const sentAtMs = this.#flights.get(name)?.sentAtMs ?? null;
+    return sentAtMs === null || performance.now() - sentAtMs >= agoMs;
+  }
+
+  /** The step's last attempt has waited for so long. */
+  hasWaited(name: string, hash: Hex, waitMs: number): boolean {
+    const attempt = this.#flights.get(name)?.attempt;
+    return attempt?.hash === hash && performance.now() - attempt.sinceMs >= waitMs;
+  }
+
+  /** Counts a look that found the nonce used and no receipt; true once that was so for long enough. */
+  suspectStranger(name: string, headNumber: number, blocks: number): boolean {
+    const flight = this.#flight(name);
+    flight.stranger ??= { sinceBlock: headNumber, lastBlock: headNumber, lookUps: 1 };
+    if (headNumber > flight.stranger.lastBlock) {
+      flight.stranger.lastBlock = headNumber;
+      flight.stranger.lookUps++;
+    }
+    return flight.stranger.lookUps >= 2 && headNumber - flight.stranger.sinceBlock >= blocks;
+  }
+
+  /** Forgets the steps that are not in flight any more. */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const name of this.#flights.keys()) if (!names.has(name)) this.#flights.delete(name);
+  }
+
+  #flight(name: string): Flight {
+    let flight = this.#flights.get(name);
+    if (!flight) {
+      flight = { sentAtMs: null, attempt: null, isMined: false, isUnderpriced: false, stranger: null };
+      this.#flights.set(name, flight);
+    }
+    return flight;
+  }
+}
+
+/** How a step is named here: steps of one job follow each other at different nonces. */
+export function flightName({ jobId, stepIndex }: { jobId: string; stepIndex: number }): string {
+  return `${jobId}/${stepIndex}`;
+}

@@ -1,0 +1,22 @@
+import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
+
+import type { AllowanceHolds } from './job.js';
+import type { Chain } from './rpc/chain.js';
+import { ChainUnavailableError } from './rpc/rpc-value.js';
+
+/**
+ * Reads whether the condition holds at the latest block: the allowance is at least the amount, or nothing where the amount
+ * is nothing.
+ * @throws ChainUnavailableError when the chain does not say
+ */
+export async function readHolds(chain: Chain, { token, owner, spender, amount }: AllowanceHolds): Promise<boolean> {
+  const call = { abi: erc20Abi, functionName: 'allowance' } as const;
+  const result = await chain.call(token, encodeFunctionData({ ...call, args: [owner, spender] }));
+  let allowance: bigint;
+  try {
+    allowance = decodeFunctionResult({ ...call, data: result });
+  } catch (cause) {
+    throw new ChainUnavailableError("The token's answer is no allowance.", { cause });
+  }
+  return amount === 0n ? allowance === 0n : allowance >= amount;
+}

@@ -1,0 +1,48 @@
+/** How a lane works. Fees are wei per gas, times milliseconds. */
+export interface LaneSettings {
+  /** Steps with a nonce that are not mined: what the node keeps of one account. */
+  maxInFlight: number;
+  /** Jobs that are planned, signed and sent at once. */
+  jobsAtOnce: number;
+  /** Blocks that a step's block must have, itself included. */
+  confirmations: number;
+  /** How often the chain's head is looked at. */
+  pollMs: number;
+  /** Every open job is looked at so often, whatever woke it or not. */
+  reconcileMs: number;
+  leaseMs: number;
+  /** After this long the same bytes are sent again: pools forget. */
+  resendAfterMs: number;
+  /** After this long what stops the lane is signed again with higher fees. */
+  replaceAfterMs: number;
+  /** No attempt offers more. */
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+  /** Used where the node suggests no tip. */
+  defaultPriorityFeePerGas: bigint;
+  /** For a transfer of nothing to the wallet itself. */
+  cancelGas: bigint;
+  /** For so many blocks a used nonce may still turn out to be ours. */
+  strangerBlocks: number;
+  /** How long a stopping runner waits for what it has begun. */
+  stopWithinMs: number;
+}
+
+const GWEI = 1_000_000_000n;
+
+export const DEFAULT_LANE_SETTINGS: LaneSettings = {
+  maxInFlight: 64,
+  jobsAtOnce: 32,
+  confirmations: 1,
+  pollMs: 500,
+  reconcileMs: 10_000,
+  leaseMs: 10_000,
+  resendAfterMs: 10_000,
+  replaceAfterMs: 30_000,
+  maxFeePerGas: 500n * GWEI,
+  maxPriorityFeePerGas: 50n * GWEI,
+  defaultPriorityFeePerGas: GWEI,
+  cancelGas: 21_000n,
+  strangerBlocks: 5,
+  stopWithinMs: 15_000,
+};

@@ -1,0 +1,44 @@
+import type { FlightWatch } from './flight-watch.js';
+import type { JobRecord, StepRecord } from './job.js';
+import type { Journal } from './journal.js';
+import type { LaneSettings } from './lane-settings.js';
+import type { JobPlanner, LaneSigner, ReadFailure } from './ports.js';
+import type { Chain } from './rpc/chain.js';
+import type { LaneLease, StepWrite } from './transition.js';
+
+/** What is at hand while a lane's lease is held. */
+export interface LaneWork {
+  journal: Journal;
+  chain: Chain;
+  lease: Pick<LaneLease, 'lane' | 'token'>;
+  signer: LaneSigner;
+  planner: JobPlanner;
+  readFailure: ReadFailure;
+  settings: LaneSettings;
+  watch: FlightWatch;
+}
+
+/** Somebody else has the lane's lease: nothing more may be written for it. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+
+  constructor() {
+    super("The lane's lease is held by somebody else now.");
+  }
+}
+
+/** @throws LeaseLostError when the refusal says so; all other refusals mean that the job has moved on meanwhile */
+export function assertLease<T extends { outcome: string }>(result: T): T {
+  if (result.outcome === 'refused' && 'reason' in result && result.reason === 'stale_token') throw new LeaseLostError();
+  return result;
+}
+
+/** What every write about the job's current step names. */
+export function writeFor({ lease }: Pick<LaneWork, 'lease'>, job: Pick<JobRecord, 'id' | 'stepIndex'>): StepWrite {
+  return { jobId: job.id, stepIndex: job.stepIndex, token: lease.token };
+}
+
+/** Null while the current step is not planned. */
+export function currentStep(job: JobRecord): StepRecord | null {
+  return job.steps[job.stepIndex] ?? null;
+}

@@ -1,0 +1,54 @@
+import type { Hex } from '@tollgate/protocol';
+import { keccak256 } from 'viem';
+
+import { crashPoint } from './crash-point.js';
+import type { Fees } from './fees.js';
+import type { Attempt, JobRecord, PlannedStep } from './job.js';
+import { assertLease, writeFor, type LaneWork } from './lane-work.js';
+import type { TransactionToSign } from './ports.js';
+
+/** The bytes of an attempt as they stand in the journal. */
+export interface StoredBytes {
+  kind: Attempt['kind'];
+  hash: Hex;
+  raw: Hex;
+}
+
+export interface AttemptRequest {
+  job: Pick<JobRecord, 'id' | 'stepIndex'>;
+  kind: Attempt['kind'];
+  /** What the step does; a cancel does nothing instead. */
+  call: Pick<PlannedStep, 'to' | 'data' | 'value' | 'gas'>;
+  nonce: number;
+  /** How many attempts the step has already. */
+  expectedAttempts: number;
+  fees: Fees;
+}
+
+/**
+ * Signs one attempt and writes it into the journal, where it must stand before it is sent. Null: the journal did not
+ * take it, and these bytes are forgotten; what is stored counts.
+ */
+export async function putAttempt(work: LaneWork, request: AttemptRequest): Promise<StoredBytes | null> {
+  const { job, kind, nonce, expectedAttempts, fees } = request;
+  const raw = await work.signer.sign(createTransaction(work, request));
+  crashPoint('F5');
+  crashPoint('F12');
+  const hash = keccak256(raw);
+  const { outcome } = assertLease(
+    await work.journal.putAttempt({
+      ...writeFor(work, job),
+      expectedAttempts,
+      nonce,
+      attempt: { kind, hash, raw, ...fees },
+    }),
+  );
+  return outcome === 'refused' ? null : { kind, hash, raw };
+}
+
+function createTransaction({ chain, signer, settings }: LaneWork, request: AttemptRequest): TransactionToSign {
+  const { call, kind, nonce, fees } = request;
+  const { to, data, value, gas } =
+    kind === 'cancel' ? { to: signer.address, data: '0x' as const, value: 0n, gas: settings.cancelGas } : call;
+  return { chainId: chain.chainId, nonce, to, data, value, gas, ...fees };
+}

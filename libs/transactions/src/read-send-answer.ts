@@ -1,0 +1,55 @@
+import type { Hex } from '@tollgate/protocol';
+
+import type { RpcAnswer } from './rpc/rpc-connection.js';
+
+/**
+ * What an RPC server did with signed bytes. `accepted`: it has them. `unknown`: it may have them, so the same bytes go out
+ * again. `refused`: it will never take these bytes.
+ */
+export type SendAnswer = 'accepted' | 'nonce_used' | 'insufficient_funds' | 'underpriced' | 'unknown' | 'refused';
+
+/** In this order; the words of the common nodes. An error that is not listed tells nothing. */
+const MESSAGES: readonly (readonly [RegExp, SendAnswer])[] = [
+  [/already known|already imported|already exists|known transaction|alreadyknown/i, 'accepted'],
+  [/nonce (is )?too low|oldnonce|nonce already (used|been used)/i, 'nonce_used'],
+  [
+    /insufficient (funds|balance)|insufficientfunds|exceeds (account )?balance|upfront cost exceeds/i,
+    'insufficient_funds',
+  ],
+  [
+    /underpriced|less than block base fee|fee ?too ?low|gas price (too low|below)|insufficient fee|replacementnotallowed/i,
+    'underpriced',
+  ],
+  [
+    /intrinsic gas|floor data gas|exceeds (the )?(block )?gas limit|gas limit (is )?too (high|low)|gaslimitexceeded|gas limit exceeds|oversized data|initcode size|higher than (the )?(fee cap|max fee)|type not supported|invalid (sender|signature|chain ?id)|nonce has max value/i,
+    'refused',
+  ],
+];
+
+/** The only place that judges an answer to `eth_sendRawTransaction`. */
+export function readSendAnswer(answer: RpcAnswer, hash: Hex): SendAnswer {
+  switch (answer.kind) {
+    case 'unanswered':
+      return 'unknown';
+    case 'result':
+      // Another hash than that of the bytes: whatever answered does not know what it has.
+      return typeof answer.value === 'string' && answer.value.toLowerCase() === hash ? 'accepted' : 'unknown';
+    case 'error':
+      return MESSAGES.find(([words]) => words.test(answer.message))?.[1] ?? 'unknown';
+  }
+}
+
+/** One server that has the bytes is enough; all must refuse them before they are given up. */
+const PRECEDENCE: readonly SendAnswer[] = [
+  'accepted',
+  'nonce_used',
+  'insufficient_funds',
+  'underpriced',
+  'unknown',
+  'refused',
+];
+
+/** What the answers of several servers to the same bytes come to. */
+export function joinSendAnswers(answers: readonly SendAnswer[]): SendAnswer {
+  return PRECEDENCE.find((answer) => answers.includes(answer)) ?? 'unknown';
+}
