@@ -25,3 +25,27 @@ export { holdLane } from './lane-lease.js';
 export type { HeldLane, LaneLeaseOptions } from './lane-lease.js';
 export { Outbox, readEventId } from './outbox.js';
 export type * from './transition.js';
+export { acceptJob } from './accept-job.js';
+export { crashPoint } from './crash-point.js';
+export type { CrashPoint } from './crash-point.js';
+export { createKeySigner } from './create-key-signer.js';
+export { DEFAULT_LANE_SETTINGS } from './lane-settings.js';
+export type { LaneSettings } from './lane-settings.js';
+export { PlanFailure } from './ports.js';
+export type {
+  JobPlan,
+  JobPlanner,
+  JobQueue,
+  LaneSigner,
+  ReadFailure,
+  ReceiptLog,
+  StepReceipt,
+  TransactionToSign,
+} from './ports.js';
+export { reconcileLane, startReconciling } from './reconcile.js';
+export type { Reconciler } from './reconcile.js';
+export { Chain } from './rpc/chain.js';
+export type { ChainOptions } from './rpc/chain.js';
+export { ChainUnavailableError } from './rpc/rpc-value.js';
+export { LaneRunner } from './lane-runner.js';
+export type { LaneRunnerOptions } from './lane-runner.js';

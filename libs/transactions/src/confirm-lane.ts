@@ -1,0 +1,121 @@
+import { sendLast } from './advance-job.js';
+import { flightName } from './flight-watch.js';
+import { currentStep, LeaseLostError, type LaneWork } from './lane-work.js';
+import type { StepReceipt } from './ports.js';
+import { replaceStuck } from './replace-stuck.js';
+import type { Head } from './rpc/chain.js';
+import { putBackStep, settleStep, type FlyingStep } from './settle-step.js';
+import { suspectStranger } from './suspect-stranger.js';
+import type { InFlightStep } from './transition.js';
+
+export interface LanePass {
+  /** Jobs that have something to do now. */
+  wake: string[];
+  /** A job has ended, so what it held is free. */
+  hasEnded: boolean;
+  /** What kept single steps from being looked at; they are looked at again. */
+  troubles: unknown[];
+}
+
+/**
+ * Compares every step in flight with the chain, all questions in few batches: notes what is mined, ends what is deep
+ * enough, puts back what a reorganisation took out, and sends or replaces what waits. `isBusy`: somebody in this process
+ * is about to send that job's bytes.
+ */
+export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boolean): Promise<LanePass> {
+  const { journal, chain, lease, signer, watch } = work;
+  // In this order: what the head has mined was in the journal before, so it is among the steps that are read after.
+  const head = await chain.readHead(signer.address);
+  const flights = await journal.readInFlight(lease.lane);
+  watch.keepOnly(new Set(flights.map(flightName)));
+
+  const due = flights.filter((flight) => isDue(work, flight, head));
+  const steps = await readSteps(work, due);
+  const found = await readFindings(work, steps);
+  const pass: LanePass = { wake: [], hasEnded: false, troubles: [] };
+  let isSettled = true;
+  await Promise.all(
+    steps.map(async (step) => {
+      const outcome = await confirmStep(work, step, found(step), head, isBusy).catch((error: unknown) => {
+        pass.troubles.push(error);
+        return 'look again' as const;
+      });
+      if (outcome === 'wake') pass.wake.push(step.job.id);
+      if (outcome === 'ended') pass.hasEnded = true;
+      if (outcome === 'look again') isSettled = false;
+    }),
+  );
+  const lost = pass.troubles.find((trouble) => trouble instanceof LeaseLostError);
+  if (lost) throw lost;
+  watch.settledHead = isSettled ? head.hash : null;
+  return pass;
+}
+
+/** Whether a step must be looked at now: others wait behind what is not mined, and were sent lately. */
+function isDue({ watch, settings }: LaneWork, flight: InFlightStep, head: Head): boolean {
+  const name = flightName(flight);
+  const isNews = head.hash !== watch.settledHead;
+  if (flight.nonce < head.minedNonce || watch.isMined(name)) return isNews;
+  if (watch.isUnderpriced(name) || watch.isSentBefore(name, settings.resendAfterMs)) return true;
+  return flight.nonce === head.minedNonce && watch.isSentBefore(name, settings.replaceAfterMs);
+}
+
+async function readSteps({ journal }: LaneWork, flights: readonly InFlightStep[]): Promise<FlyingStep[]> {
+  const jobs = await journal.readJobs(flights.map(({ jobId }) => jobId));
+  return flights.flatMap(({ nonce, stepIndex }, index) => {
+    const job = jobs[index];
+    const step = job && currentStep(job);
+    return job && step && job.stepIndex === stepIndex ? [{ job, step, nonce }] : [];
+  });
+}
+
+/** What the chain knows of a step: the receipt of one of its attempts, and which block stands where it was mined. */
+interface Finding {
+  receipt: StepReceipt | null;
+  /** The block that stands where the step was mined as far as we know; null: unknown. */
+  blockHashAtMined: string | null;
+}
+
+async function readFindings({ chain }: LaneWork, steps: readonly FlyingStep[]): Promise<(step: FlyingStep) => Finding> {
+  const hashes = steps.flatMap(({ step }) => step.attempts.map(({ hash }) => hash));
+  const receipts = new Map((await chain.readReceipts(hashes)).map((receipt, index) => [hashes[index], receipt]));
+  const mined = steps.flatMap(({ step }) => (step.mined ? [step.mined.blockNumber] : []));
+  const numbers = [...receipts.values()].flatMap((receipt) => (receipt ? [receipt.blockNumber] : []));
+  const blocks = await chain.readBlockHashes([...new Set([...mined, ...numbers])]);
+  // A receipt counts only while its block is the one at that height.
+  const isCanonical = (receipt: StepReceipt | null | undefined): receipt is StepReceipt =>
+    receipt !== null && receipt !== undefined && blocks.get(receipt.blockNumber) === receipt.blockHash;
+  return ({ step }) => ({
+    receipt: step.attempts.map(({ hash }) => receipts.get(hash)).find(isCanonical) ?? null,
+    blockHashAtMined: step.mined ? (blocks.get(step.mined.blockNumber) ?? null) : null,
+  });
+}
+
+async function confirmStep(
+  work: LaneWork,
+  flying: FlyingStep,
+  { receipt, blockHashAtMined }: Finding,
+  head: Head,
+  isBusy: (jobId: string) => boolean,
+): Promise<'ended' | 'look again' | 'settled' | 'wake'> {
+  const { job, step, nonce } = flying;
+  if (receipt) return settleStep(work, flying, receipt, head);
+  if (step.mined) {
+    if (blockHashAtMined === null || blockHashAtMined === step.mined.blockHash) return 'look again';
+    await putBackStep(work, flying, step.mined.blockHash);
+    return 'look again';
+  }
+  if (nonce < head.minedNonce && (await suspectStranger(work, flying, head))) return 'settled';
+  if (isBusy(job.id)) return nonce < head.minedNonce ? 'look again' : 'settled';
+
+  const last = step.attempts.at(-1);
+  if (!last || (step.voided && last.kind !== 'cancel')) return 'wake';
+  if (!(await replaceStuck(work, flying, head))) await sendAgain(work, flying);
+  return nonce < head.minedNonce ? 'look again' : 'settled';
+}
+
+async function sendAgain(work: LaneWork, { job, step }: FlyingStep): Promise<void> {
+  const last = step.attempts.at(-1);
+  const name = flightName({ jobId: job.id, stepIndex: job.stepIndex });
+  if (last && work.watch.isSentBefore(name, work.settings.resendAfterMs)) await sendLast(work, job, last);
+}

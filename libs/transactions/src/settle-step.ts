@@ -1,0 +1,83 @@
+import { sendLast } from './advance-job.js';
+import { crashPoint } from './crash-point.js';
+import { flightName } from './flight-watch.js';
+import type { JobFailure, JobRecord, StepRecord } from './job.js';
+import { assertLease, writeFor, type LaneWork } from './lane-work.js';
+import type { StepReceipt } from './ports.js';
+import type { Head } from './rpc/chain.js';
+import type { Transition } from './transition.js';
+
+/** A job's current step, with its nonce. */
+export interface FlyingStep {
+  job: JobRecord;
+  step: StepRecord;
+  nonce: number;
+}
+
+const REVERTED: JobFailure = {
+  code: 'TRANSACTION_REVERTED',
+  message: 'The transaction was mined and reverted.',
+  suggestion: 'Look at the transaction, then submit the job again under a new idempotency key.',
+};
+
+/** Notes where a step was mined; at the depth that is asked, ends it by what its receipt says. */
+export async function settleStep(
+  work: LaneWork,
+  { job, step }: FlyingStep,
+  receipt: StepReceipt,
+  head: Head,
+): Promise<'ended' | 'look again' | 'settled' | 'wake'> {
+  const write = writeFor(work, job);
+  const { transactionHash: hash, blockNumber, blockHash } = receipt;
+  if (step.mined?.hash !== hash || step.mined.blockHash !== blockHash) {
+    const marked = assertLease(await work.journal.markMined({ ...write, mined: { hash, blockNumber, blockHash } }));
+    if (marked.outcome === 'refused') return 'look again';
+  }
+  work.watch.noteMined(flightName(write));
+  crashPoint('F10');
+  if (head.number - blockNumber + 1 < work.settings.confirmations) return 'settled';
+  return nextAfter(await endStep(work, { job, step, receipt }));
+}
+
+/** Its block is gone: the step waits for a block again, and the same bytes are sent. */
+export async function putBackStep(
+  work: LaneWork,
+  { job, step }: FlyingStep,
+  blockHash: StepReceipt['blockHash'],
+): Promise<void> {
+  const write = writeFor(work, job);
+  const { outcome } = assertLease(await work.journal.unmine({ ...write, blockHash }));
+  crashPoint('F11');
+  work.watch.noteUnmined(flightName(write));
+  const last = step.attempts.at(-1);
+  if (outcome !== 'refused' && last) await sendLast(work, job, last);
+}
+
+async function endStep(
+  work: LaneWork,
+  { job, step, receipt }: { job: JobRecord; step: StepRecord; receipt: StepReceipt },
+): Promise<Transition> {
+  const write = { ...writeFor(work, job), blockHash: receipt.blockHash };
+  const failure = await readStepFailure(work, { job, step, receipt });
+  if (!failure) return assertLease(await work.journal.finishStep(write));
+  const undo = job.stepIndex > 0 && !job.ending?.undoing ? await work.planner.undo?.(job) : [];
+  // Reverted as the first step: nothing but gas was spent.
+  const givesBackSpending = job.stepIndex === 0 && receipt.status === 'reverted';
+  return assertLease(await work.journal.failStep({ ...write, failure, undo: undo ?? [], givesBackSpending }));
+}
+
+async function readStepFailure(
+  { readFailure }: LaneWork,
+  { job, step, receipt }: { job: JobRecord; step: StepRecord; receipt: StepReceipt },
+): Promise<JobFailure | null> {
+  const attempt = step.attempts.find(({ hash }) => hash === receipt.transactionHash);
+  // A cancel has done its work by using the nonce.
+  if (attempt?.kind === 'cancel') return null;
+  const failure = await readFailure(job, step, receipt);
+  return failure ?? (receipt.status === 'reverted' ? REVERTED : null);
+}
+
+function nextAfter(ended: Transition): 'ended' | 'look again' | 'wake' {
+  if (ended.outcome === 'refused') return 'look again';
+  return ended.state === 'PLANNED' ? 'wake' : 'ended';
+}

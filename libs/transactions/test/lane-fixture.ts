@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+
+import type { Hex } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
+import { privateKeyToAddress } from 'viem/accounts';
+
+import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { startChild, type Child } from '../../../devnet/child-process.js';
+import { callRpc, callRpcBatch } from '../../../devnet/json-rpc.js';
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { waitFor } from '../../../test/harness/retry.js';
+import { createKeySigner } from '../src/create-key-signer.js';
+import { isOpen, type JobRecord, type LaneId } from '../src/job.js';
+import type { JobEvent } from '../src/job-event.js';
+import { Journal } from '../src/journal.js';
+import { createLaneId } from '../src/lane-id.js';
+import { LaneRunner, type LaneRunnerOptions } from '../src/lane-runner.js';
+import type { LaneSettings } from '../src/lane-settings.js';
+import { Chain } from '../src/rpc/chain.js';
+import type { SubmitRequest } from '../src/transition.js';
+import type { WorkerTask } from './lane-worker.js';
+import { transferPlanner, type TransferInput } from './transfer-planner.js';
+
+export interface MinedTransaction {
+  from: Hex;
+  to: Hex;
+  nonce: number;
+  input: Hex;
+  hash: Hex;
+}
+
+/** Fast enough for a test; a real chain is looked at less often. */
+export const QUICK: Partial<LaneSettings> = { pollMs: 20, reconcileMs: 100, leaseMs: 600, resendAfterMs: 200 };
+export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
+
+/** A Redis, a chain, and a new wallet per test whose lane is adopted. */
+export class LaneFixture {
+  readonly #runners: LaneRunner[] = [];
+  readonly #children: Child[] = [];
+  readonly #chains: Chain[] = [];
+  #owners = 0;
+  lane!: LaneId;
+  privateKey!: Hex;
+  firstNonce = 0;
+  troubles: unknown[] = [];
+
+  private constructor(
+    readonly server: RedisServer,
+    readonly redis: Redis,
+    readonly journal: Journal,
+    readonly chain: Devnet,
+  ) {}
+
+  static async start(): Promise<LaneFixture> {
+    const [server, chain] = await Promise.all([startRedis(), startChain()]);
+    const redis = new Redis(server.url);
+    redis.on('error', () => undefined);
+    const journal = new Journal({ redis });
+    await journal.open();
+    return new LaneFixture(server, redis, journal, chain);
+  }
+
+  async stop(): Promise<void> {
+    this.redis.disconnect();
+    await Promise.all([this.server.stop(), this.chain.stop()]);
+  }
+
+  /** A wallet that nobody has used, with its nonce somewhere, its coins and its lane. */
+  async useNewWallet({ balance = 10n ** 20n, nonce = 41 } = {}): Promise<void> {
+    this.privateKey = `0x${randomBytes(32).toString('hex')}`;
+    const address = privateKeyToAddress(this.privateKey);
+    this.lane = createLaneId(this.chain.chainId, address);
+    this.firstNonce = nonce;
+    this.troubles = [];
+    await this.setBalance(balance);
+    await this.rpc('anvil_setNonce', [address, `0x${nonce.toString(16)}`]);
+    await this.journal.adopt(this.lane, { pendingNonce: nonce });
+  }
+
+  async endWorkers(): Promise<void> {
+    await Promise.all(this.#runners.splice(0).map((runner) => runner.stop()));
+    await Promise.all(this.#children.splice(0).map((child) => child.end('SIGKILL')));
+    await Promise.all(this.#chains.splice(0).map((chain) => chain.close()));
+  }
+
+  rpc(method: string, params: unknown[] = []): Promise<unknown> {
+    return callRpc(this.chain.rpcUrl, method, params);
+  }
+
+  setBalance(wei: bigint): Promise<unknown> {
+    return this.rpc('anvil_setBalance', [this.lane.address, `0x${wei.toString(16)}`]);
+  }
+
+  request(input: Partial<TransferInput> = {}): SubmitRequest {
+    return {
+      lane: this.lane,
+      operation: 'transfer',
+      input: { receivers: [RECEIVER], ...input },
+      wallet: 'main',
+      keyId: 'key-1',
+      idempotencyKey: randomBytes(8).toString('hex'),
+      fingerprint: 'print',
+    };
+  }
+
+  async submit(input: Partial<TransferInput> = {}): Promise<string> {
+    const result = await this.journal.submit(this.request(input));
+    if (result.outcome !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(result)}`);
+    return result.jobId;
+  }
+
+  /** A worker in this process. */
+  startRunner(
+    settings: Partial<LaneSettings> = {},
+    changes: Partial<LaneRunnerOptions> & { rpcUrls?: string[] } = {},
+  ): LaneRunner {
+    const { rpcUrls = [this.chain.rpcUrl], ...others } = changes;
+    const chain = new Chain({ chainId: this.chain.chainId, rpcUrls, timeoutMs: 1000 });
+    this.#chains.push(chain);
+    const runner = new LaneRunner({
+      journal: this.journal,
+      chain,
+      signer: createKeySigner(this.privateKey),
+      planner: transferPlanner,
+      readFailure: () => Promise.resolve(null),
+      owner: `runner-${++this.#owners}`,
+      settings: { ...QUICK, ...settings },
+      onTrouble: (error) => this.troubles.push(error),
+      ...others,
+    });
+    this.#runners.push(runner);
+    runner.start();
+    return runner;
+  }
+
+  /** A worker in a process of its own. */
+  async startWorker(
+    changes: Partial<Pick<WorkerTask, 'crash' | 'rpcUrls' | 'submit'>> & { settings?: Partial<LaneSettings> } = {},
+  ): Promise<Child> {
+    const { settings, ...others } = changes;
+    const task: WorkerTask = {
+      redisUrl: this.server.url,
+      rpcUrls: [this.chain.rpcUrl],
+      chainId: this.chain.chainId,
+      privateKey: this.privateKey,
+      owner: `worker-${++this.#owners}`,
+      settings: Object.fromEntries(
+        Object.entries({ ...QUICK, ...settings }).map(([name, value]) => [name, `${value}`]),
+      ),
+      crash: null,
+      submit: null,
+      ...others,
+    };
+    const child = await startChild({
+      name: task.owner,
+      command: process.execPath,
+      args: ['--import', 'tsx', resolve('libs/transactions/test/lane-worker.ts')],
+      env: { ...process.env, TASK: JSON.stringify(task) },
+    });
+    this.#children.push(child);
+    return child;
+  }
+
+  async readJob(jobId: string): Promise<JobRecord> {
+    const job = await this.journal.readJob(jobId);
+    if (!job) throw new Error(`there is no job ${jobId}`);
+    return job;
+  }
+
+  async waitForState(jobId: string, state: JobRecord['state']): Promise<JobRecord> {
+    await waitFor(`job ${jobId} is ${state}`, async () => (await this.readJob(jobId)).state === state);
+    return this.readJob(jobId);
+  }
+
+  /** Waits until nothing moves the jobs any more. */
+  async waitForEnds(jobIds: readonly string[]): Promise<JobRecord[]> {
+    for (const jobId of jobIds) {
+      await waitFor(`job ${jobId} ends`, async () => !isOpen((await this.readJob(jobId)).state));
+    }
+    return Promise.all(jobIds.map((jobId) => this.readJob(jobId)));
+  }
+
+  async readEvents(): Promise<JobEvent[]> {
+    const events: JobEvent[] = [];
+    for (;;) {
+      const more = await this.journal.outbox.read(this.lane, { after: events.at(-1)?.sequence ?? 0 });
+      if (more.length === 0) return events;
+      events.push(...more);
+    }
+  }
+
+  /** Every transaction of the wallet on the chain as it is, by nonce. */
+  async readMined(): Promise<MinedTransaction[]> {
+    const head = Number(await this.rpc('eth_blockNumber'));
+    const blocks = (await callRpcBatch(
+      this.chain.rpcUrl,
+      Array.from({ length: head + 1 }, (_, number) => ({
+        method: 'eth_getBlockByNumber',
+        params: [`0x${number.toString(16)}`, true],
+      })),
+    )) as { transactions: (Omit<MinedTransaction, 'nonce'> & { nonce: Hex })[] }[];
+    return blocks
+      .flatMap(({ transactions }) => transactions)
+      .filter(({ from }) => from === this.lane.address)
+      .map(({ from, to, nonce, input, hash }) => ({ from, to, nonce: Number(nonce), input, hash }))
+      .sort((a, b) => a.nonce - b.nonce);
+  }
+}

@@ -1,0 +1,65 @@
+import type { Hex } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
+
+import { acceptJob } from '../src/accept-job.js';
+import { createKeySigner } from '../src/create-key-signer.js';
+import { Journal } from '../src/journal.js';
+import { LaneRunner } from '../src/lane-runner.js';
+import type { LaneSettings } from '../src/lane-settings.js';
+import { Chain } from '../src/rpc/chain.js';
+import type { SubmitRequest } from '../src/transition.js';
+import { transferPlanner } from './transfer-planner.js';
+
+/** A worker in a process of its own, which ends or stands still by a signal at the named crash point. */
+export interface WorkerTask {
+  redisUrl: string;
+  rpcUrls: string[];
+  chainId: number;
+  privateKey: Hex;
+  owner: string;
+  settings: Partial<Record<keyof LaneSettings, string>>;
+  crash: { at: string; signal: NodeJS.Signals } | null;
+  /** Submitted before the lane is worked on. */
+  submit: SubmitRequest | null;
+}
+
+const task = JSON.parse(process.env['TASK'] ?? '') as WorkerTask;
+const { crash } = task;
+let isPending = crash !== null;
+globalThis.tollgateCrashPoint = (point) => {
+  if (!isPending || point !== crash?.at) return;
+  isPending = false;
+  console.log(`crash point ${point}`);
+  process.kill(process.pid, crash.signal);
+};
+
+const redis = new Redis(task.redisUrl);
+redis.on('error', () => undefined);
+const journal = new Journal({ redis, timeoutMs: 1000 });
+const chain = new Chain({ chainId: task.chainId, rpcUrls: task.rpcUrls, timeoutMs: 1000 });
+const runner = new LaneRunner({
+  journal,
+  chain,
+  signer: createKeySigner(task.privateKey),
+  planner: transferPlanner,
+  readFailure: () => Promise.resolve(null),
+  owner: task.owner,
+  settings: readSettings(task.settings),
+  onTrouble: (error) => console.log('trouble:', error instanceof Error ? error.message : error),
+});
+
+process.once('SIGTERM', () => {
+  void runner.stop().then(async () => {
+    redis.disconnect();
+    await chain.close();
+  });
+});
+runner.start();
+if (task.submit) await acceptJob({ journal, queue: runner }, task.submit);
+console.log('worker ready');
+
+function readSettings(settings: WorkerTask['settings']): Partial<LaneSettings> {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, name.includes('Fee') ? BigInt(value) : Number(value)]),
+  );
+}

@@ -1,0 +1,37 @@
+import { isHexBytes, type Hex } from '@tollgate/protocol';
+import { stringToHex } from 'viem';
+
+import type { JobRecord, PlannedStep } from '../src/job.js';
+import type { JobPlanner } from '../src/ports.js';
+
+/** What the jobs of these tests do: as many transfers as receivers, one after the other. */
+export interface TransferInput {
+  receivers: readonly Hex[];
+  /** What each sends along instead of its own mark. */
+  data?: Hex;
+  gas?: string;
+}
+
+/** Says in a transaction which step it is, so that the chain itself tells how often each was mined. */
+export function markOf(jobId: string, stepIndex: number): Hex {
+  return stringToHex(`${jobId}/${stepIndex}`);
+}
+
+/** Plans transfers of one wei, each marked with its job and step. */
+export const transferPlanner: JobPlanner = {
+  plan: (job, { stepIndex }) => {
+    const steps = planTransfers(job).slice(stepIndex);
+    return Promise.resolve({ steps, preview: null, floorsHash: 'none', needsApproval: false });
+  },
+};
+
+function planTransfers(job: JobRecord): PlannedStep[] {
+  const { receivers, data, gas } = job.input as unknown as TransferInput;
+  return receivers.map((to, index) => ({
+    label: `Transfer ${index}`,
+    to,
+    data: isHexBytes(data) ? data : markOf(job.id, index),
+    value: 1n,
+    gas: BigInt(gas ?? '60000'),
+  }));
+}
