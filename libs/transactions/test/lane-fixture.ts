@@ -162,6 +162,11 @@ export class LaneFixture {
     return child;
   }
 
+  /** Ids of all jobs of the wallet, newest first. */
+  async listJobs(): Promise<string[]> {
+    return (await this.journal.listJobs({ lanes: [this.lane] })).jobs.map(({ id }) => id);
+  }
+
   async readJob(jobId: string): Promise<JobRecord> {
     const job = await this.journal.readJob(jobId);
     if (!job) throw new Error(`there is no job ${jobId}`);
