@@ -6,6 +6,7 @@ import type { Intent, SlotValue } from './intent.js';
 import { isWrite } from './interpret.js';
 import { OPERATIONS } from './lexicon/operations.js';
 import { findLookUp, findPositions } from './look-up-position.js';
+import { measureReceived, readHeld, readReceived, takesReceived } from './measure-received.js';
 import { isObject, type Outcome } from './read-turns.js';
 
 export interface CallRequest {
@@ -125,22 +126,30 @@ export function* carryOut(agenda: Agenda): Course {
       group[0] = resolved.intent;
       last = resolved.intent;
     }
+    const next = waiting.findIndex(isWrite);
+    const user = last?.operation === 'swap' ? waiting[next] : undefined;
+    const isMeasured = last !== null && user !== undefined && takesReceived(user);
+    const held = isMeasured && last ? yield* readHeld(last) : null;
     const outcomes = yield group.map((intent, index) => request(intent, index === 0 ? notes : []));
     lines.push(...group.map((intent, index) => describeOutcome(intent, outcomes[index] ?? MISSING)));
-    if (last && isWrite(last)) last = withReceived(last, outcomes.at(-1));
     const isDone = outcomes.every(({ kind }) => kind === 'success');
     isLastDone = isDone || outcomes.some(mayHaveHappened);
     if (!isDone && waiting.some(isWrite)) {
       lines.push(...describeRest(waiting));
       break;
     }
+    if (last?.operation !== 'swap') continue;
+    const told = outcomes.at(-1);
+    const received = isMeasured ? yield* measureReceived(last, held, told) : readReceived(told);
+    if (received !== null) last = { ...last, received };
+    if (!isMeasured) continue;
+    if (received === null) {
+      lines.push('I cannot tell how much came out of the swap.', ...describeRest(waiting));
+      break;
+    }
+    waiting[next] = { ...user, input: { ...user.input, amount: received }, shares: {} };
   }
   return { lines, last, isLastDone };
-}
-
-function withReceived(intent: Intent, outcome: Outcome | undefined): Intent {
-  const received = outcome?.kind === 'success' ? outcome.data.received : undefined;
-  return typeof received === 'string' && /^\d{1,60}(?:\.\d{1,60})?$/.test(received) ? { ...intent, received } : intent;
 }
 
 // A transaction that was sent and not seen mined, or lost sight of.

@@ -129,6 +129,46 @@ describe('a conversation', () => {
     });
   });
 
+  describe('what a swap brings', () => {
+    const trade = (...held: string[]) =>
+      startChat({ getERC20Balance: () => balance(held.length > 1 ? held.shift()! : held[0]!, 'WSEI', 18) });
+
+    it('is measured, and used in the same go', async () => {
+      const chat = trade('3.5', '5.499999999999999999');
+      await chat.say('swap 1 USDC for WSEI and supply it');
+      expect(chat.calls).toEqual([
+        'getERC20Balance contractAddress=WSEI',
+        'swap amount=1 fromToken=USDC toToken=WSEI',
+        'getERC20Balance contractAddress=WSEI',
+        'mintLending symbol=WSEI amount=1.999999999999999999',
+      ]);
+    });
+
+    it('is not guessed', async () => {
+      const chat = trade('3.5');
+      expect(await chat.say('swap 1 USDC for WSEI and supply it')).toContain(
+        'I cannot tell how much came out of the swap.\nI stopped there, and did not do the rest: supply the received WSEI.',
+      );
+      expect(chat.calls.some((call) => call.startsWith('mintLending'))).toBe(false);
+    });
+
+    it('keeps waiting for what else is missing', async () => {
+      const chat = trade('3.5', '5');
+      await chat.say('swap 1 USDC for WSEI and send it');
+      expect(chat.calls).toEqual([]);
+      await chat.say('to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
+      expect(chat.calls.at(-1)).toBe('transfer amount=1.5 to=0x70997970C51812dc3A010C7d01b50e0d17dc79C8 token=WSEI');
+    });
+
+    it('is not all that is there, when it is asked for later', async () => {
+      const chat = trade('3.5');
+      await chat.say('swap 1 USDC for WSEI');
+      await chat.say('send it');
+      expect(await chat.say('to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8')).toContain('Shall I do that?');
+      expect(chat.calls).toEqual([]);
+    });
+  });
+
   describe('a position without a name', () => {
     const position = (product: string, side: string) => ({ product, side, quantity: '1' });
     const holding = (...positions: object[]) =>

@@ -9,9 +9,12 @@ export function describeIntent({
   operation,
   input,
   shares,
-}: Pick<Intent, 'operation' | 'input'> & Partial<Pick<Intent, 'shares'>>): string {
+  wanted,
+  problems,
+}: Pick<Intent, 'operation' | 'input'> & Partial<Pick<Intent, 'shares' | 'wanted' | 'problems'>>): string {
   const amountOf = (slot: string): string => {
     const share = shares?.[slot];
+    if (share && wanted?.amount === 'received' && !problems?.length) return 'the received';
     if (share) return share.numerator === share.denominator ? 'all' : `${share.numerator}/${share.denominator} of the`;
     return input[slot] === 'MAX' ? 'all' : show(input[slot]);
   };

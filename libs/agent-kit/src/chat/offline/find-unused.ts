@@ -57,6 +57,8 @@ export function findUnused(intent: Intent, phrases: readonly Phrase[]): string[]
       ...(amount && (isBound(phrase, intent) || !usesAmount(amount, intent, values)) ? [show(amount)] : []),
     ];
     const token = asset !== null && !usesAsset(asset, intent, values) ? [asset === '0x0' ? 'SEI' : asset] : [];
-    return said.length + token.length > 0 ? [[phrase.preposition?.replace('atMost', 'at most') ?? '', ...said, ...token].join(' ').trim()] : [];
+    return said.length + token.length > 0
+      ? [[phrase.preposition?.replace('atMost', 'at most') ?? '', ...said, ...token].join(' ').trim()]
+      : [];
   });
 }

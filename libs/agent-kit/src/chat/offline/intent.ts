@@ -14,7 +14,7 @@ export interface Intent {
   shares: Record<string, Share>;
   /** Slots that are needed and were not said, in the order to ask for them. */
   missing: string[];
-  /** What is known of something that has to be looked up: `{side: 'short'}`, `{tokens: 'USDC WSEI'}`. */
+  /** What is known of something that has to be looked up: `{side: 'short'}`, `{tokens: 'USDC WSEI'}`, `{amount: 'received'}`. */
   wanted?: Readonly<Record<string, string>>;
   /** Why a slot is still missing although something was said, or what to look at before it is done. */
   problems: string[];

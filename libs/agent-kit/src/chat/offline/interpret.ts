@@ -4,6 +4,7 @@ import { correctPrevious } from './correct-previous.js';
 import type { Intent, Item, Understanding } from './intent.js';
 import { OPERATIONS } from './lexicon/operations.js';
 import { findLookUp } from './look-up-position.js';
+import { takesReceived } from './measure-received.js';
 import { readShortMessage, understand } from './understand.js';
 
 export const isWrite = ({ operation }: Intent): boolean => OPERATIONS[operation]?.readOnly === false;
@@ -16,8 +17,15 @@ function askForMissing(intents: Intent[]): Pending | null {
   return slot === undefined ? null : { kind: 'slot', intents, index, slot };
 }
 
+/** What an earlier swap has brought is only known when it is measured in the same go. */
+function doubtUnknownAmount(intent: Intent, earlier: readonly Intent[]): Intent {
+  if (!takesReceived(intent) || earlier.findLast(isWrite)?.operation === 'swap') return intent;
+  return { ...intent, problems: ['I do not know how much came out of the swap; all that is there may be more'] };
+}
+
 /** The intents at once, or the question that comes before them. */
-function pursue(intents: Intent[], rest: Partial<Agenda> = {}): Agenda {
+function pursue(asked: Intent[], rest: Partial<Agenda> = {}): Agenda {
+  const intents = asked.map((intent, index) => doubtUnknownAmount(intent, asked.slice(0, index)));
   const isDoubtful = intents.some((intent) => isWrite(intent) && intent.problems.length > 0);
   const pending: Pending | null = askForMissing(intents) ?? (isDoubtful ? { kind: 'confirm', intents } : null);
   return pending ? createAgenda({ ...rest, pending }) : createAgenda({ ...rest, intents });
@@ -65,7 +73,10 @@ function findOffer(items: readonly Item[]): Intent | undefined {
 }
 
 /** What was said yes to is no problem any more; what is missing still is. */
-const settleProblems = (intent: Intent): Intent => (intent.missing.length > 0 ? intent : { ...intent, problems: [] });
+function settleProblems(intent: Intent): Intent {
+  if (intent.missing.length > 0 || intent.problems.length === 0) return intent;
+  return { ...intent, problems: [], ...(takesReceived(intent) && { wanted: {} }) };
+}
 
 function answerPending(text: string, short: string | null, pending: Pending, resources: Resources): Agenda | null {
   if (short === 'cancel') return createAgenda({ preface: ['All right, I leave it. Nothing was done.'] });

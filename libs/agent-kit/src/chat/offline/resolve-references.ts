@@ -56,7 +56,7 @@ export function resolvePronoun(intent: Intent, before: Intent | null): Intent {
     else if (before.operation === 'swap' && before.received !== undefined) said.input.amount = before.received;
     else if (before.operation === 'swap') {
       said.shares.amount = { numerator: 1n, denominator: 1n };
-      said.problems.push('I do not know how much came out of the swap; all that is there may be more');
+      return createIntent(intent.operation, { ...said, wanted: { amount: 'received' } });
     }
   }
   return createIntent(intent.operation, said);

@@ -15,6 +15,13 @@ export function shareAmount(amount: string, share: Share, decimals: number, keep
   return result === 0n ? null : formatScaled(result, decimals);
 }
 
+/** The difference of two decimal amounts, or null where it is not more than nothing. */
+export function subtractAmounts(amount: string, less: string): string | null {
+  const decimals = Math.max(...[amount, less].map((text) => text.split('.')[1]?.length ?? 0));
+  const [whole, taken] = [parseScaled(amount, decimals), parseScaled(less, decimals)];
+  return whole === null || taken === null || whole <= taken ? null : formatScaled(whole - taken, decimals);
+}
+
 function parseScaled(text: string, decimals: number): bigint | null {
   const match = DECIMAL.exec(text);
   if (!match) return null;
