@@ -64,7 +64,6 @@ describe('findRegistry', () => {
         name: 'chain 5',
         native: { symbol: 'NATIVE', decimals: 18 },
         explorerUrl: null,
-        wrappedNative: null,
         tokens: [],
         protocols: [],
       });

@@ -18,15 +18,15 @@ const reason = (text: string) => encodeErrorResult({ abi: errorsAbi, errorName: 
 
 describe('how a Compound v2 market refuses', () => {
   it.each([
-    [3n, 4n, 'INSUFFICIENT_COLLATERAL', 'The collateral is too low: COMPTROLLER_REJECTION: INSUFFICIENT_LIQUIDITY.'],
-    [3n, 9n, 'PROTOCOL_FAILED', 'The protocol refused: COMPTROLLER_REJECTION: MARKET_NOT_LISTED.'],
-    [3n, 13n, 'PROTOCOL_FAILED', 'The protocol refused: COMPTROLLER_REJECTION: PRICE_ERROR.'],
-    [3n, undefined, 'PROTOCOL_FAILED', 'The protocol refused: COMPTROLLER_REJECTION.'],
-    [14n, 0n, 'INSUFFICIENT_LIQUIDITY', 'There is too little liquidity: TOKEN_INSUFFICIENT_CASH.'],
-    [13n, 0n, 'INSUFFICIENT_BALANCE', 'The protocol refused: TOKEN_INSUFFICIENT_BALANCE.'],
-    [9n, 2n, 'PROTOCOL_FAILED', 'The protocol refused: MATH_ERROR.'],
-    [16n, 0n, 'PROTOCOL_FAILED', 'The protocol refused: TOKEN_TRANSFER_OUT_FAILED.'],
-    [99n, 0n, 'PROTOCOL_FAILED', 'The protocol refused: error 99.'],
+    [3n, 4n, 'INSUFFICIENT_COLLATERAL', 'The collateral is too low: "COMPTROLLER_REJECTION: INSUFFICIENT_LIQUIDITY".'],
+    [3n, 9n, 'PROTOCOL_FAILED', 'The protocol refused: "COMPTROLLER_REJECTION: MARKET_NOT_LISTED".'],
+    [3n, 13n, 'PROTOCOL_FAILED', 'The protocol refused: "COMPTROLLER_REJECTION: PRICE_ERROR".'],
+    [3n, undefined, 'PROTOCOL_FAILED', 'The protocol refused: "COMPTROLLER_REJECTION".'],
+    [14n, 0n, 'INSUFFICIENT_LIQUIDITY', 'There is too little liquidity: "TOKEN_INSUFFICIENT_CASH".'],
+    [13n, 0n, 'INSUFFICIENT_BALANCE', 'The protocol refused: "TOKEN_INSUFFICIENT_BALANCE".'],
+    [9n, 2n, 'PROTOCOL_FAILED', 'The protocol refused: "MATH_ERROR".'],
+    [16n, 0n, 'PROTOCOL_FAILED', 'The protocol refused: "TOKEN_TRANSFER_OUT_FAILED".'],
+    [99n, 0n, 'PROTOCOL_FAILED', 'The protocol refused: "error 99".'],
   ] as const)('by the number %d with the detail %s: %s', (error, detail, code, message) => {
     expect(explainReturnCode(error, marketFailures, detail)).toMatchObject({ code, message });
   });

@@ -191,7 +191,7 @@ describe('lending', () => {
       expect(result).toMatchObject({
         status: 'failed',
         code: 'INSUFFICIENT_COLLATERAL',
-        error: 'The collateral is too low: COMPTROLLER_REJECTION: INSUFFICIENT_LIQUIDITY.',
+        error: 'The collateral is too low: "COMPTROLLER_REJECTION: INSUFFICIENT_LIQUIDITY".',
       });
       expect(failures).toEqual([expect.objectContaining({ code: 'INSUFFICIENT_COLLATERAL' })]);
       expect(await balance('WSEI')).toBe(before);
