@@ -1,0 +1,214 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
+import type { LaneId } from './job.js';
+import { Journal } from './journal.js';
+import { JournalUnavailableError } from './journal-error.js';
+import { FAILURE, finishSample, planSample, sampleLane, sampleRequest, submitSample } from './sample-jobs.js';
+import type { StepWrite } from './transition.js';
+
+describe('a Redis that may have lost something', () => {
+  const cleanups: (() => Promise<void> | void)[] = [];
+
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+
+  const serve = async (options: RedisOptions = {}): Promise<RedisServer> => {
+    const server = await startRedis(options);
+    cleanups.push(() => server.stop());
+    return server;
+  };
+
+  const connectTo = (url: string): Redis => {
+    const redis = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    redis.on('error', () => undefined);
+    cleanups.push(() => redis.disconnect());
+    return redis;
+  };
+
+  const openJournal = async (url: string) => {
+    const redis = connectTo(url);
+    const journal = new Journal({ redis, timeoutMs: 10_000 });
+    await journal.open();
+    return { redis, journal };
+  };
+
+  const useLane = async (journal: Journal): Promise<{ lane: LaneId; token: number }> => {
+    const lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    return { lane, token: (await journal.takeLease(lane, 'worker', 600_000))!.token };
+  };
+
+  const plannedJob = async (journal: Journal, lane: LaneId, token: number): Promise<StepWrite> => {
+    const write = await submitSample(journal, lane, token);
+    await planSample(journal, write);
+    return write;
+  };
+
+  const reserve = (journal: Journal, write: StepWrite) => journal.reserve({ ...write, maxInFlight: 99 });
+
+  const thaw = async (journal: Journal, lane: LaneId, pendingNonce: number) =>
+    journal.thaw(lane, { pendingNonce, run: (await journal.readLane(lane)).run! });
+
+  it('gives out no nonce after a restart until the chain was asked', async () => {
+    const server = await serve();
+    const { journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const [begun, waiting] = [await plannedJob(journal, lane, token), await plannedJob(journal, lane, token)];
+    await reserve(journal, begun);
+    await server.kill();
+    await server.start();
+    for (const write of [begun, waiting]) {
+      expect(await reserve(journal, write)).toMatchObject({ outcome: 'refused', reason: 'lane_frozen' });
+    }
+    expect(await journal.readLane(lane)).toMatchObject({ frozen: 'restarted', nextNonce: 1 });
+    // Jobs are accepted meanwhile: they wait.
+    expect(await journal.submit(sampleRequest(lane))).toMatchObject({ outcome: 'accepted' });
+    expect(await thaw(journal, lane, 1)).toEqual({ outcome: 'done' });
+    expect(await thaw(journal, lane, 1)).toEqual({ outcome: 'unchanged' });
+    expect(await reserve(journal, begun)).toMatchObject({ outcome: 'unchanged', nonce: 0 });
+    expect(await reserve(journal, waiting)).toMatchObject({ outcome: 'done', nonce: 1 });
+  });
+
+  it('freezes every lane as soon as a process opens the journal', async () => {
+    const server = await serve({ appendfsync: 'everysec' });
+    const { redis, journal } = await openJournal(server.url);
+    const { lane } = await useLane(journal);
+    await redis.bgrewriteaof();
+    while ((await redis.info('persistence')).includes('aof_rewrite_in_progress:1')) await sleep(20);
+    while (!(await redis.info('persistence')).includes('aof_last_bgrewrite_status:ok')) await sleep(20);
+    await server.kill();
+    await server.start();
+    const { journal: next } = await openJournal(server.url);
+    // Writes that were acknowledged may be gone, which a restart that keeps all of them is told from.
+    expect((await next.readLane(lane)).frozen).toBe('lost');
+  });
+
+  it('never starts over: a wiped journal knows no lane until it is adopted again', async () => {
+    const server = await serve();
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const write = await plannedJob(journal, lane, token);
+    await reserve(journal, write);
+    await redis.flushall();
+    expect(await reserve(journal, write)).toMatchObject({ outcome: 'refused', reason: 'not_found' });
+    expect(await journal.submit(sampleRequest(lane))).toEqual({ outcome: 'refused', reason: 'not_adopted' });
+    expect((await journal.readLane(lane)).nextNonce).toBeNull();
+    expect(await journal.adopt(lane, { pendingNonce: 1 })).toEqual({ outcome: 'done' });
+    const { token: next } = (await journal.takeLease(lane, 'worker', 600_000))!;
+    expect(await reserve(journal, await plannedJob(journal, lane, next))).toMatchObject({ nonce: 1 });
+  });
+
+  it('sends nothing a second time when an old file was put back', async () => {
+    const server = await serve();
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const [sent, reserved] = [await plannedJob(journal, lane, token), await plannedJob(journal, lane, token)];
+    await reserve(journal, reserved);
+    const copy = mkdtempSync(join(tmpdir(), 'tollgate-journal-'));
+    cleanups.push(() => rmSync(copy, { recursive: true, force: true }));
+    cpSync(server.dir, copy, { recursive: true });
+    // What the copy does not know: a job that is over, its transaction mined.
+    const blockNonce = 2;
+    await finishSample(journal, sent);
+    expect(await journal.readJob(sent.jobId)).toMatchObject({ state: 'FINAL' });
+    redis.disconnect();
+    await server.kill();
+    const old = await serve({ dir: copy });
+    const { journal: restored } = await openJournal(old.url);
+
+    expect(await restored.readJob(sent.jobId)).toMatchObject({ state: 'PLANNED' });
+    expect(await reserve(restored, sent)).toMatchObject({ reason: 'lane_frozen' });
+    expect(await thaw(restored, lane, blockNonce)).toEqual({ outcome: 'refused', reason: 'chain_ahead' });
+    expect(await reserve(restored, sent)).toMatchObject({ reason: 'lane_frozen' });
+    expect(await restored.readLane(lane)).toMatchObject({ frozen: 'chain_ahead', nextNonce: 1 });
+
+    // The operator takes it over at the chain's nonce: what may have been sent waits for him.
+    expect(await restored.adopt(lane, { pendingNonce: blockNonce })).toEqual({ outcome: 'done' });
+    expect(await restored.readJob(sent.jobId)).toMatchObject({
+      state: 'NEEDS_OPERATOR',
+      failure: { code: 'JOURNAL_LOST_WRITES' },
+    });
+    expect((await restored.outbox.read(lane, { after: 0 })).at(-1)).toMatchObject({
+      type: 'jobNeedsOperator',
+      jobId: sent.jobId,
+    });
+    expect(await reserve(restored, reserved)).toMatchObject({ outcome: 'unchanged', nonce: 0 });
+    expect(await restored.readOpenJobs(lane)).toEqual([reserved.jobId]);
+    expect(await reserve(restored, await plannedJob(restored, lane, token))).toMatchObject({ nonce: 2 });
+    expect(await restored.abandonJob({ jobId: sent.jobId, minedNonce: 2, failure: FAILURE })).toMatchObject({
+      state: 'CANCELLED',
+    });
+  });
+
+  it('takes no answer of the chain from before another restart', async () => {
+    const server = await serve();
+    const { journal } = await openJournal(server.url);
+    const { lane } = await useLane(journal);
+    const before = (await journal.readLane(lane)).run!;
+    await server.kill();
+    await server.start();
+    await journal.open();
+    expect(await journal.thaw(lane, { pendingNonce: 0, run: before })).toEqual({
+      outcome: 'refused',
+      reason: 'lane_frozen',
+    });
+    expect(await thaw(journal, lane, 0)).toEqual({ outcome: 'done' });
+  });
+
+  it('notices a promotion even where the scripts survived it', async () => {
+    const server = await serve();
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const write = await plannedJob(journal, lane, token);
+    await redis.replicaof('127.0.0.1', '1');
+    await redis.replicaof('NO', 'ONE');
+    expect(await reserve(journal, write)).toMatchObject({ reason: 'lane_frozen' });
+    expect((await journal.readLane(lane)).frozen).toBe('lost');
+  });
+
+  it('goes on without a freeze when only the scripts were lost, or it gets its first replica', async () => {
+    const server = await serve({ args: ['--repl-diskless-sync-delay', '0'] });
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    await redis.script('FLUSH');
+    expect(await reserve(journal, await plannedJob(journal, lane, token))).toMatchObject({ nonce: 0 });
+    const known = (await journal.readLane(lane)).run;
+    const replica = await serve({ args: ['--replicaof', '127.0.0.1', String(server.port)] });
+    while (!(await redis.info('replication')).includes('connected_slaves:1')) await sleep(20);
+    expect(await reserve(journal, await plannedJob(journal, lane, token))).toMatchObject({ nonce: 1 });
+    expect((await journal.readLane(lane)).run).not.toBe(known);
+    await replica.kill();
+  });
+
+  it.each(['allkeys-lru', 'volatile-ttl'])('is not used where keys are evicted (%s)', async (policy) => {
+    const server = await serve({ args: ['--maxmemory', '64mb', '--maxmemory-policy', policy] });
+    const journal = new Journal({ redis: connectTo(server.url) });
+    await expect(journal.open()).rejects.toMatchObject({ code: 'redis_evicts' });
+    await expect(journal.submit(sampleRequest(sampleLane()))).rejects.toMatchObject({ code: 'redis_evicts' });
+  });
+
+  it('is unavailable while Redis hangs or has no memory, and makes no half transition', async () => {
+    const server = await serve();
+    const redis = connectTo(server.url);
+    const journal = new Journal({ redis, timeoutMs: 300 });
+    await journal.open();
+    const { lane, token } = await useLane(journal);
+    const write = await plannedJob(journal, lane, token);
+    await redis.config('SET', 'maxmemory', '1mb');
+    await expect(reserve(journal, write)).rejects.toThrow(JournalUnavailableError);
+    await redis.config('SET', 'maxmemory', '0');
+    expect(await journal.readLane(lane)).toMatchObject({ nextNonce: 0, unminedSteps: 0 });
+    server.signal('SIGSTOP');
+    await expect(journal.readJob(write.jobId)).rejects.toThrow(JournalUnavailableError);
+    server.signal('SIGCONT');
+    while ((await redis.ping()) !== 'PONG');
+    expect(await reserve(journal, write)).toMatchObject({ nonce: 0 });
+  });
+});
