@@ -28,6 +28,8 @@ class Execution {
   readonly #context: ExecutionContext;
   readonly #plan: Plan;
   readonly #sent: SentTransaction[] = [];
+  /** Sent, and not known to have done what it should. */
+  #open: SentTransaction | null = null;
   /** Allowances that this execution gave; what is left of them at the end is taken back. */
   readonly #granted: Approval[] = [];
 
@@ -84,6 +86,7 @@ class Execution {
     });
     const failure = await readFailure(this.#context, step, receipt);
     if (failure) throw failure;
+    this.#open = null;
     this.#context.events.emit('transactionConfirmed', sent);
   }
 
@@ -96,26 +99,28 @@ class Execution {
       explorerUrl: explorerUrl === null ? null : createTransactionUrl(explorerUrl, hash),
     });
     this.#sent.push(sent);
+    this.#open = sent;
     events.emit('transactionSubmitted', sent);
     return sent;
   }
 
   /** @throws the failure itself while nothing was sent. */
   async #fail(failure: AgentKitError): Promise<ToolResult> {
-    const failed = this.#sent.at(-1);
-    if (!failed) throw failure;
+    if (this.#sent.length === 0) throw failure;
+    // None where the steps before succeeded, and the one that failed was not sent.
+    const failed = this.#open;
     // A transaction whose end is not known may still need its allowance.
     const warnings = failure.code === 'TIMEOUT' ? {} : await this.#takeAllowancesBack();
     const error = new AgentKitError(failure.code, failure.message, {
       suggestion: failure.suggestion,
-      details: { ...failure.details, operation: this.#plan.operation, txHash: failed.hash },
+      details: { ...failure.details, operation: this.#plan.operation, ...(failed ? { txHash: failed.hash } : {}) },
       cause: failure,
     });
     this.#context.events.emit('transactionFailed', error);
     return {
       ...this.#plan.report,
       status: failure.code === 'TIMEOUT' ? 'timeout' : 'failed',
-      result: failed.hash,
+      ...(failed ? { result: failed.hash } : {}),
       error: failure.message,
       code: failure.code,
       suggestion: failure.suggestion,
