@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import { AgentKitError } from '../../agent-kit-error.js';
+import { quoteReason } from '../../execution/quote-reason.js';
 import { quoteUntrusted } from '../../tokens/untrusted-text.js';
 
 export interface ZeroExServer {
@@ -89,6 +90,6 @@ function explainRefusal(status: number, body: unknown, apiKey: string): AgentKit
   const { name, message } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const said = [name, message].filter((part) => typeof part === 'string').join(': ');
   // Servers like to repeat a key that they refuse.
-  const reason = said === '' ? '' : `: ${quoteUntrusted(said.replaceAll(apiKey, '…'))}`;
+  const reason = said === '' ? '' : `: ${quoteReason(said.replaceAll(apiKey, '…'), 'PROTOCOL_FAILED')}`;
   return new AgentKitError('PROTOCOL_FAILED', `0x refused with status ${status}${reason}.`, { details: { status } });
 }

@@ -136,6 +136,7 @@ describe('the 0x plugin', () => {
     ],
     ['sells another token', 'PROTOCOL_FAILED', (answer) => ({ ...answer, sellToken: tokens.WSEI })],
     ['buys another token', 'PROTOCOL_FAILED', (answer) => ({ ...answer, buyToken: tokens.EVIL })],
+    ['buys nothing', 'PROTOCOL_FAILED', (answer) => ({ ...answer, buyAmount: '0', minBuyAmount: '0' })],
     ['sells more', 'PROTOCOL_FAILED', (answer) => ({ ...answer, sellAmount: '100000001' })],
     [
       'offers less than the floor',

@@ -128,6 +128,8 @@ function assertAnswersRequest(answer: ZeroExPrice, { from, to, amountIn }: SwapR
     throw distrust('it names other tokens than were asked for');
   }
   if (answer.sellAmount !== amountIn) throw distrust('it sells another amount than was asked for');
+  // Of nothing there is no minimum: any calldata would keep it.
+  if (answer.buyAmount === 0n) throw distrust('it buys nothing');
   if (answer.minBuyAmount > answer.buyAmount) throw distrust('its minimum is above its own price');
 }
 
