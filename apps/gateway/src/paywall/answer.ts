@@ -54,9 +54,9 @@ export function answerGone(why: string): ProblemAnswer {
 }
 
 /** Never a 402: a client would pay a second time for our fault. */
-export function answerUnavailable(): ProblemAnswer {
+export function answerUnavailable(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
   const detail = 'The payment cannot be checked now. Do not pay again: send the same request later.';
-  return createProblem({ status: 503, code: 'verification_unavailable', detail, retryAfterMs: RETRY_SOON_MS });
+  return createProblem({ status: 503, code: 'verification_unavailable', detail, retryAfterMs });
 }
 
 /** A resource that asked for a payment itself: passed on, its 402 would be taken for a challenge of ours. */

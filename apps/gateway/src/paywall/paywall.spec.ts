@@ -343,14 +343,19 @@ describe('a client that leaves', () => {
 describe('a verdict that does not come', () => {
   it.each([
     ['the chain is out of reach', () => ({ outcome: 'unavailable', reason: 'rpc' }) as const],
+    [
+      'the receipt was too long to read',
+      () => ({ outcome: 'unavailable', reason: 'rpc_response_too_large', retryAfterMs: 29_001 }) as const,
+      '30',
+    ],
     ['the verifier fails', () => Promise.reject(new Error('bug'))],
     ['the verifier is silent', () => new Promise<never>(() => undefined)],
-  ])('because %s is 503, never 402', async (_name, judgement) => {
+  ])('because %s is 503, never 402', async (_name, judgement, retryAfter = '1') => {
     const txHash = createTxHash();
     verifier.judgements.set(txHash, judgement);
     const response = await pay(`${gateway.url}/api/weather`, { txHash });
     expect(response.status).toBe(503);
-    expect(response.headers.get('retry-after')).toBe('1');
+    expect(response.headers.get('retry-after')).toBe(retryAfter);
     expect(await problemOf(response)).toMatchObject({ code: 'verification_unavailable' });
   });
 

@@ -108,7 +108,7 @@ export class Paywall {
         return this.#answer(order, reply, request, answerConflict());
       case 'unavailable':
         this.parts.log.unavailable({ ...orderFacts(order, request), reason: verdict.reason });
-        return this.#answer(order, reply, request, answerUnavailable());
+        return this.#answer(order, reply, request, answerUnavailable(verdict.retryAfterMs));
       case 'refused': {
         const { failure, retryAfterMs } = verdict;
         const { endpoint, path } = purchase;

@@ -175,13 +175,15 @@ describe('reading the chain', () => {
   // Prevents: anybody may name a transaction with an enormous receipt, as often as he likes.
   it('does not ask again at once for a payment whose own answer is too long', async () => {
     await chain.close();
-    chain = connect({ maxResponseBytes: 1_000 });
+    let nowMs = Date.now();
+    chain = connect({ maxResponseBytes: 1_000, nowMs: () => nowMs });
     const large = await transferTokens(devnet, { amountBaseUnits: 1n });
-    const readLarge = () => chain.reader.readTransaction(large, Date.now() + 5000);
-    await expect(readLarge()).rejects.toMatchObject({ reason: 'rpc_response_too_large' });
+    const readLarge = () => chain.reader.readTransaction(large, nowMs + 5000);
+    await expect(readLarge()).rejects.toMatchObject({ reason: 'rpc_response_too_large', retryAfterMs: 30_000 });
     batches.length = 0;
-    const unknown = chain.reader.readTransaction(`0x${'ab'.repeat(32)}`, Date.now() + 5000);
-    await expect(readLarge()).rejects.toMatchObject({ reason: 'rpc_response_too_large' });
+    nowMs += 10_000;
+    const unknown = chain.reader.readTransaction(UNKNOWN, nowMs + 5000);
+    await expect(readLarge()).rejects.toMatchObject({ reason: 'rpc_response_too_large', retryAfterMs: 20_000 });
     expect((await unknown).mined).toBeNull();
     expect(batches.map(({ lookups, trouble }) => [lookups, trouble])).toEqual([[1, 'none']]);
   });

@@ -14,13 +14,16 @@ export type ChainTrouble =
 /** The chain could not be asked, or its answer cannot be believed. Never a verdict about a payment. */
 export class ChainUnavailableError extends Error {
   override readonly name = 'ChainUnavailableError';
+  /** Milliseconds until the chain is asked about it again, where that is known. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     readonly reason: ChainTrouble,
     /** One sentence without the RPC URL: it may carry an API key. */
     message: string,
-    options?: ErrorOptions,
+    options: ErrorOptions & { retryAfterMs?: number } = {},
   ) {
     super(message, options);
+    this.retryAfterMs = options.retryAfterMs;
   }
 }

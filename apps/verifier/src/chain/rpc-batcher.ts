@@ -52,9 +52,8 @@ export class RpcBatcher {
   /** @throws ChainUnavailableError after three tries, or at the deadline */
   ask<T>(question: RpcQuestion<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.isTooLong(question)) {
-        return reject(new ChainUnavailableError('rpc_response_too_large', 'The answer was too long a moment ago.'));
-      }
+      const retryAfterMs = this.tooLongForMs(question);
+      if (retryAfterMs > 0) return reject(tooLong(retryAfterMs));
       this.enqueue({ question, attempts: 0, alone: false, resolve: (value) => resolve(value as T), reject });
     });
   }
@@ -136,8 +135,9 @@ export class RpcBatcher {
     }
   }
 
-  private isTooLong({ subject }: RpcQuestion<unknown>): boolean {
-    return subject !== undefined && (this.tooLong.get(subject) ?? 0) > this.options.nowMs();
+  private tooLongForMs({ subject }: RpcQuestion<unknown>): number {
+    const untilMs = subject === undefined ? undefined : this.tooLong.get(subject);
+    return untilMs === undefined ? 0 : untilMs - this.options.nowMs();
   }
 
   private rememberTooLong({ subject }: RpcQuestion<unknown>): void {
@@ -153,14 +153,20 @@ export class RpcBatcher {
     const isItsOwn = trouble.reason === 'rpc_response_too_large' && batchLength === 1;
     const delayMs = RETRY_DELAYS_MS[entry.attempts];
     if (delayMs === undefined || this.options.nowMs() + delayMs >= entry.question.deadlineMs) {
-      if (isItsOwn) this.rememberTooLong(entry.question);
-      return entry.reject(trouble);
+      if (!isItsOwn) return entry.reject(trouble);
+      this.rememberTooLong(entry.question);
+      return entry.reject(tooLong(this.tooLongForMs(entry.question), trouble));
     }
     // One payment with an enormous receipt must not fail its neighbours again and again.
     if (trouble.reason === 'rpc_response_too_large' && batchLength > 1) entry.alone = true;
     entry.attempts++;
     setTimeout(() => this.enqueue(entry), entry.alone ? 0 : delayMs).unref();
   }
+}
+
+function tooLong(retryAfterMs: number, cause?: Error): ChainUnavailableError {
+  const message = 'The answer is longer than what is read.';
+  return new ChainUnavailableError('rpc_response_too_large', message, { retryAfterMs, cause });
 }
 
 function shuttingDown(): ChainUnavailableError {

@@ -115,7 +115,10 @@ export class PaymentVerifier {
   }
 
   private async explain(error: unknown): Promise<VerifyPaymentVerdict> {
-    if (error instanceof ChainUnavailableError) return { outcome: 'unavailable', reason: error.reason };
+    if (error instanceof ChainUnavailableError) {
+      const { reason, retryAfterMs } = error;
+      return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    }
     if (error instanceof LedgerError) return { outcome: 'unavailable', reason: error.code };
     if (!(error instanceof PaymentRefused)) throw error;
     try {

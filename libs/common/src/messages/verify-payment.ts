@@ -39,4 +39,4 @@ export type VerifyPaymentVerdict =
   | { outcome: 'conflict' }
   | { outcome: 'refused'; failure: PaymentFailure; retryAfterMs?: number }
   /** Nobody can tell now (chain or ledger out of reach): never a refusal. */
-  | { outcome: 'unavailable'; reason: string };
+  | { outcome: 'unavailable'; reason: string; retryAfterMs?: number };
