@@ -1,11 +1,13 @@
 /**
  * Brings the compose stack up with its devnet, buys an answer from it, kills a verifier, buys another, and takes it all
- * down again. Run by `npm run test:compose`; needs a Docker engine.
+ * down; then buys one from a stack with an environment file of its own. Run by `npm run test:compose`; needs a Docker engine.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 
 import { toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
@@ -14,10 +16,12 @@ import { findFreePort } from '../devnet/free-port.js';
 
 const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';
 const READY_WITHIN_MS = 120_000;
+const OWN_PRICE = '0.002';
+const OWN_PRICE_BASE_UNITS = 2000;
 
 const [port, devnetPort] = await Promise.all([findFreePort(), findFreePort()]);
 const gateway = `http://127.0.0.1:${port}`;
-const env = {
+const env: NodeJS.ProcessEnv = {
   ...process.env,
   PORT: String(port),
   DEVNET_PORT: String(devnetPort),
@@ -61,13 +65,43 @@ try {
   capture(['docker', 'kill', '--signal', 'KILL', victim]);
   const second = await pay('compose-2');
   assert(second !== bought, 'the second purchase got the first one’s answer');
+
+  await takeDown();
+  step('start again with an environment file of one’s own, made from .env.example');
+  env['TOLLGATE_ENV_FILE'] = writeOwnEnvironment();
+  await run([...compose, '--profile', 'devnet', 'up', '--detach']);
+  await waitUntilHealthy(['redis', 'devnet', 'gateway', 'verifier', 'agent-worker']);
+
+  step('its challenge asks what that file says, and a payment buys the answer');
+  const challenge = await (await fetch(`${gateway}/api/weather`)).text();
+  assert(challenge.includes(`"maxAmountRequired":"${OWN_PRICE_BASE_UNITS}"`), `the challenge says: ${challenge}`);
+  await pay('compose-own');
   failed = false;
   console.log('\ncompose: all well');
 } finally {
   if (failed) spawnSync(compose[0] ?? '', [...compose.slice(1), 'logs', '--tail', '40'], { env, stdio: 'inherit' });
-  step('take everything down');
-  await run([...compose, '--profile', 'devnet', 'down', '--volumes', '--timeout', '30']).catch(console.error);
+  await takeDown().catch(console.error);
   rmSync(store, { recursive: true });
+}
+
+async function takeDown(): Promise<void> {
+  step('take everything down');
+  await run([...compose, '--profile', 'devnet', 'down', '--volumes', '--timeout', '30']);
+}
+
+/** `.env.example` filled in as a person would: the devnet's values, a secret and a price of its own. */
+function writeOwnEnvironment(): string {
+  const devnet = parseEnv(readFileSync('deploy/devnet.env', 'utf8'));
+  const own = new Map(
+    Object.entries({ ...devnet, CHALLENGE_SECRET: toHex(randomBytes(32)), WEATHER_PRICE: OWN_PRICE }),
+  );
+  const filledIn = readFileSync('.env.example', 'utf8').replace(/^(?:# )?([A-Z_]+)=.*$/gm, (line, name: string) => {
+    const value = own.get(name);
+    return value === undefined ? line : `${name}=${value}`;
+  });
+  const file = join(store, '.env');
+  writeFileSync(file, filledIn, { mode: 0o600 });
+  return file;
 }
 
 function step(text: string): void {
