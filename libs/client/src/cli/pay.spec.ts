@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startInTerminal } from '../../../../test/harness/start-in-terminal.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { runPay } from './run-pay.js';
 
@@ -40,6 +41,7 @@ async function runHere(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run
   let stdout = '';
   let stderr = '';
   const code = await runPay(args, env, {
+    showsStdout: false,
     stdout: async (bytes) => {
       stdout += typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString();
     },
@@ -71,6 +73,16 @@ describe('pay', () => {
     expect(stderr).toContain(`Paying 0.001 USDC to ${chain.payTo}.`);
     expect(stderr).toContain('Redeemed: status 200.');
     expect(stdout + stderr).not.toContain(payer().privateKey.slice(2));
+  });
+
+  it('ends the answer with a line break on a terminal', async () => {
+    const loader = resolve('node_modules/tsx/dist/loader.mjs');
+    const session = startInTerminal(
+      [process.execPath, '--import', loader, resolve('libs/client/src/cli/pay.ts'), ...payArguments()],
+      { env: { ...process.env, ...key() } },
+    );
+    expect(await session.exited).toBe(0);
+    expect(session.shown()).toMatch(/\{"conditions":"Clear","number":1\}\r\n$/);
   });
 
   it('takes everything from a running devnet', async () => {
@@ -143,6 +155,19 @@ describe('pay', () => {
     expect(run.stderr).toContain(text);
     expect(run.stderr).not.toContain(payer().privateKey.slice(2));
     expect(server.paid()).toEqual([]);
+  });
+
+  it('hints at its own options, not at the library’s', async () => {
+    const [url = '', ...others] = payArguments();
+    const remoteUrl = url.replace('127.0.0.1', '0.0.0.0');
+    for (const [args, hint] of [
+      [[url, ...others, '--max', '0.0009'], 'Raise --max if the price is right.'],
+      [[url, ...others, '--network', 'x'], 'Compare what it offers with --network, --chain-id, --asset and --pay-to.'],
+      [[remoteUrl, ...others], 'Use https, or give --insecure on a network you trust.'],
+    ] as const) {
+      const run = await runHere([...args], key());
+      expect(run).toMatchObject({ code: 3, stderr: expect.stringContaining(`\n${hint}\n`) });
+    }
   });
 
   it('does not repeat a key that is malformed', async () => {

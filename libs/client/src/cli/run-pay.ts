@@ -1,4 +1,4 @@
-import { PaymentError } from '@tollgate/protocol';
+import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
 
 import { FilePaymentStore } from '../file-payment-store.js';
 import { payForResource } from '../pay-for-resource.js';
@@ -9,9 +9,20 @@ import { createWallet } from '../wallet.js';
 import { readArguments, USAGE, UsageError, type PayArguments } from './read-arguments.js';
 
 export interface Terminal {
+  /** Whether a person sees stdout: a body without a line break at its end would run into the next prompt. */
+  showsStdout: boolean;
   stdout: (bytes: Uint8Array | string) => Promise<void>;
   stderr: (line: string) => void;
 }
+
+const LINE_BREAK = 0x0a;
+
+/** Where the library's hint names an option of its own, the one that is typed here. */
+const HINTS: Partial<Record<PaymentErrorCode, string>> = {
+  over_limit: 'Raise --max if the price is right.',
+  no_trusted_requirement: 'Compare what it offers with --network, --chain-id, --asset and --pay-to.',
+  insecure_url: 'Use https, or give --insecure on a network you trust.',
+};
 
 function describe(event: PaymentEvent): string {
   switch (event.type) {
@@ -47,7 +58,12 @@ async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void
       },
     },
   );
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) await terminal.stdout(chunk);
+  let lastByte = LINE_BREAK;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    await terminal.stdout(chunk);
+    lastByte = chunk.at(-1) ?? lastByte;
+  }
+  if (terminal.showsStdout && lastByte !== LINE_BREAK) await terminal.stdout('\n');
   if (response.status < 400) return 0;
   terminal.stderr(`The answer has status ${response.status}.`);
   return 5;
@@ -86,7 +102,8 @@ export async function runPay(argv: readonly string[], env: NodeJS.ProcessEnv, te
       return isSigned ? 4 : 1;
     }
     terminal.stderr(`${message} [${error.code}]`);
-    if (error.hint !== undefined) terminal.stderr(error.hint);
+    const hint = HINTS[error.code] ?? error.hint;
+    if (hint !== undefined) terminal.stderr(hint);
     return isSigned && error.code !== 'transaction_failed' ? 4 : 3;
   }
 }
