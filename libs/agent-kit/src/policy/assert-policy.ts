@@ -53,8 +53,11 @@ function listRecipients({ recipients, steps }: CheckedPlan): Address[] {
   return [...recipients, ...steps.filter(({ data }) => data === '0x').map(({ to }) => to)];
 }
 
+/** Who may take tokens counts like who is called: it takes them by a call. */
 function listContracts({ steps, payment }: CheckedPlan): Address[] {
-  return payment ? [payment.amount.token.address] : steps.filter(({ data }) => data !== '0x').map(({ to }) => to);
+  const called = steps.filter(({ data }) => data !== '0x').map(({ to }) => to);
+  const spenders = steps.flatMap(({ approval }) => (approval ? [approval.spender] : []));
+  return payment ? [payment.amount.token.address] : [...called, ...spenders];
 }
 
 function findExcessiveSlippage({ slippageBps }: CheckedPlan, { maxSlippageBps }: SpendingPolicy): string[] {

@@ -68,6 +68,9 @@ describe('the policy of a kit', () => {
     expect(await pay(kit, '1', 'USDC')).toMatchObject({ status: 'success' });
     expect(await pay(kit, '1')).toMatchObject({ status: 'success' });
     await expect(pay(kit, '1', 'WBTC')).rejects.toMatchObject(forbidden);
+    const approval = { token: token(chain.asset), spender: STRANGER, amountBaseUnits: 1n } as const;
+    plan = draft([createApprovalStep(approval)]);
+    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
   });
 
   it('limits one operation, to the last unit, and refuses tokens without a limit', async () => {

@@ -6,7 +6,7 @@ export interface SpendingPolicy {
   operations?: readonly string[];
   /** The only others who may receive tokens or rights: receivers of transfers and payments, spenders of approvals. */
   recipients?: readonly Address[];
-  /** The only contracts that may be called; token contracts that are approved count too. */
+  /** The only contracts that may be called, and that steps may let take tokens; the tokens' own contracts count too. */
   contracts?: readonly Address[];
   /** Most of a token that one operation may spend: decimal amount by token (`0x0`, address or listed symbol). */
   maxPerOperation?: Readonly<Record<string, string>>;
