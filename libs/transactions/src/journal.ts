@@ -18,7 +18,7 @@ export interface JournalOptions {
   redis: Redis | Cluster;
   /** How long an ended job is kept at most. Default 7 days. */
   retentionMs?: number;
-  /** How many ended jobs a lane keeps at most. Default 100,000. */
+  /** How many ended jobs a lane keeps at most, of some 4 KiB each. Default 20,000. */
   jobsKept?: number;
   /** How many events a lane keeps for readers that come back, all consumers having passed them. Default 10,000. */
   eventsKept?: number;
@@ -58,7 +58,7 @@ export class Journal {
   readonly #terms: { idempotencyMs: number; maxOpenJobs: number };
 
   constructor(options: JournalOptions) {
-    const { redis, timeoutMs = 3000, retentionMs = 7 * DAY_MS, jobsKept = 100_000, eventsKept = 10_000 } = options;
+    const { redis, timeoutMs = 3000, retentionMs = 7 * DAY_MS, jobsKept = 20_000, eventsKept = 10_000 } = options;
     this.#redis = redis;
     this.#lanes = new LaneRegistry(redis);
     this.#runner = new ScriptRunner({ redis, timeoutMs, retentionMs, jobsKept, eventsKept });

@@ -13,14 +13,18 @@ local function set_state(state) redis.call('HSET', JOB, 'state', state, 'at', te
 
 local function flight_name(step) return ID .. '/' .. step end
 
+local owner_of, owner = nil, nil
+local has_consumers = nil
+
 -- An event's place in the stream is its sequence, so that its id says from where to read on.
 local function emit(event, state, hash, failure)
   local sequence = text(redis.call('HINCRBY', LANE, 'sequence', 1))
-  local of = redis.call('HMGET', JOB, 'operation', 'keyId')
-  local entry = {sequence .. '-0', 'type', event, 'job', ID, 'state', state, 'operation', of[1], 'key', of[2], 'at', text(now)}
+  if owner_of ~= ID then owner_of, owner = ID, redis.call('HMGET', JOB, 'operation', 'keyId') end
+  if has_consumers == nil then has_consumers = redis.call('EXISTS', key('consumers')) == 1 end
+  local entry = {sequence .. '-0', 'type', event, 'job', ID, 'state', state, 'operation', owner[1], 'key', owner[2], 'at', text(now)}
   if hash then table.insert(entry, 'tx') table.insert(entry, hash) end
   if failure then table.insert(entry, 'error') table.insert(entry, failure) end
-  if redis.call('EXISTS', key('consumers')) == 1 then
+  if has_consumers then
     redis.call('XADD', key('events'), unpack(entry))
   else
     redis.call('XADD', key('events'), 'MAXLEN', '=', redis.call('HGET', LANE, 'eventsKept') or '10000', unpack(entry))
