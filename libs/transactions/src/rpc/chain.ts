@@ -102,19 +102,20 @@ export class Chain {
     return this.#ask(askReceipts(hashes), (answers) => readReceiptAnswers(hashes, answers));
   }
 
-  /** The first receipt that any server has for any of these, all being asked; null: those that answered have none. */
+  /**
+   * The first receipt that any server has for any of these, all being asked; that server is asked first from now on.
+   * Null: those that answered have none.
+   */
   async findReceipt(hashes: readonly Hex[]): Promise<StepReceipt | null> {
-    const asked = await Promise.allSettled(
-      this.#connections.map((connection) =>
-        askOne(connection, [...askReceipts(hashes), { method: 'eth_chainId', params: [] }], (answers) => {
-          this.#assertChain(resultOf(answers.at(-1)));
-          return readReceiptAnswers(hashes, answers).find((receipt) => receipt !== null) ?? null;
-        }),
-      ),
-    );
-    const answered = asked.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
-    if (answered.length === 0) throw new ChainUnavailableError('No RPC server answers.');
-    return answered.find((receipt) => receipt !== null) ?? null;
+    const calls = [...askReceipts(hashes), { method: 'eth_chainId', params: [] }];
+    const asked = await this.#askEvery(calls, (answers, index) => {
+      this.#assertChain(resultOf(answers.at(-1)));
+      const receipt = readReceiptAnswers(hashes, answers).find((found) => found !== null) ?? null;
+      return { receipt, index };
+    });
+    const found = asked.find(({ receipt }) => receipt !== null);
+    if (found) this.#preferred = found.index;
+    return found?.receipt ?? null;
   }
 
   /** The hashes of these blocks on the chain as it is now; null for a block that the server does not have. */
@@ -139,16 +140,10 @@ export class Chain {
       { method: 'eth_chainId', params: [] },
       { method: 'eth_getTransactionCount', params: [address, 'pending'] },
     ];
-    const asked = await Promise.allSettled(
-      this.#connections.map((connection) =>
-        askOne(connection, calls, ([chainId, count]) => {
-          this.#assertChain(resultOf(chainId));
-          return parseQuantity(resultOf(count), 'nonce');
-        }),
-      ),
-    );
-    const nonces = asked.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
-    if (nonces.length === 0) throw new ChainUnavailableError('No RPC server answers.');
+    const nonces = await this.#askEvery(calls, ([chainId, count]) => {
+      this.#assertChain(resultOf(chainId));
+      return parseQuantity(resultOf(count), 'nonce');
+    });
     return Math.max(...nonces);
   }
 
@@ -168,6 +163,19 @@ export class Chain {
     if (chainId !== this.chainId) {
       throw new ChainUnavailableError(`An RPC server is on chain ${chainId}, not on ${this.chainId}.`);
     }
+  }
+
+  /** What those servers say that can be believed: at least one. */
+  async #askEvery<T>(
+    calls: readonly RpcCall[],
+    read: (answers: readonly RpcAnswer[], index: number) => T,
+  ): Promise<T[]> {
+    const asked = await Promise.allSettled(
+      this.#connections.map((connection, index) => askOne(connection, calls, (answers) => read(answers, index))),
+    );
+    const answered = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    if (answered.length === 0) throw new ChainUnavailableError('No RPC server answers.');
+    return answered;
   }
 
   /** Stays with the server that answered last, so that questions of one pass mostly see one state of the chain. */

@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+
+import { quoteFees, raiseFees } from './fees.js';
+
+const CAPS = { maxFeePerGas: 500n, maxPriorityFeePerGas: 50n, defaultPriorityFeePerGas: 3n };
+
+describe('the fees of a transaction', () => {
+  it('are twice the base fee and the tip that the node suggests', () => {
+    expect(quoteFees({ baseFeePerGas: 100n, suggestedPriorityFee: 7n }, CAPS)).toEqual({
+      maxFeePerGas: 207n,
+      maxPriorityFeePerGas: 7n,
+    });
+    expect(quoteFees({ baseFeePerGas: 100n, suggestedPriorityFee: null }, CAPS).maxPriorityFeePerGas).toBe(3n);
+  });
+
+  it('never pass the caps, and the tip never the whole', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 12n), (baseFeePerGas, suggestedPriorityFee) => {
+        const { maxFeePerGas, maxPriorityFeePerGas } = quoteFees({ baseFeePerGas, suggestedPriorityFee }, CAPS);
+        expect(maxFeePerGas <= 500n && maxPriorityFeePerGas <= 50n && maxPriorityFeePerGas <= maxFeePerGas).toBe(true);
+      }),
+    );
+  });
+
+  it('are raised by an eighth at least on both, or not at all', () => {
+    const fee = fc.bigInt(0n, 600n);
+    fc.assert(
+      fc.property(fee, fee, fee, fee, (maxFeePerGas, maxPriorityFeePerGas, base, tip) => {
+        const last = { maxFeePerGas, maxPriorityFeePerGas };
+        const raised = raiseFees(last, quoteFees({ baseFeePerGas: base, suggestedPriorityFee: tip }, CAPS), CAPS);
+        if (!raised) {
+          expect(maxFeePerGas * 9n > 500n * 8n || maxPriorityFeePerGas * 9n > 50n * 8n).toBe(true);
+          return;
+        }
+        expect(raised.maxFeePerGas * 8n >= maxFeePerGas * 9n && raised.maxFeePerGas > maxFeePerGas).toBe(true);
+        expect(raised.maxPriorityFeePerGas * 8n >= maxPriorityFeePerGas * 9n).toBe(true);
+        expect(raised.maxPriorityFeePerGas > maxPriorityFeePerGas).toBe(true);
+        expect(raised.maxFeePerGas <= 500n && raised.maxPriorityFeePerGas <= raised.maxFeePerGas).toBe(true);
+      }),
+    );
+  });
+});
