@@ -5,7 +5,7 @@ import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { privateKeyToAddress } from 'viem/accounts';
 
-import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { startChain, type ChainOptions, type Devnet } from '../../../devnet/chain.js';
 import { startChild, type Child } from '../../../devnet/child-process.js';
 import { callRpc, callRpcBatch } from '../../../devnet/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
@@ -52,8 +52,8 @@ export class LaneFixture {
     readonly chain: Devnet,
   ) {}
 
-  static async start(): Promise<LaneFixture> {
-    const [server, chain] = await Promise.all([startRedis(), startChain()]);
+  static async start(options: ChainOptions = {}): Promise<LaneFixture> {
+    const [server, chain] = await Promise.all([startRedis(), startChain(options)]);
     const redis = new Redis(server.url);
     redis.on('error', () => undefined);
     const journal = new Journal({ redis });
