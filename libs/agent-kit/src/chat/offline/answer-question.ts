@@ -1,5 +1,6 @@
 import { readFeatures } from './choose-operation.js';
 import { createIntent, fillSlots } from './fill-slots.js';
+import { findUnused } from './find-unused.js';
 import type { Intent } from './intent.js';
 import { readAtoms } from './read-atoms.js';
 import { readPhrases, type Phrase } from './read-phrases.js';
@@ -12,8 +13,8 @@ const AMOUNT_SLOTS = new Set(['amount', 'amountA', 'amountB']);
 const NUMBER_SLOTS = new Set(['tokenId', 'positionId', 'leverage']);
 const ADDRESS_SLOTS = new Set(['to', 'spender', 'contractAddress']);
 
-// Verbs that answers use too: "use USDC", "I have 2".
-const ANSWERING_VERBS = new Set(['use', 'get', 'own', 'go', 'show', 'swap']);
+// Verbs that answers use too: "use USDC", "I'll go with 2".
+const ANSWERING_VERBS = new Set(['use', 'get', 'go', 'show', 'swap']);
 
 const createSlots = (): Slots => ({ input: {}, shares: {}, problems: [] });
 
@@ -58,8 +59,13 @@ export function answerSlot(text: string, intent: Intent, slot: string): Intent |
   )
     return null;
   if (features.has('show') && !features.has('amount')) return null;
+  if (atoms.some(({ kind, id }) => kind === 'joint' && id === 'or')) return null;
   const phrases = readPhrases(atoms.filter(({ kind }) => kind !== 'verb' && kind !== 'joint'));
   const direct = putDirectly(slot, phrases, intent.operation);
   const said = direct ?? fillSlots(intent.operation, phrases, { resources: {}, verbs: new Set() });
-  return isEmpty(said) ? null : createIntent(intent.operation, said, intent);
+  if (isEmpty(said)) return null;
+  const answered = createIntent(intent.operation, said, intent);
+  // "less than 10", "5 to 6": what has no place makes it no answer.
+  const rest = [...phrases.flatMap(({ unknown }) => unknown), ...findUnused(answered, phrases)];
+  return rest.length === 0 ? answered : null;
 }

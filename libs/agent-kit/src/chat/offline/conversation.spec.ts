@@ -37,6 +37,16 @@ describe('a conversation', () => {
     expect(chat.calls).toEqual([]);
   });
 
+  it.each(['less than 10', '5 or 6', 'I have 5 USDC already', 'not 5', '5 to 6', 'why do you ask', 'no idea, 5?'])(
+    'takes "%s" for no answer',
+    async (text) => {
+      const chat = startChat();
+      await chat.say('borrow USDC');
+      await chat.say(text);
+      expect(chat.calls.filter((call) => call.startsWith('borrow'))).toEqual([]);
+    },
+  );
+
   it('drops a question for a new request', async () => {
     const chat = startChat();
     await chat.say('stake');

@@ -193,7 +193,7 @@ export function readAtoms(words: readonly Word[]): Atom[] {
         .join(' ');
       // "Is 5 USDC to SEI a good swap", "swapping 1 USDC costs gas", "my last swap": none of them is an order.
       const isFirst = atoms.length === 0 || atoms.at(-1)?.kind === 'joint';
-      const isTopic = entry.form === 'gerund' && at === 0;
+      const isTopic = entry.form === 'gerund' && (at === 0 || words[at - 1]?.text === 'of');
       const isReference = entry.form === 'base' && OF_BEFORE.has(words[at - 1]?.text ?? '');
       if ((entry.kind === 'filler' && isFirst && AUXILIARIES.has(entry.id)) || isTopic || isReference)
         atoms.push({ kind: 'act', id: 'asking', raw });

@@ -79,7 +79,11 @@ function continues(clause: readonly Atom[], { joint, atoms: segment }: Segment):
   if (isOpen && 'operation' in joined && joined.operation !== before.operation) return true;
   if (isRead) return !has(segment, 'asset');
   if (!saysInputs(segment)) return true;
-  if (has(segment, 'amount') && has(clause, 'amount') && !segment.some(({ id }) => ['slippage', 'atMost'].includes(id)))
+  if (
+    has(segment, 'amount') &&
+    has(clause, 'amount') &&
+    !segment.some(({ id }) => ['slippage', 'atMost', 'leverage'].includes(id))
+  )
     return false;
   return (
     segment[0]?.kind === 'preposition' ||

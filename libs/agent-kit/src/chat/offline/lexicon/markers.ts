@@ -25,7 +25,7 @@ export const FILLERS: readonly string[] = (
   'let us, lets, let me, go ahead and, go ahead, help me to, help me, assist me, i would appreciate it if you could, i was hoping to, we want to, we would like to, we need to, we have to, ' +
   'how about, what about, why not, why do not we, why do not you, do not forget to, do not hesitate to, be so kind as to, be so kind and, be so good as to, feel free to, make sure to, make sure you, try to, try, ' +
   'it is time to, time to, proceed to, time for, continue to, get started with, ' +
-  'is there any way to, any chance you could, if you can, if you could, to work, if it asks, if needed, if necessary, if required, if it has to be, anywhere, anything, something, u, ur, rn, if possible, if you do not mind, if you would, if you please, if it is possible, when you can, when you have time, when you get a chance, whenever you can, whenever you like, ' +
+  'is there any way to, any chance you could, if you can, if you could, to work, should be enough, is enough, will do, should do, of course, if it asks, if needed, if necessary, if required, if it has to be, anywhere, anything, something, u, ur, rn, if possible, if you do not mind, if you would, if you please, if it is possible, when you can, when you have time, when you get a chance, whenever you can, whenever you like, ' +
   'make, make a, do, come on, for me, on my behalf, to me, for us, thank you, thanks, thx, cheers, ta, a bit, a little, quickly, quick, immediately, asap, as soon as possible, straight away, right away, at once, today, ' +
   'the, a, an, some, any, this, these, those of, kind of, sort of, like, um, uh, hmm, er, eh, oh, mate, buddy, bro, dude, man, friend, sir, bot, assistant, agent, tollgate, robot, computer, dear, ' +
   'is, are, am, be, been, being, has, do, does, did, currently, current, at the moment, moment, there, here, available, exist, supported, know, you, your, first, second, firstly, secondly, finally, lastly, last, next, ' +
@@ -47,7 +47,7 @@ export const PREPOSITIONS: Readonly<Record<string, string>> = {
   worth: 'worth of, worth, worth in',
   in: 'in, inside, within, on, at, as, under, denominated in, paid in',
   atMost:
-    'at most, up to, spend no more than, spend at most, spend up to, pay no more than, pay at most, pay up to, do not spend more than, do not pay more than, never more than, no more than, not more than, maximum of, max of, a maximum of, maximally, under, less than, but not more than, at maximum, not exceeding, limit of, with a limit of, capped at, a cap of, and no more than, spending at most, paying at most, paying up to, spending up to, for at most, for up to, for no more than, with a maximum of, with a max of, ceiling of, budget of, with a budget of, cap, limit',
+    'at most, up to, spend no more than, spend at most, spend up to, pay no more than, pay at most, pay up to, do not spend more than, do not pay more than, never more than, no more than, not more than, maximum of, max of, a maximum of, maximally, under, less than, but not more than, at maximum, not exceeding, limit of, with a limit of, capped at, a cap of, and no more than, spending at most, paying at most, paying up to, spending up to, for at most, for up to, for no more than, with a maximum of, with a max of, ceiling of, budget of, budget, my budget is, my limit is, with a budget of, cap, limit',
 };
 
 export const JOINTS: Readonly<Record<string, string>> = {

@@ -17,7 +17,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   balance: 'balance, bal, funds, holdings, left, left over, remaining',
   balances: 'balances, bals, all balances, token balances',
   portfolio:
-    'portfolio, net worth, how rich am i, money, in the bag, in my bag, my bags, what do i have, what do i own, what have i got, my assets, what am i holding, what is in my wallet, in my wallet, my wallet, my account, account overview, everything i own, how much money do i have, how much money have i got, all my tokens, wealth, my money, my holdings, am i rich, what i have, what i own',
+    'portfolio, net worth, how rich am i, money, am i worth, in the bag, in my bag, my bags, what do i have, what do i own, what have i got, my assets, what am i holding, what is in my wallet, in my wallet, my wallet, my account, account overview, everything i own, how much money do i have, how much money have i got, all my tokens, wealth, my money, my holdings, am i rich, what i have, what i own',
   token: 'token, tokens, coin, coins, currency, currencies, asset, assets, cryptocurrencies, crypto',
   address: 'address, contract address, contract, token address, addresses',
   allowance:
@@ -55,6 +55,6 @@ export const NOUNS: Readonly<Record<string, string>> = {
   status: 'status, state, overview, summary, info, information, details, doing, stats, look like, looking',
   loanable: 'can be borrowed, can be lent, can be supplied, can i lend, can i supply',
   tradable: 'can i trade, can be traded, could i trade, tradable, tradeable',
-  help: 'help, commands, examples, example, i do not get it, i do not understand, confused, what can i do, what do i do, what can you do, what should i do, where do i start, how do i start, new here, new to this, newbie, beginner, get started, getting started, tutorial',
+  help: 'help, are you good for, commands, examples, example, i do not get it, i do not understand, confused, what can i do, what do i do, what can you do, what should i do, where do i start, how do i start, new here, new to this, newbie, beginner, get started, getting started, tutorial',
   when: 'when can i, when will, how long until, when does, when do, how long does',
 };

@@ -4,7 +4,7 @@
  * `assets` two tokens, `all` a whole balance, `verbless` that there is no verb; `a|b` is either, `!a` is neither.
  */
 export const QUOTE_RULES: readonly (readonly [string, string])[] = [
-  ['getSwapQuote', 'verbless amount assets ?question'],
+  ['getSwapQuote', 'verbless amount assets ?question|?hypothetical'],
   ['getStakeQuote', '#quote|?hypothetical|#howMuch|quote|@worth #staking|stake|asset:stSEI amount !unstake !deposit'],
   ['getSwapQuote', '#quote|quote|#worth asset !#liquidity !#perps !#loan !#debt !#lending !#interest !#rate'],
   ['getSwapQuote', '@worth !buy !sell !swap !get asset'],
@@ -13,6 +13,9 @@ export const QUOTE_RULES: readonly (readonly [string, string])[] = [
 
 export const WRITE_RULES: readonly (readonly [string, string])[] = [
   ['transfer', 'get addressFirst amount'],
+  ['unstake', 'verbless amount #back|#out #staking'],
+  ['redeemLending', 'verbless amount #back|#out #lending'],
+  ['perpsWithdraw', 'verbless amount #back|#out #perps|#margin'],
   ['swap', 'verbless amount assets @to|@into|@for'],
   ['approve', 'revoke'],
   ['approve', 'withdraw|close #allowance'],
@@ -102,6 +105,7 @@ export const READ_RULES: readonly (readonly [string, string])[] = [
   ['getERC20Balance', '#balance'],
   ['portfolio', 'all own|show !#token'],
   ['getERC20Balance', 'own !amount'],
+  ['portfolio', 'show #token #my'],
   ['listTokens', '#token #which|show|get'],
   ['getERC20Balance', '#howMuch|show|get asset|address !amount'],
   ['getERC20Balance', 'verbless asset ?question !amount'],
