@@ -182,7 +182,8 @@ contract PerpsExchange is IPerpsExchange, Ownable, ReentrancyGuardTransient {
 
     /// @dev Takes `quantity` out of the holding; what is left of its margin is the equity. Gains end at the house's funds.
     function _settle(Holding storage holding, uint256 quantity, uint256 worth) private returns (uint256 equity, int256 pnl) {
-        uint256 cost = Math.mulDiv(holding.cost, quantity, holding.quantity);
+        Math.Rounding costRounding = holding.isLong ? Math.Rounding.Ceil : Math.Rounding.Floor;
+        uint256 cost = Math.mulDiv(holding.cost, quantity, holding.quantity, costRounding);
         uint256 margin = Math.mulDiv(holding.margin, quantity, holding.quantity);
         pnl = holding.isLong ? int256(worth) - int256(cost) : int256(cost) - int256(worth);
         holding.quantity -= quantity;
