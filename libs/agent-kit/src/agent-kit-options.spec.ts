@@ -1,3 +1,6 @@
+import type { Hex } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
+
 import { draft, draftPlugin } from '../../../test/harness/draft-plugin.js';
 import { AgentKit } from './agent-kit.js';
 import { parseOptions, type AgentKitOptions } from './agent-kit-options.js';
@@ -13,6 +16,19 @@ describe('the options of a kit', () => {
       networkRetryDelayMs: 5_000,
     });
     expect([MONITOR_ATTEMPTS, MONITOR_INTERVAL_MS]).toEqual([30, 1_000]);
+  });
+
+  it('hold the key that the kit was given, whatever the environment has', () => {
+    const before = process.env['WALLET_PRIVATE_KEY'];
+    try {
+      process.env['WALLET_PRIVATE_KEY'] = `0x${'2'.repeat(64)}`;
+      expect(new AgentKit(key, 'offline', { rpcUrl: 'http://127.0.0.1:1' }).address).toBe(
+        privateKeyToAddress(key as Hex),
+      );
+    } finally {
+      if (before === undefined) delete process.env['WALLET_PRIVATE_KEY'];
+      else process.env['WALLET_PRIVATE_KEY'] = before;
+    }
   });
 
   it('are refused with every problem at once, and without the value of a URL', () => {
