@@ -1,10 +1,9 @@
 // The Nest CLI's defaults, with two changes: the repository's own libraries are bundled into each
 // application, although npm workspaces also link them into node_modules; and a built service has no
 // crash points, whatever else its process has loaded.
-const { DefinePlugin } = require('@rspack/core');
 const nodeExternals = require('webpack-node-externals');
 
-module.exports = (options) => ({
+module.exports = (options, { DefinePlugin }) => ({
   ...options,
   devtool: 'source-map',
   plugins: [...options.plugins, new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' })],

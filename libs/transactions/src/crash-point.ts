@@ -11,5 +11,7 @@ declare global {
 
 /** Does nothing unless a test has put a function there; the build of a service replaces that name by `undefined`. */
 export function crashPoint(point: CrashPoint): void {
-  globalThis.tollgateCrashPoint?.(point);
+  // Spelt out: a compiler may rewrite an optional call before the name is looked for.
+  const hear = globalThis.tollgateCrashPoint;
+  if (hear !== undefined) hear(point);
 }
