@@ -26,6 +26,8 @@ export function describeIntent({
   switch (operation) {
     case 'swap':
       return `swap ${amount} ${named('fromToken')} for ${named('toToken')}${slippage}`;
+    case 'getERC20Balance':
+      return `show the balance of ${show(input.contractAddress ?? '0x0')}`;
     case 'getSwapQuote':
       return `quote ${amount} ${named('fromToken')} in ${named('toToken')}`;
     case 'transfer':

@@ -27,12 +27,26 @@ const endSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${t
 function describeSuccess({ operation, input }: Pick<Intent, 'operation' | 'input'>, data: Outcome['data']): string {
   const signed = data.status === 'signed' ? ' It was signed only, and not sent.' : '';
   const hash = typeof data.result === 'string' ? ` Transaction ${cleanUntrusted(data.result, 90)}.` : '';
-  const body = operation === 'payForResource' ? (data.body ?? data.content ?? data.resource) : undefined;
-  const text =
-    body === undefined
-      ? ''
-      : `\nAnswer: ${cleanUntrusted(typeof body === 'string' ? body : JSON.stringify(body), MAX_RESOURCE_LENGTH)}`;
-  return `Done: ${describeIntent({ operation, input })}.${hash}${signed}${text}`;
+  return `Done: ${describeIntent({ operation, input })}.${hash}${signed}${describeAnswer(data.answer)}`;
+}
+
+/** What was paid for: the fields of a JSON object as `name: value`, anything else as it came. */
+function describeAnswer(answer: unknown): string {
+  if (typeof answer !== 'object' || answer === null || !('body' in answer) || typeof answer.body !== 'string')
+    return '';
+  return `\nAnswer: ${cleanUntrusted(listFields(answer.body) ?? answer.body, MAX_RESOURCE_LENGTH)}`;
+}
+
+/** Null for what is no JSON object, or has no field that fits in a line. */
+function listFields(body: string): string | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+    const fields = Object.entries(value).filter(([, field]) => typeof field !== 'object');
+    return fields.map(([name, field]) => `${name}: ${String(field)}`).join(', ') || null;
+  } catch {
+    return null;
+  }
 }
 
 /** What came of an operation, in words. Everything that a tool said is shown as data: one line, cut, never obeyed. */
