@@ -36,6 +36,11 @@ export async function runDevnetChat(argv: readonly string[]): Promise<number> {
 
 async function openPlace(onFailure: (reason: string) => void): Promise<ChatPlace | null> {
   if (process.env['RPC_URL']) return null;
+  if (process.env['WALLET_PRIVATE_KEY'] || process.env['WALLET_PRIVATE_KEY_FILE']) {
+    console.log(
+      'WALLET_PRIVATE_KEY is not used: without RPC_URL the chat acts on a devnet, with an account of its own.',
+    );
+  }
   const running = await findRunningDevnet();
   if (running) {
     console.log(`Using the devnet that runs here: ${running.rpcUrl}`);

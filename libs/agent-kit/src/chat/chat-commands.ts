@@ -15,6 +15,7 @@ export function createChatCommands(
         terminal.print(
           [
             'Say what you want: "what is my balance", "swap 1 USDC to WSEI", "stake 2", "supply 10 USDC and borrow 3".',
+            '"help" gives more examples.',
             'Everything that would be sent is shown first. Ctrl-C stops an answer; bye, Ctrl-D or Ctrl-C at the prompt ends.',
             ...lines,
           ].join('\n'),

@@ -349,6 +349,12 @@ describe('without a terminal', () => {
     expect(stdout).not.toContain(payer().privateKey.slice(2, 20));
   });
 
+  it('says what is missing when the pipe has no answer to a question', async () => {
+    const { stdout, code } = await run('', [], { RPC_URL: chain.rpcUrl });
+    expect(stdout).toContain('Nobody is at a terminal to answer: WALLET_PRIVATE_KEY');
+    expect(code).toBe(2);
+  });
+
   it('ends at the end of the input', async () => {
     expect((await run('/help\n')).code).toBe(0);
   });

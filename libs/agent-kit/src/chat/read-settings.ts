@@ -100,7 +100,11 @@ interface Asking extends Question {
 async function ask(terminal: Terminal, prompt: string, { problemOf, ...question }: Asking = {}): Promise<string> {
   for (let tries = 1; ; tries++) {
     const line = await terminal.ask(prompt, question);
-    if (line === null) throw new LeftError();
+    if (line === null) {
+      // A script that gave no answer must hear what was missing; a person who left knows.
+      if (!terminal.isInteractive) throw new UsageError(`Nobody is at a terminal to answer: ${prompt.trimEnd()}`);
+      throw new LeftError();
+    }
     const answer = line.trim();
     const problem = answer === '' ? 'Nothing was given.' : (problemOf?.(answer) ?? null);
     if (problem === null) return answer;

@@ -3,6 +3,7 @@ import { createPublicClient, http } from 'viem';
 import { AgentKit } from '../agent-kit.js';
 import { AgentKitError } from '../agent-kit-error.js';
 import type { AgentKitOptions } from '../agent-kit-options.js';
+import { parseModelProvider } from '../model-provider.js';
 import { findRegistry } from '../registry/find-registry.js';
 import type { ChainRegistry } from '../registry/registry.js';
 import { createLangChainTools } from '../tools/langchain.js';
@@ -58,6 +59,8 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
       streams.output.write(USAGE);
       return 0;
     }
+    // What is wrong with it is said before a devnet is started for it.
+    if (args.model !== null) parseModelProvider(args.model);
     const { explorerUrl, ...kitOptions } = readOptions(options.env);
     place = (await options.openPlace?.()) ?? null;
     if (stop.aborted) return STOPPED;

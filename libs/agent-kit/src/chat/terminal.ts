@@ -32,6 +32,8 @@ export interface TerminalStreams {
   output: NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 }
 
+const MAX_EARLY_LENGTH = 60;
+
 /** A terminal on two streams; `stop` ends its input as Ctrl-D does. */
 export function openTerminal({ input, output }: TerminalStreams, stop: AbortSignal): Terminal {
   const isInteractive = input.isTTY === true;
@@ -91,7 +93,8 @@ export function openTerminal({ input, output }: TerminalStreams, stop: AbortSign
     ask: (prompt, question = {}) => {
       if (!isAtLineStart) write('\n');
       if (question.fresh && isInteractive) {
-        lines.length = 0;
+        const early = lines.splice(0).map((line) => `"${line.slice(0, MAX_EARLY_LENGTH)}"`);
+        if (early.length > 0) write(`Typed before this question, and not taken: ${early.join(', ')}\n`);
         clearLine(readline);
       }
       const waiting = stop.aborted ? undefined : lines.shift();
