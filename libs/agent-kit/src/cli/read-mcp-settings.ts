@@ -68,7 +68,7 @@ export function readMcpSettings(args: readonly string[], env: Environment): McpS
   return {
     rpcUrl: settings.rpcUrl,
     privateKey: settings.privateKey,
-    kit,
+    kit: devnet?.explorerUrl ? { explorerUrl: devnet.explorerUrl, ...kit } : kit,
     isDevnet: devnet !== null,
     readOnly: flags.readOnly,
     allowWrites: flags.yes,
@@ -86,14 +86,15 @@ function readFlags(args: readonly string[], problems: string[]) {
 }
 
 /** The devnet writes this file for its tools, and removes it at its end. */
-function readDevnet(stateDirectory: string): { rpcUrl: string; privateKey: string } | null {
+function readDevnet(stateDirectory: string): { rpcUrl: string; privateKey: string; explorerUrl: string | null } | null {
   try {
     const state = JSON.parse(readFileSync(join(stateDirectory, 'dev.json'), 'utf8')) as Partial<
       Record<string, unknown>
     >;
-    const { rpcUrl, accounts } = state;
+    const { rpcUrl, accounts, explorerUrl } = state;
     const key: unknown = Array.isArray(accounts) ? (accounts[0] as { privateKey?: unknown }).privateKey : undefined;
-    return typeof rpcUrl === 'string' && typeof key === 'string' ? { rpcUrl, privateKey: key } : null;
+    if (typeof rpcUrl !== 'string' || typeof key !== 'string') return null;
+    return { rpcUrl, privateKey: key, explorerUrl: typeof explorerUrl === 'string' ? explorerUrl : null };
   } catch {
     return null;
   }

@@ -38,7 +38,7 @@ export async function runMcp(
     kit = createKit(settings);
   } catch (error) {
     if (!(error instanceof AgentKitError)) throw error;
-    terminal.stderr(`${error.message} See --help.`);
+    terminal.stderr(`${error.message.replace(/(?<![.!?])$/, '.')} See --help.`);
     return 2;
   }
 
