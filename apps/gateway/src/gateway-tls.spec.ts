@@ -3,7 +3,7 @@ import { request, type RequestOptions } from 'node:https';
 import { json } from 'node:stream/consumers';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { createRoute, startGateway, type RunningGateway } from './gateway.harness.js';
+import { createRoute, startGateway, type RunningGateway } from '../test/start-gateway.js';
 
 const CERTIFICATE = 'test/certificates/localhost.cert.pem';
 

@@ -18,7 +18,7 @@ import {
   startLedgerVerifier,
   type LedgerVerifier,
   type RunningGateway,
-} from './gateway.harness.js';
+} from '../test/start-gateway.js';
 import { isLoopback } from './server/plain-http.js';
 
 let redis: RedisServer;

@@ -7,7 +7,7 @@ import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { BUCKETS, answersKey, bucketOf } from './keys.js';
 import { Ledger } from './ledger.js';
 import { locatePayment, transactionEntry } from './payment-id.js';
-import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';
+import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import type { ClaimRequest, PaymentCandidate, StoredAnswer } from './types.js';
 
 const answerOf = (body: Buffer): StoredAnswer => ({

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { Ledger } from './ledger.js';
-import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';
+import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import type { ClaimRequest, PaymentCandidate } from './types.js';
 
 const otherFingerprint = createFingerprint({ method: 'POST', path: '/api/weather', query: '' });

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../test/sample-payments.js';
 import { createOwner, hashRetryKey } from './create-keys.js';
 import { BUCKETS, birthKey } from './keys.js';
 import { Ledger } from './ledger.js';
 import { transactionEntry } from './payment-id.js';
 import { listPayments, showPayments } from './read-payments.js';
-import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from './sample-payments.js';
 
 const SLOTS = 16384;
 

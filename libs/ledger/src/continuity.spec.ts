@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
+import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../test/sample-payments.js';
 import { createOwner } from './create-keys.js';
 import { BUCKETS, birthKey } from './keys.js';
 import { Ledger, type LedgerOptions } from './ledger.js';
-import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from './sample-payments.js';
 import type { ClaimRequest, Lease } from './types.js';
 
 const HEAD = HEAD_AT_BIRTH + 10;

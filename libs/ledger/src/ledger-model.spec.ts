@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { createOwner } from './create-keys.js';
 import { Ledger } from './ledger.js';
-import { CHAIN_ID, HEAD_AT_BIRTH, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';
+import { CHAIN_ID, HEAD_AT_BIRTH, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import type { ClaimRequest, Lease } from './types.js';
 
 interface ModelSlot {

@@ -10,7 +10,7 @@ import { REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 import { Ledger } from './ledger.js';
 import { listPayments, type PaymentListing } from './read-payments.js';
 import { listRefusals } from './read-refusals.js';
-import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from './sample-payments.js';
+import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 
 const run = promisify(execFile);
 

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
+import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../test/sample-payments.js';
 import { Ledger } from './ledger.js';
 import { LedgerError, LedgerUnavailableError } from './ledger-error.js';
-import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from './sample-payments.js';
 
 describe('a ledger without a fit Redis', () => {
   const cleanups: (() => Promise<void> | void)[] = [];

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { FAILURE, finishSample, sampleLane, sampleRequest, submitSample } from '../test/sample-jobs.js';
 import type { JobRecord, LaneId } from './job.js';
 import { Journal } from './journal.js';
 import { hashIdempotencyKey, idempotencyKey } from './keys.js';
-import { FAILURE, finishSample, sampleLane, sampleRequest, submitSample } from './sample-jobs.js';
 import type { ListJobsRequest } from './transition.js';
 
 describe('accepting, listing and forgetting jobs', () => {

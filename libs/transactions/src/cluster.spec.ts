@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { finishSample, sampleLane, sampleRequest, submitSample } from '../test/sample-jobs.js';
 import { Journal } from './journal.js';
 import * as keys from './keys.js';
-import { finishSample, sampleLane, sampleRequest, submitSample } from './sample-jobs.js';
 
 const SLOTS = 16384;
 

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
+import { FAILURE, finishSample, planSample, sampleLane, sampleRequest, submitSample } from '../test/sample-jobs.js';
 import type { LaneId } from './job.js';
 import { Journal } from './journal.js';
 import { JournalUnavailableError } from './journal-error.js';
-import { FAILURE, finishSample, planSample, sampleLane, sampleRequest, submitSample } from './sample-jobs.js';
 import type { StepWrite } from './transition.js';
 
 describe('a Redis that may have lost something', () => {

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { FAILURE, sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from '../test/sample-jobs.js';
 import { isFinal, type JobRecord, type LaneId } from './job.js';
 import type { JobEvent } from './job-event.js';
 import { Journal } from './journal.js';
 import { laneKey } from './keys.js';
-import { FAILURE, sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from './sample-jobs.js';
 import type { StepWrite } from './transition.js';
 
 const WORKERS = 3;

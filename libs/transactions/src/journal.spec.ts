@@ -1,9 +1,6 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import type { LaneId } from './job.js';
-import { Journal } from './journal.js';
-import { jobKey } from './keys.js';
 import {
   FAILURE,
   mineSample,
@@ -14,7 +11,10 @@ import {
   sampleRequest,
   sampleStep,
   submitSample,
-} from './sample-jobs.js';
+} from '../test/sample-jobs.js';
+import type { LaneId } from './job.js';
+import { Journal } from './journal.js';
+import { jobKey } from './keys.js';
 
 describe('the journal of jobs', () => {
   let server: RedisServer;

@@ -4,10 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import type { LaneId } from './job.js';
-import { Journal } from './journal.js';
-import { laneKey } from './keys.js';
-import { holdLane } from './lane-lease.js';
 import {
   FAILURE,
   finishSample,
@@ -18,7 +14,11 @@ import {
   sampleLane,
   sampleRequest,
   submitSample,
-} from './sample-jobs.js';
+} from '../test/sample-jobs.js';
+import type { LaneId } from './job.js';
+import { Journal } from './journal.js';
+import { laneKey } from './keys.js';
+import { holdLane } from './lane-lease.js';
 import type { StepWrite } from './transition.js';
 
 describe('a lane', () => {

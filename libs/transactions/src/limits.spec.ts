@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { FAILURE, finishSample, mineSample, planSample, sampleLane, submitSample } from '../test/sample-jobs.js';
 import type { LaneId } from './job.js';
 import { Journal } from './journal.js';
-import { FAILURE, finishSample, mineSample, planSample, sampleLane, submitSample } from './sample-jobs.js';
 import type { StepWrite } from './transition.js';
 
 const USDC = `0x${'aa'.repeat(20)}` as const;

@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { FAILURE, finishSample, sampleLane, submitSample } from '../test/sample-jobs.js';
 import type { LaneId } from './job.js';
 import type { JobEvent } from './job-event.js';
 import { Journal } from './journal.js';
 import { eventsKey } from './keys.js';
 import { readEventId } from './outbox.js';
-import { FAILURE, finishSample, sampleLane, submitSample } from './sample-jobs.js';
 
 describe('the outbox', () => {
   let server: RedisServer;

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from '../test/sample-jobs.js';
 import { isFinal } from './job.js';
 import { Journal } from './journal.js';
-import { sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from './sample-jobs.js';
 
 /** A job of two steps as the calls that carry it out. Each may be made again from its own start. */
 const CALLS = [

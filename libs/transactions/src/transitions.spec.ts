@@ -1,9 +1,17 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import {
+  FAILURE,
+  planSample,
+  sampleAttempt,
+  sampleHash,
+  sampleLane,
+  sampleStep,
+  submitSample,
+} from '../test/sample-jobs.js';
 import { isFinal, type JobState, type LaneId } from './job.js';
 import { Journal } from './journal.js';
-import { FAILURE, planSample, sampleAttempt, sampleHash, sampleLane, sampleStep, submitSample } from './sample-jobs.js';
 import type { StepWrite } from './transition.js';
 
 const BLOCK = sampleHash();

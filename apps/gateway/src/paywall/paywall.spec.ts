@@ -12,7 +12,7 @@ import {
   startLedgerVerifier,
   type LedgerVerifier,
   type RunningGateway,
-} from '../gateway.harness.js';
+} from '../../test/start-gateway.js';
 import { UpstreamError, type ProducedAnswer, type ResourceRequest } from './paid-route.js';
 
 let redis: RedisServer;

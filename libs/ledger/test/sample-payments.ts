@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import type { Hex } from '@tollgate/protocol';
 
-import { createFingerprint, createOwner } from './create-keys.js';
-import type { Ledger } from './ledger.js';
-import type { ClaimRequest, ClaimResult, Lease, PaymentCandidate } from './types.js';
+import { createFingerprint, createOwner } from '../src/create-keys.js';
+import type { Ledger } from '../src/ledger.js';
+import type { ClaimRequest, ClaimResult, Lease, PaymentCandidate } from '../src/types.js';
 
 export const CHAIN_ID = 1328;
 /** The block up to which a new ledger vouches for nothing; samples are mined after it. */

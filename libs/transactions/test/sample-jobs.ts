@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 
 import type { Hex } from '@tollgate/protocol';
 
-import type { JobFailure, LaneId, PlannedStep } from './job.js';
-import type { Journal } from './journal.js';
-import { createLaneId } from './lane-id.js';
-import type { PutAttemptRequest, StepWrite, SubmitRequest } from './transition.js';
+import type { JobFailure, LaneId, PlannedStep } from '../src/job.js';
+import type { Journal } from '../src/journal.js';
+import { createLaneId } from '../src/lane-id.js';
+import type { PutAttemptRequest, StepWrite, SubmitRequest } from '../src/transition.js';
 
 // Data for tests: jobs and plans that mean nothing.
 
