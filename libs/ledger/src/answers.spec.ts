@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { CHAIN_ID, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
+import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { BUCKETS, answersKey, bucketOf } from './keys.js';
 import { Ledger } from './ledger.js';
 import { locatePayment, transactionEntry } from './payment-id.js';
-import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import type { ClaimRequest, PaymentCandidate, StoredAnswer } from './types.js';
 
 const answerOf = (body: Buffer): StoredAnswer => ({
@@ -22,21 +22,16 @@ const answerOf = (body: Buffer): StoredAnswer => ({
 });
 
 describe('stored answers', () => {
-  let server: RedisServer;
+  let started: StartedLedger;
   let redis: Redis;
   let ledger: Ledger;
 
   beforeAll(async () => {
-    server = await startRedis();
-    redis = new Redis(server.url);
-    ledger = new Ledger({ redis });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    started = await startLedger();
+    ({ redis, ledger } = started);
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   const spend = async (answer: StoredAnswer | null, overrides: Partial<ClaimRequest> = {}, by = ledger) => {
     const request = sampleClaim(by, overrides);

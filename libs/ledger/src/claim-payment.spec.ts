@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Redis } from 'ioredis';
-
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
-import { Ledger } from './ledger.js';
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
+import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
+import type { Ledger } from './ledger.js';
 import type { ClaimRequest, PaymentCandidate } from './types.js';
 
 const otherFingerprint = createFingerprint({ method: 'POST', path: '/api/weather', query: '' });
@@ -13,21 +11,15 @@ const KEY = hashRetryKey('key');
 const OTHER_KEY = hashRetryKey('other key');
 
 describe('claiming a payment', () => {
-  let server: RedisServer;
-  let redis: Redis;
+  let started: StartedLedger;
   let ledger: Ledger;
 
   beforeAll(async () => {
-    server = await startRedis();
-    redis = new Redis(server.url);
-    ledger = new Ledger({ redis });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    started = await startLedger();
+    ({ ledger } = started);
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   const claimOf = (overrides: Partial<ClaimRequest> = {}) => sampleClaim(ledger, overrides);
   const again = (request: ClaimRequest, overrides: Partial<ClaimRequest> = {}): ClaimRequest => ({

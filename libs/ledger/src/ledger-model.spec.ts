@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { CHAIN_ID, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
+import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { createOwner } from './create-keys.js';
-import { Ledger } from './ledger.js';
-import { CHAIN_ID, HEAD_AT_BIRTH, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
+import type { Ledger } from './ledger.js';
 import type { ClaimRequest, Lease } from './types.js';
 
 interface ModelSlot {
@@ -132,21 +131,15 @@ class End implements fc.AsyncCommand<Model, Real> {
 }
 
 describe('the ledger, compared with a model of its rules', () => {
-  let server: RedisServer;
-  let redis: Redis;
+  let started: StartedLedger;
   let ledger: Ledger;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
-    redis = new Redis(server.url);
-    ledger = new Ledger({ redis });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    started = await startLedger({ appendfsync: 'no' });
+    ({ ledger } = started);
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   it('decides every sequence of claims, commits and releases as the model does', async () => {
     const request = fc.record({ fingerprint: fc.constantFrom('x', 'y'), retryKey: fc.constantFrom(null, 'a', 'b') });

@@ -2,26 +2,28 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import type { RedisServer } from '../../../devnet/redis.js';
+import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
+import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { hashRetryKey } from './create-keys.js';
 import { REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 import { Ledger } from './ledger.js';
 import { listPayments, type PaymentListing } from './read-payments.js';
 import { listRefusals } from './read-refusals.js';
-import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 
 const run = promisify(execFile);
 
 describe('looking into the ledger', () => {
+  let started: StartedLedger;
   let server: RedisServer;
   let redis: Redis;
   let ledger: Ledger;
 
   beforeAll(async () => {
-    server = await startRedis();
-    redis = new Redis(server.url);
+    started = await startLedger();
+    ({ server, redis } = started);
   });
 
   beforeEach(async () => {
@@ -30,10 +32,7 @@ describe('looking into the ledger', () => {
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   /** One payment in each state, in this order. */
   const fill = async () => {

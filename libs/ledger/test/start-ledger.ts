@@ -1,0 +1,25 @@
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
+import { Ledger } from '../src/ledger.js';
+import { HEAD_AT_BIRTH } from './sample-payments.js';
+
+export interface StartedLedger {
+  readonly server: RedisServer;
+  readonly redis: Redis;
+  readonly ledger: Ledger;
+  stop(): Promise<void>;
+}
+
+/** An open ledger on a Redis server of its own. */
+export async function startLedger(options: RedisOptions = {}): Promise<StartedLedger> {
+  const server = await startRedis(options);
+  const redis = new Redis(server.url);
+  const ledger = new Ledger({ redis });
+  await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+  const stop = async (): Promise<void> => {
+    redis.disconnect();
+    await server.stop();
+  };
+  return { server, redis, ledger, stop };
+}
