@@ -1,11 +1,5 @@
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { setup } from './setup.mjs';
+import { loadWhenReady } from './load-when-ready.mjs';
 
-process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
 // With an endpoint of one's own nothing but the packages is needed.
-await setup({ onlyPackages: Boolean(process.env.RPC_URL) }).catch(() => process.exit(1));
-const { register } = await import('tsx/esm/api');
-register();
-const { runDevnetChat } = await import('../devnet/chat.ts');
+const { runDevnetChat } = await loadWhenReady('devnet/chat.ts', { onlyPackages: Boolean(process.env.RPC_URL) });
 process.exit(await runDevnetChat(process.argv.slice(2)));

@@ -1,6 +1,4 @@
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { setup } from './setup.mjs';
+import { loadWhenReady } from './load-when-ready.mjs';
 
 const HELP = `npm run demo: one payment from the 402 to the refused second use, with every HTTP exchange shown.
 
@@ -15,9 +13,5 @@ if (process.argv.slice(2).some((flag) => flag === '--help' || flag === '-h')) {
   process.stdout.write(HELP);
   process.exit(0);
 }
-process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
-await setup().catch(() => process.exit(1));
-const { register } = await import('tsx/esm/api');
-register();
-const { runDemo } = await import('../devnet/demo.ts');
+const { runDemo } = await loadWhenReady('devnet/demo.ts');
 process.exit(await runDemo());

@@ -1,6 +1,4 @@
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { setup } from './setup.mjs';
+import { loadWhenReady } from './load-when-ready.mjs';
 
 const HELP = `npm run dev: Redis, a local chain with USDC, verifier and gateway, until Ctrl-C.
 
@@ -20,9 +18,5 @@ if (process.argv.slice(2).some((flag) => flag === '--help' || flag === '-h')) {
   process.stdout.write(HELP);
   process.exit(0);
 }
-process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
-await setup().catch(() => process.exit(1));
-const { register } = await import('tsx/esm/api');
-register();
-const { runDev } = await import('../devnet/dev.ts');
+const { runDev } = await loadWhenReady('devnet/dev.ts');
 process.exit(await runDev());
