@@ -1,14 +1,7 @@
-// Of one connection (RFC 9110, 7.6.1), or stated by this server alone.
+import { canonicalName, hopByHopHeaders } from './hop-by-hop-headers.js';
+
+// Stated by this server alone.
 const NOT_KEPT = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
   'date',
   'content-length',
   'x-request-id',
@@ -17,19 +10,17 @@ const NOT_KEPT = new Set([
   'idempotent-replayed',
 ]);
 
-function isKept(name: string, dropped: ReadonlySet<string>): boolean {
-  return !NOT_KEPT.has(name) && !dropped.has(name) && !name.startsWith('access-control-');
-}
-
 type Headers = readonly (readonly [string, string])[];
 
 /** The headers of a resource that belong to its answer, wherever and whenever that is given. */
 export function keepHeaders(headers: Headers): [string, string][] {
-  const connection = headers.filter(([name]) => name.toLowerCase() === 'connection');
-  const dropped = new Set(
-    connection.flatMap(([, value]) => value.split(',').map((token) => token.trim().toLowerCase())),
-  );
-  return headers.filter(([name]) => isKept(name.toLowerCase(), dropped)).map(([name, value]) => [name, value]);
+  const named = headers.flatMap(([name, value]) => (canonicalName(name) === 'connection' ? value : []));
+  const hopByHop = hopByHopHeaders(named);
+  return headers.filter(([name]) => isKept(canonicalName(name), hopByHop)).map(([name, value]) => [name, value]);
+}
+
+function isKept(name: string, hopByHop: ReadonlySet<string>): boolean {
+  return !NOT_KEPT.has(name) && !hopByHop.has(name) && !name.startsWith('access-control-');
 }
 
 /** A paid answer is for who paid: no shared cache may keep it, whatever the resource says. */

@@ -1,4 +1,5 @@
-import { canonicalName, hopByHopHeaders, isPaymentHeader, SET_CREDENTIALS } from './header-rules.js';
+import { canonicalName, hopByHopHeaders } from '../../paywall/hop-by-hop-headers.js';
+import { isPaymentHeader, SET_CREDENTIALS } from './header-rules.js';
 
 /**
  * Speak for the host the client sees, which is the gateway and not the upstream; or to shared caches, which must not
@@ -23,17 +24,6 @@ export function createAnswerHeaders(
     if (SET_CREDENTIALS.has(canonical) && !passCredentials) return [];
     if (canonical === 'content-length' && !keepLength) return [];
     if (canonical === 'www-authenticate' && /^\s*payment\b/i.test(value)) return [];
-    if (canonical === 'cache-control') return [['cache-control', privateCacheControl(value)]];
     return [[name.toLowerCase(), value]];
   });
-}
-
-/** What was sold to one client is not for shared caches, whatever the upstream says. */
-function privateCacheControl(value: string): string {
-  const shared = /^(public|private|s-maxage|proxy-revalidate)\b/i;
-  const kept = value
-    .split(',')
-    .map((directive) => directive.trim())
-    .filter((directive) => directive !== '' && !shared.test(directive));
-  return kept.some((directive) => /^no-store$/i.test(directive)) ? kept.join(', ') : ['private', ...kept].join(', ');
 }

@@ -1,5 +1,6 @@
+import { canonicalName, hopByHopHeaders } from '../../paywall/hop-by-hop-headers.js';
 import type { ResourceRequest } from '../../paywall/paid-route.js';
-import { canonicalName, CREDENTIALS, hopByHopHeaders, isPaymentHeader } from './header-rules.js';
+import { CREDENTIALS, isPaymentHeader } from './header-rules.js';
 
 export interface UpstreamHeaderRules {
   /** Added to every request, in place of the client's; API keys of the upstream live here. */

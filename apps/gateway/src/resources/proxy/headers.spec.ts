@@ -131,14 +131,4 @@ describe('createAnswerHeaders', () => {
       ['content-length', '3'],
     ]);
   });
-
-  it.each([
-    ['public, max-age=60', 'private, max-age=60'],
-    ['s-maxage=60', 'private'],
-    ['no-store', 'no-store'],
-    ['private="x", no-cache', 'private, no-cache'],
-    ['', 'private'],
-  ])('makes Cache-Control "%s" into "%s"', (given, expected) => {
-    expect(kept(['Cache-Control', given])).toEqual([['cache-control', expected]]);
-  });
 });

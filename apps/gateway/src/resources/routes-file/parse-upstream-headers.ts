@@ -1,5 +1,5 @@
+import { canonicalName } from '../../paywall/hop-by-hop-headers.js';
 import { isReservedHeader } from '../proxy/create-upstream-headers.js';
-import { canonicalName } from '../proxy/header-rules.js';
 import { expandVariables, ExpansionError } from './expand-variables.js';
 import type { Place, Problem } from './place.js';
 

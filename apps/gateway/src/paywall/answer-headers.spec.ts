@@ -1,0 +1,30 @@
+import { keepHeaders, privateCacheControl } from './answer-headers.js';
+
+describe('privateCacheControl', () => {
+  it.each([
+    ['public, max-age=60', 'private'],
+    ['s-maxage=60', 'private'],
+    ['no-store', 'private, no-store'],
+    ['private="x", No-Store', 'private, no-store'],
+    ['private="x", no-cache', 'private'],
+    ['', 'private'],
+  ])('makes "%s" into "%s"', (given, expected) => {
+    expect(privateCacheControl([['Cache-Control', given]])).toBe(expected);
+  });
+});
+
+describe('keepHeaders', () => {
+  it('drops what speaks to the next hop, however it is spelled, and what the gateway alone says', () => {
+    const kept = keepHeaders([
+      ['Content-Type', 'text/plain'],
+      ['Connection', 'close, X-Hop'],
+      ['X_Hop', '1'],
+      ['Proxy-Authentication-Info', 'x'],
+      ['Transfer-Encoding', 'chunked'],
+      ['Date', 'x'],
+      ['X-Payment-Released', 'true'],
+      ['Access-Control-Allow-Origin', '*'],
+    ]);
+    expect(kept).toEqual([['Content-Type', 'text/plain']]);
+  });
+});
