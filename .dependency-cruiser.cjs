@@ -69,7 +69,7 @@ module.exports = {
       name: 'production-does-not-import-tests-or-devnet',
       comment: 'The devnet and the test harness are tools of this repository, not parts of the product.',
       severity: 'error',
-      from: { path: '^(apps|libs)', pathNot: ['\\.spec\\.ts$', '^libs/[^/]+/test/'] },
+      from: { path: '^(apps|libs)', pathNot: ['\\.spec\\.ts$', '^(apps|libs)/[^/]+/test/'] },
       to: { path: '^(devnet|test|bench)' },
     },
   ],

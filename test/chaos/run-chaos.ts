@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listPayments, type PaymentListing } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
-import type { RpcFault } from '../../apps/verifier/testing/rpc-stand-in.js';
+import type { RpcFault } from '../../apps/verifier/test/rpc-stand-in.js';
 import { mineTransfers } from '../../devnet/mine-transfers.js';
 import { createProof, readRequirement } from '../harness/pay.js';
 import { retryUntilPaid } from '../harness/retry.js';

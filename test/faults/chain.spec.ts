@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { changeResult, type RpcFault } from '../../apps/verifier/testing/rpc-stand-in.js';
+import { changeResult, type RpcFault } from '../../apps/verifier/test/rpc-stand-in.js';
 import { transferTokens } from '../../devnet/transfer-tokens.js';
 import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';

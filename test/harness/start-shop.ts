@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { startRpcStandIn, type RpcStandIn } from '../../apps/verifier/testing/rpc-stand-in.js';
+import { startRpcStandIn, type RpcStandIn } from '../../apps/verifier/test/rpc-stand-in.js';
 import { startChain, type ChainOptions, type Devnet } from '../../devnet/chain.js';
 import type { RedisServer } from '../../devnet/redis.js';
 import { startStack, type Stack } from '../../devnet/stack.js';

@@ -15,7 +15,7 @@ import { Redis } from 'ioredis';
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
-import { startRpcStandIn, type RpcStandIn } from '../testing/rpc-stand-in.js';
+import { startRpcStandIn, type RpcStandIn } from '../test/rpc-stand-in.js';
 import { startVerifier } from './start-verifier.js';
 
 describe('the verifier', () => {

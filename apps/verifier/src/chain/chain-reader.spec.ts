@@ -4,7 +4,7 @@ import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';
 import { mineTransfers } from '../../../../devnet/mine-transfers.js';
 import { transferTokens } from '../../../../devnet/transfer-tokens.js';
-import { changeResult, startRpcStandIn, type RpcFault, type RpcStandIn } from '../../testing/rpc-stand-in.js';
+import { changeResult, startRpcStandIn, type RpcFault, type RpcStandIn } from '../../test/rpc-stand-in.js';
 import type { EndedBatch } from './chain-observer.js';
 import { connectChain, type ChainOptions, type ConnectedChain } from './connect-chain.js';
 import type { Receipt } from './receipt.js';

@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto';
+
+import { hashRetryKey } from '@tollgate/ledger';
+import { proofMessage, type Hex } from '@tollgate/protocol';
+import { concatHex, encodeFunctionData, parseAbi } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+
+import { deployBatchPayer } from '../../../../devnet/deploy.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { encodeTransfer, sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
+
+const AUTHORIZE = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+]);
+const AUTHORIZATION_TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+const { parts, ask, createReferenceNow, createRequest, createVerifier, payer } = usePaymentVerifier();
+
+describe('verifying a payment with a hash lock', () => {
+  it('claims with the reference that opens it', async () => {
+    const reference = await createReferenceNow();
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
+    for (const policy of ['bound', 'transfer'] as const) {
+      const request = { ...createRequest(txHash, { reference }), owner: 'same-owner', fingerprint: 'same' };
+      expect(await createVerifier({ policy }).verify(request)).toMatchObject({ outcome: 'claimed', bound: true });
+    }
+  });
+
+  it.each(['transfer', 'bound'] as const)('refuses another reference, and none, under policy %s', async (policy) => {
+    const reference = await createReferenceNow();
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
+    const other = await createReferenceNow();
+    const refused = { outcome: 'refused', failure: 'lock_mismatch' };
+    expect(await ask(txHash, { rules: { policy }, request: { reference: other } })).toEqual(refused);
+    expect(await ask(txHash, { rules: { policy } })).toEqual(refused);
+    const signature = await privateKeyToAccount(payer().privateKey).signMessage({
+      message: proofMessage(other.text, txHash),
+    });
+    expect(await ask(txHash, { rules: { policy }, request: { reference: other, signature } })).toEqual(refused);
+  });
+
+  it('gives the answer again to who shows the reference again', async () => {
+    const reference = await createReferenceNow();
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
+    const request = { reference, fingerprint: 'one-resource' };
+    const first = await ask(txHash, { request });
+    if (first.outcome !== 'claimed') throw new Error(first.outcome);
+    await parts().ledger.commit(first.lease, { status: 200, headers: [], body: Buffer.from('answer') });
+    expect(await ask(txHash, { request })).toMatchObject({ outcome: 'answered', id: first.lease.id });
+    expect(await ask(txHash, { request: { reference } })).toEqual({ outcome: 'conflict' });
+    const found = { chainId: 1328, txHash, fingerprint: 'one-resource', retryKey: hashRetryKey(reference.text) };
+    expect(await parts().ledger.find(found)).toMatchObject({ outcome: 'answered' });
+  });
+
+  it('honours the price that was given out', async () => {
+    const reference = await createReferenceNow({ priceBaseUnits: '600' });
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: 600n, lockReference: reference.text });
+    expect(await ask(txHash, { request: { reference } })).toMatchObject({ outcome: 'claimed', bound: true });
+  });
+
+  it('does not take a lower price than the one given out', async () => {
+    const reference = await createReferenceNow({ priceBaseUnits: '3000' });
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
+    expect(await ask(txHash, { request: { reference } })).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
+  });
+
+  it('finds each lock of a batch by its transfer', async () => {
+    const [one, two] = [await createReferenceNow(), await createReferenceNow()];
+    const txHash = await parts().wallet.pay([
+      { amountBaseUnits: PRICE, lockReference: one.text },
+      { amountBaseUnits: PRICE, lockReference: two.text },
+      { amountBaseUnits: PRICE },
+    ]);
+    const [second, first, bare] = [
+      await ask(txHash, { request: { reference: two } }),
+      await ask(txHash, { request: { reference: one } }),
+      await ask(txHash),
+    ];
+    expect(second).toMatchObject({ outcome: 'claimed', bound: true, lease: { id: { logIndex: 1 } } });
+    expect(first).toMatchObject({ outcome: 'claimed', bound: true, lease: { id: { logIndex: 0 } } });
+    expect(bare).toMatchObject({ outcome: 'claimed', bound: false, lease: { id: { logIndex: 2 } } });
+  });
+
+  it('ignores trailing bytes that are no lock', async () => {
+    const data = concatHex([encodeTransfer(parts().devnet, { amountBaseUnits: PRICE }), `0x${'62735f'.repeat(12)}`]);
+    const txHash = await sendTransaction(parts().devnet, { to: parts().devnet.asset, data });
+    expect(await ask(txHash)).toMatchObject({ outcome: 'claimed', bound: false });
+  });
+
+  it('is not looked at under policy receipt', async () => {
+    const reference = await createReferenceNow();
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: 1n, lockReference: reference.text });
+    expect(await ask(txHash, { rules: { policy: 'receipt' } })).toMatchObject({
+      outcome: 'claimed',
+      bound: false,
+      payer: payer().address.toLowerCase(),
+      lease: { id: { kind: 'transaction', chainId: 1328, txHash } },
+    });
+  });
+});
+
+describe('verifying a payment with a signature', () => {
+  const sign = (privateKey: Hex, reference: string, txHash: Hex) =>
+    privateKeyToAccount(privateKey).signMessage({ message: proofMessage(reference, txHash) });
+
+  it("binds by the payer's (EIP-191)", async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    const reference = await createReferenceNow();
+    const signature = await sign(payer().privateKey, reference.text, txHash);
+    const verdict = await ask(txHash, { rules: { policy: 'bound' }, request: { reference, signature } });
+    expect(verdict).toMatchObject({ outcome: 'claimed', bound: true });
+  });
+
+  it.each(['transfer', 'bound'] as const)("refuses a stranger's, or one over something else (%s)", async (policy) => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    const reference = await createReferenceNow();
+    const invalid: Hex[] = [
+      await sign(parts().devnet.accounts[2]!.privateKey, reference.text, txHash),
+      await sign(payer().privateKey, 'chain-1-other', txHash),
+      await sign(payer().privateKey, reference.text, `0x${'11'.repeat(32)}`),
+      `0x${'00'.repeat(65)}`,
+      '0x1234',
+    ];
+    for (const signature of invalid) {
+      const verdict = await ask(txHash, { rules: { policy }, request: { reference, signature } });
+      expect(verdict).toEqual({ outcome: 'refused', failure: 'signature_invalid' });
+    }
+  });
+
+  it('binds by the one of a contract wallet (EIP-1271)', async () => {
+    const txHash = await parts().wallet.pay([{ amountBaseUnits: PRICE }]);
+    const reference = await createReferenceNow();
+    const signature = await sign(payer().privateKey, reference.text, txHash);
+    const wrong = await sign(parts().devnet.accounts[2]!.privateKey, reference.text, txHash);
+    const rules = { policy: 'bound' } as const;
+    expect(await ask(txHash, { rules, request: { reference, signature: wrong } })).toEqual({
+      outcome: 'refused',
+      failure: 'signature_invalid',
+    });
+    expect(await ask(txHash, { rules, request: { reference, signature } })).toMatchObject({
+      outcome: 'claimed',
+      bound: true,
+      payer: parts().wallet.address.toLowerCase(),
+    });
+  });
+
+  // Prevents: a payer's contract that fails by design passes for a failing RPC server, and drives everybody off it.
+  it.each([
+    ['stops at an invalid instruction', '0xfe'],
+    ['runs for ever', '0x5b600056'],
+    ['says more than anybody reads', '0x62ffffff6000f3'],
+  ])('takes a contract that %s for a no, in one round trip', async (_, code) => {
+    const broken = await deployBatchPayer(parts().devnet);
+    const txHash = await broken.pay([{ amountBaseUnits: PRICE }]);
+    await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [broken.address, code]);
+    const request = { reference: await createReferenceNow(), signature: `0x${'22'.repeat(64)}1b` } as const;
+    parts().rpc.requests.length = 0;
+    expect(await ask(txHash, { request })).toEqual({ outcome: 'refused', failure: 'signature_invalid' });
+    expect(parts().rpc.requests.filter((methods) => methods.includes('eth_call'))).toHaveLength(1);
+  });
+
+  it('takes a contract that reverts for a no, and trouble of the chain for none', async () => {
+    const txHash = await parts().wallet.pay([{ amountBaseUnits: PRICE }]);
+    const reference = await createReferenceNow();
+    const request = { reference, signature: `0x${'22'.repeat(64)}1b` } as const;
+    const answerCall = (error: { code: number; message: string }) =>
+      parts().rpc.fail({
+        kind: 'rewrite',
+        rewrite: (answers) => answers.map((one) => (one.method === 'eth_call' ? { id: one.id, error } : one)),
+      });
+    answerCall({ code: 3, message: 'execution reverted' });
+    expect(await ask(txHash, { request })).toEqual({ outcome: 'refused', failure: 'signature_invalid' });
+    answerCall({ code: -32005, message: 'limit exceeded' });
+    expect(await ask(txHash, { request })).toEqual({ outcome: 'unavailable', reason: 'rpc_error' });
+  });
+});
+
+describe('verifying a payment with an EIP-3009 authorization', () => {
+  it('keys the transfer by the authorization that caused it', async () => {
+    const account = privateKeyToAccount(parts().devnet.accounts[1]!.privateKey);
+    const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
+    const message = {
+      from: account.address,
+      to: parts().devnet.payTo,
+      value: PRICE,
+      validAfter: 0n,
+      validBefore: 10_000_000_000n,
+      nonce,
+    };
+    const signature = await account.signTypedData({
+      domain: { name: 'USDC', version: '2', chainId: 1328, verifyingContract: parts().devnet.asset },
+      types: AUTHORIZATION_TYPES,
+      primaryType: 'TransferWithAuthorization',
+      message,
+    });
+    const { from, to, value, validAfter, validBefore } = message;
+    const data = encodeFunctionData({
+      abi: AUTHORIZE,
+      functionName: 'transferWithAuthorization',
+      args: [from, to, value, validAfter, validBefore, nonce, signature],
+    });
+    const txHash = await sendTransaction(parts().devnet, { to: parts().devnet.asset, data });
+
+    expect(await ask(txHash)).toMatchObject({
+      outcome: 'claimed',
+      payer: from.toLowerCase(),
+      lease: {
+        id: {
+          kind: 'authorization',
+          chainId: 1328,
+          asset: parts().devnet.asset.toLowerCase(),
+          from: from.toLowerCase(),
+          nonce,
+        },
+      },
+    });
+  });
+});
