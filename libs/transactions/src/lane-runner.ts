@@ -158,6 +158,7 @@ export class LaneRunner implements JobQueue {
     }
     if (work !== this.#work) return;
     const wasNewcomer = this.#line.leave(jobId, outcome);
+    if (outcome === 'ended') this.#line.joinLocked();
     if (outcome === 'lane_full') this.#room = 0;
     else if (wasNewcomer && outcome !== 'in_flight') this.#room++;
   }

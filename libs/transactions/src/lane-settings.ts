@@ -32,7 +32,7 @@ const GWEI = 1_000_000_000n;
 
 export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   maxInFlight: 64,
-  jobsAtOnce: 32,
+  jobsAtOnce: 64,
   confirmations: 1,
   pollMs: 500,
   reconcileMs: 10_000,
