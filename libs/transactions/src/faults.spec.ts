@@ -37,6 +37,8 @@ describe('a lane on a chain that fails', () => {
     await fixture.rpc('anvil_dropAllTransactions');
   });
 
+  const countSends = () => JSON.stringify(proxy.calls).split('eth_sendRawTransaction').length - 1;
+
   const submitMany = (count: number) => Promise.all(Array.from({ length: count }, () => fixture.submit()));
 
   const expectEachOnce = async (jobIds: readonly string[]) => {
@@ -111,9 +113,8 @@ describe('a lane on a chain that fails', () => {
     await fixture.waitForState(jobId, 'BROADCAST');
     await fixture.rpc('anvil_setNextBlockBaseFeePerGas', [hex(50n * GWEI)]);
     await fixture.rpc('evm_mine');
-    const sends = () => JSON.stringify(proxy.calls).split('eth_sendRawTransaction').length - 1;
-    const before = sends();
-    await waitFor('the same bytes some more', () => sends() >= before + 3);
+    const before = countSends();
+    await waitFor('the same bytes some more', () => countSends() >= before + 3);
     // The node threw it out of its pool when it was too cheap for a block, and is offered it again.
     await waitFor('lower fees and the end', async () => {
       await fixture.rpc('anvil_setNextBlockBaseFeePerGas', [hex(GWEI / 10n)]);
@@ -128,13 +129,17 @@ describe('a lane on a chain that fails', () => {
   it('pauses when the wallet is empty, keeps the nonces, and goes on when it is refilled', async () => {
     await fixture.setBalance(0n);
     const jobIds = await submitMany(3);
-    fixture.startRunner();
-    await waitFor('the pause', async () => (await fixture.journal.readLane(fixture.lane)).paused !== null);
-    expect((await fixture.journal.readLane(fixture.lane)).paused!.code).toBe('INSUFFICIENT_FUNDS');
-    await fixture.setBalance(10n ** 19n);
-    await fixture.waitForEnds(jobIds);
+    fixture.startRunner({}, { rpcUrls: [proxy.rpcUrl] });
+    const readLane = () => fixture.journal.readLane(fixture.lane);
+    await waitFor('the pause', async () => (await readLane()).paused?.code === 'INSUFFICIENT_FUNDS');
+    const { nextNonce } = await readLane();
     const later = await fixture.submit();
-    await fixture.waitForState(later, 'FINAL');
+    const before = countSends();
+    await waitFor('the same bytes some more', () => countSends() >= before + 5);
+    expect((await readLane()).nextNonce).toBe(nextNonce);
+
+    await fixture.setBalance(10n ** 19n);
+    await fixture.waitForEnds([...jobIds, later]);
     expect((await fixture.journal.readLane(fixture.lane)).paused).toBeNull();
     await expectEachOnce([...jobIds, later]);
   });
@@ -155,11 +160,12 @@ describe('a lane on a chain that fails', () => {
     const jobId = await fixture.submit();
     fixture.startRunner({ confirmations: 4 });
     const before = (await fixture.waitForState(jobId, 'MINED')).steps[0]!;
+    await fixture.rpc('evm_setAutomine', [false]);
     await fixture.rpc('anvil_reorg', [1, []]);
-    await waitFor('another block', async () => {
-      const { mined } = (await fixture.readJob(jobId)).steps[0]!;
-      return mined !== null && mined.blockHash !== before.mined!.blockHash;
-    });
+    await fixture.waitForState(jobId, 'BROADCAST');
+    await fixture.rpc('anvil_mine', ['0x1']);
+    const again = (await fixture.waitForState(jobId, 'MINED')).steps[0]!;
+    expect(again.mined!.blockHash).not.toBe(before.mined!.blockHash);
     await fixture.rpc('anvil_mine', ['0x4']);
     const after = (await fixture.waitForState(jobId, 'FINAL')).steps[0]!;
     expect(after.mined!.hash).toBe(before.mined!.hash);
