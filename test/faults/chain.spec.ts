@@ -126,7 +126,8 @@ describe('when the RPC server', () => {
       '1',
     ]);
     shop.rpc.fail(undefined);
-    expect(await outcomeOf(redeem(createProof(txHash)))).toEqual([200, null]);
+    // On a busy machine the gateway may have asked twice, and the second question holds the payment for a moment.
+    await retryUntilPaid(() => redeem(createProof(txHash)), [409]);
   });
 
   function otherReceipt(receipt: { transactionHash: string }): object {
