@@ -38,6 +38,7 @@ export function explainUnpaid(error: unknown): AgentKitError {
     cause: error,
     details: { paymentError: error.code },
     ...(code === 'PAYMENT_FAILED' && { suggestion }),
+    ...(error.code === 'over_limit' && { suggestion: 'Allow more for it, or leave it; nothing was paid.' }),
   });
 }
 

@@ -41,7 +41,9 @@ export async function createPlan(
   assertPolicy(draftOfOperation, listSpending(draft, context.tokens.native), policy, limits);
   const gasOfSteps = await simulateSteps(client, account, await settleApprovals(client, account, draft.steps));
   const gas = gasOfSteps?.reduce((sum, used) => sum + used, 0n);
-  const gasEstimate = gas === undefined ? null : { gas, feeWei: gas * readPrice(await readFees(context)) };
+  // The paying client makes a payment's transfer, and finds out itself what it costs.
+  const gasEstimate =
+    gas === undefined || draft.payment ? null : { gas, feeWei: gas * readPrice(await readFees(context)) };
   assertCanPay(draft, balance, gasEstimate?.feeWei ?? 0n, registry.native.symbol);
   const warning = `only ${formatEther(balance)} ${registry.native.symbol} are left for gas`;
   const plan = {
