@@ -14,7 +14,9 @@ const NUMBER_SLOTS = new Set(['tokenId', 'positionId', 'leverage']);
 const ADDRESS_SLOTS = new Set(['to', 'spender', 'contractAddress']);
 
 // Verbs that answers use too: "use USDC", "I'll go with 2".
-const ANSWERING_VERBS = new Set(['use', 'get', 'go', 'show', 'swap']);
+const ANSWERING_VERBS = new Set(['use', 'get', 'go', 'show']);
+// "Make it 2", "buy WSEI" answer a question about a swap; anywhere else they ask for one.
+const SWAPS = new Set(['swap', 'getSwapQuote']);
 
 const createSlots = (): Slots => ({ input: {}, shares: {}, problems: [] });
 
@@ -51,7 +53,8 @@ export function answerSlot(text: string, intent: Intent, slot: string): Intent |
   const atoms = readAtoms(tokenize(text));
   const verbs = atoms.filter(({ kind }) => kind === 'verb');
   const features = readFeatures(atoms);
-  if (verbs.some(({ id, form }) => !ANSWERING_VERBS.has(id) || form === 'past')) return null;
+  const isAnswering = (id: string) => ANSWERING_VERBS.has(id) || (id === 'swap' && SWAPS.has(intent.operation));
+  if (verbs.some(({ id, form }) => !isAnswering(id) || form === 'past')) return null;
   if (
     atoms.some(({ kind, id }) => kind === 'act' && id !== 'question') ||
     features.has('#howMuch') ||

@@ -47,6 +47,14 @@ describe('a conversation', () => {
     },
   );
 
+  it('takes a swap for a request of its own, and not for the amount of what is sent', async () => {
+    const chat = startChat();
+    await chat.say('send 1 USDC');
+    expect(await chat.say('swap 3 USDC')).toContain('Which token do you want to get?');
+    await chat.say('WSEI');
+    expect(chat.calls).toEqual(['swap amount=3 fromToken=USDC toToken=WSEI']);
+  });
+
   it('drops a question for a new request', async () => {
     const chat = startChat();
     await chat.say('stake');
