@@ -1,30 +1,25 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { FAILURE, finishSample, sampleLane, sampleRequest, submitSample } from '../test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../test/start-journal.js';
 import type { JobRecord, LaneId } from './job.js';
 import { Journal } from './journal.js';
 import { hashIdempotencyKey, idempotencyKey } from './keys.js';
 import type { ListJobsRequest } from './transition.js';
 
 describe('accepting, listing and forgetting jobs', () => {
-  let server: RedisServer;
+  let started: StartedJournal;
   let redis: Redis;
   let journal: Journal;
   let lane: LaneId;
   let token: number;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
-    redis = new Redis(server.url);
-    journal = new Journal({ redis });
-    await journal.open();
+    started = await startJournal();
+    ({ redis, journal } = started);
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   const adopt = async (): Promise<LaneId> => {
     const created = sampleLane();

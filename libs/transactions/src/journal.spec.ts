@@ -1,6 +1,5 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import {
   FAILURE,
   mineSample,
@@ -12,28 +11,24 @@ import {
   sampleStep,
   submitSample,
 } from '../test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../test/start-journal.js';
 import type { LaneId } from './job.js';
-import { Journal } from './journal.js';
+import type { Journal } from './journal.js';
 import { jobKey } from './keys.js';
 
 describe('the journal of jobs', () => {
-  let server: RedisServer;
+  let started: StartedJournal;
   let redis: Redis;
   let journal: Journal;
   let lane: LaneId;
   let token: number;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
-    redis = new Redis(server.url);
-    journal = new Journal({ redis });
-    await journal.open();
+    started = await startJournal();
+    ({ redis, journal } = started);
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   beforeEach(async () => {
     lane = sampleLane();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import type { RedisServer } from '../../../devnet/redis.js';
 import {
   FAILURE,
   finishSample,
@@ -15,6 +15,7 @@ import {
   sampleRequest,
   submitSample,
 } from '../test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../test/start-journal.js';
 import type { LaneId } from './job.js';
 import { Journal } from './journal.js';
 import { laneKey } from './keys.js';
@@ -22,22 +23,18 @@ import { holdLane } from './lane-lease.js';
 import type { StepWrite } from './transition.js';
 
 describe('a lane', () => {
+  let started: StartedJournal;
   let server: RedisServer;
   let redis: Redis;
   let journal: Journal;
   let lane: LaneId;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
-    redis = new Redis(server.url);
-    journal = new Journal({ redis });
-    await journal.open();
+    started = await startJournal();
+    ({ server, redis, journal } = started);
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   beforeEach(async () => {
     lane = sampleLane();

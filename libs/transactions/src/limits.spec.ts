@@ -1,33 +1,28 @@
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { FAILURE, finishSample, mineSample, planSample, sampleLane, submitSample } from '../test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../test/start-journal.js';
 import type { LaneId } from './job.js';
-import { Journal } from './journal.js';
+import type { Journal } from './journal.js';
 import type { StepWrite } from './transition.js';
 
 const USDC = `0x${'aa'.repeat(20)}` as const;
 const ROUTER = `0x${'bb'.repeat(20)}` as const;
 
 describe('what a wallet spends and allows', () => {
-  let server: RedisServer;
+  let started: StartedJournal;
   let redis: Redis;
   let journal: Journal;
   let lane: LaneId;
   let token: number;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
-    redis = new Redis(server.url);
-    journal = new Journal({ redis });
-    await journal.open();
+    started = await startJournal();
+    ({ redis, journal } = started);
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   beforeEach(async () => {
     lane = sampleLane();

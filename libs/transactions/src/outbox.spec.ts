@@ -1,31 +1,26 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { FAILURE, finishSample, sampleLane, submitSample } from '../test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../test/start-journal.js';
 import type { LaneId } from './job.js';
 import type { JobEvent } from './job-event.js';
-import { Journal } from './journal.js';
+import type { Journal } from './journal.js';
 import { eventsKey } from './keys.js';
 import { readEventId } from './outbox.js';
 
 describe('the outbox', () => {
-  let server: RedisServer;
+  let started: StartedJournal;
   let redis: Redis;
   let journal: Journal;
   let lane: LaneId;
   let token: number;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
-    redis = new Redis(server.url);
-    journal = new Journal({ redis, eventsKept: 2 });
-    await journal.open();
+    started = await startJournal({ eventsKept: 2 });
+    ({ redis, journal } = started);
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   beforeEach(async () => {
     lane = sampleLane();

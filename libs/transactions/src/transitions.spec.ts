@@ -1,6 +1,3 @@
-import { Redis } from 'ioredis';
-
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import {
   FAILURE,
   planSample,
@@ -10,8 +7,9 @@ import {
   sampleStep,
   submitSample,
 } from '../test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../test/start-journal.js';
 import { isFinal, type JobState, type LaneId } from './job.js';
-import { Journal } from './journal.js';
+import type { Journal } from './journal.js';
 import type { StepWrite } from './transition.js';
 
 const BLOCK = sampleHash();
@@ -39,23 +37,17 @@ const STAGES: readonly Stage[] = [
 ];
 
 describe('every transition from every state', () => {
-  let server: RedisServer;
-  let redis: Redis;
+  let started: StartedJournal;
   let journal: Journal;
   let lane: LaneId;
   let token: number;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
-    redis = new Redis(server.url);
-    journal = new Journal({ redis });
-    await journal.open();
+    started = await startJournal();
+    ({ journal } = started);
   });
 
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => started.stop());
 
   beforeEach(async () => {
     lane = sampleLane();

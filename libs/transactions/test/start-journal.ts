@@ -1,0 +1,24 @@
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { Journal, type JournalOptions } from '../src/journal.js';
+
+export interface StartedJournal {
+  readonly server: RedisServer;
+  readonly redis: Redis;
+  readonly journal: Journal;
+  stop(): Promise<void>;
+}
+
+/** An open journal on a Redis server of its own, which keeps nothing over a crash. */
+export async function startJournal(options: Omit<JournalOptions, 'redis'> = {}): Promise<StartedJournal> {
+  const server = await startRedis({ appendfsync: 'no' });
+  const redis = new Redis(server.url);
+  const journal = new Journal({ ...options, redis });
+  await journal.open();
+  const stop = async (): Promise<void> => {
+    redis.disconnect();
+    await server.stop();
+  };
+  return { server, redis, journal, stop };
+}
