@@ -20,14 +20,14 @@ module.exports = {
       comment: 'The paying client is published: it may not reach into the services.',
       severity: 'error',
       from: { path: '^libs/client/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(apps|devnet|test|libs/(common|ledger|transactions))' },
+      to: { path: '^(apps|devnet|test|libs/(common|ledger|transactions|agent-jobs))' },
     },
     {
       name: 'agent-kit-stands-on-client-and-protocol',
       comment: 'The agent kit is published: it may not reach into the services, and needs no framework of theirs.',
       severity: 'error',
       from: { path: '^libs/agent-kit/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: ['^(apps|devnet|test|libs/(common|ledger|transactions))', 'node_modules/@nestjs/'] },
+      to: { path: ['^(apps|devnet|test|libs/(common|ledger|transactions|agent-jobs))', 'node_modules/@nestjs/'] },
     },
     {
       name: 'only-signing-files-see-private-keys',
@@ -41,7 +41,7 @@ module.exports = {
       comment: 'The ledger is used by any process; Nest wiring belongs to the applications.',
       severity: 'error',
       from: { path: '^libs/ledger/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: ['^(apps|devnet|test|libs/(common|client|transactions))', 'node_modules/@nestjs/'] },
+      to: { path: ['^(apps|devnet|test|libs/(common|client|transactions|agent-jobs))', 'node_modules/@nestjs/'] },
     },
     {
       name: 'transactions-has-no-framework',
@@ -49,7 +49,15 @@ module.exports = {
         'The journal of jobs is used by any process; what a job does, and the wiring, belong to the applications.',
       severity: 'error',
       from: { path: '^libs/transactions/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: ['^(apps|devnet|test|libs/(common|client|agent-kit|ledger))', 'node_modules/@nestjs/'] },
+      to: { path: ['^(apps|devnet|test|libs/(common|client|agent-kit|ledger|agent-jobs))', 'node_modules/@nestjs/'] },
+    },
+    {
+      name: 'agent-jobs-knows-no-operation',
+      comment:
+        'What gateway, worker and commands share about jobs; what an operation does is known to the worker alone.',
+      severity: 'error',
+      from: { path: '^libs/agent-jobs/src', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(apps|devnet|test|libs/(client|agent-kit|ledger))' },
     },
     {
       name: 'libs-do-not-import-apps',

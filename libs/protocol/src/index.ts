@@ -1,3 +1,33 @@
+export {
+  AGENT_OPERATIONS,
+  EVENT_TYPES,
+  FINAL_STATES,
+  JOB_STATES,
+  OPEN_STATES,
+  type AgentAmountView,
+  type AgentAnswerView,
+  type AgentAttemptView,
+  type AgentJobEvent,
+  type AgentJobPage,
+  type AgentJobRequest,
+  type AgentJobView,
+  type AgentOperation,
+  type AgentPlanView,
+  type AgentStepView,
+  type FinalState,
+  type JobEventType,
+  type JobFailure,
+  type JobState,
+  type OpenState,
+} from './agent-job.js';
+export {
+  AGENT_JOB_MESSAGE_VERSION,
+  AGENT_JOBS_QUEUE,
+  AGENT_QUEUE_PREFIX,
+  agentJobSigningText,
+  type AgentJobMessage,
+} from './agent-job-message.js';
+export { canonicalJson } from './canonical-json.js';
 export { createChallenge, parseChallenge, type PaymentChallenge } from './challenge.js';
 export {
   appendHashLock,

@@ -276,7 +276,12 @@ describe('a lane on a chain that fails', () => {
       fixture.submit({ receivers: [USDC_ADDRESS] }),
       fixture.submit({ receivers: [USDC_ADDRESS], data: '0xdeadbeef' }),
     ]);
-    fixture.startRunner({}, { readFailure: (job) => Promise.resolve(job.id === read ? failure : null) });
+    fixture.startRunner(
+      {},
+      {
+        judgeStep: (job) => Promise.resolve(job.id === read ? { outcome: 'failed', failure } : { outcome: 'done' }),
+      },
+    );
     expect((await fixture.waitForState(plain, 'REVERTED')).failure!.code).toBe('TRANSACTION_REVERTED');
     expect((await fixture.waitForState(read, 'REVERTED')).failure).toEqual(failure);
     const events = (await fixture.readEvents()).filter(({ type }) => type === 'transactionFailed');

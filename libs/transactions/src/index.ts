@@ -31,15 +31,16 @@ export type { CrashPoint } from './crash-point.js';
 export { createKeySigner } from './create-key-signer.js';
 export { DEFAULT_LANE_SETTINGS } from './lane-settings.js';
 export type { LaneSettings } from './lane-settings.js';
-export { PlanFailure } from './ports.js';
+export { PlanFailure, WalletEmptyError } from './ports.js';
 export type {
   JobPlan,
   JobPlanner,
   JobQueue,
+  JudgeStep,
   LaneSigner,
-  ReadFailure,
   ReceiptLog,
   StepReceipt,
+  StepVerdict,
   TransactionToSign,
 } from './ports.js';
 export { reconcileLane, startReconciling } from './reconcile.js';

@@ -1,16 +1,9 @@
-import type { Hex } from '@tollgate/protocol';
+import { EVENT_TYPES, type Hex, type JobEventType } from '@tollgate/protocol';
 
 import type { JobFailure, JobState, LaneId } from './job.js';
 
-export const EVENT_TYPES = [
-  'transactionSubmitted',
-  'transactionConfirmed',
-  'transactionFailed',
-  'jobCompleted',
-  'jobNeedsOperator',
-] as const;
-
-export type JobEventType = (typeof EVENT_TYPES)[number];
+export { EVENT_TYPES };
+export type { JobEventType };
 
 /**
  * Something a job reports. Consumers get each at least once, always under the same id. Every final state is reported

@@ -1,4 +1,13 @@
-import type { Hex } from '@tollgate/protocol';
+import {
+  FINAL_STATES,
+  JOB_STATES,
+  OPEN_STATES,
+  type FinalState,
+  type Hex,
+  type JobFailure,
+  type JobState,
+  type OpenState,
+} from '@tollgate/protocol';
 
 /** One wallet on one chain. The address is lower case. */
 export interface LaneId {
@@ -6,26 +15,11 @@ export interface LaneId {
   address: Hex;
 }
 
-/** States that a job passes through: the state of its current step. */
-export const OPEN_STATES = ['AWAITING_APPROVAL', 'PLANNED', 'RESERVED', 'SIGNED', 'BROADCAST', 'MINED'] as const;
-/** States that a job never leaves. */
-export const FINAL_STATES = ['FINAL', 'REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'] as const;
-/** NEEDS_OPERATOR is neither: nothing moves the job on but a person, who resumes or abandons it. */
-export const JOB_STATES = [...OPEN_STATES, ...FINAL_STATES, 'NEEDS_OPERATOR'] as const;
-
-export type OpenState = (typeof OPEN_STATES)[number];
-export type FinalState = (typeof FINAL_STATES)[number];
-export type JobState = (typeof JOB_STATES)[number];
+export { FINAL_STATES, JOB_STATES, OPEN_STATES };
+export type { FinalState, JobFailure, JobState, OpenState };
 
 export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue | undefined };
-
-/** Why a job ended otherwise than it should, for its owner. */
-export interface JobFailure {
-  code: string;
-  message: string;
-  suggestion: string;
-}
 
 /** A condition that can be read from the chain, as data: where it holds, the step has nothing left to do. */
 export interface AllowanceHolds {

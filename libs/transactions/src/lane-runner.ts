@@ -10,7 +10,7 @@ import { holdLane, type HeldLane } from './lane-lease.js';
 import { DEFAULT_LANE_SETTINGS, type LaneSettings } from './lane-settings.js';
 import { LeaseLostError, type LaneWork } from './lane-work.js';
 import { pause } from './pause.js';
-import type { JobPlanner, JobQueue, LaneSigner, ReadFailure } from './ports.js';
+import type { JobPlanner, JobQueue, LaneSigner, JudgeStep } from './ports.js';
 import { reconcileLane } from './reconcile.js';
 import type { Chain } from './rpc/chain.js';
 import { tendLane } from './tend-lane.js';
@@ -20,10 +20,15 @@ export interface LaneRunnerOptions {
   chain: Chain;
   signer: LaneSigner;
   planner: JobPlanner;
-  readFailure: ReadFailure;
+  judgeStep: JudgeStep;
   /** Names this process among all that ever ran. */
   owner: string;
   settings?: Partial<LaneSettings>;
+  /**
+   * Runs beside the lane while this process holds it: takes its wake-ups, hands its events on. `signal` tells when the lane
+   * is given back or lost; the lane is not given back before this resolves.
+   */
+  attend?: (held: { lane: LaneId; token: number; signal: AbortSignal }) => Promise<void>;
   /** What went wrong and is tried again: Redis or the chain not answering, a planner that throws. */
   onTrouble: (error: unknown) => void;
 }
@@ -84,13 +89,16 @@ export class LaneRunner implements JobQueue {
   }
 
   async #hold(held: HeldLane, over: AbortSignal): Promise<void> {
-    const { journal, chain, signer, planner, readFailure, onTrouble } = this.#options;
+    const { journal, chain, signer, planner, judgeStep, onTrouble } = this.#options;
     const settings = this.#settings;
     const watch = new FlightWatch();
-    const work: LaneWork = { journal, chain, lease: held, signer, planner, readFailure, settings, watch };
+    const work: LaneWork = { journal, chain, lease: held, signer, planner, judgeStep, settings, watch };
     this.#work = work;
     this.#line.clear();
     this.#room = 0;
+    const leaving = new AbortController();
+    const signal = AbortSignal.any([over, leaving.signal]);
+    const attending = this.#options.attend?.({ lane: this.lane, token: held.token, signal }).catch(onTrouble);
     try {
       let reconciledAtMs = -Infinity;
       while (!over.aborted) {
@@ -105,7 +113,9 @@ export class LaneRunner implements JobQueue {
     } finally {
       this.#work = null;
       this.#line.clear();
+      leaving.abort();
       await this.#settle();
+      await attending;
       await held.release().catch(onTrouble);
     }
   }

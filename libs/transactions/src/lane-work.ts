@@ -2,7 +2,7 @@ import type { FlightWatch } from './flight-watch.js';
 import type { JobRecord, StepRecord } from './job.js';
 import type { Journal } from './journal.js';
 import type { LaneSettings } from './lane-settings.js';
-import type { JobPlanner, LaneSigner, ReadFailure } from './ports.js';
+import type { JobPlanner, LaneSigner, JudgeStep } from './ports.js';
 import type { Chain } from './rpc/chain.js';
 import type { LaneLease, StepWrite } from './transition.js';
 
@@ -13,7 +13,7 @@ export interface LaneWork {
   lease: Pick<LaneLease, 'lane' | 'token'>;
   signer: LaneSigner;
   planner: JobPlanner;
-  readFailure: ReadFailure;
+  judgeStep: JudgeStep;
   settings: LaneSettings;
   watch: FlightWatch;
 }

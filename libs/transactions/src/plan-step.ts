@@ -42,7 +42,7 @@ export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutc
 
 async function askPlanner(work: LaneWork, job: JobRecord): Promise<JobPlan | PlanFailure> {
   try {
-    return await work.planner.plan(job, { stepIndex: job.stepIndex });
+    return await work.planner.plan(job, { stepIndex: job.stepIndex, token: work.lease.token });
   } catch (error) {
     if (error instanceof PlanFailure) return error;
     throw error;

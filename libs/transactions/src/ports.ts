@@ -22,9 +22,10 @@ export interface JobPlan {
 export interface JobPlanner {
   /**
    * Called again before each step is signed, so quotes and deadlines are fresh.
-   * @throws PlanFailure when the job cannot be done; anything else that is thrown means "ask again later"
+   * @param context `token` is the lane's lease, for writing details of the job.
+   * @throws PlanFailure when the job cannot be done; WalletEmptyError; anything else means "ask again later"
    */
-  plan(job: JobRecord, context: { stepIndex: number }): Promise<JobPlan>;
+  plan(job: JobRecord, context: { stepIndex: number; token: number }): Promise<JobPlan>;
   /** The steps that take back what a job that will not succeed has left behind; they are carried out before it ends. */
   undo?(job: JobRecord): Promise<readonly PlannedStep[]>;
 }
@@ -39,6 +40,11 @@ export class PlanFailure extends Error {
   ) {
     super(failure.message, options);
   }
+}
+
+/** The wallet cannot pay for gas: its lane waits until there is more in it, and no job fails. */
+export class WalletEmptyError extends Error {
+  override readonly name = 'WalletEmptyError';
 }
 
 /** All of an EIP-1559 transaction that is signed. Fees are wei per gas. */
@@ -77,10 +83,21 @@ export interface StepReceipt {
 }
 
 /**
- * Tells whether a mined step failed: it was reverted, or reports a failure in its logs. Null: it did what it should; a
- * reverted step fails all the same. What it throws means "ask again later".
+ * What a mined step came to. `later`: not known yet, it is asked again at the next look. `needs_operator`: the
+ * transaction did what it should, and what was to follow from it did not.
  */
-export type ReadFailure = (job: JobRecord, step: StepRecord, receipt: StepReceipt) => Promise<JobFailure | null>;
+export type StepVerdict = { outcome: 'done' | 'later' } | { outcome: 'failed' | 'needs_operator'; failure: JobFailure };
+
+/**
+ * Judges a step whose transaction is mined deep enough; a reverted one fails whatever is said here. Must answer soon, since
+ * the whole lane waits: what takes long is begun, and `later` is the answer meanwhile. What it throws means `later` too.
+ */
+export type JudgeStep = (
+  job: JobRecord,
+  step: StepRecord,
+  receipt: StepReceipt,
+  context: { token: number },
+) => Promise<StepVerdict>;
 
 /** Where a job's wake-up goes: a message queue between processes, or a runner of this one. Waking twice does no harm. */
 export interface JobQueue {

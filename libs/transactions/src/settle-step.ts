@@ -3,7 +3,7 @@ import { crashPoint } from './crash-point.js';
 import { flightName } from './flight-watch.js';
 import type { JobFailure, JobRecord, StepRecord } from './job.js';
 import { assertLease, writeFor, type LaneWork } from './lane-work.js';
-import type { StepReceipt } from './ports.js';
+import type { StepReceipt, StepVerdict } from './ports.js';
 import type { Head } from './rpc/chain.js';
 import type { Transition } from './transition.js';
 
@@ -56,28 +56,39 @@ export async function putBackStep(
 async function endStep(
   work: LaneWork,
   { job, step, receipt }: { job: JobRecord; step: StepRecord; receipt: StepReceipt },
-): Promise<Transition> {
+): Promise<Transition | 'later'> {
   const write = { ...writeFor(work, job), blockHash: receipt.blockHash };
-  const failure = await readStepFailure(work, { job, step, receipt });
-  if (!failure) return assertLease(await work.journal.finishStep(write));
-  const undo = job.stepIndex > 0 && !job.ending?.undoing ? await work.planner.undo?.(job) : [];
-  // Reverted as the first step: nothing but gas was spent.
-  const givesBackSpending = job.stepIndex === 0 && receipt.status === 'reverted';
-  return assertLease(await work.journal.failStep({ ...write, failure, undo: undo ?? [], givesBackSpending }));
+  const verdict = await judge(work, { job, step, receipt });
+  switch (verdict.outcome) {
+    case 'done':
+      return assertLease(await work.journal.finishStep(write));
+    case 'later':
+      return 'later';
+    case 'needs_operator':
+      return assertLease(await work.journal.needOperator({ ...write, failure: verdict.failure }));
+    case 'failed': {
+      const undo = job.stepIndex > 0 && !job.ending?.undoing ? await work.planner.undo?.(job) : [];
+      // Reverted as the first step: nothing but gas was spent.
+      const givesBackSpending = job.stepIndex === 0 && receipt.status === 'reverted';
+      const { failure } = verdict;
+      return assertLease(await work.journal.failStep({ ...write, failure, undo: undo ?? [], givesBackSpending }));
+    }
+  }
 }
 
-async function readStepFailure(
-  { readFailure }: LaneWork,
+async function judge(
+  { judgeStep, lease }: LaneWork,
   { job, step, receipt }: { job: JobRecord; step: StepRecord; receipt: StepReceipt },
-): Promise<JobFailure | null> {
+): Promise<StepVerdict> {
   const attempt = step.attempts.find(({ hash }) => hash === receipt.transactionHash);
   // A cancel has done its work by using the nonce.
-  if (attempt?.kind === 'cancel') return null;
-  const failure = await readFailure(job, step, receipt);
-  return failure ?? (receipt.status === 'reverted' ? REVERTED : null);
+  if (attempt?.kind === 'cancel') return { outcome: 'done' };
+  const verdict = await judgeStep(job, step, receipt, { token: lease.token });
+  if (receipt.status === 'success' || verdict.outcome === 'failed') return verdict;
+  return { outcome: 'failed', failure: REVERTED };
 }
 
-function nextAfter(ended: Transition): 'ended' | 'look again' | 'wake' {
-  if (ended.outcome === 'refused') return 'look again';
+function nextAfter(ended: Transition | 'later'): 'ended' | 'look again' | 'wake' {
+  if (ended === 'later' || ended.outcome === 'refused') return 'look again';
   return ended.state === 'PLANNED' ? 'wake' : 'ended';
 }

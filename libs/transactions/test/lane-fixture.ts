@@ -123,7 +123,7 @@ export class LaneFixture {
       chain,
       signer: createKeySigner(this.privateKey),
       planner: transferPlanner,
-      readFailure: () => Promise.resolve(null),
+      judgeStep: () => Promise.resolve({ outcome: 'done' }),
       owner: `runner-${++this.#owners}`,
       settings: { ...QUICK, ...settings },
       onTrouble: (error) => this.troubles.push(error),

@@ -42,7 +42,7 @@ const runner = new LaneRunner({
   chain,
   signer: createKeySigner(task.privateKey),
   planner: transferPlanner,
-  readFailure: () => Promise.resolve(null),
+  judgeStep: () => Promise.resolve({ outcome: 'done' }),
   owner: task.owner,
   settings: readSettings(task.settings),
   onTrouble: (error) => console.log('trouble:', error instanceof Error ? error.message : error),

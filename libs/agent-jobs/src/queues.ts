@@ -1,0 +1,17 @@
+import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX } from '@tollgate/protocol';
+import { nameLane, type LaneId } from '@tollgate/transactions';
+
+export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX };
+
+/** Deliveries of events to webhook targets; what failed for good stays in it, the dead letters. */
+export const WEBHOOKS_QUEUE = 'agent-webhooks';
+
+/** Wake-ups for the jobs of one lane; only the process that holds the lane takes them. */
+export function wakeQueueOf(lane: LaneId): string {
+  return `agent-wake-${nameLane(lane).replace(':', '-')}`;
+}
+
+/** What a wake-up carries: the job is in the journal. */
+export interface WakeUp {
+  jobId: string;
+}
