@@ -19,7 +19,15 @@ export { HealthModule, type HealthModuleOptions } from './health/health.module.j
 export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
 export { handleError } from './http/handle-error.js';
 export { ProblemFilter } from './http/problem.filter.js';
-export { PROBLEM_JSON, problemOf, renderProblem, sendProblem, toRetryAfter, type Problem } from './http/problem.js';
+export {
+  PROBLEM_JSON,
+  ProblemError,
+  problemOf,
+  renderProblem,
+  sendProblem,
+  toRetryAfter,
+  type Problem,
+} from './http/problem.js';
 export { PROBLEM_CODES, type ProblemCode } from './http/problem-codes.js';
 export { createLoggerParams, type LoggerSettings } from './logging/create-logger-params.js';
 export type { LogStream } from './logging/log-stream.js';

@@ -2,7 +2,7 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 import { handleError } from './handle-error.js';
-import { problemOf, sendProblem } from './problem.js';
+import { ProblemError, problemOf, sendProblem } from './problem.js';
 
 /** Every error of Nest's part of a server as problem+json. */
 @Catch()
@@ -11,7 +11,8 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
     if (reply.sent) return;
-    if (exception instanceof HttpException) sendProblem(reply, problemOf(exception.getStatus()));
+    if (exception instanceof ProblemError) sendProblem(reply, exception.problem);
+    else if (exception instanceof HttpException) sendProblem(reply, problemOf(exception.getStatus()));
     else handleError(toError(exception), http.getRequest<FastifyRequest>(), reply);
   }
 }

@@ -12,6 +12,20 @@ export interface Problem {
   readonly detail: string;
   readonly retryAfterMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the body, for programs. */
+  readonly members?: Readonly<Record<string, unknown>>;
+}
+
+/** Thrown where a request is answered with a problem; `ProblemFilter` does so. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+
+  constructor(
+    readonly problem: Problem,
+    options?: ErrorOptions,
+  ) {
+    super(problem.detail, options);
+  }
 }
 
 export const PROBLEM_JSON = 'application/problem+json; charset=utf-8';
@@ -36,9 +50,9 @@ export function problemOf(status: number): Problem {
 }
 
 /** The body, as JSON text. */
-export function renderProblem({ status, code, detail }: Problem, requestId: string): string {
+export function renderProblem({ status, code, detail, members }: Problem, requestId: string): string {
   const title = STATUS_CODES[status] ?? 'Error';
-  return JSON.stringify({ type: 'about:blank', title, status, detail, code, requestId });
+  return JSON.stringify({ ...members, type: 'about:blank', title, status, detail, code, requestId });
 }
 
 /** Answers with a problem; its request id stands in the body and in the header. */

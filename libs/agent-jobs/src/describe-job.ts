@@ -1,0 +1,92 @@
+import {
+  AGENT_OPERATIONS,
+  type AgentAnswerView,
+  type AgentAttemptView,
+  type AgentJobView,
+  type AgentOperation,
+  type AgentStepView,
+} from '@tollgate/protocol';
+import type { Attempt, JobRecord, StepRecord } from '@tollgate/transactions';
+
+import { readStoredPlan } from './stored-plan.js';
+
+export interface DescribeOptions {
+  /** Block explorer with transactions at `/tx/<hash>`; without one there are no links. */
+  explorerUrl?: string | undefined;
+}
+
+/** A job of the journal as its owner sees it. What was signed is not in it. */
+export function describeJob(job: JobRecord, { explorerUrl }: DescribeOptions): AgentJobView {
+  return {
+    id: job.id,
+    operation: nameOperation(job.operation),
+    wallet: job.wallet,
+    // What the gateway and the worker accept is an object always.
+    input: job.input as AgentJobView['input'],
+    state: job.state,
+    submittedAt: toIso(job.submittedAtMs),
+    updatedAt: toIso(job.updatedAtMs),
+    endedAt: job.endedAtMs === null ? null : toIso(job.endedAtMs),
+    retryOf: job.retryOf,
+    plan: readStoredPlan(job),
+    approval: job.approval,
+    steps: job.steps.map((step, index) => describeStep(job, step, index, explorerUrl)),
+    failure: job.failure ?? job.ending?.failure ?? null,
+    // Written by the worker alone.
+    answer: (job.details['answer'] ?? null) as AgentAnswerView | null,
+  };
+}
+
+/** @throws TypeError for an operation of another version of the programs */
+function nameOperation(name: string): AgentOperation {
+  const found = AGENT_OPERATIONS.find((one) => one === name);
+  if (!found) throw new TypeError(`the journal has a job of the unknown operation ${name}`);
+  return found;
+}
+
+function describeStep(job: JobRecord, step: StepRecord, index: number, explorerUrl: string | undefined): AgentStepView {
+  return {
+    label: step.label,
+    state: stateOf(job, step, index),
+    to: step.to,
+    valueWei: step.value.toString(),
+    nonce: step.nonce,
+    attempts: step.attempts.map((attempt) => describeAttempt(attempt, explorerUrl)),
+    mined: step.mined && {
+      txHash: step.mined.hash,
+      blockNumber: step.mined.blockNumber,
+      blockHash: step.mined.blockHash,
+    },
+  };
+}
+
+function stateOf(job: JobRecord, step: StepRecord, index: number): AgentStepView['state'] {
+  if (step.skipped) return 'skipped';
+  const { mined } = step;
+  if (mined) {
+    if (step.attempts.some(({ kind, hash }) => hash === mined.hash && kind === 'cancel')) return 'given_up';
+    if (index < job.stepIndex || job.state === 'FINAL') return 'done';
+    return job.state === 'REVERTED' ? 'failed' : 'mined';
+  }
+  if (step.voided) return 'given_up';
+  if (step.attempts.some(({ sentAtMs }) => sentAtMs !== null)) return 'submitted';
+  if (step.attempts.length > 0) return 'signed';
+  return step.nonce === null ? 'planned' : 'reserved';
+}
+
+function describeAttempt(
+  { kind, hash, signedAtMs, sentAtMs }: Attempt,
+  explorerUrl: string | undefined,
+): AgentAttemptView {
+  return {
+    kind,
+    txHash: hash,
+    explorerUrl: explorerUrl === undefined ? null : `${explorerUrl.replace(/\/$/, '')}/tx/${hash}`,
+    signedAt: toIso(signedAtMs),
+    sentAt: sentAtMs === null ? null : toIso(sentAtMs),
+  };
+}
+
+function toIso(ms: number): string {
+  return new Date(ms).toISOString();
+}
