@@ -1,3 +1,4 @@
+export { toAgentJobEvent } from './agent-job-event.js';
 export { deriveEnqueueSecret, deriveWebhookSecret } from './agent-secrets.js';
 export { describeJob, type DescribeOptions } from './describe-job.js';
 export { fingerprintOf } from './fingerprint.js';
@@ -6,3 +7,5 @@ export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, wakeQueueOf, WEBHOOKS_QUEUE, type
 export { readStoredPlan, writeStoredPlan } from './stored-plan.js';
 export { WakeQueues, type WakeQueuesOptions } from './wake-queues.js';
 export { WalletDirectory, type WalletEntry } from './wallet-directory.js';
+export { DISABLED_REASONS, type DisabledReason, type WebhookTarget } from './webhook-target.js';
+export { WebhookTargets, type NewWebhookTarget, type RegisterResult, type TargetName } from './webhook-targets.js';

@@ -41,6 +41,7 @@ export {
 export { MetricsModule } from './metrics/metrics.module.js';
 export { observeCounts, observeGauge } from './metrics/observe.js';
 export { connectRedis, type RedisConnection } from './redis/connect-redis.js';
+export { LuaScript } from './redis/lua-script.js';
 export { RedisClock } from './redis/redis-clock.js';
 export { createQueueKeys } from './request-reply/envelope.js';
 export {

@@ -1,0 +1,36 @@
+import { LuaScript } from '@tollgate/common';
+
+/**
+ * Atomic: counting the key's targets and adding one, so that the limit holds; and naming the key in the sets that list
+ * the targets. KEYS[1] the key's targets; ARGV id, target, most targets, key, '1' when it hears of all jobs. Answers 1 when added.
+ */
+export const ADD_TARGET = new LuaScript(/* lua */ `
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('SADD', 'tollgate:{webhooks}:keys', ARGV[4])
+if ARGV[5] == '1' then redis.call('SADD', 'tollgate:{webhooks}:operators', ARGV[4]) end
+return 1
+`);
+
+/**
+ * Atomic: a target that is removed meanwhile must not come back by being enabled or disabled. KEYS[1] the key's targets;
+ * ARGV id, target. Answers 1 when it is still there.
+ */
+export const CHANGE_TARGET = new LuaScript(/* lua */ `
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1
+`);
+
+/**
+ * Atomic: removing a key's last target and its name in the sets, which another registration may be writing. KEYS[1] the
+ * key's targets; ARGV id, key. Answers 1 when there was such a target.
+ */
+export const REMOVE_TARGET = new LuaScript(/* lua */ `
+local removed = redis.call('HDEL', KEYS[1], ARGV[1])
+if redis.call('HLEN', KEYS[1]) == 0 then
+  redis.call('SREM', 'tollgate:{webhooks}:keys', ARGV[2])
+  redis.call('SREM', 'tollgate:{webhooks}:operators', ARGV[2])
+end
+return removed
+`);

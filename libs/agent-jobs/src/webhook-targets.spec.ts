@@ -1,0 +1,108 @@
+import { ApiKeyStore } from '@tollgate/common';
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import type { WebhookTarget } from './webhook-target.js';
+import { WebhookTargets, type NewWebhookTarget } from './webhook-targets.js';
+
+const URL = 'https://example.org/events?token=1';
+
+describe('the webhook targets', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let targets: WebhookTargets;
+  let keyId: string;
+
+  beforeAll(async () => {
+    server = await startRedis({ appendonly: false });
+    redis = new Redis(server.url);
+    targets = new WebhookTargets(redis, 3);
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const newKey = async (scope: 'read' | 'operator'): Promise<string> => {
+    const { key } = await new ApiKeyStore(redis).create({ name: 'shop', scopes: [scope], wallets: ['*'] });
+    return key.id;
+  };
+  beforeEach(async () => {
+    await redis.flushall();
+    keyId = await newKey('read');
+  });
+  const register = async (changes: Partial<NewWebhookTarget> = {}): Promise<WebhookTarget> => {
+    const result = await targets.register({ keyId, url: URL, ...changes });
+    if (result.outcome !== 'registered') throw new Error(`not registered: ${JSON.stringify(result)}`);
+    return result.target;
+  };
+
+  it('keeps what was registered, for its key', async () => {
+    const all = await register();
+    const some = await register({ events: ['transactionFailed', 'transactionFailed'], operations: ['swap'] });
+    expect(some).toMatchObject({ keyId, url: URL, events: ['transactionFailed'], operations: ['swap'] });
+    expect(some).toMatchObject({ hearsAll: false, disabled: null });
+    expect(some.id).toMatch(/^wh_[0-9a-f]{24}$/);
+    expect(await targets.list(keyId)).toEqual(expect.arrayContaining([all, some]));
+    expect(await targets.find(some)).toEqual(some);
+    expect(await targets.list('another')).toEqual([]);
+    expect(await targets.find({ keyId: 'another', id: some.id })).toBeNull();
+  });
+
+  it('takes no more than the limit of a key, however many come at once', async () => {
+    const results = await Promise.all(Array.from({ length: 10 }, () => targets.register({ keyId, url: URL })));
+    expect(results.filter(({ outcome }) => outcome === 'registered')).toHaveLength(3);
+    expect(results).toContainEqual({ outcome: 'full', limit: 3 });
+    const [first] = await targets.list(keyId);
+    await targets.remove(first!);
+    await register();
+    await register({ keyId: await newKey('read') });
+  });
+
+  it.each([
+    'ftp://example.org/',
+    'example.org',
+    '/events',
+    'javascript:alert(1)',
+    'https://user:secret@example.org/',
+    'https://secret@example.org/',
+    `https://example.org/${'x'.repeat(2_048)}`,
+    '',
+  ])('refuses the address %s', async (url) => {
+    const result = await targets.register({ keyId, url });
+    expect(result).toMatchObject({ outcome: 'refused' });
+    expect(JSON.stringify(result)).not.toContain('secret');
+    expect(await targets.list(keyId)).toEqual([]);
+  });
+
+  it('finds who hears of a job: the targets of its key and those of operators', async () => {
+    const operator = await newKey('operator');
+    const [own, ofOperator] = [await register(), await register({ keyId: operator })];
+    const [disabled, other] = [await register(), await register({ keyId: await newKey('read') })];
+    await targets.disable(disabled, 'by_owner');
+    expect(await targets.findListeners(keyId)).toEqual([own, ofOperator]);
+    expect(await targets.findListeners(other.keyId)).toEqual([other, ofOperator]);
+    expect(await targets.findListeners(operator)).toEqual([ofOperator]);
+    await targets.remove(ofOperator);
+    expect(await targets.findListeners(keyId)).toEqual([own]);
+    expect(await targets.list()).toHaveLength(3);
+  });
+
+  it('disables, enables and removes; what is removed does not come back', async () => {
+    const target = await register();
+    expect(await targets.disable(target, 'gone')).toEqual({ ...target, disabled: 'gone' });
+    expect(await targets.find(target)).toEqual({ ...target, disabled: 'gone' });
+    expect(await targets.enable(target)).toEqual(target);
+    // Enabling has read the target when it is removed.
+    expect(await Promise.all([targets.enable(target), targets.remove(target)])).toEqual([null, true]);
+    expect(await targets.remove(target)).toBe(false);
+    expect(await targets.enable(target)).toBeNull();
+    expect(await redis.keys('tollgate:{webhooks}*')).toEqual([]);
+  });
+
+  it('says that what it reads is not its own', async () => {
+    await redis.hset(`tollgate:{webhooks}:of:${keyId}`, 'wh_1', '{"id":"wh_1"}');
+    await expect(targets.list(keyId)).rejects.toThrow(TypeError);
+  });
+});

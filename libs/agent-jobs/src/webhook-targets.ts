@@ -1,0 +1,117 @@
+import { ApiKeyStore } from '@tollgate/common';
+import type { AgentOperation, JobEventType } from '@tollgate/protocol';
+import type { Redis } from 'ioredis';
+
+import {
+  createTargetId,
+  findUrlFault,
+  parseTarget,
+  type DisabledReason,
+  type WebhookTarget,
+} from './webhook-target.js';
+import { ADD_TARGET, CHANGE_TARGET, REMOVE_TARGET } from './webhook-targets.lua.js';
+
+const KEYS = 'tollgate:{webhooks}:keys';
+const OPERATORS = 'tollgate:{webhooks}:operators';
+
+export interface NewWebhookTarget {
+  /** The API key that registers it. */
+  keyId: string;
+  url: string;
+  /** Left out or empty: all. */
+  events?: readonly JobEventType[];
+  operations?: readonly AgentOperation[];
+}
+
+export type RegisterResult =
+  | { outcome: 'registered'; target: WebhookTarget }
+  /** `reason`: in words, for who registers it. */
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'full'; limit: number };
+
+/** A target as its owner names it: nobody reaches the target of another key. */
+export type TargetName = Pick<WebhookTarget, 'keyId' | 'id'>;
+
+/** Where events are posted to, in the journal's Redis. */
+export class WebhookTargets {
+  readonly #apiKeys: ApiKeyStore;
+
+  constructor(
+    private readonly redis: Redis,
+    /** How many one API key may have. */
+    private readonly limit = 10,
+  ) {
+    this.#apiKeys = new ApiKeyStore(redis);
+  }
+
+  /** The address's form is looked at here; where it leads to, at every delivery. */
+  async register({ keyId, url, events = [], operations = [] }: NewWebhookTarget): Promise<RegisterResult> {
+    const reason = findUrlFault(url);
+    if (reason !== null) return { outcome: 'refused', reason };
+    const [key, [seconds, microseconds]] = await Promise.all([this.#apiKeys.read(keyId), this.redis.time()]);
+    const target: WebhookTarget = {
+      id: createTargetId(),
+      keyId,
+      url,
+      events: [...new Set(events)],
+      operations: [...new Set(operations)],
+      hearsAll: key?.scopes.includes('operator') ?? false,
+      createdAtMs: Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000),
+      disabled: null,
+    };
+    const args = [target.id, JSON.stringify(target), this.limit, keyId, target.hearsAll ? 1 : 0];
+    const added = await ADD_TARGET.run(this.redis, targetsOf(keyId), args);
+    return added === 1 ? { outcome: 'registered', target } : { outcome: 'full', limit: this.limit };
+  }
+
+  /** Those of one API key, or all; oldest first. */
+  async list(keyId?: string): Promise<WebhookTarget[]> {
+    const keyIds = keyId === undefined ? await this.redis.smembers(KEYS) : [keyId];
+    const targets = await this.#readAll(keyIds);
+    return targets.sort((one, other) => one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : 1));
+  }
+
+  async find({ keyId, id }: TargetName): Promise<WebhookTarget | null> {
+    const text = await this.redis.hget(targetsOf(keyId), id);
+    return text === null ? null : parseTarget(text);
+  }
+
+  /** Deliveries that wait for it are dropped. False: there was none. */
+  async remove({ keyId, id }: TargetName): Promise<boolean> {
+    return (await REMOVE_TARGET.run(this.redis, targetsOf(keyId), [id, keyId])) === 1;
+  }
+
+  /** It gets what happens from now on. Null: there is no such target. */
+  enable(name: TargetName): Promise<WebhookTarget | null> {
+    return this.#change(name, null);
+  }
+
+  /** Deliveries that wait for it are dropped. Null: there is no such target. */
+  disable(name: TargetName, reason: DisabledReason): Promise<WebhookTarget | null> {
+    return this.#change(name, reason);
+  }
+
+  /** The targets that hear of an API key's jobs: its own and the operators'; enabled ones only. */
+  async findListeners(keyId: string): Promise<WebhookTarget[]> {
+    const operators = await this.redis.smembers(OPERATORS);
+    const targets = await this.#readAll([...new Set([keyId, ...operators])]);
+    return targets.filter((target) => target.disabled === null && (target.hearsAll || target.keyId === keyId));
+  }
+
+  async #readAll(keyIds: readonly string[]): Promise<WebhookTarget[]> {
+    const texts = await Promise.all(keyIds.map((keyId) => this.redis.hvals(targetsOf(keyId))));
+    return texts.flat().map(parseTarget);
+  }
+
+  async #change(name: TargetName, disabled: DisabledReason | null): Promise<WebhookTarget | null> {
+    const target = await this.find(name);
+    if (!target) return null;
+    const changed: WebhookTarget = { ...target, disabled };
+    const args = [name.id, JSON.stringify(changed)];
+    return (await CHANGE_TARGET.run(this.redis, targetsOf(name.keyId), args)) === 1 ? changed : null;
+  }
+}
+
+function targetsOf(keyId: string): string {
+  return `tollgate:{webhooks}:of:${keyId}`;
+}
