@@ -8,6 +8,8 @@ import { repositoryRoot } from './repository.js';
 
 export interface AnvilOptions {
   chainId: number;
+  /** How many funded accounts there are. */
+  accounts: number;
   /** A block every so many seconds; without it one per transaction, at once. */
   blockTimeSeconds?: number;
   /** 0, the default, lets the system choose. */
@@ -16,7 +18,7 @@ export interface AnvilOptions {
   host?: string;
 }
 
-/** Starts anvil with 20 funded accounts of the well-known test mnemonic, unlocked. */
+/** Starts anvil with funded accounts of the well-known test mnemonic, unlocked. */
 export async function startAnvil(options: AnvilOptions): Promise<{ child: Child; rpcUrl: string }> {
   const child = await startChild({
     name: 'anvil',
@@ -30,7 +32,7 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
         '--chain-id',
         String(options.chainId),
       ],
-      ...['--accounts', '20', '--balance', '1000000'],
+      ...['--accounts', String(options.accounts), '--balance', '1000000'],
       // Room for thousands of transfers in one block: see mine-transfers.ts.
       ...['--gas-limit', '3000000000'],
       ...(options.blockTimeSeconds === undefined ? [] : ['--block-time', String(options.blockTimeSeconds)]),

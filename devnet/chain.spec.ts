@@ -107,12 +107,13 @@ describe('the devnet', () => {
   });
 
   it('gives every account native coin and USDC', async () => {
-    for (const { address, privateKey } of chain.accounts) {
+    for (const { address, privateKey } of [...chain.accounts, ...chain.agentWallets]) {
       expect(privateKeyToAccount(privateKey).address).toBe(address);
       expect(await balanceOf(address)).toBe(1_000_000_000_000n);
       expect(await reader().getBalance({ address })).toBeGreaterThan(10n ** 20n);
     }
-    expect(chain.accounts.map(({ address }) => address)).not.toContain(chain.payTo);
+    const addresses = [...chain.accounts, ...chain.agentWallets].map(({ address }) => address);
+    expect(new Set([...addresses, ...chain.bulkSenders, chain.payTo]).size).toBe(9 + 4 + 10 + 1);
   });
 
   it('takes an EIP-2612 permit signed under version 2', async () => {

@@ -17,6 +17,8 @@ const MNEMONIC = 'test test test test test test test test test test test junk';
 /** Each account's USDC at the start, in base units: a million. */
 const INITIAL_USDC = 1_000_000_000_000n;
 const PAY_TO_INDEX = 9;
+const FIRST_AGENT_WALLET = 20;
+const ACCOUNTS = 24;
 
 export interface ChainOptions {
   chainId?: number;
@@ -44,6 +46,8 @@ export interface Devnet {
   accounts: DevnetAccount[];
   /** Ten more of the same for bulk work, so that their nonces meet nobody else's. */
   bulkSenders: Hex[];
+  /** Four more for agent workers, which must be the only ones to use a wallet's nonces. */
+  agentWallets: DevnetAccount[];
   blockTimeSeconds: number | null;
   /** Null on a chain that was started without the protocols. */
   contracts: DevnetContracts | null;
@@ -66,12 +70,14 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   const { chainId = 1328, blockTimeSeconds, port, host, protocols = false } = options;
   const { child, rpcUrl } = await startAnvil({
     chainId,
+    accounts: ACCOUNTS,
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
     ...(port === undefined ? {} : { port }),
     ...(host === undefined ? {} : { host }),
   });
-  const accounts = Array.from({ length: 20 }, (_, index) => deriveAccount(index));
+  const accounts = Array.from({ length: ACCOUNTS }, (_, index) => deriveAccount(index));
   const payers = accounts.slice(0, PAY_TO_INDEX);
+  const agentWallets = accounts.slice(FIRST_AGENT_WALLET);
   let contracts: DevnetContracts | null = null;
   try {
     await placeUsdc(rpcUrl);
@@ -80,7 +86,8 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
       accounts.filter((_, index) => index !== PAY_TO_INDEX).map(({ address }) => address),
     );
     await scatterNonces(rpcUrl, accounts);
-    if (protocols) contracts = await deployProtocols({ rpcUrl, asset: USDC_ADDRESS, accounts: payers });
+    if (protocols)
+      contracts = await deployProtocols({ rpcUrl, asset: USDC_ADDRESS, accounts: [...payers, ...agentWallets] });
   } catch (error) {
     await child.end('SIGKILL');
     throw error;
@@ -91,7 +98,8 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
     asset: USDC_ADDRESS,
     payTo: deriveAccount(PAY_TO_INDEX).address,
     accounts: payers,
-    bulkSenders: accounts.slice(PAY_TO_INDEX + 1).map(({ address }) => address),
+    bulkSenders: accounts.slice(PAY_TO_INDEX + 1, FIRST_AGENT_WALLET).map(({ address }) => address),
+    agentWallets,
     blockTimeSeconds: blockTimeSeconds ?? null,
     contracts,
     signal: (signal) => child.signal(signal),
