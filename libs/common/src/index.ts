@@ -17,6 +17,7 @@ export {
 export { ShutdownEnvironment } from './config/shutdown.environment.js';
 export { HealthModule, type HealthModuleOptions } from './health/health.module.js';
 export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
+export { assertPublicTarget } from './http/assert-public-target.js';
 export { handleError } from './http/handle-error.js';
 export { ProblemFilter } from './http/problem.filter.js';
 export {
@@ -29,6 +30,9 @@ export {
   type Problem,
 } from './http/problem.js';
 export { PROBLEM_CODES, type ProblemCode } from './http/problem-codes.js';
+export { createSafeFetch, type SafeFetch, type SafeFetchOptions } from './http/safe-fetch.js';
+export { TargetRefusedError, type TargetRefusal } from './http/target-refused-error.js';
+export type { TargetRules } from './http/target-rules.js';
 export { createLoggerParams, type LoggerSettings } from './logging/create-logger-params.js';
 export type { LogStream } from './logging/log-stream.js';
 export { currentRequestId, withRequestId } from './logging/request-id.js';

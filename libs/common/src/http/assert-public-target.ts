@@ -1,0 +1,23 @@
+import { createTargetResolver } from './resolve-target.js';
+import { TargetRefusedError } from './target-refused-error.js';
+import { parseTarget, type TargetRules } from './target-rules.js';
+
+/**
+ * For URLs that are registered now and asked later: what they lead to may change until then, so `createSafeFetch` checks
+ * again at each connection.
+ * @returns the URL as it will be asked
+ * @throws TargetRefusedError
+ */
+export async function assertPublicTarget(text: string, rules: TargetRules): Promise<URL> {
+  const url = parseTarget(text, rules);
+  if (rules.allowPrivateTargets) return url;
+  const resolve = createTargetResolver(rules);
+  const isNumber = url.hostname.startsWith('[') || /^[0-9.]+$/.test(url.hostname);
+  if (!isNumber) await resolve(url.hostname).catch((error: unknown) => refuseUnknown(url.hostname, error));
+  return url;
+}
+
+function refuseUnknown(hostname: string, error: unknown): never {
+  if (error instanceof TargetRefusedError) throw error;
+  throw new TargetRefusedError('unknown_host', `No address is known of ${hostname}.`, { cause: error });
+}

@@ -1,0 +1,37 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup, Resolver } from 'node:dns/promises';
+
+import { isPublicAddress } from './public-address.js';
+import { refusePrivate, type TargetRules } from './target-rules.js';
+
+/** All addresses of a name. @throws TargetRefusedError `private_target`; the name server's answer when there is none */
+export type ResolveTarget = (hostname: string) => Promise<LookupAddress[]>;
+
+const QUERY_TIMEOUT_MS = 2_000;
+const TRIES = 2;
+
+/** Looks names up, and refuses those that have a private address, be it among public ones. */
+export function createTargetResolver({ allowPrivateTargets, nameServers }: TargetRules): ResolveTarget {
+  // The system's own way knows the hosts file and the names of containers.
+  if (allowPrivateTargets && !nameServers) return (hostname) => lookup(hostname, { all: true });
+
+  // Asks name servers itself: the system's way takes one of a process's few threads for as long as a slow server likes.
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
+  if (nameServers) resolver.setServers(nameServers);
+  return async (hostname) => {
+    const addresses = await resolveBoth(resolver, hostname);
+    const isRefused = !allowPrivateTargets && addresses.some(({ address }) => !isPublicAddress(address));
+    if (isRefused) throw refusePrivate(hostname);
+    return addresses;
+  };
+}
+
+async function resolveBoth(resolver: Resolver, hostname: string): Promise<LookupAddress[]> {
+  const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const addresses = [
+    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+  if (addresses.length === 0 && four.status === 'rejected') throw four.reason;
+  return addresses;
+}
