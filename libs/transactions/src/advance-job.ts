@@ -23,6 +23,7 @@ export async function advanceJob(work: LaneWork, jobId: string): Promise<Advance
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const job = await work.journal.readJob(jobId);
     const outcome = job ? await advanceFrom(work, job) : 'ended';
+    if (outcome === 'ended') work.retries.forget(jobId);
     if (outcome !== 'again') return outcome;
   }
   return 'waiting';
@@ -52,8 +53,8 @@ async function advanceFrom(work: LaneWork, job: JobRecord): Promise<AdvanceOutco
 
 async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
   if (job.ending && !job.ending.undoing) {
-    await giveUpPlan(work, job, job.ending.failure);
-    return 'again';
+    const { outcome } = await giveUpPlan(work, job, job.ending.failure);
+    return outcome;
   }
   const { outcome, step } = await planStep(work, job);
   if (outcome !== 'planned') return outcome;

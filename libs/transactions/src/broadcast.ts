@@ -42,7 +42,7 @@ export async function broadcast(
       crashPoint('F8');
       break;
     case 'insufficient_funds':
-      await work.journal.pauseLane(work.lease.lane, WALLET_IS_EMPTY);
+      await pauseEmpty(work);
       break;
     case 'underpriced':
       work.watch.noteUnderpriced(flight);
@@ -55,6 +55,12 @@ export async function broadcast(
       break;
   }
   return answer;
+}
+
+/** Nothing new gets a nonce until the wallet can pay; `jobId`: whose plan found it empty. */
+export async function pauseEmpty({ journal, lease, wallet }: LaneWork, jobId?: string): Promise<void> {
+  wallet.note(jobId);
+  await journal.pauseLane(lease.lane, WALLET_IS_EMPTY);
 }
 
 /** The nonce is taken, so a transfer to the wallet itself has to use it; where that is refused, a person has to look. */

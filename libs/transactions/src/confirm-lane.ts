@@ -1,6 +1,6 @@
 import { sendLast } from './advance-job.js';
 import { flightName } from './flight-watch.js';
-import { currentStep, LeaseLostError, type LaneWork } from './lane-work.js';
+import { currentStep, LeaseLostError, writeFor, type LaneWork } from './lane-work.js';
 import type { StepReceipt } from './ports.js';
 import { replaceStuck } from './replace-stuck.js';
 import type { Head } from './rpc/chain.js';
@@ -33,7 +33,6 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
   const steps = await readSteps(work, due);
   const found = await readFindings(work, steps);
   const pass: LanePass = { wake: [], hasEnded: false, troubles: [] };
-  let isSettled = true;
   await Promise.all(
     steps.map(async (step) => {
       const outcome = await confirmStep(work, step, found(step), head, isBusy).catch((error: unknown) => {
@@ -42,20 +41,18 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
       });
       if (outcome === 'wake') pass.wake.push(step.job.id);
       if (outcome === 'ended') pass.hasEnded = true;
-      if (outcome === 'look again') isSettled = false;
+      if (outcome === 'settled') watch.noteSettled(flightName(writeFor(work, step.job)), head.hash);
     }),
   );
   const lost = pass.troubles.find((trouble) => trouble instanceof LeaseLostError);
   if (lost) throw lost;
-  watch.settledHead = isSettled ? head.hash : null;
   return pass;
 }
 
 /** Whether a step must be looked at now: others wait behind what is not mined, and were sent lately. */
 function isDue({ watch, settings }: LaneWork, flight: InFlightStep, head: Head): boolean {
   const name = flightName(flight);
-  const isNews = head.hash !== watch.settledHead;
-  if (flight.nonce < head.minedNonce || watch.isMined(name)) return isNews;
+  if (flight.nonce < head.minedNonce || watch.isMined(name)) return !watch.isSettled(name, head.hash);
   if (watch.isUnderpriced(name) || watch.isSentBefore(name, settings.resendAfterMs)) return true;
   return flight.nonce === head.minedNonce && watch.isSentBefore(name, settings.replaceAfterMs);
 }

@@ -7,6 +7,8 @@ interface Flight {
   attempt: { hash: Hex; sinceMs: number } | null;
   isMined: boolean;
   isUnderpriced: boolean;
+  /** The last head that it was compared with, and nothing more was to do. */
+  settledHead: Hex | null;
   stranger: { sinceBlock: number; lastBlock: number; lookUps: number } | null;
 }
 
@@ -16,9 +18,6 @@ interface Flight {
  */
 export class FlightWatch {
   readonly #flights = new Map<string, Flight>();
-  /** The last head that everything was compared with. */
-  settledHead: Hex | null = null;
-
   noteSent(name: string, hash: Hex): void {
     const flight = this.#flight(name);
     flight.sentAtMs = performance.now();
@@ -40,6 +39,15 @@ export class FlightWatch {
   /** Its block left the chain: it is sent again at once. */
   noteUnmined(name: string): void {
     Object.assign(this.#flight(name), { isMined: false, sentAtMs: null });
+  }
+
+  /** Until there is another head, nothing new can be said of the step. */
+  noteSettled(name: string, head: Hex): void {
+    this.#flight(name).settledHead = head;
+  }
+
+  isSettled(name: string, head: Hex): boolean {
+    return this.#flights.get(name)?.settledHead === head;
   }
 
   isMined(name: string): boolean {
@@ -81,7 +89,14 @@ export class FlightWatch {
   #flight(name: string): Flight {
     let flight = this.#flights.get(name);
     if (!flight) {
-      flight = { sentAtMs: null, attempt: null, isMined: false, isUnderpriced: false, stranger: null };
+      flight = {
+        sentAtMs: null,
+        attempt: null,
+        isMined: false,
+        isUnderpriced: false,
+        settledHead: null,
+        stranger: null,
+      };
       this.#flights.set(name, flight);
     }
     return flight;

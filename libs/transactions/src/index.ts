@@ -31,6 +31,7 @@ export type { CrashPoint } from './crash-point.js';
 export { createKeySigner } from './create-key-signer.js';
 export { DEFAULT_LANE_SETTINGS } from './lane-settings.js';
 export type { LaneSettings } from './lane-settings.js';
+export { LaneShare } from './lane-share.js';
 export { PlanFailure, WalletEmptyError } from './ports.js';
 export type {
   JobPlan,

@@ -2,14 +2,17 @@ import type { Hex } from '@tollgate/protocol';
 
 import { advanceJob, type AdvanceOutcome } from './advance-job.js';
 import { confirmLane } from './confirm-lane.js';
+import { EmptyWallet } from './empty-wallet.js';
 import { FlightWatch } from './flight-watch.js';
 import type { LaneId } from './job.js';
 import { JobLine } from './job-line.js';
 import type { Journal } from './journal.js';
 import { holdLane, type HeldLane } from './lane-lease.js';
 import { DEFAULT_LANE_SETTINGS, type LaneSettings } from './lane-settings.js';
+import { LaneShare } from './lane-share.js';
 import { LeaseLostError, type LaneWork } from './lane-work.js';
 import { pause } from './pause.js';
+import { PlanRetries } from './plan-retries.js';
 import type { JobPlanner, JobQueue, LaneSigner, JudgeStep } from './ports.js';
 import { reconcileLane } from './reconcile.js';
 import type { Chain } from './rpc/chain.js';
@@ -24,9 +27,12 @@ export interface LaneRunnerOptions {
   /** Names this process among all that ever ran. */
   owner: string;
   settings?: Partial<LaneSettings>;
+  /** One for all runners of a process, so that several processes come to have about as many lanes each. */
+  share?: LaneShare;
   /**
    * Runs beside the lane while this process holds it: takes its wake-ups, hands its events on. `signal` tells when the lane
-   * is given back or lost; the lane is not given back before this resolves.
+   * is given back or lost, and for a while the lane is not given back before this resolves. What it throws is reported,
+   * and it is begun again.
    */
   attend?: (held: { lane: LaneId; token: number; signal: AbortSignal }) => Promise<void>;
   /** What went wrong and is tried again: Redis or the chain not answering, a planner that throws. */
@@ -42,16 +48,21 @@ export class LaneRunner implements JobQueue {
   readonly #options: LaneRunnerOptions;
   readonly #settings: LaneSettings;
   readonly #line = new JobLine();
+  readonly #share: LaneShare;
   readonly #stop = new AbortController();
   readonly #active = new Set<Promise<void>>();
   #running: Promise<void> | null = null;
   #work: LaneWork | null = null;
   /** How many more jobs may take a nonce, as of the last look. */
   #room = 0;
+  #reconciledAtMs = -Infinity;
+  /** The lane was paused or frozen at the last look. */
+  #stands = false;
 
   constructor(options: LaneRunnerOptions) {
     this.#options = options;
     this.#settings = { ...DEFAULT_LANE_SETTINGS, ...options.settings };
+    this.#share = options.share ?? new LaneShare();
     this.lane = { chainId: options.chain.chainId, address: options.signer.address.toLowerCase() as Hex };
   }
 
@@ -80,33 +91,26 @@ export class LaneRunner implements JobQueue {
   async #run(): Promise<void> {
     const { journal, owner, onTrouble } = this.#options;
     const { leaseMs } = this.#settings;
-    while (!this.#stop.signal.aborted) {
+    const stop = this.#stop.signal;
+    while (!stop.aborted) {
       const over = new AbortController();
-      const held = await holdLane(journal, this.lane, { owner, leaseMs, onLost: () => over.abort() }).catch(onTrouble);
-      if (held) await this.#hold(held, AbortSignal.any([over.signal, this.#stop.signal]));
-      else await pause(leaseMs / 4, this.#stop.signal);
+      const hold = () => holdLane(journal, this.lane, { owner, leaseMs, onLost: () => over.abort() });
+      const held = await this.#share.take(hold, leaseMs, stop).catch(onTrouble);
+      if (held) await this.#hold(held, AbortSignal.any([over.signal, stop])).finally(() => this.#share.giveBack());
+      else await pause(leaseMs / 4 + this.#share.patienceMs(leaseMs), stop);
     }
   }
 
   async #hold(held: HeldLane, over: AbortSignal): Promise<void> {
-    const { journal, chain, signer, planner, judgeStep, onTrouble } = this.#options;
-    const settings = this.#settings;
-    const watch = new FlightWatch();
-    const work: LaneWork = { journal, chain, lease: held, signer, planner, judgeStep, settings, watch };
-    this.#work = work;
-    this.#line.clear();
-    this.#room = 0;
+    const { onTrouble } = this.#options;
+    const work = this.#begin(held);
     const leaving = new AbortController();
-    const signal = AbortSignal.any([over, leaving.signal]);
-    const attending = this.#options.attend?.({ lane: this.lane, token: held.token, signal }).catch(onTrouble);
+    const attending = this.#attend(held, AbortSignal.any([over, leaving.signal]));
     try {
-      let reconciledAtMs = -Infinity;
       while (!over.aborted) {
-        if (performance.now() - reconciledAtMs >= settings.reconcileMs) {
-          reconciledAtMs = await this.#reconcile(reconciledAtMs);
-        }
+        await this.#reconcile();
         await this.#look(work);
-        await pause(settings.pollMs, over);
+        await pause(this.#settings.pollMs, over);
       }
     } catch (error) {
       onTrouble(error);
@@ -114,19 +118,48 @@ export class LaneRunner implements JobQueue {
       this.#work = null;
       this.#line.clear();
       leaving.abort();
-      await this.#settle();
-      await attending;
+      await this.#settle(attending);
       await held.release().catch(onTrouble);
     }
   }
 
-  async #reconcile(previouslyMs: number): Promise<number> {
+  #begin(held: HeldLane): LaneWork {
+    const { journal, chain, signer, planner, judgeStep } = this.#options;
+    const settings = this.#settings;
+    const { planRetryMs: firstMs, longestPlanRetryMs: longestMs } = settings;
+    const memory = {
+      watch: new FlightWatch(),
+      wallet: new EmptyWallet(),
+      retries: new PlanRetries({ firstMs, longestMs }),
+    };
+    this.#work = { journal, chain, lease: held, signer, planner, judgeStep, settings, ...memory };
+    this.#line.clear();
+    this.#room = 0;
+    this.#reconciledAtMs = -Infinity;
+    this.#stands = false;
+    return this.#work;
+  }
+
+  async #attend({ token }: HeldLane, signal: AbortSignal): Promise<void> {
+    const { attend, onTrouble } = this.#options;
+    while (attend && !signal.aborted) {
+      try {
+        await attend({ lane: this.lane, token, signal });
+        return;
+      } catch (error) {
+        onTrouble(error);
+      }
+      await pause(this.#settings.leaseMs / 4, signal);
+    }
+  }
+
+  async #reconcile(): Promise<void> {
+    if (performance.now() - this.#reconciledAtMs < this.#settings.reconcileMs) return;
     try {
       await reconcileLane(this.#options.journal, this, this.lane);
-      return performance.now();
+      this.#reconciledAtMs = performance.now();
     } catch (error) {
       this.#options.onTrouble(error);
-      return previouslyMs;
     }
   }
 
@@ -137,14 +170,22 @@ export class LaneRunner implements JobQueue {
       const { wake, hasEnded, troubles } = await confirmLane(work, (jobId) => this.#line.isActive(jobId));
       for (const trouble of troubles) onTrouble(trouble);
       for (const jobId of wake) this.#line.joinFirst(jobId);
+      for (const jobId of work.retries.takeDue()) this.#line.join(jobId);
       if (hasEnded) this.#line.joinLocked();
-      const { unminedSteps } = await tendLane(work);
-      this.#room = this.#settings.maxInFlight - unminedSteps - this.#line.newcomers;
+      const { unminedSteps, paused, frozen } = await tendLane(work);
+      this.#noteStanding(paused !== null || frozen !== null);
+      this.#room = work.wallet.isEmpty ? 0 : this.#settings.maxInFlight - unminedSteps - this.#line.newcomers;
       this.#pump();
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
       onTrouble(error);
     }
+  }
+
+  /** Jobs that met a lane that stood still have left the line: they are called back as soon as it goes on. */
+  #noteStanding(stands: boolean): void {
+    if (this.#stands && !stands) this.#reconciledAtMs = -Infinity;
+    this.#stands = stands;
   }
 
   #pump(): void {
@@ -174,9 +215,10 @@ export class LaneRunner implements JobQueue {
   }
 
   /** Waits for what was begun, but not for ever: the journal knows where each job stands. */
-  async #settle(): Promise<void> {
+  async #settle(attending: Promise<void>): Promise<void> {
     const enough = new AbortController();
-    await Promise.race([Promise.allSettled(this.#active), pause(this.#settings.stopWithinMs, enough.signal)]);
+    const begun = Promise.allSettled([...this.#active, attending]);
+    await Promise.race([begun, pause(this.#settings.stopWithinMs, enough.signal)]);
     enough.abort();
   }
 }

@@ -22,6 +22,11 @@ export interface LaneSettings {
   defaultPriorityFeePerGas: bigint;
   /** For a transfer of nothing to the wallet itself. */
   cancelGas: bigint;
+  /** How often an empty wallet is tried again. */
+  emptyWalletMs: number;
+  /** After so long the planner is asked again about a job it failed at; then twice as long each time, up to the longest. */
+  planRetryMs: number;
+  longestPlanRetryMs: number;
   /** For so many blocks a used nonce may still turn out to be ours. */
   strangerBlocks: number;
   /** How long a stopping runner waits for what it has begun. */
@@ -43,6 +48,9 @@ export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   maxPriorityFeePerGas: 50n * GWEI,
   defaultPriorityFeePerGas: GWEI,
   cancelGas: 21_000n,
+  emptyWalletMs: 3000,
+  planRetryMs: 500,
+  longestPlanRetryMs: 30_000,
   strangerBlocks: 5,
   stopWithinMs: 15_000,
 };

@@ -1,7 +1,9 @@
+import type { EmptyWallet } from './empty-wallet.js';
 import type { FlightWatch } from './flight-watch.js';
 import type { JobRecord, StepRecord } from './job.js';
 import type { Journal } from './journal.js';
 import type { LaneSettings } from './lane-settings.js';
+import type { PlanRetries } from './plan-retries.js';
 import type { JobPlanner, LaneSigner, JudgeStep } from './ports.js';
 import type { Chain } from './rpc/chain.js';
 import type { LaneLease, StepWrite } from './transition.js';
@@ -16,6 +18,8 @@ export interface LaneWork {
   judgeStep: JudgeStep;
   settings: LaneSettings;
   watch: FlightWatch;
+  wallet: EmptyWallet;
+  retries: PlanRetries;
 }
 
 /** Somebody else has the lane's lease: nothing more may be written for it. */

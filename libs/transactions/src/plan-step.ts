@@ -1,12 +1,17 @@
+import { pauseEmpty } from './broadcast.js';
 import { crashPoint } from './crash-point.js';
 import { readHolds } from './holds.js';
 import type { JobFailure, JobRecord, PlannedStep } from './job.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from './lane-work.js';
-import { PlanFailure, type JobPlan } from './ports.js';
+import { PlanFailure, WalletEmptyError, type JobPlan } from './ports.js';
 
 /** `again`: the job has moved on, read it anew. */
-export type PlanOutcome =
-  { outcome: 'planned'; step: PlannedStep } | { outcome: 'again' | 'waiting' | 'locked'; step?: never };
+export type PlanOutcome = { outcome: 'planned'; step: PlannedStep } | Hindrance;
+
+interface Hindrance {
+  outcome: 'again' | 'waiting' | 'locked';
+  step?: never;
+}
 
 /**
  * Plans the job's current step with fresh quotes, PLANNED or with its nonce taken and nothing signed, and checks
@@ -19,6 +24,7 @@ export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutc
   }
   crashPoint('F3');
   const plan = await askPlanner(work, job);
+  if (plan === null) return { outcome: 'waiting' };
   if (plan instanceof PlanFailure) return giveUpPlan(work, job, plan.failure);
 
   const stored = assertLease(
@@ -40,30 +46,52 @@ export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutc
   return skipIfDone(work, job, plan.steps[0]);
 }
 
-async function askPlanner(work: LaneWork, job: JobRecord): Promise<JobPlan | PlanFailure> {
+/** Null: not now, since the wallet cannot pay or the planner failed at this job a moment ago. */
+async function askPlanner(work: LaneWork, job: JobRecord): Promise<JobPlan | PlanFailure | null> {
+  const { planner, retries, wallet, lease } = work;
+  if (wallet.isEmpty || retries.isPutOff(job.id)) return null;
   try {
-    return await work.planner.plan(job, { stepIndex: job.stepIndex, token: work.lease.token });
+    const plan = await planner.plan(job, { stepIndex: job.stepIndex, token: lease.token });
+    retries.forget(job.id);
+    return plan;
   } catch (error) {
     if (error instanceof PlanFailure) return error;
+    if (error instanceof WalletEmptyError) {
+      await pauseEmpty(work, job.id);
+      return null;
+    }
+    retries.putOff(job.id);
     throw error;
   }
 }
 
 /** Ends the job, or begins to take back what it left behind. With its nonce taken, a cancel follows. */
-export async function giveUpPlan(work: LaneWork, job: JobRecord, failure: JobFailure): Promise<PlanOutcome> {
-  const undo = job.stepIndex > 0 && job.state !== 'RESERVED' ? await work.planner.undo?.(job) : [];
+export async function giveUpPlan(work: LaneWork, job: JobRecord, failure: JobFailure): Promise<Hindrance> {
+  const undo = job.stepIndex > 0 && job.state !== 'RESERVED' ? await askUndo(work, job) : [];
+  if (undo === null) return { outcome: 'waiting' };
   assertLease(
     await work.journal.failPlan({
       ...writeFor(work, job),
       failure,
-      undo: undo ?? [],
+      undo,
       givesBackSpending: job.stepIndex === 0,
     }),
   );
   return { outcome: 'again' };
 }
 
-async function takeApprovals(work: LaneWork, job: JobRecord, plan: JobPlan): Promise<PlanOutcome | null> {
+/** The steps that take back what the job left behind; null: not now, as with plans. */
+export async function askUndo({ planner, retries }: LaneWork, job: JobRecord): Promise<readonly PlannedStep[] | null> {
+  if (retries.isPutOff(job.id)) return null;
+  try {
+    return (await planner.undo?.(job)) ?? [];
+  } catch (error) {
+    retries.putOff(job.id);
+    throw error;
+  }
+}
+
+async function takeApprovals(work: LaneWork, job: JobRecord, plan: JobPlan): Promise<Hindrance | null> {
   if (!plan.approvals?.length) return null;
   const lock = assertLease(await work.journal.lockApprovals({ ...writeFor(work, job), scopes: plan.approvals }));
   if (lock.outcome !== 'refused') return null;
@@ -72,7 +100,7 @@ async function takeApprovals(work: LaneWork, job: JobRecord, plan: JobPlan): Pro
   return job.state === 'RESERVED' ? giveUpPlan(work, job, APPROVAL_HELD) : { outcome: 'locked' };
 }
 
-async function countSpending(work: LaneWork, job: JobRecord, plan: JobPlan): Promise<PlanOutcome | null> {
+async function countSpending(work: LaneWork, job: JobRecord, plan: JobPlan): Promise<Hindrance | null> {
   if (!plan.spendings?.length) return null;
   const counted = assertLease(
     await work.journal.reserveSpending({ ...writeFor(work, job), spendings: plan.spendings }),

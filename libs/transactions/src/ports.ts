@@ -23,7 +23,7 @@ export interface JobPlanner {
   /**
    * Called again before each step is signed, so quotes and deadlines are fresh.
    * @param context `token` is the lane's lease, for writing details of the job.
-   * @throws PlanFailure when the job cannot be done; WalletEmptyError; anything else means "ask again later"
+   * @throws PlanFailure when the job cannot be done; WalletEmptyError; anything else means "ask again later", each time after longer
    */
   plan(job: JobRecord, context: { stepIndex: number; token: number }): Promise<JobPlan>;
   /** The steps that take back what a job that will not succeed has left behind; they are carried out before it ends. */
@@ -90,7 +90,7 @@ export type StepVerdict = { outcome: 'done' | 'later' } | { outcome: 'failed' | 
 
 /**
  * Judges a step whose transaction is mined deep enough; a reverted one fails whatever is said here. Must answer soon, since
- * the whole lane waits: what takes long is begun, and `later` is the answer meanwhile. What it throws means `later` too.
+ * the whole lane waits: what takes long is begun, and `later` is the answer meanwhile. What it throws means `later` too, each time after longer.
  */
 export type JudgeStep = (
   job: JobRecord,

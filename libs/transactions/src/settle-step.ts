@@ -1,8 +1,9 @@
 import { sendLast } from './advance-job.js';
 import { crashPoint } from './crash-point.js';
 import { flightName } from './flight-watch.js';
-import type { JobFailure, JobRecord, StepRecord } from './job.js';
+import type { JobFailure, JobRecord, MinedAttempt, StepRecord } from './job.js';
 import { assertLease, writeFor, type LaneWork } from './lane-work.js';
+import { askUndo } from './plan-step.js';
 import type { StepReceipt, StepVerdict } from './ports.js';
 import type { Head } from './rpc/chain.js';
 import type { Transition } from './transition.js';
@@ -36,7 +37,7 @@ export async function settleStep(
   work.watch.noteMined(flightName(write));
   crashPoint('F10');
   if (head.number - blockNumber + 1 < work.settings.confirmations) return 'settled';
-  return nextAfter(await endStep(work, { job, step, receipt }));
+  return nextAfter(await endStep(work, { ...asMined(job, step, { hash, blockNumber, blockHash }), receipt }));
 }
 
 /** Its block is gone: the step waits for a block again, and the same bytes are sent. */
@@ -53,6 +54,12 @@ export async function putBackStep(
   if (outcome !== 'refused' && last) await sendLast(work, job, last);
 }
 
+/** The job as it stands in the journal once its step is noted as mined. */
+function asMined(job: JobRecord, step: StepRecord, mined: MinedAttempt): { job: JobRecord; step: StepRecord } {
+  const noted = { ...step, mined };
+  return { job: { ...job, state: 'MINED', steps: job.steps.with(job.stepIndex, noted) }, step: noted };
+}
+
 async function endStep(
   work: LaneWork,
   { job, step, receipt }: { job: JobRecord; step: StepRecord; receipt: StepReceipt },
@@ -67,23 +74,29 @@ async function endStep(
     case 'needs_operator':
       return assertLease(await work.journal.needOperator({ ...write, failure: verdict.failure }));
     case 'failed': {
-      const undo = job.stepIndex > 0 && !job.ending?.undoing ? await work.planner.undo?.(job) : [];
+      const undo = job.stepIndex > 0 && !job.ending?.undoing ? await askUndo(work, job) : [];
+      if (undo === null) return 'later';
       // Reverted as the first step: nothing but gas was spent.
       const givesBackSpending = job.stepIndex === 0 && receipt.status === 'reverted';
       const { failure } = verdict;
-      return assertLease(await work.journal.failStep({ ...write, failure, undo: undo ?? [], givesBackSpending }));
+      return assertLease(await work.journal.failStep({ ...write, failure, undo, givesBackSpending }));
     }
   }
 }
 
 async function judge(
-  { judgeStep, lease }: LaneWork,
+  { judgeStep, lease, retries }: LaneWork,
   { job, step, receipt }: { job: JobRecord; step: StepRecord; receipt: StepReceipt },
 ): Promise<StepVerdict> {
   const attempt = step.attempts.find(({ hash }) => hash === receipt.transactionHash);
   // A cancel has done its work by using the nonce.
   if (attempt?.kind === 'cancel') return { outcome: 'done' };
-  const verdict = await judgeStep(job, step, receipt, { token: lease.token });
+  if (retries.isPutOff(job.id)) return { outcome: 'later' };
+  const verdict = await judgeStep(job, step, receipt, { token: lease.token }).catch((error: unknown) => {
+    retries.putOff(job.id);
+    throw error;
+  });
+  retries.forget(job.id);
   if (receipt.status === 'success' || verdict.outcome === 'failed') return verdict;
   return { outcome: 'failed', failure: REVERTED };
 }

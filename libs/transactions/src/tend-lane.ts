@@ -1,17 +1,22 @@
 import { broadcast, WALLET_IS_EMPTY } from './broadcast.js';
-import type { LaneWork } from './lane-work.js';
+import type { JobRecord } from './job.js';
+import { currentStep, type LaneWork } from './lane-work.js';
+import { WalletEmptyError } from './ports.js';
 import type { LaneStatus } from './transition.js';
 
 /** Lets a lane go on whose cause to stand still is gone: Redis had restarted, or the wallet was empty. */
 export async function tendLane(work: LaneWork): Promise<LaneStatus> {
-  const { journal, lease } = work;
+  const { journal, lease, wallet, settings } = work;
   const status = await journal.readLane(lease.lane);
   if (status.frozen === 'restarted' || status.frozen === 'lost') return thawLane(work, status);
-  if (status.paused?.code === WALLET_IS_EMPTY.code && (await sendUnsent(work))) {
-    await journal.resumeLane(lease.lane);
-    return journal.readLane(lease.lane);
+  if (status.paused?.code !== WALLET_IS_EMPTY.code) {
+    wallet.forget();
+    return status;
   }
-  return status;
+  if (!wallet.takeTurn(settings.emptyWalletMs) || !(await canPayAgain(work))) return status;
+  await journal.resumeLane(lease.lane);
+  wallet.forget();
+  return journal.readLane(lease.lane);
 }
 
 /** Compares the nonce counter with the chain, which may know of transactions that Redis has forgotten. */
@@ -20,6 +25,11 @@ async function thawLane({ journal, chain, lease }: LaneWork, status: LaneStatus)
   const pendingNonce = await chain.readPendingNonce(lease.lane.address);
   await journal.thaw(lease.lane, { pendingNonce, run: status.run });
   return journal.readLane(lease.lane);
+}
+
+/** Tries it out before the lane goes on: otherwise every waiting job would find the wallet empty once more. */
+async function canPayAgain(work: LaneWork): Promise<boolean> {
+  return (await sendUnsent(work)) && (await canPlan(work));
 }
 
 /** Offers what an empty wallet could not send again, in the order of the nonces. True: nothing is left unsent. */
@@ -33,4 +43,26 @@ async function sendUnsent(work: LaneWork): Promise<boolean> {
     if (answer === 'insufficient_funds' || answer === 'unknown') return false;
   }
   return true;
+}
+
+/** Asks the planner about the job that it found too dear, or the first that waits; the plan itself is made anew later. */
+async function canPlan({ journal, planner, lease, wallet }: LaneWork): Promise<boolean> {
+  const jobId = wallet.jobId ?? (await journal.readOpenJobs(lease.lane))[0];
+  const job = jobId === undefined ? null : await journal.readJob(jobId);
+  if (!job || !isToBePlanned(job)) {
+    wallet.jobId = null;
+    return true;
+  }
+  try {
+    await planner.plan(job, { stepIndex: job.stepIndex, token: lease.token });
+  } catch (error) {
+    // Whatever else it says of this job is dealt with once the lane goes on.
+    return !(error instanceof WalletEmptyError);
+  }
+  return true;
+}
+
+function isToBePlanned(job: JobRecord): boolean {
+  if (job.ending) return false;
+  return job.state === 'PLANNED' || (job.state === 'RESERVED' && currentStep(job)?.attempts.length === 0);
 }

@@ -31,7 +31,14 @@ export interface MinedTransaction {
 }
 
 /** Fast enough for a test; a real chain is looked at less often. */
-export const QUICK: Partial<LaneSettings> = { pollMs: 20, reconcileMs: 100, leaseMs: 600, resendAfterMs: 200 };
+export const QUICK: Partial<LaneSettings> = {
+  pollMs: 20,
+  reconcileMs: 100,
+  leaseMs: 600,
+  resendAfterMs: 200,
+  emptyWalletMs: 50,
+  planRetryMs: 20,
+};
 export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 
 /** A Redis, a chain, and a new wallet per test whose lane is adopted. */
