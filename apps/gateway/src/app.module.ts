@@ -14,6 +14,7 @@ import type { Redis } from 'ioredis';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 
+import { AgentModule } from './agent/agent.module.js';
 import type { GatewayEnvironment } from './gateway.config.js';
 import { publishPaywall } from './metrics/publish-paywall.js';
 import type { PaidRoute } from './paywall/paid-route.js';
@@ -49,6 +50,7 @@ export class AppModule {
           }),
         }),
         paywall,
+        AgentModule.forRoot(environment),
       ],
       providers: [{ provide: APP_FILTER, useClass: ProblemFilter }],
     };

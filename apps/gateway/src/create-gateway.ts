@@ -4,6 +4,8 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { Logger as PinoLogger } from 'nestjs-pino';
 
+import { addApiKeyAccess } from './agent/access/add-api-key-access.js';
+import { ApiKeyAccess } from './agent/access/api-key-access.js';
 import { AppModule } from './app.module.js';
 import { registerDocs } from './docs/register-docs.js';
 import type { GatewayEnvironment } from './gateway.config.js';
@@ -34,6 +36,7 @@ export async function createGateway(
     abortOnError: false,
   });
   app.useLogger(app.get(PinoLogger));
+  addApiKeyAccess(server, app.get(ApiKeyAccess));
   await app.init();
   await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, payment: environment.payment });
   registerDocs(server, { app, routes, environment });

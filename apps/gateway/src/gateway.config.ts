@@ -6,6 +6,7 @@ import {
   ShutdownEnvironment,
 } from '@tollgate/common';
 
+import { AgentJobsEnvironment } from './config/agent-jobs.environment.js';
 import { AnswerEnvironment } from './config/answer.environment.js';
 import { ChallengeEnvironment } from './config/challenge.environment.js';
 import { ServerEnvironment } from './config/server.environment.js';
@@ -31,6 +32,9 @@ export class GatewayEnvironment {
 
   @SettingGroup(WeatherEnvironment)
   readonly weather!: WeatherEnvironment;
+
+  @SettingGroup(AgentJobsEnvironment)
+  readonly agentJobs!: AgentJobsEnvironment;
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;

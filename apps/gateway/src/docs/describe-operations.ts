@@ -23,9 +23,10 @@ const DESCRIBED: Readonly<Record<string, object>> = {
   },
 };
 
-/** The free routes that Nest found, with what it cannot know of them. */
+/** The free routes for machines that Nest found, with what it cannot know of them. */
 export function describeOperations(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
-  const sorted = Object.entries(paths).sort(([one], [other]) => one.localeCompare(other));
+  const operational = Object.entries(paths).filter(([path]) => DESCRIBED[path] !== undefined);
+  const sorted = operational.sort(([one], [other]) => one.localeCompare(other));
   return Object.fromEntries(
     sorted.map(([path, item]) => [path, { ...item, get: { ...item.get, tags: [OPERATIONS_TAG], ...DESCRIBED[path] } }]),
   ) as OpenAPIObject['paths'];

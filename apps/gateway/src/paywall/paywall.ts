@@ -2,6 +2,7 @@ import { sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
 import { challengeErrorFor, PaymentError, X_PAYMENT_FAILURE, type PaymentFailure } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
 import { answerBusy, answerConflict, answerUnavailable, type Answer } from './answer.js';
 import type { Answers } from './answer-purchase.js';
 import type { Challenges } from './challenges.js';
@@ -13,7 +14,6 @@ import {
   fingerprintOf,
   isPaymentFailure,
   parsePurchase,
-  readIdempotencyKey,
   readProofHeader,
   type Purchase,
 } from './purchase.js';
@@ -36,12 +36,6 @@ const UNSAFE_PATH: Problem = {
   code: 'path_invalid',
   detail: 'The path has a segment that may not be used.',
 };
-const INVALID_KEY: Problem = {
-  status: 400,
-  code: 'idempotency_key_invalid',
-  detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
-};
-
 /** Stands before every paid route: challenge, proof, verdict, answer. */
 export class Paywall {
   readonly #purchases = new WeakMap<FastifyRequest, Purchase>();
@@ -62,7 +56,7 @@ export class Paywall {
     }
     const idempotencyKey = readIdempotencyKey(request);
     if (idempotencyKey === null) {
-      sendProblem(reply, INVALID_KEY);
+      sendProblem(reply, INVALID_IDEMPOTENCY_KEY);
       return;
     }
     const { challenges, network } = this.parts;

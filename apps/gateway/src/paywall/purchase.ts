@@ -1,6 +1,5 @@
 import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import {
-  IDEMPOTENCY_KEY,
   parseProof,
   PaymentError,
   PAYMENT_FAILURES,
@@ -27,18 +26,10 @@ export interface Purchase {
 }
 
 const X_PAYMENT_FIELD = X_PAYMENT.toLowerCase();
-const IDEMPOTENCY_FIELD = IDEMPOTENCY_KEY.toLowerCase();
-const VISIBLE = /^[\x21-\x7e]{1,255}$/;
 
 /** Undefined where the client sent none. Node joins a repeated header with commas, which no base64 has. */
 export function readProofHeader(request: FastifyRequest): string | undefined {
   return request.raw.headers[X_PAYMENT_FIELD] as string | undefined;
-}
-
-/** The header's value; undefined where there is none, null where it is not 1 to 255 visible characters. */
-export function readIdempotencyKey(request: FastifyRequest): string | null | undefined {
-  const value = request.raw.headers[IDEMPOTENCY_FIELD] as string | undefined;
-  return value === undefined || VISIBLE.test(value) ? value : null;
 }
 
 /** @throws PaymentError with one of PAYMENT_FAILURES as its code */

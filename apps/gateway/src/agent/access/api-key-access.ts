@@ -1,0 +1,86 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { sendProblem, type ApiKey, type Problem } from '@tollgate/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { GatewayEnvironment } from '../../gateway.config.js';
+import { RateLimit } from '../../server/rate-limit.js';
+import { AgentConnections } from '../agent-connections.js';
+import { JOBS_UNAVAILABLE } from '../jobs-unavailable.js';
+import { setCaller } from './caller.js';
+import type { ApiKeyAdmission } from './for-api-keys.js';
+import { readBasicToken, readBearerToken } from './read-api-token.js';
+
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+
+const NOT_JSON: Problem = { status: 415, code: 'media_type_unsupported', detail: 'The body must be application/json.' };
+const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests with this API key.' };
+
+/** Decides over requests of API keys before their bodies are read. */
+@Injectable()
+export class ApiKeyAccess {
+  readonly #rateLimit: RateLimit;
+
+  constructor(
+    @Inject(AgentConnections) private readonly connections: AgentConnections,
+    @Inject(GatewayEnvironment) { agentJobs }: GatewayEnvironment,
+  ) {
+    this.#rateLimit = new RateLimit(agentJobs.agentRateLimitPerMinute);
+  }
+
+  /** Passes the request on, or answers it. Never rejects. */
+  async admit(
+    admission: ApiKeyAdmission,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    pass: () => void,
+  ): Promise<void> {
+    void reply.header('X-Request-Id', request.id).header('Cache-Control', 'no-store');
+    const problem = await this.#judge(admission, request);
+    if (problem === null) pass();
+    else sendProblem(reply, problem);
+  }
+
+  async #judge({ scopes, takesBasic }: ApiKeyAdmission, request: FastifyRequest): Promise<Problem | null> {
+    const { authorization, 'content-type': contentType } = request.raw.headers;
+    const token = readBearerToken(authorization) ?? (takesBasic ? readBasicToken(authorization) : null);
+    const key = token === null ? null : await this.#authenticate(token);
+    if (key === 'unknown') return JOBS_UNAVAILABLE;
+    if (key === null) return refuseKey(authorization !== undefined, takesBasic);
+    const waitMs = this.#rateLimit.take(key.id);
+    if (waitMs > 0) return { ...TOO_MANY, retryAfterMs: waitMs };
+    if (!scopes.some((scope) => key.scopes.includes(scope))) return refuseScope(scopes);
+    if (contentType !== undefined && !JSON_TYPE.test(contentType)) return NOT_JSON;
+    setCaller(request, key);
+    return null;
+  }
+
+  async #authenticate(token: string): Promise<ApiKey | null | 'unknown'> {
+    try {
+      return await this.connections.within(this.connections.keys.authenticate(token));
+    } catch (error) {
+      this.connections.report(error);
+      return 'unknown';
+    }
+  }
+}
+
+function refuseKey(isPresented: boolean, takesBasic: boolean): Problem {
+  const bearer = `Bearer realm="tollgate"${isPresented ? ', error="invalid_token"' : ''}`;
+  return {
+    status: 401,
+    code: 'api_key_refused',
+    detail: isPresented
+      ? 'The API key is unknown or revoked.'
+      : 'This needs an API key: Authorization: Bearer tgk_<id>_<secret>.',
+    headers: { 'WWW-Authenticate': takesBasic ? `Basic realm="tollgate", charset="UTF-8", ${bearer}` : bearer },
+  };
+}
+
+function refuseScope(scopes: readonly string[]): Problem {
+  return {
+    status: 403,
+    code: 'scope_missing',
+    detail: `This needs an API key with the scope ${scopes.join(' or ')}.`,
+    headers: { 'WWW-Authenticate': `Bearer realm="tollgate", error="insufficient_scope", scope="${scopes.join(' ')}"` },
+  };
+}

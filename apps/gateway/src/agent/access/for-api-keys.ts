@@ -1,0 +1,31 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { ApiKeyScope } from '@tollgate/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Admission } from '../../server/gate.js';
+import type { ApiKeyAccess } from './api-key-access.js';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Set before the first route for API keys is registered. */
+    apiKeyAccess: ApiKeyAccess;
+  }
+}
+
+/** Lets holders of an API key pass that has one of the scopes. */
+export class ApiKeyAdmission implements Admission {
+  constructor(
+    readonly scopes: readonly ApiKeyScope[],
+    /** Also `Basic`, with the key as password; only where nothing can be changed, since browsers send it unasked. */
+    readonly takesBasic = false,
+  ) {}
+
+  admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
+    void request.server.apiKeyAccess.admit(this, request, reply, pass);
+  }
+}
+
+/** The route is for holders of an API key with one of the scopes. */
+export function ForApiKeys(...scopes: ApiKeyScope[]): MethodDecorator {
+  return RouteConfig({ access: new ApiKeyAdmission(scopes) });
+}

@@ -1,0 +1,81 @@
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { PLAN_QUEUE, WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
+import { ApiKeyStore, connectRedis, RequestReplyClient } from '@tollgate/common';
+import { Journal, JournalUnavailableError } from '@tollgate/transactions';
+import type { Redis } from 'ioredis';
+
+import { GatewayEnvironment } from '../gateway.config.js';
+
+const TIMEOUT_MS = 3_000;
+const REPORT_EVERY_MS = 10_000;
+
+/** The way to journal, keys, wallets and workers; connections of their own, so that jobs never hold up a payment. */
+@Injectable()
+export class AgentConnections implements OnApplicationShutdown {
+  readonly #logger = new Logger('AgentJobs');
+  readonly #redis: Redis;
+  readonly #queueRedis: Redis;
+  readonly #parts: { journal: Journal; queue: WakeQueues; planner: RequestReplyClient };
+  readonly keys: ApiKeyStore;
+  readonly wallets: WalletDirectory;
+  #reportedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(@Inject(GatewayEnvironment) { redis: urls }: GatewayEnvironment) {
+    this.#redis = connectRedis({ url: urls.redisUrl, role: 'gateway-journal' });
+    this.#queueRedis = connectRedis({ url: urls.queueRedisUrl, role: 'gateway-wake-ups' });
+    this.keys = new ApiKeyStore(this.#redis);
+    this.wallets = new WalletDirectory(this.#redis);
+    this.#parts = {
+      journal: new Journal({ redis: this.#redis, timeoutMs: TIMEOUT_MS }),
+      queue: new WakeQueues({ connection: this.#queueRedis, onTrouble: (error) => this.report(error) }),
+      planner: new RequestReplyClient({ redisUrl: urls.queueRedisUrl, queue: PLAN_QUEUE, queueLimit: 100 }),
+    };
+  }
+
+  // Private, or Nest would take the parts for providers of its own and close them while jobs are still accepted.
+  get journal(): Journal {
+    return this.#parts.journal;
+  }
+  get queue(): WakeQueues {
+    return this.#parts.queue;
+  }
+  get planner(): RequestReplyClient {
+    return this.#parts.planner;
+  }
+  get queueRedis(): Redis {
+    return this.#queueRedis;
+  }
+
+  /**
+   * Bounds what the directories of keys and wallets take.
+   * @throws JournalUnavailableError as the journal does
+   */
+  async within<T>(reading: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+    });
+    try {
+      return await Promise.race([reading, timeout]);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new JournalUnavailableError(`Keys and wallets cannot be read: ${reason}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** One line now and then: an outage under load is not ten thousand. */
+  report(error: unknown): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return;
+    this.#reportedAtMs = nowMs;
+    this.#logger.warn(error instanceof Error ? error.message : String(error));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.queue.close(), this.planner.close()]);
+    this.#queueRedis.disconnect();
+    this.#redis.disconnect();
+  }
+}

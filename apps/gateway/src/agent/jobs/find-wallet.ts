@@ -1,0 +1,22 @@
+import { mayUseWallet, ProblemError, type ApiKey } from '@tollgate/common';
+import type { LaneId } from '@tollgate/transactions';
+
+import type { AgentConnections } from '../agent-connections.js';
+
+/**
+ * The account behind a wallet's name.
+ * @throws ProblemError where the caller may not use it, or no worker has it
+ */
+export async function findWallet(connections: AgentConnections, caller: ApiKey, wallet: string): Promise<LaneId> {
+  // First, so that nobody learns by asking which wallets there are.
+  if (!mayUseWallet(caller, wallet)) {
+    throw new ProblemError({
+      status: 403,
+      code: 'wallet_not_allowed',
+      detail: `This API key may not use the wallet "${wallet}".`,
+    });
+  }
+  const entry = await connections.within(connections.wallets.find(wallet));
+  if (entry) return entry.lane;
+  throw new ProblemError({ status: 422, code: 'wallet_unknown', detail: `No worker has a wallet "${wallet}".` });
+}

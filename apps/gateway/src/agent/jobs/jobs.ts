@@ -1,0 +1,62 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { describeJob } from '@tollgate/agent-jobs';
+import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import type { AgentJobPage, AgentJobView } from '@tollgate/protocol';
+import type { JobRecord, LaneId } from '@tollgate/transactions';
+
+import { GatewayEnvironment } from '../../gateway.config.js';
+import { isOperator } from '../access/caller.js';
+import { AgentConnections } from '../agent-connections.js';
+import { refuseRequest } from '../request-invalid.js';
+import type { JobListQuery } from './parse-list-query.js';
+
+export const JOB_NOT_FOUND: Problem = {
+  status: 404,
+  code: 'job_not_found',
+  detail: 'There is no such job, or it is not of this API key.',
+};
+
+/** Looks at jobs: a key at its own, an operator at all. */
+@Injectable()
+export class Jobs {
+  constructor(
+    @Inject(AgentConnections) private readonly connections: AgentConnections,
+    @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
+
+  /** @throws ProblemError where there is none, or it is none of the caller's */
+  async find(caller: ApiKey, jobId: string): Promise<JobRecord> {
+    const job = await this.connections.journal.readJob(jobId);
+    if (job === null || (job.keyId !== caller.id && !isOperator(caller))) throw new ProblemError(JOB_NOT_FOUND);
+    return job;
+  }
+
+  describe(job: JobRecord): AgentJobView {
+    return describeJob(job, { explorerUrl: this.environment.challenge.explorerUrl });
+  }
+
+  /** @throws ProblemError when the cursor is none of ours */
+  async list(caller: ApiKey, { states, operation, wallet, limit, cursor }: JobListQuery): Promise<AgentJobPage> {
+    try {
+      const page = await this.connections.journal.listJobs({
+        lanes: await this.#lanesOf(wallet),
+        limit,
+        ...(isOperator(caller) ? {} : { keyId: caller.id }),
+        ...(states !== undefined && { states }),
+        ...(operation !== undefined && { operation }),
+        ...(cursor !== undefined && { cursor }),
+      });
+      const jobs = page.jobs.filter((job) => wallet === undefined || job.wallet === wallet);
+      return { jobs: jobs.map((job) => this.describe(job)), cursor: page.cursor };
+    } catch (error) {
+      if (error instanceof TypeError && cursor !== undefined) throw refuseRequest(['cursor is none of this list.']);
+      throw error;
+    }
+  }
+
+  async #lanesOf(wallet: string | undefined): Promise<readonly LaneId[]> {
+    if (wallet === undefined) return this.connections.journal.readLanes();
+    const entry = await this.connections.within(this.connections.wallets.find(wallet));
+    return entry ? [entry.lane] : [];
+  }
+}

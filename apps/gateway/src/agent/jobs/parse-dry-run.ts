@@ -1,0 +1,14 @@
+import { readQuery } from '../read-query.js';
+import { refuseRequest } from '../request-invalid.js';
+
+/**
+ * Whether only the plan is wanted: `?dryRun=true`.
+ * @throws ProblemError for any other query, so that a misspelt dry run is not carried out
+ */
+export function parseDryRun(query: unknown): boolean {
+  const { values, problems } = readQuery(query, ['dryRun']);
+  const dryRun = values.get('dryRun') ?? 'false';
+  if (dryRun !== 'true' && dryRun !== 'false') problems.push('dryRun must be true or false.');
+  if (problems.length > 0) throw refuseRequest(problems);
+  return dryRun === 'true';
+}

@@ -1,0 +1,38 @@
+/** Long enough for a cursor, and for every state at once. */
+const MAX_LENGTH = 300;
+
+export interface QueryReading {
+  /** By name; a parameter that was not given is not in it. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly problems: string[];
+}
+
+/** The parameters of a query, each of them known and given once; what is not so is a problem. */
+export function readQuery(query: unknown, names: readonly string[]): QueryReading {
+  const values = new Map<string, string>();
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+    const known = names.find((one) => one === name);
+    if (known === undefined)
+      problems.push(`"${name.slice(0, 40)}" is no parameter here; there are: ${names.join(', ')}.`);
+    else if (typeof value !== 'string') problems.push(`${known} must be given once.`);
+    else if (value.length > MAX_LENGTH) problems.push(`${known} is too long.`);
+    else values.set(known, value);
+  }
+  return { values, problems };
+}
+
+/** Words of a list such as `FINAL,REVERTED`, all of them known. Undefined where the parameter was not given. */
+export function readWords<T extends string>(
+  { values, problems }: QueryReading,
+  name: string,
+  words: readonly T[],
+): readonly T[] | undefined {
+  const text = values.get(name);
+  if (text === undefined) return undefined;
+  const asked = text.split(',');
+  const found = words.filter((word) => asked.includes(word));
+  const areKnown = asked.every((word) => (words as readonly string[]).includes(word));
+  if (!areKnown) problems.push(`${name} must be one or more of ${words.join(', ')}, separated by commas.`);
+  return found;
+}

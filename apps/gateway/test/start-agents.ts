@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+
+import { WalletDirectory } from '@tollgate/agent-jobs';
+import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
+import type { AgentJobView } from '@tollgate/protocol';
+import { createLaneId, Journal, type LaneId } from '@tollgate/transactions';
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { startGateway, type RunningGateway } from './start-gateway.js';
+
+/** A token and the id of its key. */
+export interface TestKey {
+  readonly id: string;
+  readonly token: string;
+}
+
+/** A gateway with a journal and the wallet `main`, and no worker: jobs stay as they were accepted. */
+export class AgentsFixture {
+  private constructor(
+    readonly server: RedisServer,
+    readonly redis: Redis,
+    readonly journal: Journal,
+    readonly keys: ApiKeyStore,
+    readonly lane: LaneId,
+    readonly gateway: RunningGateway,
+  ) {}
+
+  static async start(env: Record<string, string> = {}): Promise<AgentsFixture> {
+    const server = await startRedis();
+    const redis = new Redis(server.url);
+    redis.on('error', () => undefined);
+    const journal = new Journal({ redis });
+    await journal.open();
+    const lane = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
+    await journal.adopt(lane, { pendingNonce: 7 });
+    await new WalletDirectory(redis).publish({ name: 'main', lane });
+    const gateway = await startGateway(server.url, [], { EXPLORER_URL: 'https://explorer.example', ...env });
+    return new AgentsFixture(server, redis, journal, new ApiKeyStore(redis), lane, gateway);
+  }
+
+  async stop(): Promise<void> {
+    await this.gateway.stop();
+    this.redis.disconnect();
+    await this.server.stop();
+  }
+
+  async createKey(scopes: readonly ApiKeyScope[], wallets: readonly string[] = ['main']): Promise<TestKey> {
+    const { key, token } = await this.keys.create({ name: 'test', scopes, wallets });
+    return { id: key.id, token };
+  }
+
+  call(path: string, key: TestKey | null, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (key !== null) headers.set('Authorization', `Bearer ${key.token}`);
+    return fetch(`${this.gateway.url}${path}`, { ...init, headers });
+  }
+
+  /** A request with a JSON body; text is sent as it is. */
+  post(path: string, key: TestKey | null, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return this.call(path, key, {
+      method: 'POST',
+      headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: text }),
+    });
+  }
+
+  submit(key: TestKey | null, body: unknown = SAMPLE_JOB, idempotencyKey = createKeyText()): Promise<Response> {
+    return this.post('/agent/jobs', key, body, { 'Idempotency-Key': idempotencyKey });
+  }
+
+  /** An accepted job. */
+  async submitSample(key: TestKey, body: unknown = SAMPLE_JOB): Promise<AgentJobView> {
+    const response = await this.submit(key, body);
+    if (response.status !== 202) throw new Error(`not accepted: ${await response.text()}`);
+    return (await response.json()) as AgentJobView;
+  }
+}
+
+export const SAMPLE_JOB = {
+  operation: 'transfer',
+  wallet: 'main',
+  input: { to: '0x00000000000000000000000000000000000A11cE', amount: '0.5' },
+};
+
+export function createKeyText(): string {
+  return randomBytes(8).toString('hex');
+}
+
+/** What matters of a problem. */
+export async function readProblem(response: Response): Promise<[status: number, code: string]> {
+  const body = (await response.json()) as { status: number; code: string };
+  if (!response.headers.get('content-type')?.startsWith('application/problem+json')) throw new Error('no problem');
+  return [response.status, body.code];
+}
