@@ -30,6 +30,10 @@ describe('input schemas', () => {
     },
   );
 
+  it.each(['1.5', 'x', '', '9'.repeat(79), (2n ** 256n).toString()])('refuses %j as the number of a token', (given) => {
+    expect(schemas.tokenIdSchema.safeParse(given).success).toBe(false);
+  });
+
   it.each([101, '101', 0, '0'])('keeps the bounds of %j', (given) => {
     expect(schemas.percentSchema.safeParse(given).success).toBe(false);
   });

@@ -55,6 +55,7 @@ export const poolFeeSchema = digits(z.number().int().min(0).max(1_000_000))
 
 export const tokenIdSchema = z
   .string()
-  .regex(/^\d{1,78}$/, 'must be a whole number in digits')
+  // Other text would make BigInt throw.
+  .regex(/^\d{1,78}$/, { error: 'must be a whole number in digits', abort: true })
   .refine((text) => BigInt(text) < 2n ** 256n, 'does not fit into 256 bits')
   .describe('Number of the token, in digits');
