@@ -20,6 +20,7 @@ export {
   type JobState,
   type OpenState,
 } from './agent-job.js';
+export type { AgentJob, AgentJobInputs, AgentJobOf } from './agent-job-input.js';
 export {
   AGENT_JOB_MESSAGE_VERSION,
   AGENT_JOBS_QUEUE,

@@ -1,0 +1,36 @@
+import { Field } from './field.js';
+import { AMOUNT, AMOUNT_OR_MAX, LENDING_SYMBOL } from './field-rules.js';
+
+const SYMBOL_HELP = 'What the market lends: a symbol of the token list, or the address of the token';
+
+export class MintLendingInput {
+  @Field(LENDING_SYMBOL, SYMBOL_HELP)
+  symbol!: string;
+
+  @Field(AMOUNT, 'How much is supplied, in whole units of the token')
+  amount!: string;
+}
+
+export class RedeemLendingInput {
+  @Field(LENDING_SYMBOL, SYMBOL_HELP)
+  symbol!: string;
+
+  @Field(AMOUNT_OR_MAX, 'How much is withdrawn, in whole units of the token, or MAX for all of it with its interest')
+  amount!: string;
+}
+
+export class BorrowLendingInput {
+  @Field(LENDING_SYMBOL, SYMBOL_HELP)
+  symbol!: string;
+
+  @Field(AMOUNT, 'How much is borrowed, in whole units of the token')
+  amount!: string;
+}
+
+export class RepayLendingInput {
+  @Field(LENDING_SYMBOL, SYMBOL_HELP)
+  symbol!: string;
+
+  @Field(AMOUNT_OR_MAX, 'How much is repaid, in whole units of the token, or MAX for the whole debt')
+  amount!: string;
+}

@@ -1,0 +1,109 @@
+import { AGENT_OPERATIONS, type AgentJobRequest, type AgentOperation } from '@tollgate/protocol';
+import { validateSync } from 'class-validator';
+
+import { listFields } from './inputs/field.js';
+import { INPUT_CLASSES } from './inputs/input-classes.js';
+import { JobRequestError } from './job-request-error.js';
+
+const FIELDS = ['operation', 'wallet', 'input'];
+const OPERATIONS: readonly string[] = AGENT_OPERATIONS;
+const MAX_PROBLEMS = 50;
+
+/** What only the worker may know or choose: a request that names one of these does not know whom it talks to. */
+const SET_BY_THE_WORKER = new Set(
+  [
+    ...[
+      'nonce',
+      'from',
+      'account',
+      'sender',
+      'chainId',
+      'type',
+      'data',
+      'calldata',
+      'value',
+      'accessList',
+      'signature',
+    ],
+    ...['gas', 'gasLimit', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'deadline'],
+    ...['raw', 'rawTx', 'rawTransaction', 'signedTransaction', 'serializedTransaction', 'tx', 'transaction'],
+  ].map((name) => name.toLowerCase()),
+);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * A job as its submitter asks for it. Numbers that were written as text are numbers afterwards, so that the same request
+ * has the same fingerprint.
+ * @throws JobRequestError with every problem
+ */
+export function parseJobRequest(body: unknown): AgentJobRequest {
+  if (!isObject(body)) {
+    throw new JobRequestError(['the body must be a JSON object with operation, wallet and input']);
+  }
+  const [operation, wallet, given] = FIELDS.map((name) => ownValue(body, name));
+  const problems = listUnknown(body, FIELDS, '', 'a job');
+  if (!isOperation(operation)) problems.push(`operation must be one of ${OPERATIONS.join(', ')}`);
+  if (!isWalletName(wallet)) problems.push("wallet must be a wallet's name: 1 to 64 letters, digits or ._-");
+  if (!isObject(given)) problems.push('input must be a JSON object');
+  const input = isOperation(operation) && isObject(given) ? readInput(operation, given, problems) : {};
+  if (problems.length > 0 || !isOperation(operation) || !isWalletName(wallet)) throw new JobRequestError(cut(problems));
+  return { operation, wallet, input };
+}
+
+/** The fields that the operation knows, copied once each: what is checked is what is handed on. */
+function readInput(operation: AgentOperation, given: Fields, problems: string[]): Fields {
+  const inputClass = INPUT_CLASSES[operation];
+  const fields = listFields(inputClass);
+  const names = fields.map(({ name }) => name);
+  problems.push(...listUnknown(given, names, 'input.', operation));
+
+  const input = new inputClass() as Record<string, unknown>;
+  for (const { name, rule } of fields) {
+    const value = ownValue(given, name);
+    if (value !== undefined) input[name] = rule.read ? rule.read(value) : value;
+  }
+  // An operation without inputs has a class that class-validator does not know.
+  for (const { property, constraints = {} } of validateSync(input, { forbidUnknownValues: false })) {
+    problems.push(...Object.values(constraints).map((sentence) => `input.${property} ${sentence}`));
+  }
+  return { ...input };
+}
+
+function listUnknown(given: Fields, known: readonly string[], path: string, what: string): string[] {
+  return Object.keys(given)
+    .filter((name) => !known.includes(name))
+    .map((name) =>
+      SET_BY_THE_WORKER.has(name.toLowerCase())
+        ? `${path}${name} must be left out: the worker sets it`
+        : `${path}${show(name)} is no field of ${what}${known.length > 0 ? `, which has ${known.join(', ')}` : ''}`,
+    );
+}
+
+/** Own data only: nothing inherited, and no getter is run. */
+function ownValue(fields: Fields, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(fields, name)?.value;
+}
+
+function cut(problems: readonly string[]): readonly string[] {
+  const excess = problems.length - MAX_PROBLEMS;
+  return excess <= 0 ? problems : [...problems.slice(0, MAX_PROBLEMS), `and ${excess} more problems`];
+}
+
+function show(name: string): string {
+  const isPlain = /^[\w.-]{1,40}$/.test(name);
+  return isPlain ? name : JSON.stringify(name.slice(0, 40).replace(/[^\x20-\x7e]/g, '?'));
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isOperation(value: unknown): value is AgentOperation {
+  return typeof value === 'string' && OPERATIONS.includes(value);
+}
+
+/** As the journal takes it. */
+function isWalletName(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value);
+}

@@ -1,0 +1,60 @@
+import type { AgentOperation } from './agent-job.js';
+
+/** An operation that takes an amount of a token whose name it knows itself. */
+interface AmountInput {
+  amount: string;
+}
+
+/** `symbol`: what the market lends, a symbol of the token list or an address. */
+interface LendingInput extends AmountInput {
+  symbol: string;
+}
+
+/**
+ * The inputs of each operation. Amounts are decimal text in whole units of the token; a token is `0x0` for the native one, an
+ * address, or a symbol of the chain's token list; shares are basis points (100 is 1 %).
+ */
+export interface AgentJobInputs {
+  transfer: { amount: string; to: string; token?: string };
+  approve: { token: string; spender: string; amount: string };
+  transferERC721: { contractAddress: string; to: string; tokenId: string };
+  mintERC721: { contractAddress: string; tokenId: string; to?: string };
+  swap: { amount: string; fromToken: string; toToken: string; slippageBps?: number };
+  /** `fee`: the pool's, in millionths. */
+  addLiquidity: {
+    tokenA: string;
+    tokenB: string;
+    amountA: string;
+    amountB: string;
+    fee?: number;
+    slippageBps?: number;
+  };
+  removeLiquidity: { positionId: string; percent?: number; slippageBps?: number };
+  mintLending: LendingInput;
+  /** `amount` may be `MAX`: all of it, with its interest. */
+  redeemLending: LendingInput;
+  borrowLending: LendingInput;
+  /** `amount` may be `MAX`: the whole debt. */
+  repayLending: LendingInput;
+  stake: AmountInput;
+  unstake: AmountInput;
+  claimUnstaked: Record<never, never>;
+  perpsDeposit: AmountInput;
+  perpsWithdraw: AmountInput;
+  perpsOpenPosition: { product: string; side: 'long' | 'short'; amount: string; leverage?: number };
+  /** All of the position where no `amount` of the base asset is named. */
+  perpsClosePosition: { product: string; amount?: string };
+  /** `maxAmount`: the most it may cost, in whole units of the token that is paid with. */
+  payment: { url: string; maxAmount?: string };
+}
+
+/** A job of one operation with that operation's inputs. */
+export interface AgentJobOf<Name extends AgentOperation> {
+  operation: Name;
+  /** The wallet's name. */
+  wallet: string;
+  input: AgentJobInputs[Name];
+}
+
+/** A job of any operation; `operation` tells which inputs it has. */
+export type AgentJob = { [Name in AgentOperation]: AgentJobOf<Name> }[AgentOperation];
