@@ -1,0 +1,46 @@
+import { Redis } from 'ioredis';
+
+import { findRedisUrl } from './find-place.js';
+
+/** What was typed is wrong: the help follows, and the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** What was asked for was not done; the message says why, and what to do. The exit code is 1. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
+/** Runs a command's main function, prints what it answers, and sets the exit code. */
+export async function runCommand(help: string, main: () => Promise<string>): Promise<void> {
+  try {
+    console.log(await main());
+  } catch (error) {
+    if (error instanceof UsageError) {
+      console.error(`${error.message}\n\n${help}`);
+      process.exitCode = 2;
+      return;
+    }
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}
+
+/**
+ * Works with the journal's Redis and disconnects. It is tried once: a command is not a service.
+ * @throws CommandError when it does not answer; never with its URL, which may hold a password
+ */
+export async function withRedis<T>(url: string | undefined, work: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(findRedisUrl(url), { lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect().catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new CommandError(`Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`);
+    });
+    return await work(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
