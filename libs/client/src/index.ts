@@ -1,5 +1,6 @@
 export { assertSecureUrl } from './assert-secure-url.js';
 export { chooseRequirement, type ChosenRequirement, type TrustedAsset } from './choose-requirement.js';
+export { createPaymentCall } from './create-payment-call.js';
 export { fetchWithPayment } from './fetch-with-payment.js';
 export { payForResource } from './pay-for-resource.js';
 export { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
@@ -9,9 +10,12 @@ export {
   MemoryPaymentStore,
   type PaymentState,
   type PaymentStore,
+  type RedeemablePayment,
   type SignedTransaction,
   type StoredPayment,
   type StoredRevision,
 } from './payment-store.js';
 export { readChallenge } from './read-challenge.js';
+export { redeemPaidRequest, type RedeemOptions } from './redeem-paid-request.js';
+export type { PaidResponse } from './redeem-payment.js';
 export { createWallet, type Wallet, type WalletOptions } from './wallet.js';

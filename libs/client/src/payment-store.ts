@@ -31,6 +31,14 @@ export interface StoredPayment {
   transaction: SignedTransaction | null;
 }
 
+/** What is needed of a payment that was made to fetch its answer. */
+export interface RedeemablePayment extends Pick<
+  StoredPayment,
+  'method' | 'url' | 'idempotencyKey' | 'payer' | 'requirement'
+> {
+  transaction: Pick<SignedTransaction, 'txHash'>;
+}
+
 export interface StoredRevision {
   payment: StoredPayment;
   /** 1 for the first write under a key, one more for each that follows. */

@@ -12,7 +12,7 @@ import { assertSecureUrl } from './assert-secure-url.js';
 import { judgeResponse } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
 import type { PaymentContext } from './payment-options.js';
-import type { StoredPayment, StoredRevision } from './payment-store.js';
+import type { RedeemablePayment, StoredRevision } from './payment-store.js';
 import { readChallengeError } from './read-challenge.js';
 import { receiveAnswer } from './receive-answer.js';
 import type { RequestSnapshot } from './request-snapshot.js';
@@ -23,8 +23,16 @@ const MAX_REDIRECTS = 5;
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 5000;
 
-function createProof({ requirement, payer, transaction }: StoredPayment): string {
-  if (!transaction) throw new PaymentError('store_damaged', 'The stored payment has no transaction.');
+/** What redeeming needs of a client. */
+export interface RedemptionContext extends Pick<
+  PaymentContext,
+  'fetch' | 'attemptTimeoutMs' | 'allowInsecureHttp' | 'onEvent'
+> {
+  /** Runs an attempt when it may begin: whoever redeems much bounds here what runs at a time. */
+  inTurn?: <T>(attempt: () => Promise<T>) => Promise<T>;
+}
+
+function createProof({ requirement, payer, transaction }: RedeemablePayment): string {
   const { network, maxAmountRequired, extra } = requirement;
   return encodeProof({
     x402Version: 1,
@@ -34,7 +42,7 @@ function createProof({ requirement, payer, transaction }: StoredPayment): string
   });
 }
 
-function createHeaders(request: RequestSnapshot, payment: StoredPayment): Headers {
+function createHeaders(request: RequestSnapshot, payment: RedeemablePayment): Headers {
   const headers = new Headers(request.headers);
   headers.set(X_PAYMENT, createProof(payment));
   headers.set(IDEMPOTENCY_KEY, payment.idempotencyKey);
@@ -64,7 +72,7 @@ type Attempt =
   | { kind: 'again'; reason: string; delayMs: number | null; response: Response | null; cause?: unknown };
 
 class Redemption {
-  readonly #context: PaymentContext;
+  readonly #context: RedemptionContext;
   readonly #request: RequestSnapshot;
   readonly #headers: Headers;
   readonly #key: string;
@@ -73,12 +81,12 @@ class Redemption {
   #redirects = 0;
   #url: string;
 
-  constructor(context: PaymentContext, key: string, request: RequestSnapshot, payment: StoredPayment) {
+  constructor(context: RedemptionContext, key: string, request: RequestSnapshot, payment: RedeemablePayment) {
     this.#context = context;
     this.#key = key;
     this.#request = request;
     this.#headers = createHeaders(request, payment);
-    this.#txHash = payment.transaction?.txHash ?? '0x';
+    this.#txHash = payment.transaction.txHash;
     this.#url = request.url;
   }
 
@@ -139,40 +147,61 @@ class Redemption {
   }
 }
 
+/** The answer to a request with a proof. */
+export interface PaidResponse {
+  response: Response;
+  /** The server will say nothing else to this payment. Otherwise it failed, and the payment may be shown again. */
+  isFinal: boolean;
+}
+
 /**
  * Sends the request with the proof until an answer is there whole, with the same proof and key every time.
- * @returns the answer; at the deadline the server's last one, whatever it was, and the payment stays stored.
+ * @returns the answer; at the deadline the server's last one, whatever it was.
  * @throws PaymentNotAcceptedError when the server refuses the payment; PaymentError `redirect_refused`, or
  * `payment_unredeemed` when no answer came inside the deadline.
  */
+export async function fetchPaidAnswer(
+  context: RedemptionContext,
+  input: { key: string; request: RequestSnapshot; payment: RedeemablePayment; deadlineAtMs: number },
+): Promise<PaidResponse> {
+  const { key, request, payment, deadlineAtMs } = input;
+  const { inTurn = (attempt) => attempt() } = context;
+  assertSecureUrl(request.url, context.allowInsecureHttp);
+  const redemption = new Redemption(context, key, request, payment);
+  for (let backoffMs = FIRST_DELAY_MS; ; backoffMs = Math.min(backoffMs * 2, LONGEST_DELAY_MS)) {
+    request.signal?.throwIfAborted();
+    const attempt = await inTurn(() => {
+      const leftMs = Math.max(deadlineAtMs - Date.now(), 1);
+      return redemption.attempt(Math.min(context.attemptTimeoutMs, leftMs));
+    });
+    const { response } = attempt;
+    if (attempt.kind === 'answer') return { response: attempt.response, isFinal: attempt.isFinal };
+    const delayMs = attempt.delayMs ?? backoffMs;
+    if (Date.now() + delayMs >= deadlineAtMs) {
+      if (!response) throw redemption.unanswered(attempt.cause);
+      if (response.status === 402) throw await redemption.refusal(response);
+      return { response, isFinal: false };
+    }
+    await response?.body?.cancel();
+    context.onEvent({ type: 'waiting', key, reason: attempt.reason, delayMs });
+    await sleep(delayMs, request.signal);
+  }
+}
+
+/** The same for a payment of the store, where a final answer settles it. */
 export async function redeemPayment(
   context: PaymentContext,
   input: { key: string; request: RequestSnapshot; stored: StoredRevision; deadlineAtMs: number },
 ): Promise<Response> {
   const { key, request, deadlineAtMs } = input;
   const { payment, revision } = input.stored;
-  assertSecureUrl(request.url, context.allowInsecureHttp);
-  const redemption = new Redemption(context, key, request, payment);
-  for (let backoffMs = FIRST_DELAY_MS; ; backoffMs = Math.min(backoffMs * 2, LONGEST_DELAY_MS)) {
-    request.signal?.throwIfAborted();
-    const leftMs = Math.max(deadlineAtMs - Date.now(), 1);
-    const attempt = await redemption.attempt(Math.min(context.attemptTimeoutMs, leftMs));
-    const { response } = attempt;
-    if (attempt.kind === 'answer') {
-      if (attempt.isFinal) {
-        await context.store.write(key, { ...payment, state: 'redeemed' }, revision);
-        context.onEvent({ type: 'redeemed', key, payment, status: attempt.response.status });
-      }
-      return attempt.response;
-    }
-    const delayMs = attempt.delayMs ?? backoffMs;
-    if (Date.now() + delayMs >= deadlineAtMs) {
-      if (!response) throw redemption.unanswered(attempt.cause);
-      if (response.status === 402) throw await redemption.refusal(response);
-      return response;
-    }
-    await response?.body?.cancel();
-    context.onEvent({ type: 'waiting', key, reason: attempt.reason, delayMs });
-    await sleep(delayMs, request.signal);
+  const { transaction } = payment;
+  if (!transaction) throw new PaymentError('store_damaged', 'The stored payment has no transaction.');
+  const paid = { key, request, payment: { ...payment, transaction }, deadlineAtMs };
+  const { response, isFinal } = await fetchPaidAnswer(context, paid);
+  if (isFinal) {
+    await context.store.write(key, { ...payment, state: 'redeemed' }, revision);
+    context.onEvent({ type: 'redeemed', key, payment, status: response.status });
   }
+  return response;
 }

@@ -1,7 +1,7 @@
-import { appendHashLock, formatTokenAmount, IDEMPOTENCY_KEY, type PaymentChallenge } from '@tollgate/protocol';
-import { encodeFunctionData, erc20Abi } from 'viem';
+import { formatTokenAmount, IDEMPOTENCY_KEY, type PaymentChallenge } from '@tollgate/protocol';
 
 import { chooseRequirement, type ChosenRequirement } from './choose-requirement.js';
+import { createPaymentCall } from './create-payment-call.js';
 import type { PaymentContext } from './payment-options.js';
 import type { StoredPayment, StoredRevision } from './payment-store.js';
 import type { RequestSnapshot } from './request-snapshot.js';
@@ -24,16 +24,6 @@ function createIntention(context: PaymentContext, request: RequestSnapshot, chos
     createdAtMs: Date.now(),
     transaction: null,
   };
-}
-
-/** `transfer(payTo, amount)` with the hash lock of the reference behind it. */
-function createCall({ requirement, asset, amountBaseUnits }: ChosenRequirement) {
-  const transfer = encodeFunctionData({
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [requirement.payTo, amountBaseUnits],
-  });
-  return { to: asset.address, data: appendHashLock(transfer, requirement.extra.reference) };
 }
 
 /**
@@ -60,7 +50,7 @@ export async function signPayment(
     onEvent({ type: 'intended', key, payment: intention, price });
     return await wallet.inTurn(async () => {
       request.signal?.throwIfAborted();
-      const transaction = await wallet.sign(createCall(chosen));
+      const transaction = await wallet.sign(createPaymentCall(chosen.requirement));
       const payment: StoredPayment = { ...intention, state: 'signed', transaction };
       if (!(await store.write(key, payment, revision))) return null;
       revision += 1;

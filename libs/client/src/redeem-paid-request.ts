@@ -1,0 +1,24 @@
+import type { RedeemablePayment } from './payment-store.js';
+import { fetchPaidAnswer, type PaidResponse, type RedemptionContext } from './redeem-payment.js';
+import { requestKey, takeRequest } from './request-snapshot.js';
+
+export interface RedeemOptions extends Partial<Omit<RedemptionContext, 'onEvent'>> {
+  /** From the first attempt to the answer; 60 s. */
+  deadlineMs?: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * Fetches the answer of a payment that is mined, for who keeps payments elsewhere than in a `PaymentStore`. It may be
+ * called again for the same payment, by another process too: the server gives the same answer to the same key.
+ * @throws what `fetchWithPayment` throws once a payment is made
+ */
+export async function redeemPaidRequest(payment: RedeemablePayment, options: RedeemOptions): Promise<PaidResponse> {
+  const { deadlineMs = 60_000, signal, fetch = globalThis.fetch, inTurn } = options;
+  const { attemptTimeoutMs = 30_000, allowInsecureHttp = false } = options;
+  const request = await takeRequest(payment.url, { method: payment.method, ...(signal && { signal }) });
+  return fetchPaidAnswer(
+    { fetch, attemptTimeoutMs, allowInsecureHttp, onEvent: () => undefined, ...(inTurn && { inTurn }) },
+    { key: requestKey(request), request, payment, deadlineAtMs: Date.now() + deadlineMs },
+  );
+}
