@@ -1,0 +1,85 @@
+import { chooseRequirement, createPaymentCall } from '@tollgate/client';
+import { formatTokenAmount, type PaymentChallenge, type PaymentRequirement } from '@tollgate/protocol';
+import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import type { OperationContext } from '../operations/operation.js';
+import type { PlanDraft, Step } from '../plan/plan.js';
+import { assertBalance } from '../tokens/assert-balance.js';
+import { showAmount } from '../tokens/show-token.js';
+import type { TokenAmount } from '../tokens/token.js';
+import { ERC20_FAILURES } from '../tokens/token-failures.js';
+import { quoteUntrusted } from '../tokens/untrusted-text.js';
+import { explainUnpaid } from './explain-payment-error.js';
+import type { PaymentLimits } from './payment-limits.js';
+
+export type PaymentDraftContext = Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments'>;
+
+/** What is offered for a URL, and the most that it may cost, as decimal text in whole units of the token. */
+export interface PaymentOffer {
+  url: string;
+  challenge: PaymentChallenge;
+  maxAmount?: string | undefined;
+}
+
+/** @throws AgentKitError `PROTOCOL_UNAVAILABLE` on chains without a token that gates take */
+export function requirePaymentLimits({ payments, chainId }: PaymentDraftContext): PaymentLimits {
+  if (payments && payments.tokens.length > 0) return payments;
+  throw new AgentKitError('PROTOCOL_UNAVAILABLE', `Chain ${chainId} has no token that is paid with at HTTP 402 gates.`);
+}
+
+/**
+ * What accepting an offer comes to, without the call that pays.
+ * @returns the draft, and the requirement of the challenge that it is for
+ * @throws AgentKitError when nothing offered is within the limits, or the balance is too low
+ */
+export async function draftPayment(
+  { url, challenge, maxAmount }: PaymentOffer,
+  context: PaymentDraftContext,
+): Promise<{ draft: PlanDraft; requirement: PaymentRequirement }> {
+  const { network, tokens, maxAmount: most } = requirePaymentLimits(context);
+  const { chainId } = context;
+  const assets = tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
+  const { requirement, asset, amountBaseUnits } = choose(challenge, { assets, maxAmount: maxAmount ?? most, chainId });
+  const token = tokens.find(({ address }) => isAddressEqual(address, asset.address));
+  if (!token) throw new AgentKitError('UNKNOWN_TOKEN', `${asset.address} is not in the token list.`);
+  const payTo = parseReceiver(requirement.payTo, token.address);
+  const amount = { token, amountBaseUnits };
+  await assertBalance(context, amount);
+  const price = formatTokenAmount(amountBaseUnits, token.decimals);
+  const draft: PlanDraft = {
+    summary: `Pay ${price} ${token.symbol} to ${payTo} for ${url}, which the server calls ${quoteUntrusted(requirement.description)}`,
+    steps: [],
+    spends: [amount],
+    receives: [],
+    recipients: [payTo],
+    report: { url, amount: price, token: token.symbol, payTo },
+    payment: { url, payTo, amount, network },
+  };
+  return { draft, requirement };
+}
+
+/** The transfer that pays a requirement, with its hash lock: nobody else can present it at the gate. */
+export function createPaymentStep(requirement: PaymentRequirement, amount: TokenAmount): Step {
+  const { to, data } = createPaymentCall(requirement);
+  const label = `Pay ${showAmount(amount)} to ${getAddress(requirement.payTo.toLowerCase())}`;
+  return { label, to, data, value: 0n, failures: ERC20_FAILURES };
+}
+
+function choose(...choice: Parameters<typeof chooseRequirement>): ReturnType<typeof chooseRequirement> {
+  try {
+    return chooseRequirement(...choice);
+  } catch (error) {
+    throw explainUnpaid(error);
+  }
+}
+
+function parseReceiver(payTo: Address, token: Address): Address {
+  // In lower case: the server's spelling may fail the checksum of mixed case.
+  const receiver = getAddress(payTo.toLowerCase());
+  if (!isAddressEqual(receiver, token) && !isAddressEqual(receiver, zeroAddress)) return receiver;
+  throw new AgentKitError('PAYMENT_FAILED', `The server wants to be paid at ${receiver}, where tokens are lost.`, {
+    details: { payTo: receiver },
+    suggestion: 'Nothing was paid. Do not buy from this server.',
+  });
+}
