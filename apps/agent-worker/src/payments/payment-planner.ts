@@ -1,4 +1,4 @@
-import type { OperationContext, PlanDraft } from '@tollgate/agent-kit';
+import type { OperationContext, PlanDraft } from '@tollgate/agent-kit/planner';
 import type { JobRecord, Journal, JsonValue, StepReceipt, StepRecord, StepVerdict } from '@tollgate/transactions';
 
 /** What plans and judges the jobs of operation `payment`: input `{url, maxAmount?}`, one step, for one wallet. */
@@ -25,4 +25,12 @@ export interface PaymentPlannerOptions {
   readContext: () => Promise<Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments'>>;
   /** Pays private addresses and plain HTTP too: for development. */
   allowPrivateTargets: boolean;
+  /** Longest wait for one price; 10 s. */
+  priceTimeoutMs?: number;
+  /** How long a job waits for a server that tells no price; 10 min. */
+  patienceMs?: number;
+  /** From a payment's confirmation to its answer; 10 min. */
+  redeemWithinMs?: number;
+  /** One attempt to fetch the paid answer; 30 s. */
+  attemptTimeoutMs?: number;
 }

@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+
+import {
+  AgentKitError,
+  createPaymentStep,
+  draftPayment,
+  parsePaymentInput,
+  parseResourceUrl,
+  type PaymentDraftContext,
+  type PlanDraft,
+} from '@tollgate/agent-kit/planner';
+import { createSafeFetch, type SafeFetch } from '@tollgate/common';
+import type { PaymentChallenge, PaymentRequirement } from '@tollgate/protocol';
+import {
+  crashPoint,
+  type JobFailure,
+  type JobRecord,
+  type JsonValue,
+  type StepReceipt,
+  type StepRecord,
+  type StepVerdict,
+} from '@tollgate/transactions';
+
+import {
+  findPaidChallenge,
+  listChallenges,
+  nameChallenge,
+  parseChallenge,
+  writeChallenge,
+  type KeptChallenge,
+} from './kept-challenge.js';
+import type { PaymentPlanner, PaymentPlannerOptions } from './payment-planner.js';
+import { PriceQuestions } from './price-questions.js';
+import { redeemPayment } from './redeem-payment.js';
+import { Redemptions } from './redemptions.js';
+import { Turns } from './turns.js';
+
+/** What the paying client takes for a whole answer, and one more. */
+const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
+/** A reference is some 80 characters; the proof that carries it has to fit into a header. */
+const MAX_REFERENCE_LENGTH = 512;
+/** Less time than this to pay in is none. */
+const MIN_TIMEOUT_SECONDS = 10;
+/** So much of the time to pay in may have passed before the signature, and never more than so much. */
+const YOUNG_PART = 3;
+const LONGEST_YOUTH_MS = 100_000;
+/** A job whose payment could not be signed for so many challenges will not be paid. */
+const MAX_CHALLENGES = 50;
+const REDEMPTIONS = { total: 16, perOrigin: 4 };
+
+/** @param options see `PaymentPlannerOptions`; its `stop` must be called */
+export function createPaymentPlanner(options: PaymentPlannerOptions): PaymentPlanner {
+  return new PaymentJobs(options);
+}
+
+interface Terms {
+  url: string;
+  maxAmount: string | undefined;
+  context: PaymentDraftContext;
+}
+
+class PaymentJobs implements PaymentPlanner {
+  readonly #options: PaymentPlannerOptions;
+  readonly #web: SafeFetch;
+  readonly #questions: PriceQuestions;
+  readonly #redemptions = new Redemptions();
+  readonly #turns = new Turns(REDEMPTIONS);
+  readonly #attemptTimeoutMs: number;
+
+  constructor(options: PaymentPlannerOptions) {
+    const { allowPrivateTargets, priceTimeoutMs = 10_000, patienceMs = 600_000, attemptTimeoutMs = 30_000 } = options;
+    this.#options = options;
+    this.#attemptTimeoutMs = attemptTimeoutMs;
+    // Twice: fetching a paid answer and reading it have the same time each.
+    const timeoutMs = 2 * Math.max(attemptTimeoutMs, priceTimeoutMs);
+    this.#web = createSafeFetch({ allowPrivateTargets, timeoutMs, maxResponseBytes: MAX_ANSWER_BYTES });
+    this.#questions = new PriceQuestions({ fetch: this.#web.fetch, timeoutMs: priceTimeoutMs, patienceMs });
+  }
+
+  async plan(job: JobRecord, { token }: { token: number }): Promise<PlanDraft> {
+    const terms = await this.#readTerms(job.input);
+    const [newest] = listChallenges(job);
+    if (newest && newest.challenge.url === terms.url && isYoung(newest.challenge)) {
+      return (await draft(terms, newest.challenge.requirement)).draft;
+    }
+    await this.#assertNewAllowed(job, newest?.number ?? 0);
+    const fetchedAtMs = Date.now();
+    const planned = await draft(terms, await this.#questions.ask(terms.url, job));
+    const challenge: KeptChallenge = {
+      url: terms.url,
+      requirement: planned.requirement,
+      fetchedAtMs,
+      idempotencyKey: randomBytes(16).toString('hex'),
+    };
+    const kept = await this.#keep(job, token, (newest?.number ?? 0) + 1, challenge);
+    // Another worker was faster: his is the one that the journal knows.
+    if (kept.idempotencyKey !== challenge.idempotencyKey) return (await draft(terms, kept.requirement)).draft;
+    return planned.draft;
+  }
+
+  async dryRun(input: JsonValue): Promise<PlanDraft> {
+    const terms = await this.#readTerms(input);
+    return (await draft(terms, await this.#questions.ask(terms.url, null))).draft;
+  }
+
+  async judge(
+    job: JobRecord,
+    step: StepRecord,
+    receipt: StepReceipt,
+    { token }: { token: number },
+  ): Promise<StepVerdict> {
+    if (receipt.status === 'reverted') return { outcome: 'failed', failure: REVERTED };
+    if (job.details['answer'] !== undefined) return { outcome: 'done' };
+    const challenge = findPaidChallenge(job, step);
+    if (!challenge) return { outcome: 'needs_operator', failure: CHALLENGE_MISSING };
+
+    const payment = { txHash: receipt.transactionHash, payer: job.lane.address };
+    const redemption = this.#redemptions.look(job.id, (signal) => {
+      crashPoint('F15');
+      return redeemPayment(challenge, payment, this.#redemptionSettings(), signal);
+    });
+    if (!redemption) return { outcome: 'later' };
+    if (redemption.outcome === 'unanswered') {
+      this.#redemptions.forget(job.id);
+      return { outcome: 'needs_operator', failure: redemption.failure };
+    }
+    crashPoint('F16');
+    const value = { ...redemption.answer };
+    const stored = await this.#options.journal.putDetail({ jobId: job.id, token, name: 'answer', value });
+    if (stored === null) return { outcome: 'later' };
+    this.#redemptions.forget(job.id);
+    return { outcome: 'done' };
+  }
+
+  async stop(): Promise<void> {
+    await this.#redemptions.stop();
+    await this.#web.close();
+  }
+
+  #redemptionSettings() {
+    const { allowPrivateTargets, redeemWithinMs = 600_000 } = this.#options;
+    const { fetch } = this.#web;
+    return { fetch, allowPrivateTargets, redeemWithinMs, attemptTimeoutMs: this.#attemptTimeoutMs, turns: this.#turns };
+  }
+
+  async #readTerms(input: JsonValue): Promise<Terms> {
+    const { url, maxAmount } = parsePaymentInput(input);
+    return {
+      url: parseResourceUrl(url, this.#options.allowPrivateTargets),
+      maxAmount,
+      context: await this.#options.readContext(),
+    };
+  }
+
+  /** Each challenge stays in the journal for good: none is asked for that will not be signed soon. */
+  async #assertNewAllowed({ lane, state }: JobRecord, count: number): Promise<void> {
+    if (count >= MAX_CHALLENGES) throw new AgentKitError('PAYMENT_FAILED', TOO_MANY_CHALLENGES);
+    const { paused, frozen } = await this.#options.journal.readLane(lane);
+    if ((paused ?? frozen) === null || state === 'RESERVED') return;
+    throw new AgentKitError('NETWORK_ERROR', 'The wallet sends nothing to the network now; the price is asked later.');
+  }
+
+  async #keep(job: JobRecord, token: number, number: number, challenge: KeptChallenge): Promise<KeptChallenge> {
+    const value = writeChallenge(challenge);
+    const stored = await this.#options.journal.putDetail({ jobId: job.id, token, name: nameChallenge(number), value });
+    if (stored === null) throw new AgentKitError('NETWORK_ERROR', 'Another worker has taken the network lane over.');
+    return parseChallenge(stored);
+  }
+}
+
+async function draft(
+  { url, maxAmount, context }: Terms,
+  offered: PaymentChallenge | PaymentRequirement,
+): Promise<{ draft: PlanDraft; requirement: PaymentRequirement }> {
+  const challenge: PaymentChallenge = 'accepts' in offered ? offered : { x402Version: 1, accepts: [offered] };
+  const { draft, requirement } = await draftPayment({ url, challenge, maxAmount }, context);
+  if (requirement.extra.reference.length > MAX_REFERENCE_LENGTH) throw refuse('a reference that fits into no proof');
+  if (requirement.maxTimeoutSeconds < MIN_TIMEOUT_SECONDS) throw refuse('no time to pay in');
+  const steps = draft.spends.map((amount) => createPaymentStep(requirement, amount));
+  return { draft: { ...draft, steps }, requirement };
+}
+
+function isYoung({ fetchedAtMs, requirement }: KeptChallenge): boolean {
+  const ageMs = Date.now() - fetchedAtMs;
+  return ageMs >= 0 && ageMs < Math.min((requirement.maxTimeoutSeconds * 1000) / YOUNG_PART, LONGEST_YOUTH_MS);
+}
+
+function refuse(what: string): AgentKitError {
+  return new AgentKitError('PAYMENT_FAILED', `The server gives ${what}.`, {
+    suggestion: 'Nothing was paid. Do not buy from this server.',
+  });
+}
+
+const TOO_MANY_CHALLENGES = 'The payment could not be signed for so long that the price was asked too often.';
+
+const REVERTED: JobFailure = {
+  code: 'TRANSACTION_REVERTED',
+  message: 'The transfer was mined and reverted: nothing was paid.',
+  suggestion: 'Look at the transaction, then submit the job again under a new idempotency key.',
+};
+
+const CHALLENGE_MISSING: JobFailure = {
+  code: 'PAYMENT_NOT_ANSWERED',
+  message: 'The payment is mined, and the journal does not know the challenge that it was made for.',
+  suggestion: 'Ask the server for a refund; abandon the job.',
+};

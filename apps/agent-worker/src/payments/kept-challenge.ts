@@ -1,0 +1,65 @@
+import { createPaymentCall } from '@tollgate/client';
+import { parsePaymentRequirement, type PaymentRequirement } from '@tollgate/protocol';
+import type { JobRecord, JsonValue, StepRecord } from '@tollgate/transactions';
+
+/** All that is needed to redeem a payment after any crash; in the journal before the payment can be signed. */
+export interface KeptChallenge {
+  /** As it was asked, and will be asked with the proof. */
+  url: string;
+  requirement: PaymentRequirement;
+  /** From before the question, on this worker's clock: the server's own time for the payment began later. */
+  fetchedAtMs: number;
+  idempotencyKey: string;
+}
+
+const NAME = /^challenge-([0-9]{1,9})$/;
+/** Texts for people; what a stranger wrote there is kept only so far. */
+const MAX_TEXT_LENGTH = 200;
+
+export function nameChallenge(number: number): string {
+  return `challenge-${number}`;
+}
+
+export function writeChallenge({ requirement, ...rest }: KeptChallenge): JsonValue {
+  const { description, resource, mimeType, extra, ...terms } = requirement;
+  const cut = (text: string) => text.slice(0, MAX_TEXT_LENGTH);
+  const texts = { description: cut(description), resource: cut(resource), mimeType: cut(mimeType) };
+  return {
+    ...rest,
+    requirement: { ...terms, ...texts, extra: { ...extra, name: cut(extra.name), version: cut(extra.version) } },
+  };
+}
+
+/** @throws TypeError, or what reading a requirement throws, for what `writeChallenge` did not write */
+export function parseChallenge(value: JsonValue): KeptChallenge {
+  if (typeof value !== 'object' || value === null) throw new TypeError('a kept challenge is no object');
+  const { url, fetchedAtMs, idempotencyKey, requirement } = value as Record<string, JsonValue | undefined>;
+  if (typeof url !== 'string' || typeof fetchedAtMs !== 'number' || typeof idempotencyKey !== 'string') {
+    throw new TypeError('a kept challenge lacks its url, its time or its key');
+  }
+  return { url, fetchedAtMs, idempotencyKey, requirement: parsePaymentRequirement(requirement) };
+}
+
+/** Every challenge of a job, the newest first. */
+export function listChallenges({
+  details,
+}: Pick<JobRecord, 'details'>): { number: number; challenge: KeptChallenge }[] {
+  return Object.entries(details)
+    .flatMap(([name, value]) => {
+      const number = NAME.exec(name)?.[1];
+      return number === undefined ? [] : [{ number: Number(number), challenge: parseChallenge(value) }];
+    })
+    .sort((one, other) => other.number - one.number);
+}
+
+/** The challenge that a step's transfer pays: what was signed decides, not what was kept last. */
+export function findPaidChallenge(
+  job: Pick<JobRecord, 'details'>,
+  { to, data }: Pick<StepRecord, 'to' | 'data'>,
+): KeptChallenge | null {
+  const isPaid = ({ challenge }: { challenge: KeptChallenge }) => {
+    const call = createPaymentCall(challenge.requirement);
+    return call.to.toLowerCase() === to.toLowerCase() && call.data === data.toLowerCase();
+  };
+  return listChallenges(job).find(isPaid)?.challenge ?? null;
+}
