@@ -37,6 +37,7 @@ module.exports = {
   transformIgnorePatterns: [`/node_modules/(?!(${esmPackages.join('|')})/)`],
   moduleNameMapper: {
     '^@tollgate/(protocol|client|agent-kit|ledger|transactions|common|agent-jobs)$': '<rootDir>/libs/$1/src/index.ts',
+    '^@tollgate/client/jobs$': '<rootDir>/libs/client/src/jobs/index.ts',
     '^@tollgate/client/file-payment-store$': '<rootDir>/libs/client/src/file-payment-store.ts',
     '^@tollgate/agent-kit/planner$': '<rootDir>/libs/agent-kit/src/planner.ts',
     '^@tollgate/agent-kit/(langchain|mcp|ai-sdk)$': '<rootDir>/libs/agent-kit/src/tools/$1.ts',

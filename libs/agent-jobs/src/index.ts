@@ -9,6 +9,13 @@ export { parseJobRequest } from './parse-job-request.js';
 export { PLAN_JOB, PLAN_QUEUE, type PlanJobReply, type PlanJobRequest } from './plan-job.js';
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, wakeQueueOf, WEBHOOKS_QUEUE, type WakeUp } from './queues.js';
 export { readStoredPlan, writeStoredPlan } from './stored-plan.js';
+export {
+  verifyAgentJobMessage,
+  type MessageRefusal,
+  type MessageRefusalCode,
+  type VerifiedMessage,
+  type VerifyMessageOptions,
+} from './verify-agent-job-message.js';
 export { WakeQueues, type WakeQueuesOptions } from './wake-queues.js';
 export { WalletDirectory, type WalletEntry } from './wallet-directory.js';
 export { DISABLED_REASONS, type DisabledReason, type WebhookTarget } from './webhook-target.js';

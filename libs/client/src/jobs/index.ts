@@ -1,0 +1,1 @@
+export { signAgentJobMessage, type EnqueueKey } from './sign-agent-job-message.js';
