@@ -15,7 +15,7 @@ export class AgentConnections implements OnApplicationShutdown {
   readonly #logger = new Logger('AgentJobs');
   readonly #redis: Redis;
   readonly #queueRedis: Redis;
-  readonly #parts: { journal: Journal; queue: WakeQueues; planner: RequestReplyClient };
+  readonly #parts: { journal: Journal; queue: WakeQueues; workers: RequestReplyClient };
   readonly keys: ApiKeyStore;
   readonly wallets: WalletDirectory;
   #reportedAtMs = Number.NEGATIVE_INFINITY;
@@ -28,7 +28,7 @@ export class AgentConnections implements OnApplicationShutdown {
     this.#parts = {
       journal: new Journal({ redis: this.#redis, timeoutMs: TIMEOUT_MS }),
       queue: new WakeQueues({ connection: this.#queueRedis, onTrouble: (error) => this.report(error) }),
-      planner: new RequestReplyClient({ redisUrl: urls.queueRedisUrl, queue: PLAN_QUEUE, queueLimit: 100 }),
+      workers: new RequestReplyClient({ redisUrl: urls.queueRedisUrl, queue: PLAN_QUEUE, queueLimit: 100 }),
     };
   }
 
@@ -39,8 +39,8 @@ export class AgentConnections implements OnApplicationShutdown {
   get queue(): WakeQueues {
     return this.#parts.queue;
   }
-  get planner(): RequestReplyClient {
-    return this.#parts.planner;
+  get workers(): RequestReplyClient {
+    return this.#parts.workers;
   }
   get queueRedis(): Redis {
     return this.#queueRedis;
@@ -74,7 +74,7 @@ export class AgentConnections implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.queue.close(), this.planner.close()]);
+    await Promise.all([this.queue.close(), this.workers.close()]);
     this.#queueRedis.disconnect();
     this.#redis.disconnect();
   }

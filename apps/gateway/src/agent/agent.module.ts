@@ -3,6 +3,8 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { GatewayEnvironment } from '../gateway.config.js';
 import { ApiKeyAccess } from './access/api-key-access.js';
 import { AgentConnections } from './agent-connections.js';
+import { JobDecisions } from './jobs/job-decisions.js';
+import { JobDecisionsController } from './jobs/job-decisions.controller.js';
 import { JobPlanning } from './jobs/job-planning.js';
 import { JobSubmission } from './jobs/job-submission.js';
 import { Jobs } from './jobs/jobs.js';
@@ -14,7 +16,7 @@ export class AgentModule {
   static forRoot(environment: GatewayEnvironment): DynamicModule {
     return {
       module: AgentModule,
-      controllers: [JobsController],
+      controllers: [JobsController, JobDecisionsController],
       providers: [
         { provide: GatewayEnvironment, useValue: environment },
         AgentConnections,
@@ -22,6 +24,7 @@ export class AgentModule {
         Jobs,
         JobSubmission,
         JobPlanning,
+        JobDecisions,
       ],
     };
   }

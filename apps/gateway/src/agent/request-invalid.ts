@@ -1,11 +1,14 @@
 import { ProblemError } from '@tollgate/common';
 
+const MAX_DETAIL = 500;
+
 /** Refuses a request with everything that is wrong with it. */
 export function refuseRequest(problems: readonly string[]): ProblemError {
+  const detail = problems.join('; ');
   return new ProblemError({
     status: 400,
     code: 'request_invalid',
-    detail: problems.join(' '),
+    detail: detail.length > MAX_DETAIL ? `${detail.slice(0, MAX_DETAIL)}…` : detail,
     members: { problems },
   });
 }

@@ -10,13 +10,7 @@ import type { Judge } from './judge.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import type { PaywallLog, RequestFacts } from './paywall-log.js';
-import {
-  fingerprintOf,
-  isPaymentFailure,
-  parsePurchase,
-  readProofHeader,
-  type Purchase,
-} from './purchase.js';
+import { fingerprintOf, isPaymentFailure, parsePurchase, readProofHeader, type Purchase } from './purchase.js';
 import type { Order } from './resource-request.js';
 import { sendAnswer } from './send-answer.js';
 import { sendUnpaid } from './send-unpaid.js';

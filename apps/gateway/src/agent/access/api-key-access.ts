@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { sendProblem, type ApiKey, type Problem } from '@tollgate/common';
+import { sendProblem, withRequestId, type ApiKey, type Problem } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { GatewayEnvironment } from '../../gateway.config.js';
@@ -36,7 +36,7 @@ export class ApiKeyAccess {
   ): Promise<void> {
     void reply.header('X-Request-Id', request.id).header('Cache-Control', 'no-store');
     const problem = await this.#judge(admission, request);
-    if (problem === null) pass();
+    if (problem === null) withRequestId(request.id, pass);
     else sendProblem(reply, problem);
   }
 

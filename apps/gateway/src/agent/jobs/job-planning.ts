@@ -1,25 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PLAN_JOB, type PlanJobReply, type PlanJobRequest } from '@tollgate/agent-jobs';
-import {
-  NoReplyError,
-  ProblemError,
-  QueueFullError,
-  RequestFailedError,
-  type ApiKey,
-  type Problem,
-} from '@tollgate/common';
+import { PLAN_JOB, type PlanJobReply } from '@tollgate/agent-jobs';
+import { ProblemError, type ApiKey } from '@tollgate/common';
 import type { AgentJobRequest, AgentPlanView } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../../gateway.config.js';
 import { AgentConnections } from '../agent-connections.js';
+import { askWorker, PLANNING_UNAVAILABLE } from '../ask-worker.js';
 import { findWallet } from './find-wallet.js';
-
-const UNAVAILABLE: Problem = {
-  status: 503,
-  code: 'planning_unavailable',
-  detail: 'No worker can plan this now.',
-  retryAfterMs: 5_000,
-};
 
 /** Asks a worker what a job would do; nothing is written or sent for it. */
 @Injectable()
@@ -30,9 +17,11 @@ export class JobPlanning {
   ) {}
 
   /** @throws ProblemError where the job cannot be done, or nobody can say */
-  async plan(caller: ApiKey, request: AgentJobRequest, requestId: string): Promise<AgentPlanView> {
+  async plan(caller: ApiKey, request: AgentJobRequest): Promise<AgentPlanView> {
     await findWallet(this.connections, caller, request.wallet);
-    const reply = await this.#ask(request, requestId);
+    const timeoutMs = this.environment.agentJobs.agentPlanTimeoutMs;
+    const question = { pattern: PLAN_JOB, data: request, timeoutMs };
+    const reply = await askWorker<PlanJobReply>(this.connections, question);
     switch (reply.outcome) {
       case 'planned':
         return reply.plan;
@@ -41,24 +30,7 @@ export class JobPlanning {
         throw new ProblemError({ status: 422, code: 'plan_refused', detail: failure.message, members: { failure } });
       }
       case 'unavailable':
-        throw new ProblemError(UNAVAILABLE);
-    }
-  }
-
-  async #ask(request: PlanJobRequest, requestId: string): Promise<PlanJobReply> {
-    const timeoutMs = this.environment.agentJobs.agentPlanTimeoutMs;
-    try {
-      return await this.connections.planner.ask<PlanJobReply, PlanJobRequest>(PLAN_JOB, request, {
-        timeoutMs,
-        // A worker that died with the question is no reason to refuse: planning changes nothing.
-        retryAfterMs: Math.ceil(timeoutMs / 2),
-        requestId,
-      });
-    } catch (error) {
-      const isAway = [NoReplyError, QueueFullError, RequestFailedError].some((kind) => error instanceof kind);
-      if (!isAway) throw error;
-      this.connections.report(error);
-      throw new ProblemError(UNAVAILABLE, { cause: error });
+        throw new ProblemError(PLANNING_UNAVAILABLE);
     }
   }
 }

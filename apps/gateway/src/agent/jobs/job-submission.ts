@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { describeJob, fingerprintOf } from '@tollgate/agent-jobs';
+import { fingerprintOf } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
-import type { AgentJobRequest, AgentJobView } from '@tollgate/protocol';
+import type { AgentJobRequest, AgentJobView, JobState } from '@tollgate/protocol';
 import { acceptJob, type JsonValue, type SubmitResult } from '@tollgate/transactions';
 
-import { GatewayEnvironment } from '../../gateway.config.js';
 import { AgentConnections } from '../agent-connections.js';
 import { findWallet } from './find-wallet.js';
+import { JOB_NOT_FOUND, Jobs } from './jobs.js';
 
 export interface Submission {
   readonly request: AgentJobRequest;
@@ -20,6 +20,8 @@ export interface Submitted {
   /** An earlier request with the same key made the job. */
   readonly isReplay: boolean;
 }
+
+const RETRIED_STATES: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'];
 
 const REUSED: Problem = {
   status: 409,
@@ -49,8 +51,20 @@ const FULL: Problem = {
 export class JobSubmission {
   constructor(
     @Inject(AgentConnections) private readonly connections: AgentConnections,
-    @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(Jobs) private readonly jobs: Jobs,
   ) {}
+
+  /** Submits again what a job asked that ended without being done; the new job names it. */
+  async retry(caller: ApiKey, jobId: string, idempotencyKey: string): Promise<Submitted> {
+    const job = await this.jobs.find(caller, jobId);
+    if (job.keyId !== caller.id) throw new ProblemError(JOB_NOT_FOUND);
+    if (!RETRIED_STATES.includes(job.state)) {
+      const detail = `The job is ${job.state}: only one that has failed can be tried again.`;
+      throw new ProblemError({ status: 409, code: 'job_state', detail, members: { state: job.state } });
+    }
+    const { operation, wallet, input } = this.jobs.describe(job);
+    return this.submit(caller, { request: { operation, wallet, input }, idempotencyKey, retryOf: job.id });
+  }
 
   /** @throws ProblemError where the job is not taken; JournalUnavailableError where that is unknown */
   async submit(caller: ApiKey, { request, idempotencyKey, retryOf }: Submission): Promise<Submitted> {
@@ -71,8 +85,7 @@ export class JobSubmission {
     const job = await journal.readJob(jobId);
     // It ended, and was forgotten, since it was accepted.
     if (job === null) throw new ProblemError(FORGOTTEN);
-    const { explorerUrl } = this.environment.challenge;
-    return { job: describeJob(job, { explorerUrl }), isReplay };
+    return { job: this.jobs.describe(job), isReplay };
   }
 }
 

@@ -35,7 +35,7 @@ export class JobsController {
   ): Promise<AgentJobView | AgentPlanView> {
     if (parseDryRun(query)) {
       void reply.code(200);
-      return this.planning.plan(caller, parseSubmission(body), request.id);
+      return this.planning.plan(caller, parseSubmission(body));
     }
     const idempotencyKey = requireIdempotencyKey(request);
     return answer(reply, await this.submission.submit(caller, { request: parseSubmission(body), idempotencyKey }));
@@ -51,6 +51,18 @@ export class JobsController {
   @ForApiKeys('read', 'operator')
   async read(@Caller() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     return this.jobs.describe(await this.jobs.find(caller, id));
+  }
+
+  @Post(':id/retry')
+  @HttpCode(202)
+  @ForApiKeys('submit')
+  async retry(
+    @Caller() caller: ApiKey,
+    @Param('id') id: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AgentJobView> {
+    return answer(reply, await this.submission.retry(caller, id, requireIdempotencyKey(request)));
   }
 }
 

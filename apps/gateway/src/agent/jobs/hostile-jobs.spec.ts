@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+
+import { WalletDirectory } from '@tollgate/agent-jobs';
+import { createLaneId } from '@tollgate/transactions';
+
+import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
+import { send } from '../../../test/start-gateway.js';
+
+describe('what is no job', () => {
+  let agents: AgentsFixture;
+  let owner: TestKey;
+
+  beforeAll(async () => {
+    agents = await AgentsFixture.start({ AGENT_RATE_LIMIT_PER_MINUTE: '0' });
+    owner = await agents.createKey(['submit', 'read'], ['*']);
+  });
+
+  // Whatever was sent: nothing of it was accepted.
+  afterAll(async () => {
+    expect(await agents.journal.readOpenJobs(agents.lane)).toEqual([]);
+    await agents.stop();
+  });
+
+  const withInput = (changes: object): object => ({ ...SAMPLE_JOB, input: { ...SAMPLE_JOB.input, ...changes } });
+
+  it('is answered with everything that is wrong with it', async () => {
+    const response = await agents.submit(owner, { wallet: 'a b', input: { amount: '-1', nonce: 7 }, from: '0x1' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: 'request_invalid',
+      problems: [
+        expect.stringContaining('from must be left out'),
+        expect.stringContaining('operation'),
+        expect.stringContaining('wallet'),
+      ],
+    });
+  });
+
+  it.each([
+    ['a nonce', withInput({ nonce: 1 })],
+    ['a sender', withInput({ from: '0x00000000000000000000000000000000000a11ce' })],
+    ['gas', { ...SAMPLE_JOB, gas: '21000' }],
+    ['a raw transaction', { ...SAMPLE_JOB, rawTx: '0x02f8' }],
+    ['a negative amount', withInput({ amount: '-0.5' })],
+    ['no number', withInput({ amount: 'NaN' })],
+    ['an amount with an exponent', withInput({ amount: '1e18' })],
+    ['an amount that is no text', withInput({ amount: 0.5 })],
+    ['a list for an amount', withInput({ amount: ['0.5'] })],
+    ['no object', '"transfer"'],
+    ['a list', [SAMPLE_JOB]],
+    ['null', 'null'],
+    ['nothing', undefined],
+    ['an unknown operation', { ...SAMPLE_JOB, operation: 'constructor' }],
+    ['a wallet of 65 characters', { ...SAMPLE_JOB, wallet: 'w'.repeat(65) }],
+    ['deep nesting', `{"operation":"transfer","wallet":"main","input":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+    ['a constructor', '{"operation":"transfer","wallet":"main","input":{"constructor":{"prototype":{"a":1}}}}'],
+  ])('(%s) is refused', async (_name, body) => {
+    const headers = { 'Idempotency-Key': createKeyText() };
+    expect((await agents.post('/agent/jobs', owner, body, headers)).status).toBe(400);
+  });
+
+  it.each([
+    ['no JSON', '{"operation":'],
+    ['an empty body', ''],
+    ['a changed prototype', `{"__proto__":{"wallet":"main"},"operation":"transfer"}`],
+  ])('(%s) is malformed', async (_name, body) => {
+    expect(await readProblem(await agents.submit(owner, body))).toEqual([400, 'bad_request']);
+  });
+
+  it.each([
+    ['text/plain'],
+    ['application/x-www-form-urlencoded'],
+    ['multipart/form-data; boundary=x'],
+    ['application/jsonp'],
+  ])('(%s) is no type that is read', async (type) => {
+    const response = await agents.post('/agent/jobs', owner, SAMPLE_JOB, { 'Content-Type': type });
+    expect(await readProblem(response)).toEqual([415, 'media_type_unsupported']);
+  });
+
+  it.each([[65_537], [1_048_576]])('(%d bytes) is too large', async (length) => {
+    expect(await readProblem(await agents.submit(owner, ' '.repeat(length)))).toEqual([413, 'body_too_large']);
+  });
+
+  it('(in chunks without an end) is too large', async () => {
+    const headers = {
+      'Content-Type': 'application/json',
+      'Transfer-Encoding': 'chunked',
+      Authorization: `Bearer ${owner.token}`,
+    };
+    const options = { method: 'POST', path: '/agent/jobs', headers, body: ' '.repeat(100_000) };
+    expect((await send(agents.gateway.port, options)).status).toBe(413);
+  });
+
+  it.each([['?dryrun=true'], ['?dryRun=yes'], ['?dryRun=true&dryRun=false'], ['?state=FINAL']])(
+    'is refused with the query %s',
+    async (query) => {
+      const response = await agents.post(`/agent/jobs${query}`, owner, SAMPLE_JOB, {
+        'Idempotency-Key': createKeyText(),
+      });
+      expect(await readProblem(response)).toEqual([400, 'request_invalid']);
+    },
+  );
+
+  it('has a wallet that nobody adopted', async () => {
+    const lane = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
+    await new WalletDirectory(agents.redis).publish({ name: 'new', lane });
+    const key = createKeyText();
+    const response = await agents.submit(owner, { ...SAMPLE_JOB, wallet: 'new' }, key);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await readProblem(response)).toEqual([503, 'wallet_not_adopted']);
+  });
+
+  it.each([
+    ['/agent/jobs/x'],
+    ['/agent/jobs/__proto__'],
+    ['/agent/jobs/j00000000-000000000000000000000000'],
+    ['/agent/jobs/%00'],
+    [`/agent/jobs/${'9'.repeat(1000)}`],
+  ])('(%s) is not found', async (path) => {
+    expect(await readProblem(await agents.call(path, owner))).toEqual([404, 'job_not_found']);
+  });
+});

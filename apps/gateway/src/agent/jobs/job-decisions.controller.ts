@@ -1,0 +1,57 @@
+import { Body, Controller, HttpCode, Inject, Param, Post, Res, UseFilters } from '@nestjs/common';
+import type { ApiKey } from '@tollgate/common';
+import type { AgentJobView } from '@tollgate/protocol';
+import type { FastifyReply } from 'fastify';
+
+import { Caller } from '../access/caller.js';
+import { ForApiKeys } from '../access/for-api-keys.js';
+import { AgentErrorFilter } from '../agent-error.filter.js';
+import { JobDecisions } from './job-decisions.js';
+import { parseApproval } from './parse-approval.js';
+
+@Controller('agent/jobs/:id')
+@UseFilters(AgentErrorFilter)
+export class JobDecisionsController {
+  constructor(@Inject(JobDecisions) private readonly decisions: JobDecisions) {}
+
+  @Post('cancel')
+  @HttpCode(200)
+  @ForApiKeys('submit', 'operator')
+  async cancel(
+    @Caller() caller: ApiKey,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AgentJobView> {
+    const { job, isUnderWay } = await this.decisions.cancel(caller, id);
+    if (isUnderWay) void reply.code(202);
+    return job;
+  }
+
+  @Post('approve')
+  @HttpCode(200)
+  @ForApiKeys('operator')
+  approve(@Caller() caller: ApiKey, @Param('id') id: string, @Body() body: unknown): Promise<AgentJobView> {
+    return this.decisions.approve(caller, id, parseApproval(body));
+  }
+
+  @Post('reject')
+  @HttpCode(200)
+  @ForApiKeys('operator')
+  reject(@Caller() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+    return this.decisions.reject(caller, id);
+  }
+
+  @Post('resume')
+  @HttpCode(200)
+  @ForApiKeys('operator')
+  resume(@Caller() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+    return this.decisions.resume(caller, id);
+  }
+
+  @Post('abandon')
+  @HttpCode(200)
+  @ForApiKeys('operator')
+  abandon(@Caller() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+    return this.decisions.abandon(caller, id);
+  }
+}

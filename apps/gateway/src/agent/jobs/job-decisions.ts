@@ -1,0 +1,104 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import type { AgentJobView, JobFailure } from '@tollgate/protocol';
+import type { CancelResult, JobRecord, Transition } from '@tollgate/transactions';
+
+import { AgentConnections } from '../agent-connections.js';
+import { JOB_NOT_FOUND, Jobs } from './jobs.js';
+import { readMinedNonce } from './read-mined-nonce.js';
+
+type Refused = Extract<Transition, { outcome: 'refused' }>;
+
+const REJECTED: JobFailure = {
+  code: 'JOB_REJECTED',
+  message: 'An operator did not agree to the job.',
+  suggestion: 'Ask what would be agreed to, and submit that as a new job.',
+};
+const ABANDONED: JobFailure = {
+  code: 'JOB_ABANDONED',
+  message: 'An operator gave the job up.',
+  suggestion: 'Look at what its transactions did before it is submitted again.',
+};
+
+/** What people decide about jobs. Each decision may be sent again; the job as it is then is the answer. */
+@Injectable()
+export class JobDecisions {
+  constructor(
+    @Inject(AgentConnections) private readonly connections: AgentConnections,
+    @Inject(Jobs) private readonly jobs: Jobs,
+  ) {}
+
+  /** `isUnderWay`: something is in flight, and what mines decides whether the job was cancelled in time. */
+  async cancel(caller: ApiKey, jobId: string): Promise<{ job: AgentJobView; isUnderWay: boolean }> {
+    const job = await this.jobs.find(caller, jobId);
+    const result = await this.connections.journal.cancel(job.id);
+    return { job: await this.#settle(job, result), isUnderWay: result.outcome === 'cancelling' };
+  }
+
+  /** @param floorsHash of the plan that the caller has seen */
+  async approve(caller: ApiKey, jobId: string, floorsHash: string): Promise<AgentJobView> {
+    const job = await this.jobs.find(caller, jobId);
+    const { journal } = this.connections;
+    return this.#settle(job, await journal.approve({ jobId: job.id, floorsHash, approvedBy: caller.id }));
+  }
+
+  async reject(caller: ApiKey, jobId: string): Promise<AgentJobView> {
+    const job = await this.jobs.find(caller, jobId);
+    return this.#settle(job, await this.connections.journal.reject({ jobId: job.id, failure: REJECTED }));
+  }
+
+  async resume(caller: ApiKey, jobId: string): Promise<AgentJobView> {
+    const job = await this.jobs.find(caller, jobId);
+    return this.#settle(job, await this.connections.journal.resumeJob(job.id));
+  }
+
+  /** @throws ProblemError where the job's nonce is not used on the chain: giving it up would stop the wallet */
+  async abandon(caller: ApiKey, jobId: string): Promise<AgentJobView> {
+    const job = await this.jobs.find(caller, jobId);
+    const hasNonce = typeof job.steps[job.stepIndex]?.nonce === 'number';
+    const minedNonce = hasNonce ? await readMinedNonce(this.connections, job.lane) : 0;
+    return this.#settle(
+      job,
+      await this.connections.journal.abandonJob({ jobId: job.id, minedNonce, failure: ABANDONED }),
+    );
+  }
+
+  async #settle(job: JobRecord, result: Transition | CancelResult): Promise<AgentJobView> {
+    const { journal, queue } = this.connections;
+    const current = await journal.readJob(job.id);
+    if (current === null) throw new ProblemError(JOB_NOT_FOUND);
+    if (result.outcome === 'refused') throw new ProblemError(problemOfRefusal(result, current));
+    await queue.wake(job.id, job.lane);
+    return this.jobs.describe(current);
+  }
+}
+
+function problemOfRefusal({ reason }: Refused, job: JobRecord): Problem {
+  const { state } = job;
+  switch (reason) {
+    case 'own_job':
+      return { status: 403, code: 'own_job', detail: 'Who submitted a job cannot approve it.' };
+    case 'not_found':
+      return JOB_NOT_FOUND;
+    case 'floors_changed':
+      return {
+        status: 409,
+        code: 'floors_changed',
+        detail: 'The plan is another one than this hash names.',
+        members: { state, floorsHash: job.approval?.floorsHash ?? null },
+      };
+    case 'too_late':
+      return refuseState(state, 'It is too late: nothing is left to cancel.');
+    case 'nonce_unused':
+      return refuseState(
+        state,
+        "The job's nonce is not used on the chain yet: resume it, so that the wallet can go on.",
+      );
+    default:
+      return refuseState(state, `The job is ${state}: this cannot be done with it.`);
+  }
+}
+
+function refuseState(state: string, detail: string): Problem {
+  return { status: 409, code: 'job_state', detail, members: { state } };
+}

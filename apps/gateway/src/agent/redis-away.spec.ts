@@ -1,0 +1,25 @@
+import { waitFor } from '../../../../test/harness/retry.js';
+import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB } from '../../test/start-agents.js';
+
+describe('without Redis', () => {
+  it('nothing is accepted, and the same request is accepted once when it is back', async () => {
+    const agents = await AgentsFixture.start();
+    const owner = await agents.createKey(['submit', 'read']);
+    const accepted = await agents.submitSample(owner);
+    await agents.server.kill();
+    const key = createKeyText();
+    for (const response of [await agents.submit(owner, SAMPLE_JOB, key), await agents.call('/agent/jobs', owner)]) {
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await readProblem(response)).toEqual([503, 'jobs_unavailable']);
+    }
+    await agents.server.start();
+    let response = await agents.submit(owner, SAMPLE_JOB, key);
+    await waitFor('the job is accepted', async () => {
+      if (response.status !== 202) response = await agents.submit(owner, SAMPLE_JOB, key);
+      return response.status === 202;
+    });
+    expect((await agents.call(`/agent/jobs/${accepted.id}`, owner)).status).toBe(200);
+    expect((await agents.journal.listJobs({ lanes: [agents.lane] })).jobs).toHaveLength(2);
+    await agents.stop();
+  });
+});
