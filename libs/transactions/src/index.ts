@@ -17,6 +17,7 @@ export type {
 } from './job.js';
 export { EVENT_TYPES } from './job-event.js';
 export type { JobEvent, JobEventType } from './job-event.js';
+export { eventsKey } from './keys.js';
 export { Journal } from './journal.js';
 export type { JournalOptions } from './journal.js';
 export { JournalError, JournalUnavailableError } from './journal-error.js';

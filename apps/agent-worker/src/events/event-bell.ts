@@ -1,0 +1,84 @@
+import { connectRedis } from '@tollgate/common';
+import { eventsKey, type LaneId } from '@tollgate/transactions';
+import type { Redis } from 'ioredis';
+
+/** A lane that joins while the others wait is heard after this long at the latest. */
+const BLOCK_MS = 500;
+const READ_COUNT = 200;
+const PAUSE_MS = 1_000;
+
+interface Listener {
+  lane: LaneId;
+  /** Rings for what comes after this sequence. */
+  after: number;
+  ring: () => void;
+}
+
+/**
+ * Rings when a lane has a new event: one connection of its own waits for all lanes of this process at once, with two
+ * commands a second while nothing happens. It is no guarantee: whoever listens looks by himself from time to time.
+ */
+export class EventBell {
+  readonly #redis: Redis;
+  readonly #listeners = new Map<string, Listener>();
+  #running: Promise<void> | null = null;
+  #closing = false;
+
+  constructor(
+    redisUrl: string,
+    private readonly onTrouble: (error: unknown) => void,
+  ) {
+    this.#redis = connectRedis({ url: redisUrl, role: 'event-bell', use: 'blocking' });
+  }
+
+  /** Answers how to leave. `after`: the last sequence that needs no ringing. */
+  join(lane: LaneId, after: number, ring: () => void): () => void {
+    const [key, listener] = [eventsKey(lane), { lane, after, ring }];
+    this.#listeners.set(key, listener);
+    this.#running ??= this.#run().finally(() => (this.#running = null));
+    return () => {
+      if (this.#listeners.get(key) === listener) this.#listeners.delete(key);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#redis.disconnect();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    let failing = false;
+    while (!this.#closing && this.#listeners.size > 0) {
+      try {
+        await this.#wait();
+        failing = false;
+      } catch (error) {
+        if (this.#closing) return;
+        if (!failing) this.onTrouble(error);
+        failing = true;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  async #wait(): Promise<void> {
+    const listeners = new Map(this.#listeners);
+    const positions = [...listeners.values()].map(({ after }) => `${after}-0`);
+    const streams = await this.#redis.xread(
+      'COUNT',
+      READ_COUNT,
+      'BLOCK',
+      BLOCK_MS,
+      'STREAMS',
+      ...listeners.keys(),
+      ...positions,
+    );
+    for (const [key, entries] of streams ?? []) {
+      const listener = listeners.get(key);
+      if (!listener) continue;
+      listener.after = Number.parseInt(entries.at(-1)?.[0] ?? `${listener.after}`, 10);
+      listener.ring();
+    }
+  }
+}

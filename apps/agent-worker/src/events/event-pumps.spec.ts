@@ -1,0 +1,159 @@
+import type { JobEvent, Journal, LaneId } from '@tollgate/transactions';
+
+import { sampleLane, submitSample } from '../../../../libs/transactions/test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../../../../libs/transactions/test/start-journal.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { EventBell } from './event-bell.js';
+import type { EventConsumer } from './event-consumer.js';
+import { EventPumps } from './event-pumps.js';
+
+/** Keeps what it took, and fails or waits where it is told to. */
+class Collector implements EventConsumer {
+  readonly taken: string[] = [];
+  readonly batches: number[] = [];
+  refuses: (events: readonly JobEvent[]) => void | Promise<void> = () => undefined;
+
+  constructor(readonly name: string) {}
+
+  async take(events: readonly JobEvent[], wallet: string): Promise<void> {
+    await this.refuses(events);
+    this.batches.push(events.length);
+    this.taken.push(...events.map(({ id }) => `${wallet} ${id}`));
+  }
+}
+
+describe('the event pumps', () => {
+  let started: StartedJournal;
+  let journal: Journal;
+  let bell: EventBell;
+  let lane: LaneId;
+  const held: { over: AbortController; ended: Promise<void> }[] = [];
+  let troubles: string[];
+
+  beforeAll(async () => {
+    started = await startJournal();
+    ({ journal } = started);
+    bell = new EventBell(started.server.url, (error) => troubles.push(String(error)));
+  });
+
+  afterAll(async () => {
+    await bell.close();
+    await started.stop();
+  });
+
+  beforeEach(async () => {
+    troubles = [];
+    lane = await adoptLane();
+  });
+
+  afterEach(() => leaveAll());
+
+  const adoptLane = async (): Promise<LaneId> => {
+    const adopted = sampleLane();
+    await journal.adopt(adopted, { pendingNonce: 0 });
+    await journal.takeLease(adopted, 'worker', 600_000);
+    return adopted;
+  };
+  const leaveAll = async (): Promise<void> => {
+    const all = held.splice(0);
+    for (const { over } of all) over.abort();
+    await Promise.all(all.map(({ ended }) => ended));
+  };
+  const attend = (consumers: EventConsumer[], { at = lane, wallet = 'main' } = {}): EventPumps => {
+    const pumps = new EventPumps({ journal, bell, consumers, onTrouble: (error) => troubles.push(String(error)) });
+    const over = new AbortController();
+    held.push({ over, ended: pumps.attend({ lane: at, signal: over.signal }, wallet) });
+    return pumps;
+  };
+  /** One event for each job; answers what a consumer of the lane takes. */
+  const happen = async (times: number, at = lane, wallet = 'main'): Promise<string[]> => {
+    const before = (await journal.readLane(at)).lastSequence;
+    for (let index = 0; index < times; index++) await journal.cancel((await submitSample(journal, at, 1)).jobId);
+    const events: JobEvent[] = [];
+    for (let after = before; after < before + times; after = events.at(-1)!.sequence) {
+      events.push(...(await journal.outbox.read(at, { after })));
+    }
+    return events.map(({ id }) => `${wallet} ${id}`);
+  };
+
+  it('hands every event to every consumer, in order, in bounded batches', async () => {
+    const [one, other] = [new Collector('one'), new Collector('other')];
+    const before = await happen(250);
+    attend([one, other]);
+    await waitFor('both have what had happened', () => one.taken.length === 250 && other.taken.length === 250);
+    const expected = [...before, ...(await happen(20))];
+    await waitFor('both have all', () => one.taken.length === 270 && other.taken.length === 270);
+    expect([one.taken, other.taken]).toEqual([expected, expected]);
+    expect(Math.max(...one.batches)).toBe(100);
+    expect(await journal.outbox.readPositions(lane)).toEqual({ one: 270, other: 270 });
+    expect(troubles).toEqual([]);
+  });
+
+  it('serves the lanes of several wallets', async () => {
+    const collector = new Collector('one');
+    const otherLane = await adoptLane();
+    const pumps = attend([collector]);
+    const others = attend([collector], { at: otherLane, wallet: 'other' });
+    const expected = [...(await happen(1)), ...(await happen(1, otherLane, 'other'))];
+    await waitFor('both came', () => collector.taken.length === 2);
+    expect(collector.taken.sort()).toEqual(expected.sort());
+    expect([...pumps.attended, ...others.attended]).toEqual([
+      { lane, wallet: 'main' },
+      { lane: otherLane, wallet: 'other' },
+    ]);
+  });
+
+  it('gives a consumer that failed the same events again, and tells of it once', async () => {
+    const collector = new Collector('sick');
+    let failures = 0;
+    collector.refuses = () => {
+      if (failures++ < 3) throw new Error('the other side is away');
+    };
+    const expected = await happen(5);
+    attend([collector]);
+    await waitFor('the events came', () => collector.taken.length === 5);
+    expect(collector.taken).toEqual(expected);
+    expect(troubles).toEqual(['Error: events of wallet main do not reach sick: the other side is away']);
+  });
+
+  it('does not let a consumer that hangs hold up the others, nor the lane', async () => {
+    const [hanging, well] = [new Collector('hanging'), new Collector('well')];
+    hanging.refuses = () => new Promise(() => undefined);
+    attend([hanging, well]);
+    const expected = [...(await happen(1)), ...(await happen(1))];
+    await waitFor('the other has all', () => well.taken.length === 2);
+    expect(well.taken).toEqual(expected);
+    await leaveAll();
+    const successor = new Collector('hanging');
+    attend([successor]);
+    await waitFor('the next holder hands them on', () => successor.taken.length === 2);
+    expect(successor.taken).toEqual(expected);
+  });
+
+  it('goes on where the last holder ended', async () => {
+    const first = new Collector('one');
+    attend([first]);
+    const early = await happen(3);
+    await waitFor('the first has them', async () => (await journal.outbox.readPositions(lane))['one'] === 3);
+    await leaveAll();
+    const late = await happen(3);
+    const second = new Collector('one');
+    attend([second]);
+    await waitFor('the second has the rest', () => second.taken.length === 3);
+    expect([first.taken, second.taken]).toEqual([early, late]);
+  });
+
+  it('goes on when Redis was away', async () => {
+    const collector = new Collector('one');
+    attend([collector]);
+    const early = await happen(1);
+    await waitFor('the first came', () => collector.taken.length === 1);
+    await started.server.kill();
+    await started.server.start();
+    await started.redis.ping();
+    await journal.thaw(lane, { pendingNonce: 0, run: (await journal.readLane(lane)).run ?? '' });
+    const late = await happen(1);
+    await waitFor('the second came', () => collector.taken.length === 2);
+    expect(collector.taken).toEqual([...early, ...late]);
+  });
+});

@@ -1,0 +1,123 @@
+import type { JobEvent, Journal, LaneId } from '@tollgate/transactions';
+
+import type { EventBell } from './event-bell.js';
+import type { EventConsumer } from './event-consumer.js';
+import { Wakeable } from './wakeable.js';
+
+export interface EventPumpsOptions {
+  journal: Journal;
+  bell: EventBell;
+  consumers: readonly EventConsumer[];
+  /** Told once for each kind of trouble that a consumer has in a row; what failed is tried again. */
+  onTrouble: (error: unknown) => void;
+  onTaken?: (consumer: string, events: readonly JobEvent[]) => void;
+}
+
+/** What a lane's holder names; see `LaneRunnerOptions.attend`. */
+export interface HeldLane {
+  lane: LaneId;
+  signal: AbortSignal;
+}
+
+const BATCH = 100;
+/** The bell may miss something: events are looked for so often without it. */
+const LOOK_EVERY_MS = 5_000;
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [100, 30_000];
+/** A consumer that does not come to an end does not keep the lane from its next holder. */
+const LEAVE_WITHIN_MS = 3_000;
+
+/**
+ * Hands the events of each held lane to every consumer, in order and at least once. Each consumer goes at its own pace: one
+ * that fails or hangs holds up neither the others nor the lane's jobs.
+ */
+export class EventPumps {
+  readonly #attended = new Map<HeldLane, string>();
+
+  constructor(private readonly options: EventPumpsOptions) {}
+
+  /** The lanes whose events are handed on here, with their wallets. */
+  get attended(): { lane: LaneId; wallet: string }[] {
+    return [...this.#attended].map(([{ lane }, wallet]) => ({ lane, wallet }));
+  }
+
+  get consumers(): readonly EventConsumer[] {
+    return this.options.consumers;
+  }
+
+  /** For `LaneRunnerOptions.attend`; resolves soon after the signal. */
+  async attend(held: HeldLane, wallet: string): Promise<void> {
+    const { journal, bell, consumers, onTrouble } = this.options;
+    const wakeables = consumers.map(() => new Wakeable());
+    this.#attended.set(held, wallet);
+    // Without the last sequence the bell would ring for all that is kept.
+    const lastSequence = await journal.readLane(held.lane).then(
+      (status) => status.lastSequence,
+      (error: unknown) => {
+        onTrouble(error);
+        return 0;
+      },
+    );
+    const leave = bell.join(held.lane, lastSequence, () => {
+      for (const wakeable of wakeables) wakeable.wake();
+    });
+    try {
+      const ended = Promise.all(
+        consumers.map((consumer, index) => this.#serve(held, consumer, wallet, wakeables[index] ?? new Wakeable())),
+      );
+      await endOf(held.signal);
+      const enough = new Wakeable();
+      await Promise.race([ended, enough.sleep(LEAVE_WITHIN_MS)]);
+      enough.wake();
+    } finally {
+      leave();
+      this.#attended.delete(held);
+    }
+  }
+
+  async #serve(held: HeldLane, consumer: EventConsumer, wallet: string, wakeable: Wakeable): Promise<void> {
+    const { lane, signal } = held;
+    let position: number | null = null;
+    let failures = 0;
+    let reported = '';
+    while (!signal.aborted) {
+      try {
+        position ??= await this.options.journal.outbox.addConsumer(lane, consumer.name);
+        const events = await this.#handOn(lane, consumer, wallet, position);
+        // Asked again after nothing came: a Redis that lost writes may have gone back behind what is known here.
+        position = events.at(-1)?.sequence ?? null;
+        [failures, reported] = [0, ''];
+        if (events.length < BATCH) await wakeable.sleep(LOOK_EVERY_MS, signal);
+      } catch (error) {
+        // Another process may have moved it while the lane was not ours.
+        position = null;
+        const trouble = describeTrouble(consumer, wallet, error);
+        if (trouble.message !== reported) this.options.onTrouble(trouble);
+        reported = trouble.message;
+        await new Wakeable().sleep(Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS), signal);
+      }
+    }
+  }
+
+  async #handOn(lane: LaneId, consumer: EventConsumer, wallet: string, after: number): Promise<JobEvent[]> {
+    const { outbox } = this.options.journal;
+    const events = await outbox.read(lane, { after, count: BATCH });
+    const last = events.at(-1);
+    if (!last) return events;
+    await consumer.take(events, wallet);
+    await outbox.acknowledge(lane, consumer.name, last.sequence);
+    this.options.onTaken?.(consumer.name, events);
+    return events;
+  }
+}
+
+function describeTrouble({ name }: EventConsumer, wallet: string, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`events of wallet ${wallet} do not reach ${name}: ${reason}`, { cause });
+}
+
+function endOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,71 @@
+import { ClientRedis } from '@nestjs/microservices';
+import { toAgentJobEvent } from '@tollgate/agent-jobs';
+import type { JobEvent } from '@tollgate/transactions';
+import { Redis } from 'ioredis';
+import { lastValueFrom } from 'rxjs';
+
+import type { EventConsumer } from './event-consumer.js';
+
+const RETRY_DELAY_MS = 1_000;
+const CLOSE_WITHIN_MS = 1_000;
+
+/**
+ * Publishes each event under its type with Nest's own Redis transport: a service that connects that transport to the same
+ * Redis gets it with `@EventPattern('transactionFailed')`. Pub/sub: who is not subscribed at the moment never gets it.
+ */
+export class NestEvents implements EventConsumer {
+  readonly name = 'nest-events';
+  readonly #client: NestClient;
+
+  /** @param redisUrl of the queues' Redis */
+  constructor(redisUrl: string) {
+    this.#client = new NestClient(redisUrl);
+  }
+
+  /** Resolves when Redis has taken all of them. */
+  async take(events: readonly JobEvent[], wallet: string): Promise<void> {
+    const published = events.map((event) =>
+      lastValueFrom(this.#client.emit(event.type, toAgentJobEvent(event, wallet)), { defaultValue: null }),
+    );
+    await Promise.all(published);
+  }
+
+  async close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_WITHIN_MS)));
+    await Promise.race([this.#client.close().catch(() => undefined), enough]);
+    clearTimeout(timer);
+    this.#client.disconnect();
+  }
+}
+
+class NestClient extends ClientRedis {
+  #created: Redis[] = [];
+
+  constructor(private readonly redisUrl: string) {
+    super({ retryAttempts: Number.MAX_SAFE_INTEGER, retryDelay: RETRY_DELAY_MS });
+  }
+
+  /** From a URL, which Nest's own does not take. */
+  override createClient(): Promise<Redis> {
+    const redis = new Redis(this.redisUrl, {
+      ...this.getClientOptions(),
+      connectionName: 'tollgate-nest-events',
+      connectTimeout: 5_000,
+      maxRetriesPerRequest: 2,
+      lazyConnect: true,
+    });
+    this.#created = [...this.#created.filter(({ status }) => status !== 'end'), redis];
+    return Promise.resolve(redis);
+  }
+
+  /** What a Redis that does not answer `QUIT` leaves open. */
+  disconnect(): void {
+    for (const redis of this.#created.splice(0)) redis.disconnect();
+  }
+
+  /** An outage is told by who publishes, once: not every second by each connection. */
+  override registerErrorListener(client: Redis): void {
+    client.on('error', () => undefined);
+  }
+}

@@ -1,0 +1,28 @@
+/** A sleeper whose alarm is remembered: one that comes while it is awake ends its next sleep at once. */
+export class Wakeable {
+  #isWoken = false;
+  #end: (() => void) | null = null;
+
+  wake(): void {
+    this.#isWoken = true;
+    this.#end?.();
+  }
+
+  /** Resolves after the time, at the alarm, or when the signal is given. One sleep at a time. */
+  async sleep(forMs: number, signal?: AbortSignal): Promise<void> {
+    if (!this.#isWoken && signal?.aborted !== true) {
+      await new Promise<void>((resolve) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', end);
+          resolve();
+        };
+        const timer = setTimeout(end, forMs);
+        signal?.addEventListener('abort', end);
+        this.#end = end;
+      });
+      this.#end = null;
+    }
+    this.#isWoken = false;
+  }
+}
