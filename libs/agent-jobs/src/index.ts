@@ -9,7 +9,7 @@ export { parseJobRequest } from './parse-job-request.js';
 export { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from './mined-nonce.js';
 export { PLAN_JOB, PLAN_QUEUE, type PlanJobReply, type PlanJobRequest } from './plan-job.js';
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, wakeQueueOf, WEBHOOKS_QUEUE, type WakeUp } from './queues.js';
-export { readStoredPlan, writeStoredPlan } from './stored-plan.js';
+export { readStoredFloors, readStoredPlan, writeStoredPlan, type PlanFloors } from './stored-plan.js';
 export {
   verifyAgentJobMessage,
   type MessageRefusal,

@@ -1,12 +1,38 @@
 import type { AgentPlanView } from '@tollgate/protocol';
 import type { JobRecord } from '@tollgate/transactions';
 
-/** What the planner keeps in the journal beside the steps (`JobRecord.plan`). Null: nothing is planned yet. */
-export function readStoredPlan({ plan }: Pick<JobRecord, 'plan'>): AgentPlanView | null {
-  // Written by the worker alone, through `writeStoredPlan`.
-  return plan as unknown as AgentPlanView | null;
+/** The most that leaves and the least that arrives, exactly: base units by token (lower case, `0x0` for the native one). */
+export interface PlanFloors {
+  spends: Readonly<Record<string, string>>;
+  receives: Readonly<Record<string, string>>;
+  /** Lower case, sorted. */
+  recipients: readonly string[];
 }
 
-export function writeStoredPlan(plan: AgentPlanView): JobRecord['plan'] {
-  return plan as unknown as JobRecord['plan'];
+interface StoredPlan extends AgentPlanView {
+  floors: PlanFloors;
+}
+
+/** What the planner keeps in the journal beside the steps (`JobRecord.plan`). Null: nothing is planned yet. */
+export function readStoredPlan(job: Pick<JobRecord, 'plan'>): AgentPlanView | null {
+  const stored = read(job);
+  return stored && toView(stored);
+}
+
+/** What the plan's `floorsHash` is the hash of. Null: nothing is planned yet. */
+export function readStoredFloors(job: Pick<JobRecord, 'plan'>): PlanFloors | null {
+  return read(job)?.floors ?? null;
+}
+
+export function writeStoredPlan(plan: AgentPlanView, floors: PlanFloors): JobRecord['plan'] {
+  return { ...plan, floors } as unknown as JobRecord['plan'];
+}
+
+function toView({ floors: _, ...view }: StoredPlan): AgentPlanView {
+  return view;
+}
+
+function read({ plan }: Pick<JobRecord, 'plan'>): StoredPlan | null {
+  // Written by the worker alone, through `writeStoredPlan`.
+  return plan as unknown as StoredPlan | null;
 }

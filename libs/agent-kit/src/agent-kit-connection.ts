@@ -1,6 +1,15 @@
-import { createPublicClient, http, HttpRequestError, type Address, type HttpTransport, type PublicClient } from 'viem';
+import {
+  createPublicClient,
+  fallback,
+  http,
+  HttpRequestError,
+  type Address,
+  type HttpTransport,
+  type PublicClient,
+} from 'viem';
 
 import type { ParsedOptions } from './agent-kit-options.js';
+import { isNoAnswer } from './execution/explain-failure.js';
 import type { OperationContext } from './operations/operation.js';
 import { createPaymentLimits } from './payments/payment-limits.js';
 import { readTokenLimits, type TokenLimits } from './policy/token-limits.js';
@@ -16,10 +25,18 @@ export interface Connection {
   limits: TokenLimits;
 }
 
-export function createClient({ rpcUrl, rpcTimeoutMs }: ParsedOptions): PublicClient {
-  // No retries and no cache of viem's own: what is tried again, and when, is decided in one place here.
-  const transport = http(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 0 });
-  return createPublicClient({ transport: refuseGarbage(transport, rpcUrl), cacheTime: 0 });
+export function createClient({ rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize }: ParsedOptions): PublicClient {
+  const transports = [rpcUrl, ...otherRpcUrls].map((url) => {
+    // No retries and no cache of viem's own: what is tried again, and when, is decided in one place here.
+    const batch = rpcBatchSize > 1 && { batchSize: rpcBatchSize };
+    return refuseGarbage(http(url, { timeout: rpcTimeoutMs, retryCount: 0, batch }), url);
+  });
+  const [first, ...others] = transports;
+  const transport =
+    first && others.length === 0
+      ? first
+      : fallback(transports, { retryCount: 0, shouldThrow: (error) => !isNoAnswer(error) });
+  return createPublicClient({ transport, cacheTime: 0 });
 }
 
 /** JSON that is no JSON-RPC answer is no answer; viem reads it as a result of undefined. */

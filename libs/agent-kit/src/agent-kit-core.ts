@@ -1,26 +1,22 @@
 import { MemoryPaymentStore, type PaymentStore } from '@tollgate/client';
-import { isHash, type Address, type Hex, type PublicClient } from 'viem';
+import { isHash, type Address, type Hex } from 'viem';
 import type { z } from 'zod';
 
-import { connect, createClient, type Connection } from './agent-kit-connection.js';
 import { AgentKitError } from './agent-kit-error.js';
-import { listOperations, parseOptions, type AgentKitOptions, type ParsedOptions } from './agent-kit-options.js';
+import type { AgentKitOptions } from './agent-kit-options.js';
 import { findAccountLane } from './execution/account-lane.js';
 import { createExecutor } from './execution/create-executor.js';
 import { explainFailure } from './execution/explain-failure.js';
 import { monitorTransaction } from './execution/monitor-transaction.js';
-import { retryNetwork } from './execution/retry-network.js';
 import { parseModelProvider } from './model-provider.js';
+import { OperationPlanner } from './operation-planner.js';
 import type { CATALOG } from './operations/catalog.js';
 import type { Operation } from './operations/operation.js';
-import { parseInput } from './operations/parse-input.js';
 import { PRICE_TIMEOUT_MS } from './payments/payment-limits.js';
 import { assertNotExpired } from './plan/assert-not-expired.js';
-import { createPlan } from './plan/create-plan.js';
 import type { Plan } from './plan/plan.js';
 import { DailySpending } from './policy/daily-spending.js';
 import { listSpending } from './policy/list-spending.js';
-import { isOnChain } from './protocols/create-protocol-set.js';
 import { createSigner, type Signer } from './signing/signer.js';
 import type { Receipt, ToolResult } from './tool-result.js';
 import { EventHandlers, isEventName, type EventHandler, type EventName } from './transaction-events.js';
@@ -43,15 +39,12 @@ export class AgentKitCore {
   /** The model provider identifier, as given. */
   readonly modelProvider: string;
   readonly #signer: Signer;
-  readonly #options: ParsedOptions;
-  readonly #client: PublicClient;
+  readonly #planner: OperationPlanner;
   readonly #events = new EventHandlers();
   readonly #spending = new DailySpending();
   readonly #payments: PaymentStore;
   /** Plans of this kit that are still to be carried out. Of others, preview and calls could differ. */
   readonly #plans = new WeakSet<Plan>();
-  #connection: Promise<Connection> | null = null;
-
   /**
    * @param privateKey the wallet's key, 32 bytes in hexadecimal. It stays in memory.
    * @param modelProvider `openai`, `anthropic`, `google`, `groq`, `mistral`, `cohere`, `offline`, or a URL.
@@ -62,43 +55,28 @@ export class AgentKitCore {
     this.address = this.#signer.address;
     parseModelProvider(modelProvider);
     this.modelProvider = modelProvider;
-    this.#options = parseOptions(options);
-    this.#client = createClient(this.#options);
-    this.#payments = this.#options.payments?.store ?? new MemoryPaymentStore();
+    this.#planner = new OperationPlanner(this.address, options);
+    this.#payments = options.payments?.store ?? new MemoryPaymentStore();
   }
 
   /** Every operation: the catalog's and the plugins' own. */
   operations(): readonly Operation[] {
-    return listOperations(this.#options.plugins);
+    return this.#planner.operations();
   }
 
   /** Carries out a reading operation. @throws AgentKitError */
   async read<const Name extends string>(name: Name, input: InputOf<Name>): Promise<OutputOf<Name>> {
-    const operation = this.#find(name);
-    if (!operation.readOnly) throw new AgentKitError('UNKNOWN_OPERATION', `${name} writes: plan it or run it.`);
-    const parsed = parseInput(operation, input);
-    const output = await this.#tryTwice(({ context }) => {
-      this.#assertOnChain(operation, context.chainId);
-      return operation.read(parsed, context);
-    });
+    const output = await this.#planner.read(name, input);
     return output as OutputOf<Name>;
   }
 
   /** Plans a writing operation: parsed, simulated, held against the policy, with a preview. Sends nothing. @throws AgentKitError */
   async plan<const Name extends string>(name: Name, input: InputOf<Name>): Promise<Plan> {
-    const operation = this.#find(name);
-    if (operation.readOnly)
-      throw new AgentKitError('UNKNOWN_OPERATION', `${name} only reads: there is nothing to plan.`);
-    const parsed = parseInput(operation, input);
-    return this.#tryTwice(async (connection) => {
-      this.#assertOnChain(operation, connection.context.chainId);
-      const plan = await createPlan(operation, parsed, connection, {
-        policy: this.#options.policy,
-        onLowBalance: (balance) => this.#events.emit('lowBalance', { account: this.address, balance }),
-      });
-      this.#plans.add(plan);
-      return plan;
+    const { plan } = await this.#planner.plan(name, input, {
+      onLowBalance: (balance) => this.#events.emit('lowBalance', { account: this.address, balance }),
     });
+    this.#plans.add(plan);
+    return plan;
   }
 
   /**
@@ -120,24 +98,25 @@ export class AgentKitCore {
 
   async #carryOut(plan: Plan): Promise<ToolResult> {
     assertNotExpired(plan);
-    const { context, limits } = await this.#connect();
+    const { options, client } = this.#planner;
+    const { context, limits } = await this.#planner.connect();
     const executor = createExecutor({
-      kind: this.#options.executor,
-      client: this.#client,
+      kind: options.executor,
+      client,
       chainId: context.chainId,
       account: this.address,
       signer: this.#signer,
       lane: findAccountLane(plan.chainId, this.address),
       events: this.#events,
       explorerUrl: context.explorerUrl,
-      monitor: this.#options.monitor ?? {},
-      rpcUrl: this.#options.rpcUrl,
-      networkRetryDelayMs: this.#options.networkRetryDelayMs,
+      monitor: options.monitor ?? {},
+      rpcUrl: options.rpcUrl,
+      networkRetryDelayMs: options.networkRetryDelayMs,
       payments: {
         store: this.#payments,
-        fetch: this.#options.fetch,
-        allowInsecureHttp: this.#options.payments?.allowInsecureHttp ?? false,
-        priceTimeoutMs: this.#options.payments?.priceTimeoutMs ?? PRICE_TIMEOUT_MS,
+        fetch: options.fetch,
+        allowInsecureHttp: options.payments?.allowInsecureHttp ?? false,
+        priceTimeoutMs: options.payments?.priceTimeoutMs ?? PRICE_TIMEOUT_MS,
       },
     });
     const giveBack = this.#spending.reserve(listSpending(plan, context.tokens.native), limits.perDay);
@@ -162,8 +141,9 @@ export class AgentKitCore {
    */
   async monitorTransaction(hash: Hex): Promise<Receipt> {
     if (!isHash(hash)) throw new AgentKitError('INVALID_INPUT', 'A transaction hash is 0x and 64 hexadecimal digits.');
-    const { explorerUrl } = await this.#tryTwice(async ({ context }) => context);
-    const receipt = await monitorTransaction(this.#client, hash, { ...this.#options.monitor, explorerUrl });
+    const { client, options } = this.#planner;
+    const { explorerUrl } = await this.#planner.readContext();
+    const receipt = await monitorTransaction(client, hash, { ...options.monitor, explorerUrl });
     return {
       status: receipt.status === 'success' ? 'success' : 'failed',
       transactionHash: receipt.transactionHash,
@@ -182,33 +162,6 @@ export class AgentKitCore {
   off<Name extends EventName>(eventName: Name, handler: EventHandler<Name>): this {
     this.#events.remove(eventName, handler);
     return this;
-  }
-
-  #find(name: string): Operation {
-    const operation = this.operations().find((candidate) => candidate.name === name);
-    if (operation) return operation;
-    const names = this.operations().map((known) => known.name);
-    throw new AgentKitError('UNKNOWN_OPERATION', `There is no such operation; the kit has ${names.join(', ')}.`);
-  }
-
-  #assertOnChain({ name }: Operation, chainId: number): void {
-    const plugin = this.#options.plugins.find(
-      (candidate) => candidate.kind === 'operations' && candidate.operations.some((own) => own.name === name),
-    );
-    if (!plugin || isOnChain(plugin, chainId)) return;
-    throw new AgentKitError('PROTOCOL_UNAVAILABLE', `${name} is not available on chain ${chainId}.`);
-  }
-
-  #tryTwice<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    return retryNetwork(async () => work(await this.#connect()), this.#options.networkRetryDelayMs);
-  }
-
-  #connect(): Promise<Connection> {
-    this.#connection ??= connect(this.#client, this.address, this.#options).catch((error: unknown) => {
-      this.#connection = null;
-      throw error;
-    });
-    return this.#connection;
   }
 }
 

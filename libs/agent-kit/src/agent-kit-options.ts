@@ -13,6 +13,10 @@ import type { ListedToken } from './tokens/token.js';
 export interface AgentKitOptions {
   /** JSON-RPC over HTTP; the setting `RPC_URL` where it is not given. */
   rpcUrl?: string;
+  /** Asked in this order where the first does not answer. */
+  otherRpcUrls?: readonly string[];
+  /** How many questions that are asked at once go into one request; 1, for not every node takes several. */
+  rpcBatchSize?: number;
   /** Protocols and operations of others; one for a kind that the chain has already takes its place. */
   plugins?: readonly Plugin[];
   /** Tokens beside the chain's own list. */
@@ -48,6 +52,8 @@ export interface AgentKitOptions {
 
 export interface ParsedOptions extends AgentKitOptions {
   rpcUrl: string;
+  otherRpcUrls: readonly string[];
+  rpcBatchSize: number;
   slippageBps: number;
   networkRetryDelayMs: number;
   rpcTimeoutMs: number;
@@ -59,6 +65,7 @@ export interface ParsedOptions extends AgentKitOptions {
 
 const DEFAULT_SLIPPAGE_BPS = 100;
 const MAX_SLIPPAGE_BPS = 5_000;
+const MAX_BATCH_SIZE = 1_000;
 
 // What setTimeout can wait at all.
 const MAX_WAIT_MS = 2 ** 31 - 1;
@@ -67,11 +74,13 @@ const MAX_WAIT_MS = 2 ** 31 - 1;
 export function parseOptions(options: AgentKitOptions): ParsedOptions {
   const { slippageBps = DEFAULT_SLIPPAGE_BPS, networkRetryDelayMs = NETWORK_RETRY_DELAY_MS } = options;
   const { rpcTimeoutMs = 10_000, executor = 'direct', fetch = globalThis.fetch, plugins = [] } = options;
+  const { otherRpcUrls = [], rpcBatchSize = 1 } = options;
   const rpcUrl = options.rpcUrl ?? process.env['RPC_URL'] ?? '';
   const operations = listOperations(plugins);
   const { policy, problems: problemsOfPolicy } = parsePolicy(options.policy ?? {}, listWriteNames(operations));
   const problems = [
-    ...findBadUrls(rpcUrl, options.explorerUrl),
+    ...findBadUrls(rpcUrl, otherRpcUrls, options.explorerUrl),
+    ...(isWhole(rpcBatchSize, 1, MAX_BATCH_SIZE) ? [] : [`rpcBatchSize is a whole number from 1 to ${MAX_BATCH_SIZE}`]),
     ...(['direct', 'sign-only', 'read-only'].includes(executor)
       ? []
       : ['executor is one of direct, sign-only, read-only']),
@@ -87,15 +96,20 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
       details: { problems },
     });
   }
-  return { ...options, rpcUrl, slippageBps, networkRetryDelayMs, rpcTimeoutMs, executor, fetch, policy, plugins };
+  return {
+    ...options,
+    ...{ rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize, networkRetryDelayMs },
+    ...{ slippageBps, executor, fetch, policy, plugins },
+  };
 }
 
 /** Without the values: an RPC's URL may hold a key. */
-function findBadUrls(rpcUrl: string, explorerUrl: string | undefined): string[] {
+function findBadUrls(rpcUrl: string, others: readonly string[], explorerUrl: string | undefined): string[] {
   const isWeb = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
   const problems: string[] = [];
   if (rpcUrl === '') problems.push('RPC_URL is missing: the address of a JSON-RPC endpoint');
   else if (!isWeb(rpcUrl)) problems.push('RPC_URL is no http or https URL');
+  if (!others.every(isWeb)) problems.push('one of the other RPC addresses is no http or https URL');
   if (explorerUrl !== undefined && !isWeb(explorerUrl)) problems.push('the explorer is no http or https URL');
   return problems;
 }

@@ -1,10 +1,22 @@
 // The package's second entry: planning alone, without anything that signs or sends.
 export { AgentKitError, type AgentKitErrorCode } from './agent-kit-error.js';
+export type { AgentKitOptions } from './agent-kit-options.js';
+export type { CalledStep, MinedCall } from './execution/read-outcome.js';
+export { OperationPlanner, type PlanningOptions } from './operation-planner.js';
 export type { OperationContext } from './operations/operation.js';
 export { parsePaymentInput } from './operations/pay-for-resource.js';
 export { askPrice, parseResourceUrl } from './payments/ask-price.js';
 export { createPaymentStep, draftPayment, type PaymentDraftContext } from './payments/draft-payment.js';
 export { createPaymentLimits, type PaymentLimits } from './payments/payment-limits.js';
 export { readAnswer, type PaidAnswer } from './payments/read-answer.js';
+export type { DraftingOperation, PlannedOperation } from './plan/create-plan.js';
+export { createApprovalStep } from './plan/create-steps.js';
+export { restoreFailures, storeFailures, type StoredFailures } from './plan/failures-as-json.js';
+export type { SettledStep } from './plan/limit-gas.js';
 export type { Plan, PlanDraft, Step } from './plan/plan.js';
+export type { SpendingPolicy } from './policy/policy.js';
+export type { TokenLimit } from './policy/token-limits.js';
+export { isSameToken } from './tokens/is-same-token.js';
+export { showSymbol } from './tokens/show-token.js';
+export { NATIVE_TOKEN, type Token, type TokenAmount } from './tokens/token.js';
 export { cleanUntrusted, quoteUntrusted } from './tokens/untrusted-text.js';

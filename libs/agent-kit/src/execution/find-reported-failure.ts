@@ -7,7 +7,7 @@ import { explainReturnCode } from './explain-failure.js';
 const FALSE = toHex(0n, { size: 32 });
 const FAILURE_TOPIC = toEventSelector('Failure(uint256,uint256,uint256)');
 
-interface CallTrace {
+export interface CallTrace {
   /** What the call returned; not known of a mined transaction. */
   data?: Hex;
   logs: readonly { address: Address; data: Hex; topics: readonly Hex[] }[];
@@ -17,7 +17,10 @@ interface CallTrace {
  * The failure of a call that did not revert, where its contract reports failures as numbers or as `false`; null when it succeeded.
  * Compound v2 mines a refused borrow as a success with nothing but a `Failure` event.
  */
-export function findReportedFailure({ to, failures }: Step, { data, logs }: CallTrace): AgentKitError | null {
+export function findReportedFailure(
+  { to, failures }: Pick<Step, 'to' | 'failures'>,
+  { data, logs }: CallTrace,
+): AgentKitError | null {
   if (failures?.isFalseRefusal && data === FALSE) {
     return new AgentKitError('REVERTED', 'The token refused: its call returned false, which stands for a revert.');
   }

@@ -1,6 +1,7 @@
 import { BaseError, keccak256, type Hex, type TransactionSerializable } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
+import { addGasMargin } from '../plan/limit-gas.js';
 import type { Step } from '../plan/plan.js';
 import type { ExecutionContext } from './executor.js';
 import { explainFailure, isNoAnswer } from './explain-failure.js';
@@ -41,14 +42,6 @@ export async function signStep(context: ExecutionContext, step: Step): Promise<S
   const { nonce, transaction } = await retryNetwork(prepare, context.networkRetryDelayMs);
   const rawTransaction = await signer.sign(transaction);
   return { hash: keccak256(rawTransaction), rawTransaction, nonce };
-}
-
-/**
- * Half as much again, of which what is not used is not charged. Rewards and interest that accrue until the next block write
- * storage that an estimate in the same second does not, and a refund comes only after its gas was needed.
- */
-export function addGasMargin(gas: bigint): bigint {
-  return (gas * 3n) / 2n;
 }
 
 type Fees =

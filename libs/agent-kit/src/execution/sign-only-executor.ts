@@ -2,16 +2,14 @@ import { keccak256, type Hex } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import { assertNotExpired } from '../plan/assert-not-expired.js';
+import { gasLimitOf } from '../plan/limit-gas.js';
 import type { Plan } from '../plan/plan.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
 import type { ToolResult } from '../tool-result.js';
 import type { ExecutionContext, Executor } from './executor.js';
 import { retryNetwork } from './retry-network.js';
-import { addGasMargin, readFees } from './send-step.js';
-
-// Where the node cannot simulate a step after the ones before it.
-const UNKNOWN_GAS_LIMIT = 1_500_000n;
+import { readFees } from './send-step.js';
 
 /**
  * Signs every step with consecutive nonces and sends nothing: somebody else broadcasts the bytes, in order. The nonces are
@@ -32,9 +30,7 @@ async function signPlan(context: ExecutionContext, plan: Plan): Promise<ToolResu
     const gas = await simulateSteps(client, account, steps);
     const [fees, nonce] = await Promise.all([readFees(context), lane.readNextNonce(client, account)]);
     return steps.map(({ to, data, value }, index) => {
-      const used = gas?.[index];
-      const limit = used === undefined ? UNKNOWN_GAS_LIMIT : addGasMargin(used);
-      return { to, data, value, ...fees, gas: limit, nonce: nonce + index, chainId };
+      return { to, data, value, ...fees, gas: gasLimitOf(gas?.[index]), nonce: nonce + index, chainId };
     });
   };
   const transactions = await retryNetwork(prepare, context.networkRetryDelayMs);

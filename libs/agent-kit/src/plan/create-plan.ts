@@ -7,14 +7,28 @@ import type { WriteOperation } from '../operations/operation.js';
 import { assertPolicy } from '../policy/assert-policy.js';
 import { listSpending } from '../policy/list-spending.js';
 import type { SpendingPolicy } from '../policy/policy.js';
+import type { TokenAmount } from '../tokens/token.js';
 import { createPreview } from './create-preview.js';
 import { freezeCopy } from './freeze-copy.js';
-import type { Plan, PlanDraft } from './plan.js';
+import type { Plan, PlanDraft, Step } from './plan.js';
 import { settleApprovals } from './settle-approvals.js';
 import { simulateSteps } from './simulate-steps.js';
 
 /** The specification warns below this native balance (section "Limits"): 0.01. */
 const LOW_BALANCE_WEI = 10n ** 16n;
+
+export interface PlannedOperation {
+  plan: Plan;
+  /** What is to be sent now, in order: approvals that are there already are left out, others may need a call before. */
+  steps: readonly Step[];
+  /** What each of these steps used in the simulation; null where the node cannot simulate them all together. */
+  gas: readonly bigint[] | null;
+  /** The most that it can take out of the account, by token. */
+  spending: readonly TokenAmount[];
+}
+
+/** As much of an operation as makes a draft. */
+export type DraftingOperation = Pick<WriteOperation, 'name' | 'plan'>;
 
 interface PlanRules {
   policy: SpendingPolicy;
@@ -26,35 +40,41 @@ interface PlanRules {
  * @throws AgentKitError when the policy forbids it, a step would fail, or the account cannot pay for it.
  */
 export async function createPlan(
-  operation: WriteOperation,
+  operation: DraftingOperation,
   input: Record<string, unknown>,
   { context, registry, limits }: Connection,
   { policy, onLowBalance }: PlanRules,
-): Promise<Plan> {
+): Promise<PlannedOperation> {
   const { client, account } = context;
-  const balance = await client.getBalance({ address: account });
-  const isLow = balance < LOW_BALANCE_WEI;
-  if (isLow) onLowBalance(formatEther(balance));
-  // A copy: a plugin that keeps its draft cannot change what was looked at.
-  const draft = freezeCopy(await operation.plan(input, context));
+  const [balance, fees, draft] = await Promise.all([
+    client.getBalance({ address: account }).then((wei) => {
+      if (wei < LOW_BALANCE_WEI) onLowBalance(formatEther(wei));
+      return wei;
+    }),
+    readFees(context),
+    // A copy: a plugin that keeps its draft cannot change what was looked at.
+    operation.plan(input, context).then(freezeCopy),
+  ]);
   const draftOfOperation = { ...draft, operation: operation.name };
-  assertPolicy(draftOfOperation, listSpending(draft, context.tokens.native), policy, limits);
-  const gasOfSteps = await simulateSteps(client, account, await settleApprovals(client, account, draft.steps));
-  const gas = gasOfSteps?.reduce((sum, used) => sum + used, 0n);
+  const spending = listSpending(draft, context.tokens.native);
+  assertPolicy(draftOfOperation, spending, policy, limits);
+  const steps = await settleApprovals(client, account, draft.steps);
+  const gas = await simulateSteps(client, account, steps);
+  const total = gas?.reduce((sum, used) => sum + used, 0n);
   // The paying client makes a payment's transfer, and finds out itself what it costs.
   const gasEstimate =
-    gas === undefined || draft.payment ? null : { gas, feeWei: gas * readPrice(await readFees(context)) };
+    total === undefined || draft.steps.length === 0 ? null : { gas: total, feeWei: total * readPrice(fees) };
   assertCanPay(draft, balance, gasEstimate?.feeWei ?? 0n, registry.native.symbol);
   const warning = `only ${formatEther(balance)} ${registry.native.symbol} are left for gas`;
   const plan = {
     ...draftOfOperation,
-    ...(isLow ? { warnings: [...(draft.warnings ?? []), warning] } : {}),
+    ...(balance < LOW_BALANCE_WEI ? { warnings: [...(draft.warnings ?? []), warning] } : {}),
     input,
     account,
     chainId: context.chainId,
     gasEstimate,
   };
-  return freezeCopy({ ...plan, preview: createPreview(plan, registry.native.symbol) });
+  return { plan: freezeCopy({ ...plan, preview: createPreview(plan, registry.native.symbol) }), steps, gas, spending };
 }
 
 function assertCanPay(draft: PlanDraft, balance: bigint, feeWei: bigint, symbol: string): void {
@@ -63,5 +83,6 @@ function assertCanPay(draft: PlanDraft, balance: bigint, feeWei: bigint, symbol:
   throw new AgentKitError(
     'INSUFFICIENT_FUNDS',
     `There are insufficient funds: ${formatEther(needed)} ${symbol} are needed with the gas, ${formatEther(balance)} are there.`,
+    { details: { neededWei: `${needed}`, feeWei: `${feeWei}`, balanceWei: `${balance}` } },
   );
 }

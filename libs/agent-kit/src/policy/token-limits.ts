@@ -21,27 +21,55 @@ export interface TokenLimits {
 /** @throws AgentKitError `INVALID_CONFIGURATION` with every limit that means nothing on this chain; `NETWORK_ERROR`. */
 export async function readTokenLimits(policy: SpendingPolicy, tokens: TokenResolver): Promise<TokenLimits> {
   const problems: string[] = [];
-  const read = async (field: 'maxPerOperation' | 'maxPerDay') => {
-    const limits: TokenLimit[] = [];
-    for (const [reference, amount] of Object.entries(policy[field] ?? {})) {
-      const name = `policy.${field}: ${quoteUntrusted(reference)}`;
-      try {
-        const token = await tokens.resolve(reference);
-        const isDouble = limits.some((limit) => isSameToken(limit.token, token));
-        if (isDouble) problems.push(`${name} has a limit already, under another name`);
-        limits.push({ token, amountBaseUnits: parseTokenAmount(amount, token.decimals) });
-      } catch (error) {
-        if (!isAboutTheLimit(error)) throw error;
-        problems.push(`${name}: ${error.message}`);
-      }
-    }
-    return limits;
+  const limits = {
+    perOperation: await readAmounts('policy.maxPerOperation', policy.maxPerOperation, tokens, problems),
+    perDay: await readAmounts('policy.maxPerDay', policy.maxPerDay, tokens, problems),
   };
-  const limits = { perOperation: await read('maxPerOperation'), perDay: await read('maxPerDay') };
-  if (problems.length === 0) return limits;
-  throw new AgentKitError('INVALID_CONFIGURATION', `The policy cannot be kept: ${problems.join('; ')}`, {
-    details: { problems },
-  });
+  assertNoProblems('The policy cannot be kept', problems);
+  return limits;
+}
+
+/**
+ * Decimal amounts by token, as the settings of a wallet have them.
+ * @param name what the problems call the setting.
+ * @throws AgentKitError `INVALID_CONFIGURATION` with every amount that means nothing on this chain; `NETWORK_ERROR`.
+ */
+export async function readTokenAmounts(
+  name: string,
+  amounts: Readonly<Record<string, string>>,
+  tokens: TokenResolver,
+): Promise<TokenLimit[]> {
+  const problems: string[] = [];
+  const limits = await readAmounts(name, amounts, tokens, problems);
+  assertNoProblems(`The setting ${name} cannot be kept`, problems);
+  return limits;
+}
+
+async function readAmounts(
+  field: string,
+  amounts: Readonly<Record<string, string>> = {},
+  tokens: TokenResolver,
+  problems: string[],
+): Promise<TokenLimit[]> {
+  const limits: TokenLimit[] = [];
+  for (const [reference, amount] of Object.entries(amounts)) {
+    const name = `${field}: ${quoteUntrusted(reference)}`;
+    try {
+      const token = await tokens.resolve(reference);
+      const isDouble = limits.some((limit) => isSameToken(limit.token, token));
+      if (isDouble) problems.push(`${name} has a limit already, under another name`);
+      limits.push({ token, amountBaseUnits: parseTokenAmount(amount, token.decimals) });
+    } catch (error) {
+      if (!isAboutTheLimit(error)) throw error;
+      problems.push(`${name}: ${error.message}`);
+    }
+  }
+  return limits;
+}
+
+function assertNoProblems(what: string, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new AgentKitError('INVALID_CONFIGURATION', `${what}: ${problems.join('; ')}`, { details: { problems } });
 }
 
 /** No such token, or no amount of it; anything else is the network's doing. */

@@ -1,0 +1,60 @@
+import { storeFailures, type SettledStep, type Step } from '@tollgate/agent-kit/planner';
+import type { ApprovalScope, JobRecord, PlannedStep } from '@tollgate/transactions';
+import { decodeFunctionData, erc20Abi, isAddressEqual, type Address } from 'viem';
+
+/** An allowance that a call sets. */
+interface AllowanceCall {
+  token: Address;
+  spender: Address;
+  amount: bigint;
+}
+
+/**
+ * A step as the journal keeps it. An approval is skipped where its allowance is there by the time it would be signed, a
+ * plan's own revocation where nothing is left.
+ */
+export function createJobStep(step: SettledStep, owner: Address): PlannedStep {
+  const { label, to, data, value, gasLimit, failures } = step;
+  const call = readAllowanceCall(step);
+  const isOwn = step.approval !== undefined || call?.amount === 0n;
+  return {
+    ...{ label, to, data, value, gas: gasLimit },
+    ...(call && isOwn && { holdsIf: { kind: 'allowance', owner, ...call } }),
+    // JSON by its making: texts, and the names that the kit gives to errors.
+    ...(failures && { failures: storeFailures(failures) }),
+  };
+}
+
+/** The allowances that steps set, each of which one job at a time may change. */
+export function listScopes(steps: readonly Pick<Step, 'to' | 'data'>[]): ApprovalScope[] {
+  const scopes: ApprovalScope[] = [];
+  for (const { token, spender } of steps.flatMap((step) => readAllowanceCall(step) ?? [])) {
+    const isKnown = scopes.some(
+      (scope) => isAddressEqual(scope.token, token) && isAddressEqual(scope.spender, spender),
+    );
+    if (!isKnown) scopes.push({ token, spender });
+  }
+  return scopes;
+}
+
+/** The allowances that a job's own mined steps gave, with what they gave last. */
+export function listGranted({ steps, stepIndex }: Pick<JobRecord, 'steps' | 'stepIndex'>): AllowanceCall[] {
+  const granted = new Map<string, AllowanceCall>();
+  for (const { holdsIf, mined, attempts, skipped } of steps.slice(0, stepIndex)) {
+    const attempt = attempts.find(({ hash }) => hash === mined?.hash);
+    if (!holdsIf || holdsIf.amount === 0n || skipped || !attempt || attempt.kind === 'cancel') continue;
+    const { token, spender, amount } = holdsIf;
+    granted.set(`${token}:${spender}`.toLowerCase(), { token, spender, amount });
+  }
+  return [...granted.values()];
+}
+
+function readAllowanceCall({ to, data }: Pick<Step, 'to' | 'data'>): AllowanceCall | null {
+  // approve(address,uint256)
+  if (!data.startsWith('0x095ea7b3')) return null;
+  const { args } = decodeFunctionData({ abi: APPROVE, data });
+  const [spender, amount] = args;
+  return { token: to, spender, amount };
+}
+
+const APPROVE = erc20Abi.filter((item) => item.type === 'function' && item.name === 'approve');

@@ -1,0 +1,43 @@
+import { AgentKitError, OperationPlanner, type AgentKitOptions } from '@tollgate/agent-kit/planner';
+
+import type { PlannedWallet } from './planned-wallet.js';
+
+/** What is known of the chain beside what the kit knows itself. */
+export type ChainSettings = Pick<
+  AgentKitOptions,
+  'registry' | 'tokens' | 'plugins' | 'slippageBps' | 'explorerUrl' | 'payments' | 'fetch' | 'rpcTimeoutMs'
+> & {
+  /** Asked in this order where one does not answer. */
+  rpcUrls: readonly string[];
+  /** Questions in one request; 1 for servers that take no batches. */
+  rpcBatchSize?: number;
+};
+
+const RPC_TIMEOUT_MS = 5000;
+const RPC_BATCH_SIZE = 100;
+
+/**
+ * The kit's planner for a wallet, held to the wallet's policy.
+ * @throws AgentKitError `INVALID_CONFIGURATION` with every problem
+ */
+export function createOperationPlanner(wallet: PlannedWallet, chain: ChainSettings): OperationPlanner {
+  const { rpcUrls, ...settings } = chain;
+  const [rpcUrl, ...otherRpcUrls] = rpcUrls;
+  if (rpcUrl === undefined) throw new AgentKitError('INVALID_CONFIGURATION', 'At least one RPC URL is needed.');
+  const { operations } = wallet.policy;
+  return new OperationPlanner(wallet.address, {
+    rpcTimeoutMs: RPC_TIMEOUT_MS,
+    rpcBatchSize: RPC_BATCH_SIZE,
+    ...settings,
+    rpcUrl,
+    otherRpcUrls,
+    // The lane asks again when it is time to.
+    networkRetryDelayMs: 0,
+    policy: { ...wallet.policy, ...(operations && { operations: operations.map(nameOfKit) }) },
+  });
+}
+
+/** What the kit calls an operation of jobs. */
+export function nameOfKit(operation: string): string {
+  return operation === 'payment' ? 'payForResource' : operation;
+}

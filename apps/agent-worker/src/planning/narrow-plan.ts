@@ -1,0 +1,94 @@
+import type { PlanFloors } from '@tollgate/agent-jobs';
+import { createApprovalStep, type OperationContext, type Plan, type PlanDraft } from '@tollgate/agent-kit/planner';
+import { formatTokenAmount } from '@tollgate/protocol';
+import type { JobRecord } from '@tollgate/transactions';
+
+import { listGranted } from './create-job-steps.js';
+
+type Input = Readonly<Record<string, unknown>>;
+
+/**
+ * The most of each token that a fresh plan may take where a price or interest would let it take a little more: what
+ * somebody has agreed to, and what the job has already approved. Base units by lower-case address.
+ */
+export type Ceilings = ReadonlyMap<string, bigint>;
+
+export function listCeilings(job: Pick<JobRecord, 'steps' | 'stepIndex'>, agreed: PlanFloors | null): Ceilings {
+  const ceilings = new Map<string, bigint>();
+  for (const [token, amount] of Object.entries(agreed?.spends ?? {})) ceilings.set(token, BigInt(amount));
+  for (const { token, amount } of listGranted(job)) {
+    const known = ceilings.get(token.toLowerCase());
+    ceilings.set(token.toLowerCase(), known !== undefined && known < amount ? known : amount);
+  }
+  return ceilings;
+}
+
+/** A new position is made of what was approved for it, even if the pool's price would take more of one token by now. */
+export async function limitInput(
+  operation: string,
+  input: Input,
+  ceilings: Ceilings,
+  tokens: OperationContext['tokens'],
+): Promise<Input> {
+  if (operation !== 'addLiquidity' || ceilings.size === 0) return input;
+  const limit = async (reference: unknown, amount: unknown): Promise<unknown> => {
+    if (typeof reference !== 'string' || typeof amount !== 'string') return amount;
+    const { address, decimals } = await tokens.resolve(reference);
+    const ceiling = ceilings.get(address.toLowerCase());
+    return ceiling === undefined ? amount : formatTokenAmount(ceiling, decimals);
+  };
+  const [amountA, amountB] = await Promise.all([
+    limit(input['tokenA'], input['amountA']),
+    limit(input['tokenB'], input['amountB']),
+  ]);
+  return { ...input, amountA, amountB };
+}
+
+/** No approval, and nothing said to leave by it, goes above what was agreed to or approved before. */
+export function limitDraft(draft: PlanDraft, ceilings: Ceilings): PlanDraft {
+  const isAbove = (token: string, amount: bigint) => amount > (ceilings.get(token.toLowerCase()) ?? amount);
+  const limited = new Set<string>();
+  const steps = draft.steps.map((step) => {
+    const { approval } = step;
+    if (!approval || !isAbove(approval.token.address, approval.amountBaseUnits)) return step;
+    const name = approval.token.address.toLowerCase();
+    limited.add(name);
+    return createApprovalStep({ ...approval, amountBaseUnits: ceilings.get(name) ?? 0n });
+  });
+  const spends = draft.spends.map((amount) => {
+    const name = amount.token.address.toLowerCase();
+    if (!limited.has(name) || !isAbove(name, amount.amountBaseUnits)) return amount;
+    return { ...amount, amountBaseUnits: ceilings.get(name) ?? 0n };
+  });
+  return { ...draft, steps, spends };
+}
+
+/**
+ * Inputs that keep to what was agreed to where the plan of the given ones does not: less tolerance where the price went
+ * down a little, a repayment of what was agreed instead of a debt that has grown since. Null: there are none.
+ */
+export function narrowInput(operation: string, input: Input, plan: Plan, agreed: PlanFloors): Input | null {
+  if (operation === 'repayLending') {
+    const [owed] = plan.spends;
+    const most = BigInt(agreed.spends[owed?.token.address.toLowerCase() ?? ''] ?? 0);
+    if (!owed || most === 0n || owed.amountBaseUnits <= most) return null;
+    return { ...input, amount: formatTokenAmount(most, owed.token.decimals) };
+  }
+  if (operation !== 'swap' && operation !== 'removeLiquidity') return null;
+  const { slippageBps } = plan;
+  if (slippageBps === undefined || slippageBps === 0) return null;
+  const tolerances = plan.receives.map(({ token, amountBaseUnits: least }) =>
+    toleranceFor(least, slippageBps, BigInt(agreed.receives[token.address.toLowerCase()] ?? 0)),
+  );
+  const tolerance = Math.min(...tolerances);
+  return tolerance >= 0 && tolerance < slippageBps ? { ...input, slippageBps: tolerance } : null;
+}
+
+/** With how much tolerance a quote would still bring at least so much; below 0 where it brings less anyhow. */
+function toleranceFor(least: bigint, slippageBps: number, agreed: bigint): number {
+  if (agreed <= least) return slippageBps;
+  // The quote, rounded down: rather a little less tolerance than too much.
+  const quoted = ((least - 1n) * 10_000n) / BigInt(10_000 - slippageBps);
+  if (quoted < agreed) return -1;
+  return Number(((quoted - agreed) * 10_000n) / quoted);
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+
+import { readStoredFloors, type PlanFloors } from '@tollgate/agent-jobs';
+import type { PlannedOperation, TokenAmount } from '@tollgate/agent-kit/planner';
+import { canonicalJson } from '@tollgate/protocol';
+import type { JobRecord } from '@tollgate/transactions';
+
+/** What a plan promises: what people agree to, and what fresh plans are held against. */
+export function createFloors({ plan, spending }: Pick<PlannedOperation, 'plan' | 'spending'>): PlanFloors {
+  return {
+    spends: sumByToken(spending),
+    receives: sumByToken(plan.receives),
+    recipients: [...new Set(plan.recipients.map((recipient) => recipient.toLowerCase()))].sort(),
+  };
+}
+
+/** Names floors: two plans with the same hash promise the same. */
+export function hashFloors({ spends, receives, recipients }: PlanFloors): string {
+  return createHash('sha256').update(canonicalJson({ spends, receives, recipients })).digest('hex');
+}
+
+/** The floors that somebody has agreed to; null where nobody has, or to others. */
+export function readApprovedFloors(job: JobRecord): PlanFloors | null {
+  const floors = readStoredFloors(job);
+  if (!floors || !job.approval || job.approval.approvedBy === null) return null;
+  return hashFloors(floors) === job.approval.floorsHash ? floors : null;
+}
+
+/** Whether a plan takes no more, brings no less, and gives nothing to anybody else than what was agreed to. */
+export function isWithin(fresh: PlanFloors, agreed: PlanFloors): boolean {
+  return (
+    Object.entries(fresh.spends).every(([token, amount]) => BigInt(amount) <= BigInt(agreed.spends[token] ?? 0)) &&
+    Object.entries(agreed.receives).every(([token, amount]) => BigInt(fresh.receives[token] ?? 0) >= BigInt(amount)) &&
+    canonicalJson(fresh.recipients) === canonicalJson(agreed.recipients)
+  );
+}
+
+function sumByToken(amounts: readonly TokenAmount[]): Record<string, string> {
+  const sums: Record<string, string> = {};
+  for (const { token, amountBaseUnits } of amounts) {
+    if (amountBaseUnits === 0n) continue;
+    const name = token.address.toLowerCase();
+    sums[name] = (BigInt(sums[name] ?? 0) + amountBaseUnits).toString();
+  }
+  return sums;
+}

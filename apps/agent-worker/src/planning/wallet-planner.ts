@@ -1,0 +1,142 @@
+import { writeStoredPlan, type PlanFloors, type PlanJobReply, type PlanJobRequest } from '@tollgate/agent-jobs';
+import { AgentKitError, type OperationPlanner, type PlannedOperation } from '@tollgate/agent-kit/planner';
+import type { JobPlan, JobRecord, JsonValue, JudgeStep, PlannedStep } from '@tollgate/transactions';
+
+import type { PaymentPlanner } from '../payments/payment-planner.js';
+import { assertNotRepeated } from './assert-not-repeated.js';
+import { countSpending } from './count-spending.js';
+import { createJobStep, listGranted, listScopes } from './create-job-steps.js';
+import { nameOfKit } from './create-operation-planner.js';
+import { describePlan } from './describe-plan.js';
+import { toPlanFailure } from './explain-trouble.js';
+import type { JobPlanning } from './job-planning.js';
+import { createJudge } from './judge-steps.js';
+import { limitDraft, limitInput, listCeilings, narrowInput, type Ceilings } from './narrow-plan.js';
+import { needsApproval } from './needs-approval.js';
+import { createFloors, hashFloors, isWithin, readApprovedFloors } from './plan-floors.js';
+import type { PlannedWallet } from './planned-wallet.js';
+import { PlanningTrouble } from './planning-trouble.js';
+
+export interface WalletPlannerOptions {
+  wallet: PlannedWallet;
+  /** Of the wallet's account, by `createOperationPlanner`. */
+  kit: OperationPlanner;
+  payments: PaymentPlanner;
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+const NO_CEILINGS: Ceilings = new Map();
+
+/** Plans and judges the jobs of one wallet, each operation by the agent kit. It has no key. */
+export class WalletPlanner implements JobPlanning {
+  readonly judgeStep: JudgeStep;
+  readonly #wallet: PlannedWallet;
+  readonly #kit: OperationPlanner;
+  readonly #payments: PaymentPlanner;
+  readonly #trouble: PlanningTrouble;
+
+  constructor({ wallet, kit, payments }: WalletPlannerOptions) {
+    this.#wallet = wallet;
+    this.#kit = kit;
+    this.#payments = payments;
+    this.#trouble = new PlanningTrouble(kit);
+    this.judgeStep = createJudge(kit, payments);
+  }
+
+  /**
+   * Plans what is left of a job: approvals that are mined fall away by themselves, and the operation's own call is always
+   * the last step, after which nothing is planned.
+   */
+  async plan(job: JobRecord, context: { stepIndex: number; token: number }): Promise<JobPlan> {
+    try {
+      const plan = await this.#planJob(job, context);
+      this.#trouble.forget(job.id);
+      return plan;
+    } catch (error) {
+      throw await this.#trouble.explain(job.id, error);
+    }
+  }
+
+  /** Takes back what is left of the allowances that the job's own steps gave. */
+  async undo(job: JobRecord): Promise<readonly PlannedStep[]> {
+    const revocations = await Promise.all(listGranted(job).map((approval) => this.#kit.planRevocation(approval)));
+    return revocations.flatMap((step) => (step ? [createJobStep(step, this.#kit.address)] : []));
+  }
+
+  async dryRun({ operation, input }: Pick<PlanJobRequest, 'operation' | 'input'>): Promise<PlanJobReply> {
+    try {
+      const planned =
+        operation === 'payment'
+          ? await this.#planPayment(input, () => this.#payments.dryRun(input as JsonValue))
+          : await this.#planOperation(operation, input, NO_CEILINGS);
+      return { outcome: 'planned', plan: await this.#describe(planned, createFloors(planned)) };
+    } catch (error) {
+      const failure = toPlanFailure(error)?.failure;
+      return failure ? { outcome: 'refused', failure } : { outcome: 'unavailable', reason: UNAVAILABLE };
+    }
+  }
+
+  async #planJob(job: JobRecord, { stepIndex, token }: { stepIndex: number; token: number }): Promise<JobPlan> {
+    const agreed = readApprovedFloors(job);
+    const [planned] = await Promise.all([this.#draftJob(job, token, agreed), this.#assertUpToDate(job)]);
+    const fresh = createFloors(planned);
+    const floors = agreed && isWithin(fresh, agreed) ? agreed : fresh;
+    const view = await this.#describe(planned, floors);
+    const steps = (await this.#kit.limitGas(planned)).map((step) => createJobStep(step, this.#kit.address));
+    assertNotRepeated(job, stepIndex, steps);
+    const { limits } = await this.#kit.connect();
+    return {
+      steps,
+      preview: writeStoredPlan(view, floors),
+      floorsHash: view.floorsHash,
+      needsApproval: view.needsApproval,
+      spendings: countSpending(planned.spending, limits.perDay),
+      approvals: listScopes(planned.plan.steps),
+    };
+  }
+
+  async #draftJob(job: JobRecord, token: number, agreed: PlanFloors | null): Promise<PlannedOperation> {
+    // Objects always: the gateway and the worker accept nothing else.
+    const input = job.input as Input;
+    const { operation } = job;
+    if (operation === 'payment') return this.#planPayment(input, () => this.#payments.plan(job, { token }));
+    const ceilings = listCeilings(job, agreed);
+    const planned = await this.#planOperation(operation, input, ceilings);
+    if (!agreed || isWithin(createFloors(planned), agreed)) return planned;
+    const narrower = narrowInput(operation, input, planned.plan, agreed);
+    return narrower ? this.#planOperation(operation, narrower, ceilings) : planned;
+  }
+
+  async #planOperation(operation: string, input: Input, ceilings: Ceilings): Promise<PlannedOperation> {
+    const { tokens } = await this.#kit.readContext();
+    const limited = await limitInput(operation, input, ceilings, tokens);
+    return this.#kit.plan(nameOfKit(operation), limited, { fit: (draft) => limitDraft(draft, ceilings) });
+  }
+
+  #planPayment(input: Input, plan: () => ReturnType<PaymentPlanner['plan']>): Promise<PlannedOperation> {
+    return this.#kit.planDraft({ name: nameOfKit('payment'), plan }, input);
+  }
+
+  /** @throws AgentKitError `NETWORK_ERROR` where the node is on another chain, or has not seen the job's own last block. */
+  async #assertUpToDate({ lane, steps }: JobRecord): Promise<void> {
+    const { chainId } = await this.#kit.readContext();
+    if (chainId !== lane.chainId) {
+      throw new AgentKitError('NETWORK_ERROR', `The network of RPC_URL is chain ${chainId}, not ${lane.chainId}.`);
+    }
+    const minedAt = Math.max(0, ...steps.map(({ mined }) => mined?.blockNumber ?? 0));
+    if (minedAt > 0 && (await this.#kit.client.getBlockNumber()) < minedAt) {
+      throw new AgentKitError('NETWORK_ERROR', `The network's node is behind block ${minedAt}.`);
+    }
+  }
+
+  async #describe(planned: PlannedOperation, floors: PlanFloors) {
+    const above = await this.#kit.readAmounts('approvalAbove', this.#wallet.approvalAbove);
+    return describePlan(planned, {
+      floorsHash: hashFloors(floors),
+      needsApproval: needsApproval(planned.spending, above),
+    });
+  }
+}
+
+const UNAVAILABLE = 'The chain cannot be asked now.';

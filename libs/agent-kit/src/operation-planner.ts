@@ -1,0 +1,145 @@
+import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
+
+import { connect, createClient, type Connection } from './agent-kit-connection.js';
+import { AgentKitError } from './agent-kit-error.js';
+import { listOperations, parseOptions, type AgentKitOptions, type ParsedOptions } from './agent-kit-options.js';
+import { readFailure, type CalledStep, type MinedCall } from './execution/read-outcome.js';
+import { retryNetwork } from './execution/retry-network.js';
+import { readFees, readPrice } from './execution/send-step.js';
+import type { Operation, OperationContext } from './operations/operation.js';
+import { parseInput } from './operations/parse-input.js';
+import { createPlan, type DraftingOperation, type PlannedOperation } from './plan/create-plan.js';
+import { limitGas, type SettledStep } from './plan/limit-gas.js';
+import type { PlanDraft } from './plan/plan.js';
+import { planRevocation } from './plan/plan-revocation.js';
+import { readTokenAmounts, type TokenLimit } from './policy/token-limits.js';
+import { isOnChain } from './protocols/create-protocol-set.js';
+
+const CHEAPEST_GAS = 21_000n;
+
+export interface PlanningOptions {
+  /** Told the native balance, as decimal text, when it is nearly used up. */
+  onLowBalance?: (balance: string) => void;
+  /** Narrows the draft before it is looked at. */
+  fit?: (draft: PlanDraft) => PlanDraft;
+}
+
+/** Reads and plans operations for an account whose key it does not have; what it returns, somebody else signs and sends. */
+export class OperationPlanner {
+  readonly address: Address;
+  readonly options: ParsedOptions;
+  readonly client: PublicClient;
+  #connection: Promise<Connection> | null = null;
+
+  /** @throws AgentKitError `INVALID_CONFIGURATION` with every problem of the options. */
+  constructor(address: Address, options: AgentKitOptions = {}) {
+    if (!isAddress(address)) {
+      throw new AgentKitError('INVALID_CONFIGURATION', 'An account is 0x and 40 hexadecimal digits.');
+    }
+    this.address = getAddress(address);
+    this.options = parseOptions(options);
+    this.client = createClient(this.options);
+  }
+
+  /** Every operation: the catalog's and the plugins' own. */
+  operations(): readonly Operation[] {
+    return listOperations(this.options.plugins);
+  }
+
+  /** Carries out a reading operation. @throws AgentKitError */
+  async read(name: string, input: unknown): Promise<unknown> {
+    const operation = this.#find(name);
+    if (!operation.readOnly) throw new AgentKitError('UNKNOWN_OPERATION', `${name} writes: plan it or run it.`);
+    const parsed = parseInput(operation, input);
+    return this.tryTwice(({ context }) => {
+      this.#assertOnChain(operation, context.chainId);
+      return operation.read(parsed, context);
+    });
+  }
+
+  /** Plans a writing operation: parsed, simulated, held against the policy, with a preview. @throws AgentKitError */
+  async plan(name: string, input: unknown, options: PlanningOptions = {}): Promise<PlannedOperation> {
+    const operation = this.#find(name);
+    if (operation.readOnly)
+      throw new AgentKitError('UNKNOWN_OPERATION', `${name} only reads: there is nothing to plan.`);
+    return this.planDraft(operation, parseInput(operation, input), options);
+  }
+
+  /** The same for a draft that somebody else makes, of inputs that he has parsed. @throws AgentKitError */
+  planDraft(
+    operation: DraftingOperation,
+    input: Record<string, unknown>,
+    { onLowBalance = () => undefined, fit = (draft) => draft }: PlanningOptions = {},
+  ): Promise<PlannedOperation> {
+    return this.tryTwice((connection) => {
+      this.#assertOnChain(operation, connection.context.chainId);
+      const fitted = {
+        name: operation.name,
+        plan: async (...args: Parameters<DraftingOperation['plan']>) => fit(await operation.plan(...args)),
+      };
+      return createPlan(fitted, input, connection, { policy: this.options.policy, onLowBalance });
+    });
+  }
+
+  /** The steps of a plan with the gas that each may use; of later ones a guess, where the node cannot simulate them. */
+  limitGas({ steps, gas }: Pick<PlannedOperation, 'steps' | 'gas'>): Promise<readonly SettledStep[]> {
+    return this.tryTwice(() => limitGas(this.client, this.address, steps, gas));
+  }
+
+  /** The step that sets what is left of an allowance to 0; null where nothing is left, or the token refuses. */
+  planRevocation(approval: { token: Address; spender: Address }): Promise<SettledStep | null> {
+    return this.tryTwice(({ context }) => planRevocation(context, approval));
+  }
+
+  /** False where the account could not even pay for the cheapest transaction. */
+  canPayForGas(): Promise<boolean> {
+    return this.tryTwice(async () => {
+      const [balance, fees] = await Promise.all([this.client.getBalance({ address: this.address }), readFees(this)]);
+      return balance >= CHEAPEST_GAS * readPrice(fees);
+    });
+  }
+
+  /** What went wrong in a mined transaction of the account, or null when it did what it should. */
+  readFailure(step: CalledStep, mined: MinedCall): Promise<AgentKitError | null> {
+    return readFailure({ client: this.client, account: this.address }, step, mined);
+  }
+
+  /** Decimal amounts by token as base units; `name` is what the setting is called. @throws AgentKitError */
+  readAmounts(name: string, amounts: Readonly<Record<string, string>>): Promise<readonly TokenLimit[]> {
+    return this.tryTwice(({ context }) => readTokenAmounts(name, amounts, context.tokens));
+  }
+
+  /** What operations look at. @throws AgentKitError `NETWORK_ERROR`; `INVALID_CONFIGURATION` for limits that mean nothing. */
+  async readContext(): Promise<OperationContext> {
+    return (await this.tryTwice((connection) => Promise.resolve(connection))).context;
+  }
+
+  /** Runs work that sends nothing, once more after a network error. @throws AgentKitError, whatever the work threw */
+  tryTwice<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return retryNetwork(async () => work(await this.connect()), this.options.networkRetryDelayMs);
+  }
+
+  /** What is learnt once from the chain. */
+  connect(): Promise<Connection> {
+    this.#connection ??= connect(this.client, this.address, this.options).catch((error: unknown) => {
+      this.#connection = null;
+      throw error;
+    });
+    return this.#connection;
+  }
+
+  #find(name: string): Operation {
+    const operation = this.operations().find((candidate) => candidate.name === name);
+    if (operation) return operation;
+    const names = this.operations().map((known) => known.name);
+    throw new AgentKitError('UNKNOWN_OPERATION', `There is no such operation; the kit has ${names.join(', ')}.`);
+  }
+
+  #assertOnChain({ name }: Pick<Operation, 'name'>, chainId: number): void {
+    const plugin = this.options.plugins.find(
+      (candidate) => candidate.kind === 'operations' && candidate.operations.some((own) => own.name === name),
+    );
+    if (!plugin || isOnChain(plugin, chainId)) return;
+    throw new AgentKitError('PROTOCOL_UNAVAILABLE', `${name} is not available on chain ${chainId}.`);
+  }
+}

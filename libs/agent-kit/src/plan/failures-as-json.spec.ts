@@ -1,0 +1,37 @@
+import { encodeErrorResult } from 'viem';
+
+import { explainReturnCode, explainRevert } from '../execution/explain-failure.js';
+import { marketFailures } from '../protocols/lending/compound-failures.js';
+import { perpsAbi } from '../protocols/perps/perps-abi.js';
+import { perpsFailures } from '../protocols/perps/perps-failures.js';
+import { ERC20_FAILURES } from '../tokens/token-failures.js';
+import { restoreFailures, storeFailures } from './failures-as-json.js';
+import type { StepFailures } from './plan.js';
+
+const afterRestart = (failures: StepFailures): StepFailures =>
+  restoreFailures(JSON.parse(JSON.stringify(storeFailures(failures))));
+
+describe('failures as JSON', () => {
+  it('explain a custom error as they did before', () => {
+    const data = encodeErrorResult({ abi: perpsAbi, errorName: 'InsufficientMargin', args: [7n, 9n] });
+    const explained = explainRevert(data, afterRestart(perpsFailures));
+    expect(explained).toMatchObject({ code: 'INSUFFICIENT_MARGIN' });
+    expect(explained.message).toBe(explainRevert(data, perpsFailures).message);
+  });
+
+  it('explain an error number as they did before', () => {
+    const explained = explainReturnCode(3n, afterRestart(marketFailures), 4n);
+    expect(explained).toMatchObject({ code: 'INSUFFICIENT_COLLATERAL' });
+    expect(explained?.message).toBe(explainReturnCode(3n, marketFailures, 4n)?.message);
+  });
+
+  it('remember that a token may refuse by answering false, and nothing where there was nothing', () => {
+    expect(afterRestart(ERC20_FAILURES).isFalseRefusal).toBe(ERC20_FAILURES.isFalseRefusal);
+    expect(storeFailures({})).toEqual({});
+    expect(afterRestart({})).toEqual({});
+  });
+
+  it('are small: functions of a contract are left out', () => {
+    expect(JSON.stringify(storeFailures(perpsFailures))).not.toContain('function');
+  });
+});

@@ -1,0 +1,51 @@
+import type { Address, PublicClient } from 'viem';
+
+import { explainFailure } from '../execution/explain-failure.js';
+import type { Step } from './plan.js';
+
+/** A step as it can be sent now. */
+export interface SettledStep extends Step {
+  gasLimit: bigint;
+}
+
+// Where the node cannot simulate a step after the ones before it.
+const UNKNOWN_GAS_LIMIT = 1_500_000n;
+
+/**
+ * Half as much again, of which what is not used is not charged. Rewards and interest that accrue until the next block write
+ * storage that an estimate in the same second does not, and a refund comes only after its gas was needed.
+ */
+export function addGasMargin(gas: bigint): bigint {
+  return (gas * 3n) / 2n;
+}
+
+/** The gas that a step may use, of what it used in a simulation. */
+export function gasLimitOf(used: bigint | undefined): bigint {
+  return used === undefined ? UNKNOWN_GAS_LIMIT : addGasMargin(used);
+}
+
+/**
+ * The steps with their gas limits; where they could not be simulated together, the first, which goes out next, is estimated.
+ * @throws AgentKitError when the first would fail.
+ */
+export async function limitGas(
+  client: PublicClient,
+  account: Address,
+  steps: readonly Step[],
+  gas: readonly bigint[] | null,
+): Promise<readonly SettledStep[]> {
+  const known = gas ?? (await estimateFirst(client, account, steps));
+  return steps.map((step, index) => ({ ...step, gasLimit: gasLimitOf(known[index]) }));
+}
+
+async function estimateFirst(client: PublicClient, account: Address, [first]: readonly Step[]): Promise<bigint[]> {
+  if (!first) return [];
+  const { to, data, value, failures } = first;
+  const estimate = client.estimateGas({ account, to, data, value });
+  return estimate.then(
+    (used) => [used],
+    (error: unknown) => {
+      throw explainFailure(error, failures);
+    },
+  );
+}
