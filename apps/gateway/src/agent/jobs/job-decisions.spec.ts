@@ -43,7 +43,11 @@ describe('decisions about jobs', () => {
   const submit = async () => ({ jobId: (await agents.submitSample(owner)).id, stepIndex: 0, token });
   const awaitApproval = async () => {
     const write = await submit();
-    const plan = { plan: writeStoredPlan(PLAN), floorsHash: PLAN.floorsHash, needsApproval: true };
+    const plan = {
+      plan: writeStoredPlan(PLAN, { spends: {}, receives: {}, recipients: [] }),
+      floorsHash: PLAN.floorsHash,
+      needsApproval: true,
+    };
     await agents.journal.putPlan({ ...write, steps: [sampleStep()], ...plan });
     return write;
   };

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+
+import type { SpendingPolicy } from '@tollgate/agent-kit';
+import type { AgentOperation } from '@tollgate/protocol';
+import type { JobRecord, JsonValue, LaneRunnerOptions } from '@tollgate/transactions';
+import {
+  createPublicClient,
+  encodeFunctionData,
+  erc20Abi,
+  http,
+  parseEther,
+  parseUnits,
+  type Hex,
+  type PublicClient,
+} from 'viem';
+
+import type { DevnetWithProtocols } from '../../../devnet/chain.js';
+import { sendTransaction } from '../../../devnet/transfer-tokens.js';
+import { LaneFixture } from '../../../libs/transactions/test/lane-fixture.js';
+import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
+import type { PaymentPlanner } from '../src/payments/payment-planner.js';
+import { createOperationPlanner, type ChainSettings } from '../src/planning/create-operation-planner.js';
+import { WalletPlanner } from '../src/planning/wallet-planner.js';
+
+/** What a wallet of these tests has: 100 SEI, 10,000 USDC, 20 WSEI, 0.1 WBTC. */
+const FUNDS = { SEI: parseEther('100'), USDC: parseUnits('10000', 6), WSEI: parseEther('20'), WBTC: 10_000_000n };
+
+export interface PlannerSettings {
+  policy?: SpendingPolicy;
+  approvalAbove?: Record<string, string>;
+  chain?: Partial<ChainSettings>;
+}
+
+/** A journal, a chain with all protocols, and a funded wallet per test whose jobs are planned as the worker plans them. */
+export class PlanningFixture {
+  readonly #payments: PaymentPlanner[] = [];
+  readonly client: PublicClient;
+
+  private constructor(readonly lanes: LaneFixture) {
+    this.client = createPublicClient({ transport: http(this.chain.rpcUrl), cacheTime: 0 });
+  }
+
+  static async start(): Promise<PlanningFixture> {
+    return new PlanningFixture(await LaneFixture.start({ protocols: true }));
+  }
+
+  stop(): Promise<void> {
+    return this.lanes.stop();
+  }
+
+  get chain(): DevnetWithProtocols {
+    const { chain } = this.lanes;
+    if (!chain.contracts) throw new Error('the chain has no protocols');
+    return { ...chain, contracts: chain.contracts };
+  }
+
+  get address(): Hex {
+    return this.lanes.lane.address;
+  }
+
+  async useFundedWallet(): Promise<void> {
+    await this.lanes.useNewWallet({ balance: FUNDS.SEI });
+    const from = this.chain.accounts.at(-1)?.address;
+    for (const symbol of ['USDC', 'WSEI', 'WBTC'] as const) {
+      const args = [this.address, FUNDS[symbol]] as const;
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
+      await sendTransaction(this.chain, { from, to: this.chain.contracts.tokens[symbol], data });
+    }
+  }
+
+  /** A transaction of the wallet that is no job's; the lane must be idle. */
+  async sendAsWallet(to: Hex, data: Hex): Promise<void> {
+    await this.lanes.rpc('anvil_impersonateAccount', [this.address]);
+    await sendTransaction(this.chain, { from: this.address, to, data });
+    const pendingNonce = Number(await this.lanes.rpc('eth_getTransactionCount', [this.address, 'pending']));
+    await this.lanes.journal.adopt(this.lanes.lane, { pendingNonce });
+  }
+
+  createPlanner({ policy = {}, approvalAbove = {}, chain = {} }: PlannerSettings = {}): WalletPlanner {
+    const wallet = { name: 'main', address: this.address, policy, approvalAbove };
+    const kit = createOperationPlanner(wallet, { rpcUrls: [this.chain.rpcUrl], ...chain });
+    const payments = createPaymentPlanner({
+      journal: this.lanes.journal,
+      readContext: () => kit.readContext(),
+      allowPrivateTargets: true,
+    });
+    this.#payments.push(payments);
+    return new WalletPlanner({ wallet, kit, payments });
+  }
+
+  /** Works on the wallet's lane in this process. */
+  startLane(settings: PlannerSettings = {}, changes: Partial<LaneRunnerOptions> = {}): WalletPlanner {
+    const planner = this.createPlanner(settings);
+    const judgeStep: LaneRunnerOptions['judgeStep'] = (...args) => planner.judgeStep(...args);
+    this.lanes.startRunner({}, { planner, judgeStep, ...changes });
+    return planner;
+  }
+
+  async endLanes(): Promise<void> {
+    await this.lanes.endWorkers();
+    await Promise.all(this.#payments.splice(0).map((payments) => payments.stop()));
+  }
+
+  async submit(operation: AgentOperation, input: Readonly<Record<string, JsonValue>>): Promise<string> {
+    const request = { ...this.lanes.request(), operation, input, idempotencyKey: randomBytes(8).toString('hex') };
+    const result = await this.lanes.journal.submit(request);
+    if (result.outcome !== 'accepted') throw new Error(`not accepted: ${result.outcome}`);
+    return result.jobId;
+  }
+
+  /** Submits a job and waits for its end. */
+  async run(operation: AgentOperation, input: Readonly<Record<string, JsonValue>>): Promise<JobRecord> {
+    const [job] = await this.lanes.waitForEnds([await this.submit(operation, input)]);
+    if (!job) throw new Error('the job is gone');
+    return job;
+  }
+
+  /** How often each step's call was mined, by label; what the wallet sent beside the steps counts as `other`. */
+  async countMined(jobs: readonly JobRecord[]): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    const labels = new Map(
+      jobs.flatMap(({ steps }) => steps.flatMap(({ label, mined }) => (mined ? [[mined.hash, label] as const] : []))),
+    );
+    for (const { hash } of await this.lanes.readMined()) {
+      const label = labels.get(hash) ?? 'other';
+      counts[label] = (counts[label] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  readBalance(token: Hex, owner: Hex = this.address): Promise<bigint> {
+    return this.client.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [owner] });
+  }
+
+  readAllowance(token: Hex, spender: Hex): Promise<bigint> {
+    const args = [this.address, spender] as const;
+    return this.client.readContract({ address: token, abi: erc20Abi, functionName: 'allowance', args });
+  }
+}
