@@ -68,12 +68,12 @@ class PaymentJobs implements PaymentPlanner {
   readonly #attemptTimeoutMs: number;
 
   constructor(options: PaymentPlannerOptions) {
-    const { allowPrivateTargets, priceTimeoutMs = 10_000, patienceMs = 600_000, attemptTimeoutMs = 30_000 } = options;
+    const { priceTimeoutMs = 10_000, patienceMs = 600_000, attemptTimeoutMs = 30_000 } = options;
     this.#options = options;
     this.#attemptTimeoutMs = attemptTimeoutMs;
     // Twice: fetching a paid answer and reading it have the same time each.
     const timeoutMs = 2 * Math.max(attemptTimeoutMs, priceTimeoutMs);
-    this.#web = createSafeFetch({ allowPrivateTargets, timeoutMs, maxResponseBytes: MAX_ANSWER_BYTES });
+    this.#web = createSafeFetch({ ...options, timeoutMs, maxResponseBytes: MAX_ANSWER_BYTES });
     this.#questions = new PriceQuestions({ fetch: this.#web.fetch, timeoutMs: priceTimeoutMs, patienceMs });
   }
 

@@ -1,87 +1,181 @@
-import { appendHashLock, type AgentAnswerView } from '@tollgate/protocol';
+import { appendHashLock } from '@tollgate/protocol';
 import type { JobRecord } from '@tollgate/transactions';
-import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { encodeFunctionData, erc20Abi } from 'viem';
 
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
-import { listTransfers, startPaidServer, type PaidServer } from '../../../../libs/client/test/paid-server.js';
-import { LaneFixture } from '../../../../libs/transactions/test/lane-fixture.js';
-import { payOnly, readPaymentContext } from '../../test/paying-lane.js';
-import { createPaymentPlanner } from './create-payment-planner.js';
-import { listChallenges } from './kept-challenge.js';
-import type { PaymentPlanner, PaymentPlannerOptions } from './payment-planner.js';
+import { PaymentFixture, readAnswer } from '../../test/payment-fixture.js';
+import { listChallenges, writeChallenge } from './kept-challenge.js';
 
 describe('a payment job', () => {
-  let fixture: LaneFixture;
-  let server: PaidServer;
-  let planners: PaymentPlanner[];
+  let fixture: PaymentFixture;
 
   beforeAll(async () => {
-    fixture = await LaneFixture.start();
+    fixture = await PaymentFixture.start();
   });
 
   afterAll(() => fixture.stop());
+  beforeEach(() => fixture.begin());
+  afterEach(() => fixture.end());
 
-  beforeEach(async () => {
-    planners = [];
-    await fixture.useNewWallet();
-    await transferTokens(fixture.chain, { to: fixture.lane.address, amountBaseUnits: 1_000_000n });
-    server = await startPaidServer(fixture.chain);
-  });
-
-  afterEach(async () => {
-    await fixture.endWorkers();
-    await Promise.all(planners.map((planner) => planner.stop()));
-    await server.close();
-  });
-
-  const createPlanner = (changes: Partial<PaymentPlannerOptions> = {}): PaymentPlanner => {
-    const planner = createPaymentPlanner({
-      journal: fixture.journal,
-      readContext: () => Promise.resolve(readPaymentContext({ ...fixture.chain, account: fixture.lane.address })),
-      allowPrivateTargets: true,
-      ...changes,
-    });
-    planners.push(planner);
-    return planner;
-  };
-
-  const startWorker = (changes: Partial<PaymentPlannerOptions> = {}) =>
-    fixture.startRunner({}, payOnly(createPlanner(changes)));
-
-  const submit = async (input: { url: string; maxAmount?: string }): Promise<string> => {
-    const request = { ...fixture.request(), operation: 'payment', input };
-    const result = await fixture.journal.submit(request);
-    if (result.outcome !== 'accepted') throw new Error(`not accepted: ${result.outcome}`);
-    return result.jobId;
-  };
-
-  const transfers = (): Promise<Hex[]> => listTransfers(fixture.chain, fixture.lane.address);
-  const answerOf = ({ details }: JobRecord) => details['answer'] as unknown as AgentAnswerView;
+  const endOf = async (jobId: string): Promise<JobRecord> => (await fixture.lane.waitForEnds([jobId]))[0]!;
 
   it('pays what is asked, and ends with the answer', async () => {
-    startWorker();
-    const job = await fixture.waitForState(await submit({ url: server.url }), 'FINAL');
-    expect(answerOf(job)).toEqual({
+    const { server, lane } = fixture;
+    fixture.startWorker();
+    const job = await lane.waitForState(await fixture.submit({ url: server.url }), 'FINAL');
+    expect(readAnswer(job)).toEqual({
       httpStatus: 200,
       contentType: 'application/json',
       body: '{"conditions":"Clear","number":1}',
       isBodyCut: false,
     });
-    expect(await transfers()).toEqual([job.steps[0]!.mined!.hash]);
+    const txHash = job.steps[0]!.mined!.hash;
+    expect(await fixture.transfers()).toEqual([txHash]);
     const [kept] = listChallenges(job);
     const { requirement, idempotencyKey } = kept!.challenge;
-    const args = [fixture.chain.payTo, 1000n] as const;
+    const args = [lane.chain.payTo, 1000n] as const;
     const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
     expect(job.steps[0]).toMatchObject({
-      to: fixture.chain.asset,
+      to: lane.chain.asset,
       data: appendHashLock(transfer, requirement.extra.reference),
       value: 0n,
     });
     expect(server.paid()).toMatchObject([
       {
-        proof: { payload: { txHash: job.steps[0]!.mined!.hash, reference: requirement.extra.reference } },
+        proof: { payload: { txHash, reference: requirement.extra.reference } },
         headers: { 'idempotency-key': idempotencyKey },
       },
     ]);
+  });
+
+  it('pays for each of many, and no answer goes to another', async () => {
+    fixture.startWorker();
+    const urls = Array.from({ length: 20 }, (_, index) => `${fixture.server.url}/${index}`);
+    const jobs = await fixture.lane.waitForEnds(await Promise.all(urls.map((url) => fixture.submit({ url }))));
+    expect(jobs.map(({ state }) => state)).toEqual(urls.map(() => 'FINAL'));
+    expect(new Set(jobs.map((job) => readAnswer(job).body)).size).toBe(urls.length);
+    const hashes = jobs.map(({ steps }) => steps[0]!.mined!.hash);
+    expect([...(await fixture.transfers())].sort()).toEqual([...hashes].sort());
+    const paidFor = new Map(fixture.server.paid().map(({ url, proof }) => [proof!.payload.txHash, url]));
+    expect(hashes.map((hash) => `${fixture.server.origin}${paidFor.get(hash)}`)).toEqual(urls);
+  });
+
+  it('drafts the same transfer again while its challenge is young, and asks once', async () => {
+    const planner = fixture.createPlanner();
+    const { job, token } = await fixture.hold({ url: fixture.server.url });
+    const first = await planner.plan(await job(), { token });
+    expect(await planner.plan(await job(), { token })).toEqual(first);
+    expect(fixture.server.seen).toHaveLength(1);
+    expect(Object.keys((await job()).details)).toEqual(['challenge-1']);
+  });
+
+  it.each([
+    ['is old', { agoMs: 101_000, maxTimeoutSeconds: 300 }],
+    ['is from the future', { agoMs: -60_000, maxTimeoutSeconds: 300 }],
+    ['has little time left', { agoMs: 5_000, maxTimeoutSeconds: 10 }],
+  ])('asks again when its challenge %s', async (_, { agoMs, maxTimeoutSeconds }) => {
+    const planner = fixture.createPlanner();
+    const { job, token } = await fixture.hold({ url: fixture.server.url });
+    await planner.plan(await job(), { token });
+    const { challenge } = listChallenges(await job())[0]!;
+    const value = writeChallenge({
+      ...challenge,
+      requirement: { ...challenge.requirement, maxTimeoutSeconds },
+      fetchedAtMs: Date.now() - agoMs,
+    });
+    const { id } = await job();
+    await fixture.lane.journal.putDetail({ jobId: id, token, name: 'challenge-2', value });
+
+    const { steps } = await planner.plan(await job(), { token });
+    const [third] = listChallenges(await job());
+    expect(third!.number).toBe(3);
+    expect(third!.challenge.idempotencyKey).not.toBe(challenge.idempotencyKey);
+    expect(steps[0]!.data).toBe(
+      appendHashLock(steps[0]!.data.slice(0, 138) as `0x${string}`, third!.challenge.requirement.extra.reference),
+    );
+    expect(fixture.server.seen).toHaveLength(2);
+  });
+
+  it('takes the challenge that another worker kept first', async () => {
+    const { job, token } = await fixture.hold({ url: fixture.server.url });
+    const seenByBoth = await job();
+    const [one, other] = [fixture.createPlanner(), fixture.createPlanner()];
+    const drafts = await Promise.all([one.plan(seenByBoth, { token }), other.plan(seenByBoth, { token })]);
+    expect(fixture.server.seen).toHaveLength(2);
+    expect(drafts[0]).toEqual(drafts[1]);
+    expect(Object.keys((await job()).details)).toEqual(['challenge-1']);
+  });
+
+  it('keeps no challenge for a worker whose lease is gone', async () => {
+    const { job, token } = await fixture.hold({ url: fixture.server.url });
+    await expect(fixture.createPlanner().plan(await job(), { token: token - 1 })).rejects.toMatchObject({
+      code: 'NETWORK_ERROR',
+    });
+    expect((await job()).details).toEqual({});
+  });
+
+  it('holds every new price against the most that it may cost', async () => {
+    const planner = fixture.createPlanner();
+    const { job, token } = await fixture.hold({ url: fixture.server.url, maxAmount: '0.001' });
+    await planner.plan(await job(), { token });
+    const { id, details } = await job();
+    const { challenge } = listChallenges({ details })[0]!;
+    const value = writeChallenge({ ...challenge, fetchedAtMs: 0 });
+    await fixture.lane.journal.putDetail({ jobId: id, token, name: 'challenge-2', value });
+    fixture.server.challenge = { maxAmountRequired: '1001' };
+    await expect(planner.plan(await job(), { token })).rejects.toMatchObject({ code: 'POLICY_VIOLATION' });
+  });
+
+  it.each([
+    ['no more than it may cost', '0.0009'],
+    ['no more than a cent by default', undefined],
+  ])('pays %s', async (_, maxAmount) => {
+    if (maxAmount === undefined) fixture.server.challenge = { maxAmountRequired: '10001' };
+    fixture.startWorker();
+    const job = await endOf(await fixture.submit({ url: fixture.server.url, ...(maxAmount && { maxAmount }) }));
+    expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'POLICY_VIOLATION' }, details: {} });
+    expect(await fixture.transfers()).toEqual([]);
+  });
+
+  it('asks no price while the wallet stands still', async () => {
+    const { job, token } = await fixture.hold({ url: fixture.server.url });
+    const failure = { code: 'PAUSED', message: 'Paused.', suggestion: 'Wait.' };
+    await fixture.lane.journal.pauseLane(fixture.lane.lane, failure);
+    await expect(fixture.createPlanner().plan(await job(), { token })).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
+    expect(fixture.server.seen).toEqual([]);
+  });
+
+  describe('of a server that does not answer', () => {
+    const plan = async (patienceMs: number, change: Partial<JobRecord> = {}) => {
+      const planner = fixture.createPlanner({ patienceMs, priceTimeoutMs: 2_000 });
+      const { job, token } = await fixture.hold({ url: fixture.server.url });
+      await fixture.server.close();
+      return planner.plan({ ...(await job()), ...change }, { token });
+    };
+
+    it('waits', () => expect(plan(60_000)).rejects.toMatchObject({ code: 'NETWORK_ERROR' }));
+    it('gives up in time', () => expect(plan(0)).rejects.toMatchObject({ code: 'PAYMENT_FAILED' }));
+    it('gives up at once while the wallet waits for it', () =>
+      expect(plan(60_000, { state: 'RESERVED' })).rejects.toMatchObject({ code: 'PAYMENT_FAILED' }));
+  });
+
+  it('shows what it would do without writing or sending', async () => {
+    const draft = await fixture.createPlanner().dryRun({ url: fixture.server.url });
+    expect(draft).toMatchObject({
+      spends: [{ amountBaseUnits: 1000n, token: { symbol: 'USDC' } }],
+      recipients: [expect.stringMatching(new RegExp(`^${fixture.lane.chain.payTo}$`, 'i'))],
+      steps: [{ label: expect.stringMatching(/^Pay 0\.001 USDC to 0x/) as string, to: fixture.lane.chain.asset }],
+    });
+    expect(await fixture.lane.listJobs()).toEqual([]);
+  });
+
+  it.each([
+    ['no url', {}],
+    ['an empty url', { url: '' }],
+    ['a number for an amount', { url: 'https://shop.example/', maxAmount: 1 }],
+    ['an amount below nothing', { url: 'https://shop.example/', maxAmount: '-1' }],
+    ['a nonce', { url: 'https://shop.example/', nonce: 7 }],
+    ['a password', { url: 'https://user:canary@shop.example/' }],
+  ])('refuses %s', async (_, input) => {
+    await expect(fixture.createPlanner().dryRun(input)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 });

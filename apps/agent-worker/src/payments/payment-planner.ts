@@ -1,4 +1,5 @@
 import type { OperationContext, PlanDraft } from '@tollgate/agent-kit/planner';
+import type { TargetRules } from '@tollgate/common';
 import type { JobRecord, Journal, JsonValue, StepReceipt, StepRecord, StepVerdict } from '@tollgate/transactions';
 
 /** What plans and judges the jobs of operation `payment`: input `{url, maxAmount?}`, one step, for one wallet. */
@@ -19,12 +20,11 @@ export interface PaymentPlanner {
   stop(): Promise<void>;
 }
 
-export interface PaymentPlannerOptions {
+/** The rules for targets hold for every request. */
+export interface PaymentPlannerOptions extends TargetRules {
   journal: Pick<Journal, 'putDetail' | 'readLane'>;
   /** The kit's view of the wallet's chain; asked for each plan, since the chain may be away when the worker starts. */
   readContext: () => Promise<Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments'>>;
-  /** Pays private addresses and plain HTTP too: for development. */
-  allowPrivateTargets: boolean;
   /** Longest wait for one price; 10 s. */
   priceTimeoutMs?: number;
   /** How long a job waits for a server that tells no price; 10 min. */

@@ -63,7 +63,10 @@ export class PriceQuestions {
     // With a nonce taken it must not wait: everything that the wallet sends later would wait for it.
     if (state === 'RESERVED') return false;
     const sinceMs = this.#waitingSinceMs.get(id) ?? performance.now();
-    if (performance.now() - sinceMs >= this.#options.patienceMs) return !this.#waitingSinceMs.delete(id);
+    if (performance.now() - sinceMs >= this.#options.patienceMs) {
+      this.#waitingSinceMs.delete(id);
+      return false;
+    }
     const [oldest] = this.#waitingSinceMs.size >= MOST_REMEMBERED ? this.#waitingSinceMs.keys() : [];
     if (oldest !== undefined) this.#waitingSinceMs.delete(oldest);
     this.#waitingSinceMs.set(id, sinceMs);

@@ -3,6 +3,7 @@ import type { Redemption } from './redeem-payment.js';
 interface Entry {
   result: Redemption | null;
   endedAtMs: number;
+  abort: AbortController;
   settled: Promise<void>;
 }
 
@@ -12,17 +13,21 @@ const FORGET_AFTER_MS = 10 * 60_000;
 /** What is being redeemed in the background, by job. Losing it costs a repeated question and nothing else. */
 export class Redemptions {
   readonly #entries = new Map<string, Entry>();
-  readonly #stop = new AbortController();
+  #isStopped = false;
 
   /** What redeeming a job's payment came to; null while it runs. Begins it where nobody has. */
   look(jobId: string, begin: (signal: AbortSignal) => Promise<Redemption>): Redemption | null {
     const known = this.#entries.get(jobId);
-    if (known || this.#stop.signal.aborted) return known?.result ?? null;
+    if (known || this.#isStopped) return known?.result ?? null;
     this.#forgetOld();
-    const entry: Entry = { result: null, endedAtMs: Infinity, settled: Promise.resolve() };
+    const abort = new AbortController();
+    const entry: Entry = { result: null, endedAtMs: Infinity, abort, settled: Promise.resolve() };
     this.#entries.set(jobId, entry);
-    entry.settled = begin(this.#stop.signal).then(
-      (result) => Object.assign(entry, { result, endedAtMs: performance.now() }) && undefined,
+    entry.settled = begin(abort.signal).then(
+      (result) => {
+        entry.result = result;
+        entry.endedAtMs = performance.now();
+      },
       // Broken off: whoever looks next begins anew.
       () => void this.#entries.delete(jobId),
     );
@@ -36,8 +41,10 @@ export class Redemptions {
 
   /** Breaks off everything and begins nothing more. */
   async stop(): Promise<void> {
-    this.#stop.abort(new Error('The worker is stopping.'));
-    await Promise.all([...this.#entries.values()].map(({ settled }) => settled));
+    this.#isStopped = true;
+    const entries = [...this.#entries.values()];
+    for (const { abort } of entries) abort.abort(new Error('The worker is stopping.'));
+    await Promise.all(entries.map(({ settled }) => settled));
   }
 
   #forgetOld(): void {

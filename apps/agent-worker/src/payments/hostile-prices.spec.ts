@@ -1,0 +1,152 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { zeroAddress } from 'viem';
+
+import { startDnsServer } from '../../../../libs/common/test/dns-server.js';
+import { PaymentFixture } from '../../test/payment-fixture.js';
+
+const FIVE_MEGABYTES = 5 * 1024 * 1024;
+
+describe('the price that a stranger tells', () => {
+  let fixture: PaymentFixture;
+  const cleanUp: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    fixture = await PaymentFixture.start();
+  });
+
+  afterAll(() => fixture.stop());
+  beforeEach(() => fixture.begin());
+  afterEach(async () => {
+    await fixture.end();
+    for (const end of cleanUp.splice(0)) await end();
+  });
+
+  const serve = async (listener: RequestListener): Promise<string> => {
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanUp.push(
+      () =>
+        new Promise((resolve) => {
+          server.close(resolve);
+          server.closeAllConnections();
+        }),
+    );
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  };
+
+  /** Submits a job, and expects that it fails without a transaction and leaves no challenge. */
+  const expectRefused = async (url: string, code: string, message: RegExp) => {
+    fixture.startWorker({ priceTimeoutMs: 500, patienceMs: 0 });
+    const [job] = await fixture.lane.waitForEnds([await fixture.submit({ url, maxAmount: '1' })]);
+    expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code }, details: {} });
+    expect(job!.failure!.message).toMatch(message);
+    expect(await fixture.lane.readMined()).toEqual([]);
+  };
+
+  it.each([
+    ['in another asset', () => ({ asset: `0x${'ab'.repeat(20)}` }), 'PAYMENT_FAILED', /accepts no asset/],
+    ['in the native token', () => ({ asset: zeroAddress }), 'PAYMENT_FAILED', /accepts no asset/],
+    ['on another network', () => ({ network: 'eip155:1' }), 'PAYMENT_FAILED', /accepts no asset/],
+    ['above the limit', () => ({ maxAmountRequired: '1000001' }), 'POLICY_VIOLATION', /more than the limit of 1\./],
+    ['of all there is', () => ({ maxAmountRequired: `${2n ** 256n - 1n}` }), 'POLICY_VIOLATION', /more than the limit/],
+    [
+      'of more than there can be',
+      () => ({ maxAmountRequired: `${2n ** 256n}` }),
+      'PAYMENT_FAILED',
+      /maxAmountRequired/,
+    ],
+    ['below nothing', () => ({ maxAmountRequired: '-1' }), 'PAYMENT_FAILED', /maxAmountRequired/],
+    ['as a number', () => ({ maxAmountRequired: 1e18 }), 'PAYMENT_FAILED', /maxAmountRequired/],
+    ['in parts of a unit', () => ({ maxAmountRequired: '0.5' }), 'PAYMENT_FAILED', /maxAmountRequired/],
+    ['for the token itself', () => ({ payTo: fixture.lane.chain.asset }), 'PAYMENT_FAILED', /where tokens are lost/],
+    ['for nobody', () => ({ payTo: zeroAddress }), 'PAYMENT_FAILED', /where tokens are lost/],
+    ['for no address', () => ({ payTo: '0x1234' }), 'PAYMENT_FAILED', /payTo/],
+    ['with no time to pay in', () => ({ maxTimeoutSeconds: 1 }), 'PAYMENT_FAILED', /no time to pay in/],
+    ['without a reference', () => ({ extra: { name: 'USDC', version: '2' } }), 'PAYMENT_FAILED', /extra\.reference/],
+    [
+      'with a reference that fits into no header',
+      () => ({ extra: { name: 'USDC', version: '2', reference: 'x'.repeat(4_000) } }),
+      'PAYMENT_FAILED',
+      /fits into no proof/,
+    ],
+  ])('%s is not paid', async (_, change, code, message) => {
+    fixture.server.challenge = change();
+    await expectRefused(fixture.server.url, code, message);
+  });
+
+  it('is paid to a receiver whose checksum is wrong, as its number says', async () => {
+    const { payTo } = fixture.lane.chain;
+    const wrong = `0x${[...payTo.slice(2)].map((digit, at) => (at % 2 ? digit.toUpperCase() : digit.toLowerCase())).join('')}`;
+    fixture.server.challenge = { payTo: wrong };
+    fixture.startWorker();
+    await fixture.lane.waitForState(await fixture.submit({ url: fixture.server.url }), 'FINAL');
+    expect(await fixture.transfers()).toHaveLength(1);
+  });
+
+  it('of five megabytes is not read to its end', async () => {
+    fixture.server.answerUnpaidWith = 'x'.repeat(FIVE_MEGABYTES);
+    await expectRefused(fixture.server.url, 'PAYMENT_FAILED', /longer than 65536 bytes/);
+  });
+
+  it('that never ends is given up', async () => {
+    const url = await serve((_, response) => {
+      response.writeHead(402, { 'content-type': 'application/json' });
+      const timer = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(timer));
+    });
+    await expectRefused(url, 'PAYMENT_FAILED', /network/);
+  });
+
+  it('in a compressed answer is not read', async () => {
+    const url = await serve((_, response) => response.writeHead(402, { 'content-encoding': 'br' }).end('bomb'));
+    await expectRefused(url, 'PAYMENT_FAILED', /compressed its answer/);
+  });
+
+  it.each(['http://169.254.169.254/latest/meta-data/', 'http://[::1]/', '/elsewhere'])(
+    'is not looked for behind a redirect to %s',
+    async (location) => {
+      fixture.server.redirectUnpaidTo = location;
+      await expectRefused(fixture.server.url, 'PAYMENT_FAILED', /a redirect to/);
+      expect(fixture.server.seen).toHaveLength(1);
+    },
+  );
+
+  it('of what is free is none', async () => {
+    await expectRefused(`${fixture.server.origin}/free`, 'PAYMENT_FAILED', /Expected 402 Payment Required, got 200/);
+  });
+
+  it.each([
+    'https://127.0.0.1:PORT/',
+    'https://2130706433:PORT/',
+    'https://0x7f.0.0.1:PORT/',
+    'https://[::1]:PORT/',
+    'https://[::ffff:7f00:1]:PORT/',
+    'https://localhost:PORT/',
+    'https://169.254.169.254/',
+    'https://0xa9fea9fe/',
+    'http://127.0.0.1:PORT/',
+  ])('is not asked for inside our own network, at %s', async (text) => {
+    const url = text.replace('PORT', new URL(fixture.server.origin).port);
+    const planner = fixture.createPlanner({ allowPrivateTargets: false });
+    await expect(planner.dryRun({ url })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringMatching(/not on the public internet|not of https/) as string,
+    });
+    expect(fixture.server.seen).toEqual([]);
+  });
+
+  it('is not asked for where a name leads into our own network', async () => {
+    const dns = await startDnsServer((_, type) => (type === 'A' ? ['127.0.0.1'] : []));
+    cleanUp.push(() => dns.close());
+    const planner = fixture.createPlanner({ allowPrivateTargets: false, nameServers: [dns.address] });
+    const url = `https://shop.example:${new URL(fixture.server.origin).port}/`;
+    await expect(planner.dryRun({ url })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: 'The URL cannot be paid for: shop.example is not on the public internet.',
+    });
+    expect(dns.asked).toContain('shop.example');
+    expect(fixture.server.seen).toEqual([]);
+  });
+});

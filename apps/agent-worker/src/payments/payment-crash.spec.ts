@@ -1,0 +1,98 @@
+import { resolve } from 'node:path';
+
+import { listPayments } from '@tollgate/ledger';
+import type { AgentAnswerView } from '@tollgate/protocol';
+import type { CrashPoint } from '@tollgate/transactions';
+
+import { startChild, type Child } from '../../../../devnet/child-process.js';
+import { startStack, type Stack } from '../../../../devnet/stack.js';
+import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { listTransfers } from '../../../../libs/client/test/paid-server.js';
+import { LaneFixture, QUICK } from '../../../../libs/transactions/test/lane-fixture.js';
+import type { PaymentWorkerTask } from '../../test/payment-worker.js';
+
+/** With the challenge kept and nothing signed; signed and not sent; mined and not redeemed; redeemed and not noted. */
+const POINTS: CrashPoint[] = ['F4', 'F6', 'F15', 'F16'];
+
+describe('a worker that is killed in a payment', () => {
+  let fixture: LaneFixture;
+  let stack: Stack;
+  let workers: Child[];
+
+  beforeAll(async () => {
+    fixture = await LaneFixture.start();
+    const { server: redis, chain } = fixture;
+    stack = await startStack({ redis, chain, env: { PAYMENT_POLICY: 'bound' } });
+  }, 120_000);
+
+  afterAll(async () => {
+    await stack.stop();
+    await fixture.stop();
+  });
+
+  beforeEach(async () => {
+    workers = [];
+    await fixture.useNewWallet();
+    await transferTokens(fixture.chain, { to: fixture.lane.address, amountBaseUnits: 1_000_000n });
+  });
+
+  afterEach(async () => {
+    await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
+  });
+
+  const startWorker = async (crashAt: CrashPoint | null): Promise<Child> => {
+    const { rpcUrl, chainId, asset } = fixture.chain;
+    const owner = `worker-${workers.length}`;
+    const task: PaymentWorkerTask = {
+      ...{ rpcUrl, chainId, asset, owner, crashAt },
+      redisUrl: fixture.server.url,
+      privateKey: fixture.privateKey,
+      settings: QUICK,
+    };
+    const worker = await startChild({
+      name: owner,
+      command: process.execPath,
+      args: ['--import', 'tsx', resolve('apps/agent-worker/test/payment-worker.ts')],
+      env: { ...process.env, TASK: JSON.stringify(task) },
+    });
+    workers.push(worker);
+    return worker;
+  };
+
+  const submit = async (): Promise<string> => {
+    const input = { url: `${stack.baseUrl}/api/weather?city=${fixture.lane.address}` };
+    const result = await fixture.journal.submit({ ...fixture.request(), operation: 'payment', input });
+    if (result.outcome !== 'accepted') throw new Error(`not accepted: ${result.outcome}`);
+    return result.jobId;
+  };
+
+  const readLedger = async () => {
+    const { payments, cursor } = await listPayments(fixture.redis, { limit: 1_000 });
+    expect(cursor).toBeNull();
+    return payments;
+  };
+
+  it.each(POINTS)('at %s pays once and gets the answer', async (point) => {
+    const before = (await readLedger()).length;
+    const jobId = await submit();
+    const killed = await startWorker(point);
+    await killed.waitForLine(new RegExp(`crash point ${point}$`), 30_000);
+    expect(await killed.exited).toMatchObject({ signal: 'SIGKILL' });
+    expect((await fixture.readJob(jobId)).details).not.toHaveProperty('answer');
+    expect(await readLedger()).toHaveLength(before + (point === 'F16' ? 1 : 0));
+
+    await startWorker(null);
+    const job = await fixture.waitForState(jobId, 'FINAL');
+    expect(job.details['answer']).toMatchObject({
+      httpStatus: 200,
+      contentType: expect.stringContaining('application/json') as string,
+      isBodyCut: false,
+    } satisfies Partial<AgentAnswerView>);
+    const txHash = job.steps[0]!.mined!.hash;
+    expect(await fixture.readMined()).toMatchObject([{ nonce: 41, hash: txHash }]);
+    expect(await listTransfers(fixture.chain, fixture.lane.address)).toEqual([txHash]);
+    const payments = await readLedger();
+    expect(payments).toHaveLength(before + 1);
+    expect(payments.filter(({ id }) => 'txHash' in id && id.txHash === txHash)).toMatchObject([{ state: 'answered' }]);
+  });
+});

@@ -1,0 +1,89 @@
+import type { AgentAnswerView, Hex } from '@tollgate/protocol';
+import type { JobRecord } from '@tollgate/transactions';
+
+import { transferTokens } from '../../../devnet/transfer-tokens.js';
+import { listTransfers, startPaidServer, type PaidServer } from '../../../libs/client/test/paid-server.js';
+import { LaneFixture } from '../../../libs/transactions/test/lane-fixture.js';
+import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
+import type { PaymentPlanner, PaymentPlannerOptions } from '../src/payments/payment-planner.js';
+import { payOnly, readPaymentContext } from './paying-lane.js';
+
+export interface PaymentInput {
+  url: string;
+  maxAmount?: string;
+}
+
+/** A lane that pays, and a server of the documented contract that is paid; a new wallet and server for each test. */
+export class PaymentFixture {
+  #planners: PaymentPlanner[] = [];
+  server!: PaidServer;
+
+  private constructor(readonly lane: LaneFixture) {}
+
+  static async start(): Promise<PaymentFixture> {
+    return new PaymentFixture(await LaneFixture.start());
+  }
+
+  stop(): Promise<void> {
+    return this.lane.stop();
+  }
+
+  async begin(): Promise<void> {
+    await this.lane.useNewWallet();
+    await transferTokens(this.lane.chain, { to: this.lane.lane.address, amountBaseUnits: 1_000_000n });
+    this.server = await startPaidServer(this.lane.chain);
+  }
+
+  async end(): Promise<void> {
+    await this.lane.endWorkers();
+    await this.stopPlanners();
+    await this.server.close();
+  }
+
+  async stopPlanners(): Promise<void> {
+    await Promise.all(this.#planners.splice(0).map((planner) => planner.stop()));
+  }
+
+  createPlanner(changes: Partial<PaymentPlannerOptions> = {}): PaymentPlanner {
+    const { chain, lane, journal } = this.lane;
+    const planner = createPaymentPlanner({
+      journal,
+      readContext: () => Promise.resolve(readPaymentContext({ ...chain, account: lane.address })),
+      allowPrivateTargets: true,
+      ...changes,
+    });
+    this.#planners.push(planner);
+    return planner;
+  }
+
+  startWorker(changes: Partial<PaymentPlannerOptions> = {}): void {
+    this.lane.startRunner({}, payOnly(this.createPlanner(changes)));
+  }
+
+  async submit(input: PaymentInput): Promise<string> {
+    const result = await this.lane.journal.submit({
+      ...this.lane.request(),
+      operation: 'payment',
+      input: { ...input },
+    });
+    if (result.outcome !== 'accepted') throw new Error(`not accepted: ${result.outcome}`);
+    return result.jobId;
+  }
+
+  /** A job that nobody works on but who calls, and the right to write to it. */
+  async hold(input: PaymentInput): Promise<{ job: () => Promise<JobRecord>; token: number }> {
+    const jobId = await this.submit(input);
+    const lease = await this.lane.journal.takeLease(this.lane.lane, 'test', 600_000);
+    if (!lease) throw new Error('somebody else holds the lane');
+    return { job: () => this.lane.readJob(jobId), token: lease.token };
+  }
+
+  /** Hashes of the wallet's transfers to the server's receiver, oldest first. */
+  transfers(): Promise<Hex[]> {
+    return listTransfers(this.lane.chain, this.lane.lane.address);
+  }
+}
+
+export function readAnswer({ details }: JobRecord): AgentAnswerView {
+  return details['answer'] as unknown as AgentAnswerView;
+}

@@ -1,0 +1,55 @@
+import type { Hex } from '@tollgate/protocol';
+import { Chain, createKeySigner, Journal, LaneRunner, type LaneSettings } from '@tollgate/transactions';
+import { Redis } from 'ioredis';
+
+import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
+import { payOnly, readPaymentContext } from './paying-lane.js';
+
+/** A worker for payment jobs in a process of its own, which kills itself at the named crash point. */
+export interface PaymentWorkerTask {
+  redisUrl: string;
+  rpcUrl: string;
+  chainId: number;
+  asset: Hex;
+  privateKey: Hex;
+  owner: string;
+  settings: Partial<LaneSettings>;
+  crashAt: string | null;
+}
+
+const task = JSON.parse(process.env['TASK'] ?? '') as PaymentWorkerTask;
+globalThis.tollgateCrashPoint = (point) => {
+  if (point !== task.crashAt) return;
+  console.log(`crash point ${point}`);
+  process.kill(process.pid, 'SIGKILL');
+};
+
+const redis = new Redis(task.redisUrl);
+redis.on('error', () => undefined);
+const journal = new Journal({ redis, timeoutMs: 1000 });
+const chain = new Chain({ chainId: task.chainId, rpcUrls: [task.rpcUrl], timeoutMs: 1000 });
+const signer = createKeySigner(task.privateKey);
+const payments = createPaymentPlanner({
+  journal,
+  readContext: () => Promise.resolve(readPaymentContext({ ...task, account: signer.address })),
+  allowPrivateTargets: true,
+});
+const runner = new LaneRunner({
+  journal,
+  chain,
+  signer,
+  ...payOnly(payments),
+  owner: task.owner,
+  settings: task.settings,
+  onTrouble: (error) => console.log('trouble:', error instanceof Error ? error.message : error),
+});
+
+process.once('SIGTERM', () => {
+  void runner.stop().then(async () => {
+    await payments.stop();
+    redis.disconnect();
+    await chain.close();
+  });
+});
+runner.start();
+console.log('worker ready');
