@@ -37,6 +37,13 @@ module.exports = {
       to: { path: 'node_modules/viem/.*accounts', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'only-the-wallets-of-the-worker-see-private-keys',
+      comment: 'Planning, payments, events and metrics get addresses; the key stays where it was read.',
+      severity: 'error',
+      from: { path: '^apps/agent-worker/src', pathNot: ['\\.spec\\.ts$', '/wallets/'] },
+      to: { path: ['node_modules/viem/.*accounts', 'node_modules/ox/'], dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'ledger-has-no-framework',
       comment: 'The ledger is used by any process; Nest wiring belongs to the applications.',
       severity: 'error',

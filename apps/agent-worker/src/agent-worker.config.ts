@@ -1,17 +1,36 @@
-import { LogEnvironment, RedisEnvironment, Setting, SettingGroup, ShutdownEnvironment } from '@tollgate/common';
-import { IsInt, IsNotEmpty, Max, Min } from 'class-validator';
+import {
+  AgentEnvironment,
+  LogEnvironment,
+  RedisEnvironment,
+  SettingGroup,
+  ShutdownEnvironment,
+} from '@tollgate/common';
+
+import { ChainEnvironment } from './config/chain.environment.js';
+import { LaneEnvironment } from './config/lane.environment.js';
+import { MessageEnvironment } from './config/message.environment.js';
+import { ServerEnvironment } from './config/server.environment.js';
+import { WalletEnvironment } from './config/wallet.environment.js';
 
 /** Every setting of the agent worker; `readEnvironment(AgentWorkerEnvironment, process.env)` at start. */
 export class AgentWorkerEnvironment {
-  @Setting({ help: 'Port of health and metrics of the agent worker.' })
-  @IsInt()
-  @Min(0)
-  @Max(65_535)
-  readonly agentWorkerPort: number = 4022;
+  @SettingGroup(ServerEnvironment)
+  readonly server!: ServerEnvironment;
 
-  @Setting({ help: 'Address that health and metrics of the agent worker listen on.' })
-  @IsNotEmpty()
-  readonly agentWorkerHost: string = '127.0.0.1';
+  @SettingGroup(ChainEnvironment)
+  readonly chain!: ChainEnvironment;
+
+  @SettingGroup(WalletEnvironment)
+  readonly wallets!: WalletEnvironment;
+
+  @SettingGroup(LaneEnvironment)
+  readonly lanes!: LaneEnvironment;
+
+  @SettingGroup(MessageEnvironment)
+  readonly messages!: MessageEnvironment;
+
+  @SettingGroup(AgentEnvironment)
+  readonly agent!: AgentEnvironment;
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { runService } from '@tollgate/common';
 
+import { createWalletPlanning } from './create-wallet-planning.js';
 import { startAgentWorker } from './start-agent-worker.js';
 
-await runService('agent-worker', () => startAgentWorker(process.env));
+await runService('agent-worker', () => startAgentWorker(process.env, createWalletPlanning));

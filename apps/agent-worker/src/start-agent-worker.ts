@@ -1,24 +1,73 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ProblemFilter, readEnvironment, type RunningService } from '@tollgate/common';
+import { PLAN_QUEUE, WalletDirectory } from '@tollgate/agent-jobs';
+import { ProblemFilter, readEnvironment, RequestReplyServer, type RunningService } from '@tollgate/common';
+import { Journal } from '@tollgate/transactions';
 import { Logger } from 'nestjs-pino';
 
 import { AgentWorkerEnvironment } from './agent-worker.config.js';
 import { AgentWorkerModule } from './agent-worker.module.js';
+import { AgentJobsConsumer } from './consumers/agent-jobs-consumer.js';
+import { assertChain } from './lanes/assert-chain.js';
+import { LaneFleet } from './lanes/lane-fleet.js';
+import { openJournal } from './lanes/open-journal.js';
+import type { WorkerWallet } from './wallets/worker-wallet.js';
+import { WALLETS, type CreatePlanning } from './worker-parts.js';
 
-/** Starts also while Redis is away: it is not ready then, and becomes ready by itself. */
+/** Of the time that the process has to stop, for messages that were taken, and for dry runs that were begun. */
+const [TAKING_SHARE, ANSWERING_SHARE] = [0.1, 0.1];
+
+/**
+ * Health and metrics first, then the journal, then lanes are worked on and questions taken. Waits for a Redis that is
+ * away, and starts without a chain that is; refuses to start on another chain, with a Redis that may forget jobs, or with
+ * a wallet whose name stands for another account.
+ */
 export async function startAgentWorker(
   env: NodeJS.ProcessEnv,
+  createPlanning: CreatePlanning,
 ): Promise<RunningService & { app: NestFastifyApplication }> {
   const environment = readEnvironment(AgentWorkerEnvironment, env);
+  const { shutdownTimeoutMs } = environment.shutdown;
+  const server = new RequestReplyServer({
+    redisUrl: environment.redis.queueRedisUrl,
+    queue: PLAN_QUEUE,
+    maxInFlight: 32,
+    closeTimeoutMs: Math.ceil(shutdownTimeoutMs * ANSWERING_SHARE),
+  });
+  let isOpen = false;
   const app = await NestFactory.create<NestFastifyApplication>(
-    AgentWorkerModule.forRoot(environment),
+    AgentWorkerModule.forRoot(environment, { createPlanning, server, isOpen: () => isOpen }),
     new FastifyAdapter({ forceCloseConnections: 'idle' }),
     { bufferLogs: true, abortOnError: false },
   );
-  app.useLogger(app.get(Logger));
+  const logger = app.get(Logger);
+  app.useLogger(logger);
   app.useGlobalFilters(new ProblemFilter());
-  await app.listen(environment.agentWorkerPort, environment.agentWorkerHost);
-  app.get(Logger).log(`agent worker: health and metrics at ${await app.getUrl()}`);
-  return { app, close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
+  app.connectMicroservice({ strategy: server });
+  await app.listen(environment.server.agentWorkerPort, environment.server.agentWorkerHost);
+  logger.log(`agent worker: health and metrics at ${await app.getUrl()}`);
+
+  const fleet = app.get(LaneFleet);
+  const wallets = app.get<readonly WorkerWallet[]>(WALLETS);
+  const consumer = app.get(AgentJobsConsumer);
+  // What takes work goes first, then the lanes, whose jobs need everything else.
+  const close = async (): Promise<void> => {
+    await consumer.close(shutdownTimeoutMs * TAKING_SHARE);
+    await fleet.stop();
+    await app.close();
+  };
+  try {
+    const { rpcUrl: rpcUrls, rpcTimeoutMs: timeoutMs, chainId } = environment.chain;
+    await assertChain({ rpcUrls, timeoutMs, chainId }, logger);
+    await openJournal({ journal: app.get(Journal), directory: app.get(WalletDirectory), wallets }, logger);
+    fleet.start();
+    consumer.start();
+    await app.startAllMicroservices();
+    isOpen = true;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  for (const { name, address } of wallets) logger.log(`agent worker: works for wallet ${name}, ${address}`);
+  return { app, close, shutdownTimeoutMs };
 }

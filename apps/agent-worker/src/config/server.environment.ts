@@ -1,0 +1,14 @@
+import { Setting } from '@tollgate/common';
+import { IsInt, IsNotEmpty, Max, Min } from 'class-validator';
+
+export class ServerEnvironment {
+  @Setting({ help: 'Port of health and metrics of the agent worker; 0 takes a free one.' })
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  readonly agentWorkerPort: number = 4022;
+
+  @Setting({ help: 'Address that health and metrics of the agent worker listen on; 0.0.0.0 for every interface.' })
+  @IsNotEmpty()
+  readonly agentWorkerHost: string = '127.0.0.1';
+}

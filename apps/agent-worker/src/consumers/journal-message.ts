@@ -1,0 +1,74 @@
+import {
+  fingerprintOf,
+  verifyAgentJobMessage,
+  type MessageRefusalCode,
+  type VerifiedMessage,
+  type WalletDirectory,
+} from '@tollgate/agent-jobs';
+import type { ApiKeyStore } from '@tollgate/common';
+import { acceptJob, type Journal, type JobQueue } from '@tollgate/transactions';
+
+export interface MessageParts {
+  journal: Journal;
+  directory: WalletDirectory;
+  apiKeys: ApiKeyStore;
+  /** Wakes whoever holds the job's lane. */
+  queue: JobQueue;
+  agentSecret: string;
+  maxAgeMs: number;
+}
+
+/** Why a job of another service is not carried out; none of these passes. */
+export type RefusalCode = MessageRefusalCode | 'wallet_unknown' | 'idempotency_conflict' | 'idempotency_key_used';
+
+/** `postponed`: nobody can tell now, or there is no room; the message comes again. */
+export type MessageDecision =
+  | { outcome: 'accepted' | 'known'; jobId: string }
+  | { outcome: 'postponed'; why: string }
+  | { outcome: 'refused'; code: RefusalCode; detail: string; keyId: string | null };
+
+/** Believes a message by its signature and its key, and writes its job into the journal before anything else is done for it. */
+export async function journalMessage(message: unknown, parts: MessageParts): Promise<MessageDecision> {
+  try {
+    const { apiKeys, agentSecret, maxAgeMs } = parts;
+    const verdict = await verifyAgentJobMessage(message, { apiKeys, agentSecret, maxAgeMs, nowMs: Date.now() });
+    return verdict.outcome === 'refused' ? verdict : await submit(verdict, parts);
+  } catch (error) {
+    return { outcome: 'postponed', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function submit(
+  { request, idempotencyKey, keyId }: VerifiedMessage,
+  { journal, queue, directory }: MessageParts,
+): Promise<MessageDecision> {
+  const { operation, wallet, input } = request;
+  const entry = await directory.find(wallet);
+  if (!entry) return { outcome: 'refused', code: 'wallet_unknown', detail: 'There is no such wallet.', keyId };
+  const result = await acceptJob(
+    { journal, queue },
+    // A parsed input is plain JSON.
+    {
+      ...{ lane: entry.lane, wallet, operation, keyId, idempotencyKey, input: input as never },
+      fingerprint: fingerprintOf(request),
+    },
+  );
+  switch (result.outcome) {
+    case 'accepted':
+    case 'known':
+      return { outcome: result.outcome, jobId: result.jobId };
+    case 'conflict': {
+      const detail = 'The idempotency key was used for another job.';
+      return { outcome: 'refused', code: 'idempotency_conflict', detail, keyId };
+    }
+    case 'forgotten': {
+      const detail = 'The job of this idempotency key ended, and is forgotten.';
+      return { outcome: 'refused', code: 'idempotency_key_used', detail, keyId };
+    }
+    case 'refused':
+      return { outcome: 'postponed', why: result.reason === 'lane_full' ? LANE_FULL : NOT_ADOPTED };
+  }
+}
+
+const LANE_FULL = 'the wallet has as many open jobs as it may have';
+const NOT_ADOPTED = 'the wallet is not adopted';

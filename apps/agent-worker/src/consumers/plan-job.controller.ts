@@ -1,0 +1,29 @@
+import { Controller, Inject } from '@nestjs/common';
+import { MessagePattern, Payload, RpcException } from '@nestjs/microservices';
+import { JobRequestError, parseJobRequest, PLAN_JOB, type PlanJobReply } from '@tollgate/agent-jobs';
+import type { AgentJobRequest } from '@tollgate/protocol';
+
+import { LaneFleet } from '../lanes/lane-fleet.js';
+
+/** Dry runs for gateways: the same planning as a job's, with nothing written or sent. */
+@Controller()
+export class PlanJobController {
+  constructor(@Inject(LaneFleet) private readonly fleet: LaneFleet) {}
+
+  @MessagePattern(PLAN_JOB)
+  async plan(@Payload() message: unknown): Promise<PlanJobReply> {
+    const { wallet, ...request } = this.parse(message);
+    const planning = this.fleet.planningOf(wallet);
+    if (!planning) return { outcome: 'unavailable', reason: `this worker has no wallet ${wallet}` };
+    return planning.dryRun(request);
+  }
+
+  private parse(message: unknown): AgentJobRequest {
+    try {
+      return parseJobRequest(message);
+    } catch (error) {
+      if (error instanceof JobRequestError) throw new RpcException(error.message);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { AgentKitError } from '@tollgate/agent-kit/planner';
+import { ConfigurationError } from '@tollgate/common';
+
+import { createPaymentPlanner } from './payments/create-payment-planner.js';
+import { createOperationPlanner } from './planning/create-operation-planner.js';
+import { WalletPlanner } from './planning/wallet-planner.js';
+import type { CreatePlanning, PlanningParts } from './worker-parts.js';
+
+/** Plans a wallet's jobs with the agent kit, which gets its address and never its key. */
+export const createWalletPlanning: CreatePlanning = ({ environment, journal, wallet }) => {
+  const kit = createKit({ environment, wallet });
+  const payments = createPaymentPlanner({
+    journal,
+    readContext: () => kit.readContext(),
+    allowPrivateTargets: environment.agent.allowPrivateTargets,
+  });
+  return { planning: new WalletPlanner({ wallet, kit, payments }), stop: () => payments.stop() };
+};
+
+function createKit({ environment: { chain }, wallet }: Pick<PlanningParts, 'environment' | 'wallet'>) {
+  try {
+    return createOperationPlanner(wallet, {
+      rpcUrls: chain.rpcUrl,
+      rpcTimeoutMs: chain.rpcTimeoutMs,
+      rpcBatchSize: chain.rpcCallsPerRequest,
+    });
+  } catch (error) {
+    if (!(error instanceof AgentKitError)) throw error;
+    throw new ConfigurationError([`The wallet ${wallet.name} cannot be used: ${error.message}`]);
+  }
+}

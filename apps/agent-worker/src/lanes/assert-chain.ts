@@ -1,0 +1,32 @@
+import { ConfigurationError } from '@tollgate/common';
+import type { Logger } from 'nestjs-pino';
+import { createPublicClient, http } from 'viem';
+
+export interface ExpectedChain {
+  rpcUrls: readonly string[];
+  chainId: number;
+  timeoutMs: number;
+}
+
+/**
+ * Asks every RPC server for its chain, since signed transactions go to all of them. One that does not answer is no reason
+ * not to start.
+ * @throws ConfigurationError when one is on another chain
+ */
+export async function assertChain({ rpcUrls, chainId, timeoutMs }: ExpectedChain, logger: Logger): Promise<void> {
+  const chainIds = await Promise.all(rpcUrls.map((url) => readChainId(url, timeoutMs)));
+  const problems = chainIds.flatMap((found, index) =>
+    found === null || found === chainId
+      ? []
+      : [`RPC_URL: entry ${index + 1} is on chain ${found}, but CHAIN_ID is ${chainId}. Correct one of them.`],
+  );
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  const silent = chainIds.flatMap((found, index) => (found === null ? [index + 1] : []));
+  if (silent.length > 0) logger.warn(`agent worker: RPC_URL: no answer yet from entry ${silent.join(', ')}`);
+}
+
+/** Null when it does not answer; why it does not may name its URL. */
+async function readChainId(url: string, timeoutMs: number): Promise<number | null> {
+  const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 0 }) });
+  return client.getChainId().catch(() => null);
+}

@@ -1,0 +1,23 @@
+import type { LaneRunnerOptions } from '@tollgate/transactions';
+
+/** Does one thing for a lane while this process holds it: resolves soon after `signal`. */
+export type Attendant = NonNullable<LaneRunnerOptions['attend']>;
+export type OnTrouble = (error: unknown) => void;
+
+/** All attendants side by side; where one fails, the lane's runner begins all of them again. */
+export function attendLane(attendants: readonly Attendant[]): Attendant {
+  return async ({ lane, token, signal }) => {
+    const failed = new AbortController();
+    const held = { lane, token, signal: AbortSignal.any([signal, failed.signal]) };
+    const ends = await Promise.allSettled(
+      attendants.map((attendant) =>
+        attendant(held).catch((error: unknown) => {
+          failed.abort();
+          throw error;
+        }),
+      ),
+    );
+    const failure = ends.find((end) => end.status === 'rejected');
+    if (failure) throw failure.reason;
+  };
+}

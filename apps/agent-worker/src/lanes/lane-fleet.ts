@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+
+import { LaneRunner, LaneShare, type Chain, type Journal, type LaneSettings } from '@tollgate/transactions';
+
+import type { JobPlanning } from '../planning/job-planning.js';
+import type { WorkerWallet } from '../wallets/worker-wallet.js';
+import type { WalletPlanning } from '../worker-parts.js';
+import { attendLane, type Attendant } from './attend-lane.js';
+import type { LaneTroubles } from './lane-troubles.js';
+
+export interface LaneFleetOptions {
+  journal: Journal;
+  chain: Chain;
+  settings: Partial<LaneSettings>;
+  wallets: readonly WorkerWallet[];
+  createPlanning: (wallet: WorkerWallet) => WalletPlanning;
+  /** What runs beside a wallet's lane; `wake` looks at a job in it soon. */
+  attendantsOf: (wallet: WorkerWallet, wake: (jobId: string) => void) => readonly Attendant[];
+  troubles: LaneTroubles;
+}
+
+interface Member extends WalletPlanning {
+  runner: LaneRunner;
+}
+
+/** The lanes of this process's wallets: each is worked on whenever no other process does. */
+export class LaneFleet {
+  /** Names this run of this process; the host is for people. */
+  readonly owner = `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
+  readonly #share = new LaneShare();
+  readonly #members: ReadonlyMap<string, Member>;
+
+  /** @throws ConfigurationError when the policy of a wallet cannot be kept */
+  constructor(private readonly options: LaneFleetOptions) {
+    this.#members = new Map(options.wallets.map((wallet) => [wallet.name, this.#createMember(wallet)]));
+  }
+
+  start(): void {
+    for (const { runner } of this.#members.values()) runner.start();
+  }
+
+  /** Begins nothing new, lets what was begun end, and gives every lane back. */
+  async stop(): Promise<void> {
+    const members = [...this.#members.values()];
+    await Promise.all(members.map(({ runner }) => runner.stop()));
+    await Promise.all(members.map((member) => member.stop()));
+  }
+
+  /** Null: this process does not sign for that wallet. */
+  planningOf(walletName: string): JobPlanning | null {
+    return this.#members.get(walletName)?.planning ?? null;
+  }
+
+  isHolding(walletName: string): boolean {
+    return this.#members.get(walletName)?.runner.isHolding ?? false;
+  }
+
+  #createMember(wallet: WorkerWallet): Member {
+    const { journal, chain, settings, createPlanning, attendantsOf, troubles } = this.options;
+    const { planning, stop } = createPlanning(wallet);
+    const runner: LaneRunner = new LaneRunner({
+      journal,
+      chain,
+      settings,
+      signer: wallet.signer,
+      planner: planning,
+      judgeStep: (...asked) => planning.judgeStep(...asked),
+      owner: this.owner,
+      share: this.#share,
+      attend: attendLane(attendantsOf(wallet, (jobId) => runner.wake(jobId))),
+      onTrouble: (error) => troubles.report(wallet.name, error),
+    });
+    return { planning, runner, stop };
+  }
+}

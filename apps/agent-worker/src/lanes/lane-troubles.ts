@@ -1,0 +1,40 @@
+import { Logger } from '@nestjs/common';
+import { ChainUnavailableError, JournalUnavailableError } from '@tollgate/transactions';
+import { Counter, type Registry } from 'prom-client';
+
+const AGAIN_AFTER_MS = 60_000;
+const MAX_REMEMBERED = 200;
+const MAX_LENGTH = 300;
+
+/** What goes wrong in lanes and is tried again: told once a minute each, since it is tried many times a second. */
+export class LaneTroubles {
+  readonly #logger = new Logger('Lanes');
+  readonly #toldAtMs = new Map<string, number>();
+  readonly #counter: Counter<'wallet'>;
+
+  constructor(registry: Registry) {
+    this.#counter = new Counter({
+      name: 'tollgate_agent_lane_troubles_total',
+      help: 'What went wrong in the lane of a wallet and is tried again.',
+      labelNames: ['wallet'],
+      registers: [registry],
+    });
+  }
+
+  /** @param wallet its name; empty where it is not about one */
+  report(wallet: string, error: unknown): void {
+    this.#counter.inc({ wallet });
+    const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_LENGTH);
+    const trouble = `${wallet}: ${reason}`;
+    const now = performance.now();
+    if (now - (this.#toldAtMs.get(trouble) ?? -Infinity) < AGAIN_AFTER_MS) return;
+    // Messages may hold anything, so there may be any number of them.
+    if (this.#toldAtMs.size >= MAX_REMEMBERED) this.#toldAtMs.clear();
+    this.#toldAtMs.set(trouble, now);
+    if (error instanceof ChainUnavailableError || error instanceof JournalUnavailableError) {
+      this.#logger.warn({ msg: 'a lane waits', wallet, reason });
+    } else {
+      this.#logger.error({ msg: 'trouble in a lane', wallet, err: error });
+    }
+  }
+}

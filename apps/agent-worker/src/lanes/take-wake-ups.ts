@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+
+import { AGENT_QUEUE_PREFIX, wakeQueueOf } from '@tollgate/agent-jobs';
+import { Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+
+import { closeConsumer } from '../consumers/close-consumer.js';
+import type { Attendant, OnTrouble } from './attend-lane.js';
+
+export interface WakeUpOptions {
+  /** Of the queues' Redis, for blocking use; BullMQ makes its own connections after it. */
+  connection: Redis;
+  wake: (jobId: string) => void;
+  onTrouble: OnTrouble;
+}
+
+const CLOSE_WITHIN_MS = 2000;
+
+/** Takes the wake-ups of a lane. Only its holder may: another would swallow them. */
+export function takeWakeUps({ connection, wake, onTrouble }: WakeUpOptions): Attendant {
+  return async ({ lane, signal }) => {
+    const worker = new Worker<{ jobId?: unknown }>(
+      wakeQueueOf(lane),
+      ({ data }) => {
+        if (typeof data.jobId === 'string') wake(data.jobId);
+        return Promise.resolve();
+      },
+      {
+        connection,
+        prefix: AGENT_QUEUE_PREFIX,
+        concurrency: 16,
+        // A wake-up that a killed process had taken is of no use: its job is found by reconciling.
+        maxStalledCount: 0,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+        runRetryDelay: 1000,
+      },
+    );
+    worker.on('error', onTrouble);
+    if (!signal.aborted) await once(signal, 'abort');
+    await closeConsumer(worker, CLOSE_WITHIN_MS);
+  };
+}

@@ -1,0 +1,131 @@
+import type { JobEvent, Journal } from '@tollgate/transactions';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+import type { MessageDecision } from '../consumers/journal-message.js';
+
+const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600];
+/** Of a batch of events, so many jobs are read for their times: under load a sample tells as much. */
+const JOBS_TIMED = 20;
+/** Transactions in flight whose sending is remembered. */
+const MAX_SENT = 10_000;
+
+/**
+ * What becomes of jobs, counted where their wallet is worked on: a consumer of events like others, so each is counted at
+ * least once over all processes. Labels hold names of wallets, operations and states only.
+ */
+export class JobMetrics {
+  readonly name = 'metrics';
+  readonly #ended: Counter<'wallet' | 'operation' | 'state'>;
+  readonly #parked: Counter<'wallet' | 'operation'>;
+  readonly #sentSeconds: Histogram<'operation'>;
+  readonly #minedSeconds: Histogram;
+  readonly #finalSeconds: Histogram<'operation'>;
+  readonly #wakeUps: Counter<'wallet'>;
+  readonly #messages: Counter<'outcome'>;
+  readonly #sentAtMs = new Map<string, number>();
+
+  constructor(
+    registry: Registry,
+    private readonly journal: Pick<Journal, 'readJobs'>,
+  ) {
+    const registers = [registry];
+    this.#ended = new Counter({
+      name: 'tollgate_agent_jobs_ended_total',
+      help: 'Jobs that ended, by their final state.',
+      labelNames: ['wallet', 'operation', 'state'],
+      registers,
+    });
+    this.#parked = new Counter({
+      name: 'tollgate_agent_jobs_parked_total',
+      help: 'Times that a job began to wait for an operator.',
+      labelNames: ['wallet', 'operation'],
+      registers,
+    });
+    this.#sentSeconds = new Histogram({
+      name: 'tollgate_agent_job_sent_seconds',
+      help: "From a job's acceptance to its first transaction being sent; of jobs that ended, under load a sample.",
+      labelNames: ['operation'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.#minedSeconds = new Histogram({
+      name: 'tollgate_agent_transaction_mined_seconds',
+      help: 'From a transaction being sent to its being mined as deep as CONFIRMATIONS asks.',
+      buckets: SECONDS,
+      registers,
+    });
+    this.#finalSeconds = new Histogram({
+      name: 'tollgate_agent_job_final_seconds',
+      help: "From a job's acceptance to its end, waits for approval included; under load a sample.",
+      labelNames: ['operation'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.#wakeUps = new Counter({
+      name: 'tollgate_agent_wake_ups_total',
+      help: 'Wake-ups taken from the queue of a wallet.',
+      labelNames: ['wallet'],
+      registers,
+    });
+    this.#messages = new Counter({
+      name: 'tollgate_agent_messages_total',
+      help: 'Jobs that other services put into the queue themselves, by an outcome or the code of a refusal.',
+      labelNames: ['outcome'],
+      registers,
+    });
+  }
+
+  wokenUp(wallet: string): void {
+    this.#wakeUps.inc({ wallet });
+  }
+
+  messageDecided(decision: MessageDecision): void {
+    this.#messages.inc({ outcome: decision.outcome === 'refused' ? decision.code : decision.outcome });
+  }
+
+  async take(events: readonly JobEvent[], wallet: string): Promise<void> {
+    const endedIds = events.filter(isEnd).map(({ jobId }) => jobId);
+    // Read before anything is counted: when this fails, the events come again.
+    const ended = await this.journal.readJobs(endedIds.slice(0, JOBS_TIMED));
+    for (const event of events) this.#count(event, wallet);
+    for (const job of ended) {
+      if (!job || job.endedAtMs === null) continue;
+      const { operation, submittedAtMs } = job;
+      this.#finalSeconds.observe({ operation }, (job.endedAtMs - submittedAtMs) / 1000);
+      const sentAtMs = job.steps[0]?.attempts[0]?.sentAtMs ?? null;
+      if (sentAtMs !== null) this.#sentSeconds.observe({ operation }, (sentAtMs - submittedAtMs) / 1000);
+    }
+  }
+
+  #count(event: JobEvent, wallet: string): void {
+    const { type, jobId, state, operation, atMs } = event;
+    switch (type) {
+      case 'transactionSubmitted':
+        // A replacement is the same transaction, as far as waiting for it goes.
+        if (!this.#sentAtMs.has(jobId) && this.#sentAtMs.size < MAX_SENT) this.#sentAtMs.set(jobId, atMs);
+        return;
+      case 'transactionConfirmed':
+        this.#observeMined(event);
+        return;
+      case 'jobNeedsOperator':
+        this.#parked.inc({ wallet, operation });
+        return;
+      case 'jobCompleted':
+      case 'transactionFailed':
+        this.#ended.inc({ wallet, operation, state });
+        this.#sentAtMs.delete(jobId);
+        return;
+    }
+  }
+
+  #observeMined({ jobId, atMs }: JobEvent): void {
+    const sentAtMs = this.#sentAtMs.get(jobId);
+    this.#sentAtMs.delete(jobId);
+    // Unknown where another process saw it being sent.
+    if (sentAtMs !== undefined) this.#minedSeconds.observe((atMs - sentAtMs) / 1000);
+  }
+}
+
+function isEnd({ type }: JobEvent): boolean {
+  return type === 'jobCompleted' || type === 'transactionFailed';
+}

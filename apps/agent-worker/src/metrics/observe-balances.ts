@@ -1,0 +1,42 @@
+import { Gauge, type Registry } from 'prom-client';
+import { createPublicClient, fallback, formatEther, http } from 'viem';
+
+import type { WorkerWallet } from '../wallets/worker-wallet.js';
+import { keepFresh } from './keep-fresh.js';
+
+export interface ObservedBalances {
+  wallets: readonly WorkerWallet[];
+  rpcUrls: readonly string[];
+  timeoutMs: number;
+  isHolding: (walletName: string) => boolean;
+}
+
+const FRESH_MS = 60_000;
+
+/** What the wallets can still pay for gas; asked when scraped, seldom, and by who works on the wallet. */
+export function observeBalances(registry: Registry, balances: ObservedBalances): void {
+  const { wallets, rpcUrls, timeoutMs, isHolding } = balances;
+  const transports = rpcUrls.map((url) => http(url, { timeout: timeoutMs, retryCount: 0 }));
+  const client = createPublicClient({ transport: fallback(transports, { retryCount: 0 }) });
+  const readings = wallets.map(({ name, address }) => ({
+    name,
+    read: keepFresh(FRESH_MS, () => client.getBalance({ address })),
+  }));
+  const gauge: Gauge<'wallet'> = new Gauge({
+    name: 'tollgate_agent_wallet_balance',
+    help: "The wallet's native coin, in whole units; about a minute old.",
+    labelNames: ['wallet'],
+    registers: [registry],
+    async collect() {
+      await Promise.all(
+        readings.map(async ({ name, read }) => {
+          if (!isHolding(name)) return this.remove({ wallet: name });
+          const wei = await read().catch(() => null);
+          // For an alert a float is exact enough.
+          if (wei !== null) this.set({ wallet: name }, Number(formatEther(wei)));
+        }),
+      );
+    },
+  });
+  void gauge;
+}

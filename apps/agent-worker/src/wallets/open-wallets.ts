@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import type { SpendingPolicy } from '@tollgate/agent-kit';
+import { createLaneId } from '@tollgate/transactions';
+
+import { readSigner } from './read-signer.js';
+import { readWalletsFile, type OpenedWallet } from './read-wallets-file.js';
+import type { WorkerWallet } from './worker-wallet.js';
+
+export interface WalletSources {
+  walletPrivateKey?: string;
+  policyFile?: string;
+  walletsFile?: string;
+}
+
+/** The wallet whose key stands in a setting of its own. */
+const MAIN = 'main';
+
+/**
+ * Opens every wallet that the settings name.
+ * @param problems gets everything that is wrong, one sentence each, without any value of a secret
+ */
+export function openWallets(sources: WalletSources, problems: string[]): OpenedWallet[] {
+  const { walletPrivateKey, walletsFile, policyFile } = sources;
+  if (walletPrivateKey === undefined && walletsFile === undefined) {
+    problems.push('WALLET_PRIVATE_KEY or WALLETS_FILE must be set: a worker signs for at least one wallet.');
+  }
+  if (walletPrivateKey === undefined && policyFile !== undefined) {
+    problems.push('POLICY_FILE is the policy of the wallet in WALLET_PRIVATE_KEY, which is not set.');
+  }
+  const main = walletPrivateKey === undefined ? [] : openMain(walletPrivateKey, policyFile, problems);
+  const others = walletsFile === undefined ? [] : readWalletsFile(walletsFile, problems);
+  const wallets = [...main, ...others];
+  reportDoubles(wallets, problems);
+  return wallets;
+}
+
+/** The same with each wallet's lane. */
+export function onChain(wallets: readonly OpenedWallet[], chainId: number): WorkerWallet[] {
+  return wallets.map((wallet) => ({ ...wallet, lane: createLaneId(chainId, wallet.signer.address) }));
+}
+
+function openMain(privateKey: string, policyFile: string | undefined, problems: string[]): OpenedWallet[] {
+  const policy = policyFile === undefined ? {} : readPolicy(policyFile, problems);
+  const signer = readSigner(privateKey);
+  if (!signer) {
+    problems.push('WALLET_PRIVATE_KEY is no private key: 32 bytes in hexadecimal (its value is not shown).');
+    return [];
+  }
+  return [{ name: MAIN, address: signer.address, signer, policy, approvalAbove: {} }];
+}
+
+function readPolicy(file: string, problems: string[]): SpendingPolicy {
+  const path = resolve(file);
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as SpendingPolicy;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    problems.push(
+      code === undefined ? `POLICY_FILE: ${path} is no JSON.` : `POLICY_FILE: ${path} cannot be read (${code}).`,
+    );
+    return {};
+  }
+}
+
+/** Two names for one account would be two policies and two day's limits for one purse. */
+function reportDoubles(wallets: readonly OpenedWallet[], problems: string[]): void {
+  wallets.forEach(({ name, signer }, index) => {
+    for (const earlier of wallets.slice(0, index)) {
+      if (earlier.name === name) problems.push(`The wallet ${name} stands in WALLET_PRIVATE_KEY and in WALLETS_FILE.`);
+      else if (earlier.signer.address === signer.address) {
+        problems.push(`The wallets ${earlier.name} and ${name} are the same account.`);
+      }
+    }
+  });
+}

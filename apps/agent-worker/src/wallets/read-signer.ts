@@ -1,0 +1,16 @@
+import { createKeySigner, type LaneSigner } from '@tollgate/transactions';
+
+/**
+ * The signer of a private key: 32 bytes in hexadecimal, with or without `0x`. Null when it is none, without a word of why:
+ * what refuses a key may quote it.
+ */
+export function readSigner(privateKey: string): LaneSigner | null {
+  const digits = /^(?:0x)?([0-9a-f]{64})$/i.exec(privateKey.trim())?.[1];
+  if (digits === undefined) return null;
+  try {
+    return createKeySigner(`0x${digits}`);
+  } catch {
+    // Zero, or beyond the order of the curve.
+    return null;
+  }
+}

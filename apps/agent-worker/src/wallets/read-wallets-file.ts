@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+import type { LaneSigner } from '@tollgate/transactions';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+import { decryptKeystore, KeystoreError } from './decrypt-keystore.js';
+import { readSigner } from './read-signer.js';
+import type { WorkerWallet } from './worker-wallet.js';
+
+/** A wallet before it is known which chain it is used on. */
+export type OpenedWallet = Omit<WorkerWallet, 'lane'>;
+
+/** As jobs name it, as metrics label it. */
+const NAME = z.string().regex(/^[a-z0-9][\w.-]{0,62}$/i, 'a name has 1 to 63 letters, digits or ._-');
+const FILE = z.string().min(1);
+const WALLET = z
+  .strictObject({
+    keystore: FILE.optional(),
+    passwordFile: FILE.optional(),
+    privateKeyFile: FILE.optional(),
+    // What is in it is checked where it is used, by those who know operations and tokens.
+    policy: z.record(z.string(), z.unknown()).optional(),
+    approvalAbove: z
+      .record(
+        z.string().min(1),
+        z.string().regex(/^\d{1,78}(\.\d{1,255})?$/, 'an amount is decimal text, for example "10.5"'),
+      )
+      .optional(),
+  })
+  .superRefine(({ keystore, passwordFile, privateKeyFile }, context) => {
+    const isKeystore = keystore !== undefined && passwordFile !== undefined && privateKeyFile === undefined;
+    const isKeyFile = keystore === undefined && passwordFile === undefined && privateKeyFile !== undefined;
+    if (isKeystore || isKeyFile) return;
+    context.addIssue({ code: 'custom', message: 'a wallet has keystore and passwordFile, or privateKeyFile' });
+  });
+const WALLETS_FILE = z.strictObject({ wallets: z.record(NAME, WALLET) });
+
+/**
+ * The wallets of `WALLETS_FILE`, YAML or JSON; files that it names are relative to it.
+ * @param problems gets what is wrong; no value of a secret is in it
+ */
+export function readWalletsFile(file: string, problems: string[]): OpenedWallet[] {
+  const text = readText(resolve(file), 'WALLETS_FILE', problems);
+  if (text === null) return [];
+  const described = parseWallets(text, problems);
+  return Object.entries(described).flatMap(([name, wallet]) => {
+    const signer = openSigner(name, wallet, dirname(resolve(file)), problems);
+    const { policy = {}, approvalAbove = {} } = wallet;
+    return signer ? [{ name, address: signer.address, signer, policy, approvalAbove }] : [];
+  });
+}
+
+function parseWallets(text: string, problems: string[]): Record<string, z.infer<typeof WALLET>> {
+  let value: unknown;
+  try {
+    value = parse(text, { maxAliasCount: 0 });
+  } catch (error) {
+    // The first line names the place; the lines after it quote the file.
+    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
+    problems.push(`WALLETS_FILE is neither YAML nor JSON: ${reason ?? ''}`);
+    return {};
+  }
+  const parsed = WALLETS_FILE.safeParse(value);
+  if (parsed.success) return parsed.data.wallets;
+  for (const { path, message } of parsed.error.issues) {
+    problems.push(`WALLETS_FILE: ${path.length === 0 ? '' : `${path.join('.')}: `}${message}`);
+  }
+  return {};
+}
+
+function openSigner(
+  name: string,
+  { keystore, passwordFile, privateKeyFile }: z.infer<typeof WALLET>,
+  folder: string,
+  problems: string[],
+): LaneSigner | null {
+  const place = `WALLETS_FILE: wallets.${name}`;
+  const read = (file: string, field: string) => readText(resolve(folder, file), `${place}.${field}`, problems);
+  if (privateKeyFile !== undefined) {
+    const text = read(privateKeyFile, 'privateKeyFile');
+    if (text === null) return null;
+    const signer = readSigner(text);
+    if (!signer) problems.push(`${place}.privateKeyFile holds no private key: 32 bytes in hexadecimal.`);
+    return signer;
+  }
+  const text = read(keystore ?? '', 'keystore');
+  const password = read(passwordFile ?? '', 'passwordFile');
+  if (text === null || password === null) return null;
+  try {
+    return decryptKeystore(text, password.replace(/\r?\n$/, ''));
+  } catch (error) {
+    if (!(error instanceof KeystoreError)) throw error;
+    problems.push(`${place}.keystore: ${error.message}.`);
+    return null;
+  }
+}
+
+function readText(path: string, place: string, problems: string[]): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    problems.push(`${place}: ${path} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}.`);
+    return null;
+  }
+}

@@ -1,0 +1,9 @@
+import type { LaneId, LaneSigner } from '@tollgate/transactions';
+
+import type { PlannedWallet } from '../planning/planned-wallet.js';
+
+/** A wallet that this worker signs for. The key is in the signer's closure, and on no object. */
+export interface WorkerWallet extends PlannedWallet {
+  lane: LaneId;
+  signer: LaneSigner;
+}
