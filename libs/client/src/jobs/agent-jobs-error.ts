@@ -1,0 +1,84 @@
+import type { JobFailure } from '@tollgate/protocol';
+
+export interface AgentJobsErrorFacts {
+  /** Of the answer; null where there was none. */
+  status?: number | null;
+  problems?: readonly string[];
+  failure?: JobFailure | null;
+  requestId?: string | null;
+  retryAfterMs?: number | null;
+  idempotencyKey?: string | null;
+  cause?: unknown;
+}
+
+/** The gateway refused a request, or did not answer it. Holds neither the API key nor what was sent. */
+export class AgentJobsError extends Error {
+  override readonly name = 'AgentJobsError';
+  /** Of the answer; null where there was none. */
+  readonly status: number | null;
+  /** Everything that is wrong with the request, where `code` is `request_invalid`. */
+  readonly problems: readonly string[];
+  /** Why a dry run says that the job cannot be done, where `code` is `plan_refused`. */
+  readonly failure: JobFailure | null;
+  /** Names the request in the gateway's logs. */
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+  /** Of the submission, which may have been taken all the same where there was no answer: submit again with it. */
+  readonly idempotencyKey: string | null;
+
+  /** @param code the gateway's, or `network_error`, `answer_unreadable` */
+  constructor(
+    readonly code: string,
+    message: string,
+    { status, problems, failure, requestId, retryAfterMs, idempotencyKey, cause }: AgentJobsErrorFacts = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.status = status ?? null;
+    this.problems = problems ?? [];
+    this.failure = failure ?? null;
+    this.requestId = requestId ?? null;
+    this.retryAfterMs = retryAfterMs ?? null;
+    this.idempotencyKey = idempotencyKey ?? null;
+  }
+}
+
+/** The error that a refusing answer stands for. Reads its body. */
+export async function readRefusal(response: Response, idempotencyKey: string | null): Promise<AgentJobsError> {
+  const { status } = response;
+  const text = await response.text().catch(() => '');
+  const problem = parseObject(text);
+  const { code, detail, problems, failure, requestId } = problem;
+  const isProblem = typeof code === 'string' && typeof detail === 'string';
+  return new AgentJobsError(
+    isProblem ? code : 'answer_unreadable',
+    isProblem ? `The gateway answered ${status}: ${detail}` : `The gateway answered ${status} without saying why.`,
+    {
+      status,
+      problems: Array.isArray(problems) ? problems.filter((one): one is string => typeof one === 'string') : [],
+      failure: isFailure(failure) ? failure : null,
+      requestId: typeof requestId === 'string' ? requestId : null,
+      retryAfterMs: readRetryAfterMs(response.headers.get('retry-after')),
+      idempotencyKey,
+    },
+  );
+}
+
+function readRetryAfterMs(header: string | null): number | null {
+  if (header === null) return null;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const atMs = Date.parse(header);
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - Date.now());
+}
+
+function isFailure(value: unknown): value is JobFailure {
+  const { code, message, suggestion } = Object(value) as Partial<Record<keyof JobFailure, unknown>>;
+  return typeof code === 'string' && typeof message === 'string' && typeof suggestion === 'string';
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,106 @@
+import type { AgentJobEvent, JobEventType } from '@tollgate/protocol';
+
+import { sleep } from '../sleep.js';
+import { AgentJobsError } from './agent-jobs-error.js';
+import { isWorthRepeating, type GatewayConnection } from './gateway-connection.js';
+import { parseAgentJobEvent } from './parse-agent-job-event.js';
+import { readEventStream, type StreamState } from './read-event-stream.js';
+
+export interface EventOptions {
+  /** Left out: all. */
+  types?: readonly JobEventType[];
+  /** Of this job alone. */
+  jobId?: string;
+  /** Goes on after this event: its `lastEventId`, or its `id`. Left out: what happens from now on. */
+  lastEventId?: string;
+  /** Ends the iteration when it is aborted. */
+  signal?: AbortSignal;
+  /** Told where up to so many events are no longer kept by the gateway: look at the jobs themselves. */
+  onMissed?: (atMost: number) => void;
+  /** After so long without a sign of life the connection is made anew. Default 60 seconds. */
+  silenceMs?: number;
+}
+
+/** An event, and what to give as `lastEventId` to go on after it. */
+export interface FollowedEvent extends AgentJobEvent {
+  lastEventId: string;
+}
+
+interface FollowState extends StreamState {
+  /** Before the next connection; doubles with each that does not come about. */
+  pauseMs: number;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * Events as they happen, over every interruption: each at least once, under the same `id`. Leaving the loop closes the
+ * connection.
+ * @throws AgentJobsError when the gateway refuses: a revoked key, a `lastEventId` that is none
+ */
+export async function* followEvents(
+  connection: GatewayConnection,
+  options: EventOptions = {},
+): AsyncGenerator<FollowedEvent, void, undefined> {
+  const { lastEventId = '', onMissed, signal } = options;
+  const state: FollowState = { lastId: lastEventId, retryMs: null, pauseMs: FIRST_PAUSE_MS };
+  while (signal?.aborted !== true) {
+    let waitMs: number | null = null;
+    try {
+      for await (const { id, type, data } of readEventStream(openStream(connection, options, state), state)) {
+        const event = parseAgentJobEvent(data);
+        if (event) yield { ...event, lastEventId: id };
+        else if (type === 'eventsMissed') onMissed?.(readCount(data));
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+      if (!(error instanceof AgentJobsError) || !isWorthRepeating(error)) throw error;
+      waitMs = error.retryAfterMs;
+    }
+    await sleep(waitMs ?? Math.max(state.retryMs ?? 0, state.pauseMs), signal ?? null).catch(() => undefined);
+    state.pauseMs = Math.min(state.pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+/** The bytes of one connection. Ends as well when it breaks off or falls silent: it is made anew either way. */
+async function* openStream(
+  connection: GatewayConnection,
+  { types, jobId, signal, silenceMs = 60_000 }: EventOptions,
+  state: FollowState,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const closing = new AbortController();
+  const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
+  const silence = (): ReturnType<typeof setTimeout> => setTimeout(() => closing.abort(), silenceMs);
+  let timer = silence();
+  try {
+    const response = await connection.open({
+      method: 'GET',
+      path: '/agent/events',
+      query: { type: types?.join(','), jobId },
+      headers: { Accept: 'text/event-stream', ...(state.lastId !== '' && { 'Last-Event-ID': state.lastId }) },
+      signal: either,
+    });
+    state.pauseMs = FIRST_PAUSE_MS;
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    for (;;) {
+      const part = await reader.read().catch(() => null);
+      clearTimeout(timer);
+      if (part === null || part.done) return;
+      yield part.value;
+      timer = silence();
+    }
+  } finally {
+    clearTimeout(timer);
+    closing.abort();
+  }
+}
+
+function readCount(data: string): number {
+  try {
+    const { atMost } = Object(JSON.parse(data)) as { atMost?: unknown };
+    return typeof atMost === 'number' ? atMost : 0;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface SeenRequest {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+/** What it does with one request. */
+export type Answer = (response: ServerResponse, request: SeenRequest) => void;
+
+/** A real HTTP server that answers as it is told, one answer for each request, and the last one for all that follow. */
+export class ScriptedGateway {
+  readonly seen: SeenRequest[] = [];
+  #answers: Answer[] = [];
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+
+  static async start(): Promise<ScriptedGateway> {
+    const gateway = new ScriptedGateway();
+    gateway.#server.listen(0, '127.0.0.1');
+    await once(gateway.#server, 'listening');
+    return gateway;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  answer(...answers: Answer[]): void {
+    this.#answers = answers;
+    this.seen.length = 0;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const { method = '', url = '', headers } = request;
+    const seen = { method, url, headers, body };
+    this.seen.push(seen);
+    const answer = this.#answers.length > 1 ? this.#answers.shift() : this.#answers[0];
+    answer?.(response, seen);
+  }
+}
+
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+  return (response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+  };
+}
+
+export function problem(status: number, code: string, members: object = {}, headers = {}): Answer {
+  return json(status, { type: 'about:blank', status, code, detail: 'Because.', requestId: 'r1', ...members }, headers);
+}
+
+/** The connection breaks off before the answer is complete. */
+export const cutOff: Answer = (response) => {
+  response.writeHead(202, { 'Content-Type': 'application/json', 'Content-Length': '1000' });
+  response.write('{"id":', () => response.destroy());
+};
+
+/** A stream of server-sent events that the gateway then ends. */
+export function stream(...parts: string[]): Answer {
+  return (response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    for (const part of parts) response.write(part);
+    response.end();
+  };
+}
