@@ -1,5 +1,6 @@
 export { toAgentJobEvent } from './agent-job-event.js';
 export { deriveEnqueueSecret, deriveWebhookSecret } from './agent-secrets.js';
+export { DeadLetters, type DeadLetter } from './dead-letters.js';
 export { describeJob, type DescribeOptions } from './describe-job.js';
 export { fingerprintOf } from './fingerprint.js';
 export type { JsonSchema } from './inputs/field.js';
@@ -19,5 +20,12 @@ export {
 } from './verify-agent-job-message.js';
 export { WakeQueues, type WakeQueuesOptions } from './wake-queues.js';
 export { WalletDirectory, type WalletEntry } from './wallet-directory.js';
+export { nameDelivery, openWebhooksQueue, type WebhookDelivery } from './webhook-delivery.js';
 export { DISABLED_REASONS, type DisabledReason, type WebhookTarget } from './webhook-target.js';
-export { WebhookTargets, type NewWebhookTarget, type RegisterResult, type TargetName } from './webhook-targets.js';
+export {
+  WebhookTargets,
+  type NewWebhookTarget,
+  type RegisterResult,
+  type TargetName,
+  type WebhookTargetsOptions,
+} from './webhook-targets.js';

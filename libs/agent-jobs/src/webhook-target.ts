@@ -24,21 +24,8 @@ export interface WebhookTarget {
   disabled: DisabledReason | null;
 }
 
-const URL_MAX = 2_048;
-
 export function createTargetId(): string {
   return `wh_${randomBytes(12).toString('hex')}`;
-}
-
-/** Why events cannot be posted to such an address, in words for who registers it; null: they can. */
-export function findUrlFault(url: string): string | null {
-  if (url.length > URL_MAX) return `The address is longer than ${URL_MAX} characters.`;
-  const { protocol, username, password } = URL.canParse(url)
-    ? new URL(url)
-    : { protocol: '', username: '', password: '' };
-  if (protocol !== 'http:' && protocol !== 'https:') return 'The address must be an http or https URL.';
-  if (username !== '' || password !== '') return 'The address must not contain a user name or password.';
-  return null;
 }
 
 /** @throws TypeError for what is none of ours */

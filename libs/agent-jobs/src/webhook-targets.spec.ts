@@ -16,7 +16,7 @@ describe('the webhook targets', () => {
   beforeAll(async () => {
     server = await startRedis({ appendonly: false });
     redis = new Redis(server.url);
-    targets = new WebhookTargets(redis, 3);
+    targets = new WebhookTargets(redis, { limit: 3, rules: { allowPrivateTargets: true } });
   });
 
   afterAll(async () => {
@@ -61,6 +61,12 @@ describe('the webhook targets', () => {
   });
 
   it.each([
+    'http://example.org/',
+    'https://127.0.0.1/',
+    'https://0x7f.1/',
+    'https://[::1]/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://localhost/',
     'ftp://example.org/',
     'example.org',
     '/events',
@@ -70,7 +76,7 @@ describe('the webhook targets', () => {
     `https://example.org/${'x'.repeat(2_048)}`,
     '',
   ])('refuses the address %s', async (url) => {
-    const result = await targets.register({ keyId, url });
+    const result = await new WebhookTargets(redis).register({ keyId, url });
     expect(result).toMatchObject({ outcome: 'refused' });
     expect(JSON.stringify(result)).not.toContain('secret');
     expect(await targets.list(keyId)).toEqual([]);

@@ -1,18 +1,13 @@
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore, assertPublicTarget, TargetRefusedError, type TargetRules } from '@tollgate/common';
 import type { AgentOperation, JobEventType } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
-import {
-  createTargetId,
-  findUrlFault,
-  parseTarget,
-  type DisabledReason,
-  type WebhookTarget,
-} from './webhook-target.js';
+import { createTargetId, parseTarget, type DisabledReason, type WebhookTarget } from './webhook-target.js';
 import { ADD_TARGET, CHANGE_TARGET, REMOVE_TARGET } from './webhook-targets.lua.js';
 
 const KEYS = 'tollgate:{webhooks}:keys';
 const OPERATORS = 'tollgate:{webhooks}:operators';
+const URL_MAX = 2_048;
 
 export interface NewWebhookTarget {
   /** The API key that registers it. */
@@ -29,6 +24,13 @@ export type RegisterResult =
   | { outcome: 'refused'; reason: string }
   | { outcome: 'full'; limit: number };
 
+export interface WebhookTargetsOptions {
+  /** Which addresses may be registered; left out, public ones over https. */
+  rules?: TargetRules;
+  /** How many targets one API key may have. Default 10. */
+  limit?: number;
+}
+
 /** A target as its owner names it: nobody reaches the target of another key. */
 export type TargetName = Pick<WebhookTarget, 'keyId' | 'id'>;
 
@@ -38,15 +40,15 @@ export class WebhookTargets {
 
   constructor(
     private readonly redis: Redis,
-    /** How many one API key may have. */
-    private readonly limit = 10,
+    private readonly options: WebhookTargetsOptions = {},
   ) {
     this.#apiKeys = new ApiKeyStore(redis);
   }
 
-  /** The address's form is looked at here; where it leads to, at every delivery. */
+  /** Where the address leads to is looked at now, and again at every delivery. */
   async register({ keyId, url, events = [], operations = [] }: NewWebhookTarget): Promise<RegisterResult> {
-    const reason = findUrlFault(url);
+    const { rules = { allowPrivateTargets: false }, limit = 10 } = this.options;
+    const reason = await findUrlFault(url, rules);
     if (reason !== null) return { outcome: 'refused', reason };
     const [key, [seconds, microseconds]] = await Promise.all([this.#apiKeys.read(keyId), this.redis.time()]);
     const target: WebhookTarget = {
@@ -59,9 +61,9 @@ export class WebhookTargets {
       createdAtMs: Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000),
       disabled: null,
     };
-    const args = [target.id, JSON.stringify(target), this.limit, keyId, target.hearsAll ? 1 : 0];
+    const args = [target.id, JSON.stringify(target), limit, keyId, target.hearsAll ? 1 : 0];
     const added = await ADD_TARGET.run(this.redis, targetsOf(keyId), args);
-    return added === 1 ? { outcome: 'registered', target } : { outcome: 'full', limit: this.limit };
+    return added === 1 ? { outcome: 'registered', target } : { outcome: 'full', limit };
   }
 
   /** Those of one API key, or all; oldest first. */
@@ -114,4 +116,16 @@ export class WebhookTargets {
 
 function targetsOf(keyId: string): string {
   return `tollgate:{webhooks}:of:${keyId}`;
+}
+
+/** Why events cannot be posted there, in words for who registers it; null: they can. */
+async function findUrlFault(url: string, rules: TargetRules): Promise<string | null> {
+  if (url.length > URL_MAX) return `The URL is longer than ${URL_MAX} characters.`;
+  try {
+    await assertPublicTarget(url, rules);
+    return null;
+  } catch (error) {
+    if (error instanceof TargetRefusedError) return error.message;
+    throw error;
+  }
 }
