@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -364,6 +365,17 @@ describe('the operator', () => {
 });
 
 describe('stopping', () => {
+  // Prevents: a browser's connection in advance holds the process until it is killed.
+  it('waits for no connection that never asked for anything', async () => {
+    const stopping = await startGateway(redis.url, []);
+    const silent = connect(stopping.port, '127.0.0.1');
+    const closed = once(silent, 'close');
+    // Answered on a later connection, so the silent one is taken by then.
+    await fetch(`${stopping.url}/health/live`);
+    await stopping.stop();
+    await closed;
+  });
+
   it('finishes the requests in flight, the one whose client left included', async () => {
     const started: (() => void)[] = [];
     let finish = (): void => undefined;

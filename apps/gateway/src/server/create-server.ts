@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 
 import { ConfigurationError, handleError } from '@tollgate/common';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
@@ -40,10 +41,21 @@ export function createServer(environment: ServerEnvironment, openPaths: OpenPath
   return { server, completeRoutes: complete, closedRoutes };
 }
 
-/** Node closes idle connections once, when it stops listening: those that still answer then would stay for their keep-alive. */
+/**
+ * Node closes idle connections once, when it stops listening: those that still answer then would stay for their
+ * keep-alive. A connection that was opened in advance and never asked for anything it does not even call idle.
+ */
 function closeWhenIdle(server: FastifyInstance): void {
+  const connections = new Set<Socket>();
+  server.server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
   server.addHook('preClose', (done) => {
-    const timer = setInterval(() => server.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
+    const timer = setInterval(() => {
+      server.server.closeIdleConnections();
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    }, CLOSE_IDLE_EVERY_MS);
     timer.unref();
     server.server.once('close', () => clearInterval(timer));
     done();
