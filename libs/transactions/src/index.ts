@@ -21,6 +21,7 @@ export { eventsKey } from './keys.js';
 export { Journal } from './journal.js';
 export type { JournalOptions } from './journal.js';
 export { JournalError, JournalUnavailableError } from './journal-error.js';
+export { codeOfLane } from './keys.js';
 export { createLaneId, nameLane, readLaneName } from './lane-id.js';
 export { holdLane } from './lane-lease.js';
 export type { HeldLane, LaneLeaseOptions } from './lane-lease.js';

@@ -1,8 +1,12 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { observeGauge } from '@tollgate/common';
+import { Registry } from 'prom-client';
 
 import { GatewayEnvironment } from '../gateway.config.js';
 import { ApiKeyAccess } from './access/api-key-access.js';
 import { AgentConnections } from './agent-connections.js';
+import { EventStreams } from './events/event-streams.js';
+import { EventsController } from './events/events.controller.js';
 import { JobDecisions } from './jobs/job-decisions.js';
 import { JobDecisionsController } from './jobs/job-decisions.controller.js';
 import { JobPlanning } from './jobs/job-planning.js';
@@ -13,10 +17,14 @@ import { JobsController } from './jobs/jobs.controller.js';
 /** Everything below `/agent`: jobs that move money, for holders of API keys. */
 @Module({})
 export class AgentModule {
+  constructor(@Inject(Registry) registry: Registry, @Inject(EventStreams) streams: EventStreams) {
+    observeGauge(registry, 'tollgate_agent_event_streams', 'Event streams that are open.', () => streams.count);
+  }
+
   static forRoot(environment: GatewayEnvironment): DynamicModule {
     return {
       module: AgentModule,
-      controllers: [JobsController, JobDecisionsController],
+      controllers: [JobsController, JobDecisionsController, EventsController],
       providers: [
         { provide: GatewayEnvironment, useValue: environment },
         AgentConnections,
@@ -25,6 +33,7 @@ export class AgentModule {
         JobSubmission,
         JobPlanning,
         JobDecisions,
+        EventStreams,
       ],
     };
   }

@@ -1,4 +1,5 @@
 import { waitFor } from '../../../../test/harness/retry.js';
+import { openEvents } from '../../test/read-events.js';
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB } from '../../test/start-agents.js';
 
 describe('without Redis', () => {
@@ -6,6 +7,7 @@ describe('without Redis', () => {
     const agents = await AgentsFixture.start();
     const owner = await agents.createKey(['submit', 'read']);
     const accepted = await agents.submitSample(owner);
+    const reader = await openEvents(`${agents.gateway.url}/agent/events`, owner.token);
     await agents.server.kill();
     const key = createKeyText();
     for (const response of [await agents.submit(owner, SAMPLE_JOB, key), await agents.call('/agent/jobs', owner)]) {
@@ -20,6 +22,9 @@ describe('without Redis', () => {
     });
     expect((await agents.call(`/agent/jobs/${accepted.id}`, owner)).status).toBe(200);
     expect((await agents.journal.listJobs({ lanes: [agents.lane] })).jobs).toHaveLength(2);
+    // The stream was open all the time.
+    await agents.journal.cancel(accepted.id);
+    expect(await reader.readEvents(1)).toMatchObject([{ jobId: accepted.id, type: 'transactionFailed' }]);
     await agents.stop();
   });
 });

@@ -35,6 +35,18 @@ export class AgentJobsEnvironment {
   @Max(100_000)
   readonly agentStreams: number = 1000;
 
+  @Setting({ help: 'Milliseconds between the signs of life of an event stream on which nothing happens.' })
+  @IsInt()
+  @Min(100)
+  @Max(600_000)
+  readonly agentStreamHeartbeatMs: number = 15_000;
+
+  @Setting({ help: 'Milliseconds after which an event stream is cut whose client takes nothing; it can come back.' })
+  @IsInt()
+  @Min(100)
+  @Max(600_000)
+  readonly agentStreamStallMs: number = 30_000;
+
   @Setting({ help: 'Milliseconds that a dry run waits for a worker to plan.' })
   @IsInt()
   @Min(100)

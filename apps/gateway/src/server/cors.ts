@@ -6,8 +6,15 @@ import {
   X_PAYMENT_RELEASED,
 } from '@tollgate/protocol';
 
-const EXPOSED = [X_PAYMENT_FAILURE, X_PAYMENT_RELEASED, IDEMPOTENT_REPLAYED, 'Retry-After', 'X-Request-Id'].join(', ');
-const ACCEPTED = [X_PAYMENT, IDEMPOTENCY_KEY, 'Content-Type', 'X-Request-Id'];
+const EXPOSED = [
+  X_PAYMENT_FAILURE,
+  X_PAYMENT_RELEASED,
+  IDEMPOTENT_REPLAYED,
+  'Location',
+  'Retry-After',
+  'X-Request-Id',
+].join(', ');
+const ACCEPTED = [X_PAYMENT, IDEMPOTENCY_KEY, 'Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-Id'];
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 const PREFLIGHT_SECONDS = '600';
 

@@ -1,0 +1,132 @@
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { ProblemError, type ApiKey } from '@tollgate/common';
+import type { FastifyReply } from 'fastify';
+
+import { GatewayEnvironment } from '../../gateway.config.js';
+import { isOperator } from '../access/caller.js';
+import { AgentConnections } from '../agent-connections.js';
+import { readStart, type EventFilter } from './event-request.js';
+import { EventStream } from './event-stream.js';
+import { EventTail } from './event-tail.js';
+import { WalletNames } from './wallet-names.js';
+
+const LOOK_AT_KEYS_MS = 2_000;
+const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // Proxies that collect answers would hold events back.
+  'X-Accel-Buffering': 'no',
+};
+
+/** The event streams of this process: how many there may be, and when they end. */
+@Injectable()
+export class EventStreams implements BeforeApplicationShutdown {
+  readonly #tail: EventTail;
+  readonly #names: WalletNames;
+  readonly #ofKeys = new Map<string, Set<EventStream>>();
+  #keyTimer: NodeJS.Timeout | null = null;
+  #isStopping = false;
+
+  constructor(
+    @Inject(AgentConnections) private readonly connections: AgentConnections,
+    @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {
+    this.#tail = new EventTail(connections.journal, (error) => connections.report(error));
+    this.#names = new WalletNames(connections);
+  }
+
+  get count(): number {
+    return [...this.#ofKeys.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /**
+   * Streams events to the caller; resolves when the stream has ended.
+   * @throws ProblemError where there is no room, or `lastEventId` is no place to go on from
+   */
+  async serve(
+    caller: ApiKey,
+    filter: EventFilter,
+    lastEventId: string | undefined,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const stream = this.#open(caller, filter);
+    try {
+      await this.#tail.join(stream);
+      const start = await readStart(this.connections.journal, lastEventId, this.#tail.positions);
+      reply.hijack();
+      reply.raw.writeHead(200, { ...readHeaders(reply), ...STREAM_HEADERS });
+      await stream.run(reply.raw, start);
+    } catch (error) {
+      if (!reply.raw.headersSent) throw error;
+      this.connections.report(error);
+      reply.raw.destroy();
+    } finally {
+      this.#tail.leave(stream);
+      this.#forget(caller, stream);
+    }
+  }
+
+  /** Before the server waits for what is still being answered: streams would be, for ever. */
+  beforeApplicationShutdown(): void {
+    this.#isStopping = true;
+    for (const keyId of this.#ofKeys.keys()) this.#endStreamsOf(keyId);
+  }
+
+  #open(caller: ApiKey, { types, jobId }: EventFilter): EventStream {
+    const { agentStreams, agentStreamsPerKey, ...settings } = this.environment.agentJobs;
+    const streams = this.#ofKeys.get(caller.id) ?? new Set();
+    if (this.#isStopping || this.count >= agentStreams || streams.size >= agentStreamsPerKey) {
+      throw new ProblemError({
+        status: 429,
+        code: 'too_many_streams',
+        detail: 'As many event streams are open here as may be.',
+        retryAfterMs: 10_000,
+      });
+    }
+    const stream = new EventStream({
+      tail: this.#tail,
+      names: this.#names,
+      heartbeatMs: settings.agentStreamHeartbeatMs,
+      stallMs: settings.agentStreamStallMs,
+      wants: (event) =>
+        (isOperator(caller) || event.keyId === caller.id) &&
+        (types === undefined || types.includes(event.type)) &&
+        (jobId === undefined || event.jobId === jobId),
+    });
+    this.#ofKeys.set(caller.id, streams.add(stream));
+    this.#keyTimer ??= setInterval(() => void this.#endRevoked(), LOOK_AT_KEYS_MS).unref();
+    return stream;
+  }
+
+  #forget(caller: ApiKey, stream: EventStream): void {
+    const streams = this.#ofKeys.get(caller.id);
+    streams?.delete(stream);
+    if (streams?.size === 0) this.#ofKeys.delete(caller.id);
+    if (this.#ofKeys.size > 0 || this.#keyTimer === null) return;
+    clearInterval(this.#keyTimer);
+    this.#keyTimer = null;
+  }
+
+  async #endRevoked(): Promise<void> {
+    try {
+      for (const keyId of [...this.#ofKeys.keys()]) {
+        const key = await this.connections.within(this.connections.keys.read(keyId));
+        if (key === null || key.revokedAtMs !== null) this.#endStreamsOf(keyId);
+      }
+    } catch (error) {
+      this.connections.report(error);
+    }
+  }
+
+  #endStreamsOf(keyId: string): void {
+    for (const stream of this.#ofKeys.get(keyId) ?? []) stream.end();
+  }
+}
+
+/** What was set so far: for browsers of other origins, and the request's id. */
+function readHeaders(reply: FastifyReply): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value : String(value)]],
+    ),
+  );
+}

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { codeOfLane, type JobEvent, type Journal, type LaneId } from '@tollgate/transactions';
+
+import type { EventCursor } from './event-cursor.js';
+
+const POLL_MS = 100;
+const REFRESH_MS = 2_000;
+const AFTER_TROUBLE_MS = 1_000;
+const READ_AT_ONCE = 200;
+const KEPT_PER_LANE = 1_000;
+
+export interface TailListener {
+  /** There is more to read. */
+  onAdvance(): void;
+  /** The journal lost events that were told of: positions are void. */
+  onLoss(): void;
+}
+
+interface TailedLane {
+  readonly lane: LaneId;
+  position: number;
+  /** The latest events, without a gap up to `position`. */
+  recent: readonly JobEvent[];
+}
+
+/**
+ * The events of all lanes as they come. One loop looks for them, however many listen in this process, and none where
+ * nobody does; who lags behind reads what is not kept here from the journal.
+ */
+export class EventTail {
+  readonly #lanes = new Map<string, TailedLane>();
+  readonly #listeners = new Set<TailListener>();
+  #ready: Promise<void> | null = null;
+  #refreshedAtMs = 0;
+
+  constructor(
+    private readonly journal: Journal,
+    private readonly onTrouble: (error: unknown) => void,
+  ) {}
+
+  /** The codes of the lanes that are known. */
+  get codes(): IterableIterator<string> {
+    return this.#lanes.keys();
+  }
+
+  /** Where all lanes are now. */
+  get positions(): EventCursor {
+    return new Map([...this.#lanes].map(([code, { position }]) => [code, position]));
+  }
+
+  /** Resolves when the lanes are known. */
+  async join(listener: TailListener): Promise<void> {
+    this.#listeners.add(listener);
+    const ready = (this.#ready ??= this.#start());
+    try {
+      await ready;
+    } catch (error) {
+      this.leave(listener);
+      if (this.#ready === ready) this.#ready = null;
+      throw error;
+    }
+  }
+
+  leave(listener: TailListener): void {
+    this.#listeners.delete(listener);
+  }
+
+  /** Events of a lane after a sequence, in order; none where there are none yet. */
+  async read(code: string, after: number): Promise<readonly JobEvent[]> {
+    const tailed = this.#lanes.get(code);
+    if (tailed === undefined || after >= tailed.position) return [];
+    const [oldest] = tailed.recent;
+    if (oldest !== undefined && oldest.sequence <= after + 1) {
+      return tailed.recent.filter(({ sequence }) => sequence > after);
+    }
+    return this.journal.outbox.read(tailed.lane, { after, count: READ_AT_ONCE });
+  }
+
+  async #start(): Promise<void> {
+    this.#lanes.clear();
+    await this.#refresh({ isFirst: true });
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#listeners.size > 0) {
+      try {
+        if (performance.now() - this.#refreshedAtMs > REFRESH_MS) await this.#refresh({ isFirst: false });
+        const counts = await Promise.all([...this.#lanes.values()].map((tailed) => this.#advance(tailed)));
+        if (counts.some((count) => count > 0)) for (const listener of this.#listeners) listener.onAdvance();
+        if (!counts.includes(READ_AT_ONCE)) await sleep(POLL_MS);
+      } catch (error) {
+        this.onTrouble(error);
+        await sleep(AFTER_TROUBLE_MS);
+      }
+    }
+    this.#ready = null;
+  }
+
+  async #advance(tailed: TailedLane): Promise<number> {
+    const events = await this.journal.outbox.read(tailed.lane, { after: tailed.position, count: READ_AT_ONCE });
+    const [first, last] = [events.at(0), events.at(-1)];
+    if (first === undefined || last === undefined) return 0;
+    const isContinued = first.sequence === tailed.position + 1;
+    tailed.recent = [...(isContinued ? tailed.recent : []), ...events].slice(-KEPT_PER_LANE);
+    tailed.position = last.sequence;
+    return events.length;
+  }
+
+  /** Finds lanes that are new, whose events are all new, and lanes whose Redis went back in time. */
+  async #refresh({ isFirst }: { isFirst: boolean }): Promise<void> {
+    const lanes = await this.journal.readLanes();
+    const statuses = await Promise.all(lanes.map((lane) => this.journal.readLane(lane)));
+    let isLost = false;
+    for (const { lane, lastSequence } of statuses) {
+      const code = codeOfLane(lane);
+      const known = this.#lanes.get(code);
+      if (known === undefined) this.#lanes.set(code, { lane, position: isFirst ? lastSequence : 0, recent: [] });
+      else if (lastSequence < known.position) {
+        isLost = true;
+        this.#lanes.set(code, { lane, position: lastSequence, recent: [] });
+      }
+    }
+    this.#refreshedAtMs = performance.now();
+    if (isLost) for (const listener of this.#listeners) listener.onLoss();
+  }
+}

@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { WalletDirectory } from '@tollgate/agent-jobs';
+import type { AgentJobEvent } from '@tollgate/protocol';
+import { createLaneId, Journal, type LaneId } from '@tollgate/transactions';
+
+import { waitFor } from '../../../../../test/harness/retry.js';
+import { openEvents, type EventReader } from '../../../test/read-events.js';
+import { AgentsFixture, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
+import { startGateway } from '../../../test/start-gateway.js';
+
+describe('GET /agent/events', () => {
+  let agents: AgentsFixture;
+  let owner: TestKey;
+  let stranger: TestKey;
+  let operator: TestKey;
+  let second: LaneId;
+  const open: EventReader[] = [];
+
+  beforeAll(async () => {
+    agents = await AgentsFixture.start({
+      AGENT_RATE_LIMIT_PER_MINUTE: '0',
+      AGENT_STREAM_HEARTBEAT_MS: '200',
+      AGENT_STREAM_STALL_MS: '500',
+      AGENT_STREAMS_PER_KEY: '3',
+      AGENT_STREAMS: '4',
+    });
+    [owner, stranger] = [await agents.createKey(['submit', 'read'], ['*']), await agents.createKey(['submit', 'read'])];
+    operator = await agents.createKey(['operator']);
+    second = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
+    await agents.journal.adopt(second, { pendingNonce: 0 });
+    await new WalletDirectory(agents.redis).publish({ name: 'second', lane: second });
+  });
+
+  afterEach(async () => {
+    for (const reader of open.splice(0)) reader.close();
+    await waitFor('the streams are closed', async () => (await countStreams()) === 0);
+  });
+
+  const countStreams = async (): Promise<number> => {
+    const metrics = await (await fetch(`${agents.gateway.url}/metrics`)).text();
+    return Number(/^tollgate_agent_event_streams\{.*\} (\d+)$/m.exec(metrics)?.[1]);
+  };
+
+  afterAll(() => agents.stop());
+
+  const listen = async (key: TestKey, { query = '', after }: { query?: string; after?: string } = {}) => {
+    const reader = await openEvents(`${agents.gateway.url}/agent/events${query}`, key.token, after);
+    open.push(reader);
+    return reader;
+  };
+  /** A job that ends at once, and so reports one event. */
+  const endJob = async (key: TestKey, wallet = 'main'): Promise<string> => {
+    const { id } = await agents.submitSample(key, { ...SAMPLE_JOB, wallet });
+    await agents.journal.cancel(id);
+    return id;
+  };
+  const jobsOf = (events: readonly AgentJobEvent[]) => events.map(({ jobId }) => jobId);
+
+  it('tells a key of its own jobs, and an operator of all, from now on', async () => {
+    await endJob(owner);
+    const [ofOwner, ofOperator] = [await listen(owner), await listen(operator)];
+    expect(ofOwner.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    const foreign = await endJob(stranger);
+    const own = await endJob(owner, 'second');
+    const [event] = await ofOwner.readEvents(1);
+    expect(event).toEqual({
+      id: `${own}:CANCELLED:1`,
+      type: 'transactionFailed',
+      jobId: own,
+      operation: 'transfer',
+      wallet: 'second',
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      error: expect.objectContaining({ code: 'JOB_CANCELLED' }),
+    });
+    expect(jobsOf(await ofOperator.readEvents(2)).sort()).toEqual([foreign, own].sort());
+  });
+
+  it('names its blocks, and says how long to wait before coming back', async () => {
+    const { first } = await listen(owner);
+    expect(first).toEqual({ id: expect.stringMatching(/^e1\.[\w.-]+$/), retry: expect.stringMatching(/^\d{4}$/) });
+  });
+
+  it('goes on where a client left, over several lanes, without loss or repetition', async () => {
+    const jobs: string[] = [];
+    const seen: string[] = [];
+    let after: string | undefined = (await listen(owner)).lastEventId;
+    for (let round = 0; round < 4; round++) {
+      for (let index = 0; index < 5; index++) jobs.push(await endJob(owner, index % 2 === 0 ? 'main' : 'second'));
+      const reader = await listen(owner, { after });
+      // Leaves in the middle of what there is.
+      seen.push(...jobsOf(await reader.readEvents(round === 3 ? jobs.length - seen.length : 3)));
+      after = reader.lastEventId;
+      reader.close();
+      await sleep(0);
+    }
+    expect(seen.sort()).toEqual(jobs.sort());
+    expect(new Set(seen).size).toBe(jobs.length);
+  });
+
+  it('goes on after an event that came some other way', async () => {
+    const jobs = [await endJob(owner), await endJob(owner, 'second'), await endJob(owner)];
+    const reader = await listen(owner, { after: await idOf(jobs[0]!) });
+    const seen: string[] = [];
+    while (!jobs.slice(1).every((job) => seen.includes(job))) seen.push(...jobsOf(await reader.readEvents(1)));
+    expect(seen).not.toContain(jobs[0]);
+  });
+
+  const idOf = async (jobId: string): Promise<string> => {
+    const events = await agents.journal.outbox.read(agents.lane, { after: 0, count: 1000 });
+    return events.find((event) => event.jobId === jobId)!.id;
+  };
+
+  it('tells of one job, or of some types alone', async () => {
+    const { id } = await agents.submitSample(owner);
+    const [ofJob, ofType] = [
+      await listen(owner, { query: `?jobId=${id}` }),
+      await listen(owner, { query: '?type=jobCompleted,jobNeedsOperator' }),
+    ];
+    await endJob(owner);
+    await agents.journal.cancel(id);
+    expect(jobsOf(await ofJob.readEvents(1))).toEqual([id]);
+    // What it is not told of moves its place on.
+    const before = ofType.lastEventId;
+    const block = await ofType.readBlock();
+    expect(block).toEqual({ '': 'nothing new', id: expect.any(String) });
+    expect(ofType.lastEventId).not.toBe(before);
+  });
+
+  it('says when it has missed what is no longer kept', async () => {
+    const after = (await listen(owner)).lastEventId;
+    const forgetful = new Journal({ redis: agents.redis, eventsKept: 2 });
+    await forgetful.open();
+    for (let index = 0; index < 5; index++) await endJob(owner);
+    // Another gateway, which remembers none of them either.
+    const other = await startGateway(agents.server.url, []);
+    const reader = await openEvents(`${other.url}/agent/events`, owner.token, after);
+    expect(await reader.readBlock()).toEqual({ event: 'eventsMissed', data: '{"atMost":3}' });
+    expect(await reader.readEvents(2)).toHaveLength(2);
+    await other.stop();
+    await agents.journal.open();
+  });
+
+  it.each([['x'], ['e1.x'], [`e1.${'j00000000-1.'.repeat(1000)}j00000000-1`], ['e2.j00000000-1'], ['__proto__']])(
+    'does not go on from %s',
+    async (after) => {
+      const response = await agents.call('/agent/events', owner, { headers: { 'Last-Event-ID': after } });
+      expect(await readProblem(response)).toEqual([400, 'request_invalid']);
+    },
+  );
+
+  it.each([['?type=x'], ['?types=jobCompleted'], ['?jobId=a&jobId=b']])('refuses %s', async (query) => {
+    expect(await readProblem(await agents.call(`/agent/events${query}`, owner))).toEqual([400, 'request_invalid']);
+  });
+
+  it('is answered to HEAD without a stream', async () => {
+    const response = await agents.call('/agent/events', owner, { method: 'HEAD' });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+
+  it('is open so many times for a key and for all', async () => {
+    for (let count = 0; count < 3; count++) await listen(owner);
+    const fourth = await agents.call('/agent/events', owner);
+    expect(Number(fourth.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await readProblem(fourth)).toEqual([429, 'too_many_streams']);
+    await listen(stranger);
+    expect(await readProblem(await agents.call('/agent/events', operator))).toEqual([429, 'too_many_streams']);
+  });
+
+  it('ends for a key that is revoked, and for no other', async () => {
+    const key = await agents.createKey(['read']);
+    const [lost, kept] = [await listen(key), await listen(owner)];
+    await agents.keys.revoke(key.id);
+    await lost.readToEnd();
+    const job = await endJob(owner);
+    expect(jobsOf(await kept.readEvents(1))).toEqual([job]);
+  });
+
+  // Prevents: one client that does not read fills the gateway's memory.
+  it('is cut where a client takes nothing, which goes on later where it was', async () => {
+    const token = (await agents.journal.takeLease(second, 'worker', 600_000))!.token;
+    const first = await listen(owner);
+    const start = first.lastEventId;
+    first.close();
+    const socket = await connectAndPause(agents.gateway.port, owner.token);
+    const message = '漢'.repeat(1000);
+    const failure = { code: 'LONG', message, suggestion: message };
+    const failJob = async (): Promise<string> => {
+      const jobId = await submitTo(second);
+      await agents.journal.failPlan({ jobId, stepIndex: 0, token, failure, givesBackSpending: false });
+      return jobId;
+    };
+    const jobs: string[] = [];
+    // More than the system's buffers take of 6 KiB each.
+    while (jobs.length < 1500) jobs.push(...(await Promise.all(Array.from({ length: 50 }, failJob))));
+    await waitFor('the gateway has cut the client', async () => (await countStreams()) === 0);
+    socket.destroy();
+    const reader = await listen(owner, { after: start });
+    expect(jobsOf(await reader.readEvents(jobs.length)).sort()).toEqual(jobs.sort());
+  });
+
+  const submitTo = async (lane: LaneId): Promise<string> => {
+    const asked = { operation: 'transfer', wallet: 'second', input: {}, fingerprint: 'f' };
+    const idempotencyKey = randomBytes(8).toString('hex');
+    const result = await agents.journal.submit({ ...asked, lane, keyId: owner.id, idempotencyKey });
+    if (result.outcome !== 'accepted') throw new Error('the job was not accepted');
+    return result.jobId;
+  };
+});
+
+async function connectAndPause(port: number, token: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(`GET /agent/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause();
+  return socket;
+}
+
+describe('a gateway that stops', () => {
+  it('ends its streams, and clients go on at another', async () => {
+    const agents = await AgentsFixture.start();
+    const owner = await agents.createKey(['submit', 'read']);
+    const reader = await openEvents(`${agents.gateway.url}/agent/events`, owner.token);
+    const stopped = agents.stop();
+    await reader.readToEnd();
+    await stopped;
+  });
+});

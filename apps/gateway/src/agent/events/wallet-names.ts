@@ -1,0 +1,33 @@
+import { nameLane, type JobEvent } from '@tollgate/transactions';
+
+import type { AgentConnections } from '../agent-connections.js';
+
+const KEPT_MS = 10_000;
+
+/** What the wallets are called whose accounts the journal's events name. */
+export class WalletNames {
+  #names: ReadonlyMap<string, string | null> = new Map();
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly connections: AgentConnections) {}
+
+  /** As the job's submitter named it; the account where that is forgotten. */
+  async nameOf({ lane, jobId }: JobEvent): Promise<string> {
+    const account = nameLane(lane);
+    await this.#refresh();
+    const name = this.#names.get(account);
+    if (typeof name === 'string') return name;
+    const job = await this.connections.journal.readJob(jobId);
+    return job?.wallet ?? account;
+  }
+
+  /** Null stands for an account of several names. */
+  async #refresh(): Promise<void> {
+    if (performance.now() - this.#readAtMs < KEPT_MS) return;
+    const wallets = await this.connections.within(this.connections.wallets.list());
+    const names = new Map<string, string | null>();
+    for (const { name, lane } of wallets) names.set(nameLane(lane), names.has(nameLane(lane)) ? null : name);
+    this.#names = names;
+    this.#readAtMs = performance.now();
+  }
+}

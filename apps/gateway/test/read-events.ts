@@ -1,0 +1,84 @@
+import type { AgentJobEvent } from '@tollgate/protocol';
+
+/** A block of an event stream: its fields by name, a comment under none. */
+export type EventBlock = Readonly<Partial<Record<'id' | 'event' | 'data' | 'retry' | '', string>>>;
+
+/** An open event stream, read block by block as a client would. */
+export class EventReader {
+  readonly #chunks: AsyncIterator<string>;
+  #rest = '';
+  /** As a client keeps it, for `Last-Event-ID`. */
+  lastEventId = '';
+  /** The block that every stream begins with. */
+  first: EventBlock = {};
+
+  constructor(
+    readonly response: Response,
+    private readonly stop: AbortController,
+  ) {
+    if (response.body === null) throw new Error('the answer has no body');
+    const decoder = new TextDecoder();
+    const chunks = response.body[Symbol.asyncIterator]();
+    this.#chunks = {
+      next: async () => {
+        const { done, value } = await chunks.next();
+        return done === true ? { done, value: '' } : { value: decoder.decode(value as Uint8Array, { stream: true }) };
+      },
+    };
+  }
+
+  /** Null when the server ended the stream. */
+  async readBlock(): Promise<EventBlock | null> {
+    for (;;) {
+      const end = this.#rest.indexOf('\n\n');
+      if (end !== -1) {
+        const block = parseBlock(this.#rest.slice(0, end));
+        this.#rest = this.#rest.slice(end + 2);
+        this.lastEventId = block.id ?? this.lastEventId;
+        return block;
+      }
+      const { done, value } = await this.#chunks.next();
+      if (done === true) return null;
+      this.#rest += value;
+    }
+  }
+
+  /** The next events, whatever else comes between. */
+  async readEvents(count: number): Promise<AgentJobEvent[]> {
+    const events: AgentJobEvent[] = [];
+    while (events.length < count) {
+      const block = await this.readBlock();
+      if (block === null) throw new Error(`the stream ended after ${events.length} of ${count} events`);
+      if (block.data !== undefined) events.push(JSON.parse(block.data) as AgentJobEvent);
+    }
+    return events;
+  }
+
+  /** Resolves when the server has ended the stream. */
+  async readToEnd(): Promise<void> {
+    while ((await this.readBlock()) !== null);
+  }
+
+  close(): void {
+    this.stop.abort();
+  }
+}
+
+/** Opens a stream, and waits for its first block. */
+export async function openEvents(url: string, token: string, lastEventId?: string): Promise<EventReader> {
+  const stop = new AbortController();
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
+  };
+  const response = await fetch(url, { headers, signal: stop.signal });
+  if (response.status !== 200) throw new Error(`answered ${response.status}: ${await response.text()}`);
+  const reader = new EventReader(response, stop);
+  reader.first = (await reader.readBlock()) ?? {};
+  return reader;
+}
+
+function parseBlock(text: string): EventBlock {
+  const lines = text.split('\n').map((line) => /^(\w*): (.*)$/.exec(line) ?? []);
+  return Object.fromEntries(lines.map(([, name = '?', value]) => [name, value]));
+}
