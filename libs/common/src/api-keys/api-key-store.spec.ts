@@ -1,0 +1,142 @@
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { mayUseWallet } from './api-key.js';
+import { ApiKeyStore, type NewApiKey } from './api-key-store.js';
+
+const KEYS = 'tollgate:{api-keys}';
+const BOT: NewApiKey = { name: 'bot', scopes: ['submit', 'read'], wallets: ['main'] };
+
+let server: RedisServer;
+let redis: Redis;
+let store: ApiKeyStore;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+  store = new ApiKeyStore(redis);
+});
+
+beforeEach(() => redis.flushall());
+
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+describe('ApiKeyStore', () => {
+  it('lets in whoever has the token, as the key that was created', async () => {
+    const { key, token } = await store.create(BOT);
+    expect(token).toMatch(new RegExp(`^tgk_${key.id}_[\\w-]{43}$`));
+    expect(key).toMatchObject({ ...BOT, revokedAtMs: null });
+    expect(await store.authenticate(token)).toEqual(key);
+    expect(await store.read(key.id)).toEqual(key);
+  });
+
+  it('keeps nothing that a token could be made from', async () => {
+    const { token } = await store.create(BOT);
+    const secret = token.slice(-43);
+    expect(JSON.stringify(await redis.hgetall(KEYS))).not.toContain(secret.slice(0, 8));
+  });
+
+  it('lets nobody in with another token', async () => {
+    const { key, token } = await store.create(BOT);
+    const other = await store.create(BOT);
+    const wrong = [
+      `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`,
+      `tgk_${key.id}_${other.token.slice(-43)}`,
+      `tgk_ffffffffffff_${token.slice(-43)}`,
+      ...[token.slice(1), `${token} `, `${token}\n`, token.toUpperCase(), '', key.id, 'x'.repeat(100_000)],
+    ];
+    for (const one of wrong) expect(await store.authenticate(one)).toBeNull();
+  });
+
+  it('refuses a key from the moment it is revoked, and knows it still', async () => {
+    const { key, token } = await store.create(BOT);
+    expect(await store.revoke(key.id)).toBe(true);
+    expect(await store.authenticate(token)).toBeNull();
+    expect(await store.read(key.id)).toMatchObject({ id: key.id, revokedAtMs: expect.any(Number) });
+    expect(await store.revoke('ffffffffffff')).toBe(false);
+  });
+
+  it('keeps the time of the first who revoked, however many do', async () => {
+    const { key } = await store.create(BOT);
+    const stores = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const connection = redis.duplicate();
+        await new ApiKeyStore(connection).revoke(key.id);
+        const read = await new ApiKeyStore(connection).read(key.id);
+        connection.disconnect();
+        return read?.revokedAtMs;
+      }),
+    );
+    expect(new Set(stores).size).toBe(1);
+    await store.revoke(key.id);
+    expect((await store.read(key.id))?.revokedAtMs).toBe(stores[0]);
+  });
+
+  it('lists keys in the order of their making, and leaves the tokens out', async () => {
+    const created = [];
+    for (const name of ['one', 'two', 'three']) created.push((await store.create({ ...BOT, name })).key);
+    await store.revoke(created[1]!.id);
+    const { keys, unreadable } = await store.list();
+    expect(unreadable).toEqual([]);
+    expect(new Set(keys.map(({ name }) => name))).toEqual(new Set(['one', 'two', 'three']));
+    const times = keys.map(({ createdAtMs }) => createdAtMs);
+    expect(times).toEqual([...times].sort((one, other) => one - other));
+    expect(keys.filter(({ revokedAtMs }) => revokedAtMs !== null).map(({ name }) => name)).toEqual(['two']);
+    expect(JSON.stringify(keys)).not.toMatch(/token/i);
+  });
+
+  it('creates many at once', async () => {
+    const created = await Promise.all(Array.from({ length: 200 }, () => store.create(BOT)));
+    expect((await store.list()).keys).toHaveLength(200);
+    const last = created.at(-1)!;
+    expect(await store.authenticate(last.token)).toEqual(last.key);
+  });
+
+  it('lets nobody in by an entry that cannot be read, and names it', async () => {
+    const [good, bad] = [await store.create(BOT), await store.create(BOT)];
+    const text = JSON.parse((await redis.hget(KEYS, bad.key.id))!) as Record<string, unknown>;
+    const damaged = [
+      '',
+      'null',
+      '[]',
+      '{}',
+      '{"id":',
+      ...[{ scopes: ['root'] }, { scopes: 'submit' }, { wallets: [1] }, { tokenHash: null }, { id: good.key.id }].map(
+        (change) => JSON.stringify({ ...text, ...change }),
+      ),
+    ];
+    for (const entry of damaged) {
+      await redis.hset(KEYS, bad.key.id, entry);
+      expect(await store.authenticate(bad.token)).toBeNull();
+      expect(await store.read(bad.key.id)).toBeNull();
+      expect(await store.list()).toEqual({ keys: [good.key], unreadable: [bad.key.id] });
+      expect(await store.revoke(bad.key.id)).toBe(true);
+    }
+  });
+
+  it.each([
+    { name: '' },
+    { name: 'x'.repeat(65) },
+    { name: 'a\nb' },
+    { scopes: [] },
+    { scopes: ['root'] as never },
+    { wallets: [] },
+    { wallets: ['two words'] },
+  ] satisfies Partial<NewApiKey>[])('creates no key with %j', async (change) => {
+    await expect(store.create({ ...BOT, ...change })).rejects.toThrow(TypeError);
+    expect((await store.list()).keys).toEqual([]);
+  });
+});
+
+describe('mayUseWallet', () => {
+  it('goes by the name, or takes all', async () => {
+    const { key } = await store.create({ ...BOT, wallets: ['main', 'spare'] });
+    const all = await store.create({ ...BOT, wallets: ['*'] });
+    const names = ['main', 'spare', 'other', '*', 'Main'];
+    expect(names.map((name) => mayUseWallet(key, name))).toEqual([true, true, false, false, false]);
+    expect(names.map((name) => mayUseWallet(all.key, name))).toEqual([true, true, true, true, true]);
+  });
+});
