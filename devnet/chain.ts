@@ -115,6 +115,11 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   };
 }
 
+/** The same on every devnet. */
+export function deriveAgentWallet(index: number): DevnetAccount {
+  return deriveAccount(FIRST_AGENT_WALLET + index);
+}
+
 function deriveAccount(addressIndex: number): DevnetAccount {
   const account = mnemonicToAccount(MNEMONIC, { addressIndex });
   const key = account.getHdKey().privateKey;

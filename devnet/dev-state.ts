@@ -20,6 +20,8 @@ export interface DevState {
   payTo: Hex;
   explorerUrl: string;
   accounts: DevnetAccount[];
+  /** For agent jobs: the wallet's name and account, and an API key that may use it. */
+  agent: { wallet: string; address: Hex; apiKey: string };
   /** The protocols' addresses. */
   contracts: DevnetContracts;
 }
@@ -32,6 +34,8 @@ export interface DevFolder {
   isUsual: boolean;
   /** The secret that signs challenges here, the same at each start. */
   challengeSecret: string;
+  /** The secret of agent jobs here, the same at each start. */
+  agentSecret: string;
   publish(state: DevState): void;
   release(): void;
 }
@@ -51,6 +55,7 @@ export function claimDevFolder(): DevFolder {
       stateFile,
       isUsual: number === 1,
       challengeSecret: readOrCreateSecret(join(path, 'challenge-secret')),
+      agentSecret: readOrCreateSecret(join(path, 'agent-secret')),
       publish: (state) => {
         const draft = `${stateFile}.${process.pid}`;
         writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });

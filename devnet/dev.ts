@@ -11,7 +11,7 @@ import { openRedis } from './redis.js';
 import { startStack, type ProcessFailure, type Stack } from './stack.js';
 import { waitForStopRequest } from './stop-request.js';
 
-const USUAL_PORTS = { gateway: 4020, verifier: 4021, chain: 8545 };
+const USUAL_PORTS = { gateway: 4020, verifier: 4021, agentWorker: 4022, chain: 8545 };
 
 interface DevStack {
   stack: Stack;
@@ -66,20 +66,23 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
         redis,
         chain,
         quiet: false,
+        agentWorkers: 1,
         wantedPorts: {
           gateway: claimPort(readPort(env['PORT']) ?? USUAL_PORTS.gateway),
           verifier: claimPort(readPort(env['VERIFIER_PORT']) ?? USUAL_PORTS.verifier),
+          'agent-worker': claimPort(readPort(env['AGENT_WORKER_PORT']) ?? USUAL_PORTS.agentWorker),
         },
         env: {
           LOG_FORMAT: 'pretty',
           CHALLENGE_SECRET: folder.challengeSecret,
+          AGENT_SECRET: folder.agentSecret,
           ...chosenSettings(env),
           EXPLORER_URL: explorerUrl,
         },
         onReady: (part, url) => console.log(`${part} is ready at ${url}`),
       }),
     );
-    const state = {
+    const state: DevState = {
       baseUrl: stack.baseUrl,
       rpcUrl: chain.rpcUrl,
       redisUrl: redis.url,
@@ -89,6 +92,7 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
       payTo: (env['PAY_TO'] ?? chain.payTo) as DevState['payTo'],
       explorerUrl,
       accounts: chain.accounts,
+      agent: await openAgentDoor(stack),
       contracts: chain.contracts,
     };
     return { stack, state, stop };
@@ -96,6 +100,14 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
     await stop();
     throw error;
   }
+}
+
+/** The wallet that jobs can name, and a key to submit them with. */
+async function openAgentDoor({ agents }: Stack): Promise<DevState['agent']> {
+  const [wallet] = agents?.wallets ?? [];
+  if (!agents || !wallet) throw new Error('the stack has no agent wallet');
+  const { token } = await agents.createApiKey(['submit', 'read']);
+  return { wallet: wallet.name, address: wallet.address, apiKey: token };
 }
 
 /**
@@ -119,8 +131,18 @@ async function startDevChain(env: NodeJS.ProcessEnv) {
 
 /** The developer's own settings; what this devnet decides itself (addresses of its parts) is left out. */
 function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const decided = ['REDIS_URL', 'QUEUE_REDIS_URL', 'RPC_URL', 'CHAIN_ID', 'ASSET_ADDRESS', 'PORT', 'VERIFIER_PORT'];
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !decided.includes(name)));
+  const decided = [
+    'REDIS_URL',
+    'QUEUE_REDIS_URL',
+    'RPC_URL',
+    'CHAIN_ID',
+    'ASSET_ADDRESS',
+    'PORT',
+    'VERIFIER_PORT',
+    'AGENT_WORKER_PORT',
+  ];
+  const keys = ['WALLET_PRIVATE_KEY', 'WALLET_PRIVATE_KEY_FILE', 'WALLETS_FILE', 'POLICY_FILE'];
+  return Object.fromEntries(Object.entries(env).filter(([name]) => ![...decided, ...keys].includes(name)));
 }
 
 function readPort(text: string | undefined): number | undefined {
@@ -141,11 +163,22 @@ function showAddresses(state: DevState, folder: DevFolder): void {
     ['pays to', state.payTo],
     ['a payer', `${account?.address}`],
     ['its key', `${account?.privateKey}`],
+    ['agent', `wallet ${state.agent.wallet}, ${state.agent.address}; a first job:`],
+    ['', createFirstJob(state)],
     ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
   ];
   console.log('\nTollgate runs. Ctrl-C stops it.\n');
   for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
   console.log('');
+}
+
+/** A command that can be pasted as it stands. */
+function createFirstJob({ baseUrl, agent, payTo }: DevState): string {
+  const job = { operation: 'transfer', wallet: agent.wallet, input: { amount: '1.5', token: 'USDC', to: payTo } };
+  return (
+    `curl -i ${baseUrl}/agent/jobs -H 'Authorization: Bearer ${agent.apiKey}' -H 'Idempotency-Key: first' ` +
+    `-H 'Content-Type: application/json' -d '${JSON.stringify(job)}'`
+  );
 }
 
 /** Says so when the gateway is not where it was asked to be. */

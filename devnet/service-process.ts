@@ -17,6 +17,8 @@ export interface ServiceOptions {
   url: string;
   /** Its whole environment: nothing else is inherited. */
   env: NodeJS.ProcessEnv;
+  /** Runs the sources with this module loaded first, instead of the build: a build has no crash points. */
+  preload?: string;
   onLine?: (line: string) => void;
 }
 
@@ -27,8 +29,8 @@ export interface ServiceProcess {
   readonly pid: number;
   readonly exited: Promise<Exit>;
   hasExited(): boolean;
-  /** Sends the signal (default SIGKILL) and waits for the end. */
-  kill(signal?: NodeJS.Signals): Promise<Exit>;
+  /** Sends the signal (default SIGKILL) and waits for the end; SIGKILL after `graceMs` (default 30,000). */
+  kill(signal?: NodeJS.Signals, graceMs?: number): Promise<Exit>;
   /** Sends the signal and does not wait: SIGSTOP and SIGCONT make it hang and go on. */
   signal(signal: NodeJS.Signals): void;
   /** Starts it again on the same port, with changed settings if given; ends it first (SIGTERM) when it still runs. */
@@ -40,7 +42,7 @@ export interface ServiceProcess {
 
 const READY_WITHIN_MS = 60_000;
 
-/** Starts a built service and waits until it says that it is ready. */
+/** Starts a service, as it was built unless told otherwise, and waits until it says that it is ready. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
   let env = options.env;
   let child = await launch(options, env);
@@ -54,7 +56,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
       return child.exited;
     },
     hasExited: () => child.hasExited(),
-    kill: (signal = 'SIGKILL') => child.end(signal, 30_000),
+    kill: (signal = 'SIGKILL', graceMs = 30_000) => child.end(signal, graceMs),
     signal: (signal) => child.signal(signal),
     restart: async (changes = {}) => {
       env = { ...env, ...changes };
@@ -69,15 +71,20 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   };
 }
 
-async function launch({ app, name, url, onLine }: ServiceOptions, env: NodeJS.ProcessEnv): Promise<Child> {
+async function launch(options: ServiceOptions, env: NodeJS.ProcessEnv): Promise<Child> {
+  const { app, name, url, preload, onLine } = options;
   const root = repositoryRoot();
-  const main = join(root, 'dist', 'apps', app, 'main.js');
+  const main = join(root, preload === undefined ? `dist/apps/${app}/main.js` : `apps/${app}/src/main.ts`);
   if (!existsSync(main)) throw new Error(`${main} is missing: run \`npm run setup\`.`);
   const child = await startChild({
     name,
     command: process.execPath,
     // As in the Dockerfile; docs/performance.md says what the young generation's size is for.
-    args: ['--enable-source-maps', '--min-semi-space-size=16', main],
+    args: [
+      ...['--enable-source-maps', '--min-semi-space-size=16'],
+      ...(preload === undefined ? [] : ['--import', 'tsx', '--import', `./${preload}`]),
+      main,
+    ],
     env,
     cwd: root,
     ...(onLine ? { onLine } : {}),

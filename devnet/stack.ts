@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import { setUpAgents, type AgentSetup, type AgentWalletTerms } from './agent-setup.js';
 import { startChain, type Devnet } from './chain.js';
 import type { Exit } from './child-process.js';
 import { findFreePort } from './free-port.js';
@@ -16,7 +17,12 @@ export interface StackOptions {
   protocols?: boolean;
   gateways?: number;
   verifiers?: number;
+  /** Any: the stack sets up wallets for them, and its gateways take jobs. */
   agentWorkers?: number;
+  /** The agent wallets by name, at most four; default one, `devnet`, with no limits. */
+  agentWallets?: Readonly<Record<string, AgentWalletTerms>>;
+  /** Runs these services from their sources, with this module loaded first: see `startService`. */
+  preload?: Partial<Record<ServiceApp, string>>;
   /** Ports to take if they are free. Without one a service gets any free port. */
   wantedPorts?: Partial<Record<ServiceApp, number>>;
   /** Without it (false), what the services print goes to stderr, each line with the service's name. */
@@ -31,6 +37,8 @@ export interface Stack {
   gateways: ServiceProcess[];
   verifiers: ServiceProcess[];
   agentWorkers: ServiceProcess[];
+  /** Null without agent workers. */
+  agents: AgentSetup | null;
   redis: RedisServer;
   chain: Devnet;
   /** Resolves with the name, end and last lines of the first process that ends before stop() was called. */
@@ -67,13 +75,27 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     onReady('redis', redis.url);
     const chain = options.chain ?? keep(await startChain({ protocols: options.protocols ?? false }));
     onReady('chain', chain.rpcUrl);
-    const settings = createSettings(redis, chain, options.env);
+    const agents =
+      agentWorkers === 0
+        ? null
+        : keep(
+            await setUpAgents({
+              chain,
+              redis,
+              wallets: options.agentWallets ?? { devnet: {} },
+              agentSecret: options.env?.['AGENT_SECRET'],
+            }),
+          );
+    const settings = createSettings(redis, chain, { ...agents?.env, ...options.env });
     const start = async (app: ServiceApp, count: number) => {
       const services: ServiceProcess[] = [];
       for (let number = 1; number <= count; number++) {
         const name = count === 1 ? app : `${app}-${number}`;
         const wantedPort = number === 1 ? options.wantedPorts?.[app] : undefined;
-        services.push(keep(await startOnFreePort({ app, name, settings, wantedPort, quiet })));
+        const own = app === 'agent-worker' ? { ...settings, ...agents?.workerEnv } : settings;
+        services.push(
+          keep(await startOnFreePort({ app, name, settings: own, wantedPort, quiet, preload: options.preload?.[app] })),
+        );
         onReady(name, services.at(-1)?.url ?? '');
       }
       return services;
@@ -92,6 +114,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       gateways: gatewayProcesses,
       verifiers: verifierProcesses,
       agentWorkers: workerProcesses,
+      agents,
       redis,
       chain,
       firstFailure: Promise.race(
@@ -133,11 +156,13 @@ interface StartRequest {
   name: string;
   settings: NodeJS.ProcessEnv;
   wantedPort: number | undefined;
+  preload: string | undefined;
   quiet: boolean;
 }
 
 /** Tries again when somebody else took the port between the search and the service's start. */
-async function startOnFreePort({ app, name, settings, wantedPort, quiet }: StartRequest): Promise<ServiceProcess> {
+async function startOnFreePort(asked: StartRequest): Promise<ServiceProcess> {
+  const { app, name, settings, wantedPort, preload, quiet } = asked;
   const host = (app === 'verifier' ? settings['VERIFIER_HOST'] : settings['HOST']) ?? '127.0.0.1';
   const scheme = app === 'gateway' && settings['TLS_CERT'] ? 'https' : 'http';
   for (let attempt = 1; ; attempt++) {
@@ -149,6 +174,7 @@ async function startOnFreePort({ app, name, settings, wantedPort, quiet }: Start
         name,
         url: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`,
         env: { ...settings, [PORT_SETTINGS[app]]: String(port) },
+        ...(preload === undefined ? {} : { preload }),
         ...(quiet ? {} : { onLine: (line) => void process.stderr.write(`${name} | ${line}\n`) }),
       });
     } catch (error) {

@@ -1,9 +1,9 @@
 import { loadWhenReady } from './load-when-ready.mjs';
 
-const HELP = `npm run dev: Redis, a local chain with USDC, verifier and gateway, until Ctrl-C.
+const HELP = `npm run dev: Redis, a local chain with USDC, verifier, agent worker and gateway, until Ctrl-C.
 
 It installs and builds what is missing. When all is ready, .tollgate/dev.json says where everything is and holds
-funded accounts; it is removed at the end. Settings of the services are environment variables, for example
+funded accounts and an API key for agent jobs; it is removed at the end. Settings of the services are environment variables, for example
 
   PORT=4100 PAYMENT_POLICY=bound ROUTES_FILE=routes.yaml npm run dev
 

@@ -59,6 +59,7 @@ describe('npm run dev', () => {
       'payTo',
       'explorerUrl',
       'accounts',
+      'agent',
       'contracts',
     ]);
     expect(state.contracts).toEqual(DEVNET_CONTRACTS);
@@ -67,12 +68,12 @@ describe('npm run dev', () => {
     expect(await askWeather(state)).toBe(402);
 
     const processes = readDescendants(dev.pid);
-    // The dev process, redis, anvil, verifier, gateway at least.
-    expect(processes.length).toBeGreaterThanOrEqual(5);
+    // The dev process, redis, anvil, verifier, agent worker, gateway at least.
+    expect(processes.length).toBeGreaterThanOrEqual(6);
     dev.signal('SIGINT');
     await dev.exited;
     expect(await waitUntilGone(processes)).toEqual([]);
-    expect(readdirSync(folder)).toEqual(['challenge-secret']);
+    expect(readdirSync(folder)).toEqual(['agent-secret', 'challenge-secret']);
   }, 180_000);
 
   it('runs twice in one folder, each with addresses and a state of its own', async () => {
