@@ -80,12 +80,15 @@ export interface StepRecord extends PlannedStep {
 }
 
 /** How a job will end once what it has in flight is settled. */
-export interface Ending {
-  state: Extract<FinalState, 'CANCELLED' | 'PLAN_FAILED' | 'REVERTED' | 'REJECTED'>;
-  failure: JobFailure;
-  /** The steps that take back what the job left behind (allowances) are in the plan now. */
-  undoing: boolean;
-}
+export type Ending =
+  | {
+      state: Extract<FinalState, 'CANCELLED' | 'PLAN_FAILED' | 'REVERTED' | 'REJECTED'>;
+      failure: JobFailure;
+      /** The steps that take back what the job left behind (allowances) are in the plan now. */
+      undoing: boolean;
+    }
+  /** It did what it should, whatever becomes of the steps that take back what is left. */
+  | { state: 'FINAL'; failure: null; undoing: true };
 
 export interface JobApproval {
   /** Names the least that arrives and the most that leaves; an approval holds for these and no others. */

@@ -101,6 +101,35 @@ describe('the journal of jobs', () => {
     expect(await journal.readLane(lane)).toMatchObject({ nextNonce: 9, openJobs: 0, unminedSteps: 0 });
   });
 
+  it('takes back what a job that succeeded has left, and ends it as FINAL whatever comes of that', async () => {
+    for (const fails of [false, true]) {
+      const write = await submitSample(journal, lane, token);
+      await planSample(journal, write, ['swap']);
+      const blockHash = await mineSample(journal, write);
+      const undo = [sampleStep('revoke')];
+      expect(await journal.finishStep({ ...write, blockHash, undo })).toMatchObject({ state: 'PLANNED' });
+      expect(await journal.finishStep({ ...write, blockHash, undo })).toMatchObject({ outcome: 'unchanged' });
+      expect(await journal.readJob(write.jobId)).toMatchObject({
+        ending: { state: 'FINAL', failure: null, undoing: true },
+        stepIndex: 1,
+      });
+      expect(await journal.cancel(write.jobId)).toMatchObject({ reason: 'too_late' });
+
+      const second = { ...write, stepIndex: 1 };
+      const last = { ...second, blockHash: await mineSample(journal, second) };
+      const end = fails
+        ? await journal.failStep({ ...last, failure: FAILURE, givesBackSpending: false })
+        : await journal.finishStep(last);
+      expect(end).toMatchObject({ state: 'FINAL' });
+      const job = await journal.readJob(write.jobId);
+      expect(job).toMatchObject({ state: 'FINAL', failure: null, ending: null });
+      // The event names the transaction that did the job.
+      const completed = (await eventsOf(write.jobId)).at(-1);
+      expect(completed).toMatchObject({ type: 'jobCompleted', txHash: job!.steps[0]!.mined!.hash });
+      expect(completed?.error).toBeUndefined();
+    }
+  });
+
   it('ends a failed step by taking back what the steps before left behind', async () => {
     const write = await submitSample(journal, lane, token);
     await planSample(journal, write, ['swap']);

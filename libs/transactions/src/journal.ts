@@ -201,7 +201,8 @@ export class Journal {
 
   /** MINED, deep enough, successful -> the next step, or the end. A mined `cancel` ends the job as its ending says. */
   async finishStep(request: on.FinishStepRequest): Promise<on.Transition> {
-    return readTransition(await this.#onStep('finishStep', request, [request.blockHash.toLowerCase()]));
+    const args = [request.blockHash.toLowerCase(), ...(request.undo ?? []).map(encodeStep)];
+    return readTransition(await this.#onStep('finishStep', request, args));
   }
 
   /** MINED, deep enough, failed -> REVERTED, or the first step of `undo`. */

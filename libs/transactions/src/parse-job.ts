@@ -129,6 +129,7 @@ function parseMined(line: string | undefined): MinedAttempt | null {
 function readEnding(fields: Fields): Ending | null {
   const state = fields['endingState'];
   if (state === undefined) return null;
+  if (state === 'FINAL') return { state, failure: null, undoing: true };
   if (state !== 'CANCELLED' && state !== 'PLAN_FAILED' && state !== 'REVERTED' && state !== 'REJECTED') {
     throw new TypeError('unknown ending');
   }

@@ -94,6 +94,7 @@ export async function askUndo({ planner, retries }: LaneWork, job: JobRecord): P
 async function takeApprovals(work: LaneWork, job: JobRecord, plan: JobPlan): Promise<Hindrance | null> {
   if (!plan.approvals?.length) return null;
   const lock = assertLease(await work.journal.lockApprovals({ ...writeFor(work, job), scopes: plan.approvals }));
+  if (lock.outcome === 'done' && plan.reliesOnAllowance) return { outcome: 'again' };
   if (lock.outcome !== 'refused') return null;
   if (lock.reason !== 'locked') return { outcome: 'again' };
   // With a nonce taken it must not wait: everything that the wallet sends later would wait for it.

@@ -16,6 +16,8 @@ export interface JobPlan {
   spendings?: readonly Spending[];
   /** Allowances that no other job may use or take back before this one ends. */
   approvals?: readonly ApprovalScope[];
+  /** One of them was there already: another job may have used it before the lock was taken, so the plan is made again. */
+  reliesOnAllowance?: boolean;
 }
 
 /** Knows what the operations are. It signs and sends nothing. */
@@ -26,7 +28,7 @@ export interface JobPlanner {
    * @throws PlanFailure when the job cannot be done; WalletEmptyError; anything else means "ask again later", each time after longer
    */
   plan(job: JobRecord, context: { stepIndex: number; token: number }): Promise<JobPlan>;
-  /** The steps that take back what a job that will not succeed has left behind; they are carried out before it ends. */
+  /** The steps that take back what a job has left behind, failed or done; they are carried out before it ends. */
   undo?(job: JobRecord): Promise<readonly PlannedStep[]>;
 }
 

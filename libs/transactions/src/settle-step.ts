@@ -67,8 +67,12 @@ async function endStep(
   const write = { ...writeFor(work, job), blockHash: receipt.blockHash };
   const verdict = await judge(work, { job, step, receipt });
   switch (verdict.outcome) {
-    case 'done':
-      return assertLease(await work.journal.finishStep(write));
+    case 'done': {
+      const isLast = job.stepIndex > 0 && job.stepIndex + 1 === job.steps.length;
+      const undo = isLast && !job.ending ? await askUndo(work, job) : [];
+      if (undo === null) return 'later';
+      return assertLease(await work.journal.finishStep({ ...write, undo }));
+    }
     case 'later':
       return 'later';
     case 'needs_operator':

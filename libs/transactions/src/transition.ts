@@ -131,9 +131,11 @@ export interface UnmineRequest extends StepWrite {
 export interface FinishStepRequest extends StepWrite {
   /** The block whose depth suffices. */
   blockHash: Hex;
+  /** Of the last step: steps that take back what is left; they are carried out before the job ends, as FINAL in any case. */
+  undo?: readonly PlannedStep[];
 }
 
-export type FailStepRequest = FinishStepRequest & EndRequest;
+export type FailStepRequest = Omit<FinishStepRequest, 'undo'> & EndRequest;
 
 /** `cancelling`: a transaction is in flight; a transfer to the wallet itself takes its nonce, and whichever mines decides. */
 export type CancelResult =

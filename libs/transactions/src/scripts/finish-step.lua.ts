@@ -1,7 +1,8 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, hash of the block that is deep enough. Answers a transition.
+ * KEYS lane, job; ARGV token, step, hash of the block that is deep enough, then, for the last step, those that take back
+ * what is left of what the job did. Answers a transition.
  *
  * Atomic: seeing in which block which attempt was mined, going on or ending the job, and the events. If a reorganisation
  * came between, a job would end whose transaction is gone; if a crash did, its end would never be reported.
@@ -14,7 +15,11 @@ local mined = mined_at(step)
 if mined.block ~= ARGV[3] then return refused('lost_race', state) end
 redis.call('ZREM', key('flight'), flight_name(step))
 emit('transactionConfirmed', 'MINED', mined.hash)
-if find_attempt(step, mined.hash).kind ~= 'cancel' then return done(advance(step)) end
+if find_attempt(step, mined.hash).kind ~= 'cancel' then
+  if #ARGV < 4 or ending or tonumber(step) + 1 < steps then return done(advance(step)) end
+  redis.call('HSET', JOB, 'doneBy', mined.hash)
+  return done(begin_undo(tonumber(step) + 1, 4, 'FINAL', '', '0'))
+end
 
 if undoing or step == '0' then return done(end_as_meant()) end
 -- Earlier steps may have left allowances behind: the worker takes them back before the job ends.

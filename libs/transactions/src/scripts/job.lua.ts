@@ -101,12 +101,12 @@ end
 
 local function end_job(state, failure, gives_back)
   if gives_back then give_back() end
-  local job = redis.call('HMGET', JOB, 'locks', 'step')
+  local job = redis.call('HMGET', JOB, 'locks', 'step', 'doneBy')
   for scope in string.gmatch(job[1] or '', '%S+') do
     if redis.call('HGET', key('approvals'), scope) == ID then redis.call('HDEL', key('approvals'), scope) end
   end
   drop_signed_bytes()
-  redis.call('HDEL', JOB, 'locks', 'endingState', 'endingFailure', 'endingGivesBack', 'undoing', 'parkedState', 'spending')
+  redis.call('HDEL', JOB, 'locks', 'endingState', 'endingFailure', 'endingGivesBack', 'undoing', 'parkedState', 'spending', 'doneBy')
   redis.call('HSET', JOB, 'state', state, 'at', text(now), 'endedAt', text(now))
   if failure then redis.call('HSET', JOB, 'failure', failure) end
   redis.call('ZREM', key('open'), ID)
@@ -114,13 +114,14 @@ local function end_job(state, failure, gives_back)
   redis.call('ZREM', key('unmined'), flight_name(job[2]))
   redis.call('ZADD', key('ended'), text(now), ID)
   local mined = mined_at(job[2])
-  emit(state == 'FINAL' and 'jobCompleted' or 'transactionFailed', state, mined and mined.hash, failure)
+  local hash = job[3] or mined and mined.hash
+  emit(state == 'FINAL' and 'jobCompleted' or 'transactionFailed', state, hash, failure)
   forget_ended()
 end
 
 local function end_as_meant()
   local ending = redis.call('HMGET', JOB, 'endingState', 'endingFailure', 'endingGivesBack')
-  end_job(ending[1], ending[2], ending[3] == '1')
+  end_job(ending[1], ending[1] ~= 'FINAL' and ending[2] or nil, ending[3] == '1')
   return ending[1]
 end
 
