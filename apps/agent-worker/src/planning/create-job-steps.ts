@@ -1,4 +1,4 @@
-import { storeFailures, type SettledStep, type Step } from '@tollgate/agent-kit/planner';
+import { storeFailures, type PlannedOperation, type SettledStep, type Step } from '@tollgate/agent-kit/planner';
 import type { ApprovalScope, JobRecord, PlannedStep } from '@tollgate/transactions';
 import { decodeFunctionData, erc20Abi, isAddressEqual, type Address } from 'viem';
 
@@ -29,12 +29,18 @@ export function createJobStep(step: SettledStep, owner: Address): PlannedStep {
 export function listScopes(steps: readonly Pick<Step, 'to' | 'data'>[]): ApprovalScope[] {
   const scopes: ApprovalScope[] = [];
   for (const { token, spender } of steps.flatMap((step) => readAllowanceCall(step) ?? [])) {
-    const isKnown = scopes.some(
-      (scope) => isAddressEqual(scope.token, token) && isAddressEqual(scope.spender, spender),
-    );
-    if (!isKnown) scopes.push({ token, spender });
+    if (!scopes.some((scope) => isSameScope(scope, { token, spender }))) scopes.push({ token, spender });
   }
   return scopes;
+}
+
+/** Whether a plan leaves an approval out because somebody else, not the job itself, has given it before. */
+export function reliesOnAllowance(
+  { plan, steps }: Pick<PlannedOperation, 'plan' | 'steps'>,
+  job: Pick<JobRecord, 'steps' | 'stepIndex'>,
+): boolean {
+  const made = [...listScopes(steps), ...listGranted(job)];
+  return listScopes(plan.steps).some((scope) => !made.some((known) => isSameScope(known, scope)));
 }
 
 /** The allowances that a job's own mined steps gave, with what they gave last. */
@@ -47,6 +53,10 @@ export function listGranted({ steps, stepIndex }: Pick<JobRecord, 'steps' | 'ste
     granted.set(`${token}:${spender}`.toLowerCase(), { token, spender, amount });
   }
   return [...granted.values()];
+}
+
+function isSameScope(one: ApprovalScope, other: ApprovalScope): boolean {
+  return isAddressEqual(one.token, other.token) && isAddressEqual(one.spender, other.spender);
 }
 
 function readAllowanceCall({ to, data }: Pick<Step, 'to' | 'data'>): AllowanceCall | null {

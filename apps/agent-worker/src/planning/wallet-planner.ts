@@ -5,7 +5,7 @@ import type { JobPlan, JobRecord, JsonValue, JudgeStep, PlannedStep } from '@tol
 import type { PaymentPlanner } from '../payments/payment-planner.js';
 import { assertNotRepeated } from './assert-not-repeated.js';
 import { countSpending } from './count-spending.js';
-import { createJobStep, listGranted, listScopes } from './create-job-steps.js';
+import { createJobStep, listGranted, listScopes, reliesOnAllowance } from './create-job-steps.js';
 import { nameOfKit } from './create-operation-planner.js';
 import { describePlan } from './describe-plan.js';
 import { toPlanFailure } from './explain-trouble.js';
@@ -93,6 +93,7 @@ export class WalletPlanner implements JobPlanning {
       needsApproval: view.needsApproval,
       spendings: countSpending(planned.spending, limits.perDay),
       approvals: listScopes(planned.plan.steps),
+      reliesOnAllowance: reliesOnAllowance(planned, job),
     };
   }
 
