@@ -1,12 +1,12 @@
+import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
 import type { AgentAnswerView, Hex } from '@tollgate/protocol';
 import type { JobRecord } from '@tollgate/transactions';
 
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../../libs/client/test/paid-server.js';
 import { LaneFixture } from '../../../libs/transactions/test/lane-fixture.js';
-import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
 import type { PaymentPlanner, PaymentPlannerOptions } from '../src/payments/payment-planner.js';
-import { payOnly, readPaymentContext } from './paying-lane.js';
+import { createPayingWallet } from './paying-lane.js';
 
 export interface PaymentInput {
   url: string;
@@ -45,19 +45,19 @@ export class PaymentFixture {
   }
 
   createPlanner(changes: Partial<PaymentPlannerOptions> = {}): PaymentPlanner {
-    const { chain, lane, journal } = this.lane;
-    const planner = createPaymentPlanner({
-      journal,
-      readContext: () => Promise.resolve(readPaymentContext({ ...chain, account: lane.address })),
-      allowPrivateTargets: true,
-      ...changes,
-    });
-    this.#planners.push(planner);
-    return planner;
+    return this.#createWallet(changes, {}).payments;
   }
 
-  startWorker(changes: Partial<PaymentPlannerOptions> = {}): void {
-    this.lane.startRunner({}, payOnly(this.createPlanner(changes)));
+  startWorker(changes: Partial<PaymentPlannerOptions> = {}, policy: SpendingPolicy = {}): void {
+    const { wallet } = this.#createWallet(changes, policy);
+    this.lane.startRunner({}, { planner: wallet, judgeStep: wallet.judgeStep });
+  }
+
+  #createWallet(changes: Partial<PaymentPlannerOptions>, policy: SpendingPolicy) {
+    const { chain, lane, journal } = this.lane;
+    const created = createPayingWallet({ rpcUrl: chain.rpcUrl, address: lane.address, journal, policy }, changes);
+    this.#planners.push(created.payments);
+    return created;
   }
 
   async submit(input: PaymentInput): Promise<string> {

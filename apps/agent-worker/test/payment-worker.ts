@@ -2,15 +2,13 @@ import type { Hex } from '@tollgate/protocol';
 import { Chain, createKeySigner, Journal, LaneRunner, type LaneSettings } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
-import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
-import { payOnly, readPaymentContext } from './paying-lane.js';
+import { createPayingWallet } from './paying-lane.js';
 
 /** A worker for payment jobs in a process of its own, which kills itself at the named crash point. */
 export interface PaymentWorkerTask {
   redisUrl: string;
   rpcUrl: string;
   chainId: number;
-  asset: Hex;
   privateKey: Hex;
   owner: string;
   settings: Partial<LaneSettings>;
@@ -29,16 +27,13 @@ redis.on('error', () => undefined);
 const journal = new Journal({ redis, timeoutMs: 1000 });
 const chain = new Chain({ chainId: task.chainId, rpcUrls: [task.rpcUrl], timeoutMs: 1000 });
 const signer = createKeySigner(task.privateKey);
-const payments = createPaymentPlanner({
-  journal,
-  readContext: () => Promise.resolve(readPaymentContext({ ...task, account: signer.address })),
-  allowPrivateTargets: true,
-});
+const { wallet, payments } = createPayingWallet({ rpcUrl: task.rpcUrl, address: signer.address, journal });
 const runner = new LaneRunner({
   journal,
   chain,
   signer,
-  ...payOnly(payments),
+  planner: wallet,
+  judgeStep: wallet.judgeStep,
   owner: task.owner,
   settings: task.settings,
   onTrouble: (error) => console.log('trouble:', error instanceof Error ? error.message : error),

@@ -41,10 +41,10 @@ describe('a worker that is killed in a payment', () => {
   });
 
   const startWorker = async (crashAt: CrashPoint | null): Promise<Child> => {
-    const { rpcUrl, chainId, asset } = fixture.chain;
+    const { rpcUrl, chainId } = fixture.chain;
     const owner = `worker-${workers.length}`;
     const task: PaymentWorkerTask = {
-      ...{ rpcUrl, chainId, asset, owner, crashAt },
+      ...{ rpcUrl, chainId, owner, crashAt },
       redisUrl: fixture.server.url,
       privateKey: fixture.privateKey,
       settings: QUICK,

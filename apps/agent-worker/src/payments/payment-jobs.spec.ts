@@ -1,7 +1,9 @@
+import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
 import { appendHashLock } from '@tollgate/protocol';
 import type { JobRecord } from '@tollgate/transactions';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
+import { RECEIVER } from '../../../../libs/transactions/test/lane-fixture.js';
 import { PaymentFixture, readAnswer } from '../../test/payment-fixture.js';
 import { listChallenges, writeChallenge } from './kept-challenge.js';
 
@@ -134,6 +136,31 @@ describe('a payment job', () => {
     const job = await endOf(await fixture.submit({ url: fixture.server.url, ...(maxAmount && { maxAmount }) }));
     expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'POLICY_VIOLATION' }, details: {} });
     expect(await fixture.transfers()).toEqual([]);
+  });
+
+  it.each<[string, SpendingPolicy, string]>([
+    ['the operation', { operations: ['transfer'] }, 'POLICY_VIOLATION'],
+    ['the receiver', { recipients: [RECEIVER] }, 'POLICY_VIOLATION'],
+    ['the token', { contracts: [RECEIVER] }, 'POLICY_VIOLATION'],
+    ['the amount', { maxPerOperation: { USDC: '0.0009' } }, 'POLICY_VIOLATION'],
+    ['so much on one day', { maxPerDay: { USDC: '0.0009' } }, 'DAILY_LIMIT'],
+  ])('pays nothing where the policy of the wallet forbids %s', async (_, policy, code) => {
+    fixture.startWorker({}, policy);
+    expect(await endOf(await fixture.submit({ url: fixture.server.url }))).toMatchObject({
+      state: 'PLAN_FAILED',
+      failure: { code },
+    });
+    expect(await fixture.transfers()).toEqual([]);
+  });
+
+  it('pays within the policy of the wallet', async () => {
+    const { asset, payTo } = fixture.lane.chain;
+    const limits = { maxPerOperation: { USDC: '0.001' }, maxPerDay: { USDC: '0.001' } };
+    fixture.startWorker({}, { operations: ['payment'], recipients: [payTo], contracts: [asset], ...limits });
+    await fixture.lane.waitForState(await fixture.submit({ url: fixture.server.url }), 'FINAL');
+    const second = await endOf(await fixture.submit({ url: fixture.server.url }));
+    expect(second.failure?.code).toBe('DAILY_LIMIT');
+    expect(await fixture.transfers()).toHaveLength(1);
   });
 
   it('asks no price while the wallet stands still', async () => {
