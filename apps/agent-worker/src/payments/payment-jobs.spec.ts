@@ -195,6 +195,11 @@ describe('a payment job', () => {
     expect(await fixture.lane.listJobs()).toEqual([]);
   });
 
+  it('refuses a limit finer than the token', async () => {
+    const input = { url: fixture.server.url, maxAmount: '0.0010000001' };
+    await expect(fixture.createPlanner().dryRun(input)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
   it.each([
     ['no url', {}],
     ['an empty url', { url: '' }],

@@ -136,14 +136,30 @@ describe('a payment that is mined', () => {
   it('needs a person where no answer comes in time', async () => {
     fixture.server.interfere.push(...Array.from({ length: 50 }, () => () => true));
     fixture.startWorker({ attemptTimeoutMs: 100, redeemWithinMs: 500 });
-    expectUnanswered(await pay('NEEDS_OPERATOR'), /the server gave no answer/);
+    expectUnanswered(
+      await pay('NEEDS_OPERATOR'),
+      /the server gave no answer in time: The server took too long to answer\./,
+    );
+    expect(await fixture.transfers()).toHaveLength(1);
+  });
+
+  it('needs a person where the server is gone', async () => {
+    fixture.server.interfere.push((response) => {
+      void fixture.server.close();
+      return Boolean(response.destroy());
+    });
+    fixture.startWorker({ redeemWithinMs: 500 });
+    expectUnanswered(await pay('NEEDS_OPERATOR'), /the server gave no answer in time: .*ECONNREFUSED/);
     expect(await fixture.transfers()).toHaveLength(1);
   });
 
   it('needs a person where the answer drips for ever', async () => {
     fixture.server.interfere.push(...Array.from({ length: 50 }, () => endless('.', 20)));
     fixture.startWorker({ attemptTimeoutMs: 200, redeemWithinMs: 600 });
-    expectUnanswered(await pay('NEEDS_OPERATOR'), /the server gave no answer/);
+    expectUnanswered(
+      await pay('NEEDS_OPERATOR'),
+      /the server gave no answer in time: The server took too long to answer\./,
+    );
     expect(await fixture.transfers()).toHaveLength(1);
   });
 

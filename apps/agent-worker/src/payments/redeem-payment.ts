@@ -85,8 +85,14 @@ function describe(error: unknown): string {
   if (error instanceof PaymentError && error.code === 'redirect_refused') {
     return 'the server redirects the paid request, which is not followed.';
   }
-  const { cause } = error as Error;
-  return `the server gave no answer${cause instanceof Error ? `: ${cleanUntrusted(cause.message)}` : ''}.`;
+  const reason = findReason(error);
+  return `the server gave no answer in time${reason === null ? '' : `: ${cleanUntrusted(reason).replace(/\.$/, '')}`}.`;
+}
+
+/** What lies under the errors of the client and of fetch, which only say that there is something. */
+function findReason(error: unknown): string | null {
+  const cause = (error as { cause?: { message?: unknown } } | null)?.cause;
+  return typeof cause?.message === 'string' ? (findReason(cause) ?? cause.message) : null;
 }
 
 /** The proof goes where it was bought, and no further. */
