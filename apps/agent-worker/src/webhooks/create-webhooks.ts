@@ -1,0 +1,57 @@
+import { DeadLetters, openWebhooksQueue, WebhookTargets } from '@tollgate/agent-jobs';
+import { ApiKeyStore, type AgentEnvironment } from '@tollgate/common';
+import type { Redis } from 'ioredis';
+import type { Registry } from 'prom-client';
+
+import type { EventConsumer } from '../events/event-consumer.js';
+import { createDeliveryCounter, observeWebhooks } from './observe-webhooks.js';
+import { WebhookDeliverer } from './webhook-deliverer.js';
+import { WebhookFanOut } from './webhook-fan-out.js';
+import type { WebhookEnvironment } from './webhook.environment.js';
+
+export interface WebhooksOptions {
+  journalRedis: Redis;
+  /** Of the queues' Redis; fails commands while it is away, so that events are handed on again. */
+  queueRedis: Redis;
+  /** Of the queues' Redis, for blocking use. */
+  consumerRedis: Redis;
+  agent: Pick<AgentEnvironment, 'agentSecret' | 'allowPrivateTargets'>;
+  settings: Readonly<WebhookEnvironment>;
+  registry: Registry;
+  /** Instead of the system's; for tests. */
+  nameServers?: readonly string[];
+}
+
+export interface Webhooks {
+  /** For the lanes' event pumps. */
+  consumer: EventConsumer;
+  /** Begins to post what waits, of all lanes. */
+  start(): void;
+  /** Call it once the lanes are given back. */
+  close(withinMs: number): Promise<void>;
+}
+
+/** From an outbox to the targets: events go into a queue that all workers take from, and are posted until they arrive. */
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { journalRedis, queueRedis, consumerRedis, agent, settings, registry, nameServers } = options;
+  const targets = new WebhookTargets(journalRedis);
+  const queue = openWebhooksQueue(queueRedis);
+  const deliverer = new WebhookDeliverer({
+    connection: consumerRedis,
+    targets,
+    apiKeys: new ApiKeyStore(journalRedis),
+    agentSecret: agent.agentSecret,
+    rules: { allowPrivateTargets: agent.allowPrivateTargets, ...(nameServers && { nameServers }) },
+    settings,
+    onOutcome: createDeliveryCounter(registry),
+  });
+  observeWebhooks(registry, queue, new DeadLetters(queue));
+  return {
+    consumer: new WebhookFanOut({ targets, queue, attempts: settings.webhookAttempts }),
+    start: () => deliverer.start(),
+    close: async (withinMs) => {
+      await deliverer.close(withinMs);
+      await queue.close().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { createHmac } from 'node:crypto';
+
+import { TargetRefusedError, type SafeFetch } from '@tollgate/common';
+import type { AgentJobEvent } from '@tollgate/protocol';
+
+export interface PostEventOptions {
+  fetch: SafeFetch['fetch'];
+  url: string;
+  secret: string;
+  event: AgentJobEvent;
+  /** Breaks off a post that runs. */
+  signal: AbortSignal;
+}
+
+/** What became of a post; `reason` names neither the address nor anything the target said. */
+export type PostOutcome =
+  | { outcome: 'delivered' | 'gone' }
+  | { outcome: 'failed'; reason: string; /** What the target asks for. */ retryAfterMs: number | null }
+  | { outcome: 'broken_off' };
+
+/** Posts one event to a target; it has arrived when the target answers 2xx. */
+export async function postEvent({ fetch, url, secret, event, signal }: PostEventOptions): Promise<PostOutcome> {
+  const body = JSON.stringify(event);
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'tollgate-webhooks',
+        'Tollgate-Event-Id': event.id,
+        'Tollgate-Timestamp': timestamp,
+        'Tollgate-Signature': signWebhook({ secret, timestamp, body }),
+      },
+      body,
+      signal,
+    });
+    // Nothing in it is of interest, and it may be endless.
+    void response.body?.cancel().catch(() => undefined);
+    return judgeAnswer(response);
+  } catch (error) {
+    if (signal.aborted) return { outcome: 'broken_off' };
+    return { outcome: 'failed', reason: describeFailure(error), retryAfterMs: null };
+  }
+}
+
+/** HMAC-SHA-256 over `timestamp.body`; `timestamp` in seconds. */
+export function signWebhook({ secret, timestamp, body }: { secret: string; timestamp: string; body: string }): string {
+  return `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
+}
+
+function judgeAnswer({ status, headers }: Response): PostOutcome {
+  if (status >= 200 && status < 300) return { outcome: 'delivered' };
+  if (status === 410) return { outcome: 'gone' };
+  const reason = `The target answered ${status}.`;
+  return { outcome: 'failed', reason, retryAfterMs: parseRetryAfter(headers.get('retry-after')) };
+}
+
+/** Seconds or an HTTP date; null where it is neither. */
+function parseRetryAfter(text: string | null): number | null {
+  if (text === null) return null;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const untilMs = Date.parse(text);
+  return Number.isNaN(untilMs) ? null : Math.max(0, untilMs - Date.now());
+}
+
+function describeFailure(error: unknown): string {
+  if (error instanceof TargetRefusedError) return `The target may not be asked: ${error.message}`;
+  if (error instanceof Error && error.name === 'TimeoutError') return 'The target did not answer in time.';
+  const { cause } = error as { cause?: { code?: unknown } };
+  const code = typeof cause?.code === 'string' ? cause.code : 'no answer';
+  return `The target could not be reached (${code}).`;
+}

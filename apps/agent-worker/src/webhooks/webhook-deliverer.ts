@@ -1,0 +1,165 @@
+import { Logger } from '@nestjs/common';
+import {
+  AGENT_QUEUE_PREFIX,
+  deriveWebhookSecret,
+  WEBHOOKS_QUEUE,
+  type WebhookDelivery,
+  type WebhookTarget,
+  type WebhookTargets,
+} from '@tollgate/agent-jobs';
+import { createSafeFetch, type ApiKeyStore, type SafeFetch, type TargetRules } from '@tollgate/common';
+import { DelayedError, Worker, type Job } from 'bullmq';
+import type { Redis } from 'ioredis';
+
+import { closeConsumer } from '../consumers/close-consumer.js';
+import { postEvent } from './post-event.js';
+import { retryDelay } from './retry-delay.js';
+import { TargetTurns } from './target-turns.js';
+import type { WebhookEnvironment } from './webhook.environment.js';
+
+/** `dropped`: the target is gone, disabled, or of a revoked key. */
+export type DeliveryOutcome = 'delivered' | 'dropped' | 'gone' | 'failed' | 'dead';
+
+export interface WebhookDelivererOptions {
+  /** Of the queues' Redis; the deliverer's own connections are made after it. */
+  connection: Redis;
+  targets: WebhookTargets;
+  apiKeys: ApiKeyStore;
+  /** The setting that webhook secrets are derived from. */
+  agentSecret: string;
+  rules: TargetRules;
+  settings: Readonly<WebhookEnvironment>;
+  /** For metrics; the duration only of what was posted. */
+  onOutcome: (outcome: DeliveryOutcome, durationMs: number | null) => void;
+}
+
+const LOCK_MS = 30_000;
+/** BullMQ waits for the next delayed job in one blocking call of up to 10 seconds. */
+const SILENCE_MS = 30_000;
+const MAX_RESPONSE_BYTES = 65_536;
+/** Of the time to stop, for what is being posted; the rest is for putting back what is broken off. */
+const POSTING_SHARE = 0.6;
+const UNJUDGED_DELAY_MS = 5_000;
+
+/** A delivery that failed and comes again; the message stands in the list of dead letters. */
+class DeliveryFailedError extends Error {
+  override readonly name = 'DeliveryFailedError';
+
+  constructor(
+    reason: string,
+    readonly retryAfterMs: number | null,
+  ) {
+    super(reason);
+  }
+}
+
+/** Posts events to their targets, in every worker; what no target takes stays in the queue as a dead letter. */
+export class WebhookDeliverer {
+  readonly #logger = new Logger('Webhooks');
+  readonly #safe: SafeFetch;
+  readonly #turns: TargetTurns;
+  readonly #stopping = new AbortController();
+  #connection: Redis | null = null;
+  #worker: Worker<WebhookDelivery, DeliveryOutcome> | null = null;
+
+  constructor(private readonly options: WebhookDelivererOptions) {
+    const { rules, settings } = options;
+    const limits = { timeoutMs: settings.webhookTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
+    this.#safe = createSafeFetch({ ...rules, ...limits });
+    this.#turns = new TargetTurns(settings.webhookConcurrencyPerTarget);
+  }
+
+  start(): void {
+    const { connection, settings } = this.options;
+    this.#connection = connection.duplicate({ socketTimeout: SILENCE_MS, maxRetriesPerRequest: null });
+    // The queues' connections report the state of their Redis.
+    this.#connection.on('error', () => undefined);
+    const delays = { firstRetryMs: settings.webhookFirstRetryMs, longestRetryMs: settings.webhookLongestRetryMs };
+    this.#worker = new Worker<WebhookDelivery, DeliveryOutcome>(
+      WEBHOOKS_QUEUE,
+      (job, token) => this.#take(job, token),
+      {
+        connection: this.#connection,
+        prefix: AGENT_QUEUE_PREFIX,
+        concurrency: settings.webhookConcurrency,
+        // A delivery whose worker was killed is made again, however often that happens: its event's id is the same.
+        lockDuration: LOCK_MS,
+        stalledInterval: LOCK_MS,
+        maxStalledCount: 1_000_000,
+        runRetryDelay: 1_000,
+        settings: {
+          backoffStrategy: (attemptsMade, _type, error) =>
+            retryDelay(attemptsMade, error instanceof DeliveryFailedError ? error.retryAfterMs : null, delays),
+        },
+      },
+    );
+    this.#worker.on('error', (error) => this.#logger.debug(`the queue of webhooks: ${error.message}`));
+  }
+
+  /** Takes nothing more; what is being posted has its time, and what it breaks off is posted again elsewhere. */
+  async close(withinMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#stopping.abort(), withinMs * POSTING_SHARE);
+    if (this.#worker) await closeConsumer(this.#worker, withinMs);
+    clearTimeout(timer);
+    this.#connection?.disconnect();
+    await this.#safe.close();
+  }
+
+  async #take(job: Job<WebhookDelivery>, token: string | undefined): Promise<DeliveryOutcome> {
+    const target = await this.#findTarget(job.data).catch((error: unknown) => {
+      this.#logger.warn(`a webhook waits for the journal's Redis: ${error instanceof Error ? error.message : ''}`);
+      return undefined;
+    });
+    if (target === undefined) return postpone(job, token, UNJUDGED_DELAY_MS);
+    if (target === null) {
+      this.options.onOutcome('dropped', null);
+      return 'dropped';
+    }
+    const turn = this.#turns.take(target.id);
+    if ('delayMs' in turn) return postpone(job, token, turn.delayMs);
+    try {
+      return await this.#post(job, token, target);
+    } finally {
+      turn.end();
+    }
+  }
+
+  async #post(job: Job<WebhookDelivery>, token: string | undefined, target: WebhookTarget): Promise<DeliveryOutcome> {
+    const { agentSecret, targets, onOutcome } = this.options;
+    const startedAtMs = performance.now();
+    const posted = await postEvent({
+      fetch: this.#safe.fetch,
+      url: target.url,
+      secret: deriveWebhookSecret(agentSecret, target.id),
+      event: job.data.event,
+      signal: this.#stopping.signal,
+    });
+    if (posted.outcome === 'broken_off') return postpone(job, token, 0);
+    const durationMs = performance.now() - startedAtMs;
+    if (posted.outcome !== 'failed') {
+      if (posted.outcome === 'gone') await targets.disable(target, 'gone');
+      onOutcome(posted.outcome, durationMs);
+      return posted.outcome;
+    }
+    const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+    onOutcome(isLast ? 'dead' : 'failed', durationMs);
+    if (isLast) this.#logger.warn({ msg: 'a webhook is given up', delivery: job.id, reason: posted.reason });
+    throw new DeliveryFailedError(posted.reason, posted.retryAfterMs);
+  }
+
+  /** Null: nothing may be posted there (any more). */
+  async #findTarget({ keyId, targetId }: WebhookDelivery): Promise<WebhookTarget | null> {
+    const { targets, apiKeys } = this.options;
+    const [target, key] = await Promise.all([targets.find({ keyId, id: targetId }), apiKeys.read(keyId)]);
+    if (!target || target.disabled !== null) return null;
+    if (key && key.revokedAtMs === null) return target;
+    await targets.disable(target, 'key_revoked');
+    return null;
+  }
+}
+
+/** The attempt does not count. */
+async function postpone(job: Job, token: string | undefined, delayMs: number): Promise<never> {
+  await job.moveToDelayed(Date.now() + delayMs, token);
+  throw new DelayedError();
+}
