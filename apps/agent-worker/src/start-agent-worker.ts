@@ -68,6 +68,19 @@ export async function startAgentWorker(
     await close();
     throw error;
   }
-  for (const { name, address } of wallets) logger.log(`agent worker: works for wallet ${name}, ${address}`);
+  await announceWallets(app.get(Journal), wallets, logger);
   return { app, close, shutdownTimeoutMs };
+}
+
+async function announceWallets(journal: Journal, wallets: readonly WorkerWallet[], logger: Logger): Promise<void> {
+  for (const { name, lane } of wallets) {
+    const status = await journal.readLane(lane).catch(() => null);
+    if (status?.nextNonce === null) {
+      logger.warn(
+        `agent worker: wallet ${name}, ${lane.address}, is not adopted: run npm run wallets -- adopt ${name}`,
+      );
+    } else {
+      logger.log(`agent worker: works for wallet ${name}, ${lane.address}`);
+    }
+  }
 }

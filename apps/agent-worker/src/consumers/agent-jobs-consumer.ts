@@ -3,7 +3,7 @@ import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX } from '@tollgate/agent-jobs';
 import { DelayedError, UnrecoverableError, Worker, type Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { closeConsumer } from './close-consumer.js';
+import { closeWithin } from './close-within.js';
 import { journalMessage, type MessageDecision, type MessageParts } from './journal-message.js';
 
 export interface AgentJobsConsumerOptions extends MessageParts {
@@ -53,7 +53,7 @@ export class AgentJobsConsumer {
 
   /** Takes nothing more; what was taken ends, unless that takes longer. */
   async close(withinMs: number): Promise<void> {
-    if (this.#worker) await closeConsumer(this.#worker, withinMs);
+    if (this.#worker) await closeWithin(withinMs, this.#worker);
   }
 
   async #take(job: Job, token: string | undefined): Promise<AcceptedMessage> {

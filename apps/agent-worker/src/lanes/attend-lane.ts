@@ -2,7 +2,6 @@ import type { LaneRunnerOptions } from '@tollgate/transactions';
 
 /** Does one thing for a lane while this process holds it: resolves soon after `signal`. */
 export type Attendant = NonNullable<LaneRunnerOptions['attend']>;
-export type OnTrouble = (error: unknown) => void;
 
 /** All attendants side by side; where one fails, the lane's runner begins all of them again. */
 export function attendLane(attendants: readonly Attendant[]): Attendant {

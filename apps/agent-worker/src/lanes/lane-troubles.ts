@@ -31,10 +31,16 @@ export class LaneTroubles {
     // Messages may hold anything, so there may be any number of them.
     if (this.#toldAtMs.size >= MAX_REMEMBERED) this.#toldAtMs.clear();
     this.#toldAtMs.set(trouble, now);
-    if (error instanceof ChainUnavailableError || error instanceof JournalUnavailableError) {
+    if (isOutage(error)) {
       this.#logger.warn({ msg: 'a lane waits', wallet, reason });
     } else {
       this.#logger.error({ msg: 'trouble in a lane', wallet, err: error });
     }
   }
+}
+
+/** Something that everything stands on does not answer: where in the program that was met says nothing. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof ChainUnavailableError || error instanceof JournalUnavailableError) return true;
+  return error instanceof Error && error.cause !== undefined && isOutage(error.cause);
 }

@@ -4,20 +4,19 @@ import { AGENT_QUEUE_PREFIX, wakeQueueOf } from '@tollgate/agent-jobs';
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { closeConsumer } from '../consumers/close-consumer.js';
-import type { Attendant, OnTrouble } from './attend-lane.js';
+import { closeWithin } from '../consumers/close-within.js';
+import type { Attendant } from './attend-lane.js';
 
 export interface WakeUpOptions {
   /** Of the queues' Redis, for blocking use; BullMQ makes its own connections after it. */
   connection: Redis;
   wake: (jobId: string) => void;
-  onTrouble: OnTrouble;
 }
 
 const CLOSE_WITHIN_MS = 2000;
 
 /** Takes the wake-ups of a lane. Only its holder may: another would swallow them. */
-export function takeWakeUps({ connection, wake, onTrouble }: WakeUpOptions): Attendant {
+export function takeWakeUps({ connection, wake }: WakeUpOptions): Attendant {
   return async ({ lane, signal }) => {
     const worker = new Worker<{ jobId?: unknown }>(
       wakeQueueOf(lane),
@@ -36,8 +35,9 @@ export function takeWakeUps({ connection, wake, onTrouble }: WakeUpOptions): Att
         runRetryDelay: 1000,
       },
     );
-    worker.on('error', onTrouble);
+    // Without a listener an `error` event ends the process; the connections report their own state.
+    worker.on('error', () => undefined);
     if (!signal.aborted) await once(signal, 'abort');
-    await closeConsumer(worker, CLOSE_WITHIN_MS);
+    await closeWithin(CLOSE_WITHIN_MS, worker);
   };
 }

@@ -1,0 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Resolves when everything is closed, or after `withinMs`. BullMQ and connections would wait for ever, for instance for a
+ * Redis that hangs; what is left then ends with the process. How closing fails is of no use to anybody.
+ */
+export async function closeWithin(withinMs: number, ...parts: { close(): Promise<unknown> }[]): Promise<void> {
+  const enough = new AbortController();
+  const closing = Promise.allSettled(parts.map((part) => part.close()));
+  await Promise.race([closing, sleep(withinMs, undefined, { signal: enough.signal }).catch(() => undefined)]);
+  enough.abort();
+}

@@ -1,0 +1,63 @@
+import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, WakeQueues } from '@tollgate/agent-jobs';
+import { connectRedis } from '@tollgate/common';
+import { Chain } from '@tollgate/transactions';
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+
+import type { AgentWorkerEnvironment } from './agent-worker.config.js';
+import { closeWithin } from './consumers/close-within.js';
+import { EventBell } from './events/event-bell.js';
+import { NestEvents } from './events/nest-events.js';
+
+const CLOSE_WITHIN_MS = 2000;
+
+/** What this process keeps open as long as it runs. */
+export interface WorkerConnections {
+  journalRedis: Redis;
+  /** Fails commands while Redis is away. */
+  queueRedis: Redis;
+  /** Keeps commands until Redis is back; what BullMQ makes its own connections after. */
+  consumerRedis: Redis;
+  chain: Chain;
+  wakeQueues: WakeQueues;
+  agentJobs: Queue;
+  bell: EventBell;
+  nestEvents: NestEvents;
+}
+
+/** Nothing is waited for: what is away is tried until it is there. */
+export function connectWorker(
+  { redis, chain }: AgentWorkerEnvironment,
+  onTrouble: (error: unknown) => void,
+): WorkerConnections {
+  const queueRedis = connectRedis({ url: redis.queueRedisUrl, role: 'agent-queues' });
+  const agentJobs = new Queue(AGENT_JOBS_QUEUE, {
+    connection: queueRedis,
+    prefix: AGENT_QUEUE_PREFIX,
+    skipWaitingForReady: true,
+  });
+  // Without a listener an `error` event ends the process; the connection reports its own state.
+  agentJobs.on('error', () => undefined);
+  return {
+    queueRedis,
+    agentJobs,
+    journalRedis: connectRedis({ url: redis.redisUrl, role: 'journal' }),
+    consumerRedis: connectRedis({ url: redis.queueRedisUrl, role: 'agent-consumers', use: 'blocking' }),
+    chain: new Chain({
+      chainId: chain.chainId,
+      rpcUrls: chain.rpcUrl,
+      timeoutMs: chain.rpcTimeoutMs,
+      batchSize: chain.rpcCallsPerRequest,
+    }),
+    wakeQueues: new WakeQueues({ connection: queueRedis, onTrouble }),
+    bell: new EventBell(redis.redisUrl, onTrouble),
+    nestEvents: new NestEvents(redis.queueRedisUrl),
+  };
+}
+
+/** What stands on another goes first. */
+export async function disconnectWorker(connections: WorkerConnections): Promise<void> {
+  const { bell, nestEvents, wakeQueues, agentJobs, chain, consumerRedis, queueRedis, journalRedis } = connections;
+  await closeWithin(CLOSE_WITHIN_MS, bell, nestEvents, wakeQueues, agentJobs, chain);
+  for (const redis of [consumerRedis, queueRedis, journalRedis]) redis.disconnect();
+}
