@@ -253,7 +253,7 @@ wallets:
         hash: () => redis.hgetall(key),
         list: () => redis.lrange(key, 0, -1),
         set: () => redis.smembers(key),
-        zset: () => redis.zrange(key, 0, -1),
+        zset: () => redis.zrange(key, '0', '-1'),
         stream: () => redis.xrange(key, '-', '+'),
       }[type as 'string']();
       texts.push(key, JSON.stringify(value));

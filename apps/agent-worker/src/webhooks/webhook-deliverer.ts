@@ -11,7 +11,7 @@ import { createSafeFetch, type ApiKeyStore, type SafeFetch, type TargetRules } f
 import { DelayedError, Worker, type Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { closeConsumer } from '../consumers/close-consumer.js';
+import { closeWithin } from '../consumers/close-within.js';
 import { postEvent } from './post-event.js';
 import { retryDelay } from './retry-delay.js';
 import { TargetTurns } from './target-turns.js';
@@ -99,7 +99,7 @@ export class WebhookDeliverer {
   /** Takes nothing more; what is being posted has its time, and what it breaks off is posted again elsewhere. */
   async close(withinMs: number): Promise<void> {
     const timer = setTimeout(() => this.#stopping.abort(), withinMs * POSTING_SHARE);
-    if (this.#worker) await closeConsumer(this.#worker, withinMs);
+    if (this.#worker) await closeWithin(withinMs, this.#worker);
     clearTimeout(timer);
     this.#connection?.disconnect();
     await this.#safe.close();
