@@ -56,11 +56,12 @@ async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome
     const { outcome } = await giveUpPlan(work, job, job.ending.failure);
     return outcome;
   }
-  const { outcome, step } = await planStep(work, job);
-  if (outcome !== 'planned') return outcome;
+  const planned = await planStep(work, job);
+  if (planned.outcome !== 'planned') return planned.outcome;
 
   const { maxInFlight } = work.settings;
-  const reserved = assertLease(await work.journal.reserve({ ...writeFor(work, job), maxInFlight }));
+  const reserved = planned.reserved ?? (await work.journal.reserve({ ...writeFor(work, job), maxInFlight }));
+  assertLease(reserved);
   if (reserved.outcome === 'refused') {
     if (reserved.reason === 'lane_full') return 'lane_full';
     const isLane = ['lane_paused', 'lane_frozen', 'not_adopted'].includes(reserved.reason);
@@ -68,7 +69,7 @@ async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome
   }
   crashPoint('F4');
   if (reserved.state !== 'RESERVED') return 'again';
-  return signFirst(work, job, step, reserved.nonce);
+  return signFirst(work, job, planned.step, reserved.nonce);
 }
 
 /** A step with a nonce: it is signed if nothing is, voided if it was given up, and sent. */

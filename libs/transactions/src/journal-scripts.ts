@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { ABANDON_JOB_LUA } from './scripts/abandon-job.lua.js';
 import { ADOPT_LUA } from './scripts/adopt.lua.js';
+import { AMOUNT_LUA } from './scripts/amount.lua.js';
 import { APPROVE_LUA } from './scripts/approve.lua.js';
 import { CANCEL_LUA } from './scripts/cancel.lua.js';
 import { CLAIM_KEY_LUA } from './scripts/claim-key.lua.js';
@@ -11,6 +12,8 @@ import { FAIL_STEP_LUA } from './scripts/fail-step.lua.js';
 import { FINISH_STEP_LUA } from './scripts/finish-step.lua.js';
 import { GIVE_BACK_SPENDING_LUA } from './scripts/give-back-spending.lua.js';
 import { GUARD_LANE_LUA } from './scripts/guard-lane.lua.js';
+import { JOB_LUA } from './scripts/job.lua.js';
+import { LANE_LUA } from './scripts/lane.lua.js';
 import { LOCK_APPROVALS_LUA } from './scripts/lock-approvals.lua.js';
 import { MARK_BROADCAST_LUA } from './scripts/mark-broadcast.lua.js';
 import { MARK_MINED_LUA } from './scripts/mark-mined.lua.js';
@@ -30,12 +33,11 @@ import { RELEASE_LEASE_LUA, RENEW_LEASE_LUA, TAKE_LEASE_LUA } from './scripts/ta
 import { THAW_LUA } from './scripts/thaw.lua.js';
 import { UNMINE_LUA } from './scripts/unmine.lua.js';
 
-const sources = {
+const transitions = {
   abandonJob: ABANDON_JOB_LUA,
   adopt: ADOPT_LUA,
   approve: APPROVE_LUA,
   cancel: CANCEL_LUA,
-  claimKey: CLAIM_KEY_LUA,
   failAttempt: FAIL_ATTEMPT_LUA,
   failPlan: FAIL_PLAN_LUA,
   failStep: FAIL_STEP_LUA,
@@ -65,9 +67,49 @@ const sources = {
   unmine: UNMINE_LUA,
 } as const;
 
-export type ScriptName = keyof typeof sources;
+export type TransitionName = keyof typeof transitions;
 
-/** Every transition of the journal, by the name Redis's script cache knows it. */
-export const JOURNAL_SCRIPTS = Object.fromEntries(
-  Object.entries(sources).map(([name, lua]) => [name, { lua, sha: createHash('sha1').update(lua).digest('hex') }]),
-) as Record<ScriptName, { lua: string; sha: string }>;
+/**
+ * KEYS lane, then the jobs that are named; ARGV, for each call: the transition's name, `+` where it is made only if the call
+ * before went on, which of the jobs (0: none), how many arguments, and these. Answers each transition's reply, or {now,
+ * `skipped`}.
+ *
+ * Atomic: each transition, and a call with the one that it continues. Several in one script cost one round trip.
+ */
+const LANE_PROGRAM_LUA = /* lua */ `
+local CALLS, ARGV = ARGV, nil
+${LANE_LUA}${AMOUNT_LUA}${JOB_LUA}
+local transitions = {}
+${Object.entries(transitions)
+  .map(([name, body]) => `transitions.${name} = function()${body}end`)
+  .join('\n')}
+
+-- A plan that waits for somebody's agreement goes no further by itself.
+local function goes_on(reply)
+  return (reply[2] == 'done' or reply[2] == 'unchanged') and reply[3] ~= 'AWAITING_APPROVAL'
+end
+
+local replies, at = {}, 1
+while at <= #CALLS do
+  local from, count = at + 4, tonumber(CALLS[at + 3])
+  local reply = {text(now), 'skipped'}
+  if CALLS[at + 1] ~= '+' or goes_on(replies[#replies]) then
+    JOB = CALLS[at + 2] ~= '0' and KEYS[tonumber(CALLS[at + 2]) + 1] or nil
+    ID = JOB and string.sub(JOB, #ROOT + 5)
+    ARGV = {unpack(CALLS, from, from + count - 1)}
+    owner_of, has_consumers = nil, nil
+    reply = transitions[CALLS[at]]()
+    if reply.err then return reply end
+  end
+  replies[#replies + 1] = reply
+  at = from + count
+end
+return replies
+`;
+
+/** The journal's scripts, by the name Redis's script cache knows them. */
+export const JOURNAL_SCRIPTS = { claimKey: named(CLAIM_KEY_LUA), laneProgram: named(LANE_PROGRAM_LUA) };
+
+function named(lua: string): { lua: string; sha: string } {
+  return { lua, sha: createHash('sha1').update(lua).digest('hex') };
+}

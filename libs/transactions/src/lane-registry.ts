@@ -23,6 +23,11 @@ export class LaneRegistry {
     return lanes;
   }
 
+  /** As `locate`, from what this process knows already. */
+  find(jobId: string): LaneId | null {
+    return this.#byCode.get(readLaneCode(jobId) ?? '') ?? null;
+  }
+
   /** Null when the id is none, or names no lane that is known. */
   async locate(jobId: string): Promise<LaneId | null> {
     const code = readLaneCode(jobId);

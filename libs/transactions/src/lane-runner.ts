@@ -124,7 +124,7 @@ export class LaneRunner implements JobQueue {
   }
 
   #begin(held: HeldLane): LaneWork {
-    const { journal, chain, signer, planner, judgeStep } = this.#options;
+    const { journal, chain, signer, planner, judgeStep, onTrouble } = this.#options;
     const settings = this.#settings;
     const { planRetryMs: firstMs, longestPlanRetryMs: longestMs } = settings;
     const memory = {
@@ -132,7 +132,7 @@ export class LaneRunner implements JobQueue {
       wallet: new EmptyWallet(),
       retries: new PlanRetries({ firstMs, longestMs }),
     };
-    this.#work = { journal, chain, lease: held, signer, planner, judgeStep, settings, ...memory };
+    this.#work = { journal, chain, lease: held, signer, planner, judgeStep, settings, onTrouble, ...memory };
     this.#line.clear();
     this.#room = 0;
     this.#reconciledAtMs = -Infinity;

@@ -20,6 +20,7 @@ export interface LaneWork {
   watch: FlightWatch;
   wallet: EmptyWallet;
   retries: PlanRetries;
+  onTrouble: (error: unknown) => void;
 }
 
 /** Somebody else has the lane's lease: nothing more may be written for it. */

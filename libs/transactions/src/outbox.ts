@@ -66,7 +66,7 @@ export class Outbox {
   async #move(lane: LaneId, consumer: string, sequence: number | ''): Promise<number> {
     if (!/^[\w.:-]{1,128}$/.test(consumer))
       throw new TypeError('a consumer is named by 1 to 128 letters, digits or .:_-');
-    const [position] = await this.runner.run('moveConsumer', [laneKey(lane)], [consumer, sequence]);
+    const [position] = await this.runner.run('moveConsumer', laneKey(lane), null, [consumer, sequence]);
     return Number(position);
   }
 }

@@ -4,46 +4,48 @@ import { readHolds } from './holds.js';
 import type { JobFailure, JobRecord, PlannedStep } from './job.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from './lane-work.js';
 import { PlanFailure, WalletEmptyError, type JobPlan } from './ports.js';
+import type { BeginStepResult, LockResult, ReserveResult, SpendingResult, Transition } from './transition.js';
 
-/** `again`: the job has moved on, read it anew. */
-export type PlanOutcome = { outcome: 'planned'; step: PlannedStep } | Hindrance;
+/** `again`: the job has moved on, read it anew. `reserved`: null where no nonce was asked for yet. */
+export type PlanOutcome = { outcome: 'planned'; step: PlannedStep; reserved: ReserveResult | null } | Hindrance;
 
 interface Hindrance {
   outcome: 'again' | 'waiting' | 'locked';
   step?: never;
+  reserved?: never;
 }
 
 /**
  * Plans the job's current step with fresh quotes, PLANNED or with its nonce taken and nothing signed, and checks
- * everything that must hold before it is signed. The steps that undo a job stand already as they are.
+ * everything that must hold before it is signed; its nonce is taken on the way. The steps that undo a job stand already as they are.
  */
 export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutcome> {
   if (job.ending?.undoing) {
     const step = currentStep(job);
-    return step ? { outcome: 'planned', step } : { outcome: 'again' };
+    return step ? { outcome: 'planned', step, reserved: null } : { outcome: 'again' };
   }
   crashPoint('F3');
   const plan = await askPlanner(work, job);
   if (plan === null) return { outcome: 'waiting' };
   if (plan instanceof PlanFailure) return giveUpPlan(work, job, plan.failure);
 
-  const stored = assertLease(
-    await work.journal.putPlan({
-      ...writeFor(work, job),
-      steps: plan.steps,
-      plan: plan.preview,
-      floorsHash: plan.floorsHash,
-      needsApproval: plan.needsApproval,
-    }),
-  );
-  if (stored.outcome === 'refused') {
-    return stored.reason === 'floors_changed' ? giveUpPlan(work, job, FLOORS_CHANGED) : { outcome: 'again' };
-  }
-  if (stored.state === 'AWAITING_APPROVAL') return { outcome: 'waiting' };
+  const begun = await storePlan(work, job, plan);
+  const hindrance =
+    (await judgePlan(work, job, begun.plan)) ??
+    (await judgeApprovals(work, job, plan, begun.lock)) ??
+    (await judgeSpending(work, job, begun.spending));
+  return hindrance ?? skipIfDone(work, job, plan.steps[0], begun.reserved);
+}
 
-  const hindrance = (await takeApprovals(work, job, plan)) ?? (await countSpending(work, job, plan));
-  if (hindrance) return hindrance;
-  return skipIfDone(work, job, plan.steps[0]);
+/** The plan and everything that it takes up, the nonce too unless it may turn out not to be needed, or the plan to be made again. */
+function storePlan({ journal, lease, settings }: LaneWork, job: JobRecord, plan: JobPlan): Promise<BeginStepResult> {
+  const { steps, preview, floorsHash, needsApproval, approvals, spendings } = plan;
+  const isSure = steps[0] !== undefined && steps[0].holdsIf === undefined && !plan.reliesOnAllowance;
+  return journal.beginStep({
+    ...writeFor({ lease }, job),
+    ...{ steps, plan: preview, floorsHash, needsApproval, approvals, spendings },
+    maxInFlight: isSure ? settings.maxInFlight : undefined,
+  });
 }
 
 /** Null: not now, since the wallet cannot pay or the planner failed at this job a moment ago. */
@@ -91,9 +93,20 @@ export async function askUndo({ planner, retries }: LaneWork, job: JobRecord): P
   }
 }
 
-async function takeApprovals(work: LaneWork, job: JobRecord, plan: JobPlan): Promise<Hindrance | null> {
-  if (!plan.approvals?.length) return null;
-  const lock = assertLease(await work.journal.lockApprovals({ ...writeFor(work, job), scopes: plan.approvals }));
+async function judgePlan(work: LaneWork, job: JobRecord, stored: Transition): Promise<Hindrance | null> {
+  assertLease(stored);
+  if (stored.outcome !== 'refused') return stored.state === 'AWAITING_APPROVAL' ? { outcome: 'waiting' } : null;
+  return stored.reason === 'floors_changed' ? giveUpPlan(work, job, FLOORS_CHANGED) : { outcome: 'again' };
+}
+
+async function judgeApprovals(
+  work: LaneWork,
+  job: JobRecord,
+  plan: JobPlan,
+  lock: LockResult | null,
+): Promise<Hindrance | null> {
+  if (lock === null) return null;
+  assertLease(lock);
   if (lock.outcome === 'done' && plan.reliesOnAllowance) return { outcome: 'again' };
   if (lock.outcome !== 'refused') return null;
   if (lock.reason !== 'locked') return { outcome: 'again' };
@@ -101,13 +114,13 @@ async function takeApprovals(work: LaneWork, job: JobRecord, plan: JobPlan): Pro
   return job.state === 'RESERVED' ? giveUpPlan(work, job, APPROVAL_HELD) : { outcome: 'locked' };
 }
 
-async function countSpending(work: LaneWork, job: JobRecord, plan: JobPlan): Promise<Hindrance | null> {
-  if (!plan.spendings?.length) return null;
-  const counted = assertLease(
-    await work.journal.reserveSpending({ ...writeFor(work, job), spendings: plan.spendings }),
-  );
-  if (counted.outcome !== 'refused') return null;
-  if (counted.reason !== 'over_limit') return { outcome: 'again' };
+async function judgeSpending(
+  work: LaneWork,
+  job: JobRecord,
+  counted: SpendingResult | null,
+): Promise<Hindrance | null> {
+  if (counted === null || assertLease(counted).outcome !== 'refused') return null;
+  if (!('reason' in counted) || counted.reason !== 'over_limit') return { outcome: 'again' };
   const left = 'left' in counted ? `, ${counted.left} base units of ${counted.asset} are left` : '';
   return giveUpPlan(work, job, {
     code: 'DAILY_LIMIT',
@@ -116,9 +129,14 @@ async function countSpending(work: LaneWork, job: JobRecord, plan: JobPlan): Pro
   });
 }
 
-async function skipIfDone(work: LaneWork, job: JobRecord, step: PlannedStep | undefined): Promise<PlanOutcome> {
+async function skipIfDone(
+  work: LaneWork,
+  job: JobRecord,
+  step: PlannedStep | undefined,
+  reserved: ReserveResult | null,
+): Promise<PlanOutcome> {
   const isDone = !step || (step.holdsIf !== undefined && (await readHolds(work.chain, step.holdsIf)));
-  if (step && (!isDone || job.state === 'RESERVED')) return { outcome: 'planned', step };
+  if (step && (!isDone || job.state === 'RESERVED')) return { outcome: 'planned', step, reserved };
   assertLease(await work.journal.skipStep(writeFor(work, job)));
   return { outcome: 'again' };
 }

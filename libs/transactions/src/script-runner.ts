@@ -3,9 +3,10 @@ import type { Cluster, Redis } from 'ioredis';
 import { assertFit, listServers } from './assert-fit.js';
 import type { LaneId } from './job.js';
 import { JournalError, JournalUnavailableError } from './journal-error.js';
-import { JOURNAL_SCRIPTS, type ScriptName } from './journal-scripts.js';
+import { JOURNAL_SCRIPTS, type TransitionName } from './journal-scripts.js';
 import { laneKey, LANES_KEY } from './keys.js';
 import { readLaneName } from './lane-id.js';
+import { encodeCalls, TransitionQueue, type TransitionCall } from './transition-queue.js';
 
 export interface ScriptRunnerOptions {
   redis: Redis | Cluster;
@@ -17,18 +18,41 @@ export interface ScriptRunnerOptions {
 
 export type ScriptArgument = string | number;
 
+const MOST_ATTEMPTS = 3;
+
 /** Runs the journal's scripts on a Redis that was looked at; nothing here ever falls back to EVAL. */
 export class ScriptRunner {
+  readonly #queue = new TransitionQueue((lane, calls) => this.within(this.#runProgram(lane, calls)));
   #restoring: Promise<void> | null = null;
 
   constructor(private readonly options: ScriptRunnerOptions) {}
 
   /**
-   * Runs one script and answers its reply without the leading clock.
+   * Makes one transition of a lane, or of one of its jobs, and answers its reply without the leading clock. Transitions that
+   * are asked for together go to Redis together.
    * @throws JournalUnavailableError when Redis does not answer in time or does not write.
    */
-  run(name: ScriptName, keys: string[], args: ScriptArgument[] = []): Promise<string[]> {
-    return this.within(this.#run(name, keys, args));
+  async run(name: TransitionName, lane: string, job: string | null, args: ScriptArgument[] = []): Promise<string[]> {
+    const [reply] = await this.runChain(lane, [{ name, job, args }]);
+    return reply ?? [];
+  }
+
+  /** Makes one transition after the other, in one step, up to the first that is refused; those after it are `skipped`. */
+  async runChain(lane: string, calls: readonly TransitionCall[]): Promise<string[][]> {
+    const done: string[][] = [];
+    for (let attempt = 1; ; attempt++) {
+      const replies = await this.#queue.run(lane, calls.slice(done.length));
+      const stop = replies.findIndex(([outcome]) => outcome === 'discontinued');
+      if (stop < 0) return [...done, ...replies];
+      done.push(...replies.slice(0, stop));
+      if (attempt === MOST_ATTEMPTS) throw new JournalUnavailableError("The journal's Redis keeps changing.");
+      await this.within(this.restore());
+    }
+  }
+
+  /** Claims an idempotency key, which belongs to no lane. */
+  claimKey(key: string, args: ScriptArgument[]): Promise<string[]> {
+    return this.within(this.#evaluate('claimKey', [key], args).then((reply) => (reply as string[]).slice(1)));
   }
 
   /**
@@ -67,16 +91,19 @@ export class ScriptRunner {
     }
   }
 
-  async #run(name: ScriptName, keys: string[], args: ScriptArgument[]): Promise<string[]> {
-    const { sha } = JOURNAL_SCRIPTS[name];
+  async #runProgram(lane: string, calls: readonly (readonly TransitionCall[])[]): Promise<string[][]> {
+    const { keys, args } = encodeCalls(lane, calls);
+    const replies = (await this.#evaluate('laneProgram', keys, args)) as string[][];
+    return replies.map(([, ...reply]) => reply);
+  }
+
+  async #evaluate(name: keyof typeof JOURNAL_SCRIPTS, keys: string[], args: ScriptArgument[]): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const [, ...reply] = (await this.options.redis.evalsha(sha, keys.length, ...keys, ...args)) as string[];
-        if (reply[0] !== 'discontinued') return reply;
-        if (attempt > 2) throw new Error('the server keeps changing');
+        return await this.options.redis.evalsha(JOURNAL_SCRIPTS[name].sha, keys.length, ...keys, ...args);
       } catch (error) {
-        const unknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
-        if (!unknown || attempt > 2) throw error;
+        const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
+        if (!isUnknown || attempt === MOST_ATTEMPTS) throw error;
       }
       // The server restarted, failed over or was replaced since the scripts were loaded.
       await this.restore();
@@ -101,7 +128,8 @@ export class ScriptRunner {
 
   async #guard(lane: LaneId, durable: boolean): Promise<void> {
     const { redis, retentionMs, jobsKept, eventsKept } = this.options;
-    const { sha } = JOURNAL_SCRIPTS.guardLane;
-    await redis.evalsha(sha, 1, laneKey(lane), durable ? 1 : 0, retentionMs, jobsKept, eventsKept);
+    const call = { name: 'guardLane', job: null, args: [durable ? 1 : 0, retentionMs, jobsKept, eventsKept] } as const;
+    const { keys, args } = encodeCalls(laneKey(lane), [[call]]);
+    await redis.evalsha(JOURNAL_SCRIPTS.laneProgram.sha, keys.length, ...keys, ...args);
   }
 }

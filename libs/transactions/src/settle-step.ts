@@ -24,20 +24,18 @@ const REVERTED: JobFailure = {
 /** Notes where a step was mined; at the depth that is asked, ends it by what its receipt says. */
 export async function settleStep(
   work: LaneWork,
-  { job, step }: FlyingStep,
+  flying: FlyingStep,
   receipt: StepReceipt,
   head: Head,
 ): Promise<'ended' | 'look again' | 'settled' | 'wake'> {
-  const write = writeFor(work, job);
-  const { transactionHash: hash, blockNumber, blockHash } = receipt;
-  if (step.mined?.hash !== hash || step.mined.blockHash !== blockHash) {
-    const marked = assertLease(await work.journal.markMined({ ...write, mined: { hash, blockNumber, blockHash } }));
-    if (marked.outcome === 'refused') return 'look again';
-  }
-  work.watch.noteMined(flightName(write));
+  const isDeep = head.number - receipt.blockNumber + 1 >= work.settings.confirmations;
+  const verdict = isDeep ? await judge(work, flying, receipt) : null;
+  const ended = verdict?.outcome === 'done' ? await finish(work, flying, receipt) : null;
+  if (ended === null && !(await noteMined(work, flying, receipt))) return 'look again';
+  work.watch.noteMined(flightName(writeFor(work, flying.job)));
   crashPoint('F10');
-  if (head.number - blockNumber + 1 < work.settings.confirmations) return 'settled';
-  return nextAfter(await endStep(work, { ...asMined(job, step, { hash, blockNumber, blockHash }), receipt }));
+  if (verdict === null) return 'settled';
+  return nextAfter(ended ?? (await endOtherwise(work, flying, receipt, verdict)));
 }
 
 /** Its block is gone: the step waits for a block again, and the same bytes are sent. */
@@ -54,25 +52,31 @@ export async function putBackStep(
   if (outcome !== 'refused' && last) await sendLast(work, job, last);
 }
 
-/** The job as it stands in the journal once its step is noted as mined. */
-function asMined(job: JobRecord, step: StepRecord, mined: MinedAttempt): { job: JobRecord; step: StepRecord } {
-  const noted = { ...step, mined };
-  return { job: { ...job, state: 'MINED', steps: job.steps.with(job.stepIndex, noted) }, step: noted };
+/** False: the journal knows better by now. */
+async function noteMined(work: LaneWork, { job, step }: FlyingStep, receipt: StepReceipt): Promise<boolean> {
+  const mined = minedBy(receipt);
+  if (step.mined?.hash === mined.hash && step.mined.blockHash === mined.blockHash) return true;
+  return assertLease(await work.journal.markMined({ ...writeFor(work, job), mined })).outcome !== 'refused';
 }
 
-async function endStep(
+/** Null: what takes back what is left is not known now. */
+async function finish(work: LaneWork, { job }: FlyingStep, receipt: StepReceipt): Promise<Transition | null> {
+  const isLast = job.stepIndex > 0 && job.stepIndex + 1 === job.steps.length;
+  const undo = isLast && !job.ending ? await askUndo(work, job) : [];
+  if (undo === null) return null;
+  return assertLease(await work.journal.finishMined({ ...writeFor(work, job), mined: minedBy(receipt), undo }));
+}
+
+/** What is mined and did not do what it should, or nobody knows yet. */
+async function endOtherwise(
   work: LaneWork,
-  { job, step, receipt }: { job: JobRecord; step: StepRecord; receipt: StepReceipt },
+  { job }: FlyingStep,
+  receipt: StepReceipt,
+  verdict: StepVerdict,
 ): Promise<Transition | 'later'> {
   const write = { ...writeFor(work, job), blockHash: receipt.blockHash };
-  const verdict = await judge(work, { job, step, receipt });
   switch (verdict.outcome) {
-    case 'done': {
-      const isLast = job.stepIndex > 0 && job.stepIndex + 1 === job.steps.length;
-      const undo = isLast && !job.ending ? await askUndo(work, job) : [];
-      if (undo === null) return 'later';
-      return assertLease(await work.journal.finishStep({ ...write, undo }));
-    }
+    case 'done':
     case 'later':
       return 'later';
     case 'needs_operator':
@@ -88,21 +92,39 @@ async function endStep(
   }
 }
 
-async function judge(
-  { judgeStep, lease, retries }: LaneWork,
-  { job, step, receipt }: { job: JobRecord; step: StepRecord; receipt: StepReceipt },
-): Promise<StepVerdict> {
+async function judge(work: LaneWork, { job, step }: FlyingStep, receipt: StepReceipt): Promise<StepVerdict> {
   const attempt = step.attempts.find(({ hash }) => hash === receipt.transactionHash);
   // A cancel has done its work by using the nonce.
   if (attempt?.kind === 'cancel') return { outcome: 'done' };
-  if (retries.isPutOff(job.id)) return { outcome: 'later' };
-  const verdict = await judgeStep(job, step, receipt, { token: lease.token }).catch((error: unknown) => {
-    retries.putOff(job.id);
-    throw error;
-  });
-  retries.forget(job.id);
+  const verdict = await askJudge(work, job, step, receipt);
+  if (verdict === null) return { outcome: 'later' };
   if (receipt.status === 'success' || verdict.outcome === 'failed') return verdict;
   return { outcome: 'failed', failure: REVERTED };
+}
+
+/** The judge sees the job as the journal has it once the step is noted as mined. Null: he fails at it. */
+async function askJudge(
+  { judgeStep, lease, retries, onTrouble }: LaneWork,
+  job: JobRecord,
+  step: StepRecord,
+  receipt: StepReceipt,
+): Promise<StepVerdict | null> {
+  if (retries.isPutOff(job.id)) return null;
+  const noted = { ...step, mined: minedBy(receipt) };
+  const asMined: JobRecord = { ...job, state: 'MINED', steps: job.steps.with(job.stepIndex, noted) };
+  try {
+    const verdict = await judgeStep(asMined, noted, receipt, { token: lease.token });
+    retries.forget(job.id);
+    return verdict;
+  } catch (error) {
+    retries.putOff(job.id);
+    onTrouble(error);
+    return null;
+  }
+}
+
+function minedBy({ transactionHash, blockNumber, blockHash }: StepReceipt): MinedAttempt {
+  return { hash: transactionHash, blockNumber, blockHash };
 }
 
 function nextAfter(ended: Transition | 'later'): 'ended' | 'look again' | 'wake' {

@@ -30,14 +30,18 @@ export async function submitJob(
   const body = encodeJson({ input, wallet, ...(retryOf !== undefined && { retryOf }) });
   const hashed = hashIdempotencyKey(keyId, request.idempotencyKey);
 
-  const claim = await runner.run('claimKey', [idempotencyKey(hashed)], [createJobId(lane), fingerprint, idempotencyMs]);
+  const claim = await runner.claimKey(idempotencyKey(hashed), [createJobId(lane), fingerprint, idempotencyMs]);
   const [jobId = '', claimedFor, claimedAtMs = '0'] = claim;
   if (claimedFor !== fingerprint) return { outcome: 'conflict' };
-  const reply = await runner.run(
-    'submit',
-    [laneKey(lane), jobKey(lane, jobId)],
-    [hashed, fingerprint, claimedAtMs, maxOpenJobs, operation, keyId, body],
-  );
+  const reply = await runner.run('submit', laneKey(lane), jobKey(lane, jobId), [
+    hashed,
+    fingerprint,
+    claimedAtMs,
+    maxOpenJobs,
+    operation,
+    keyId,
+    body,
+  ]);
   return readSubmit(reply);
 }
 

@@ -94,6 +94,21 @@ export interface PutPlanRequest extends StepWrite {
   needsApproval: boolean;
 }
 
+export interface BeginStepRequest extends PutPlanRequest {
+  approvals?: readonly ApprovalScope[] | undefined;
+  spendings?: readonly Spending[] | undefined;
+  /** Left out: no nonce is taken. */
+  maxInFlight?: number | undefined;
+}
+
+/** Null: not asked for, or not done after a refusal. */
+export interface BeginStepResult {
+  plan: Transition;
+  lock: LockResult | null;
+  spending: SpendingResult | null;
+  reserved: ReserveResult | null;
+}
+
 export interface EndRequest extends StepWrite {
   failure: JobFailure;
   /** Steps that take back what the job left behind; they are carried out before it ends. */
@@ -132,8 +147,10 @@ export interface FinishStepRequest extends StepWrite {
   /** The block whose depth suffices. */
   blockHash: Hex;
   /** Of the last step: steps that take back what is left; they are carried out before the job ends, as FINAL in any case. */
-  undo?: readonly PlannedStep[];
+  undo?: readonly PlannedStep[] | undefined;
 }
+
+export type FinishMinedRequest = MarkMinedRequest & Pick<FinishStepRequest, 'undo'>;
 
 export type FailStepRequest = Omit<FinishStepRequest, 'undo'> & EndRequest;
 

@@ -1,12 +1,10 @@
-import { JOB_LUA } from './job.lua.js';
-
 /**
  * KEYS lane, job; ARGV the chain's nonce at its latest block, failure. Answers a transition.
  *
  * Atomic: seeing that the job's nonce is used, ending it, and its event. If the job was resumed in between, it would be
  * given up with a nonce that nobody uses, and the lane would stand still.
  */
-export const ABANDON_JOB_LUA = /* lua */ `${JOB_LUA}
+export const ABANDON_JOB_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'step')
 local state = job[1]
 if not state then return refused('not_found') end

@@ -1,12 +1,10 @@
-import { JOB_LUA } from './job.lua.js';
-
 /**
  * KEYS lane; ARGV the chain's pending nonce, failure for jobs in doubt. Answers {now, `done`} or a refusal.
  *
  * Atomic: seeing that the lane has no counter in use, setting it, and parking the jobs in doubt. If a reservation came
  * between, a nonce would be given out twice.
  */
-export const ADOPT_LUA = /* lua */ `${JOB_LUA}
+export const ADOPT_LUA = /* lua */ `
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'frozen', 'paused')
 local pending, known = tonumber(ARGV[1]), tonumber(lane[1])
 if known and not lane[2] and not lane[3] then return refused('already_adopted') end

@@ -1,12 +1,10 @@
-import { JOB_LUA } from './job.lua.js';
-
 /**
  * KEYS lane, job; ARGV floors hash, key id of who agrees. Answers a transition.
  *
  * Atomic: comparing the floors with those agreed to, and letting the job go on. If a new plan came between, somebody
  * would have agreed to a price that he never saw.
  */
-export const APPROVE_LUA = /* lua */ `${JOB_LUA}
+export const APPROVE_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'keyId', 'floorsHash', 'approvedHash')
 local state = job[1]
 if not state then return refused('not_found') end

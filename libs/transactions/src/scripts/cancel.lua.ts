@@ -1,12 +1,10 @@
-import { JOB_LUA } from './job.lua.js';
-
 /**
  * KEYS lane, job; ARGV failure. Answers a transition, or {now, `cancelling`, state} where the worker has to end the job.
  *
  * Atomic: seeing whether a nonce was taken, and ending the job or voiding its step. If a reservation came between, the
  * nonce of an ended job would stay unused, and everything the wallet sends after it would wait for ever.
  */
-export const CANCEL_LUA = /* lua */ `${JOB_LUA}
+export const CANCEL_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'step', 'steps', 'endingState')
 local state, step, ending = job[1], job[2], job[4]
 if not state then return refused('not_found') end

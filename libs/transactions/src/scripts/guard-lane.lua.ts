@@ -1,5 +1,3 @@
-import { LANE_LUA } from './lane.lua.js';
-
 /**
  * KEYS lane; ARGV durable (1 when every write is on disk before it is acknowledged), retention ms, ended jobs kept, events
  * kept. Answers {now, `unadopted` | `same` | `frozen`}.
@@ -7,7 +5,7 @@ import { LANE_LUA } from './lane.lua.js';
  * Atomic: comparing the run named in the lane with the run of this server, and freezing the lane. If a reservation came
  * between, a nonce that a lost write had given out would be given to another step, and a sent step would be sent again.
  */
-export const GUARD_LANE_LUA = /* lua */ `${LANE_LUA}
+export const GUARD_LANE_LUA = /* lua */ `
 local info = redis.call('INFO', 'replication')
 if not string.find(info, 'role:master') then
   return redis.error_reply('READONLY the journal needs a primary, this server is a replica')

@@ -1,9 +1,6 @@
-import { AMOUNT_LUA } from './amount.lua.js';
-import { LANE_LUA } from './lane.lua.js';
-
-/** Opens every script of a job. KEYS[2] is the job's hash; a script that goes through many jobs sets JOB and ID itself. */
-export const JOB_LUA = /* lua */ `${LANE_LUA}${AMOUNT_LUA}
-local JOB, ID = KEYS[2], KEYS[2] and string.sub(KEYS[2], #ROOT + 5)
+/** What transitions of a job have in common. JOB is the job's hash; a transition that goes through many jobs sets JOB and ID itself. */
+export const JOB_LUA = /* lua */ `
+local JOB, ID = nil, nil
 local FINAL = {FINAL = true, REVERTED = true, CANCELLED = true, REJECTED = true, PLAN_FAILED = true}
 
 local function done(state) return {text(now), 'done', state} end
@@ -171,8 +168,8 @@ local function park(failure)
 end
 `;
 
-/** Opens the scripts that a worker calls: ARGV[1] the lease's token, ARGV[2] the step it believes to work on. */
-export const WORKER_LUA = /* lua */ `${JOB_LUA}
+/** Opens the transitions that a worker makes: ARGV[1] the lease's token, ARGV[2] the step it believes to work on. */
+export const WORKER_LUA = /* lua */ `
 local step = ARGV[2]
 local job = redis.call('HMGET', JOB, 'state', 'step', 'steps', 'endingState', 'undoing')
 local state, at_step, steps, ending, undoing = job[1], job[2], tonumber(job[3] or '0'), job[4], job[5]

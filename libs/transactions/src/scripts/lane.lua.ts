@@ -1,6 +1,6 @@
 /**
- * Opens every script of a lane. KEYS[1] is the lane's own hash; whatever else a script touches is named after it and
- * has the same hash tag, so one server of a cluster has it all.
+ * What all transitions have in common. KEYS[1] is the lane's own hash; whatever else they touch is named after it and has
+ * the same hash tag, so one server of a cluster has it all.
  */
 export const LANE_LUA = /* lua */ `
 local LANE = KEYS[1]

@@ -1,5 +1,3 @@
-import { LANE_LUA } from './lane.lua.js';
-
 /**
  * KEYS lane; ARGV consumer, sequence up to which it has everything, or '' to begin where events are still kept. Answers
  * {now, position}.
@@ -7,7 +5,7 @@ import { LANE_LUA } from './lane.lua.js';
  * Atomic: moving the consumer, never back, and trimming what all have passed. If a consumer was added in between, events
  * would be trimmed that it has not read.
  */
-export const MOVE_CONSUMER_LUA = /* lua */ `${LANE_LUA}
+export const MOVE_CONSUMER_LUA = /* lua */ `
 local consumers, events = key('consumers'), key('events')
 local before = redis.call('HGET', consumers, ARGV[1])
 local position = tonumber(before or '0')

@@ -1,12 +1,10 @@
-import { JOB_LUA } from './job.lua.js';
-
 /**
  * KEYS lane, job; ARGV token, name, value. Answers {now, `done`, the value that is stored} or a refusal.
  *
  * Atomic: seeing that the detail is not there, and writing it. If another worker came between, a payment would be made
  * for one challenge and redeemed with another.
  */
-export const PUT_DETAIL_LUA = /* lua */ `${JOB_LUA}
+export const PUT_DETAIL_LUA = /* lua */ `
 local state = redis.call('HGET', JOB, 'state')
 if not state then return refused('not_found') end
 if is_stale(ARGV[1]) then return refused('stale_token', state) end

@@ -1,12 +1,10 @@
-import { JOB_LUA } from './job.lua.js';
-
 /**
  * KEYS lane, job; ARGV failure. Answers a transition.
  *
  * Atomic: seeing that the job still waits, ending it, and its event. If an approval came between, a job that was
  * refused would be carried out; a job that has sent something already ends by the worker, who takes it back.
  */
-export const REJECT_LUA = /* lua */ `${JOB_LUA}
+export const REJECT_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'step')
 local state = job[1]
 if not state then return refused('not_found') end

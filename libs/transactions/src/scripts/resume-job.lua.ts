@@ -1,12 +1,10 @@
-import { JOB_LUA } from './job.lua.js';
-
 /**
  * KEYS lane, job. Answers a transition.
  *
  * Atomic: giving the job the state it had, and its place among the open ones. If a crash came between, it would be open
  * and never looked at.
  */
-export const RESUME_JOB_LUA = /* lua */ `${JOB_LUA}
+export const RESUME_JOB_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'step', 'parkedState', 'submittedAt')
 local state, step, parked = job[1], job[2], job[3]
 if not state then return refused('not_found') end

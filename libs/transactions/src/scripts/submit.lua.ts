@@ -1,5 +1,3 @@
-import { JOB_LUA } from './job.lua.js';
-
 /**
  * KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed, most open jobs, operation, key id,
  * body. Answers {now, `accepted` | `known`, job id, state}, {now, `conflict` | `forgotten`} or a refusal.
@@ -7,7 +5,7 @@ import { JOB_LUA } from './job.lua.js';
  * Atomic: seeing that the key made no job in this lane, and writing the job with its place among the open ones. If
  * another came between, one request would be carried out twice; a job outside the open set would never be carried out.
  */
-export const SUBMIT_LUA = /* lua */ `${JOB_LUA}
+export const SUBMIT_LUA = /* lua */ `
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'forgottenUntil')
 if not lane[1] then return refused('not_adopted') end
 local known = redis.call('HGET', key('idempotency'), ARGV[1])

@@ -1,12 +1,10 @@
-import { LANE_LUA } from './lane.lua.js';
-
 /**
  * KEYS lane; ARGV owner, lease ms. Answers {now, `done`, token, until} or {now, `taken`}.
  *
  * Atomic: seeing that the lease is free or over, and taking it under a higher token. If another came between, two workers
  * would have one token, and the one that was thought dead could not be told from the other.
  */
-export const TAKE_LEASE_LUA = /* lua */ `${LANE_LUA}
+export const TAKE_LEASE_LUA = /* lua */ `
 local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken', 'leaseUntil')
 local is_live = lease[1] and tonumber(lease[3]) > now
 if is_live and lease[1] ~= ARGV[1] then return {text(now), 'taken'} end
@@ -22,7 +20,7 @@ return {text(now), 'done', token, until_ms}
  * Atomic: seeing that the lease is still this holder's, and lengthening it. If another took it in between, it would be
  * taken back from him.
  */
-export const RENEW_LEASE_LUA = /* lua */ `${LANE_LUA}
+export const RENEW_LEASE_LUA = /* lua */ `
 local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken')
 if lease[1] ~= ARGV[1] or lease[2] ~= ARGV[2] then return {text(now), 'taken'} end
 local until_ms = text(now + tonumber(ARGV[3]))
@@ -35,7 +33,7 @@ return {text(now), 'done', ARGV[2], until_ms}
  *
  * Atomic: seeing that the lease is still this holder's, and ending it. If another took it in between, his would end.
  */
-export const RELEASE_LEASE_LUA = /* lua */ `${LANE_LUA}
+export const RELEASE_LEASE_LUA = /* lua */ `
 local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken')
 if lease[1] ~= ARGV[1] or lease[2] ~= ARGV[2] then return {text(now), 'taken'} end
 redis.call('HDEL', LANE, 'leaseOwner', 'leaseUntil')

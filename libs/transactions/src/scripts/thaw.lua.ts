@@ -1,5 +1,3 @@
-import { LANE_LUA } from './lane.lua.js';
-
 /**
  * KEYS lane; ARGV the chain's pending nonce, the run of the server under which it was asked. Answers {now, `done` |
  * `unchanged`} or a refusal.
@@ -7,7 +5,7 @@ import { LANE_LUA } from './lane.lua.js';
  * Atomic: seeing that the counter is not behind the chain, in the same run, and letting the lane go on. If Redis was
  * replaced in between, an old answer of the chain would vouch for a counter that it was never compared with.
  */
-export const THAW_LUA = /* lua */ `${LANE_LUA}
+export const THAW_LUA = /* lua */ `
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'frozen', 'run')
 if not lane[1] then return refused('not_adopted') end
 if not lane[2] then return {text(now), 'unchanged'} end

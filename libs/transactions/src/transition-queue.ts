@@ -1,0 +1,85 @@
+import type { TransitionName } from './journal-scripts.js';
+
+export interface TransitionCall {
+  name: TransitionName;
+  /** The job's key; null for a transition of the lane itself. */
+  job: string | null;
+  args: readonly (string | number)[];
+}
+
+interface Waiting {
+  calls: readonly TransitionCall[];
+  resolve: (replies: string[][]) => void;
+  reject: (error: unknown) => void;
+}
+
+type RunBatch = (lane: string, chains: readonly (readonly TransitionCall[])[]) => Promise<string[][]>;
+
+/** So many leave at once, and Redis does nothing else meanwhile: some milliseconds. */
+const MOST_CHAINS = 32;
+
+/**
+ * Lets the transitions of a lane that are asked for in one turn of the event loop leave together. What fails on the way
+ * fails for all of them; each may then have been made or not, and may be repeated.
+ */
+export class TransitionQueue {
+  readonly #waiting = new Map<string, Waiting[]>();
+  #isFlushPlanned = false;
+
+  constructor(private readonly runBatch: RunBatch) {}
+
+  /** Answers one reply per call. */
+  run(lane: string, calls: readonly TransitionCall[]): Promise<string[][]> {
+    return new Promise((resolve, reject) => {
+      const waiting = this.#waiting.get(lane) ?? [];
+      waiting.push({ calls, resolve, reject });
+      this.#waiting.set(lane, waiting);
+      // Not later than that, so that Redis works while this process signs what comes next.
+      if (waiting.length >= MOST_CHAINS) this.#flush(lane);
+      else this.#planFlush();
+    });
+  }
+
+  #planFlush(): void {
+    if (this.#isFlushPlanned) return;
+    this.#isFlushPlanned = true;
+    setImmediate(() => {
+      this.#isFlushPlanned = false;
+      for (const lane of this.#waiting.keys()) this.#flush(lane);
+    });
+  }
+
+  #flush(lane: string): void {
+    const batch = this.#waiting.get(lane) ?? [];
+    this.#waiting.delete(lane);
+    if (batch.length > 0) void this.#send(lane, batch);
+  }
+
+  async #send(lane: string, batch: readonly Waiting[]): Promise<void> {
+    try {
+      const chains = batch.map(({ calls }) => calls);
+      const replies = await this.runBatch(lane, chains);
+      let from = 0;
+      for (const { calls, resolve } of batch) resolve(replies.slice(from, (from += calls.length)));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+}
+
+/** The keys and arguments of one run of the lane's program. */
+export function encodeCalls(
+  lane: string,
+  chains: readonly (readonly TransitionCall[])[],
+): { keys: string[]; args: (string | number)[] } {
+  const keys = [lane];
+  const places = new Map<string, number>();
+  const args: (string | number)[] = [];
+  for (const chain of chains) {
+    for (const [index, { name, job, args: own }] of chain.entries()) {
+      if (job !== null && !places.has(job)) places.set(job, keys.push(job) - 1);
+      args.push(name, index === 0 ? '' : '+', job === null ? 0 : (places.get(job) ?? 0), own.length, ...own);
+    }
+  }
+  return { keys, args };
+}
