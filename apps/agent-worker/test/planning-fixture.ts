@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { SpendingPolicy } from '@tollgate/agent-kit';
 import type { AgentOperation } from '@tollgate/protocol';
-import type { JobRecord, JsonValue, LaneRunnerOptions } from '@tollgate/transactions';
+import { isOpen, type JobRecord, type JsonValue, type LaneRunnerOptions } from '@tollgate/transactions';
 import {
   createPublicClient,
   encodeFunctionData,
@@ -17,6 +17,7 @@ import {
 import type { DevnetWithProtocols } from '../../../devnet/chain.js';
 import { sendTransaction } from '../../../devnet/transfer-tokens.js';
 import { LaneFixture } from '../../../libs/transactions/test/lane-fixture.js';
+import { waitFor } from '../../../test/harness/retry.js';
 import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
 import type { PaymentPlanner } from '../src/payments/payment-planner.js';
 import { createOperationPlanner, type ChainSettings } from '../src/planning/create-operation-planner.js';
@@ -113,6 +114,23 @@ export class PlanningFixture {
     const [job] = await this.lanes.waitForEnds([await this.submit(operation, input)]);
     if (!job) throw new Error('the job is gone');
     return job;
+  }
+
+  /** The same with another worker for each step. */
+  async runByManyWorkers(operation: AgentOperation, input: Readonly<Record<string, JsonValue>>): Promise<JobRecord> {
+    await this.endLanes();
+    const jobId = await this.submit(operation, input);
+    for (;;) {
+      const { stepIndex } = await this.lanes.readJob(jobId);
+      this.startLane();
+      await waitFor(`job ${jobId} goes on`, async () => {
+        const job = await this.lanes.readJob(jobId);
+        return !isOpen(job.state) || job.stepIndex > stepIndex;
+      });
+      await this.endLanes();
+      const job = await this.lanes.readJob(jobId);
+      if (!isOpen(job.state)) return job;
+    }
   }
 
   /** How often each step's call was mined, by label; what the wallet sent beside the steps counts as `other`. */

@@ -22,7 +22,7 @@ describe('a wallet’s jobs', () => {
     const job = await fixture.run('transfer', { amount: '1.5', to: RECEIVER });
     expect(job).toMatchObject({
       state: 'FINAL',
-      steps: [{ label: `Send 1.5 SEI to ${getAddress(RECEIVER)}`, gas: 31_500n }],
+      steps: [{ label: `Send 1.5 SEI to ${getAddress(RECEIVER)}`, gas: 39_375n }],
     });
     expect((await fixture.client.getBalance({ address: RECEIVER })) - before).toBe(parseEther('1.5'));
     expect(await fixture.countMined([job])).toEqual({ [job.steps[0]!.label]: 1 });

@@ -4,7 +4,7 @@ import { explainFailure } from '../execution/explain-failure.js';
 import type { OperationContext } from '../operations/operation.js';
 import { readAllowance } from '../tokens/read-allowance.js';
 import { createRevocation } from './create-steps.js';
-import { gasLimitOf, type SettledStep } from './limit-gas.js';
+import { addGasMargin, type SettledStep } from './limit-gas.js';
 
 /**
  * The step that sets what is left of an allowance to 0. Null where nothing is left of it, or its token refuses to.
@@ -21,7 +21,7 @@ export async function planRevocation(
     if ((await readAllowance(context, { token, spender })) === 0n) return null;
     const step = createRevocation({ token, spender });
     const { to, data, value } = step;
-    return { ...step, gasLimit: gasLimitOf(await client.estimateGas({ account, to, data, value })) };
+    return { ...step, gasLimit: addGasMargin(await client.estimateGas({ account, to, data, value })) };
   } catch (error) {
     const failure = explainFailure(error);
     if (failure.code === 'NETWORK_ERROR') throw failure;
