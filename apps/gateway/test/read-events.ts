@@ -18,11 +18,13 @@ export class EventReader {
   ) {
     if (response.body === null) throw new Error('the answer has no body');
     const decoder = new TextDecoder();
-    const chunks = response.body[Symbol.asyncIterator]();
+    const chunks = response.body.getReader();
     this.#chunks = {
       next: async () => {
-        const { done, value } = await chunks.next();
-        return done === true ? { done, value: '' } : { value: decoder.decode(value as Uint8Array, { stream: true }) };
+        const part = await chunks.read();
+        return part.done
+          ? { done: true, value: '' }
+          : { value: decoder.decode(part.value as Uint8Array, { stream: true }) };
       },
     };
   }
@@ -37,9 +39,9 @@ export class EventReader {
         this.lastEventId = block.id ?? this.lastEventId;
         return block;
       }
-      const { done, value } = await this.#chunks.next();
-      if (done === true) return null;
-      this.#rest += value;
+      const part = await this.#chunks.next();
+      if (part.done === true) return null;
+      this.#rest += part.value;
     }
   }
 

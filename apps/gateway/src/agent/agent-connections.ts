@@ -1,5 +1,12 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { PLAN_QUEUE, WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
+import {
+  DeadLetters,
+  openWebhooksQueue,
+  PLAN_QUEUE,
+  WakeQueues,
+  WalletDirectory,
+  WebhookTargets,
+} from '@tollgate/agent-jobs';
 import { ApiKeyStore, connectRedis, RequestReplyClient } from '@tollgate/common';
 import { Journal, JournalUnavailableError } from '@tollgate/transactions';
 import type { Redis } from 'ioredis';
@@ -18,13 +25,20 @@ export class AgentConnections implements OnApplicationShutdown {
   readonly #parts: { journal: Journal; queue: WakeQueues; workers: RequestReplyClient };
   readonly keys: ApiKeyStore;
   readonly wallets: WalletDirectory;
+  readonly webhookTargets: WebhookTargets;
+  readonly deadLetters: DeadLetters;
+  readonly #webhooks: ReturnType<typeof openWebhooksQueue>;
   #reportedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(@Inject(GatewayEnvironment) { redis: urls }: GatewayEnvironment) {
+  constructor(@Inject(GatewayEnvironment) { redis: urls, agentJobs }: GatewayEnvironment) {
     this.#redis = connectRedis({ url: urls.redisUrl, role: 'gateway-journal' });
     this.#queueRedis = connectRedis({ url: urls.queueRedisUrl, role: 'gateway-wake-ups' });
     this.keys = new ApiKeyStore(this.#redis);
     this.wallets = new WalletDirectory(this.#redis);
+    const { allowPrivateTargets } = agentJobs;
+    this.webhookTargets = new WebhookTargets(this.#redis, { rules: { allowPrivateTargets } });
+    this.#webhooks = openWebhooksQueue(this.#queueRedis);
+    this.deadLetters = new DeadLetters(this.#webhooks);
     this.#parts = {
       journal: new Journal({ redis: this.#redis, timeoutMs: TIMEOUT_MS }),
       queue: new WakeQueues({ connection: this.#queueRedis, onTrouble: (error) => this.report(error) }),
@@ -74,7 +88,7 @@ export class AgentConnections implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.queue.close(), this.workers.close()]);
+    await Promise.all([this.queue.close(), this.#webhooks.close(), this.workers.close()]);
     this.#queueRedis.disconnect();
     this.#redis.disconnect();
   }

@@ -13,6 +13,8 @@ import { JobPlanning } from './jobs/job-planning.js';
 import { JobSubmission } from './jobs/job-submission.js';
 import { Jobs } from './jobs/jobs.js';
 import { JobsController } from './jobs/jobs.controller.js';
+import { Webhooks } from './webhooks/webhooks.js';
+import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 /** Everything below `/agent`: jobs that move money, for holders of API keys. */
 @Module({})
@@ -24,7 +26,7 @@ export class AgentModule {
   static forRoot(environment: GatewayEnvironment): DynamicModule {
     return {
       module: AgentModule,
-      controllers: [JobsController, JobDecisionsController, EventsController],
+      controllers: [JobsController, JobDecisionsController, EventsController, WebhooksController],
       providers: [
         { provide: GatewayEnvironment, useValue: environment },
         AgentConnections,
@@ -34,6 +36,7 @@ export class AgentModule {
         JobPlanning,
         JobDecisions,
         EventStreams,
+        Webhooks,
       ],
     };
   }

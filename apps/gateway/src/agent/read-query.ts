@@ -36,3 +36,13 @@ export function readWords<T extends string>(
   if (!areKnown) problems.push(`${name} must be one or more of ${words.join(', ')}, separated by commas.`);
   return found;
 }
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 200;
+
+/** How many of a list are wanted at most. */
+export function readLimit({ values, problems }: QueryReading): number {
+  const limit = values.get('limit') ?? String(DEFAULT_LIMIT);
+  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT) problems.push(`limit must be 1 to ${MAX_LIMIT}.`);
+  return Number(limit);
+}

@@ -19,6 +19,7 @@ export const PROBLEM_CODES = [
   'idempotency_key_reused',
   'job_state',
   'floors_changed',
+  'too_many_webhooks',
   'answer_gone',
   'job_forgotten',
   'body_too_large',

@@ -1,0 +1,126 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { deriveWebhookSecret, type DeadLetter, type WebhookTarget } from '@tollgate/agent-jobs';
+import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import type { AgentJobEvent } from '@tollgate/protocol';
+
+import { GatewayEnvironment } from '../../gateway.config.js';
+import { isOperator } from '../access/caller.js';
+import { AgentConnections } from '../agent-connections.js';
+import type { WebhookRegistration } from './parse-registration.js';
+
+/** A target as its owner sees it; empty lists stand for all. */
+export interface WebhookView extends WebhookRegistration {
+  readonly id: string;
+  readonly keyId: string;
+  readonly createdAt: string;
+  /** Null: it gets events. */
+  readonly disabled: WebhookTarget['disabled'];
+}
+
+/** Shown once, when the target is registered. */
+export interface NewWebhookView extends WebhookView {
+  readonly secret: string;
+}
+
+export interface DeadLetterView {
+  readonly id: string;
+  readonly keyId: string;
+  readonly webhookId: string;
+  readonly attempts: number;
+  readonly failedAt: string;
+  readonly reason: string;
+  readonly event: AgentJobEvent;
+}
+
+const NOT_FOUND: Problem = {
+  status: 404,
+  code: 'webhook_not_found',
+  detail: 'There is no such webhook target or dead letter, or it is not of this API key.',
+};
+const NO_SECRET: Problem = {
+  status: 503,
+  code: 'agent_secret_missing',
+  detail: 'Webhooks are not set up here: the operator has to set AGENT_SECRET.',
+};
+
+/** Where events are posted to. A key sees to its own targets, an operator to all. */
+@Injectable()
+export class Webhooks {
+  constructor(
+    @Inject(AgentConnections) private readonly connections: AgentConnections,
+    @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
+
+  /** @throws ProblemError where the URL may not be posted to, or there are too many */
+  async register(caller: ApiKey, registration: WebhookRegistration): Promise<NewWebhookView> {
+    const { agentSecret } = this.environment.agentJobs;
+    if (agentSecret === undefined) throw new ProblemError(NO_SECRET);
+    const { webhookTargets } = this.connections;
+    const result = await this.connections.within(webhookTargets.register({ keyId: caller.id, ...registration }));
+    switch (result.outcome) {
+      case 'registered':
+        return { ...describeTarget(result.target), secret: deriveWebhookSecret(agentSecret, result.target.id) };
+      case 'refused':
+        throw new ProblemError({ status: 422, code: 'webhook_target_refused', detail: result.reason });
+      case 'full': {
+        const detail = `This API key has ${result.limit} webhook targets, which is the most.`;
+        throw new ProblemError({ status: 409, code: 'too_many_webhooks', detail });
+      }
+    }
+  }
+
+  async list(caller: ApiKey): Promise<WebhookView[]> {
+    return (await this.#readAll(caller)).map(describeTarget);
+  }
+
+  /** @throws ProblemError where there is none, as the others do */
+  async read(caller: ApiKey, id: string): Promise<WebhookView> {
+    return describeTarget(await this.#find(caller, id));
+  }
+
+  /** It gets what happens from now on. */
+  async enable(caller: ApiKey, id: string): Promise<WebhookView> {
+    const target = await this.#find(caller, id);
+    const enabled = await this.connections.within(this.connections.webhookTargets.enable(target));
+    if (enabled === null) throw new ProblemError(NOT_FOUND);
+    return describeTarget(enabled);
+  }
+
+  async remove(caller: ApiKey, id: string): Promise<void> {
+    const target = await this.#find(caller, id);
+    await this.connections.within(this.connections.webhookTargets.remove(target));
+  }
+
+  async listDeadLetters(caller: ApiKey, limit: number): Promise<DeadLetterView[]> {
+    const letters = this.connections.deadLetters.list({ keyId: scopeOf(caller), limit });
+    return (await this.connections.within(letters)).map(describeLetter);
+  }
+
+  async resend(caller: ApiKey, id: string): Promise<void> {
+    const isResent = await this.connections.within(this.connections.deadLetters.resend(id, { keyId: scopeOf(caller) }));
+    if (!isResent) throw new ProblemError(NOT_FOUND);
+  }
+
+  async #find(caller: ApiKey, id: string): Promise<WebhookTarget> {
+    const found = (await this.#readAll(caller)).find((target) => target.id === id);
+    if (found === undefined) throw new ProblemError(NOT_FOUND);
+    return found;
+  }
+
+  #readAll(caller: ApiKey): Promise<WebhookTarget[]> {
+    return this.connections.within(this.connections.webhookTargets.list(scopeOf(caller)));
+  }
+}
+
+/** Undefined: those of all keys. */
+function scopeOf(caller: ApiKey): string | undefined {
+  return isOperator(caller) ? undefined : caller.id;
+}
+
+function describeTarget({ id, keyId, url, events, operations, createdAtMs, disabled }: WebhookTarget): WebhookView {
+  return { id, keyId, url, events, operations, createdAt: new Date(createdAtMs).toISOString(), disabled };
+}
+
+function describeLetter({ id, keyId, targetId, attempts, failedAtMs, reason, event }: DeadLetter): DeadLetterView {
+  return { id, keyId, webhookId: targetId, attempts, failedAt: new Date(failedAtMs).toISOString(), reason, event };
+}
