@@ -1,5 +1,6 @@
 // CommonJS mode with the ESM-only packages transformed too: Jest's native ESM mode does not run Nest 12.
 const esmPackages = [
+  '@fastify/static/node_modules',
   '@nestjs',
   '@noble',
   '@tokenizer',

@@ -6,6 +6,7 @@ import { Logger as PinoLogger } from 'nestjs-pino';
 
 import { addApiKeyAccess } from './agent/access/add-api-key-access.js';
 import { ApiKeyAccess } from './agent/access/api-key-access.js';
+import { QueueBoard, QUEUE_BOARD_PATHS } from './agent/queue-board/queue-board.js';
 import { AppModule } from './app.module.js';
 import { registerDocs } from './docs/register-docs.js';
 import type { GatewayEnvironment } from './gateway.config.js';
@@ -18,6 +19,7 @@ import { createServer } from './server/create-server.js';
 const OPEN_PATHS = {
   free: ['/docs', '/docs/*'],
   operational: ['/health/live', '/health/ready', '/metrics'],
+  guarded: [QUEUE_BOARD_PATHS],
 };
 
 /**
@@ -39,6 +41,7 @@ export async function createGateway(
   addApiKeyAccess(server, app.get(ApiKeyAccess));
   await app.init();
   await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, payment: environment.payment });
+  await app.get(QueueBoard).register(server);
   registerDocs(server, { app, routes, environment });
   completeRoutes();
   for (const route of closedRoutes)

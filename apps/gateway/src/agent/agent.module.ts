@@ -13,6 +13,7 @@ import { JobPlanning } from './jobs/job-planning.js';
 import { JobSubmission } from './jobs/job-submission.js';
 import { Jobs } from './jobs/jobs.js';
 import { JobsController } from './jobs/jobs.controller.js';
+import { QueueBoard } from './queue-board/queue-board.js';
 import { Webhooks } from './webhooks/webhooks.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
 
@@ -37,6 +38,7 @@ export class AgentModule {
         JobDecisions,
         EventStreams,
         Webhooks,
+        QueueBoard,
       ],
     };
   }

@@ -5,7 +5,7 @@ import { createServer } from './create-server.js';
 
 describe('a route on the server', () => {
   it('is closed unless something opens it, and is named at start', async () => {
-    const paths = { free: ['/free', '/docs/*'], operational: ['/health'] };
+    const paths = { free: ['/free', '/docs/*'], operational: ['/health'], guarded: [] };
     const { server, completeRoutes, closedRoutes } = createServer(readEnvironment(ServerEnvironment, {}), paths);
     for (const path of ['/free', '/docs/a', '/health', '/forgotten']) server.get(path, async () => 'served');
     server.get('/says-so', { config: { access: 'free' } }, async () => 'served');
@@ -25,6 +25,8 @@ describe('a route on the server', () => {
 describe('a certificate that cannot be read', () => {
   it('is a problem of the configuration', () => {
     const environment = readEnvironment(ServerEnvironment, { TLS_CERT: '/no/cert.pem', TLS_KEY: '/no/key.pem' });
-    expect(() => createServer(environment, { free: [], operational: [] })).toThrow('TLS_CERT: the file /no/cert.pem');
+    expect(() => createServer(environment, { free: [], operational: [], guarded: [] })).toThrow(
+      'TLS_CERT: the file /no/cert.pem',
+    );
   });
 });

@@ -1,10 +1,14 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 
+import type { Admission } from './gate.js';
+
 /** Paths that are served without payment; `/docs/*` opens everything below. */
 export interface OpenPaths {
   readonly free: readonly string[];
   /** Free, and for the machines that look after the gateway: over plain HTTP and without limit. */
   readonly operational: readonly string[];
+  /** Of pages whose routes cannot name their admission themselves. */
+  readonly guarded: readonly { readonly paths: readonly string[]; readonly access: Admission }[];
 }
 
 /**
@@ -13,9 +17,11 @@ export interface OpenPaths {
  */
 export function openRoutes(server: FastifyInstance, paths: OpenPaths, onClosed: (route: string) => void): void {
   server.addHook('onRoute', (route: RouteOptions) => {
+    const guard = paths.guarded.find((one) => matches(one.paths, route.url));
     if (matches(paths.operational, route.url)) route.config = { ...route.config, access: 'free', isOperational: true };
     else if (route.config?.access !== undefined) return;
     else if (matches(paths.free, route.url)) route.config = { ...route.config, access: 'free' };
+    else if (guard !== undefined) route.config = { ...route.config, access: guard.access };
     else onClosed(`${[route.method].flat().join(', ')} ${route.url}`);
   });
 }

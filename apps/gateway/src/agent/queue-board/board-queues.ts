@@ -1,0 +1,57 @@
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, wakeQueueOf, WEBHOOKS_QUEUE } from '@tollgate/agent-jobs';
+import { nameLane } from '@tollgate/transactions';
+import { Queue } from 'bullmq';
+
+import type { AgentConnections } from '../agent-connections.js';
+
+const REFRESH_MS = 5_000;
+const FIXED: readonly (readonly [name: string, description: string])[] = [
+  [AGENT_JOBS_QUEUE, 'Jobs that other services put in themselves.'],
+  [WEBHOOKS_QUEUE, 'Events for webhook targets; the failed ones are the dead letters.'],
+];
+
+/** The queues that the board shows: two that are always there, and one for each lane. */
+export class BoardQueues {
+  readonly #queues: Queue[] = [];
+  readonly #names = new Set<string>();
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly connections: AgentConnections) {}
+
+  openFixed(): BullMQAdapter[] {
+    return FIXED.map(([name, description]) => this.#open(name, description));
+  }
+
+  /** Queues of lanes that are new since the last time; few lanes are, so it is not asked at every request. */
+  async openNew(): Promise<BullMQAdapter[]> {
+    if (performance.now() - this.#readAtMs < REFRESH_MS) return [];
+    const lanes = await this.connections.journal.readLanes();
+    this.#readAtMs = performance.now();
+    return lanes
+      .filter((lane) => !this.#names.has(wakeQueueOf(lane)))
+      .map((lane) => this.#open(wakeQueueOf(lane), `Wake-ups for the jobs of ${nameLane(lane)}.`));
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#queues.map((queue) => queue.close()));
+  }
+
+  #open(name: string, description: string): BullMQAdapter {
+    const connection = this.connections.queueRedis;
+    const queue = new Queue(name, { connection, prefix: AGENT_QUEUE_PREFIX, skipWaitingForReady: true });
+    // Without a listener an `error` event ends the process; the connection reports its own state.
+    queue.on('error', () => undefined);
+    this.#names.add(name);
+    this.#queues.push(queue);
+    const adapter = new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false, description });
+    adapter.setFormatter('data', hideSignature);
+    return adapter;
+  }
+}
+
+/** A signed message that was not carried out yet could be put in once more by who reads it here. */
+function hideSignature(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null || !('signature' in data)) return data;
+  return { ...data, signature: '[hidden]' };
+}

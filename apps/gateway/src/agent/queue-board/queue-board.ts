@@ -1,0 +1,61 @@
+import { createBullBoard } from '@bull-board/api';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+
+import { ApiKeyAdmission } from '../access/for-api-keys.js';
+import { AgentConnections } from '../agent-connections.js';
+import { BoardQueues } from './board-queues.js';
+import { ReadOnlyAdapter } from './read-only-adapter.js';
+
+const PATH = '/agent/queues';
+
+/** What the gate asks before the board; also as `Basic`, since a browser has no other way to send a key. */
+export const QUEUE_BOARD_PATHS = {
+  paths: [PATH, `${PATH}/*`],
+  access: new ApiKeyAdmission(['operator'], true),
+};
+
+// The page runs its own files and nothing else; its styles are partly inline, and its fonts would come from elsewhere.
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** `GET /agent/queues`: a page that shows the queues to operators. */
+@Injectable()
+export class QueueBoard implements OnModuleDestroy {
+  readonly #queues: BoardQueues;
+
+  constructor(@Inject(AgentConnections) private readonly connections: AgentConnections) {
+    this.#queues = new BoardQueues(connections);
+  }
+
+  async register(server: FastifyInstance): Promise<void> {
+    const serverAdapter = new ReadOnlyAdapter().setBasePath(PATH);
+    const board = createBullBoard({
+      queues: this.#queues.openFixed(),
+      serverAdapter,
+      options: { uiConfig: { boardTitle: 'Tollgate', hideDocsLink: true } },
+    });
+    await server.register(async (scope) => {
+      scope.addHook('onRequest', async (_request, reply) => {
+        void reply.headers(HEADERS);
+      });
+      scope.addHook('preHandler', async () => {
+        try {
+          for (const queue of await this.#queues.openNew()) board.addQueue(queue);
+        } catch (error) {
+          // The queues that are known are shown all the same.
+          this.connections.report(error);
+        }
+      });
+      await scope.register(serverAdapter.registerPlugin(), { prefix: PATH });
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.#queues.close();
+  }
+}
