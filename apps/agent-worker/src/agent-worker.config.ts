@@ -11,6 +11,7 @@ import { LaneEnvironment } from './config/lane.environment.js';
 import { MessageEnvironment } from './config/message.environment.js';
 import { ServerEnvironment } from './config/server.environment.js';
 import { WalletEnvironment } from './config/wallet.environment.js';
+import { WebhookEnvironment } from './webhooks/webhook.environment.js';
 
 /** Every setting of the agent worker; `readEnvironment(AgentWorkerEnvironment, process.env)` at start. */
 export class AgentWorkerEnvironment {
@@ -28,6 +29,9 @@ export class AgentWorkerEnvironment {
 
   @SettingGroup(MessageEnvironment)
   readonly messages!: MessageEnvironment;
+
+  @SettingGroup(WebhookEnvironment)
+  readonly webhooks!: WebhookEnvironment;
 
   @SettingGroup(AgentEnvironment)
   readonly agent!: AgentEnvironment;

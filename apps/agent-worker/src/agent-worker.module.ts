@@ -17,6 +17,7 @@ import { Registry } from 'prom-client';
 import type { AgentWorkerEnvironment } from './agent-worker.config.js';
 import { AgentJobsConsumer } from './consumers/agent-jobs-consumer.js';
 import { PlanJobController } from './consumers/plan-job.controller.js';
+import type { EventConsumer } from './events/event-consumer.js';
 import { EventPumps } from './events/event-pumps.js';
 import { createEventCounter, observeEventLag } from './events/observe-events.js';
 import { createReadinessChecks } from './lanes/create-readiness-checks.js';
@@ -26,12 +27,13 @@ import { takeWakeUps } from './lanes/take-wake-ups.js';
 import { JobMetrics } from './metrics/job-metrics.js';
 import { observeBalances } from './metrics/observe-balances.js';
 import { observeLanes } from './metrics/observe-lanes.js';
+import { createWebhooks } from './webhooks/create-webhooks.js';
 import { connectWorker, disconnectWorker, type WorkerConnections } from './worker-connections.js';
-import { WALLETS, type CreatePlanning } from './worker-parts.js';
+import { WALLETS, WEBHOOKS, type CreatePlanning } from './worker-parts.js';
 
 const CONNECTIONS = Symbol('connections');
 /** Of the time that the process has to stop, for what the lanes have begun; the rest is for giving back and closing. */
-const SETTLING_SHARE = 0.6;
+const SETTLING_SHARE = 0.4;
 
 export interface AgentWorkerParts {
   createPlanning: CreatePlanning;
@@ -49,19 +51,25 @@ export class AgentWorkerModule implements OnApplicationShutdown {
     const registry = new Registry();
     const troubles = new LaneTroubles(registry);
     const connections = connectWorker(environment, (error) => troubles.report('', error));
-    const { journalRedis, queueRedis, chain } = connections;
+    const { journalRedis, queueRedis, consumerRedis, chain } = connections;
     const journal = new Journal({ redis: journalRedis });
     const directory = new WalletDirectory(journalRedis);
     const wallets = environment.wallets.walletsOn(chain.chainId);
     const metrics = new JobMetrics(registry, journal);
-    const pumps = createPumps(registry, { connections, journal, metrics, troubles });
+    const webhooks = createWebhooks({
+      ...{ journalRedis, queueRedis, consumerRedis, registry },
+      agent: environment.agent,
+      settings: environment.webhooks,
+    });
+    const consumers = [metrics, connections.nestEvents, webhooks.consumer];
+    const pumps = createPumps(registry, { connections, journal, consumers, troubles });
     const fleet = new LaneFleet({
       ...{ journal, chain, wallets, troubles },
       settings: environment.lanes.laneSettings(environment.shutdown.shutdownTimeoutMs * SETTLING_SHARE),
       createPlanning: (wallet) => parts.createPlanning({ environment, journal, wallet }),
       attendantsOf: ({ name }, wake) => [
         takeWakeUps({
-          connection: connections.consumerRedis,
+          connection: consumerRedis,
           wake: (jobId) => {
             metrics.wokenUp(name);
             wake(jobId);
@@ -71,7 +79,7 @@ export class AgentWorkerModule implements OnApplicationShutdown {
       ],
     });
     const consumer = new AgentJobsConsumer({
-      ...{ journal, directory, queue: connections.wakeQueues, connection: connections.consumerRedis },
+      ...{ journal, directory, queue: connections.wakeQueues, connection: consumerRedis },
       apiKeys: new ApiKeyStore(journalRedis),
       agentSecret: environment.agent.agentSecret,
       maxAgeMs: environment.messages.messageMaxAgeSeconds * 1000,
@@ -98,6 +106,7 @@ export class AgentWorkerModule implements OnApplicationShutdown {
         { provide: WALLETS, useValue: wallets },
         { provide: LaneFleet, useValue: fleet },
         { provide: AgentJobsConsumer, useValue: consumer },
+        { provide: WEBHOOKS, useValue: webhooks },
       ],
     };
   }
@@ -111,13 +120,13 @@ export class AgentWorkerModule implements OnApplicationShutdown {
 /** Every way out for the events of the lanes that this process holds. */
 function createPumps(
   registry: Registry,
-  parts: { connections: WorkerConnections; journal: Journal; metrics: JobMetrics; troubles: LaneTroubles },
+  parts: { connections: WorkerConnections; journal: Journal; consumers: EventConsumer[]; troubles: LaneTroubles },
 ): EventPumps {
-  const { connections, journal, metrics, troubles } = parts;
+  const { connections, journal, consumers, troubles } = parts;
   const pumps = new EventPumps({
     journal,
     bell: connections.bell,
-    consumers: [metrics, connections.nestEvents],
+    consumers,
     onTrouble: (error) => troubles.report('', error),
     onTaken: createEventCounter(registry),
   });

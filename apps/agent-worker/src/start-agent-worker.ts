@@ -12,10 +12,11 @@ import { assertChain } from './lanes/assert-chain.js';
 import { LaneFleet } from './lanes/lane-fleet.js';
 import { openJournal } from './lanes/open-journal.js';
 import type { WorkerWallet } from './wallets/worker-wallet.js';
-import { WALLETS, type CreatePlanning } from './worker-parts.js';
+import type { Webhooks } from './webhooks/create-webhooks.js';
+import { WALLETS, WEBHOOKS, type CreatePlanning } from './worker-parts.js';
 
-/** Of the time that the process has to stop, for messages that were taken, and for dry runs that were begun. */
-const [TAKING_SHARE, ANSWERING_SHARE] = [0.1, 0.1];
+/** Of the time that the process has to stop, for each kind of work beside the lanes: messages, posts, dry runs. */
+const SMALL_SHARE = 0.08;
 
 /**
  * Health and metrics first, then the journal, then lanes are worked on and questions taken. Waits for a Redis that is
@@ -32,7 +33,7 @@ export async function startAgentWorker(
     redisUrl: environment.redis.queueRedisUrl,
     queue: PLAN_QUEUE,
     maxInFlight: 32,
-    closeTimeoutMs: Math.ceil(shutdownTimeoutMs * ANSWERING_SHARE),
+    closeTimeoutMs: Math.ceil(shutdownTimeoutMs * SMALL_SHARE),
   });
   let isOpen = false;
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -50,10 +51,13 @@ export async function startAgentWorker(
   const fleet = app.get(LaneFleet);
   const wallets = app.get<readonly WorkerWallet[]>(WALLETS);
   const consumer = app.get(AgentJobsConsumer);
+  const webhooks = app.get<Webhooks>(WEBHOOKS);
   // What takes work goes first, then the lanes, whose jobs need everything else.
   const close = async (): Promise<void> => {
-    await consumer.close(shutdownTimeoutMs * TAKING_SHARE);
+    await consumer.close(shutdownTimeoutMs * SMALL_SHARE);
     await fleet.stop();
+    // The last events of the lanes are posted by whoever is left.
+    await webhooks.close(shutdownTimeoutMs * SMALL_SHARE);
     await app.close();
   };
   try {
@@ -62,6 +66,7 @@ export async function startAgentWorker(
     await openJournal({ journal: app.get(Journal), directory: app.get(WalletDirectory), wallets }, logger);
     fleet.start();
     consumer.start();
+    webhooks.start();
     await app.startAllMicroservices();
     isOpen = true;
   } catch (error) {

@@ -7,6 +7,9 @@ import type { WorkerWallet } from './wallets/worker-wallet.js';
 /** Token of the wallets that this worker signs for: `readonly WorkerWallet[]`. */
 export const WALLETS = Symbol('wallets');
 
+/** Token of what posts events to webhook targets: `Webhooks`. */
+export const WEBHOOKS = Symbol('webhooks');
+
 export interface PlanningParts {
   environment: AgentWorkerEnvironment;
   journal: Journal;
