@@ -62,6 +62,17 @@ describe('redeeming a payment that is kept elsewhere', () => {
     expect({ isFinal, seen }).toEqual({ isFinal: true, seen: [0, 1] });
   });
 
+  it('has its time from when its turn has come', async () => {
+    const { isFinal } = await redeemPaidRequest(await pay(), {
+      deadlineMs: 5_000,
+      inTurn: async (attempt) => {
+        const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+        return attempt().finally(() => now.mockRestore());
+      },
+    });
+    expect(isFinal).toBe(true);
+  });
+
   it('ends with the signal, or at the deadline', async () => {
     const payment = await pay();
     const stop = new AbortController();

@@ -3,7 +3,7 @@ import { fetchPaidAnswer, type PaidResponse, type RedemptionContext } from './re
 import { requestKey, takeRequest } from './request-snapshot.js';
 
 export interface RedeemOptions extends Partial<Omit<RedemptionContext, 'onEvent'>> {
-  /** From the first attempt to the answer; 60 s. */
+  /** From the first attempt to the answer, waits for a turn aside; 60 s. */
   deadlineMs?: number;
   signal?: AbortSignal;
 }

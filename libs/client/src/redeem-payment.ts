@@ -28,7 +28,7 @@ export interface RedemptionContext extends Pick<
   PaymentContext,
   'fetch' | 'attemptTimeoutMs' | 'allowInsecureHttp' | 'onEvent'
 > {
-  /** Runs an attempt when it may begin: whoever redeems much bounds here what runs at a time. */
+  /** Runs an attempt when it may begin: whoever redeems much bounds here what runs at a time. The wait puts the deadline off. */
   inTurn?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
@@ -164,13 +164,17 @@ export async function fetchPaidAnswer(
   context: RedemptionContext,
   input: { key: string; request: RequestSnapshot; payment: RedeemablePayment; deadlineAtMs: number },
 ): Promise<PaidResponse> {
-  const { key, request, payment, deadlineAtMs } = input;
+  const { key, request, payment } = input;
   const { inTurn = (attempt) => attempt() } = context;
+  let { deadlineAtMs } = input;
   assertSecureUrl(request.url, context.allowInsecureHttp);
   const redemption = new Redemption(context, key, request, payment);
   for (let backoffMs = FIRST_DELAY_MS; ; backoffMs = Math.min(backoffMs * 2, LONGEST_DELAY_MS)) {
     request.signal?.throwIfAborted();
+    const waitsSinceMs = Date.now();
     const attempt = await inTurn(() => {
+      // The wait for a turn is not the server's.
+      deadlineAtMs += Date.now() - waitsSinceMs;
       const leftMs = Math.max(deadlineAtMs - Date.now(), 1);
       return redemption.attempt(Math.min(context.attemptTimeoutMs, leftMs));
     });

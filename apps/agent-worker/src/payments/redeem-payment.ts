@@ -8,7 +8,7 @@ import type { Turns } from './turns.js';
 
 export interface RedemptionSettings {
   fetch: typeof globalThis.fetch;
-  /** From the first attempt to the answer. */
+  /** From the first attempt to the answer, waits for a turn aside. */
   redeemWithinMs: number;
   /** One attempt, and the reading of what it brought. */
   attemptTimeoutMs: number;
@@ -31,20 +31,22 @@ export async function redeemPayment(
   settings: RedemptionSettings,
   signal: AbortSignal,
 ): Promise<Redemption> {
-  const deadlineAtMs = Date.now() + settings.redeemWithinMs;
   const { url, requirement, idempotencyKey } = challenge;
   const payment = { method: 'GET', url, requirement, idempotencyKey, payer, transaction: { txHash } };
   const ask = () =>
     redeemPaidRequest(payment, {
       fetch: refuseRedirects(settings.fetch),
-      deadlineMs: deadlineAtMs - Date.now(),
+      deadlineMs: settings.redeemWithinMs,
       attemptTimeoutMs: settings.attemptTimeoutMs,
       allowInsecureHttp: settings.allowPrivateTargets,
       inTurn: (attempt) => settings.turns.run(new URL(url).origin, signal, attempt),
       signal,
     });
   try {
-    return await readResponse(await askOnceMore(await ask(), ask), settings.attemptTimeoutMs);
+    const redemption = await readResponse(await askOnceMore(await ask(), ask), settings.attemptTimeoutMs);
+    // Broken off while it was read, an answer looks like a short one.
+    signal.throwIfAborted();
+    return redemption;
   } catch (error) {
     signal.throwIfAborted();
     return { outcome: 'unanswered', failure: createFailure(describe(error)) };
