@@ -37,8 +37,8 @@ describe('the price that a stranger tells', () => {
   };
 
   /** Submits a job, and expects that it fails without a transaction and leaves no challenge. */
-  const expectRefused = async (url: string, code: string, message: RegExp) => {
-    fixture.startWorker({ priceTimeoutMs: 500, patienceMs: 0 });
+  const expectRefused = async (url: string, code: string, message: RegExp, priceTimeoutMs = 10_000) => {
+    fixture.startWorker({ priceTimeoutMs, patienceMs: 0 });
     const [job] = await fixture.lane.waitForEnds([await fixture.submit({ url, maxAmount: '1' })]);
     expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code }, details: {} });
     expect(job!.failure!.message).toMatch(message);
@@ -96,7 +96,7 @@ describe('the price that a stranger tells', () => {
       const timer = setInterval(() => response.write(' '), 10);
       response.on('close', () => clearInterval(timer));
     });
-    await expectRefused(url, 'PAYMENT_FAILED', /network/);
+    await expectRefused(url, 'PAYMENT_FAILED', /network/, 500);
   });
 
   it('in a compressed answer is not read', async () => {

@@ -148,7 +148,7 @@ describe('a payment that is mined', () => {
       void fixture.server.close();
       return Boolean(response.destroy());
     });
-    fixture.startWorker({ redeemWithinMs: 500 });
+    fixture.startWorker({ redeemWithinMs: 3_000 });
     expectUnanswered(await pay('NEEDS_OPERATOR'), /the server gave no answer in time: .*ECONNREFUSED/);
     expect(await fixture.transfers()).toHaveLength(1);
   });

@@ -223,8 +223,8 @@ describe('a fetch for the URLs of others', () => {
         const timer = setInterval(() => response.write('.'), 20);
         response.on('close', () => clearInterval(timer));
       });
-      const response = await create({ timeoutMs: 300 })(url);
-      await expect(response.text()).rejects.toMatchObject({ name: 'TimeoutError' });
+      const reading = create({ timeoutMs: 300 })(url).then((response) => response.text());
+      await expect(reading).rejects.toMatchObject({ name: 'TimeoutError' });
     });
 
     it('are broken off with the signal of who asked', async () => {
