@@ -1,6 +1,18 @@
 import { parseArgs } from 'node:util';
 
-export const LANES = ['unpaid', 'paid', 'distant', 'ledger', 'transport', 'growth', 'footprint'] as const;
+export const LANES = [
+  'unpaid',
+  'paid',
+  'distant',
+  'ledger',
+  'transport',
+  'growth',
+  'footprint',
+  'jobs',
+  'job-growth',
+  'job-latency',
+  'job-cost',
+] as const;
 export type LaneName = (typeof LANES)[number];
 
 export interface BenchOptions {
@@ -25,9 +37,13 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       transport  the verify queue alone, beside other transports
                       growth     cost with 1, 2, 4 processes and with a full ledger
                       footprint  start-up time and memory of each process
+                      jobs        transactions a second from one wallet, beside senders without a journal
+                      job-growth  the same with 1, 2, 4 workers and 1, 8 wallets
+                      job-latency from a job's acceptance to transactionSubmitted, beside sending directly
+                      job-cost    what the journal of a job costs Redis
   --rounds <n>      rounds to take the median of (default 5)
   --quick           one short round: does it run?
-  --full            also the cases that take minutes (ten million ledger entries)
+  --full            also the cases that take minutes (ten million ledger entries, 100,000 ended jobs)
   --no-peers        without the published servers (nothing is installed)
   --output <file>   where the JSON goes (default bench/results/<time>.json)
   --help            this text

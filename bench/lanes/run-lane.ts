@@ -9,6 +9,10 @@ const LANE_MODULES: Record<LaneName, () => Promise<(options: LaneOptions) => Pro
   transport: async () => (await import('./transport.js')).runTransportLane,
   growth: async () => (await import('./growth.js')).runGrowthLane,
   footprint: async () => (await import('./footprint.js')).runFootprintLane,
+  jobs: async () => (await import('./jobs.js')).runJobsLane,
+  'job-growth': async () => (await import('./job-growth.js')).runJobGrowthLane,
+  'job-latency': async () => (await import('./job-latency.js')).runJobLatencyLane,
+  'job-cost': async () => (await import('./job-cost.js')).runJobCostLane,
 };
 
 /** Loads and runs one lane. */

@@ -2,11 +2,12 @@ import type { Cluster, Redis } from 'ioredis';
 
 import { encodeFailure } from './encode-job.js';
 import type { JobFailure, JobRecord, LaneId } from './job.js';
+import { JobReader } from './job-reader.js';
 import type { TransitionName } from './journal-scripts.js';
 import { laneKey, openKey } from './keys.js';
 import { LaneRegistry } from './lane-registry.js';
 import { readInFlightSteps, readLaneStatus } from './lane-status.js';
-import { listJobs, readJob } from './list-jobs.js';
+import { listJobs } from './list-jobs.js';
 import { Outbox } from './outbox.js';
 import { readCancel, readLaneTransition, readTransition } from './read-reply.js';
 import { ScriptRunner, type ScriptArgument } from './script-runner.js';
@@ -53,12 +54,14 @@ export class Journal extends StepJournal {
   /** What the jobs report. */
   readonly outbox: Outbox;
   readonly #redis: Redis | Cluster;
+  readonly #reader: JobReader;
   readonly #terms: { idempotencyMs: number; maxOpenJobs: number };
 
   constructor(options: JournalOptions) {
     const { redis, timeoutMs = 3000, retentionMs = 7 * DAY_MS, jobsKept = 20_000, eventsKept = 10_000 } = options;
     super(new ScriptRunner({ redis, timeoutMs, retentionMs, jobsKept, eventsKept }), new LaneRegistry(redis));
     this.#redis = redis;
+    this.#reader = new JobReader(redis);
     this.outbox = new Outbox(redis, this.runner);
     this.#terms = { idempotencyMs: options.idempotencyMs ?? 7 * DAY_MS, maxOpenJobs: options.maxOpenJobs ?? 10_000 };
   }
@@ -156,16 +159,16 @@ export class Journal extends StepJournal {
     return this.runner.within(this.lanes.read());
   }
 
-  readJob(jobId: string): Promise<JobRecord | null> {
-    const read = async (): Promise<JobRecord | null> => {
-      const lane = this.lanes.find(jobId) ?? (await this.lanes.locate(jobId));
-      return lane && readJob(this.#redis, lane, jobId);
-    };
-    return this.runner.within(read());
+  async readJob(jobId: string): Promise<JobRecord | null> {
+    return (await this.readJobs([jobId]))[0] ?? null;
   }
 
   readJobs(jobIds: readonly string[]): Promise<(JobRecord | null)[]> {
-    return Promise.all(jobIds.map((jobId) => this.readJob(jobId)));
+    const read = async (jobId: string): Promise<JobRecord | null> => {
+      const lane = this.lanes.find(jobId) ?? (await this.lanes.locate(jobId));
+      return lane && this.#reader.read(lane, jobId);
+    };
+    return this.runner.within(Promise.all(jobIds.map(read)));
   }
 
   /** Ids of the jobs that are neither ended nor waiting for an operator, oldest first. */

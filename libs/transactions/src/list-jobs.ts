@@ -19,7 +19,7 @@ interface Place {
 type Found = Place & { jobId: string };
 
 /** One job of a lane; null when it is not there. */
-export async function readJob(redis: Redis | Cluster, lane: LaneId, jobId: string): Promise<JobRecord | null> {
+async function readJob(redis: Redis | Cluster, lane: LaneId, jobId: string): Promise<JobRecord | null> {
   return parseJob(lane, jobId, await redis.hgetall(jobKey(lane, jobId)));
 }
 

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Hex } from '@tollgate/protocol';
+import type { TransactionToSign } from '@tollgate/transactions';
+import { privateKeyToAddress } from 'viem/accounts';
+
+import { callRpc } from '../../devnet/json-rpc.js';
+
+export interface BenchWallet {
+  privateKey: Hex;
+  address: Hex;
+}
+
+const GWEI = 10n ** 9n;
+export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
+export const TRANSFER_GAS = 21_000n;
+
+/** A wallet that nobody has used, with plenty of coins. */
+export async function createBenchWallet(rpcUrl: string): Promise<BenchWallet> {
+  const privateKey: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const address = privateKeyToAddress(privateKey).toLowerCase() as Hex;
+  await callRpc(rpcUrl, 'anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);
+  return { privateKey, address };
+}
+
+/** The same transfer of one wei, whoever sends it. */
+export function createTransfer(chainId: number, nonce: number): TransactionToSign {
+  return {
+    chainId,
+    nonce,
+    to: RECEIVER,
+    data: '0x',
+    value: 1n,
+    gas: TRANSFER_GAS,
+    maxFeePerGas: 10n * GWEI,
+    maxPriorityFeePerGas: GWEI,
+  };
+}

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Hex } from '@tollgate/protocol';
+import { createKeySigner, type LaneSigner } from '@tollgate/transactions';
+
+import { callRpc } from '../../devnet/json-rpc.js';
+import { RpcConnection } from '../../libs/transactions/src/rpc/rpc-connection.js';
+import type { Sample } from '../run-rounds.js';
+import { createTransfer, type BenchWallet } from './bench-wallet.js';
+
+const BATCH = 64;
+const BATCHES_AT_ONCE = 4;
+
+export interface DirectOptions {
+  rpcUrl: string;
+  chainId: number;
+  wallet: BenchWallet;
+  count: number;
+}
+
+/** What one writes first: nonce, signature, send, and wait for the receipt before the next. */
+export function sendNaively(options: DirectOptions): Promise<Sample> {
+  return withConnection(options, 1, async (rpc, signer) => {
+    const timesMs: number[] = [];
+    for (let index = 0; index < options.count; index++) {
+      const startedMs = performance.now();
+      const nonce = Number(await ask(rpc, 'eth_getTransactionCount', [signer.address, 'latest']));
+      const hash = await ask(rpc, 'eth_sendRawTransaction', [await sign(signer, options, nonce)]);
+      while ((await ask(rpc, 'eth_getTransactionReceipt', [hash])) === null) await sleep(1);
+      timesMs.push(performance.now() - startedMs);
+    }
+    return timesMs;
+  });
+}
+
+/** As fast as one process can without remembering anything: signs and sends in batches, several on their way at once. */
+export function sendPipelined(options: DirectOptions): Promise<Sample> {
+  return withConnection(options, BATCH, async (rpc, signer) => {
+    const underway = new Set<Promise<void>>();
+    for (let first = 0; first < options.count; first += BATCH) {
+      const batch: Hex[] = [];
+      for (let nonce = first; nonce < Math.min(first + BATCH, options.count); nonce++) {
+        batch.push(await sign(signer, options, nonce));
+      }
+      const sent = sendBatch(rpc, batch).finally(() => underway.delete(sent));
+      underway.add(sent);
+      if (underway.size >= BATCHES_AT_ONCE) await Promise.race(underway);
+    }
+    await Promise.all(underway);
+    await waitUntilMined(options);
+  });
+}
+
+/** What the chain itself can take: everything is signed before the clock starts. */
+export async function sendPresigned(options: DirectOptions): Promise<Sample> {
+  const signer = createKeySigner(options.wallet.privateKey);
+  const signed: Hex[] = [];
+  for (let nonce = 0; nonce < options.count; nonce++) signed.push(await sign(signer, options, nonce));
+  return withConnection(options, BATCH, async (rpc) => {
+    await sendBatch(rpc, signed);
+    await waitUntilMined(options);
+  });
+}
+
+async function withConnection(
+  options: DirectOptions,
+  batchSize: number,
+  send: (rpc: RpcConnection, signer: LaneSigner) => Promise<number[] | void>,
+): Promise<Sample> {
+  const signer = createKeySigner(options.wallet.privateKey);
+  const rpc = new RpcConnection({ url: options.rpcUrl, timeoutMs: 60_000, batchSize, maxResponseBytes: 1 << 25 });
+  try {
+    const startedMs = performance.now();
+    const timesMs = (await send(rpc, signer)) ?? [];
+    return summarize(options.count, performance.now() - startedMs, timesMs);
+  } finally {
+    await rpc.close();
+  }
+}
+
+/** A rate, and the middle and the worst of some times in milliseconds. */
+export function summarize(count: number, tookMs: number, timesMs: number[]): Sample {
+  const sorted = timesMs.sort((a, b) => a - b);
+  const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? NaN;
+  return { perSecond: (count / tookMs) * 1000, p50Ms: at(0.5), p99Ms: at(0.99), failed: 0 };
+}
+
+function sign(signer: LaneSigner, { chainId }: DirectOptions, nonce: number): Promise<Hex> {
+  return signer.sign(createTransfer(chainId, nonce));
+}
+
+async function sendBatch(rpc: RpcConnection, batch: readonly Hex[]): Promise<void> {
+  await Promise.all(batch.map((raw) => ask(rpc, 'eth_sendRawTransaction', [raw])));
+}
+
+export async function ask(rpc: RpcConnection, method: string, params: unknown[]): Promise<unknown> {
+  const answer = await rpc.call(method, params);
+  if (answer.kind === 'result') return answer.value;
+  throw new Error(`${method}: ${answer.kind === 'error' ? answer.message : answer.why}`);
+}
+
+/** Until the chain has mined them all. */
+export async function waitUntilMined({ rpcUrl, wallet, count }: Omit<DirectOptions, 'chainId'>): Promise<void> {
+  let before = -1;
+  for (;;) {
+    const mined = Number(await callRpc(rpcUrl, 'eth_getTransactionCount', [wallet.address, 'latest']));
+    if (mined >= count) return;
+    // With automine, anvil leaves some of many that arrive together in the pool until something else is mined.
+    if (mined === before && (await callRpc(rpcUrl, 'anvil_getAutomine')) === true) await callRpc(rpcUrl, 'evm_mine');
+    before = mined;
+    await sleep(20);
+  }
+}

@@ -1,0 +1,80 @@
+import { acceptJob, createKeySigner } from '@tollgate/transactions';
+
+import { startChain, type Devnet } from '../../devnet/chain.js';
+import { RpcConnection } from '../../libs/transactions/src/rpc/rpc-connection.js';
+import { createBenchWallet, createTransfer } from '../jobs/bench-wallet.js';
+import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
+import { ask, summarize } from '../jobs/send-directly.js';
+import { timeToSubmitted } from '../jobs/time-to-submitted.js';
+import { adoptLane, createRequest, startRunner } from '../jobs/transfer-jobs.js';
+import type { LaneOptions, LaneResult } from '../lane.js';
+import { runRounds, type Sample } from '../run-rounds.js';
+import { withCleanup } from '../with-cleanup.js';
+
+const DIRECT = 'direct send';
+
+/** How long after it was accepted a job's transaction is with a node, and the lane has said so. */
+export function runJobLatencyLane({ rounds, quick, progress }: LaneOptions): Promise<LaneResult> {
+  return withCleanup(async (keep) => {
+    const chain = keep(await startChain());
+    const store = keep(await openJournal());
+    const count = quick ? 100 : 400;
+    const cases = [1, 16].map((atOnce) => ({
+      name: `${atOnce} at a time`,
+      baseline: DIRECT,
+      subjects: [
+        { name: DIRECT, measure: () => sendDirectly(chain, { count, atOnce }) },
+        { name: 'accepted to submitted', measure: () => accept(chain, store, { count, atOnce }) },
+      ],
+    }));
+    return {
+      lane: 'job-latency',
+      title: "from a job's acceptance to transactionSubmitted, automine, appendfsync always",
+      baseline: DIRECT,
+      rows: await runRounds(cases, rounds, progress),
+      notes: [`${DIRECT}: the nonce is known; signed, sent, and the hash in hand.`],
+    };
+  });
+}
+
+interface Load {
+  count: number;
+  atOnce: number;
+}
+
+async function sendDirectly({ rpcUrl, chainId }: Devnet, { count, atOnce }: Load): Promise<Sample> {
+  const signer = createKeySigner((await createBenchWallet(rpcUrl)).privateKey);
+  const rpc = new RpcConnection({ url: rpcUrl, timeoutMs: 30_000, batchSize: 1, maxResponseBytes: 1 << 25 });
+  const timesMs: number[] = [];
+  let next = 0;
+  const send = async (): Promise<void> => {
+    while (next < count) {
+      const startedMs = performance.now();
+      await ask(rpc, 'eth_sendRawTransaction', [await signer.sign(createTransfer(chainId, next++))]);
+      timesMs.push(performance.now() - startedMs);
+    }
+  };
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: atOnce }, send));
+  await rpc.close();
+  return summarize(count, performance.now() - startedMs, timesMs);
+}
+
+async function accept(chain: Devnet, { journal, server }: BenchJournal, load: Load): Promise<Sample> {
+  const { rpcUrl, chainId } = chain;
+  const wallet = await createBenchWallet(rpcUrl);
+  const lane = await adoptLane(journal, chainId, wallet);
+  const { runner, stop } = startRunner({ journal, rpcUrl, chainId, wallet });
+  const submit = async (): Promise<string> => {
+    const result = await acceptJob({ journal, queue: runner }, createRequest(lane));
+    if (result.outcome !== 'accepted') throw new Error(`a job was not accepted: ${JSON.stringify(result)}`);
+    return result.jobId;
+  };
+  try {
+    // The first finds the lane not held yet.
+    await timeToSubmitted({ redisUrl: server.url, lane, count: 1, atOnce: 1, submit });
+    return await timeToSubmitted({ redisUrl: server.url, lane, ...load, submit });
+  } finally {
+    await stop();
+  }
+}

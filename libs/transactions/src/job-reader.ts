@@ -1,0 +1,44 @@
+import type { Cluster, Redis } from 'ioredis';
+
+import type { JobRecord, LaneId } from './job.js';
+import { jobKey } from './keys.js';
+import { parseJob } from './parse-job.js';
+
+interface Waiting {
+  jobId: string;
+  resolve: (job: JobRecord | null) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Reads jobs; those of one lane that are asked for in one turn of the event loop are asked for together. */
+export class JobReader {
+  readonly #waiting = new Map<LaneId, Waiting[]>();
+
+  constructor(private readonly redis: Redis | Cluster) {}
+
+  /** `lane`: the same object for the same lane, as the registry gives it. Null when there is no such job. */
+  read(lane: LaneId, jobId: string): Promise<JobRecord | null> {
+    return new Promise((resolve, reject) => {
+      const waiting = this.#waiting.get(lane) ?? [];
+      if (waiting.length === 0) setImmediate(() => void this.#flush(lane));
+      waiting.push({ jobId, resolve, reject });
+      this.#waiting.set(lane, waiting);
+    });
+  }
+
+  async #flush(lane: LaneId): Promise<void> {
+    const batch = this.#waiting.get(lane) ?? [];
+    this.#waiting.delete(lane);
+    const pipeline = this.redis.pipeline(batch.map(({ jobId }) => ['hgetall', jobKey(lane, jobId)]));
+    const replies = await pipeline.exec().catch((error: unknown) => batch.map(() => [error, null] as const));
+    for (const [index, { jobId, resolve, reject }] of batch.entries()) {
+      const [error, fields] = replies?.[index] ?? [new Error('Redis left an answer out'), null];
+      try {
+        if (error) reject(error);
+        else resolve(parseJob(lane, jobId, fields as Record<string, string>));
+      } catch (unreadable) {
+        reject(unreadable);
+      }
+    }
+  }
+}
