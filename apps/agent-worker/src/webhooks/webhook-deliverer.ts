@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 import { Logger } from '@nestjs/common';
 import {
   AGENT_QUEUE_PREFIX,
@@ -64,6 +66,8 @@ export class WebhookDeliverer {
 
   constructor(private readonly options: WebhookDelivererOptions) {
     const { rules, settings } = options;
+    // Every post listens to it.
+    setMaxListeners(0, this.#stopping.signal);
     const limits = { timeoutMs: settings.webhookTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
     this.#safe = createSafeFetch({ ...rules, ...limits });
     this.#turns = new TargetTurns(settings.webhookConcurrencyPerTarget);

@@ -1,0 +1,101 @@
+import { resolve } from 'node:path';
+
+import { WebhookTargets } from '@tollgate/agent-jobs';
+import { Journal } from '@tollgate/transactions';
+
+import { startChild } from '../../../../devnet/child-process.js';
+import { startDnsServer } from '../../../../libs/common/test/dns-server.js';
+import { sampleLane, submitSample } from '../../../../libs/transactions/test/sample-jobs.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { WebhookFixture } from '../../test/webhook-fixture.js';
+import { EventBell } from '../events/event-bell.js';
+import { EventPumps } from '../events/event-pumps.js';
+
+describe('webhooks, when something goes wrong', () => {
+  let fixture: WebhookFixture;
+  let keyId: string;
+
+  beforeAll(async () => {
+    fixture = await WebhookFixture.start();
+  });
+
+  afterAll(() => fixture.stop());
+
+  beforeEach(async () => {
+    keyId = await fixture.createKey();
+  });
+
+  afterEach(() => fixture.clear());
+
+  it('lose and double nothing when a worker is killed between handing on and noting it', async () => {
+    const journal = new Journal({ redis: fixture.redis });
+    await journal.open();
+    const lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    const { receiver } = await fixture.register(keyId);
+    for (let index = 0; index < 3; index++) {
+      await journal.cancel((await submitSample(journal, lane, 1, { keyId })).jobId);
+    }
+    const child = await startChild({
+      name: 'pump',
+      command: process.execPath,
+      args: ['--import', 'tsx', resolve('apps/agent-worker/test/crashing-pump.ts')],
+      env: { ...process.env, TASK: JSON.stringify({ redisUrl: fixture.server.url, lane }) },
+    });
+    expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(await journal.outbox.readPositions(lane)).toEqual({ webhooks: 0 });
+    expect(await fixture.queue.getWaitingCount()).toBe(3);
+
+    const { consumer } = fixture.startWebhooks();
+    const bell = new EventBell(fixture.server.url, () => undefined);
+    const over = new AbortController();
+    const attending = new EventPumps({ journal, bell, consumers: [consumer], onTrouble: () => undefined }).attend(
+      { lane, signal: over.signal },
+      'treasury',
+    );
+    await waitFor('they are handed on again', async () => (await journal.outbox.readPositions(lane))['webhooks'] === 3);
+    expect(await fixture.waitForOutcomes(3)).toEqual({ delivered: 3 });
+    over.abort();
+    await attending;
+    await bell.close();
+    expect(await fixture.queue.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
+    const ids = (await journal.outbox.read(lane, { after: 0 })).map(({ id }) => id);
+    expect(receiver.posts.map(({ headers }) => headers['tollgate-event-id']).sort()).toEqual(ids.sort());
+  });
+
+  it('post nothing to a name that leads inside by the time of the delivery', async () => {
+    const { receiver } = await fixture.register(await fixture.createKey());
+    let address = '8.8.8.8';
+    const dns = await startDnsServer((_, type) => (type === 'A' ? [address] : []));
+    const rules = { allowPrivateTargets: false, nameServers: [dns.address] };
+    const url = `https://rebinding.example:${receiver.port}/`;
+    const targets = new WebhookTargets(fixture.redis, { rules });
+    expect(await targets.register({ keyId, url })).toMatchObject({ outcome: 'registered' });
+    address = '127.0.0.1';
+    expect(await targets.register({ keyId, url })).toMatchObject({ outcome: 'refused' });
+    const { consumer } = fixture.startWebhooks({ ...rules, settings: { webhookAttempts: 2 } });
+    await consumer.take([fixture.event(keyId)], 'treasury');
+    expect(await fixture.waitForOutcomes(2)).toEqual({ failed: 1, dead: 1 });
+    await waitFor('it is listed', async () => (await fixture.deadLetters.count()) === 1);
+    expect(await fixture.deadLetters.list()).toMatchObject([
+      { reason: 'The target may not be asked: rebinding.example is not on the public internet.' },
+    ]);
+    await dns.close();
+  });
+
+  it('go on after Redis was killed', async () => {
+    const { receiver } = await fixture.register(keyId);
+    receiver.answerWith(500, 204);
+    const { consumer } = fixture.startWebhooks({
+      settings: { webhookFirstRetryMs: 1_000, webhookLongestRetryMs: 1_000 },
+    });
+    const event = fixture.event(keyId);
+    await consumer.take([event], 'treasury');
+    await fixture.waitForOutcomes(1);
+    await fixture.server.kill();
+    await fixture.server.start();
+    await fixture.redis.ping();
+    expect(await fixture.waitForOutcomes(2)).toMatchObject({ delivered: 1 });
+    expect(receiver.posts.at(-1)!.headers['tollgate-event-id']).toBe(event.id);
+  });
+});

@@ -1,0 +1,26 @@
+import { openWebhooksQueue, WebhookTargets } from '@tollgate/agent-jobs';
+import { Journal, type LaneId } from '@tollgate/transactions';
+import { Redis } from 'ioredis';
+
+import { EventBell } from '../src/events/event-bell.js';
+import type { EventConsumer } from '../src/events/event-consumer.js';
+import { EventPumps } from '../src/events/event-pumps.js';
+import { WebhookFanOut } from '../src/webhooks/webhook-fan-out.js';
+
+/** A process that is killed once the events are in the queue of webhooks and before they count as handed on. */
+const task = JSON.parse(process.env['TASK'] ?? '') as { redisUrl: string; lane: LaneId };
+const redis = new Redis(task.redisUrl);
+const fanOut = new WebhookFanOut({ targets: new WebhookTargets(redis), queue: openWebhooksQueue(redis), attempts: 3 });
+const crashing: EventConsumer = {
+  name: fanOut.name,
+  take: async (events, wallet) => {
+    await fanOut.take(events, wallet);
+    process.kill(process.pid, 'SIGKILL');
+    await new Promise(() => undefined);
+  },
+};
+const journal = new Journal({ redis });
+await journal.open();
+const bell = new EventBell(task.redisUrl, console.error);
+const pumps = new EventPumps({ journal, bell, consumers: [crashing], onTrouble: console.error });
+await pumps.attend({ lane: task.lane, signal: new AbortController().signal }, 'treasury');
