@@ -10,13 +10,14 @@ import {
   observeGauge,
   type RequestReplyServer,
 } from '@tollgate/common';
-import { Journal } from '@tollgate/transactions';
+import { Chain, Journal } from '@tollgate/transactions';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 
 import type { AgentWorkerEnvironment } from './agent-worker.config.js';
 import { AgentJobsConsumer } from './consumers/agent-jobs-consumer.js';
 import { PlanJobController } from './consumers/plan-job.controller.js';
+import { ReadMinedNonceController } from './consumers/read-mined-nonce.controller.js';
 import type { EventConsumer } from './events/event-consumer.js';
 import { EventPumps } from './events/event-pumps.js';
 import { createEventCounter, observeEventLag } from './events/observe-events.js';
@@ -98,9 +99,10 @@ export class AgentWorkerModule implements OnApplicationShutdown {
           createReadinessChecks({ journalRedis, queueRedis, chain, journal, wallets, isOpen: parts.isOpen }),
         ),
       ],
-      controllers: [PlanJobController],
+      controllers: [PlanJobController, ReadMinedNonceController],
       providers: [
         { provide: CONNECTIONS, useValue: connections },
+        { provide: Chain, useValue: chain },
         { provide: Journal, useValue: journal },
         { provide: WalletDirectory, useValue: directory },
         { provide: WALLETS, useValue: wallets },

@@ -1,0 +1,30 @@
+import { Chain } from '@tollgate/transactions';
+
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { ReadMinedNonceController } from './read-mined-nonce.controller.js';
+
+const ADDRESS = '0x00000000000000000000000000000000000a11ce';
+
+describe('the mined nonce of a wallet', () => {
+  let devnet: Devnet;
+  let chain: Chain;
+
+  beforeAll(async () => {
+    devnet = await startChain();
+    chain = new Chain({ chainId: devnet.chainId, rpcUrls: [devnet.rpcUrl], timeoutMs: 1000 });
+  });
+
+  afterAll(() => chain.close());
+
+  it('is read from the chain, and is unknown where the chain is another or away', async () => {
+    await callRpc(devnet.rpcUrl, 'anvil_setNonce', [ADDRESS, '0x29']);
+    await callRpc(devnet.rpcUrl, 'evm_mine', []);
+    const controller = new ReadMinedNonceController(chain);
+    const lane = { chainId: devnet.chainId, address: ADDRESS };
+    expect(await controller.read(lane)).toEqual({ outcome: 'read', minedNonce: 41 });
+    expect(await controller.read({ ...lane, chainId: 1 })).toMatchObject({ outcome: 'unavailable' });
+    await devnet.stop();
+    expect(await controller.read(lane)).toMatchObject({ outcome: 'unavailable' });
+  });
+});
