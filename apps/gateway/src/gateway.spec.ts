@@ -352,7 +352,7 @@ describe('the operator', () => {
     expect(metrics.body).toMatch(/tollgate_answers_total\{origin="paid",service="gateway"\} [1-9]/);
     expect(metrics.body).toContain('tollgate_purchase_seconds_bucket');
     const document = JSON.parse((await send(gateway.port, { path: '/docs/openapi.json' })).body);
-    expect(document.tags).toMatchObject([{ name: 'Paid resources' }, { name: 'Operations' }]);
+    expect(document.tags).toMatchObject([{ name: 'Paid resources' }, { name: 'Agent jobs' }, { name: 'Operations' }]);
     expect(document.paths['/api/weather'].get.summary).toContain('0.001 USDC');
     const { post } = document.paths['/v1/quotes/{symbol}'];
     expect(post.parameters).toMatchObject([{ name: 'symbol' }, { name: 'X-Payment' }, { name: 'Idempotency-Key' }]);

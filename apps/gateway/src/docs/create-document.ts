@@ -1,12 +1,16 @@
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 
 import packageJson from '../../../../package.json' with { type: 'json' };
+import { AGENT_TAG, API_KEY_SECURITY } from './agent/agent-operation.js';
+import { AGENT_SCHEMAS } from './agent/agent-schemas.js';
+import { describeEvents } from './agent/describe-events.js';
+import { describeJobs, describeRequests } from './agent/describe-jobs.js';
 import { describeOperations, OPERATIONS_TAG } from './describe-operations.js';
 import { describePaidRoute, documentPath, PAID_TAG } from './describe-paid-route.js';
 import type { DocsParts } from './register-docs.js';
 import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './schemas.js';
 
-/** The OpenAPI document: what is sold first, each route with its price, then the routes for those who run the gateway. */
+/** The OpenAPI document: what is sold first, each route with its price, then agent jobs, then the routes for those who run the gateway. */
 export function createDocument({ app, routes, environment }: DocsParts): OpenAPIObject {
   const { server, payment } = environment;
   const builder = new DocumentBuilder()
@@ -14,12 +18,19 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
     .setDescription('Resources behind an HTTP 402 payment challenge: pay on chain, send the proof in `X-Payment`.')
     .setVersion(packageJson.version)
     .addTag(PAID_TAG, 'Answer 402 with a challenge, and the resource to who has paid.')
+    .addTag(AGENT_TAG, 'Jobs that agents hand in and a worker carries out on chain, for holders of an API key.')
     .addTag(OPERATIONS_TAG, 'Free, and for the machines that look after the gateway.');
   if (server.publicUrl !== undefined) builder.addServer(server.publicUrl);
+  builder.addSecurity(API_KEY_SECURITY, { type: 'http', scheme: 'bearer', bearerFormat: 'tgk_<id>_<secret>' });
   const document = SwaggerModule.createDocument(app, builder.build());
 
   const paths: OpenAPIObject['paths'] = {};
-  const schemas: Record<string, object> = { PaymentChallenge: CHALLENGE_SCHEMA, Problem: PROBLEM_SCHEMA };
+  const schemas: Record<string, object> = {
+    PaymentChallenge: CHALLENGE_SCHEMA,
+    Problem: PROBLEM_SCHEMA,
+    ...AGENT_SCHEMAS,
+    ...describeRequests(),
+  };
   for (const route of routes) {
     const item = (paths[documentPath(route.path)] ??= {});
     for (const method of route.methods) {
@@ -29,7 +40,7 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
   }
   return {
     ...document,
-    paths: { ...paths, ...describeOperations(document.paths) },
+    paths: { ...paths, ...describeJobs(), ...describeEvents(), ...describeOperations(document.paths) },
     components: { ...document.components, schemas: { ...document.components?.schemas, ...schemas } },
   };
 }

@@ -57,6 +57,10 @@ export const PROBLEM_SCHEMA = {
     detail: string,
     code: { ...string, enum: [...PROBLEM_CODES] },
     requestId: string,
+    problems: { type: 'array', items: string, description: 'everything that is wrong with a request' },
+    failure: { $ref: '#/components/schemas/JobFailure' },
+    state: { ...string, description: 'of the job' },
+    floorsHash: { ...string, description: 'of the current plan' },
   },
   required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
 };

@@ -1,0 +1,59 @@
+import type { ApiKeyScope } from '@tollgate/common';
+
+export const AGENT_TAG = 'Agent jobs';
+export const API_KEY_SECURITY = 'ApiKey';
+
+export interface AgentOperation {
+  readonly summary: string;
+  readonly description?: string;
+  readonly scopes: readonly ApiKeyScope[];
+  readonly parameters?: readonly object[];
+  /** The schema of a JSON body, with examples by name. */
+  readonly body?: { readonly schema: object; readonly examples?: Readonly<Record<string, object>> };
+  readonly answers: Readonly<Record<string, object>>;
+  /** Beside those that every route has. */
+  readonly problems?: Readonly<Record<string, string>>;
+}
+
+const EVERYWHERE: Readonly<Record<string, string>> = {
+  '401': 'No API key, or one that is unknown or revoked.',
+  '403': 'The API key has not the scope, or may not do this.',
+  '429': 'Too many requests with this API key.',
+  '503': 'Journal or workers cannot be asked now: send the same again.',
+};
+const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
+
+export const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
+
+/** The OpenAPI operation of one route for API keys. */
+export function describeAgentOperation(operation: AgentOperation): object {
+  const { summary, description, scopes, parameters = [], body, answers, problems = {} } = operation;
+  const needs = `Scope: ${scopes.join(' or ')}.`;
+  return {
+    tags: [AGENT_TAG],
+    summary,
+    description: description === undefined ? needs : `${description} ${needs}`,
+    security: [{ [API_KEY_SECURITY]: [] }],
+    parameters,
+    ...(body !== undefined && { requestBody: { required: true, content: { 'application/json': body } } }),
+    responses: {
+      ...answers,
+      ...Object.fromEntries(Object.entries({ ...EVERYWHERE, ...problems }).map(describeProblem)),
+    },
+  };
+}
+
+/** An answer with a JSON body. */
+export function answerWith(description: string, schema: object, headers: object = {}): object {
+  return { description, headers, content: { 'application/json': { schema } } };
+}
+
+/** A parameter of the path or the query. */
+export function parameter(place: 'path' | 'query', name: string, description: string, schema: object = {}): object {
+  return { name, in: place, required: place === 'path', description, schema: { type: 'string', ...schema } };
+}
+
+function describeProblem([status, description]: readonly [string, string]): [string, object] {
+  const headers = status === '429' || status === '503' ? RETRY_AFTER : {};
+  return [status, { description, headers, content: { 'application/problem+json': { schema: ref('Problem') } } }];
+}

@@ -1,0 +1,111 @@
+import { DISABLED_REASONS } from '@tollgate/agent-jobs';
+import { AGENT_OPERATIONS, EVENT_TYPES, JOB_STATES } from '@tollgate/protocol';
+
+const text = { type: 'string' };
+const integer = { type: 'integer' };
+const flag = { type: 'boolean' };
+const time = { ...text, format: 'date-time' };
+const txHash = { ...text, pattern: '^0x[0-9a-f]{64}$' };
+const operation = { ...text, enum: [...AGENT_OPERATIONS] };
+const orNull = (schema: object): object => ({ anyOf: [schema, { type: 'null' }] });
+const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
+const listOf = (items: object): object => ({ type: 'array', items });
+
+/** An object that has all of these. */
+function record(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required };
+}
+
+const amounts = listOf(record({ token: text, symbol: text, amount: { ...text, description: 'decimal, whole units' } }));
+
+const step = record({
+  label: text,
+  state: {
+    ...text,
+    enum: ['planned', 'reserved', 'signed', 'submitted', 'mined', 'done', 'skipped', 'given_up', 'failed'],
+  },
+  to: text,
+  valueWei: text,
+  nonce: orNull(integer),
+  attempts: listOf(
+    record({
+      kind: { ...text, enum: ['first', 'replacement', 'cancel'] },
+      txHash,
+      explorerUrl: orNull({ ...text, format: 'uri' }),
+      signedAt: time,
+      sentAt: orNull(time),
+    }),
+  ),
+  mined: orNull(record({ txHash, blockNumber: integer, blockHash: text })),
+});
+
+const webhook = {
+  id: text,
+  keyId: text,
+  url: { ...text, format: 'uri' },
+  events: { ...listOf({ ...text, enum: [...EVENT_TYPES] }), description: 'none: all' },
+  operations: { ...listOf(operation), description: 'none: all' },
+  createdAt: time,
+  disabled: orNull({ ...text, enum: [...DISABLED_REASONS] }),
+};
+
+/** What the routes of agent jobs answer with. */
+export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
+  JobFailure: record({ code: text, message: text, suggestion: text }),
+  AgentPlan: record({
+    summary: text,
+    preview: text,
+    spends: { ...amounts, description: 'the most that leaves the wallet' },
+    receives: { ...amounts, description: 'the least that arrives' },
+    recipients: listOf(text),
+    warnings: listOf(text),
+    slippageBps: orNull(integer),
+    floorsHash: { ...text, description: 'names the most that leaves and the least that arrives' },
+    needsApproval: flag,
+  }),
+  AgentJobView: record({
+    id: text,
+    operation,
+    wallet: text,
+    input: { type: 'object' },
+    state: { ...text, enum: [...JOB_STATES] },
+    submittedAt: time,
+    updatedAt: time,
+    endedAt: orNull(time),
+    retryOf: orNull(text),
+    plan: orNull(ref('AgentPlan')),
+    approval: orNull(record({ floorsHash: text, approvedBy: orNull(text) })),
+    steps: listOf(step),
+    failure: orNull(ref('JobFailure')),
+    answer: orNull(record({ httpStatus: integer, contentType: orNull(text), body: orNull(text), isBodyCut: flag })),
+  }),
+  AgentJobPage: record({
+    jobs: listOf(ref('AgentJobView')),
+    cursor: { ...orNull(text), description: 'asks for the next page; null after the last' },
+  }),
+  AgentJobEvent: record(
+    {
+      id: { ...text, description: '`jobId:state:sequence`; the same however often it comes' },
+      type: { ...text, enum: [...EVENT_TYPES] },
+      jobId: text,
+      operation,
+      wallet: text,
+      at: time,
+      txHash,
+      error: ref('JobFailure'),
+    },
+    ['txHash', 'error'],
+  ),
+  Webhook: record(webhook),
+  NewWebhook: record({ ...webhook, secret: { ...text, description: 'signs what is posted; shown this once' } }),
+  DeadLetter: record({
+    id: text,
+    keyId: text,
+    webhookId: text,
+    attempts: integer,
+    failedAt: time,
+    reason: text,
+    event: ref('AgentJobEvent'),
+  }),
+};

@@ -1,0 +1,172 @@
+import { describeInputs } from '@tollgate/agent-jobs';
+import { AGENT_OPERATIONS, IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, JOB_STATES } from '@tollgate/protocol';
+
+import { answerWith, describeAgentOperation, parameter, ref } from './agent-operation.js';
+
+const job = ref('AgentJobView');
+const id = parameter('path', 'id', 'Of the job.');
+const idempotencyKey = {
+  name: IDEMPOTENCY_KEY,
+  in: 'header',
+  description:
+    'Required, except for a dry run. The same key with the same body is the same job, however often it comes.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+const LOCATION = { Location: { description: 'Where the job is.', schema: { type: 'string' } } };
+const REPLAYED = {
+  [IDEMPOTENT_REPLAYED]: {
+    description: 'An earlier request made the job.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+};
+const ACCEPTED = answerWith('The job stands in the journal, and is carried out.', job, { ...LOCATION, ...REPLAYED });
+const KEY_PROBLEMS = {
+  '409': 'The Idempotency-Key belongs to another request.',
+  '410': 'The job of this Idempotency-Key is forgotten: look at the chain first.',
+};
+
+const EXAMPLES = {
+  transfer: {
+    operation: 'transfer',
+    wallet: 'main',
+    input: { to: `0x${'ab'.repeat(20)}`, amount: '0.5', token: 'USDC' },
+  },
+  swap: {
+    operation: 'swap',
+    wallet: 'main',
+    input: { amount: '1', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 },
+  },
+  payment: { operation: 'payment', wallet: 'main', input: { url: 'https://api.example/weather', maxAmount: '0.01' } },
+};
+
+/** The body of a submission: one schema for each operation, told apart by `operation`. */
+export function describeRequests(): Record<string, object> {
+  const inputs = describeInputs();
+  const schemas = AGENT_OPERATIONS.map((operation): [string, object] => [
+    nameRequest(operation),
+    {
+      type: 'object',
+      properties: {
+        operation: { type: 'string', const: operation },
+        wallet: { type: 'string', pattern: '^[\\w.-]{1,64}$', description: "The wallet's name." },
+        input: inputs[operation],
+      },
+      required: ['operation', 'wallet', 'input'],
+      additionalProperties: false,
+    },
+  ]);
+  const mapping = Object.fromEntries(
+    AGENT_OPERATIONS.map((operation) => [operation, `#/components/schemas/${nameRequest(operation)}`]),
+  );
+  const oneOf = AGENT_OPERATIONS.map((operation) => ref(nameRequest(operation)));
+  const request = { oneOf, discriminator: { propertyName: 'operation', mapping } };
+  return { AgentJobRequest: request, ...Object.fromEntries(schemas) };
+}
+
+function nameRequest(operation: string): string {
+  return `AgentJobRequest.${operation}`;
+}
+
+/** `/agent/jobs` and what is below it. */
+export function describeJobs(): Record<string, object> {
+  return {
+    '/agent/jobs': { post: describeSubmission(), get: describeList() },
+    '/agent/jobs/{id}': {
+      get: describeAgentOperation({
+        summary: 'A job, its steps and its transactions',
+        scopes: ['read', 'operator'],
+        parameters: [id],
+        answers: { '200': answerWith('As it is now.', job) },
+        problems: { '404': 'No such job of this API key.' },
+      }),
+    },
+    '/agent/jobs/{id}/cancel': {
+      post: describeAgentOperation({
+        summary: 'Cancel a job',
+        scopes: ['submit', 'operator'],
+        parameters: [id],
+        answers: {
+          '200': answerWith('It is cancelled.', job),
+          '202': answerWith('Something is in flight: what mines decides.', job),
+        },
+        problems: { '404': 'No such job of this API key.', '409': 'It is too late.' },
+      }),
+    },
+    '/agent/jobs/{id}/retry': {
+      post: describeAgentOperation({
+        summary: 'Submit a failed job again, as a new job that names it',
+        scopes: ['submit'],
+        parameters: [id, { ...idempotencyKey, required: true, description: 'Of the new job.' }],
+        answers: { '202': ACCEPTED },
+        problems: { ...KEY_PROBLEMS, '404': 'No such job of this API key.' },
+      }),
+    },
+    ...describeOperators(),
+  };
+}
+
+function describeSubmission(): object {
+  return describeAgentOperation({
+    summary: 'Submit a job, or ask what it would do',
+    description: 'With `dryRun=true` a worker plans the job; nothing is written or sent.',
+    scopes: ['submit'],
+    parameters: [idempotencyKey, parameter('query', 'dryRun', 'Only the plan is wanted.', { enum: ['true', 'false'] })],
+    body: {
+      schema: ref('AgentJobRequest'),
+      examples: Object.fromEntries(Object.entries(EXAMPLES).map(([name, value]) => [name, { value }])),
+    },
+    answers: { '200': answerWith('The plan, of a dry run.', ref('AgentPlan')), '202': ACCEPTED },
+    problems: {
+      '400': 'The body, the query or the Idempotency-Key is not valid; `problems` lists everything.',
+      ...KEY_PROBLEMS,
+      '413': 'The body is over 64 KiB.',
+      '415': 'The body is not JSON.',
+      '422': 'The wallet is unknown, or a dry run says that the job cannot be done (`failure`).',
+    },
+  });
+}
+
+function describeList(): object {
+  return describeAgentOperation({
+    summary: 'Jobs, newest first',
+    description: 'A key sees its own, an operator all. A page may be short, or empty, and have a cursor: go on.',
+    scopes: ['read', 'operator'],
+    parameters: [
+      parameter('query', 'state', 'One or more, separated by commas.', { example: 'FINAL,REVERTED' }),
+      parameter('query', 'operation', 'One operation.', { enum: [...AGENT_OPERATIONS] }),
+      parameter('query', 'wallet', "A wallet's name."),
+      parameter('query', 'limit', 'Jobs on a page.', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
+      parameter('query', 'cursor', 'Of the page before.'),
+    ],
+    answers: { '200': answerWith(`A page. States are ${JOB_STATES.join(', ')}.`, ref('AgentJobPage')) },
+    problems: { '400': 'A parameter is unknown or not valid.' },
+  });
+}
+
+function describeOperators(): Record<string, object> {
+  const decide = (summary: string, conflict: string, body?: object): object => ({
+    post: describeAgentOperation({
+      summary,
+      scopes: ['operator'],
+      parameters: [id],
+      ...(body !== undefined && { body: { schema: body } }),
+      answers: { '200': answerWith('The job as it is now.', job) },
+      problems: { '404': 'No such job.', '409': conflict },
+    }),
+  });
+  const approval = {
+    type: 'object',
+    properties: { floorsHash: { type: 'string', description: 'Of the plan that was seen.' } },
+    required: ['floorsHash'],
+    additionalProperties: false,
+  };
+  return {
+    '/agent/jobs/{id}/approve': decide('Agree to the plan that was seen', 'The plan is another one by now.', approval),
+    '/agent/jobs/{id}/reject': decide('Refuse a job that waits for approval', 'It does not wait.'),
+    '/agent/jobs/{id}/resume': decide('Let a job go on that needs an operator', 'It has ended.'),
+    '/agent/jobs/{id}/abandon': decide(
+      'Give up a job that needs an operator',
+      'Its nonce is not used on the chain, or it needs nobody.',
+    ),
+  };
+}

@@ -1,0 +1,56 @@
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { AGENT_OPERATIONS } from '@tollgate/protocol';
+
+import { AgentsFixture } from '../../../test/start-agents.js';
+
+interface Described {
+  paths: Record<string, Record<string, { security?: unknown; requestBody?: unknown }>>;
+  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
+}
+
+describe('the document of agent jobs', () => {
+  let agents: AgentsFixture;
+  let document: Described;
+
+  beforeAll(async () => {
+    agents = await AgentsFixture.start();
+    document = (await (await agents.call('/docs/openapi.json', null)).json()) as Described;
+  });
+
+  afterAll(() => agents.stop());
+
+  const routesOf = (paths: object) =>
+    Object.entries(paths)
+      .filter(([path]) => path.startsWith('/agent/'))
+      .flatMap(([path, item]) => Object.keys(item as object).map((method) => `${method.toUpperCase()} ${path}`))
+      .sort();
+
+  it('has every route that is served, and no other', () => {
+    const served = SwaggerModule.createDocument(agents.gateway.app, new DocumentBuilder().build());
+    expect(routesOf(document.paths)).toEqual(routesOf(served.paths));
+    expect(routesOf(document.paths).length).toBeGreaterThan(15);
+  });
+
+  it('says of each that it needs a key', () => {
+    expect(Object.keys(document.components.securitySchemes)).toEqual(['ApiKey']);
+    for (const route of routesOf(document.paths)) {
+      const [method = '', path = ''] = route.split(' ');
+      expect(document.paths[path]![method.toLowerCase()]!.security).toEqual([{ ApiKey: [] }]);
+    }
+  });
+
+  it('has the input of every operation', () => {
+    for (const operation of AGENT_OPERATIONS) {
+      expect(document.components.schemas[`AgentJobRequest.${operation}`]).toMatchObject({
+        properties: { operation: { const: operation }, input: { type: 'object', additionalProperties: false } },
+      });
+    }
+  });
+
+  it('refers to nothing that is not in it', () => {
+    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)];
+    expect(references.length).toBeGreaterThan(50);
+    const missing = references.filter(([, name]) => document.components.schemas[name!] === undefined);
+    expect(missing).toEqual([]);
+  });
+});
