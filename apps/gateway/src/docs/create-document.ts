@@ -17,6 +17,7 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
     .setTitle('Tollgate')
     .setDescription('Resources behind an HTTP 402 payment challenge: pay on chain, send the proof in `X-Payment`.')
     .setVersion(packageJson.version)
+    .setOpenAPIVersion('3.1.0')
     .addTag(PAID_TAG, 'Answer 402 with a challenge, and the resource to who has paid.')
     .addTag(AGENT_TAG, 'Jobs that agents hand in and a worker carries out on chain, for holders of an API key.')
     .addTag(OPERATIONS_TAG, 'Free, and for the machines that look after the gateway.');
