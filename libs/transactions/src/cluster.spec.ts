@@ -1,13 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from 'ioredis';
 
-import { Cluster, Redis } from 'ioredis';
-
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { finishSample, sampleLane, sampleRequest, submitSample } from '../test/sample-jobs.js';
+import { SLOTS, startCluster, type StartedCluster } from '../test/start-cluster.js';
 import { Journal } from './journal.js';
 import * as keys from './keys.js';
-
-const SLOTS = 16384;
 
 /** The slot of a key by the rule of Redis Cluster: CRC16 (XMODEM) of what stands between the first braces. */
 function slotOf(key: string): number {
@@ -21,38 +17,18 @@ function slotOf(key: string): number {
 }
 
 describe('a journal on a Redis cluster', () => {
-  const servers: RedisServer[] = [];
+  let started: StartedCluster;
   let cluster: Cluster;
   let journal: Journal;
 
   beforeAll(async () => {
-    for (let index = 0; index < 3; index++) servers.push(await startRedis({ args: ['--cluster-enabled', 'yes'] }));
-    const nodes = servers.map(({ url }) => new Redis(url));
-    await Promise.all(
-      nodes.map((node, index) => {
-        const [from, to] = [Math.floor((index * SLOTS) / 3), Math.floor(((index + 1) * SLOTS) / 3) - 1];
-        return node.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
-      }),
-    );
-    for (const { port } of servers.slice(1)) await nodes[0]!.call('CLUSTER', 'MEET', '127.0.0.1', port);
-    for (const node of nodes) {
-      while (!(await node.cluster('INFO')).includes('cluster_state:ok')) await sleep(50);
-      while (((await node.cluster('SLOTS')) as unknown[]).length < 3) await sleep(50);
-      node.disconnect();
-    }
-    cluster = new Cluster(
-      servers.map(({ port }) => ({ host: '127.0.0.1', port })),
-      { redisOptions: { maxRetriesPerRequest: null } },
-    );
-    cluster.on('error', () => undefined);
+    started = await startCluster();
+    ({ cluster } = started);
     journal = new Journal({ redis: cluster, timeoutMs: 20_000, jobsKept: 3 });
     await journal.open();
   });
 
-  afterAll(async () => {
-    cluster.disconnect();
-    for (const server of servers) await server.stop();
-  });
+  afterAll(() => started.stop());
 
   it('has all keys of a lane in one slot', () => {
     // The rule itself, by the example in Redis's specification.
