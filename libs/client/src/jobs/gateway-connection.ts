@@ -25,9 +25,11 @@ export interface GatewayRequest {
   body?: unknown;
   idempotencyKey?: string;
   signal?: AbortSignal | undefined;
+  /** Sent once only: a second one would do it twice. */
+  once?: true;
 }
 
-/** They say that another attempt may do better; every request here may be sent twice. */
+/** They say that another attempt may do better. */
 const COME_BACK: readonly number[] = [429, 502, 503, 504];
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
@@ -65,7 +67,7 @@ export class GatewayConnection {
       const outcome = await this.#try(request);
       if (!(outcome instanceof AgentJobsError)) return outcome;
       const waitMs = outcome.retryAfterMs ?? pauseMs * (0.5 + Math.random() / 2);
-      if (!isWorthRepeating(outcome) || performance.now() + waitMs > untilMs) throw outcome;
+      if (request.once || !isWorthRepeating(outcome) || performance.now() + waitMs > untilMs) throw outcome;
       await sleep(waitMs, request.signal ?? null);
     }
   }

@@ -22,4 +22,12 @@ export {
   type SubmittedJob,
   type WaitOptions,
 } from './jobs-client.js';
+export {
+  verifyWebhook,
+  WebhookError,
+  type VerifyWebhookOptions,
+  type WebhookFault,
+  type WebhookHeaders,
+} from './verify-webhook.js';
+export type { DeadLetter, NewWebhook, Webhook, WebhooksClient } from './webhooks-client.js';
 export { signAgentJobMessage, type EnqueueKey } from './sign-agent-job-message.js';

@@ -12,6 +12,7 @@ import {
 import { sleep } from '../sleep.js';
 import { followEvents, type EventOptions, type FollowedEvent } from './follow-events.js';
 import { GatewayConnection, type GatewayOptions, type GatewayRequest } from './gateway-connection.js';
+import { WebhooksClient } from './webhooks-client.js';
 
 /** A job that was taken. */
 export interface SubmittedJob {
@@ -52,9 +53,11 @@ const FINAL: readonly JobState[] = FINAL_STATES;
  */
 export class JobsClient {
   readonly #connection: GatewayConnection;
+  readonly webhooks: WebhooksClient;
 
   constructor(options: GatewayOptions) {
     this.#connection = new GatewayConnection(options);
+    this.webhooks = new WebhooksClient(this.#connection);
   }
 
   /** Resolves when the job is taken, which is long before it has done anything: see `waitFor` and `events`. */
