@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 import type { SpendingPolicy } from '@tollgate/agent-kit';
 import type { AgentOperation } from '@tollgate/protocol';
-import { isOpen, type JobRecord, type JsonValue, type LaneRunnerOptions } from '@tollgate/transactions';
+import {
+  isOpen,
+  type JobPlanner,
+  type JobRecord,
+  type JsonValue,
+  type LaneRunnerOptions,
+} from '@tollgate/transactions';
 import {
   createPublicClient,
   encodeFunctionData,
@@ -25,6 +31,9 @@ import { WalletPlanner } from '../src/planning/wallet-planner.js';
 
 /** What a wallet of these tests has: 100 SEI, 10,000 USDC, 20 WSEI, 0.1 WBTC. */
 const FUNDS = { SEI: parseEther('100'), USDC: parseUnits('10000', 6), WSEI: parseEther('20'), WBTC: 10_000_000n };
+
+/** What happens on the chain before a step is planned, or between its plan and its signature. */
+export type Meddling = (when: 'before' | 'after', stepIndex: number) => Promise<void> | void;
 
 export interface PlannerSettings {
   policy?: SpendingPolicy;
@@ -90,10 +99,19 @@ export class PlanningFixture {
   }
 
   /** Works on the wallet's lane in this process. */
-  startLane(settings: PlannerSettings = {}, changes: Partial<LaneRunnerOptions> = {}): WalletPlanner {
+  startLane({ meddle, ...settings }: PlannerSettings & { meddle?: Meddling } = {}): WalletPlanner {
     const planner = this.createPlanner(settings);
     const judgeStep: LaneRunnerOptions['judgeStep'] = (...args) => planner.judgeStep(...args);
-    this.lanes.startRunner({}, { planner, judgeStep, ...changes });
+    const meddled: JobPlanner = {
+      undo: (job) => planner.undo(job),
+      plan: async (job, context) => {
+        await meddle?.('before', context.stepIndex);
+        const plan = await planner.plan(job, context);
+        await meddle?.('after', context.stepIndex);
+        return plan;
+      },
+    };
+    this.lanes.startRunner({ planRetryMs: 1, longestPlanRetryMs: 20 }, { planner: meddled, judgeStep });
     return planner;
   }
 

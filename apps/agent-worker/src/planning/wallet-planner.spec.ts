@@ -1,42 +1,187 @@
-import { getAddress, parseEther, parseUnits } from 'viem';
+import type { JobRecord } from '@tollgate/transactions';
+import { encodeFunctionData, getAddress, numberToHex, parseAbi, parseEther, parseUnits } from 'viem';
 
+import { sendAsDeployer } from '../../../../devnet/protocols/deployer.js';
+import { setPrice } from '../../../../devnet/protocols/set-price.js';
 import { RECEIVER } from '../../../../libs/transactions/test/lane-fixture.js';
-import { PlanningFixture } from '../../test/planning-fixture.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { PlanningFixture, type Meddling } from '../../test/planning-fixture.js';
 
 describe('a wallet’s jobs', () => {
   let fixture: PlanningFixture;
+  let proxy: RpcProxy;
 
   beforeAll(async () => {
     fixture = await PlanningFixture.start();
+    proxy = await startRpcProxy(fixture.chain.rpcUrl);
   });
 
-  afterAll(() => fixture.stop());
+  afterAll(async () => {
+    await proxy.stop();
+    await fixture.stop();
+  });
 
-  beforeEach(() => fixture.useFundedWallet());
+  beforeEach(async () => {
+    proxy.reset();
+    await fixture.useFundedWallet();
+  });
 
   afterEach(() => fixture.endLanes());
 
-  it('transfer the native token', async () => {
-    const before = await fixture.client.getBalance({ address: RECEIVER });
+  const contracts = () => fixture.chain.contracts;
+  const minedOf = async (jobs: readonly JobRecord[]) => Object.values(await fixture.countMined(jobs));
+  const labelsOf = ({ steps }: JobRecord) => steps.map(({ label }) => label.split(' ')[0]);
+  /** One thing that happens once. */
+  const once = (at: 'before' | 'after', step: number, work: () => Promise<void>): Meddling => {
+    let isDone = false;
+    return async (when, stepIndex) => {
+      if (isDone || when !== at || stepIndex !== step) return;
+      isDone = true;
+      await work();
+    };
+  };
+
+  const SWAP = { amount: '10', fromToken: 'USDC', toToken: 'WSEI' };
+  const SUPPLY = { symbol: 'USDC', amount: '50' };
+  const routerAllowance = () => fixture.readAllowance(contracts().tokens.USDC, contracts().uniswapV3.router);
+  const marketAllowance = () => fixture.readAllowance(contracts().tokens.USDC, contracts().lending.markets.USDC);
+  const pauseSupply = async (isPaused: boolean): Promise<void> => {
+    const abi = parseAbi(['function _setMintPaused(address market, bool isPaused) returns (bool)']);
+    const { comptroller, markets } = contracts().lending;
+    const data = encodeFunctionData({ abi, args: [markets.USDC, isPaused] });
+    await sendAsDeployer(fixture.chain.rpcUrl, [{ to: comptroller, data }]);
+  };
+
+  it('keep to the gas of their simulation, and half as much again', async () => {
     fixture.startLane();
     const job = await fixture.run('transfer', { amount: '1.5', to: RECEIVER });
-    expect(job).toMatchObject({
-      state: 'FINAL',
-      steps: [{ label: `Send 1.5 SEI to ${getAddress(RECEIVER)}`, gas: 39_375n }],
-    });
-    expect((await fixture.client.getBalance({ address: RECEIVER })) - before).toBe(parseEther('1.5'));
-    expect(await fixture.countMined([job])).toEqual({ [job.steps[0]!.label]: 1 });
+    const label = `Send 1.5 SEI to ${getAddress(RECEIVER)}`;
+    expect(job).toMatchObject({ state: 'FINAL', steps: [{ label, gas: 39_375n }] });
   });
 
-  it('approve exactly what a swap takes, and then swap', async () => {
-    const { tokens, uniswapV3 } = fixture.chain.contracts;
-    const [usdc, wsei] = await Promise.all([fixture.readBalance(tokens.USDC), fixture.readBalance(tokens.WSEI)]);
-    fixture.startLane();
-    const job = await fixture.run('swap', { amount: '10', fromToken: 'USDC', toToken: 'WSEI' });
-    expect(job).toMatchObject({ state: 'FINAL', failure: null });
-    expect(Object.values(await fixture.countMined([job]))).toEqual([1, 1]);
-    expect(usdc - (await fixture.readBalance(tokens.USDC))).toBe(parseUnits('10', 6));
-    expect(await fixture.readBalance(tokens.WSEI)).toBeGreaterThan(wsei);
-    expect(await fixture.readAllowance(tokens.USDC, uniswapV3.router)).toBe(0n);
+  it('are planned with five requests where questions go together', async () => {
+    fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl] } });
+    await fixture.run('transfer', { amount: '1', to: RECEIVER, token: 'USDC' });
+    proxy.reset();
+    await fixture.run('transfer', { amount: '1', to: RECEIVER, token: 'USDC' });
+    expect(proxy.calls).toHaveLength(5);
+  });
+
+  describe('that fail', () => {
+    it('before their second step is signed take back what the first approved', async () => {
+      fixture.startLane({ meddle: once('before', 1, () => pauseSupply(true)) });
+      const job = await fixture.run('mintLending', SUPPLY);
+      await pauseSupply(false);
+      expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'PROTOCOL_FAILED' } });
+      expect(job.failure!.message).toContain('mint is paused');
+      expect(labelsOf(job)).toEqual(['Approve', 'Take']);
+      expect(await minedOf([job])).toEqual([1, 1]);
+      expect(await marketAllowance()).toBe(0n);
+    });
+
+    it('in their block say why, and take back what was approved', async () => {
+      fixture.startLane({ meddle: once('after', 1, () => pauseSupply(true)) });
+      const job = await fixture.run('mintLending', SUPPLY);
+      await pauseSupply(false);
+      expect(job).toMatchObject({ state: 'REVERTED', failure: { code: 'PROTOCOL_FAILED' } });
+      expect(job.failure!.message).toContain('mint is paused');
+      expect(labelsOf(job)).toEqual(['Approve', 'Supply', 'Take']);
+      expect(await marketAllowance()).toBe(0n);
+    });
+
+    it('by a number in a log are not believed the receipt’s success', async () => {
+      fixture.startLane();
+      expect(await fixture.run('mintLending', { symbol: 'USDC', amount: '100' })).toMatchObject({ state: 'FINAL' });
+      await fixture.endLanes();
+      fixture.startLane({ meddle: once('after', 1, () => setPrice(fixture.chain, 'USDC', '0.01')) });
+      const job = await fixture.run('borrowLending', { symbol: 'WSEI', amount: '100' });
+      await setPrice(fixture.chain, 'USDC', '1');
+      expect(job).toMatchObject({ state: 'REVERTED', failure: { code: 'INSUFFICIENT_COLLATERAL' } });
+      const receipt = await fixture.client.getTransactionReceipt({ hash: job.steps[1]!.mined!.hash });
+      expect(receipt.status).toBe('success');
+    });
+
+    it('because of what was asked say so, and cost nothing', async () => {
+      fixture.startLane();
+      const wrong = await fixture.run('swap', { ...SWAP, nonce: 7 });
+      expect(wrong).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'INVALID_INPUT' } });
+      const poor = await fixture.run('transfer', { amount: '99.9999999', to: RECEIVER });
+      expect(poor).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'INSUFFICIENT_FUNDS' } });
+      expect(await fixture.lanes.readMined()).toEqual([]);
+      expect((await fixture.lanes.journal.readLane(fixture.lanes.lane)).paused).toBeNull();
+    });
+  });
+
+  describe('wait', () => {
+    it('for a chain that does not answer', async () => {
+      proxy.intercept('*', () => 'broken');
+      fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl] } });
+      const jobId = await fixture.submit('transfer', { amount: '1', to: RECEIVER });
+      await waitFor('planning fails', () => fixture.lanes.troubles.length > 9);
+      expect(fixture.lanes.troubles[0]).toMatchObject({ code: 'NETWORK_ERROR' });
+      expect((await fixture.lanes.readJob(jobId)).state).toBe('PLANNED');
+      proxy.reset();
+      await fixture.lanes.waitForState(jobId, 'FINAL');
+    });
+
+    it('for no chain while another RPC server answers', async () => {
+      proxy.intercept('*', () => 'broken');
+      fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl, fixture.chain.rpcUrl] } });
+      expect(await fixture.run('swap', SWAP)).toMatchObject({ state: 'FINAL' });
+      expect(fixture.lanes.troubles).toEqual([]);
+    });
+
+    it('for a wallet that cannot pay for gas', async () => {
+      await fixture.lanes.setBalance(1000n);
+      fixture.startLane();
+      const jobIds = [
+        await fixture.submit('transfer', { amount: '1', to: RECEIVER, token: 'USDC' }),
+        await fixture.submit('transfer', { amount: '1', to: RECEIVER }),
+      ];
+      const readPause = async () => (await fixture.lanes.journal.readLane(fixture.lanes.lane)).paused;
+      await waitFor('the lane is paused', async () => (await readPause())?.code === 'INSUFFICIENT_FUNDS');
+      await fixture.lanes.setBalance(parseEther('10'));
+      const jobs = await fixture.lanes.waitForEnds(jobIds);
+      expect(jobs.map(({ state }) => state)).toEqual(['FINAL', 'FINAL']);
+    });
+  });
+
+  it('do not repeat a mined step that the chain does not show', async () => {
+    const nothing = { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: numberToHex(0n, { size: 32 }) }) };
+    proxy.intercept('eth_call', async ({ params: [call] }, forward) => {
+      const isAllowance = (call as { data?: string }).data?.startsWith('0xdd62ed3e');
+      return isAllowance ? nothing : { body: await forward() };
+    });
+    fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl], rpcBatchSize: 1 } });
+    const job = await fixture.run('swap', SWAP);
+    expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'INTERNAL_ERROR' } });
+    expect(job.steps.filter(({ mined }) => mined).map(({ label }) => label)).toEqual([
+      expect.stringContaining('Approve exactly 10 USDC'),
+    ]);
+    expect(await fixture.lanes.readMined()).toHaveLength(1);
+  });
+
+  describe('of one allowance', () => {
+    it('take turns, and each has its own', async () => {
+      fixture.startLane();
+      const usdc = await fixture.readBalance(contracts().tokens.USDC);
+      const jobIds = await Promise.all([1, 2, 3].map(() => fixture.submit('swap', SWAP)));
+      const jobs = await fixture.lanes.waitForEnds(jobIds);
+      expect(jobs.map(({ state, steps }) => [state, steps.length])).toEqual(Array(3).fill(['FINAL', 2]));
+      expect(usdc - (await fixture.readBalance(contracts().tokens.USDC))).toBe(parseUnits('30', 6));
+      expect(await routerAllowance()).toBe(0n);
+    });
+
+    it('use one that is there already, one of them, and approve the rest themselves', async () => {
+      fixture.startLane();
+      const spender = contracts().uniswapV3.router;
+      expect(await fixture.run('approve', { token: 'USDC', spender, amount: '10' })).toMatchObject({ state: 'FINAL' });
+      const jobIds = await Promise.all([1, 2].map(() => fixture.submit('swap', SWAP)));
+      const jobs = await fixture.lanes.waitForEnds(jobIds);
+      expect(jobs.map(({ state }) => state)).toEqual(['FINAL', 'FINAL']);
+      expect(jobs.map(({ steps }) => steps.length).sort()).toEqual([1, 2]);
+      expect(await routerAllowance()).toBe(0n);
+    });
   });
 });

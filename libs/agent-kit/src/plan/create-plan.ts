@@ -2,8 +2,9 @@ import { formatEther } from 'viem';
 
 import type { Connection } from '../agent-kit-connection.js';
 import { AgentKitError } from '../agent-kit-error.js';
+import { explainFailure } from '../execution/explain-failure.js';
 import { readFees, readPrice } from '../execution/send-step.js';
-import type { WriteOperation } from '../operations/operation.js';
+import type { OperationContext, WriteOperation } from '../operations/operation.js';
 import { assertPolicy } from '../policy/assert-policy.js';
 import { listSpending } from '../policy/list-spending.js';
 import type { SpendingPolicy } from '../policy/policy.js';
@@ -29,6 +30,9 @@ export interface PlannedOperation {
 
 /** As much of an operation as makes a draft. */
 export type DraftingOperation = Pick<WriteOperation, 'name' | 'plan'>;
+
+/** Another plan of the account may give an allowance and use it up while this one is made. */
+const MOST_SETTLINGS = 4;
 
 interface PlanRules {
   policy: SpendingPolicy;
@@ -58,8 +62,7 @@ export async function createPlan(
   const draftOfOperation = { ...draft, operation: operation.name };
   const spending = listSpending(draft, context.tokens.native);
   assertPolicy(draftOfOperation, spending, policy, limits);
-  const steps = await settleApprovals(client, account, draft.steps);
-  const gas = await simulateSteps(client, account, steps);
+  const { steps, gas } = await settleAndSimulate(context, draft.steps);
   const total = gas?.reduce((sum, used) => sum + used, 0n);
   // The paying client makes a payment's transfer, and finds out itself what it costs.
   const gasEstimate =
@@ -75,6 +78,33 @@ export async function createPlan(
     gasEstimate,
   };
   return { plan: freezeCopy({ ...plan, preview: createPreview(plan, registry.native.symbol) }), steps, gas, spending };
+}
+
+/** @throws AgentKitError for a step that would fail, and not because an allowance was used up or given just then. */
+async function settleAndSimulate(
+  context: Pick<OperationContext, 'client' | 'account'>,
+  draft: readonly Step[],
+  failed: { steps: readonly Step[]; tries: number } | null = null,
+): Promise<Pick<PlannedOperation, 'steps' | 'gas'>> {
+  const { client, account } = context;
+  const steps = await settleApprovals(client, account, draft);
+  try {
+    return { steps, gas: await simulateSteps(client, account, steps) };
+  } catch (error) {
+    const tries = (failed?.tries ?? 0) + 1;
+    if (tries >= MOST_SETTLINGS || explainFailure(error).code === 'NETWORK_ERROR') throw error;
+    const isFirst = failed === null && draft.some(({ approval }) => approval);
+    const reliesOnOthers = steps.length < draft.length;
+    if (!isFirst && !reliesOnOthers && (failed === null || isSameSteps(failed.steps, steps))) throw error;
+    return settleAndSimulate(context, draft, { steps, tries });
+  }
+}
+
+function isSameSteps(one: readonly Step[], other: readonly Step[]): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ to, data }, index) => to === other[index]?.to && data === other[index].data)
+  );
 }
 
 function assertCanPay(draft: PlanDraft, balance: bigint, feeWei: bigint, symbol: string): void {

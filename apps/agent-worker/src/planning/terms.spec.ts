@@ -1,0 +1,181 @@
+import { readStoredPlan } from '@tollgate/agent-jobs';
+import { AgentKit } from '@tollgate/agent-kit';
+import type { JobRecord } from '@tollgate/transactions';
+import { parseUnits } from 'viem';
+
+import { RECEIVER } from '../../../../libs/transactions/test/lane-fixture.js';
+import { PlanningFixture } from '../../test/planning-fixture.js';
+
+const OTHER = '0x00000000000000000000000000000000000B0b00';
+
+describe('what a wallet may do', () => {
+  let fixture: PlanningFixture;
+  let trader: AgentKit;
+
+  beforeAll(async () => {
+    fixture = await PlanningFixture.start();
+    const { rpcUrl, accounts } = fixture.chain;
+    trader = new AgentKit(accounts[0]!.privateKey, 'offline', { rpcUrl, monitor: { intervalMs: 20, attempts: 1500 } });
+  });
+
+  afterAll(() => fixture.stop());
+
+  beforeEach(() => fixture.useFundedWallet());
+
+  afterEach(() => fixture.endLanes());
+
+  const SWAP = { amount: '10', fromToken: 'USDC', toToken: 'WSEI' };
+  const asked = (jobId: string): Promise<JobRecord> => fixture.lanes.waitForState(jobId, 'AWAITING_APPROVAL');
+  const agree = (job: JobRecord) =>
+    fixture.lanes.journal.approve({
+      ...{ jobId: job.id, floorsHash: job.approval!.floorsHash, approvedBy: 'key-2' },
+    });
+  /** Others buy what the wallet is about to buy: it gets dearer. */
+  const trade = async (amount: string): Promise<void> => {
+    expect(await trader.swap(amount, 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
+  };
+
+  describe('without a person', () => {
+    const approvalAbove = { USDC: '5', '0x0': '2' };
+
+    it('is what leaves no more than the amount set for its token', async () => {
+      fixture.startLane({ approvalAbove });
+      expect(await fixture.run('transfer', { amount: '5', to: RECEIVER, token: 'USDC' })).toMatchObject({
+        state: 'FINAL',
+        approval: null,
+      });
+      const jobIds = [
+        await fixture.submit('transfer', { amount: '5.000001', to: RECEIVER, token: 'USDC' }),
+        await fixture.submit('transfer', { amount: '2.1', to: RECEIVER }),
+        // There is no amount for it, so it would be the way around the others.
+        await fixture.submit('transfer', { amount: '0.1', to: RECEIVER, token: 'WSEI' }),
+      ];
+      for (const jobId of jobIds) expect(readStoredPlan(await asked(jobId))).toMatchObject({ needsApproval: true });
+      expect(await fixture.lanes.readMined()).toHaveLength(1);
+    });
+
+    it('is not a swap that got dearer, within what somebody agreed to', async () => {
+      fixture.startLane({ approvalAbove });
+      const before = await asked(await fixture.submit('swap', SWAP));
+      const agreed = readStoredPlan(before)!;
+      await trade('500');
+      expect(await agree(before)).toMatchObject({ outcome: 'done' });
+      const job = await fixture.lanes.waitForState(before.id, 'FINAL');
+      expect(job.approval).toEqual({ floorsHash: agreed.floorsHash, approvedBy: 'key-2' });
+      // With less tolerance than the swap would have had, since a part of it was used up.
+      const plan = readStoredPlan(job)!;
+      expect(plan.slippageBps).toBeLessThan(agreed.slippageBps!);
+      expect(Number(plan.receives[0]!.amount)).toBeGreaterThanOrEqual(Number(agreed.receives[0]!.amount));
+    });
+
+    it('is not a swap that got dearer than somebody agreed to: he is asked again', async () => {
+      fixture.startLane({ approvalAbove });
+      const before = await asked(await fixture.submit('swap', { ...SWAP, slippageBps: 10 }));
+      await trade('5000');
+      await agree(before);
+      const asksFor = (job: JobRecord) => job.approval?.floorsHash !== before.approval?.floorsHash;
+      let job = await fixture.lanes.readJob(before.id);
+      while (!asksFor(job)) job = await fixture.lanes.readJob(before.id);
+      expect(job).toMatchObject({ state: 'AWAITING_APPROVAL', approval: { approvedBy: null } });
+      await agree(job);
+      await fixture.lanes.waitForState(before.id, 'FINAL');
+    });
+
+    it('is a debt that somebody agreed to repay, and the interest since', async () => {
+      fixture.startLane();
+      await fixture.run('mintLending', { symbol: 'WBTC', amount: '0.05' });
+      await fixture.run('borrowLending', { symbol: 'WSEI', amount: '100' });
+      await fixture.endLanes();
+      fixture.startLane({ approvalAbove });
+      const before = await asked(await fixture.submit('repayLending', { symbol: 'WSEI', amount: 'MAX' }));
+      await fixture.lanes.rpc('anvil_mine', ['0x64']);
+      await agree(before);
+      const job = await fixture.lanes.waitForState(before.id, 'FINAL');
+      expect(job.approval).toEqual({ floorsHash: before.approval!.floorsHash, approvedBy: 'key-2' });
+    });
+
+    it('is a position of the two amounts that somebody agreed to', async () => {
+      fixture.startLane({ approvalAbove });
+      const input = { tokenA: 'USDC', tokenB: 'WSEI', amountA: '600', amountB: '20' };
+      const before = await asked(await fixture.submit('addLiquidity', input));
+      await trade('500');
+      await agree(before);
+      const job = await fixture.lanes.waitForState(before.id, 'FINAL');
+      expect(job.approval).toEqual({ floorsHash: before.approval!.floorsHash, approvedBy: 'key-2' });
+    });
+  });
+
+  it('is bounded per day, whichever job spends it, and what fails gives its part back', async () => {
+    const usdc = await fixture.readBalance(fixture.chain.contracts.tokens.USDC);
+    fixture.startLane({ policy: { maxPerDay: { USDC: '15' } } });
+    const send = (amount: string) => fixture.run('transfer', { amount, to: RECEIVER, token: 'USDC' });
+    expect(await send('10')).toMatchObject({ state: 'FINAL' });
+    const over = await fixture.run('swap', { ...SWAP, amount: '6' });
+    expect(over).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'DAILY_LIMIT' } });
+    expect(await send('5')).toMatchObject({ state: 'FINAL' });
+    expect(await send('0.000001')).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'DAILY_LIMIT' } });
+    expect(usdc - (await fixture.readBalance(fixture.chain.contracts.tokens.USDC))).toBe(parseUnits('15', 6));
+  });
+
+  it('is bounded by a policy, which counts for payments under their own name', async () => {
+    const policy = { operations: ['transfer', 'payment'], recipients: [RECEIVER] as const };
+    fixture.startLane({ policy });
+    expect(await fixture.run('transfer', { amount: '1', to: RECEIVER })).toMatchObject({ state: 'FINAL' });
+    const refused = [
+      await fixture.run('transfer', { amount: '1', to: OTHER }),
+      await fixture.run('stake', { amount: '1' }),
+    ];
+    for (const job of refused)
+      expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'POLICY_VIOLATION' } });
+  });
+
+  it('is held against the policy of the time of each signature', async () => {
+    const jobId = await fixture.submit('swap', SWAP);
+    fixture.startLane({ meddle: (_, stepIndex) => void (stepIndex === 1 && Promise.reject(new Error('stop here'))) });
+    await fixture.endLanes();
+    fixture.startLane({ policy: { operations: ['transfer'] } });
+    const [job] = await fixture.lanes.waitForEnds([jobId]);
+    expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'POLICY_VIOLATION' } });
+  });
+
+  describe('in a dry run', () => {
+    it('is planned as a job is, and nothing is written or sent', async () => {
+      const planner = fixture.createPlanner({ approvalAbove: { USDC: '5' } });
+      expect(await planner.dryRun({ operation: 'swap', input: SWAP })).toMatchObject({
+        outcome: 'planned',
+        plan: {
+          summary: expect.stringContaining('Swap 10 USDC for at least'),
+          spends: [{ symbol: 'USDC', amount: '10' }],
+          receives: [{ symbol: 'WSEI' }],
+          slippageBps: 100,
+          floorsHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+          needsApproval: true,
+        },
+      });
+      expect(await fixture.lanes.listJobs()).toEqual([]);
+      expect(await fixture.lanes.readMined()).toEqual([]);
+    });
+
+    it('tells why a job would fail, and that nobody can tell', async () => {
+      const planner = fixture.createPlanner();
+      expect(await planner.dryRun({ operation: 'stake', input: { amount: '0.0000001' } })).toMatchObject({
+        outcome: 'refused',
+        failure: { code: 'BELOW_MINIMUM' },
+      });
+      expect(await planner.dryRun({ operation: 'payment', input: { url: 'nowhere' } })).toMatchObject({
+        outcome: 'refused',
+      });
+      const away = fixture.createPlanner({ chain: { rpcUrls: ['http://127.0.0.1:1'] } });
+      expect(await away.dryRun({ operation: 'stake', input: { amount: '1' } })).toMatchObject({
+        outcome: 'unavailable',
+      });
+    });
+
+    it('quotes what a token says of itself', async () => {
+      const planner = fixture.createPlanner();
+      const { EVIL } = fixture.chain.contracts.tokens;
+      const reply = await planner.dryRun({ operation: 'approve', input: { token: EVIL, spender: OTHER, amount: '1' } });
+      expect(JSON.stringify(reply)).not.toMatch(/[\u0000-\u001f\u202e]/);
+    });
+  });
+});
