@@ -15,7 +15,7 @@ export type Interception = (call: RpcCall, forward: () => Promise<string>) => Pr
 
 export interface RpcProxy {
   rpcUrl: string;
-  /** Every call that came in, in order. */
+  /** Every call that came in, in order, unless it was started to keep none. */
   calls: RpcCall[];
   /** From now on; `*` for every method that has none of its own. */
   intercept(method: string, interception: Interception): void;
@@ -29,14 +29,17 @@ export function refusal(code: number, message: string): RpcReply {
   return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } }) };
 }
 
-/** Stands between a client and its RPC node, and does what networks and nodes do. */
-export async function startRpcProxy(targetUrl: string, path = ''): Promise<RpcProxy> {
+/**
+ * Stands between a client and its RPC node, and does what networks and nodes do.
+ * @param path appended to its address, as the API keys of providers are
+ */
+export async function startRpcProxy(targetUrl: string, path = '', keepsCalls = true): Promise<RpcProxy> {
   const interceptions = new Map<string, Interception>();
   const calls: RpcCall[] = [];
   const answer = async (request: IncomingMessage): Promise<RpcReply> => {
     const body = await text(request);
     const call = JSON.parse(body) as RpcCall;
-    calls.push(call);
+    if (keepsCalls) calls.push(call);
     const forward = async () => {
       const headers = { 'content-type': 'application/json' };
       return (await fetch(targetUrl, { method: 'POST', headers, body })).text();

@@ -1,0 +1,75 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { createAgentClient } from '../harness/agent-client.js';
+import { waitFor } from '../harness/retry.js';
+import { expectCarriedOutOnce, useAgents } from '../harness/use-agents.js';
+
+// Processes are killed and started again: a busy machine takes its time.
+jest.setTimeout(180_000);
+
+const TRANSFER = { amount: '0.01', to: '0x00000000000000000000000000000000000a11ce' } as const;
+
+/** F13: the journal's Redis comes back with an older copy of its data. */
+describe('when Redis is restored from a copy', () => {
+  const agents = useAgents({ workers: 2 });
+  let copy: string;
+
+  beforeEach(() => {
+    copy = mkdtempSync(join(tmpdir(), 'tollgate-copy-'));
+  });
+  afterEach(async () => {
+    rmSync(copy, { recursive: true });
+    await agents().rpc('evm_setAutomine', [true]);
+  });
+
+  const takeCopy = () => cpSync(agents().stack.redis.dir, copy, { recursive: true });
+  const restore = async () => {
+    const { redis } = agents().stack;
+    await redis.kill();
+    rmSync(redis.dir, { recursive: true });
+    cpSync(copy, redis.dir, { recursive: true });
+    await redis.start();
+  };
+  const transfer = () => agents().submit('transfer', TRANSFER);
+  const waitForEnd = (jobId: string) => agents().client.waitFor(jobId, 'FINAL');
+
+  it('of the middle of a job, the chain is asked first, and the same bytes are all that was ever sent', async () => {
+    await agents().rpc('evm_setAutomine', [false]);
+    const jobId = await transfer();
+    await agents().client.waitFor(jobId, 'BROADCAST');
+    takeCopy();
+    await agents().rpc('evm_mine');
+    await waitForEnd(jobId);
+    await restore();
+    const job = await waitForEnd(jobId);
+    await expectCarriedOutOnce(agents(), job);
+  });
+
+  it('that lacks a job, its wallet stands still until an operator has looked, and no nonce is used twice', async () => {
+    const { wallet, journal, stack } = agents();
+    takeCopy();
+    const lost = await waitForEnd(await transfer());
+    const sent = await agents().readNewTransactions();
+    expect(sent.map(({ hash }) => hash)).toEqual([lost.steps[0]!.mined!.txHash]);
+    await restore();
+    await waitFor('the freeze', async () => (await journal.readLane(wallet.lane)).frozen === 'chain_ahead');
+    const later = await transfer();
+    // Somebody holds the lane and renews its lease: it is not that nobody has looked.
+    const readUntil = async () => (await journal.readLane(wallet.lane)).lease?.untilMs ?? 0;
+    const before = await readUntil();
+    await waitFor('later renewals', async () => (await readUntil()) > before + 2_000);
+    expect(await agents().readNewTransactions()).toEqual([]);
+    expect(await agents().client.read(later)).toMatchObject({ state: 'PLANNED' });
+
+    // He takes the wallet over where the chain is; the job waits for his word, for it might be the one that was sent.
+    await stack.agents!.adopt(wallet.name);
+    await agents().client.waitFor(later, 'NEEDS_OPERATOR');
+    const operator = createAgentClient(stack.baseUrl, (await stack.agents!.createApiKey(['operator'])).token);
+    expect((await operator.send('POST', `/agent/jobs/${later}/resume`)).status).toBe(200);
+    const job = await waitForEnd(later);
+    expect(job.steps[0]!.nonce).toBe(lost.steps[0]!.nonce! + 1);
+    await expectCarriedOutOnce(agents(), job);
+  });
+});

@@ -1,0 +1,15 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+
+import type {} from '@tollgate/transactions';
+
+// Loaded before a service that runs from its sources: at the crash point that stands in the file, the process sends itself
+// the signal beside it, once.
+const file = process.env['CRASH_POINT_FILE'] ?? '';
+
+globalThis.tollgateCrashPoint = (point) => {
+  if (!existsSync(file)) return;
+  const [at, signal] = readFileSync(file, 'utf8').split(' ');
+  if (at !== point) return;
+  rmSync(file);
+  process.kill(process.pid, signal);
+};

@@ -1,0 +1,161 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { AgentJobEvent, AgentJobRequest, AgentJobView } from '@tollgate/protocol';
+import { Journal, type CrashPoint } from '@tollgate/transactions';
+import { Redis } from 'ioredis';
+
+import type { AgentWallet, AgentWalletTerms } from '../../devnet/agent-setup.js';
+import { startChain, type DevnetWithProtocols } from '../../devnet/chain.js';
+import { followEvents, type EventFollower } from '../../devnet/follow-events.js';
+import { callRpc } from '../../devnet/json-rpc.js';
+import type { ServiceApp, ServiceProcess } from '../../devnet/service-process.js';
+import { startStack, type Stack } from '../../devnet/stack.js';
+import { createAgentClient, type AgentClient } from './agent-client.js';
+import { waitFor } from './retry.js';
+import { startRpcProxy, type RpcProxy } from './rpc-proxy.js';
+import { readWalletHistory, type SentTransaction } from './wallet-history.js';
+
+export interface AgentsOptions {
+  workers?: number;
+  /** Run from their sources, so that they can be killed at crash points. */
+  fromSource?: readonly ServiceApp[];
+  wallets?: Readonly<Record<string, AgentWalletTerms>>;
+  env?: NodeJS.ProcessEnv;
+  blockTimeSeconds?: number;
+}
+
+/** Gateway, agent workers, Redis and a chain that fails when it is told to, and who uses them. */
+export interface Agents {
+  stack: Stack;
+  chain: DevnetWithProtocols;
+  /** The workers reach the chain through it alone. */
+  proxy: RpcProxy;
+  /** The first wallet. */
+  wallet: AgentWallet;
+  client: AgentClient;
+  follower: EventFollower;
+  journal: Journal;
+  rpc: (method: string, params?: unknown[]) => Promise<unknown>;
+  /** A job of the first wallet. */
+  submit(operation: AgentJobRequest['operation'], input: AgentJobRequest['input']): Promise<string>;
+  /** The next process that comes to this point sends itself the signal there. */
+  crashAt: (point: CrashPoint, signal?: NodeJS.Signals) => void;
+  /** True until a process has come to the point. */
+  isCrashPending(): boolean;
+  /** What the first wallet sent since it was asked last, by nonce. */
+  readNewTransactions(): Promise<SentTransaction[]>;
+  /** What the stream said of a job, each event once. */
+  eventsOf(jobId: string): AgentJobEvent[];
+  stop(): Promise<void>;
+}
+
+/** Fast enough for a test; a real chain is looked at less often. */
+const QUICK = {
+  LANE_POLL_MS: '50',
+  LANE_LEASE_MS: '1000',
+  RESEND_AFTER_MS: '500',
+  REPLACE_AFTER_MS: '5000',
+  RPC_TIMEOUT_MS: '1000',
+};
+const START_WITHIN_MS = 120_000;
+const HOOK = 'test/harness/crash-hook.ts';
+
+/** For all tests of a describe: started before the first, stopped after the last. */
+export function useAgents(options: AgentsOptions = {}): () => Agents {
+  let agents: Agents | undefined;
+  beforeAll(async () => {
+    agents = await startAgents(options);
+  }, START_WITHIN_MS);
+  afterAll(async () => {
+    const { hasFailedTest } = globalThis as { hasFailedTest?: boolean };
+    if (hasFailedTest && agents) process.stderr.write(`\nA test failed. The last lines:\n${agents.stack.logs()}\n`);
+    await agents?.stop();
+  }, START_WITHIN_MS);
+  return () => {
+    if (!agents) throw new Error('the agents are there in tests and hooks, not while they are declared');
+    return agents;
+  };
+}
+
+async function startAgents(options: AgentsOptions): Promise<Agents> {
+  const { workers = 1, fromSource = [], wallets, env, blockTimeSeconds } = options;
+  const chain = await startChain({ protocols: true, ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }) });
+  const proxy = await startRpcProxy(chain.rpcUrl, '', false);
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-crash-'));
+  const stack = await startStack({
+    chain,
+    agentWorkers: workers,
+    ...(wallets === undefined ? {} : { agentWallets: wallets }),
+    preload: Object.fromEntries(fromSource.map((app) => [app, HOOK])),
+    env: { ...QUICK, RPC_URL: proxy.rpcUrl, CRASH_POINT_FILE: join(folder, 'point'), ...env },
+  });
+  const [wallet] = stack.agents!.wallets;
+  const { token } = await stack.agents!.createApiKey(['submit', 'read']);
+  const client = createAgentClient(stack.baseUrl, token);
+  const follower = followEvents({ baseUrl: stack.baseUrl, token });
+  await follower.ready;
+  const redis = new Redis(stack.redis.url);
+  redis.on('error', () => undefined);
+  let seen = 0;
+  const readHistory = async () => (await readWalletHistory(chain.rpcUrl, [wallet!.address])).get(wallet!.lane.address)!;
+  return {
+    stack,
+    chain,
+    proxy,
+    wallet: wallet!,
+    client,
+    follower,
+    journal: new Journal({ redis, timeoutMs: 10_000 }),
+    rpc: (method, params) => callRpc(chain.rpcUrl, method, params),
+    submit: (operation, input) => client.submit({ operation, wallet: wallet!.name, input }),
+    crashAt: (point, signal = 'SIGKILL') => writeFileSync(join(folder, 'point'), `${point} ${signal}`),
+    isCrashPending: () => existsSync(join(folder, 'point')),
+    readNewTransactions: async () => {
+      const history = await readHistory();
+      const fresh = history.slice(seen);
+      seen = history.length;
+      return fresh;
+    },
+    eventsOf: (jobId) => {
+      const events = follower.events.filter((event) => event.jobId === jobId);
+      return [...new Map(events.map((event) => [event.id, event])).values()];
+    },
+    stop: async () => {
+      proxy.reset();
+      await follower.stop();
+      redis.disconnect();
+      await stack.stop();
+      await proxy.stop();
+      await chain.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/**
+ * The job's steps were mined once each, at nonces without a gap, nothing else was sent, and each thing that happened was
+ * reported under one id.
+ */
+export async function expectCarriedOutOnce(agents: Agents, job: AgentJobView): Promise<void> {
+  const sent = await agents.readNewTransactions();
+  const steps = job.steps.filter(({ state }) => state !== 'skipped');
+  expect(sent.map(({ hash }) => hash)).toEqual(steps.map(({ mined }) => mined?.txHash));
+  expect(sent.map(({ nonce }) => nonce)).toEqual(steps.map(({ nonce }) => nonce));
+  expect((await agents.journal.readLane(agents.wallet.lane)).nextNonce).toBe(sent.at(-1)!.nonce + 1);
+  await waitFor('the end on the stream', () => agents.eventsOf(job.id).some(({ type }) => type === 'jobCompleted'));
+  const types = agents.eventsOf(job.id).map(({ type }) => type);
+  expect(types.filter((type) => type !== 'transactionSubmitted')).toEqual([
+    ...steps.map(() => 'transactionConfirmed'),
+    'jobCompleted',
+  ]);
+}
+
+/** Waits until one of these processes was killed by the signal; answers which. */
+export async function waitForDeath(processes: readonly ServiceProcess[]): Promise<ServiceProcess> {
+  await waitFor('a process that dies', () => processes.some((one) => one.hasExited()));
+  const dead = processes.find((one) => one.hasExited())!;
+  expect(await dead.exited).toMatchObject({ signal: 'SIGKILL' });
+  return dead;
+}
