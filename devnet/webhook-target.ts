@@ -1,0 +1,55 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface WebhookDelivery {
+  headers: IncomingHttpHeaders;
+  /** As it came: what the signature is over. */
+  body: string;
+}
+
+/** What a delivery is answered: a status, a connection that breaks, or nothing. */
+export type WebhookAnswer = number | 'broken' | 'silence';
+
+export interface WebhookTarget {
+  url: string;
+  /** Every delivery that was answered 2xx, in order. */
+  taken: WebhookDelivery[];
+  /** How many were not. */
+  readonly refused: number;
+  stop(): Promise<void>;
+}
+
+/** A server that takes webhooks; `answer` may make it fail. */
+export async function startWebhookTarget(
+  answer: (delivery: WebhookDelivery) => WebhookAnswer = () => 204,
+): Promise<WebhookTarget> {
+  const taken: WebhookDelivery[] = [];
+  let refused = 0;
+  const server = createServer((request, response) => {
+    text(request).then(
+      (body) => {
+        const delivery = { headers: request.headers, body };
+        const reply = answer(delivery);
+        if (typeof reply === 'number' && reply < 300) taken.push(delivery);
+        else refused += 1;
+        if (reply === 'broken') response.destroy();
+        else if (reply !== 'silence') response.writeHead(reply).end();
+      },
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    taken,
+    get refused() {
+      return refused;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

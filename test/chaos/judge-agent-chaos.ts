@@ -1,0 +1,123 @@
+import { FINAL_STATES, type AgentJobEvent, type AgentJobView } from '@tollgate/protocol';
+import { Journal } from '@tollgate/transactions';
+import { Redis } from 'ioredis';
+import { createPublicClient, erc20Abi, http, type Hex } from 'viem';
+
+import type { AgentWallet } from '../../devnet/agent-setup.js';
+import type { DevnetWithProtocols } from '../../devnet/chain.js';
+import { readWalletHistory, type SentTransaction } from '../harness/wallet-history.js';
+import type { ChaosJob } from './plan-agent-jobs.js';
+
+export interface AgentChaosFacts {
+  chain: DevnetWithProtocols;
+  wallets: readonly AgentWallet[];
+  redisUrl: string;
+  jobs: readonly { job: ChaosJob; view: AgentJobView }[];
+  /** Events by SSE and by webhook. */
+  streamed: readonly AgentJobEvent[];
+  posted: readonly AgentJobEvent[];
+}
+
+/** Compares what the journal tells of the jobs with the chain and with what was reported. */
+export async function judgeAgentChaos(facts: AgentChaosFacts) {
+  const history = await readWalletHistory(
+    facts.chain.rpcUrl,
+    facts.wallets.map(({ address }) => address),
+  );
+  const faults = [
+    ...facts.jobs.flatMap(findWrongEnd),
+    ...(await findGaps(facts, history)),
+    ...findDoubles(facts, history),
+    ...(await findWrongPayments(facts)),
+    ...findUnreported('SSE', facts.jobs, facts.streamed),
+    ...findUnreported('webhook', facts.jobs, facts.posted),
+    ...findSecondIds(facts),
+  ];
+  const states: Record<string, number> = {};
+  for (const { view } of facts.jobs) states[view.state] = (states[view.state] ?? 0) + 1;
+  return { faults, states, transactions: [...history.values()].flat().length };
+}
+
+/** Nothing here gives a job a reason to fail. */
+function findWrongEnd({ job, view }: AgentChaosFacts['jobs'][number]): string[] {
+  const allowed = job.cancelAfterMs === null ? ['FINAL'] : ['FINAL', 'CANCELLED'];
+  if (allowed.includes(view.state)) return [];
+  return [`${view.id} (${view.operation}) is ${view.state}: ${JSON.stringify(view.failure)}`];
+}
+
+/** Every nonce from the first on is used, and the journal's counter stands where the chain's does. */
+async function findGaps(
+  { wallets, redisUrl }: AgentChaosFacts,
+  history: Map<Hex, SentTransaction[]>,
+): Promise<string[]> {
+  const redis = new Redis(redisUrl);
+  const journal = new Journal({ redis });
+  const faults: string[] = [];
+  for (const { name, lane } of wallets) {
+    const nonces = history.get(lane.address)?.map(({ nonce }) => nonce) ?? [];
+    const { nextNonce } = await journal.readLane(lane);
+    const gap = nonces.findIndex((nonce, index) => nonce !== nonces[0]! + index);
+    if (gap > 0) faults.push(`${name}: no transaction has nonce ${nonces[gap - 1]! + 1}`);
+    if (nonces.length > 0 && nextNonce !== nonces.at(-1)! + 1) {
+      faults.push(`${name}: the journal's next nonce is ${nextNonce}, the chain's ${nonces.at(-1)! + 1}`);
+    }
+  }
+  redis.disconnect();
+  return faults;
+}
+
+/** Each step that took a nonce was mined once, as the attempt that the journal says; nothing else was sent. */
+function findDoubles({ jobs }: AgentChaosFacts, history: Map<Hex, SentTransaction[]>): string[] {
+  const mined = new Set([...history.values()].flat().map(({ hash }) => hash));
+  const steps = jobs.flatMap(({ view }) => view.steps.map((step, index) => ({ ...step, name: `${view.id}/${index}` })));
+  const faults: string[] = [];
+  for (const { name, nonce, state, attempts, mined: record } of steps) {
+    const found = attempts.filter(({ txHash }) => mined.has(txHash as Hex)).map(({ txHash }) => txHash);
+    for (const hash of found) mined.delete(hash as Hex);
+    const expected = nonce === null ? 0 : 1;
+    if (found.length !== expected) faults.push(`step ${name} (${state}) was mined ${found.length} times`);
+    if (expected === 1 && record?.txHash !== found[0]) faults.push(`step ${name} is told to be ${record?.txHash}`);
+  }
+  for (const hash of mined) faults.push(`transaction ${hash} belongs to no step`);
+  return faults;
+}
+
+/** Each receiver is paid by one job: what it has tells, without the journal, how often that was carried out. */
+async function findWrongPayments({ chain, jobs }: AgentChaosFacts): Promise<string[]> {
+  const client = createPublicClient({ transport: http(chain.rpcUrl, { batch: true }) });
+  const checks = jobs.map(async ({ job: { request, receiver }, view }) => {
+    if (request.operation !== 'transfer') return [];
+    const isUsdc = request.input['token'] === 'USDC';
+    const balance = isUsdc
+      ? await client.readContract({ address: chain.asset, abi: erc20Abi, functionName: 'balanceOf', args: [receiver] })
+      : await client.getBalance({ address: receiver });
+    const once = isUsdc ? 250_000n : 10n ** 15n;
+    const expected = view.state === 'FINAL' ? once : 0n;
+    return balance === expected ? [] : [`${view.id} (${view.state}) paid ${balance}, not ${expected}`];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+function findUnreported(way: string, jobs: AgentChaosFacts['jobs'], events: readonly AgentJobEvent[]): string[] {
+  const ends = new Map<string, Set<string>>();
+  for (const { id, jobId } of events.filter(isEnd)) ends.set(jobId, (ends.get(jobId) ?? new Set()).add(id));
+  return jobs.flatMap(({ view }) => {
+    const ids = [...(ends.get(view.id) ?? [])];
+    if (ids.length === 1 && ids[0]!.startsWith(`${view.id}:${view.state}:`)) return [];
+    return [`${way}: the end of ${view.id} (${view.state}) came as ${ids.join(', ') || 'nothing'}`];
+  });
+}
+
+/** What both ways tell of the same end has the same id. */
+function findSecondIds({ streamed, posted }: AgentChaosFacts): string[] {
+  const ids = new Map(streamed.filter(isEnd).map(({ jobId, id }) => [jobId, id]));
+  return posted
+    .filter(isEnd)
+    .filter(({ jobId, id }) => ids.has(jobId) && ids.get(jobId) !== id)
+    .map(({ jobId, id }) => `${jobId} ended as ${id} by webhook, as ${ids.get(jobId)} by SSE`);
+}
+
+/** True for the event that reports a final state; its id names the state. */
+export function isEnd({ id }: AgentJobEvent): boolean {
+  return (FINAL_STATES as readonly string[]).includes(id.split(':')[1] ?? '');
+}
