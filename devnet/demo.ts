@@ -35,7 +35,8 @@ export async function runDemo(): Promise<number> {
     if (typeof first === 'string') return 130;
     const end = await Promise.race([playDemo(first.baseUrl, first.chain), stopRequest]);
     if (end !== undefined) return 130;
-    console.log('\nAll as it should be. `npm run dev` keeps the same stack up for you to play with.');
+    console.log('\nAll as it should be. `npm run dev` keeps the same stack up for you to play with;');
+    console.log('`npm run demo -- jobs` shows the other half: agent jobs that send transactions.');
     return 0;
   } catch (error) {
     console.error(`\n✗ ${error instanceof Error ? error.message : String(error)}`);

@@ -1,17 +1,30 @@
 import { loadWhenReady } from './load-when-ready.mjs';
 
-const HELP = `npm run demo: one payment from the 402 to the refused second use, with every HTTP exchange shown.
+const HELP = `npm run demo [-- <name>]: shows the whole thing on a local chain, and checks it.
 
-It installs and builds what is missing, starts Redis, a local chain, verifier and gateway on free ports, and stops them
-at the end. The exit code is 0 when every answer was as it should be.
+  npm run demo            one payment from the 402 to the refused second use, with every HTTP exchange shown
+  npm run demo -- jobs    one agent job of each kind from POST to event, with its transactions, two that fail, webhooks
+
+It installs and builds what is missing, starts Redis, a local chain and the services on free ports, and stops them
+at the end. The exit code is 0 when everything was as it should be.
 
   REDIS_URL           use this Redis, if it answers, instead of one of its own
   TOLLGATE_STATE_DIR  where the data is kept meanwhile (default: .tollgate)
 `;
 
-if (process.argv.slice(2).some((flag) => flag === '--help' || flag === '-h')) {
+const args = process.argv.slice(2);
+if (args.some((flag) => flag === '--help' || flag === '-h')) {
   process.stdout.write(HELP);
   process.exit(0);
+}
+const [name = 'payment'] = args;
+if (args.length > 1 || !['payment', 'jobs'].includes(name)) {
+  process.stderr.write(`There is no demo ${args.join(' ')}.\n\n${HELP}`);
+  process.exit(2);
+}
+if (name === 'jobs') {
+  const { runJobsDemo } = await loadWhenReady('devnet/jobs-demo/run-jobs-demo.ts');
+  process.exit(await runJobsDemo());
 }
 const { runDemo } = await loadWhenReady('devnet/demo.ts');
 process.exit(await runDemo());

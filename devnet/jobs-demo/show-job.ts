@@ -1,0 +1,54 @@
+import type { AgentJobEvent, AgentJobRequest, AgentJobView } from '@tollgate/protocol';
+
+import type { TransactionTrace } from '../trace-transaction.js';
+
+/** Aligns columns; the last one may be as long as it likes. */
+export function showTable(head: readonly string[], rows: readonly (readonly string[])[], margin = '    '): void {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
+  for (const row of [head, ...rows]) {
+    const line = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+    console.log(`${margin}${line.trimEnd()}`);
+  }
+}
+
+export function showHeading(number: number | string, title: string): void {
+  console.log(`\n━━ ${number}. ${title}\n`);
+}
+
+export function showRequest(request: AgentJobRequest, status: number, location: string): void {
+  console.log(`  > POST /agent/jobs  ${JSON.stringify(request)}`);
+  console.log(`  < ${status}  Location: ${location}\n`);
+}
+
+/** One line as it comes in: how long after the request, what, in which state, by which transaction. */
+export function showEvent({ id, type, txHash, error }: AgentJobEvent, afterMs: number): void {
+  const [, state = ''] = id.split(':');
+  const seconds = `+${(afterMs / 1000).toFixed(2)} s`.padStart(8);
+  const what = error ? `${error.code}: ${error.message}` : shortHash(txHash ?? '');
+  console.log(`    ${seconds}  ${type.padEnd(20)}  ${state.padEnd(11)}  ${what}`.trimEnd());
+}
+
+/** The job's transactions as a block explorer tells them. */
+export function showTraces(traces: readonly TransactionTrace[]): void {
+  if (traces.length === 0) return console.log('\n    no transaction was sent');
+  console.log('');
+  showTable(
+    ['transaction', 'to', 'method', 'gas', 'effect'],
+    traces.map(({ hash, to, method, gasUsed, effects, status }) => [
+      shortHash(hash),
+      to,
+      method,
+      gasUsed.toLocaleString('en-US'),
+      status === 'reverted' ? 'reverted: nothing but the gas' : effects.join(', '),
+    ]),
+  );
+}
+
+export function showAnswer({ answer }: AgentJobView): void {
+  if (answer)
+    console.log(`\n    answer ${answer.httpStatus}  ${answer.body?.replaceAll(/\s+/g, ' ').slice(0, 120) ?? ''}`);
+}
+
+export function shortHash(hash: string): string {
+  return hash === '' ? '' : `${hash.slice(0, 8)}…${hash.slice(-4)}`;
+}
