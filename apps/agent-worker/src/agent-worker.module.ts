@@ -22,7 +22,7 @@ import type { EventConsumer } from './events/event-consumer.js';
 import { EventPumps } from './events/event-pumps.js';
 import { createEventCounter, observeEventLag } from './events/observe-events.js';
 import { createReadinessChecks } from './lanes/create-readiness-checks.js';
-import { LaneFleet } from './lanes/lane-fleet.js';
+import { LaneFleet, type LaneFleetOptions } from './lanes/lane-fleet.js';
 import { LaneTroubles } from './lanes/lane-troubles.js';
 import { takeWakeUps } from './lanes/take-wake-ups.js';
 import { JobMetrics } from './metrics/job-metrics.js';
@@ -64,7 +64,7 @@ export class AgentWorkerModule implements OnApplicationShutdown {
     });
     const consumers = [metrics, connections.nestEvents, webhooks.consumer];
     const pumps = createPumps(registry, { connections, journal, consumers, troubles });
-    const fleet = new LaneFleet({
+    const fleet = createFleet(connections, {
       ...{ journal, chain, wallets, troubles },
       settings: environment.lanes.laneSettings(environment.shutdown.shutdownTimeoutMs * SETTLING_SHARE),
       createPlanning: (wallet) => parts.createPlanning({ environment, journal, wallet }),
@@ -116,6 +116,16 @@ export class AgentWorkerModule implements OnApplicationShutdown {
   /** Last of all: lanes and consumers have ended, or had their time. */
   onApplicationShutdown(): Promise<void> {
     return disconnectWorker(this.connections);
+  }
+}
+
+/** A policy that cannot be kept must not leave connections behind. */
+function createFleet(connections: WorkerConnections, options: LaneFleetOptions): LaneFleet {
+  try {
+    return new LaneFleet(options);
+  } catch (error) {
+    void disconnectWorker(connections);
+    throw error;
   }
 }
 

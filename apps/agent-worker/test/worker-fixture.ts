@@ -83,6 +83,10 @@ export class WorkerFixture {
     await new WalletDirectory(this.redis).publish({ name, lane });
   }
 
+  async unpublish(name: string): Promise<void> {
+    await new WalletDirectory(this.redis).remove(name);
+  }
+
   environment(more: Record<string, string> = {}): Record<string, string> {
     return {
       AGENT_WORKER_PORT: '0',

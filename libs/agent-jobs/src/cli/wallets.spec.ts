@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { Journal } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
-import { WalletDirectory } from '../wallet-directory.js';
 
 const run = promisify(execFile);
 
@@ -18,7 +16,7 @@ describe('npm run wallets', () => {
   let address: string;
 
   beforeAll(async () => {
-    [chain, server] = await Promise.all([startChain(), startRedis()]);
+    [chain, server] = await Promise.all([startChain(), startRedis({ appendfsync: 'no' })]);
     redis = new Redis(server.url, { maxRetriesPerRequest: null });
     redis.on('error', () => undefined);
     address = chain.accounts[0]!.address.toLowerCase();
@@ -83,14 +81,10 @@ describe('npm run wallets', () => {
   });
 
   it('thaws what a restart of Redis has frozen, unless the chain is ahead, which takes another adoption', async () => {
+    // It does not keep every write, so after a restart nothing is sure.
     await server.kill();
-    // Without its files: what it had acknowledged is gone as after the restoring of an old backup.
     await server.start();
-    const journal = new Journal({ redis });
-    await journal.open();
-    const entry = await new WalletDirectory(redis).find('main');
-    await redis.hset(`tollgate:{1328:${address}}:lane`, 'frozen', 'restarted');
-    expect((await journal.readLane(entry!.lane)).frozen).toBe('restarted');
+    expect((await wallets('list')).stdout).toContain('frozen: Redis may have lost writes');
 
     expect(await wallets('thaw', 'main')).toMatchObject({
       code: 1,

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Logger } from '@nestjs/common';
+import { ConfigurationError } from '@tollgate/common';
+
+import { startRedis } from '../../../devnet/redis.js';
+import { waitFor } from '../../../test/harness/retry.js';
+import { WorkerFixture, type TestWallet } from '../test/worker-fixture.js';
+import { createWalletPlanning } from './create-wallet-planning.js';
+
+describe('an agent worker that is set up wrong', () => {
+  let fixture: WorkerFixture;
+  let wallet: TestWallet;
+  let folder: string;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-refusals-'));
+    fixture = await WorkerFixture.start();
+    wallet = await fixture.createWallet({ adopted: false });
+  });
+
+  afterEach(() => fixture.endWorkers());
+
+  afterAll(async () => {
+    await fixture.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function refusalOf(env: Record<string, string>): Promise<string> {
+    const settings = { WALLET_PRIVATE_KEY: wallet.privateKey, ...env };
+    const error: unknown = await fixture.startWorker(settings, createWalletPlanning).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(String(error)).not.toContain(wallet.privateKey.slice(2));
+    return (error as ConfigurationError).problems.join('\n');
+  }
+
+  it('does not start on another chain', async () => {
+    expect(await refusalOf({ CHAIN_ID: '1' })).toBe(
+      'RPC_URL: entry 1 is on chain 1328, but CHAIN_ID is 1. Correct one of them.',
+    );
+  });
+
+  it('does not start with a Redis that may forget jobs', async () => {
+    const forgetful = await startRedis({ args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] });
+    try {
+      expect(await refusalOf({ REDIS_URL: forgetful.url })).toMatch(/^REDIS_URL: .*noeviction/s);
+    } finally {
+      await forgetful.stop();
+    }
+  });
+
+  it('does not start with a wallet whose name stands for another account', async () => {
+    const other = await fixture.createWallet();
+    await fixture.publish('main', other);
+    expect(await refusalOf({})).toBe(
+      `The wallet main is ${wallet.lane.address} on chain 1328 here, but the name stands for ${other.lane.address} on ` +
+        'chain 1328. Give the wallet another name, or, once the jobs of the old account have ended, run: ' +
+        'npm run wallets -- remove main',
+    );
+    await fixture.unpublish('main');
+  });
+
+  it('does not start with a policy that cannot be kept', async () => {
+    const policy = join(folder, 'policy.json');
+    writeFileSync(policy, JSON.stringify({ operations: ['transfr'], maxPerDay: { USDC: 10 } }));
+    const refusal = await refusalOf({ POLICY_FILE: policy });
+    expect(refusal).toMatch(/^The wallet main cannot be used: .*"transfr".*maxPerDay.*USDC/s);
+  });
+
+  it('starts with a wallet that is not adopted, is not ready, and is as soon as it is adopted', async () => {
+    const { url } = await fixture.startWorker({ WALLET_PRIVATE_KEY: wallet.privateKey });
+    const read = async () => (await fetch(`${url}/health/ready`)).json();
+    expect(await read()).toMatchObject({ status: 'error', error: { wallets: { status: 'down' } } });
+    await fixture.journal.adopt(wallet.lane, { pendingNonce: 0 });
+    await waitFor('it is ready', async () => (await fetch(`${url}/health/ready`)).status === 200);
+    await fixture.waitForState(await fixture.submit(wallet.lane), 'FINAL');
+  });
+
+  it('starts without a chain, and works once the chain answers', async () => {
+    const late = await fixture.createWallet();
+    const { url } = await fixture.startWorker({
+      WALLETS_FILE: writeWallets({ late: late.privateKey }),
+      RPC_URL: `http://127.0.0.1:9,${fixture.chain.rpcUrl}`,
+    });
+    await waitFor('it is ready', async () => (await fetch(`${url}/health/ready`)).status === 200);
+    await fixture.waitForState(await fixture.submit(late.lane, 'late'), 'FINAL');
+  });
+
+  function writeWallets(keys: Record<string, string>): string {
+    const wallets = Object.fromEntries(
+      Object.entries(keys).map(([name, key]) => {
+        writeFileSync(join(folder, `${name}.key`), key);
+        return [name, { privateKeyFile: `${name}.key` }];
+      }),
+    );
+    const file = join(folder, 'wallets.json');
+    writeFileSync(file, JSON.stringify({ wallets }));
+    return file;
+  }
+});
