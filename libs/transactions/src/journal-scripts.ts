@@ -97,8 +97,9 @@ while at <= #CALLS do
     JOB = CALLS[at + 2] ~= '0' and KEYS[tonumber(CALLS[at + 2]) + 1] or nil
     ID = JOB and string.sub(JOB, #ROOT + 5)
     ARGV = {unpack(CALLS, from, from + count - 1)}
-    owner_of, has_consumers = nil, nil
+    owner_of = nil
     reply = transitions[CALLS[at]]()
+    if CALLS[at + 2] == '0' then forget_lane() end
     if reply.err then return reply end
   end
   replies[#replies + 1] = reply

@@ -206,6 +206,20 @@ describe('a lane', () => {
     other.disconnect();
   });
 
+  it('heeds a lease that changes between two transitions that leave together', async () => {
+    const lease = (await journal.takeLease(lane, 'a', 600_000))!;
+    const { jobId, token } = await submitSample(journal, lane, lease.token);
+    const put = (name: string) => journal.putDetail({ jobId, token, name, value: name });
+    const [before, , taken, after] = await Promise.all([
+      put('before'),
+      journal.releaseLease(lease),
+      journal.takeLease(lane, 'b', 600_000),
+      put('after'),
+    ]);
+    expect([before, taken?.token, after]).toEqual(['before', token + 1, null]);
+    expect((await journal.readJob(jobId))!.details).toEqual({ before: 'before' });
+  });
+
   it('parks a job for a person, who resumes it where it was', async () => {
     const { token } = (await journal.takeLease(lane, 'a', 600_000))!;
     const write = await submitSample(journal, lane, token);

@@ -11,7 +11,6 @@ local function set_state(state) redis.call('HSET', JOB, 'state', state, 'at', te
 local function flight_name(step) return ID .. '/' .. step end
 
 local owner_of, owner = nil, nil
-local has_consumers = nil
 
 -- An event's place in the stream is its sequence, so that its id says from where to read on.
 local function emit(event, state, hash, failure)
@@ -24,7 +23,8 @@ local function emit(event, state, hash, failure)
   if has_consumers then
     redis.call('XADD', key('events'), unpack(entry))
   else
-    redis.call('XADD', key('events'), 'MAXLEN', '=', redis.call('HGET', LANE, 'eventsKept') or '10000', unpack(entry))
+    events_kept = events_kept or redis.call('HGET', LANE, 'eventsKept') or '10000'
+    redis.call('XADD', key('events'), 'MAXLEN', '=', events_kept, unpack(entry))
   end
 end
 

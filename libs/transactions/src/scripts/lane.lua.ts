@@ -13,14 +13,20 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function text(number) return string.format('%.0f', number) end
 
 -- The replication id is new after every start and every promotion, so it names this run of this server.
+local run_of_server = nil
 local function server_run()
-  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+  run_of_server = run_of_server or string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+  return run_of_server
 end
 
 local function refused(reason, state, ...) return {text(now), 'refused', reason, state or '', ...} end
 
+-- Read once for all transitions of jobs that follow one another.
+local lease, events_kept, has_consumers = nil, nil, nil
+local function forget_lane() lease, events_kept, has_consumers = nil, nil, nil end
+
 local function is_stale(token)
-  local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken')
+  lease = lease or redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken')
   return not lease[1] or lease[2] ~= token
 end
 `;
