@@ -4,6 +4,7 @@ import type { JobRecord } from '@tollgate/transactions';
 import { parseUnits } from 'viem';
 
 import { RECEIVER } from '../../../../libs/transactions/test/lane-fixture.js';
+import { waitFor } from '../../../../test/harness/retry.js';
 import { PlanningFixture } from '../../test/planning-fixture.js';
 
 const OTHER = '0x00000000000000000000000000000000000B0b00';
@@ -130,12 +131,20 @@ describe('what a wallet may do', () => {
   });
 
   it('is held against the policy of the time of each signature', async () => {
+    const { tokens, uniswapV3 } = fixture.chain.contracts;
     const jobId = await fixture.submit('swap', SWAP);
-    fixture.startLane({ meddle: (_, stepIndex) => void (stepIndex === 1 && Promise.reject(new Error('stop here'))) });
+    fixture.startLane({
+      meddle: (_, stepIndex) => {
+        if (stepIndex === 1) throw new Error('not yet');
+      },
+    });
+    await waitFor('the approval is mined', async () => (await fixture.lanes.readJob(jobId)).stepIndex === 1);
     await fixture.endLanes();
+    expect(await fixture.readAllowance(tokens.USDC, uniswapV3.router)).toBe(10_000_000n);
     fixture.startLane({ policy: { operations: ['transfer'] } });
     const [job] = await fixture.lanes.waitForEnds([jobId]);
     expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'POLICY_VIOLATION' } });
+    expect(await fixture.readAllowance(tokens.USDC, uniswapV3.router)).toBe(0n);
   });
 
   describe('in a dry run', () => {
