@@ -26,6 +26,7 @@ describe('while agent workers and Redis are killed and the chain’s server lose
         `${JSON.stringify(states)}, ${transactions} transactions, ${kills.length} kills (${kills.join(', ')}), ` +
           `${refusedPosts} webhooks refused, ${Math.round(tookMs / 1000)} s, ${report.faults.length} faults`,
       );
+      for (const fault of report.faults) say(fault);
       expect(report.faults).toEqual([]);
     },
     isLong ? 1_200_000 : 180_000,

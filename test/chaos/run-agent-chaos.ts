@@ -71,7 +71,7 @@ export async function runAgentChaos(plan: AgentChaosPlan): Promise<AgentChaosRep
     ]);
     await watch.untilEnded(plan.jobs);
     const readPosted = () => target.taken.map(({ body }) => JSON.parse(body) as AgentJobEvent);
-    await untilReported(ids, [() => follower.events, readPosted]);
+    await untilReported(ids, { SSE: () => follower.events, webhook: readPosted }, plan.onProgress);
 
     const views: AgentJobView[] = [];
     for (const id of ids) views.push(await client.read(id));
@@ -121,14 +121,19 @@ function failAtTimes(random: Random): (delivery: WebhookDelivery) => WebhookAnsw
 }
 
 /** Each under its own key, again while the gateway cannot reach Redis. Answers the ids in the jobs' order. */
-async function submitAll(client: AgentClient, jobs: readonly ChaosJob[], watch: JobWatch): Promise<string[]> {
+async function submitAll(
+  client: AgentClient,
+  jobs: readonly ChaosJob[],
+  { watch, isAhead }: { watch: JobWatch; isAhead: (index: number) => boolean },
+): Promise<string[]> {
   const ids: string[] = [];
   const cancels: Promise<void>[] = [];
   let next = 0;
   const submitNext = async () => {
     for (let index = next++; index < jobs.length; index = next++) {
       const { request, idempotencyKey, cancelAfterMs } = jobs[index]!;
-      while (watch.openJobs >= MOST_OPEN) await sleep(20);
+      // Nor may the jobs be over before the kills are.
+      while (watch.openJobs >= MOST_OPEN || isAhead(index)) await sleep(20);
       const id = await untilTaken(() => client.submit(request, idempotencyKey));
       ids[index] = id;
       watch.submitted += 1;
@@ -188,21 +193,25 @@ async function killThings(stack: Stack, { plan, random, watch, kills }: Killing)
   }
 }
 
-/** Waits until each job's end is among the events of each way out. */
-async function untilReported(ids: readonly string[], ways: (() => readonly AgentJobEvent[])[]): Promise<void> {
+/** Waits until each job's end is among the events of each way out; what is missing then is told by the judgement. */
+async function untilReported(
+  ids: readonly string[],
+  ways: Record<string, () => readonly AgentJobEvent[]>,
+  onProgress: (line: string) => void,
+): Promise<void> {
   const giveUpMs = Date.now() + REPORTED_WITHIN_MS;
-  for (;;) {
-    const missing = ways.map((read) => {
+  while (Date.now() < giveUpMs) {
+    const missing = Object.entries(ways).flatMap(([way, read]) => {
       const ended = new Set(
         read()
           .filter(isEnd)
           .map(({ jobId }) => jobId),
       );
-      return ids.filter((id) => !ended.has(id));
+      const count = ids.filter((id) => !ended.has(id)).length;
+      return count === 0 ? [] : [`${count} ends by ${way}`];
     });
-    if (missing.every(({ length }) => length === 0)) return;
-    // What is missing is told by the judgement.
-    if (Date.now() > giveUpMs) return;
-    await sleep(100);
+    if (missing.length === 0) return;
+    onProgress(`not reported yet: ${missing.join(', ')}`);
+    await sleep(2_000);
   }
 }

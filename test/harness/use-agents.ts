@@ -24,6 +24,8 @@ export interface AgentsOptions {
   wallets?: Readonly<Record<string, AgentWalletTerms>>;
   env?: NodeJS.ProcessEnv;
   blockTimeSeconds?: number;
+  /** Appended to the RPC server's address, as the API keys of providers are. */
+  rpcPath?: string;
 }
 
 /** Gateway, agent workers, Redis and a chain that fails when it is told to, and who uses them. */
@@ -80,9 +82,9 @@ export function useAgents(options: AgentsOptions = {}): () => Agents {
 }
 
 async function startAgents(options: AgentsOptions): Promise<Agents> {
-  const { workers = 1, fromSource = [], wallets, env, blockTimeSeconds } = options;
+  const { workers = 1, fromSource = [], wallets, env, blockTimeSeconds, rpcPath = '' } = options;
   const chain = await startChain({ protocols: true, ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }) });
-  const proxy = await startRpcProxy(chain.rpcUrl, '', false);
+  const proxy = await startRpcProxy(chain.rpcUrl, rpcPath, false);
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-crash-'));
   const stack = await startStack({
     chain,
