@@ -86,7 +86,7 @@ describe('docs/operations.md', () => {
   it('has every metric', () => {
     const sources = execFileSync('git', ['ls-files', 'apps/*.ts'], { encoding: 'utf8' })
       .split('\n')
-      .filter((file) => file !== '' && !file.endsWith('.spec.ts') && existsSync(file))
+      .filter((file) => /^apps\/[\w-]+\/src\/.*(?<!\.spec)\.ts$/.test(file) && existsSync(file))
       .map(read);
     const metrics = sources.flatMap((source) =>
       [...source.matchAll(/(observeCounts\(registry, )?'(tollgate_[a-z_]+)'/g)].map(([, counts, name = '']) =>

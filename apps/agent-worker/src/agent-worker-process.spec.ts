@@ -228,6 +228,15 @@ wallets:
     expect(text).toMatch(/tollgate_agent_lane_open_jobs\{wallet="three",.*\} 0\n/);
   });
 
+  it('have every metric that the alerts and the page on operations name', async () => {
+    const text = await readMetrics(await holderOf('one'));
+    const alerts = readFileSync('deploy/alerts.yml', 'utf8').matchAll(/tollgate_\w+/g);
+    const page = readFileSync('docs/operations.md', 'utf8').matchAll(/\| `(tollgate_\w+)`.*Agent worker: /g);
+    const names = [...[...alerts].map(([name]) => name.replace(/_bucket$/, '')), ...[...page].map(([, name]) => name)];
+    expect(names.length).toBeGreaterThan(30);
+    expect(names.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
+  });
+
   it('show no key, password or secret in logs, Redis, metrics or the process list', async () => {
     for (const worker of workers) {
       seen.push(await readMetrics(worker), await (await fetch(`${worker.url}/health/ready`)).text());

@@ -26,15 +26,27 @@ interface Sample {
 export function observeLanes(registry: Registry, lanes: ObservedLanes): void {
   const readStatuses = keepFresh(FRESH_MS, () => readLanes(lanes));
   const ofLane = (name: string, help: string, pick: (status: LaneStatus, wallet: string) => number | boolean): void =>
-    observe(registry, { name: `tollgate_agent_lane_${name}`, help, labelNames: ['wallet'] }, async () =>
+    observe(registry, { name, help, labelNames: ['wallet'] }, async () =>
       (await readStatuses()).map(([wallet, status]) => ({ labels: { wallet }, value: Number(pick(status, wallet)) })),
     );
-  ofLane('open_jobs', 'Jobs of a wallet that are neither ended nor parked.', ({ openJobs }) => openJobs);
-  ofLane('in_flight', 'Transactions of a wallet that are not mined.', ({ unminedSteps }) => unminedSteps);
-  ofLane('adopted', '1: the wallet is adopted.', ({ nextNonce }) => nextNonce !== null);
-  ofLane('paused', '1: no new transaction begins.', ({ paused }) => paused !== null);
-  ofLane('frozen', '1: Redis lost something, and it waits for the chain.', ({ frozen }) => frozen !== null);
-  ofLane('held', '1: this process works on the wallet.', (_, wallet) => lanes.isHolding(wallet));
+  ofLane(
+    'tollgate_agent_lane_open_jobs',
+    'Jobs of a wallet that are neither ended nor parked.',
+    ({ openJobs }) => openJobs,
+  );
+  ofLane(
+    'tollgate_agent_lane_in_flight',
+    'Transactions of a wallet that are not mined.',
+    ({ unminedSteps }) => unminedSteps,
+  );
+  ofLane('tollgate_agent_lane_adopted', '1: the wallet is adopted.', ({ nextNonce }) => nextNonce !== null);
+  ofLane('tollgate_agent_lane_paused', '1: no new transaction begins.', ({ paused }) => paused !== null);
+  ofLane(
+    'tollgate_agent_lane_frozen',
+    '1: Redis lost something, and it waits for the chain.',
+    ({ frozen }) => frozen !== null,
+  );
+  ofLane('tollgate_agent_lane_held', '1: this process works on the wallet.', (_, wallet) => lanes.isHolding(wallet));
   observeJobs(registry, lanes);
 }
 
