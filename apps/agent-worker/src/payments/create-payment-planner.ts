@@ -13,6 +13,7 @@ import { createSafeFetch, type SafeFetch } from '@tollgate/common';
 import type { PaymentChallenge, PaymentRequirement } from '@tollgate/protocol';
 import {
   crashPoint,
+  JournalUnavailableError,
   type JobFailure,
   type JobRecord,
   type JsonValue,
@@ -155,14 +156,15 @@ class PaymentJobs implements PaymentPlanner {
   /** Each challenge stays in the journal for good: none is asked for that will not be signed soon. */
   async #assertNewAllowed({ lane, state }: JobRecord, count: number): Promise<void> {
     if (count >= MAX_CHALLENGES) throw new AgentKitError('PAYMENT_FAILED', TOO_MANY_CHALLENGES);
-    const { paused, frozen } = await this.#options.journal.readLane(lane);
+    const { paused, frozen } = await this.#options.journal.readLane(lane).catch(askLater);
     if ((paused ?? frozen) === null || state === 'RESERVED') return;
     throw new AgentKitError('NETWORK_ERROR', 'The wallet sends nothing to the network now; the price is asked later.');
   }
 
   async #keep(job: JobRecord, token: number, number: number, challenge: KeptChallenge): Promise<KeptChallenge> {
     const value = writeChallenge(challenge);
-    const stored = await this.#options.journal.putDetail({ jobId: job.id, token, name: nameChallenge(number), value });
+    const detail = { jobId: job.id, token, name: nameChallenge(number), value };
+    const stored = await this.#options.journal.putDetail(detail).catch(askLater);
     if (stored === null) throw new AgentKitError('NETWORK_ERROR', 'Another worker has taken the network lane over.');
     return parseChallenge(stored);
   }
@@ -178,6 +180,12 @@ async function draft(
   if (requirement.maxTimeoutSeconds < MIN_TIMEOUT_SECONDS) throw refuse('no time to pay in');
   const steps = draft.spends.map((amount) => createPaymentStep(requirement, amount));
   return { draft: { ...draft, steps }, requirement };
+}
+
+/** The kit takes an error that it does not know for the operation's own fault, which would end the job. */
+function askLater(error: unknown): never {
+  if (!(error instanceof JournalUnavailableError)) throw error;
+  throw new AgentKitError('NETWORK_ERROR', 'The journal does not answer over the network now.');
 }
 
 function isYoung({ fetchedAtMs, requirement }: KeptChallenge): boolean {

@@ -1,9 +1,11 @@
 import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
 import { appendHashLock } from '@tollgate/protocol';
-import type { JobRecord } from '@tollgate/transactions';
+import { Journal, type JobRecord } from '@tollgate/transactions';
+import { Redis } from 'ioredis';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
 import { RECEIVER } from '../../../../libs/transactions/test/lane-fixture.js';
+import { createPayingWallet } from '../../test/paying-lane.js';
 import { PaymentFixture, readAnswer } from '../../test/payment-fixture.js';
 import { listChallenges, writeChallenge } from './kept-challenge.js';
 
@@ -113,6 +115,18 @@ describe('a payment job', () => {
       code: 'NETWORK_ERROR',
     });
     expect((await job()).details).toEqual({});
+  });
+
+  it('is planned again, and not given up, when the journal does not answer', async () => {
+    const { job, token } = await fixture.hold({ url: fixture.server.url });
+    const redis = new Redis({ port: 1, lazyConnect: true, enableOfflineQueue: false });
+    const { chain, lane } = fixture.lane;
+    const away = { rpcUrl: chain.rpcUrl, address: lane.address, journal: new Journal({ redis }) };
+    const { wallet, payments } = createPayingWallet(away);
+    const planned = wallet.plan(await job(), { stepIndex: 0, token });
+    await expect(planned).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
+    await payments.stop();
+    redis.disconnect();
   });
 
   it('holds every new price against the most that it may cost', async () => {
