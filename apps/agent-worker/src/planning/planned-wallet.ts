@@ -9,7 +9,7 @@ export interface PlannedWallet {
   policy: SpendingPolicy;
   /**
    * Above how much of a token a person has to agree: decimal amount by token (`0x0`, address or listed symbol). Once there
-   * are amounts, a person has to agree to every token that none names. Empty: nobody has to agree to anything.
+   * are amounts, a person has to agree to every token that none names, of ERC-721 too. Empty: nobody has to agree to anything.
    */
   approvalAbove: Readonly<Record<string, string>>;
 }

@@ -55,6 +55,16 @@ describe('what a wallet may do', () => {
       expect(await fixture.lanes.readMined()).toHaveLength(1);
     });
 
+    it('is no ERC-721 token that goes to somebody else', async () => {
+      fixture.startLane({ approvalAbove });
+      const minted = { contractAddress: fixture.chain.contracts.nft, tokenId: `${BigInt(fixture.address)}` };
+      expect(await fixture.run('mintERC721', minted)).toMatchObject({ state: 'FINAL', approval: null });
+      const job = await asked(await fixture.submit('transferERC721', { ...minted, to: RECEIVER }));
+      expect(readStoredPlan(job)).toMatchObject({ needsApproval: true, spends: [] });
+      await agree(job);
+      await fixture.lanes.waitForState(job.id, 'FINAL');
+    });
+
     it('is not a swap that got dearer, within what somebody agreed to', async () => {
       fixture.startLane({ approvalAbove });
       const before = await asked(await fixture.submit('swap', SWAP));

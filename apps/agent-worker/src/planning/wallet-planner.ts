@@ -135,7 +135,7 @@ export class WalletPlanner implements JobPlanning {
     const above = await this.#kit.readAmounts('approvalAbove', this.#wallet.approvalAbove);
     return describePlan(planned, {
       floorsHash: hashFloors(floors),
-      needsApproval: needsApproval(planned.spending, above),
+      needsApproval: needsApproval(planned, above),
     });
   }
 }
