@@ -106,7 +106,10 @@ async function cancelStep(
 ): Promise<AdvanceOutcome | 'again'> {
   const quote = await readQuote(work);
   const last = step.attempts.at(-1);
-  const fees = last ? raiseFees(last, quote, work.settings) : quote;
+  const raised = last ? raiseFees(last, quote, work.settings) : quote;
+  // What no server has taken need not be outbid, and where all refuse it nothing else uses the nonce.
+  const isSent = step.attempts.some(({ sentAtMs }) => sentAtMs !== null);
+  const fees = raised ?? (isSent ? null : quote);
   // No room under the caps: the earlier attempt is mined, or the caps are raised.
   if (!fees) return 'in_flight';
   const expectedAttempts = step.attempts.length;

@@ -242,6 +242,15 @@ describe('a lane on a chain that fails', () => {
     ]);
   });
 
+  it('uses the nonce of what no server takes, although its fees cannot be raised any more', async () => {
+    const caps = { maxPriorityFeePerGas: 1n, maxFeePerGas: 3n * GWEI };
+    const jobId = await fixture.submit({ gas: '4000000000' });
+    fixture.startRunner(caps);
+    const job = await fixture.waitForState(jobId, 'PLAN_FAILED');
+    expect(job.steps[0]!.attempts.map(({ kind }) => kind)).toEqual(['first', 'cancel']);
+    expect((await fixture.readMined()).map(({ nonce, to }) => [nonce, to])).toEqual([[41, fixture.lane.address]]);
+  });
+
   it('cancels what waits in the pool by a transfer to the wallet itself', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const jobId = await fixture.submit();

@@ -47,6 +47,7 @@ describe('an answer to a sent transaction', () => {
     'oversized data: transaction size 200000, limit 131072',
     'max priority fee per gas higher than max fee per gas',
     'transaction type not supported',
+    'tx fee (1.20 ether) exceeds the configured cap (1.00 ether)',
     'invalid sender',
     'invalid chain id for signer: have 1 want 1328',
   ])('%s: never', (message) => expect(error(message)).toBe('refused'));
