@@ -54,6 +54,14 @@ describe('accepting, listing and forgetting jobs', () => {
       expect(await journal.readOpenJobs(other)).toEqual([]);
     });
 
+    it('is a conflict once the name of its wallet stands for another account', async () => {
+      const request = sampleRequest(lane);
+      await journal.submit(request);
+      const other = await adopt();
+      expect(await journal.submit({ ...request, lane: other })).toEqual({ outcome: 'conflict' });
+      expect(await journal.readOpenJobs(other)).toEqual([]);
+    });
+
     it('belongs to its API key alone', async () => {
       const request = sampleRequest(lane);
       const [one, other] = [await journal.submit(request), await journal.submit({ ...request, keyId: 'key-2' })];

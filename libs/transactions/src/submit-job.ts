@@ -1,6 +1,6 @@
 import { encodeJson } from './encode-job.js';
 import type { JobState } from './job.js';
-import { createJobId, hashIdempotencyKey, idempotencyKey, jobKey, laneKey } from './keys.js';
+import { codeOfLane, createJobId, hashIdempotencyKey, idempotencyKey, jobKey, laneKey, readLaneCode } from './keys.js';
 import { parseState } from './parse-job.js';
 import type { ScriptRunner } from './script-runner.js';
 import type { SubmitRequest, SubmitResult } from './transition.js';
@@ -32,7 +32,8 @@ export async function submitJob(
 
   const claim = await runner.claimKey(idempotencyKey(hashed), [createJobId(lane), fingerprint, idempotencyMs]);
   const [jobId = '', claimedFor, claimedAtMs = '0'] = claim;
-  if (claimedFor !== fingerprint) return { outcome: 'conflict' };
+  // Where the wallet's name stands for another account by now, the job belongs to the old one's lane.
+  if (claimedFor !== fingerprint || readLaneCode(jobId) !== codeOfLane(lane)) return { outcome: 'conflict' };
   const reply = await runner.run('submit', laneKey(lane), jobKey(lane, jobId), [
     hashed,
     fingerprint,
