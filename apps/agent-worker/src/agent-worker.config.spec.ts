@@ -112,6 +112,13 @@ wallets:
     expect(problems.join('\n')).not.toContain(CANARY);
   });
 
+  it.each(['[]', '""', '0', 'null'])('are refused with a policy that is no object, and would be none: %s', (policy) => {
+    const path = file('odd-policy.json', policy);
+    expect(problemsOf({ ...NEEDED, WALLET_PRIVATE_KEY: KEY, POLICY_FILE: path })).toEqual([
+      `POLICY_FILE: ${path} holds no JSON object.`,
+    ]);
+  });
+
   it('are refused without a wallet, and with two names for one account', () => {
     expect(problemsOf(NEEDED)).toEqual([
       'WALLET_PRIVATE_KEY or WALLETS_FILE must be set: a worker signs for at least one wallet.',

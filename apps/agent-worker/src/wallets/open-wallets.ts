@@ -54,7 +54,11 @@ function openMain(privateKey: string, policyFile: string | undefined, problems: 
 function readPolicy(file: string, problems: string[]): SpendingPolicy {
   const path = resolve(file);
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as SpendingPolicy;
+    const policy: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    // What is in it is checked by those who know operations and tokens; of what is no object they would see nothing.
+    if (typeof policy === 'object' && policy !== null && !Array.isArray(policy)) return policy;
+    problems.push(`POLICY_FILE: ${path} holds no JSON object.`);
+    return {};
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     problems.push(
