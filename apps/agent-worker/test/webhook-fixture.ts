@@ -129,7 +129,8 @@ export class WebhookFixture {
   /** What the worker that was started last has counted, once the sum is as high as that. */
   async waitForOutcomes(sum: number): Promise<Record<string, number>> {
     for (let attempt = 0; attempt < 3_000; attempt++) {
-      const counter = this.registry.getSingleMetric('tollgate_webhook_deliveries_total') as Counter<'outcome'>;
+      const metric = this.registry.getMetricsAsArray().find(({ name }) => name.endsWith('webhook_deliveries_total'));
+      const counter = metric as unknown as Counter<'outcome'>;
       const { values } = await counter.get();
       if (values.reduce((total, { value }) => total + value, 0) >= sum) {
         return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]));
