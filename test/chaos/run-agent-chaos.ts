@@ -65,8 +65,9 @@ export async function runAgentChaos(plan: AgentChaosPlan): Promise<AgentChaosRep
     const random = createRandom(plan.seed);
     const jobs = planAgentJobs(chain, { count: plan.jobs, wallets: WALLETS, random });
     const kills: string[] = [];
+    const isAhead = (index: number) => index * plan.kills > (kills.length + 2) * plan.jobs;
     const [ids] = await Promise.all([
-      submitAll(client, jobs, watch),
+      submitAll(client, jobs, { watch, isAhead }),
       killThings(stack, { plan, random, watch, kills }),
     ]);
     await watch.untilEnded(plan.jobs);
