@@ -2,6 +2,7 @@ import { createPublicClient, http } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';
+import { startRpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import { readNextBlockTime } from './read-next-block-time.js';
 
@@ -46,5 +47,18 @@ describe('the time of the next block', () => {
     await expect(kit.claimUnstaked()).rejects.toMatchObject({ code: 'PROTOCOL_FAILED' });
     await stayQuiet(11);
     expect(await kit.claimUnstaked()).toMatchObject({ status: 'success' });
+  });
+
+  it('lets a stake through while another is mined between the two looks at the chain', async () => {
+    const proxy = await startRpcProxy(chain.rpcUrl);
+    const other = await createFundedKit(chain);
+    proxy.intercept('eth_simulateV1', async (_, forward) => {
+      await stayQuiet(60);
+      await other.stake('1');
+      return { body: await forward() };
+    });
+    const kit = await createFundedKit({ ...chain, rpcUrl: proxy.rpcUrl });
+    expect(await kit.stake('1')).toMatchObject({ status: 'success' });
+    await proxy.stop();
   });
 });

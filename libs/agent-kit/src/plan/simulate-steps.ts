@@ -4,7 +4,7 @@ import type { AgentKitError } from '../agent-kit-error.js';
 import { explainFailure, explainRevert } from '../execution/explain-failure.js';
 import { findReportedFailure } from '../execution/find-reported-failure.js';
 import type { Step } from './plan.js';
-import { readNextBlockTime } from './read-next-block-time.js';
+import { readNextBlock } from './read-next-block-time.js';
 
 /**
  * Runs all the steps one after the other on the newest block, sending nothing. Approvals must be settled.
@@ -28,9 +28,14 @@ export async function simulateSteps(
 
 async function simulateTogether(client: PublicClient, account: Address, steps: readonly Step[]): Promise<bigint[]> {
   const calls = steps.map(({ to, data, value }) => ({ account, to, data, value }));
-  // A simulation runs at the time of the newest block unless it is told another.
-  const blockOverrides = { time: await readNextBlockTime(client) };
-  const [block] = await client.simulateBlocks({ blocks: [{ calls, blockOverrides }] });
+  // A simulation runs at the time of its block unless it is told another; on a later block, that time could be in the past.
+  const { time, parentNumber } = await readNextBlock(client);
+  const blocks = [{ calls, blockOverrides: { time } }];
+  const [block] = await client.simulateBlocks({ blocks, blockNumber: parentNumber }).catch((error: unknown) => {
+    // Behind one address there may be several nodes, and this one has not seen that block.
+    if (isUnknownBlock(error)) return client.simulateBlocks({ blocks });
+    throw error;
+  });
   const gas: bigint[] = [];
   for (const [index, step] of steps.entries()) {
     const result = block?.calls[index];
@@ -68,6 +73,10 @@ async function simulateFirst(client: PublicClient, account: Address, steps: read
   } catch (error) {
     throw explainFailure(error, step.failures);
   }
+}
+
+function isUnknownBlock(error: unknown): boolean {
+  return error instanceof BaseError && /(header|block) not found|unknown block|missing trie/i.test(error.details);
 }
 
 /** Nodes without `eth_simulateV1` say so under several numbers and in several words. */
