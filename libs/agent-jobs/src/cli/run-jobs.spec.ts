@@ -70,7 +70,7 @@ describe('npm run jobs', () => {
       stepIndex: 0,
       token,
       steps,
-      plan: writeStoredPlan(view),
+      plan: writeStoredPlan(view, { spends: {}, receives: {}, recipients: [] }),
       floorsHash: 'floors',
       needsApproval,
     });
