@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { Logger } from '@nestjs/common';
 import {
   DeadLetters,
   openWebhooksQueue,
@@ -48,6 +49,7 @@ export class WebhookFixture {
   }
 
   static async start(): Promise<WebhookFixture> {
+    Logger.overrideLogger(false);
     return new WebhookFixture(await startRedis({ appendfsync: 'no' }));
   }
 
