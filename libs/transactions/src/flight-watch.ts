@@ -1,5 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
+import type { LaneSettings } from './lane-settings.js';
+
 interface Flight {
   /** On this process's own clock; null: not by this process. */
   sentAtMs: number | null;
@@ -9,7 +11,7 @@ interface Flight {
   isUnderpriced: boolean;
   /** The last head that it was compared with, and nothing more was to do. */
   settledHead: Hex | null;
-  stranger: { sinceBlock: number; lastBlock: number; lookUps: number } | null;
+  stranger: { sinceMs: number; sinceBlock: number; lastBlock: number; lookUps: number } | null;
 }
 
 /**
@@ -70,15 +72,21 @@ export class FlightWatch {
     return attempt?.hash === hash && performance.now() - attempt.sinceMs >= waitMs;
   }
 
-  /** Counts a look that found the nonce used and no receipt; true once that was so for long enough. */
-  suspectStranger(name: string, headNumber: number, blocks: number): boolean {
+  /** Counts a look that found the nonce used and no receipt; true once that was so for long enough, by blocks and by time. */
+  suspectStranger(
+    name: string,
+    headNumber: number,
+    { strangerBlocks, strangerMs }: Pick<LaneSettings, 'strangerBlocks' | 'strangerMs'>,
+  ): boolean {
     const flight = this.#flight(name);
-    flight.stranger ??= { sinceBlock: headNumber, lastBlock: headNumber, lookUps: 1 };
+    const nowMs = performance.now();
+    flight.stranger ??= { sinceMs: nowMs, sinceBlock: headNumber, lastBlock: headNumber, lookUps: 1 };
     if (headNumber > flight.stranger.lastBlock) {
       flight.stranger.lastBlock = headNumber;
       flight.stranger.lookUps++;
     }
-    return flight.stranger.lookUps >= 2 && headNumber - flight.stranger.sinceBlock >= blocks;
+    const { sinceMs, sinceBlock, lookUps } = flight.stranger;
+    return lookUps >= 2 && headNumber - sinceBlock >= strangerBlocks && nowMs - sinceMs >= strangerMs;
   }
 
   /** Forgets the steps that are not in flight any more. */

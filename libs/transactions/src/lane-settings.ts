@@ -27,8 +27,9 @@ export interface LaneSettings {
   /** After so long the planner is asked again about a job it failed at; then twice as long each time, up to the longest. */
   planRetryMs: number;
   longestPlanRetryMs: number;
-  /** For so many blocks a used nonce may still turn out to be ours. */
+  /** For so many blocks, and for so long, a used nonce may still turn out to be ours. */
   strangerBlocks: number;
+  strangerMs: number;
   /** How long a stopping runner waits for what it has begun. */
   stopWithinMs: number;
 }
@@ -52,5 +53,6 @@ export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   planRetryMs: 500,
   longestPlanRetryMs: 30_000,
   strangerBlocks: 5,
+  strangerMs: 60_000,
   stopWithinMs: 15_000,
 };

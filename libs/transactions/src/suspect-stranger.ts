@@ -5,13 +5,12 @@ import type { FlyingStep } from './settle-step.js';
 
 /**
  * The nonce is used, and no attempt has a receipt: a node may be behind, or somebody else signs with the wallet's key.
- * After enough blocks and a last look at every server the job waits for an operator; it never gets another nonce by itself.
+ * After enough blocks, enough time and a last look at every server the job waits for an operator; it never gets another nonce by itself.
  * True: it does now.
  */
 export async function suspectStranger(work: LaneWork, { job, step, nonce }: FlyingStep, head: Head): Promise<boolean> {
   const write = writeFor(work, job);
-  const { strangerBlocks } = work.settings;
-  if (!work.watch.suspectStranger(flightName(write), head.number, strangerBlocks)) return false;
+  if (!work.watch.suspectStranger(flightName(write), head.number, work.settings)) return false;
   if (step.attempts.length > 0 && (await work.chain.findReceipt(step.attempts.map(({ hash }) => hash)))) return false;
   const { outcome } = assertLease(
     await work.journal.needOperator({

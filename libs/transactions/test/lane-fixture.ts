@@ -38,6 +38,7 @@ export const QUICK: Partial<LaneSettings> = {
   resendAfterMs: 200,
   emptyWalletMs: 50,
   planRetryMs: 20,
+  strangerMs: 50,
 };
 export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 

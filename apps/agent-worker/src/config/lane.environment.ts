@@ -49,6 +49,14 @@ export class LaneEnvironment implements ChecksTogether {
   @Max(3_600_000)
   readonly replaceAfterMs: number = 30_000;
 
+  @Setting({
+    help: 'Milliseconds after which a nonce that none of our transactions has used counts as used by a stranger.',
+  })
+  @IsInt()
+  @Min(100)
+  @Max(3_600_000)
+  readonly strangerAfterMs: number = 60_000;
+
   @Setting({ help: 'The most that a transaction offers for its gas, in gwei; a replacement too.' })
   @Matches(GWEI, { message: gweiMessage })
   readonly maxFeeGwei: string = '500';
@@ -77,6 +85,7 @@ export class LaneEnvironment implements ChecksTogether {
       leaseMs: this.laneLeaseMs,
       resendAfterMs: this.resendAfterMs,
       replaceAfterMs: this.replaceAfterMs,
+      strangerMs: this.strangerAfterMs,
       stopWithinMs,
     };
   }

@@ -1,24 +1,33 @@
 import { Controller, Inject } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
-import { READ_MINED_NONCE, type ReadMinedNonceReply } from '@tollgate/agent-jobs';
+import { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/agent-jobs';
 import { Chain, createLaneId } from '@tollgate/transactions';
+import { isHash } from 'viem';
 
-/** For gateways, which have no chain of their own for jobs: a job is given up only where its nonce is used. */
+/** For gateways, which have no chain of their own for jobs: a job is given up only where others used its nonce. */
 @Controller()
 export class ReadMinedNonceController {
   constructor(@Inject(Chain) private readonly chain: Chain) {}
 
   @MessagePattern(READ_MINED_NONCE)
   async read(@Payload() message: unknown): Promise<ReadMinedNonceReply> {
-    const { chainId, address } = Object(message) as { chainId?: unknown; address?: unknown };
+    const { chainId, address, attempts } = Object(message) as Partial<Record<keyof ReadMinedNonceRequest, unknown>>;
     const lane = createLaneId(Number(chainId), String(address));
     if (lane.chainId !== this.chain.chainId)
       return { outcome: 'unavailable', reason: 'this worker is on another chain' };
     try {
       const { minedNonce } = await this.chain.readHead(lane.address);
-      return { outcome: 'read', minedNonce };
+      const hashes = Array.isArray(attempts)
+        ? (attempts as unknown[]).filter(isText).filter((hash) => isHash(hash))
+        : [];
+      const isAttemptMined = hashes.length > 0 && (await this.chain.findReceipt(hashes)) !== null;
+      return { outcome: 'read', minedNonce, isAttemptMined };
     } catch {
       return { outcome: 'unavailable', reason: 'the chain does not answer' };
     }
   }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }

@@ -22,7 +22,13 @@ describe('the mined nonce of a wallet', () => {
     await callRpc(devnet.rpcUrl, 'evm_mine', []);
     const controller = new ReadMinedNonceController(chain);
     const lane = { chainId: devnet.chainId, address: ADDRESS };
-    expect(await controller.read(lane)).toEqual({ outcome: 'read', minedNonce: 41 });
+    expect(await controller.read(lane)).toEqual({ outcome: 'read', minedNonce: 41, isAttemptMined: false });
+    const [sender] = (await callRpc(devnet.rpcUrl, 'eth_accounts', [])) as string[];
+    const hash = await callRpc(devnet.rpcUrl, 'eth_sendTransaction', [{ from: sender, to: ADDRESS }]);
+    await callRpc(devnet.rpcUrl, 'evm_mine', []);
+    const unknown = `0x${'ab'.repeat(32)}`;
+    expect(await controller.read({ ...lane, attempts: [unknown] })).toMatchObject({ isAttemptMined: false });
+    expect(await controller.read({ ...lane, attempts: [unknown, hash] })).toMatchObject({ isAttemptMined: true });
     expect(await controller.read({ ...lane, chainId: 1 })).toMatchObject({ outcome: 'unavailable' });
     await devnet.stop();
     expect(await controller.read(lane)).toMatchObject({ outcome: 'unavailable' });

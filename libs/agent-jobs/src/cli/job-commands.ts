@@ -1,11 +1,12 @@
-import type {
-  CancelResult,
-  JobQueue,
-  JobRecord,
-  Journal,
-  LaneId,
-  RefusalReason,
-  Transition,
+import {
+  Chain,
+  type CancelResult,
+  type JobQueue,
+  type JobRecord,
+  type Journal,
+  type LaneId,
+  type RefusalReason,
+  type Transition,
 } from '@tollgate/transactions';
 import { createPublicClient, fallback, http } from 'viem';
 
@@ -81,6 +82,7 @@ async function decide(
     case 'abandon': {
       const hasNonce = typeof job.steps[job.stepIndex]?.nonce === 'number';
       const minedNonce = hasNonce ? await readMinedNonce(parts, job.lane) : 0;
+      await assertNoneMined(parts, job);
       return journal.abandonJob({ jobId: job.id, minedNonce, failure: ABANDONED });
     }
   }
@@ -98,6 +100,20 @@ async function readMinedNonce({ rpcUrls }: JobParts, { chainId, address }: LaneI
   });
   if (askedChainId === chainId) return nonce;
   throw new CommandError(`The RPC server is on chain ${askedChainId}, and the job on ${chainId}.`);
+}
+
+/** What the job itself sent decides how it ends: given up, it would be submitted a second time. */
+async function assertNoneMined({ rpcUrls }: JobParts, { id, lane, steps, stepIndex }: JobRecord): Promise<void> {
+  const step = steps[stepIndex];
+  if (!step || step.mined !== null || step.attempts.length === 0) return;
+  const chain = new Chain({ chainId: lane.chainId, rpcUrls, timeoutMs: 5_000 });
+  const receipt = await chain
+    .findReceipt(step.attempts.map(({ hash }) => hash))
+    .catch(() => {
+      throw new CommandError('No RPC server told whether a transaction of the job is mined.');
+    })
+    .finally(() => chain.close());
+  if (receipt) throw new CommandError(`A transaction of ${id} is mined: resume it, so that it ends as that says.`);
 }
 
 function explainRefusal(reason: RefusalReason, { id, state, approval }: JobRecord): string {

@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
+import type { Hex } from '@tollgate/protocol';
 import { Journal, type LaneId } from '@tollgate/transactions';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
-import { sampleLane, sampleRequest, sampleStep } from '../../../transactions/test/sample-jobs.js';
+import { sampleAttempt, sampleLane, sampleRequest, sampleStep } from '../../../transactions/test/sample-jobs.js';
 import { AGENT_QUEUE_PREFIX, wakeQueueOf } from '../queues.js';
 import { writeStoredPlan } from '../stored-plan.js';
 import { WalletDirectory } from '../wallet-directory.js';
@@ -166,6 +168,18 @@ describe('npm run jobs', () => {
     const other = await submit();
     await journal.needOperator({ jobId: other, stepIndex: 0, token, failure: FAILURE });
     expect(await jobs('abandon', other)).toBe(`${other} is CANCELLED.`);
+  });
+
+  it('abandons nothing whose own transaction is mined, which the journal has not noted', async () => {
+    const [from] = (await callRpc(chain.rpcUrl, 'eth_accounts')) as string[];
+    const hash = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [{ from, to: from }])) as Hex;
+    const write = { jobId: await submit(), stepIndex: 0, token };
+    await plan(write.jobId);
+    await journal.reserve({ ...write, maxInFlight: 10 });
+    await journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 0, attempt: { ...sampleAttempt(), hash } });
+    await journal.needOperator({ ...write, failure: FAILURE });
+    await expect(jobs('abandon', write.jobId)).rejects.toThrow(/is mined: resume it/);
+    expect(await journal.readJob(write.jobId)).toMatchObject({ state: 'NEEDS_OPERATOR' });
   });
 
   it('tries again once what failed, and once more when that fails too', async () => {

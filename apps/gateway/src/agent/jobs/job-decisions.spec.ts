@@ -166,11 +166,15 @@ describe('decisions about jobs', () => {
       const { jobId, nonce } = await park(true);
       expect(await readProblem(await decide(operator, jobId, 'abandon'))).toEqual([503, 'planning_unavailable']);
       let minedNonce = nonce!;
+      let isAttemptMined = false;
       const worker = new RequestReplyServer({ redisUrl: agents.server.url, queue: PLAN_QUEUE });
-      worker.addHandler(READ_MINED_NONCE, async () => ({ outcome: 'read', minedNonce }));
+      worker.addHandler(READ_MINED_NONCE, async () => ({ outcome: 'read', minedNonce, isAttemptMined }));
       await new Promise<void>((resolve) => void worker.listen(() => resolve()));
       expect(await readProblem(await decide(operator, jobId, 'abandon'))).toEqual([409, 'job_state']);
       minedNonce += 1;
+      isAttemptMined = true;
+      expect(await readProblem(await decide(operator, jobId, 'abandon'))).toEqual([409, 'job_state']);
+      isAttemptMined = false;
       expect((await decide(operator, jobId, 'abandon')).status).toBe(200);
       await worker.close();
     });

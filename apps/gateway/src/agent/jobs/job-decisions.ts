@@ -20,6 +20,9 @@ const ABANDONED: JobFailure = {
   suggestion: 'Look at what its transactions did before it is submitted again.',
 };
 
+const NO_NONCE = { minedNonce: 0, isAttemptMined: false };
+const OWN_IS_MINED = "The job's own transaction is mined: resume it, so that the job ends as that says.";
+
 /** What people decide about jobs. Each decision may be sent again; the job as it is then is the answer. */
 @Injectable()
 export class JobDecisions {
@@ -52,11 +55,15 @@ export class JobDecisions {
     return this.#settle(job, await this.connections.journal.resumeJob(job.id));
   }
 
-  /** @throws ProblemError where the job's nonce is not used on the chain: giving it up would stop the wallet */
+  /**
+   * @throws ProblemError where the job's nonce is not used on the chain: giving it up would stop the wallet; or used by
+   * the job itself: it would be told as given up, and submitted a second time
+   */
   async abandon(caller: ApiKey, jobId: string): Promise<AgentJobView> {
     const job = await this.jobs.find(caller, jobId);
     const hasNonce = typeof job.steps[job.stepIndex]?.nonce === 'number';
-    const minedNonce = hasNonce ? await readMinedNonce(this.connections, job.lane) : 0;
+    const { minedNonce, isAttemptMined } = hasNonce ? await readMinedNonce(this.connections, job) : NO_NONCE;
+    if (isAttemptMined) throw new ProblemError(refuseState(job.state, OWN_IS_MINED));
     return this.#settle(
       job,
       await this.connections.journal.abandonJob({ jobId: job.id, minedNonce, failure: ABANDONED }),

@@ -1,16 +1,24 @@
-import { READ_MINED_NONCE, type ReadMinedNonceReply } from '@tollgate/agent-jobs';
+import { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/agent-jobs';
 import { ProblemError } from '@tollgate/common';
-import type { LaneId } from '@tollgate/transactions';
+import type { JobRecord } from '@tollgate/transactions';
 
 import type { AgentConnections } from '../agent-connections.js';
 import { askWorker, PLANNING_UNAVAILABLE } from '../ask-worker.js';
 
 const TIMEOUT_MS = 5_000;
 
-/** How many transactions of the account are mined: all nonces below are used. */
-export async function readMinedNonce(connections: AgentConnections, lane: LaneId): Promise<number> {
-  const question = { pattern: READ_MINED_NONCE, data: lane, timeoutMs: TIMEOUT_MS };
+type MinedNonce = Omit<Extract<ReadMinedNonceReply, { outcome: 'read' }>, 'outcome'>;
+
+/**
+ * How many transactions of the job's account are mined: all nonces below are used. `isAttemptMined`: by the job's own
+ * step, which the journal has not noted.
+ */
+export async function readMinedNonce(connections: AgentConnections, job: JobRecord): Promise<MinedNonce> {
+  const step = job.steps[job.stepIndex];
+  const attempts = step && step.mined === null ? step.attempts.map(({ hash }) => hash) : [];
+  const data: ReadMinedNonceRequest = { ...job.lane, attempts };
+  const question = { pattern: READ_MINED_NONCE, data, timeoutMs: TIMEOUT_MS };
   const reply = await askWorker<ReadMinedNonceReply>(connections, question);
   if (reply.outcome === 'unavailable') throw new ProblemError(PLANNING_UNAVAILABLE);
-  return reply.minedNonce;
+  return reply;
 }

@@ -166,7 +166,7 @@ function describeOperators(): Record<string, object> {
     '/agent/jobs/{id}/resume': decide('Let a job go on that needs an operator', 'It has ended.'),
     '/agent/jobs/{id}/abandon': decide(
       'Give up a job that needs an operator',
-      'Its nonce is not used on the chain, or it needs nobody.',
+      'Its nonce is not used on the chain, or by its own transaction, or it needs nobody.',
     ),
   };
 }
