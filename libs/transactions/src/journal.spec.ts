@@ -245,6 +245,15 @@ describe('the journal of jobs', () => {
     await journal.reserve({ ...write, maxInFlight: 1 });
     expect(await plan('high')).toMatchObject({ reason: 'floors_changed' });
     expect(await plan('low')).toMatchObject({ state: 'RESERVED' });
+    // Told each time that somebody is asked, and no more often.
+    const events = (await journal.outbox.read(lane, { after: 0 })).filter(({ jobId }) => jobId === write.jobId);
+    expect(events).toMatchObject(
+      Array(2).fill({
+        type: 'jobNeedsOperator',
+        state: 'AWAITING_APPROVAL',
+        error: { code: 'APPROVAL_NEEDED', suggestion: expect.stringContaining('approve') },
+      }),
+    );
   });
 
   describe('cancelling', () => {

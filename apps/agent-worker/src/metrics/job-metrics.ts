@@ -108,7 +108,8 @@ export class JobMetrics {
         this.#observeMined(event);
         return;
       case 'jobNeedsOperator':
-        this.#parked.inc({ wallet, operation });
+        // Waiting for somebody's agreement is no trouble.
+        if (state === 'NEEDS_OPERATOR') this.#parked.inc({ wallet, operation });
         return;
       case 'jobCompleted':
       case 'transactionFailed':

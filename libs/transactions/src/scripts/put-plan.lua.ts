@@ -1,11 +1,18 @@
+import { encodeFailure } from '../encode-job.js';
 import { WORKER_LUA } from './job.lua.js';
+
+const APPROVAL_NEEDED = encodeFailure({
+  code: 'APPROVAL_NEEDED',
+  message: 'A person has to agree to the job.',
+  suggestion: 'Look at its plan, then approve it by its floorsHash, or reject it.',
+});
 
 /**
  * KEYS lane, job; ARGV token, step, floors hash, 1 when somebody must agree, plan, then the steps from this one on.
  * Answers a transition.
  *
- * Atomic: seeing that nothing of the step is signed, comparing the floors with those agreed to, and replacing the steps.
- * If an attempt came between, the job would show other calls than it sends.
+ * Atomic: seeing that nothing of the step is signed, comparing the floors with those agreed to, replacing the steps, and
+ * the event that somebody must agree. If an attempt came between, the job would show other calls than it sends.
  */
 export const PUT_PLAN_LUA = /* lua */ `${WORKER_LUA}
 if is_other then return refused('wrong_step', state) end
@@ -18,7 +25,9 @@ local waits = needs and redis.call('HGET', JOB, 'approvedHash') ~= floors
 if is_reserved and (waits or #ARGV < 6) then return refused('floors_changed', state) end
 write_steps(tonumber(step), 6)
 redis.call('HSET', JOB, 'floorsHash', floors, 'needsApproval', ARGV[4], 'plan', ARGV[5])
+local waited = state == 'AWAITING_APPROVAL'
 if not is_reserved then state = waits and 'AWAITING_APPROVAL' or 'PLANNED' end
 set_state(state)
+if waits and not waited then emit('jobNeedsOperator', state, nil, [[${APPROVAL_NEEDED}]]) end
 return done(state)
 `;
