@@ -27,6 +27,7 @@ export function assertPolicy(
     ...findForbiddenAddresses('contract', listContracts(plan), policy.contracts),
     ...findExcessiveSlippage(plan, policy),
     ...spending.flatMap((amount) => findExcessiveAmount(amount, limits)),
+    ...findUncounted(plan, spending, policy, limits),
   ];
   if (problems.length === 0) return;
   throw new AgentKitError('POLICY_VIOLATION', `The policy of this wallet forbids it: ${problems.join('; ')}.`, {
@@ -73,5 +74,22 @@ function findExcessiveAmount(amount: TokenAmount, { perOperation, perDay }: Toke
   if (!isNamed) return [`no limit is set for ${showAmount(amount)}`];
   return limit && amount.amountBaseUnits > limit.amountBaseUnits
     ? [`${showAmount(amount)} is more than the ${showAmount(limit)} of one operation`]
+    : [];
+}
+
+/**
+ * What goes to somebody else and counts as no amount is an ERC-721 token, and no limit can name it: refused like other
+ * tokens without a limit, unless the policy says who may receive, or which operations there are.
+ */
+function findUncounted(
+  { recipients }: CheckedPlan,
+  spending: readonly TokenAmount[],
+  policy: SpendingPolicy,
+  { perOperation, perDay }: TokenLimits,
+): string[] {
+  const isLimited = perOperation.length + perDay.length > 0 && !policy.recipients && !policy.operations;
+  const isCounted = recipients.length === 0 || spending.some(({ amountBaseUnits }) => amountBaseUnits > 0n);
+  return isLimited && !isCounted
+    ? ['no limit can be set for ERC-721 tokens: name the recipients or the operations that are allowed']
     : [];
 }

@@ -89,6 +89,24 @@ describe('the policy of a kit', () => {
     await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
   });
 
+  it('refuses ERC-721 tokens that go to somebody else once amounts are limited, unless it says to whom', async () => {
+    const contractAddress = chain.contracts.nft;
+    const tokenId = '721';
+    const send = { contractAddress, to: RECEIVER, tokenId };
+    const maxPerDay = { USDC: '1' };
+    const kit = createKit({ maxPerDay });
+    expect(await kit.run('mintERC721', { contractAddress, tokenId })).toMatchObject({ status: 'success' });
+    await expect(kit.plan('transferERC721', send)).rejects.toMatchObject({
+      ...forbidden,
+      message: expect.stringContaining('ERC-721'),
+    });
+    const toOthers = createKit({ maxPerDay, recipients: [STRANGER] });
+    await expect(toOthers.plan('transferERC721', send)).rejects.toMatchObject(forbidden);
+    for (const policy of [{ recipients: [RECEIVER] }, { operations: ['transferERC721'] }] satisfies SpendingPolicy[]) {
+      expect(await createKit({ maxPerDay, ...policy }).plan('transferERC721', send)).toMatchObject({ spends: [] });
+    }
+  });
+
   it('limits a day, also when everything comes at once, and gives back what was not spent', async () => {
     const kit = createKit({ maxPerDay: { USDC: '5' } }, 1);
     plan = draft([{ to: chain.asset, data: '0xdeadbeef' }], { spends: [] });
