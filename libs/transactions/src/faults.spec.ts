@@ -144,6 +144,27 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([...jobIds, later]);
   });
 
+  it('goes on when it is refilled, although a server tells nothing about what was not sent', async () => {
+    await fixture.setBalance(0n);
+    const jobIds = await submitMany(2);
+    fixture.startRunner({}, { rpcUrls: [proxy.rpcUrl] });
+    const readPause = async () => (await fixture.journal.readLane(fixture.lane)).paused?.code ?? null;
+    await waitFor('the pause', async () => (await readPause()) === 'INSUFFICIENT_FUNDS');
+    let unknown = 0;
+    proxy.intercept('*', async (call, forward) => {
+      if (!JSON.stringify(call).includes('eth_sendRawTransaction')) return { body: await forward() };
+      unknown++;
+      return 'broken';
+    });
+    await waitFor('some tries', () => unknown >= 5);
+    expect(await readPause()).toBe('INSUFFICIENT_FUNDS');
+    await fixture.setBalance(10n ** 19n);
+    await waitFor('the lane to go on', async () => (await readPause()) === null);
+    proxy.reset();
+    await fixture.waitForEnds(jobIds);
+    await expectEachOnce(jobIds);
+  });
+
   it('leaves a lane paused that a person paused', async () => {
     const why = { code: 'MAINTENANCE', message: 'The wallet is moved.', suggestion: 'Wait.' };
     await fixture.journal.pauseLane(fixture.lane, why);

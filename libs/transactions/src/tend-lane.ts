@@ -1,5 +1,5 @@
 import { broadcast, WALLET_IS_EMPTY } from './broadcast.js';
-import type { JobRecord } from './job.js';
+import type { Attempt, JobRecord } from './job.js';
 import { currentStep, type LaneWork } from './lane-work.js';
 import { WalletEmptyError } from './ports.js';
 import type { LaneStatus } from './transition.js';
@@ -32,7 +32,7 @@ async function canPayAgain(work: LaneWork): Promise<boolean> {
   return (await sendUnsent(work)) && (await canPlan(work));
 }
 
-/** Offers what an empty wallet could not send again, in the order of the nonces. True: nothing is left unsent. */
+/** Offers what an empty wallet could not send again, in the order of the nonces. True: the wallet can pay for all of it. */
 async function sendUnsent(work: LaneWork): Promise<boolean> {
   const inFlight = await work.journal.readInFlight(work.lease.lane);
   const jobs = await work.journal.readJobs(inFlight.map(({ jobId }) => jobId));
@@ -40,9 +40,19 @@ async function sendUnsent(work: LaneWork): Promise<boolean> {
     const last = job?.state === 'SIGNED' ? job.steps[job.stepIndex]?.attempts.at(-1) : undefined;
     if (!job || !last || last.raw === null) continue;
     const answer = await broadcast(work, job, { kind: last.kind, hash: last.hash, raw: last.raw });
-    if (answer === 'insufficient_funds' || answer === 'unknown') return false;
+    if (answer === 'insufficient_funds') return false;
+    // Whatever else keeps the servers from taking it says nothing about the wallet, and may last.
+    if (answer === 'unknown' && (await work.chain.readBalance(work.signer.address)) < costOf(work, job, last))
+      return false;
   }
   return true;
+}
+
+/** Wei, the most that an attempt can take. */
+function costOf({ settings }: LaneWork, job: JobRecord, { kind, maxFeePerGas }: Attempt): bigint {
+  const step = currentStep(job);
+  const { gas, value } = step && kind !== 'cancel' ? step : { gas: settings.cancelGas, value: 0n };
+  return value + gas * maxFeePerGas;
 }
 
 /** Asks the planner about the job that it found too dear, or the first that waits; the plan itself is made anew later. */

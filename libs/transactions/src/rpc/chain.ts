@@ -147,6 +147,13 @@ export class Chain {
     return Math.max(...nonces);
   }
 
+  /** Wei at the latest block. */
+  readBalance(address: Hex): Promise<bigint> {
+    return this.#ask([{ method: 'eth_getBalance', params: [address, 'latest'] }], ([answer]) =>
+      parseBigQuantity(resultOf(answer), 'balance'),
+    );
+  }
+
   /** The bytes that a call returns at the latest block. */
   call(to: Hex, data: Hex): Promise<Hex> {
     return this.#ask([{ method: 'eth_call', params: [{ to, data }, 'latest'] }], ([answer]) =>
