@@ -1,3 +1,4 @@
+import { waitFor } from '../../../test/harness/retry.js';
 import { LaneFixture, RECEIVER } from '../test/lane-fixture.js';
 import { markOf, transferPlanner } from '../test/transfer-planner.js';
 import type { JobPlanner } from './ports.js';
@@ -41,6 +42,26 @@ describe('a lane', () => {
     fixture.startRunner({}, { planner });
     expect(await fixture.waitForState(jobId, 'FINAL')).toMatchObject({ failure: null });
     expect(await fixture.readMined()).toHaveLength(3);
+  });
+
+  it('takes it back too when the job was cancelled too late', async () => {
+    await fixture.rpc('evm_setAutomine', [false]);
+    const planner = withUndo(() => Promise.resolve([TAKE_BACK]));
+    const jobId = await fixture.submit({ receivers: [RECEIVER, RECEIVER] });
+    const before = fixture.startRunner({}, { planner });
+    await fixture.waitForState(jobId, 'BROADCAST');
+    await fixture.rpc('evm_mine');
+    await waitFor('the last step', async () => {
+      const { stepIndex, state } = await fixture.readJob(jobId);
+      return stepIndex === 1 && state === 'BROADCAST';
+    });
+    await before.stop();
+    expect(await fixture.journal.cancel(jobId)).toMatchObject({ outcome: 'cancelling' });
+    await fixture.rpc('evm_mine');
+    await fixture.rpc('evm_setAutomine', [true]);
+    fixture.startRunner({}, { planner });
+    expect(await fixture.waitForState(jobId, 'FINAL')).toMatchObject({ failure: null });
+    expect((await fixture.readMined()).map(({ input }) => input)).toEqual([markOf(jobId, 0), markOf(jobId, 1), '0x']);
   });
 
   it('plans again once it has locked an allowance that a plan counts on', async () => {

@@ -62,7 +62,8 @@ async function noteMined(work: LaneWork, { job, step }: FlyingStep, receipt: Ste
 /** Null: what takes back what is left is not known now. */
 async function finish(work: LaneWork, { job }: FlyingStep, receipt: StepReceipt): Promise<Transition | null> {
   const isLast = job.stepIndex > 0 && job.stepIndex + 1 === job.steps.length;
-  const undo = isLast && !job.ending ? await askUndo(work, job) : [];
+  // Cancelled too late, it has done what it should, and leaves as much behind.
+  const undo = isLast && !job.ending?.undoing ? await askUndo(work, job) : [];
   if (undo === null) return null;
   return assertLease(await work.journal.finishMined({ ...writeFor(work, job), mined: minedBy(receipt), undo }));
 }

@@ -16,7 +16,7 @@ if mined.block ~= ARGV[3] then return refused('lost_race', state) end
 redis.call('ZREM', key('flight'), flight_name(step))
 emit('transactionConfirmed', 'MINED', mined.hash)
 if find_attempt(step, mined.hash).kind ~= 'cancel' then
-  if #ARGV < 4 or ending or tonumber(step) + 1 < steps then return done(advance(step)) end
+  if #ARGV < 4 or undoing or tonumber(step) + 1 < steps then return done(advance(step)) end
   redis.call('HSET', JOB, 'doneBy', mined.hash)
   return done(begin_undo(tonumber(step) + 1, 4, 'FINAL', '', '0'))
 end
