@@ -1,10 +1,11 @@
 /**
- * Brings the compose stack up with its devnet, buys an answer from it, kills a verifier, buys another, and takes it all
- * down; then buys one from a stack with an environment file of its own. Run by `npm run test:compose`; needs a Docker engine.
+ * Brings the compose stack up with its devnet, buys an answer from it, kills a verifier, buys another, has a job of each
+ * kind carried out while agent workers are killed, and takes it all down; then uses a stack with an environment file and a
+ * wallet of its own. Run by `npm run test:compose`; needs a Docker engine.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -12,12 +13,18 @@ import { parseEnv } from 'node:util';
 import { toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 
+import { deriveAgentWallet } from '../devnet/chain.js';
 import { findFreePort } from '../devnet/free-port.js';
+import { createAgentClient } from '../test/harness/agent-client.js';
+import { tryAgentJobs } from './try-agent-jobs.js';
 
 const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';
 const READY_WITHIN_MS = 120_000;
 const OWN_PRICE = '0.002';
 const OWN_PRICE_BASE_UNITS = 2000;
+/** Every so many jobs one of the two agent workers is killed. */
+const KILL_EVERY = 6;
+let dead: string | undefined;
 
 const [port, devnetPort] = await Promise.all([findFreePort(), findFreePort()]);
 const gateway = `http://127.0.0.1:${port}`;
@@ -32,10 +39,10 @@ const compose = findCompose();
 
 let failed = true;
 try {
-  step('build and start: redis, devnet, gateway, two verifiers, agent worker');
+  step('build and start: redis, devnet, gateway, two verifiers, two agent workers');
   await run([...compose, '--profile', 'devnet', 'up', '--detach', '--build', '--scale', 'verifier=2']);
   step('wait until every service is healthy');
-  await waitUntilHealthy(['redis', 'devnet', 'gateway', 'verifier', 'verifier', 'agent-worker']);
+  await waitUntilHealthy(['redis', 'devnet', 'gateway', 'verifier', 'verifier', 'agent-worker', 'agent-worker']);
 
   step('an unpaid request gets a challenge');
   const unpaid = await fetch(`${gateway}/api/weather`);
@@ -66,16 +73,31 @@ try {
   const second = await pay('compose-2');
   assert(second !== bought, 'the second purchase got the first one’s answer');
 
+  step('nobody but the agent workers has a key of a wallet');
+  for (const service of ['gateway', 'verifier', 'redis']) assertNoKeys(service);
+
+  step('a job of each kind, with the agent workers killed in turn');
+  const apiKey = createApiKey('devnet');
+  await tryAgentJobs({ gateway, rpcUrl: `http://127.0.0.1:${devnetPort}`, apiKey, disturb: killWorkerAt });
+
   await takeDown();
-  step('start again with an environment file of one’s own, made from .env.example');
+  step('start again with an environment file of one’s own, made from .env.example, and a wallet of one’s own');
   env['TOLLGATE_ENV_FILE'] = writeOwnEnvironment();
+  env['AGENT_WALLETS'] = writeOwnWallet();
   await run([...compose, '--profile', 'devnet', 'up', '--detach']);
-  await waitUntilHealthy(['redis', 'devnet', 'gateway', 'verifier', 'agent-worker']);
+  const wallets = ['exec', '-T', 'agent-worker', 'node', 'dist/libs/agent-jobs/cli/wallets.js'];
+  console.log(capture([...compose, ...wallets, 'adopt', 'own', '--address', deriveAgentWallet(1).address]));
+  await waitUntilHealthy(['redis', 'devnet', 'gateway', 'verifier', 'agent-worker', 'agent-worker']);
 
   step('its challenge asks what that file says, and a payment buys the answer');
   const challenge = await (await fetch(`${gateway}/api/weather`)).text();
   assert(challenge.includes(`"maxAmountRequired":"${OWN_PRICE_BASE_UNITS}"`), `the challenge says: ${challenge}`);
   await pay('compose-own');
+
+  step('a job of its wallet is carried out');
+  const own = createAgentClient(gateway, createApiKey('own'));
+  const input = { amount: '1', to: deriveAgentWallet(2).address };
+  await own.waitFor(await own.submit({ operation: 'transfer', wallet: 'own', input }), 'FINAL');
   failed = false;
   console.log('\ncompose: all well');
 } finally {
@@ -89,11 +111,46 @@ async function takeDown(): Promise<void> {
   await run([...compose, '--profile', 'devnet', 'down', '--volumes', '--timeout', '30']);
 }
 
+/** What `docker-compose.yml` tells newcomers to run. */
+function createApiKey(wallet: string): string {
+  const args = ['create', '--name', 'compose', '--scope', 'submit,read', '--wallet', wallet, '--json'];
+  const output = capture([...compose, 'exec', '-T', 'gateway', 'node', 'dist/libs/agent-jobs/cli/keys.js', ...args]);
+  const token = /tgk_\w+_[\w-]+/.exec(output)?.[0];
+  assert(token !== undefined, `no API key was made: ${output}`);
+  return token;
+}
+
+/** Kills one of the two workers with a job on its way, and starts the one that was killed before. */
+async function killWorkerAt(jobNumber: number): Promise<void> {
+  if (jobNumber % KILL_EVERY !== KILL_EVERY - 2) return;
+  const workers = containersOf('agent-worker');
+  const victim = workers.find((id) => id !== dead) ?? '';
+  if (dead !== undefined) {
+    capture(['docker', 'start', dead]);
+    await waitUntilHealthy(['agent-worker', 'agent-worker']);
+  }
+  console.log(`    kill -9 of agent worker ${victim.slice(0, 12)}`);
+  capture(['docker', 'kill', '--signal', 'KILL', victim]);
+  dead = victim;
+}
+
+function assertNoKeys(service: string): void {
+  for (const id of containersOf(service)) {
+    const mounts = capture(['docker', 'inspect', '-f', '{{range .Mounts}}{{.Destination}} {{end}}{{.Config.Env}}', id]);
+    assert(!/wallet|PRIVATE_KEY/i.test(mounts.replace('DEVNET_WALLET=true', '')), `${service} has: ${mounts}`);
+  }
+}
+
 /** `.env.example` filled in as a person would: the devnet's values, a secret and a price of its own. */
 function writeOwnEnvironment(): string {
   const devnet = parseEnv(readFileSync('deploy/devnet.env', 'utf8'));
   const own = new Map(
-    Object.entries({ ...devnet, CHALLENGE_SECRET: toHex(randomBytes(32)), WEATHER_PRICE: OWN_PRICE }),
+    Object.entries({
+      ...devnet,
+      CHALLENGE_SECRET: toHex(randomBytes(32)),
+      AGENT_SECRET: toHex(randomBytes(32)),
+      WEATHER_PRICE: OWN_PRICE,
+    }),
   );
   const filledIn = readFileSync('.env.example', 'utf8').replace(/^(?:# )?([A-Z_]+)=.*$/gm, (line, name: string) => {
     const value = own.get(name);
@@ -102,6 +159,15 @@ function writeOwnEnvironment(): string {
   const file = join(store, '.env');
   writeFileSync(file, filledIn, { mode: 0o600 });
   return file;
+}
+
+/** A folder as the agent workers mount it; their user must be able to read it. */
+function writeOwnWallet(): string {
+  const folder = join(store, 'wallets');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'own.key'), deriveAgentWallet(1).privateKey);
+  writeFileSync(join(folder, 'wallets.yaml'), 'wallets:\n  own: { privateKeyFile: own.key }\n');
+  return folder;
 }
 
 function step(text: string): void {

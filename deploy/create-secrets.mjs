@@ -1,0 +1,37 @@
+// Makes what the services must keep secret, once: restarts keep it. Each secret is a file in a volume that only the
+// services mount that need it.
+//   create-secrets.mjs FILE…         random text, to sign with: for CHALLENGE_SECRET_FILE and AGENT_SECRET_FILE
+//   create-secrets.mjs --wallet DIR  with DEVNET_WALLET=true, the key of the devnet's funded agent wallet, and a wallets file
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The user of the services. */
+const SERVICE_USER = 1000;
+const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';
+const DEVNET_WALLET_INDEX = 20;
+
+const args = process.argv.slice(2);
+if (args.length === 0) {
+  console.error('usage: create-secrets.mjs FILE… [--wallet DIR]');
+  process.exit(2);
+}
+const walletFlag = args.indexOf('--wallet');
+const [, walletFolder] = walletFlag === -1 ? [] : args.splice(walletFlag, 2);
+
+for (const file of args) create(file, () => randomBytes(48).toString('base64url'));
+if (walletFolder && process.env.DEVNET_WALLET === 'true') {
+  const { mnemonicToAccount } = await import('viem/accounts');
+  const account = mnemonicToAccount(DEVNET_MNEMONIC, { addressIndex: DEVNET_WALLET_INDEX });
+  create(join(walletFolder, 'devnet.key'), () => Buffer.from(account.getHdKey().privateKey).toString('hex'));
+  const wallets = { devnet: { privateKeyFile: 'devnet.key' } };
+  create(join(walletFolder, 'wallets.yaml'), () => `${JSON.stringify({ wallets }, null, 2)}\n`);
+}
+
+function create(file, write) {
+  if (existsSync(file)) return console.log(`${file}: kept`);
+  writeFileSync(file, write(), { flag: 'wx', mode: 0o400 });
+  chownSync(file, SERVICE_USER, SERVICE_USER);
+  chmodSync(file, 0o400);
+  console.log(`${file}: created`);
+}

@@ -1,0 +1,47 @@
+import { deriveAgentWallet } from '../devnet/chain.js';
+import { followEvents } from '../devnet/follow-events.js';
+import { JOBS_OF_EACH_KIND } from '../devnet/jobs-demo/list-jobs.js';
+import { finishJob, submitJob, type DemoStage } from '../devnet/jobs-demo/play-job.js';
+import { createTracer } from '../devnet/trace-transaction.js';
+import { DEVNET_CONTRACTS } from '../libs/agent-kit/src/registry/devnet-contracts.js';
+
+const RECEIVER = '0x00000000000000000000000000000000000a11ce';
+
+export interface ComposeAgents {
+  gateway: string;
+  rpcUrl: string;
+  apiKey: string;
+  /** Called with a job on its way, now and then: kills whom it likes. */
+  disturb: (jobNumber: number) => Promise<void>;
+}
+
+/** One job of each kind through the gateway to its final event, on a stack whose workers are killed meanwhile. */
+export async function tryAgentJobs({ gateway, rpcUrl, apiKey, disturb }: ComposeAgents): Promise<void> {
+  const follower = followEvents({ baseUrl: gateway, token: apiKey });
+  await follower.ready;
+  const chain = { rpcUrl, contracts: DEVNET_CONTRACTS };
+  const { address } = deriveAgentWallet(0);
+  const stage: DemoStage = {
+    baseUrl: gateway,
+    // As the workers reach it, by its name in their network.
+    place: {
+      chain,
+      weatherUrl: 'http://gateway:4020/api/weather',
+      wallet: { name: 'devnet', address },
+      receiver: RECEIVER,
+    },
+    token: apiKey,
+    follower,
+    trace: await createTracer(chain),
+  };
+  try {
+    for (const [index, job] of JOBS_OF_EACH_KIND.entries()) {
+      console.log(`\n  ${job.operation}: ${job.title}`);
+      const submitted = await submitJob(stage, job);
+      await disturb(index);
+      await finishJob(stage, submitted);
+    }
+  } finally {
+    await follower.stop();
+  }
+}
