@@ -12,6 +12,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
+import { awaitReceipt } from '../test/harness/await-receipt.js';
 import { startChain, type Devnet } from './chain.js';
 import { deployBatchPayer, deployToken } from './deploy.js';
 import { callRpcBatch } from './json-rpc.js';
@@ -71,8 +72,7 @@ describe('the devnet', () => {
   const domain = () => ({ name: 'USDC', version: '2', chainId: chain.chainId, verifyingContract: chain.asset });
   const usdc = () => ({ address: chain.asset, abi: usdcAbi }) as const;
   const balanceOf = (owner: Hex) => reader().readContract({ ...usdc(), functionName: 'balanceOf', args: [owner] });
-  const succeeded = async (hash: Hex) =>
-    (await reader().waitForTransactionReceipt({ hash, timeout: 10_000 })).status === 'success';
+  const succeeded = async (hash: Hex) => (await awaitReceipt(reader(), hash)).status === 'success';
 
   const signAuthorization = async (name: string, nonce: Hex) => {
     const message = {

@@ -15,6 +15,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 
 import type { Devnet } from '../../devnet/chain.js';
+import { awaitReceipt } from './await-receipt.js';
 
 export type Trader = WalletClient<Transport, Chain, Account> &
   PublicActions & {
@@ -39,7 +40,7 @@ export function createTrader(chain: Devnet, index: number): Trader {
     pollingInterval: 20,
   }).extend(publicActions);
   const mined = async (sending: Promise<Hex>) => {
-    const receipt = await client.waitForTransactionReceipt({ hash: await sending, timeout: 10_000 });
+    const receipt = await awaitReceipt(client, await sending);
     if (receipt.status !== 'success') throw new Error(`transaction ${receipt.transactionHash} reverted`);
     return receipt;
   };
