@@ -7,6 +7,7 @@ export { LogEnvironment, LOG_FORMATS, LOG_LEVELS } from './config/log.environmen
 export { PaymentEnvironment, PAYMENT_POLICIES, type PaymentPolicy } from './config/payment.environment.js';
 export { listSettings, readEnvironment, type ChecksTogether } from './config/read-environment.js';
 export { RedisEnvironment } from './config/redis.environment.js';
+export { RpcEnvironment } from './config/rpc.environment.js';
 export {
   Setting,
   SettingGroup,

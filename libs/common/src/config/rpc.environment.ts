@@ -1,0 +1,34 @@
+import { ArrayNotEmpty, IsArray, IsInt, Max, Min } from 'class-validator';
+
+import type { ChecksTogether } from './read-environment.js';
+import { Setting } from './setting.js';
+
+/** Which servers of the chain are asked; what a service asks, and how, comes on top. */
+export class RpcEnvironment implements ChecksTogether {
+  @Setting({
+    // The path or the user part often is an API key.
+    secret: true,
+    as: 'list',
+    help: 'JSON-RPC servers of the chain, http or https, comma separated, the preferred one first.',
+    example: 'https://rpc.example/v1,https://other.example',
+  })
+  @IsArray()
+  @ArrayNotEmpty()
+  readonly rpcUrl!: string[];
+
+  @Setting({ help: 'Milliseconds one RPC server has to answer a batch; then the next one is asked.' })
+  @IsInt()
+  @Min(50)
+  @Max(60_000)
+  readonly rpcTimeoutMs: number = 3_000;
+
+  problemsTogether(): string[] {
+    return this.rpcUrl.flatMap((url, index) =>
+      isHttpUrl(url) ? [] : [`RPC_URL: entry ${index + 1} is not an http:// or https:// URL (its value is not shown).`],
+    );
+  }
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
