@@ -1,3 +1,5 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
 import { Redis } from 'ioredis';
 
 import { findRedisUrl } from './find-place.js';
@@ -10,6 +12,23 @@ export class UsageError extends Error {
 /** What was asked for was not done; the message says why, and what to do. The exit code is 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
+}
+
+/** An option with a value, and one without: what the commands describe theirs by. */
+export const TEXT = { type: 'string' } as const;
+export const FLAG = { type: 'boolean' } as const;
+export const HELP_FLAG = { ...FLAG, short: 'h' } as const;
+
+/** @throws UsageError for an option that is not described, or has no value */
+export function readArguments<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  args: string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args, allowPositionals: true, options });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** Runs a command's main function, prints what it answers, and sets the exit code. */

@@ -1,5 +1,3 @@
-import { parseArgs } from 'node:util';
-
 import { AGENT_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { Journal, JournalError } from '@tollgate/transactions';
 
@@ -10,7 +8,7 @@ import { decideJob, findJob, isDecision, type JobParts } from './job-commands.js
 import { listNewestJobs, type JobFilter } from './list-newest-jobs.js';
 import { printEvents } from './print-events.js';
 import { retryJob } from './retry-job.js';
-import { CommandError, UsageError, withRedis } from './run-command.js';
+import { CommandError, FLAG, HELP_FLAG, readArguments, TEXT, UsageError, withRedis } from './run-command.js';
 import { withWakeQueues } from './with-wake-queues.js';
 
 export const JOBS_HELP = `Looks after agent jobs, straight in the journal.
@@ -33,8 +31,14 @@ export const JOBS_HELP = `Looks after agent jobs, straight in the journal.
   --rpc          the chain's RPC servers, comma separated; default RPC_URL, else that of a running npm run dev
 `;
 
+const OPTIONS = {
+  ...{ state: TEXT, operation: TEXT, wallet: TEXT, limit: TEXT, floors: TEXT, key: TEXT },
+  ...{ redis: TEXT, 'queue-redis': TEXT, rpc: TEXT },
+  ...{ json: FLAG, follow: FLAG, help: HELP_FLAG },
+} as const;
+
 type Environment = Readonly<Record<string, string | undefined>>;
-type Values = ReturnType<typeof readArguments>['values'];
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 /**
  * Carries out what was typed; answers what is printed.
@@ -45,7 +49,7 @@ export async function runJobs(
   args: string[],
   { env, print }: { env: Environment; print: (text: string) => void },
 ): Promise<string> {
-  const { values, positionals } = readArguments(args);
+  const { values, positionals } = readArguments(args, OPTIONS);
   const [command, id] = positionals;
   if (values.help || command === undefined) return JOBS_HELP;
   const isLooking = ['list', 'events'].includes(command);
@@ -100,19 +104,4 @@ function flags({ follow = false, json = false }: Values): { isFollowing: boolean
 
 function explain(error: unknown): never {
   throw error instanceof JournalError ? new CommandError(`${error.message} ${error.hint}`) : error;
-}
-
-function readArguments(args: string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const options = {
-    ...{ state: text, operation: text, wallet: text, limit: text, floors: text, key: text },
-    ...{ redis: text, 'queue-redis': text, rpc: text },
-    ...{ json: flag, follow: flag, help: { ...flag, short: 'h' } },
-  } as const;
-  try {
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }

@@ -1,5 +1,3 @@
-import { parseArgs } from 'node:util';
-
 import {
   AgentEnvironment,
   API_KEY_SCOPES,
@@ -12,7 +10,7 @@ import {
 
 import { deriveEnqueueSecret } from '../agent-secrets.js';
 import { formatTable, formatTime } from './format-table.js';
-import { CommandError, UsageError, withRedis } from './run-command.js';
+import { CommandError, FLAG, HELP_FLAG, readArguments, TEXT, UsageError, withRedis } from './run-command.js';
 
 export const KEYS_HELP = `Looks after the API keys that agent jobs are submitted with.
 
@@ -30,6 +28,15 @@ The enqueue secret signs jobs that a service puts into the queue itself. It is d
 AGENT_SECRET_FILE), which must be the agent workers' own.
 `;
 
+const OPTIONS = {
+  name: TEXT,
+  scope: { ...TEXT, multiple: true },
+  wallet: { ...TEXT, multiple: true },
+  redis: TEXT,
+  json: FLAG,
+  help: HELP_FLAG,
+} as const;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -37,7 +44,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws UsageError, CommandError
  */
 export async function runKeys(args: string[], env: Environment): Promise<string> {
-  const { values, positionals } = readArguments(args);
+  const { values, positionals } = readArguments(args, OPTIONS);
   const [command, id] = positionals;
   if (values.help || command === undefined) return KEYS_HELP;
   const isJson = values.json ?? false;
@@ -151,23 +158,4 @@ function requireId(command: string, id: string | undefined): string {
   if (id === undefined) throw new UsageError(`${command} needs the id of a key`);
   if (id.startsWith('tgk_')) throw new UsageError(`${command} takes the id of a key, the 12 characters after tgk_`);
   return id;
-}
-
-function readArguments(args: string[]) {
-  const text = { type: 'string' } as const;
-  const texts = { type: 'string', multiple: true } as const;
-  const flag = { type: 'boolean' } as const;
-  const options = {
-    name: text,
-    scope: texts,
-    wallet: texts,
-    redis: text,
-    json: flag,
-    help: { ...flag, short: 'h' },
-  } as const;
-  try {
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }

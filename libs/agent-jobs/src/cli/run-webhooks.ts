@@ -1,11 +1,9 @@
-import { parseArgs } from 'node:util';
-
 import { DeadLetters, type DeadLetter } from '../dead-letters.js';
 import { openWebhooksQueue } from '../webhook-delivery.js';
 import type { WebhookTarget } from '../webhook-target.js';
 import { WebhookTargets } from '../webhook-targets.js';
 import { formatTable, formatTime } from './format-table.js';
-import { CommandError, UsageError, withRedis } from './run-command.js';
+import { CommandError, FLAG, HELP_FLAG, readArguments, TEXT, UsageError, withRedis } from './run-command.js';
 
 export const WEBHOOKS_HELP = `Looks after the targets that events of agent jobs are posted to, and what did not reach them.
 
@@ -22,6 +20,11 @@ export const WEBHOOKS_HELP = `Looks after the targets that events of agent jobs 
   --queue-redis  the queues' Redis; default QUEUE_REDIS_URL, else the journal's
 `;
 
+const OPTIONS = {
+  ...{ key: TEXT, limit: TEXT, redis: TEXT, 'queue-redis': TEXT },
+  ...{ all: FLAG, json: FLAG, help: HELP_FLAG },
+} as const;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Options {
@@ -35,7 +38,7 @@ interface Options {
  * @throws UsageError, CommandError
  */
 export async function runWebhooks(args: string[], env: Environment): Promise<string> {
-  const { values, positionals } = readArguments(args);
+  const { values, positionals } = readArguments(args, OPTIONS);
   const [command, subject] = positionals;
   if (values.help || command === undefined) return WEBHOOKS_HELP;
   const options: Options = { keyId: values.key, limit: parseLimit(values.limit), isJson: values.json ?? false };
@@ -112,18 +115,4 @@ function describeLetter({ failedAtMs, ...letter }: DeadLetter) {
 function parseLimit(text = '50'): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError('--limit must be a whole number above 0');
   return Number(text);
-}
-
-function readArguments(args: string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const options = {
-    ...{ key: text, limit: text, redis: text, 'queue-redis': text },
-    ...{ all: flag, json: flag, help: { ...flag, short: 'h' } },
-  } as const;
-  try {
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }

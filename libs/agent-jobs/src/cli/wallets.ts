@@ -1,12 +1,19 @@
-import { parseArgs } from 'node:util';
-
 import { Journal, JournalError } from '@tollgate/transactions';
 
 import { WalletDirectory } from '../wallet-directory.js';
 import { findRpcUrls } from './find-place.js';
 import { formatWallets, toJson } from './format-wallets.js';
 import { readWalletStates } from './read-wallet-states.js';
-import { CommandError, runCommand, UsageError, withRedis } from './run-command.js';
+import {
+  CommandError,
+  FLAG,
+  HELP_FLAG,
+  readArguments,
+  runCommand,
+  TEXT,
+  UsageError,
+  withRedis,
+} from './run-command.js';
 import {
   adoptWallet,
   pauseWallet,
@@ -34,8 +41,18 @@ const HELP = `Looks after the wallets that agent workers sign for. It needs no k
   --rpc      the chain's RPC servers, comma separated; default RPC_URL, else that of a running npm run dev
 `;
 
+const OPTIONS = {
+  address: TEXT,
+  reason: TEXT,
+  redis: TEXT,
+  rpc: TEXT,
+  json: FLAG,
+  force: FLAG,
+  help: HELP_FLAG,
+} as const;
+
 async function main(): Promise<string> {
-  const { values, positionals } = readArguments();
+  const { values, positionals } = readArguments(process.argv.slice(2), OPTIONS);
   const [command, name] = positionals;
   if (values.help || command === undefined) return HELP;
   const rpcUrls = findRpcUrls(values.rpc);
@@ -70,25 +87,6 @@ async function list(parts: WalletParts, isJson: boolean): Promise<string> {
 
 function explain(error: unknown): never {
   throw error instanceof JournalError ? new CommandError(`${error.message} ${error.hint}`) : error;
-}
-
-function readArguments() {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const options = {
-    address: text,
-    reason: text,
-    redis: text,
-    rpc: text,
-    json: flag,
-    force: flag,
-    help: { ...flag, short: 'h' },
-  } as const;
-  try {
-    return parseArgs({ allowPositionals: true, options });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 await runCommand(HELP, main);
