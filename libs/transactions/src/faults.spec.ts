@@ -184,6 +184,12 @@ describe('a lane on a chain that fails', () => {
     await fixture.rpc('evm_setAutomine', [false]);
     await fixture.rpc('anvil_reorg', [1, []]);
     await fixture.waitForState(jobId, 'BROADCAST');
+    await waitFor('the bytes in the pool again', async () => {
+      const found = (await fixture.rpc('eth_getTransactionByHash', [before.mined!.hash])) as {
+        blockHash: string | null;
+      } | null;
+      return found?.blockHash === null;
+    });
     await fixture.rpc('anvil_mine', ['0x1']);
     const again = (await fixture.waitForState(jobId, 'MINED')).steps[0]!;
     expect(again.mined!.blockHash).not.toBe(before.mined!.blockHash);
