@@ -38,6 +38,16 @@ export { createLoggerParams, type LoggerSettings } from './logging/create-logger
 export type { LogStream } from './logging/log-stream.js';
 export { currentRequestId, withRequestId } from './logging/request-id.js';
 export {
+  SETTLE_QUEUE,
+  SETTLE_SIGNED_PAYMENT,
+  VERIFY_SIGNED_PAYMENT,
+  type SettlementResult,
+  type SettleSignedPaymentRequest,
+  type SignedPaymentTerms,
+  type SignedPaymentVerdict,
+  type VerifySignedPaymentRequest,
+} from './messages/signed-payment.js';
+export {
   VERIFY_PAYMENT,
   VERIFY_QUEUE,
   type VerifyPaymentRequest,

@@ -67,4 +67,5 @@ export {
   type ReferenceTerms,
 } from './reference.js';
 export { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
+export type { SignedPayment, TransferAuthorization } from './signed-payment.js';
 export { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './token-amount.js';

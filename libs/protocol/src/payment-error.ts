@@ -18,6 +18,16 @@ export const PAYMENT_FAILURES = [
   'signature_invalid',
   'payment_used',
   'released_too_often',
+  'recipient_mismatch',
+  'amount_mismatch',
+  'authorization_not_yet_valid',
+  'authorization_expired',
+  'balance_too_low',
+  'asset_has_no_code',
+  'factory_not_allowed',
+  'simulation_failed',
+  'authorization_cancelled',
+  'settlement_failed',
 ] as const;
 export type PaymentFailure = (typeof PAYMENT_FAILURES)[number];
 

@@ -1,0 +1,70 @@
+import type { Lease, PaymentId } from '@tollgate/ledger';
+import type { Hex, PaymentFailure, SignedPayment } from '@tollgate/protocol';
+
+/** Asked of any verifier, in `VERIFY_QUEUE`. */
+export const VERIFY_SIGNED_PAYMENT = 'verify-signed-payment.v1';
+/** Asked of whichever verifier holds a relayer's lane, in `SETTLE_QUEUE`. */
+export const SETTLE_SIGNED_PAYMENT = 'settle-signed-payment.v1';
+
+/** The queue that gateways put settlements into. */
+export const SETTLE_QUEUE = 'settle';
+
+/** What a signed payment has to be good for. Addresses are lower case. */
+export interface SignedPaymentTerms {
+  chainId: number;
+  asset: Hex;
+  /** The token's EIP-712 domain. */
+  assetName: string;
+  assetVersion: string;
+  payTo: Hex;
+  priceBaseUnits: string;
+}
+
+/** Asking again under the same `owner` is harmless. */
+export interface VerifySignedPaymentRequest {
+  requestId: string;
+  /** On the clock of the ledger's Redis. */
+  deadlineMs: number;
+  terms: SignedPaymentTerms;
+  payment: SignedPayment;
+  /** For the share of waiting look-ups one client may hold. */
+  clientAddress: string;
+  /** Null: the payment is looked at and nothing is claimed. */
+  claim: {
+    /** 128 random bits, base64url, made by the gateway for this request. */
+    owner: string;
+    fingerprint: string;
+    /** Hash of what only the payer knows: the Idempotency-Key, the reference; null without one. */
+    retryKey: string | null;
+    leaseMs: number;
+  } | null;
+}
+
+export type SignedPaymentVerdict =
+  /** `txHash`: settled already, by an earlier try or by a stranger who sent the authorization himself. */
+  | { outcome: 'claimed'; lease: Lease; payer: Hex; txHash: Hex | null }
+  /** Nothing was claimed, as was asked. */
+  | { outcome: 'valid'; payer: Hex; txHash: Hex | null }
+  | { outcome: 'answered'; id: PaymentId }
+  | { outcome: 'busy'; retryAfterMs: number }
+  | { outcome: 'conflict' }
+  | { outcome: 'refused'; failure: PaymentFailure; payer?: Hex; retryAfterMs?: number }
+  /** Nobody can tell now (chain or ledger out of reach): never a refusal. */
+  | { outcome: 'unavailable'; reason: string; retryAfterMs?: number };
+
+/** Asking again for the same payment joins the settlement that is under way, and tells the result of one that ended. */
+export interface SettleSignedPaymentRequest {
+  requestId: string;
+  /** On the clock of the ledger's Redis: after it the answer is `pending`, and the settlement goes on. */
+  deadlineMs: number;
+  terms: SignedPaymentTerms;
+  payment: SignedPayment;
+}
+
+export type SettlementResult =
+  | { outcome: 'settled'; txHash: Hex; payer: Hex; amountBaseUnits: string }
+  /** Nothing was moved by us, and nothing of ours is in flight that still could. */
+  | { outcome: 'failed'; failure: PaymentFailure; txHash: Hex | null }
+  /** Sent or about to be; ask again. Never a refusal: who is told to pay again pays twice. */
+  | { outcome: 'pending'; txHash: Hex | null }
+  | { outcome: 'unavailable'; reason: string; retryAfterMs?: number };
