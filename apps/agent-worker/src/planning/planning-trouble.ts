@@ -1,39 +1,73 @@
 import { AgentKitError, type OperationPlanner } from '@tollgate/agent-kit/planner';
-import { PlanFailure, WalletEmptyError } from '@tollgate/transactions';
+import { PlanFailure, WalletEmptyError, type JobRecord } from '@tollgate/transactions';
 
-import { INTERNAL_ERROR, isPassing, toPlanFailure } from './explain-trouble.js';
+import { INTERNAL_ERROR, isPassing, toJobFailure, toPlanFailure } from './explain-trouble.js';
 
 /** With the lane's growing pauses between them, about half a minute. */
 const MOST_TRIES = 6;
 
+/** How long a job may get no answer from a node that answers others: shorter where it holds a nonce, and so all later ones. */
+export interface Patience {
+  waitingMs: number;
+  holdingNonceMs: number;
+}
+
+const PATIENCE: Patience = { waitingMs: 600_000, holdingNonceMs: 60_000 };
+
 /** Decides what becomes of a job whose planning went wrong. */
 export class PlanningTrouble {
   readonly #tries = new Map<string, number>();
+  readonly #unansweredSinceMs = new Map<string, number>();
 
-  constructor(private readonly kit: Pick<OperationPlanner, 'canPayForGas'>) {}
+  constructor(
+    private readonly kit: Pick<OperationPlanner, 'canPayForGas' | 'client'>,
+    private readonly patience: Patience = PATIENCE,
+  ) {}
 
   /**
    * @returns what to throw: PlanFailure, where the job cannot be done; WalletEmptyError; else the error itself, and the
    * job is planned again. What nobody has thought of is tried so often and no more, then it is a PlanFailure too.
    */
-  async explain(jobId: string, error: unknown): Promise<unknown> {
+  async explain(job: Pick<JobRecord, 'id' | 'steps' | 'stepIndex'>, error: unknown): Promise<unknown> {
     if (await this.#isWalletEmpty(error)) return new WalletEmptyError('The wallet cannot pay for gas.');
-    if (isPassing(error)) return error;
-    const failure = toPlanFailure(error);
+    const failure = isPassing(error) ? await this.#giveUpWaiting(job, error) : toPlanFailure(error);
     if (failure) {
-      this.forget(jobId);
+      this.forget(job.id);
       return failure;
     }
-    const tries = (this.#tries.get(jobId) ?? 0) + 1;
-    this.#tries.set(jobId, tries);
+    if (isPassing(error)) return error;
+    const tries = (this.#tries.get(job.id) ?? 0) + 1;
+    this.#tries.set(job.id, tries);
     if (tries < MOST_TRIES) return error;
-    this.forget(jobId);
+    this.forget(job.id);
     return new PlanFailure(INTERNAL_ERROR, { cause: error });
   }
 
   /** The job was planned. */
   forget(jobId: string): void {
     this.#tries.delete(jobId);
+    this.#unansweredSinceMs.delete(jobId);
+  }
+
+  /** A node that answers others and never this job refuses the job, whatever it calls that. */
+  async #giveUpWaiting(
+    { id, steps, stepIndex }: Pick<JobRecord, 'id' | 'steps' | 'stepIndex'>,
+    error: unknown,
+  ): Promise<PlanFailure | null> {
+    if (!(error instanceof AgentKitError)) return null;
+    const sinceMs = this.#unansweredSinceMs.get(id) ?? performance.now();
+    this.#unansweredSinceMs.set(id, sinceMs);
+    const holdsNonce = (steps[stepIndex]?.nonce ?? null) !== null;
+    const patienceMs = holdsNonce ? this.patience.holdingNonceMs : this.patience.waitingMs;
+    if (performance.now() - sinceMs < patienceMs || !(await this.#doesNodeAnswer())) return null;
+    return new PlanFailure(toJobFailure(error), { cause: error });
+  }
+
+  #doesNodeAnswer(): Promise<boolean> {
+    return this.kit.client.getBlockNumber({ cacheTime: 0 }).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Too little for gas stops the wallet; too little for what the job wants to send is the job's own fault. */

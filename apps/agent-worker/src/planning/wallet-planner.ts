@@ -54,7 +54,7 @@ export class WalletPlanner implements JobPlanning {
       this.#trouble.forget(job.id);
       return plan;
     } catch (error) {
-      throw await this.#trouble.explain(job.id, error);
+      throw await this.#trouble.explain(job, error);
     }
   }
 

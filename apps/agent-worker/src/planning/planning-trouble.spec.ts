@@ -1,0 +1,58 @@
+import { AgentKitError } from '@tollgate/agent-kit/planner';
+import { PlanFailure, type StepRecord } from '@tollgate/transactions';
+import { createPublicClient, http } from 'viem';
+
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { PlanningTrouble, type Patience } from './planning-trouble.js';
+
+describe('a job that gets no answer from its node', () => {
+  let chain: Devnet;
+  let proxy: RpcProxy;
+
+  beforeAll(async () => {
+    chain = await startChain();
+    proxy = await startRpcProxy(chain.rpcUrl);
+  });
+
+  afterAll(async () => {
+    await proxy.stop();
+    await chain.stop();
+  });
+
+  beforeEach(() => proxy.reset());
+
+  const NEVER = Number.POSITIVE_INFINITY;
+  const refusal = new AgentKitError('NETWORK_ERROR', 'The node refuses to simulate this call.');
+  const create = (patience: Patience) => {
+    const client = createPublicClient({ transport: http(proxy.rpcUrl, { retryCount: 0 }) });
+    return new PlanningTrouble({ canPayForGas: () => Promise.resolve(true), client }, patience);
+  };
+  const jobWith = (nonce: number | null) => ({ id: 'job', stepIndex: 0, steps: [{ nonce } as StepRecord] });
+
+  it('waits while patience lasts', async () => {
+    const trouble = create({ waitingMs: NEVER, holdingNonceMs: 0 });
+    expect(await trouble.explain(jobWith(null), refusal)).toBe(refusal);
+    expect(proxy.calls).toHaveLength(0);
+  });
+
+  it('ends where the node answers everybody else', async () => {
+    const trouble = create({ waitingMs: 0, holdingNonceMs: NEVER });
+    const end = await trouble.explain(jobWith(null), refusal);
+    expect(end).toBeInstanceOf(PlanFailure);
+    expect(end).toMatchObject({ failure: { code: 'NETWORK_ERROR', message: refusal.message } });
+  });
+
+  it('waits on where nobody gets an answer', async () => {
+    const trouble = create({ waitingMs: 0, holdingNonceMs: 0 });
+    proxy.intercept('*', () => Promise.resolve('broken'));
+    expect(await trouble.explain(jobWith(null), refusal)).toBe(refusal);
+    proxy.reset();
+    expect(await trouble.explain(jobWith(null), refusal)).toBeInstanceOf(PlanFailure);
+  });
+
+  it('has less time while it holds a nonce that later jobs wait behind', async () => {
+    const trouble = create({ waitingMs: NEVER, holdingNonceMs: 0 });
+    expect(await trouble.explain(jobWith(7), refusal)).toBeInstanceOf(PlanFailure);
+  });
+});
