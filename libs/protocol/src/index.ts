@@ -28,6 +28,7 @@ export {
   agentJobSigningText,
   type AgentJobMessage,
 } from './agent-job-message.js';
+export { hashTokenDomain, hashTransferAuthorization, type TokenDomain } from './authorization-hash.js';
 export { canonicalJson } from './canonical-json.js';
 export { createChallenge, parseChallenge, type PaymentChallenge } from './challenge.js';
 export {
@@ -67,5 +68,10 @@ export {
   type ReferenceTerms,
 } from './reference.js';
 export { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
-export type { SignedPayment, TransferAuthorization } from './signed-payment.js';
+export {
+  MAX_SIGNATURE_BYTES,
+  parseSignedPayment,
+  type SignedPayment,
+  type TransferAuthorization,
+} from './signed-payment.js';
 export { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './token-amount.js';

@@ -1,0 +1,56 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+
+import type { Hex } from './hex.js';
+import type { TransferAuthorization } from './signed-payment.js';
+
+/** The EIP-712 domain of a token. */
+export interface TokenDomain {
+  name: string;
+  version: string;
+  chainId: number;
+  asset: Hex;
+}
+
+const DOMAIN_TYPE = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)');
+const AUTHORIZATION_TYPE = hashText(
+  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+);
+
+/** The domain separator (EIP-712): the same for every authorization of a token, so hash it once. */
+export function hashTokenDomain({ name, version, chainId, asset }: TokenDomain): Hex {
+  const words = [DOMAIN_TYPE, hashText(name), hashText(version), wordOfNumber(chainId), wordOfAddress(asset)];
+  return `0x${hashHex(words.join(''))}`;
+}
+
+/**
+ * What the payer of an EIP-3009 `transferWithAuthorization` signs: the EIP-712 hash of the authorization under the
+ * token's `hashTokenDomain`. The authorization is one that `parseSignedPayment` let through.
+ */
+export function hashTransferAuthorization(authorization: TransferAuthorization, domainSeparator: Hex): Hex {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const words = [
+    AUTHORIZATION_TYPE,
+    wordOfAddress(from),
+    wordOfAddress(to),
+    ...[value, validAfter, validBefore].map(wordOfNumber),
+    nonce.slice(2),
+  ];
+  return `0x${hashHex(`1901${domainSeparator.slice(2)}${hashHex(words.join(''))}`)}`;
+}
+
+function hashText(text: string): string {
+  return bytesToHex(keccak_256(utf8ToBytes(text)));
+}
+
+function hashHex(digits: string): string {
+  return bytesToHex(keccak_256(hexToBytes(digits)));
+}
+
+function wordOfNumber(value: string | number): string {
+  return BigInt(value).toString(16).padStart(64, '0');
+}
+
+function wordOfAddress(address: Hex): string {
+  return address.slice(2).padStart(64, '0');
+}
