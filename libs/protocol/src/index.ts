@@ -40,6 +40,7 @@ export {
   type LockedTransfer,
 } from './hash-lock.js';
 export { isAddress, isHash, isHexBytes, type Hex } from './hex.js';
+export { caip2Of, readCaip2, v1NetworkOf } from './networks.js';
 export {
   challengeErrorFor,
   CLIENT_FAILURES,
@@ -54,9 +55,15 @@ export {
 export {
   IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,
+  PAYMENT_RECEIPT,
+  PAYMENT_REQUIRED,
+  PAYMENT_RESPONSE,
+  PAYMENT_SIGNATURE,
+  SIGN_IN_WITH_X,
   X_PAYMENT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
+  X_PAYMENT_RESPONSE,
 } from './payment-headers.js';
 export { encodeProof, MAX_PROOF_HEADER_BYTES, parseProof, proofMessage, type PaymentProof } from './proof.js';
 export {

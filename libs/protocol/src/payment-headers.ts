@@ -1,10 +1,22 @@
-/** Request: base64 of a payment proof (specification, "GET /api/weather"). */
+/** Request: base64 of a payment proof (specification, "GET /api/weather"), or of a signed payment of protocol version 1. */
 export const X_PAYMENT = 'X-Payment';
+/** Request: base64 of a payment of protocol version 2. */
+export const PAYMENT_SIGNATURE = 'PAYMENT-SIGNATURE';
+/** Request: base64 of a signed message by who paid before, in place of a payment. */
+export const SIGN_IN_WITH_X = 'SIGN-IN-WITH-X';
+/** Request: 1-255 visible characters that name one attempt to buy, so that a repeat gets the stored answer. */
+export const IDEMPOTENCY_KEY = 'Idempotency-Key';
+/** Answer: base64 of what is accepted, as protocol version 2 writes it. */
+export const PAYMENT_REQUIRED = 'PAYMENT-REQUIRED';
+/** Answer: base64 of what became of a signed payment of protocol version 1. */
+export const X_PAYMENT_RESPONSE = 'X-PAYMENT-RESPONSE';
+/** Answer: base64 of what became of a payment of protocol version 2. */
+export const PAYMENT_RESPONSE = 'PAYMENT-RESPONSE';
+/** Answer: base64url of the receipt of a payment made by `Authorization: Payment`. */
+export const PAYMENT_RECEIPT = 'Payment-Receipt';
 /** Answer: the stable code of a refusal, one of `PAYMENT_FAILURES`. */
 export const X_PAYMENT_FAILURE = 'X-Payment-Failure';
 /** Answer: `true` when the resource failed and the payment was not taken; the same proof may be sent again. */
 export const X_PAYMENT_RELEASED = 'X-Payment-Released';
-/** Request: 1-255 visible characters that name one attempt to buy, so that a repeat gets the stored answer. */
-export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 /** Answer: `true` when it is the stored answer of an earlier request. */
 export const IDEMPOTENT_REPLAYED = 'Idempotent-Replayed';
