@@ -4,7 +4,7 @@ import { FAILURE, finishSample, sampleLane, sampleRequest, submitSample } from '
 import { startJournal, type StartedJournal } from '../test/start-journal.js';
 import type { JobRecord, LaneId } from './job.js';
 import { Journal } from './journal.js';
-import { hashIdempotencyKey, idempotencyKey } from './keys.js';
+import { createJobId, hashIdempotencyKey, idempotencyKey, laneKey } from './keys.js';
 import type { ListJobsRequest } from './transition.js';
 
 describe('accepting, listing and forgetting jobs', () => {
@@ -30,6 +30,47 @@ describe('accepting, listing and forgetting jobs', () => {
   beforeEach(async () => {
     lane = await adopt();
     token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+  });
+
+  describe('a job that its submitter names', () => {
+    const request = () => ({
+      lane,
+      jobId: createJobId(lane),
+      operation: 'transfer',
+      input: { amount: '1' },
+      wallet: 'main',
+      keyId: 'key-1',
+    });
+
+    it('is one job, however often it is submitted, and keeps what came with the first', async () => {
+      const named = request();
+      expect(await journal.submitNamed(named)).toEqual({ outcome: 'accepted', jobId: named.jobId, state: 'PLANNED' });
+      expect(await journal.submitNamed({ ...named, input: { amount: '2' } })).toMatchObject({ outcome: 'known' });
+      expect(await journal.readJob(named.jobId)).toMatchObject({ input: { amount: '1' }, state: 'PLANNED' });
+      expect(await journal.readOpenJobs(lane)).toEqual([named.jobId]);
+    });
+
+    it('is accepted however young the jobs are that were forgotten', async () => {
+      await redis.hset(laneKey(lane), 'forgottenUntil', '9'.repeat(15));
+      expect(await journal.submitNamed(request())).toMatchObject({ outcome: 'accepted' });
+      expect(await journal.submit(sampleRequest(lane))).toEqual({ outcome: 'forgotten' });
+    });
+
+    it('must be named after its lane', async () => {
+      await expect(journal.submitNamed({ ...request(), jobId: createJobId(sampleLane()) })).rejects.toThrow(TypeError);
+      await expect(journal.submitNamed({ ...request(), jobId: 'mine' })).rejects.toThrow(TypeError);
+    });
+  });
+
+  it('of one fleet are not listed in another, and what is kept of them is set apart', async () => {
+    const other = new Journal({ redis, fleet: 'others', jobsKept: 7 });
+    const created = sampleLane();
+    await other.adopt(created, { pendingNonce: 0 });
+    await other.open();
+    expect(await other.readLanes()).toEqual([created]);
+    expect(await journal.readLanes()).not.toContainEqual(created);
+    expect(await redis.hget(laneKey(created), 'jobsKept')).toBe('7');
+    expect(await redis.hget(laneKey(lane), 'jobsKept')).toBe('20000');
   });
 
   describe('an idempotency key', () => {

@@ -4,7 +4,7 @@ import { encodeFailure } from './encode-job.js';
 import type { JobFailure, JobRecord, LaneId } from './job.js';
 import { JobReader } from './job-reader.js';
 import type { TransitionName } from './journal-scripts.js';
-import { laneKey, openKey } from './keys.js';
+import { DEFAULT_FLEET, laneKey, openKey } from './keys.js';
 import { LaneRegistry } from './lane-registry.js';
 import { readInFlightSteps, readLaneStatus } from './lane-status.js';
 import { listJobs } from './list-jobs.js';
@@ -12,11 +12,16 @@ import { Outbox } from './outbox.js';
 import { readCancel, readLaneTransition, readTransition } from './read-reply.js';
 import { ScriptRunner, type ScriptArgument } from './script-runner.js';
 import { StepJournal } from './step-journal.js';
-import { submitJob } from './submit-job.js';
+import { submitJob, submitNamedJob } from './submit-job.js';
 import type * as on from './transition.js';
 
 export interface JournalOptions {
   redis: Redis | Cluster;
+  /**
+   * The lanes that this journal looks after; what it keeps is set per fleet. Default: the wallets of agent jobs. 1 to 32
+   * lower-case letters or dashes.
+   */
+  fleet?: string;
   /** How long an ended job is kept at most. Default 7 days. */
   retentionMs?: number;
   /** How many ended jobs a lane keeps at most, of some 4 KiB each. Default 20,000. */
@@ -59,7 +64,11 @@ export class Journal extends StepJournal {
 
   constructor(options: JournalOptions) {
     const { redis, timeoutMs = 3000, retentionMs = 7 * DAY_MS, jobsKept = 20_000, eventsKept = 10_000 } = options;
-    super(new ScriptRunner({ redis, timeoutMs, retentionMs, jobsKept, eventsKept }), new LaneRegistry(redis));
+    const { fleet = DEFAULT_FLEET } = options;
+    super(
+      new ScriptRunner({ redis, fleet, timeoutMs, retentionMs, jobsKept, eventsKept }),
+      new LaneRegistry(redis, fleet),
+    );
     this.#redis = redis;
     this.#reader = new JobReader(redis);
     this.outbox = new Outbox(redis, this.runner);
@@ -121,6 +130,11 @@ export class Journal extends StepJournal {
     return submitJob(this.runner, request, this.#terms);
   }
 
+  /** Accepts a job under an id that its submitter has made and kept; asked again, it is the same job. */
+  submitNamed(request: on.SubmitNamedRequest): Promise<on.SubmitResult> {
+    return submitNamedJob(this.runner, request, this.#terms);
+  }
+
   /** AWAITING_APPROVAL -> PLANNED, for exactly these floors, by another key than the submitter's. */
   async approve(request: { jobId: string; floorsHash: string; approvedBy: string }): Promise<on.Transition> {
     return readTransition(await this.onJob('approve', request.jobId, [request.floorsHash, request.approvedBy]));
@@ -154,7 +168,7 @@ export class Journal extends StepJournal {
     return this.runner.within(readLaneStatus(this.#redis, lane));
   }
 
-  /** Every lane that was ever adopted. */
+  /** Every lane of the fleet that was ever adopted. */
   readLanes(): Promise<LaneId[]> {
     return this.runner.within(this.lanes.read());
   }

@@ -3,8 +3,11 @@ import { hash, randomBytes } from 'node:crypto';
 import type { LaneId } from './job.js';
 import { nameLane } from './lane-id.js';
 
-/** The names of all lanes that were ever adopted. */
-export const LANES_KEY = 'tollgate:{lanes}:lanes';
+/** The fleet of the wallets that agent jobs name. */
+export const DEFAULT_FLEET = 'lanes';
+
+/** The names of all lanes of a fleet that were ever adopted. */
+export const lanesKey = (fleet: string): string => `tollgate:{${fleet}}:lanes`;
 
 /** All of a lane's keys begin with this, and its braces put them on one server of a cluster. */
 const root = (lane: LaneId): string => `tollgate:{${nameLane(lane)}}:`;

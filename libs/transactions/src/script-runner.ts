@@ -4,12 +4,13 @@ import { assertFit, listServers } from './assert-fit.js';
 import type { LaneId } from './job.js';
 import { JournalError, JournalUnavailableError } from './journal-error.js';
 import { JOURNAL_SCRIPTS, type TransitionName } from './journal-scripts.js';
-import { laneKey, LANES_KEY } from './keys.js';
+import { laneKey, lanesKey } from './keys.js';
 import { readLaneName } from './lane-id.js';
 import { encodeCalls, TransitionQueue, type TransitionCall } from './transition-queue.js';
 
 export interface ScriptRunnerOptions {
   redis: Redis | Cluster;
+  fleet: string;
   timeoutMs: number;
   retentionMs: number;
   jobsKept: number;
@@ -111,14 +112,14 @@ export class ScriptRunner {
   }
 
   async #restore(): Promise<void> {
-    const { redis } = this.options;
+    const { redis, fleet } = this.options;
     const durable = await this.#areDurable();
     await Promise.all(
       listServers(redis).flatMap((server) =>
         Object.values(JOURNAL_SCRIPTS).map(({ lua }) => server.script('LOAD', lua)),
       ),
     );
-    const lanes = (await redis.smembers(LANES_KEY)).flatMap((name) => readLaneName(name) ?? []);
+    const lanes = (await redis.smembers(lanesKey(fleet))).flatMap((name) => readLaneName(name) ?? []);
     await Promise.all(lanes.map((lane) => this.#guard(lane, durable)));
   }
 

@@ -3,7 +3,7 @@ import type { JobState } from './job.js';
 import { codeOfLane, createJobId, hashIdempotencyKey, idempotencyKey, jobKey, laneKey, readLaneCode } from './keys.js';
 import { parseState } from './parse-job.js';
 import type { ScriptRunner } from './script-runner.js';
-import type { SubmitRequest, SubmitResult } from './transition.js';
+import type { SubmitNamedRequest, SubmitRequest, SubmitResult } from './transition.js';
 
 export interface SubmitTerms {
   idempotencyMs: number;
@@ -44,6 +44,25 @@ export async function submitJob(
     body,
   ]);
   return readSubmit(reply);
+}
+
+/**
+ * Accepts a job under an id of its submitter's choosing: asking again is the same job. No idempotency key is claimed, so
+ * it costs one round trip.
+ */
+export async function submitNamedJob(
+  runner: ScriptRunner,
+  { lane, jobId, operation, input, wallet, keyId }: SubmitNamedRequest,
+  { maxOpenJobs }: Pick<SubmitTerms, 'maxOpenJobs'>,
+): Promise<SubmitResult> {
+  assertWord(operation, 'operation');
+  assertWord(wallet, 'wallet');
+  assertWord(keyId, 'keyId');
+  if (readLaneCode(jobId) !== codeOfLane(lane))
+    throw new TypeError("jobId must be made by createJobId for the job's lane");
+  const body = encodeJson({ input, wallet });
+  const args = [jobId, 'named', '', maxOpenJobs, operation, keyId, body];
+  return readSubmit(await runner.run('submit', laneKey(lane), jobKey(lane, jobId), args));
 }
 
 function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitResult {

@@ -77,6 +77,17 @@ export interface SubmitRequest {
   retryOf?: string;
 }
 
+/** Of a job whose id its submitter has made and kept: one id is one job, whatever else is asked under it. */
+export interface SubmitNamedRequest {
+  lane: LaneId;
+  /** As `createJobId` makes it for the lane. */
+  jobId: string;
+  operation: string;
+  input: JsonValue;
+  wallet: string;
+  keyId: string;
+}
+
 export type SubmitResult =
   /** `known`: an earlier request with this key made the job. */
   | { outcome: 'accepted' | 'known'; jobId: string; state: JobState }

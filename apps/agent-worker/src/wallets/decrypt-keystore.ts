@@ -1,8 +1,6 @@
-import type { LaneSigner } from '@tollgate/transactions';
+import { readKeySigner, type LaneSigner } from '@tollgate/transactions';
 import * as Keystore from 'ox/Keystore';
 import { z } from 'zod';
-
-import { readSigner } from './read-signer.js';
 
 const HEX = z.string().regex(/^([0-9a-f]{2})+$/i);
 const BYTES_32 = z.string().regex(/^[0-9a-f]{64}$/i);
@@ -64,7 +62,7 @@ export function decryptKeystore(text: string, password: string): LaneSigner {
   } catch {
     throw new KeystoreError('the password does not open the keystore');
   }
-  const signer = readSigner(privateKey);
+  const signer = readKeySigner(privateKey);
   if (!signer) throw new KeystoreError('the keystore holds no private key');
   if (address !== undefined && !signer.address.endsWith(address.toLowerCase())) {
     throw new KeystoreError("the keystore's address is not that of its key");

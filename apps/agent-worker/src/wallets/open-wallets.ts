@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import type { SpendingPolicy } from '@tollgate/agent-kit';
-import { createLaneId } from '@tollgate/transactions';
+import { createLaneId, readKeySigner } from '@tollgate/transactions';
 
-import { readSigner } from './read-signer.js';
 import { readWalletsFile, type OpenedWallet } from './read-wallets-file.js';
 import type { WorkerWallet } from './worker-wallet.js';
 
@@ -43,7 +42,7 @@ export function onChain(wallets: readonly OpenedWallet[], chainId: number): Work
 
 function openMain(privateKey: string, policyFile: string | undefined, problems: string[]): OpenedWallet[] {
   const policy = policyFile === undefined ? {} : readPolicy(policyFile, problems);
-  const signer = readSigner(privateKey);
+  const signer = readKeySigner(privateKey);
   if (!signer) {
     problems.push('WALLET_PRIVATE_KEY is no private key: 32 bytes in hexadecimal (its value is not shown).');
     return [];

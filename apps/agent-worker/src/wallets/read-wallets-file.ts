@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-import type { LaneSigner } from '@tollgate/transactions';
+import { readKeySigner, type LaneSigner } from '@tollgate/transactions';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
 import { decryptKeystore, KeystoreError } from './decrypt-keystore.js';
-import { readSigner } from './read-signer.js';
 import type { WorkerWallet } from './worker-wallet.js';
 
 /** A wallet before it is known which chain it is used on. */
@@ -81,7 +80,7 @@ function openSigner(
   if (privateKeyFile !== undefined) {
     const text = read(privateKeyFile, 'privateKeyFile');
     if (text === null) return null;
-    const signer = readSigner(text);
+    const signer = readKeySigner(text);
     if (!signer) problems.push(`${place}.privateKeyFile holds no private key: 32 bytes in hexadecimal.`);
     return signer;
   }

@@ -1,12 +1,13 @@
 /**
- * KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed, most open jobs, operation, key id,
- * body. Answers {now, `accepted` | `known`, job id, state}, {now, `conflict` | `forgotten`} or a refusal.
+ * KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed ('': just now), most open jobs,
+ * operation, key id, body. Answers {now, `accepted` | `known`, job id, state}, {now, `conflict` | `forgotten`} or a refusal.
  *
  * Atomic: seeing that the key made no job in this lane, and writing the job with its place among the open ones. If
  * another came between, one request would be carried out twice; a job outside the open set would never be carried out.
  */
 export const SUBMIT_LUA = /* lua */ `
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'forgottenUntil')
+local claimed_at = ARGV[3] ~= '' and ARGV[3] or text(now)
 if not lane[1] then return refused('not_adopted') end
 local known = redis.call('HGET', key('idempotency'), ARGV[1])
 if known then
@@ -15,11 +16,11 @@ if known then
   return {text(now), 'known', known, job[2]}
 end
 -- A key as old as a forgotten job's may be that job's: whether it did anything, only the chain knows.
-if tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
+if ARGV[3] ~= '' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
 if redis.call('ZCARD', key('open')) >= tonumber(ARGV[4]) then return refused('lane_full') end
 
 redis.call('HSET', JOB, 'state', 'PLANNED', 'step', '0', 'steps', '0', 'at', text(now), 'submittedAt', text(now),
-  'idempotency', ARGV[1], 'fingerprint', ARGV[2], 'claimedAt', ARGV[3], 'operation', ARGV[5], 'keyId', ARGV[6],
+  'idempotency', ARGV[1], 'fingerprint', ARGV[2], 'claimedAt', claimed_at, 'operation', ARGV[5], 'keyId', ARGV[6],
   'body', ARGV[7])
 redis.call('HSET', key('idempotency'), ARGV[1], ID)
 redis.call('ZADD', key('open'), text(now), ID)

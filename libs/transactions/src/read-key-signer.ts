@@ -1,10 +1,11 @@
-import { createKeySigner, type LaneSigner } from '@tollgate/transactions';
+import { createKeySigner } from './create-key-signer.js';
+import type { LaneSigner } from './ports.js';
 
 /**
  * The signer of a private key: 32 bytes in hexadecimal, with or without `0x`. Null when it is none, without a word of why:
  * what refuses a key may quote it.
  */
-export function readSigner(privateKey: string): LaneSigner | null {
+export function readKeySigner(privateKey: string): LaneSigner | null {
   const digits = /^(?:0x)?([0-9a-f]{64})$/i.exec(privateKey.trim())?.[1];
   if (digits === undefined) return null;
   try {
