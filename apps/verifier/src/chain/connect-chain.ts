@@ -20,6 +20,8 @@ export interface ChainOptions {
 
 export interface ConnectedChain {
   reader: ChainReader;
+  /** For questions that are not the reader's. */
+  batcher: RpcBatcher;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export function connectChain(options: ChainOptions): ConnectedChain {
   const blockTimes = new BlockTimes(batcher, nowMs);
   return {
     reader: new ChainReader(batcher, blockTimes),
+    batcher,
     close: async () => {
       blockTimes.close();
       batcher.close();

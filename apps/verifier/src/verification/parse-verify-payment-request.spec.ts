@@ -1,4 +1,5 @@
-import { MalformedMessageError, parseVerifyPaymentRequest } from './parse-verify-payment-request.js';
+import { MalformedMessageError } from '../message-fields.js';
+import { parseVerifyPaymentRequest } from './parse-verify-payment-request.js';
 
 const ADDRESS = `0x${'Ab'.repeat(20)}`;
 const message = {

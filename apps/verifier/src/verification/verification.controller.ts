@@ -2,8 +2,9 @@ import { Controller, Inject, Logger } from '@nestjs/common';
 import { MessagePattern, Payload, RpcException } from '@nestjs/microservices';
 import { VERIFY_PAYMENT, type VerifyPaymentRequest, type VerifyPaymentVerdict } from '@tollgate/common';
 
+import { MalformedMessageError } from '../message-fields.js';
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
-import { MalformedMessageError, parseVerifyPaymentRequest } from './parse-verify-payment-request.js';
+import { parseVerifyPaymentRequest } from './parse-verify-payment-request.js';
 import { PaymentVerifier } from './payment-verifier.js';
 
 @Controller()

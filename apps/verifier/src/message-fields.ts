@@ -1,0 +1,51 @@
+import type { Hex } from '@tollgate/protocol';
+
+/** The message does not have the shape of its version: a verifier or gateway of another release, or no gateway. */
+export class MalformedMessageError extends Error {
+  override readonly name = 'MalformedMessageError';
+}
+
+export type MessageFields = Record<string, unknown>;
+
+const BASE_UNITS = /^\d{1,78}$/;
+/** What the ledger takes as a key. */
+const KEY = /^[\w-]{1,64}$/;
+const MAX_TEXT = 1024;
+
+/** Says which field of a message is missing or malformed. */
+export function refuseField(name: string): never {
+  throw new MalformedMessageError(`The message's "${name}" is missing or malformed.`);
+}
+
+export function readObject(value: unknown, name: string): MessageFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as MessageFields)
+    : refuseField(name);
+}
+
+export function readText(fields: MessageFields, name: string): string {
+  const value = fields[name];
+  return typeof value === 'string' && value.length <= MAX_TEXT ? value : refuseField(name);
+}
+
+export function readKey(fields: MessageFields, name: string): string {
+  const value = fields[name];
+  return typeof value === 'string' && KEY.test(value) ? value : refuseField(name);
+}
+
+export function readNumber(fields: MessageFields, name: string): number {
+  const value = fields[name];
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : refuseField(name);
+}
+
+/** An amount as decimal text. */
+export function readBaseUnits(fields: MessageFields, name: string): string {
+  const value = fields[name];
+  return typeof value === 'string' && BASE_UNITS.test(value) ? value : refuseField(name);
+}
+
+/** Hexadecimal text, in lower case. */
+export function readHex(fields: MessageFields, name: string, is: (value: unknown) => value is Hex): Hex {
+  const value = fields[name];
+  return is(value) ? (value.toLowerCase() as Hex) : refuseField(name);
+}
