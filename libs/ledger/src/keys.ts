@@ -24,5 +24,5 @@ export const answerKey = (bucket: number, entry: string, slot: string): string =
 
 /** Reads the entry out of a Redis key; null for births, answers and whatever else lives beside them. */
 export function entryOfKey(key: string): string | null {
-  return /^tollgate:\{pay-\d+\}:((?:tx|auth):.+)$/.exec(key)?.[1] ?? null;
+  return /^tollgate:\{pay-\d+\}:((?:tx|auth|permit):.+)$/.exec(key)?.[1] ?? null;
 }

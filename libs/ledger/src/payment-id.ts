@@ -3,17 +3,19 @@ import type { Hex } from '@tollgate/protocol';
 /**
  * What a claim is about. `transfer`: one `Transfer` log. `transaction`: a whole transaction (policy `receipt`).
  * `authorization`: a transfer caused by an EIP-3009 authorization, the same payment whichever way it is presented.
+ * `permit2`: one nonce of a payer at Permit2, as decimal text; it is taken once, whatever the token and the amount.
  */
 export type PaymentId =
   | { kind: 'transfer'; chainId: number; txHash: Hex; logIndex: number }
   | { kind: 'transaction'; chainId: number; txHash: Hex }
-  | { kind: 'authorization'; chainId: number; asset: Hex; from: Hex; nonce: Hex };
+  | { kind: 'authorization'; chainId: number; asset: Hex; from: Hex; nonce: Hex }
+  | { kind: 'permit2'; chainId: number; owner: Hex; nonce: string };
 
-/** A payment inside its entry: an entry holds all payments of one transaction, or one authorization. */
+/** A payment inside its entry: an entry holds all payments of one transaction, or one that was signed. */
 export interface EntrySlot {
-  /** `tx:<chainId>:<hash>` or `auth:<chainId>:<asset>:<from>:<nonce>`, lower case. */
+  /** `tx:<chainId>:<hash>`, `auth:<chainId>:<asset>:<from>:<nonce>` or `permit:<chainId>:<owner>:<nonce>`, lower case. */
   entry: string;
-  /** The log's index, `receipt` for a whole transaction, `auth` for an authorization. */
+  /** The log's index, `receipt` for a whole transaction, `auth` for an authorization, `permit` for a Permit2 nonce. */
   slot: string;
 }
 
@@ -33,12 +35,16 @@ export function locatePayment(id: PaymentId): EntrySlot {
       const parts = [hex(id.asset, 40, 'asset'), hex(id.from, 40, 'from'), hex(id.nonce, 64, 'nonce')];
       return { entry: `auth:${natural(id.chainId, 'chainId')}:${parts.join(':')}`, slot: 'auth' };
     }
+    case 'permit2': {
+      const [chainId, owner] = [natural(id.chainId, 'chainId'), hex(id.owner, 40, 'owner')];
+      return { entry: `permit:${chainId}:${owner}:${decimal(id.nonce, 'nonce')}`, slot: 'permit' };
+    }
   }
 }
 
 /** The inverse of `locatePayment`; null when the text names no payment. */
 export function readPaymentId({ entry, slot }: EntrySlot): PaymentId | null {
-  const [kind, chain, first, from, nonce] = entry.split(':');
+  const [kind, chain, first, second, third] = entry.split(':');
   const chainId = Number(chain);
   if (kind === 'tx' && first) {
     const txHash = first as Hex;
@@ -46,14 +52,21 @@ export function readPaymentId({ entry, slot }: EntrySlot): PaymentId | null {
       ? { kind: 'transaction', chainId, txHash }
       : { kind: 'transfer', chainId, txHash, logIndex: Number(slot) };
   }
-  if (kind === 'auth' && first && from && nonce) {
-    return { kind: 'authorization', chainId, asset: first as Hex, from: from as Hex, nonce: nonce as Hex };
+  if (kind === 'auth' && first && second && third) {
+    return { kind: 'authorization', chainId, asset: first as Hex, from: second as Hex, nonce: third as Hex };
   }
+  if (kind === 'permit' && first && second) return { kind: 'permit2', chainId, owner: first as Hex, nonce: second };
   return null;
 }
 
 function natural(value: number, name: string): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a natural number`);
+  return value;
+}
+
+/** One spelling of each number: no sign, no leading zero. */
+function decimal(value: string, name: string): string {
+  if (!/^(?:0|[1-9]\d{0,77})$/.test(value)) throw new TypeError(`${name} must be a decimal integer`);
   return value;
 }
 

@@ -36,6 +36,12 @@ const paymentId: fc.Arbitrary<PaymentId> = fc.oneof(
     from: digits(40),
     nonce: digits(64),
   }),
+  fc.record({
+    kind: fc.constant('permit2' as const),
+    chainId: natural,
+    owner: digits(40),
+    nonce: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String),
+  }),
 );
 
 describe('what the ledger writes', () => {
@@ -87,6 +93,12 @@ describe('what the ledger writes', () => {
     const lower = (id: PaymentId): unknown =>
       JSON.parse(JSON.stringify(id).replaceAll(/"0x[^"]+"/g, (hex) => hex.toLowerCase()));
     fc.assert(fc.property(paymentId, (id) => expect(readPaymentId(locatePayment(id))).toEqual(lower(id))));
+  });
+
+  // Prevents: one Permit2 nonce under two names is spent twice.
+  it.each(['01', '0x1', '-1', '1e3', ' 1', '', '1'.repeat(79)])('takes no %j for a nonce of Permit2', (nonce) => {
+    const id = { kind: 'permit2', chainId: 1, owner: `0x${'ab'.repeat(20)}`, nonce } as const;
+    expect(() => locatePayment(id)).toThrow(TypeError);
   });
 
   it('of an answer reads back byte for byte', () => {

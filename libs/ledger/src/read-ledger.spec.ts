@@ -10,10 +10,12 @@ import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { hashRetryKey } from './create-keys.js';
 import { REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 import { Ledger } from './ledger.js';
-import { listPayments, type PaymentListing } from './read-payments.js';
+import { locatePayment, type PaymentId } from './payment-id.js';
+import { listPayments, showPayments, type PaymentListing } from './read-payments.js';
 import { listRefusals } from './read-refusals.js';
 
 const run = promisify(execFile);
+const ADDRESS = `0x${'ab'.repeat(20)}` as const;
 
 describe('looking into the ledger', () => {
   let started: StartedLedger;
@@ -77,6 +79,20 @@ describe('looking into the ledger', () => {
         cursor: null,
       });
     }
+  });
+
+  it('lists and shows signed payments among the others', async () => {
+    const ids: PaymentId[] = [
+      { kind: 'authorization', chainId: CHAIN_ID, asset: ADDRESS, from: ADDRESS, nonce: sampleHash() },
+      { kind: 'permit2', chainId: CHAIN_ID, owner: ADDRESS, nonce: '98765432109876543210' },
+    ];
+    for (const id of ids) {
+      await ledger.claim(sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { id })] }));
+      expect(await showPayments(redis, locatePayment(id).entry)).toMatchObject([{ id, state: 'leased' }]);
+    }
+    const { payments: listed } = await listPayments(redis);
+    expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
+    expect(await payments('show', locatePayment(ids[1]!).entry)).toMatch(/98765432109876543210.*leased/s);
   });
 
   it('records a refusal once per payment and failure', async () => {

@@ -42,7 +42,7 @@ export async function listPayments(
   const payments: PaymentListing[] = [];
   for (let server = servers[index]; server; server = servers[++index]) {
     do {
-      const [next, keys] = await server.scan(position, 'MATCH', 'tollgate:{pay-*}:[ta][xu]*', 'COUNT', 500);
+      const [next, keys] = await server.scan(position, 'MATCH', 'tollgate:{pay-*}:[tap][xue]*', 'COUNT', 500);
       position = next;
       for (const found of await Promise.all(keys.map((key) => readEntry(redis, key)))) {
         payments.push(...found.filter((one) => state === undefined || one.state === state));
@@ -68,7 +68,7 @@ function toListing(id: PaymentId, record: PaymentRecord): PaymentListing {
   return { id, state, generation, releases, reproductions, atMs, untilMs, hasRetryKey: retryKey !== null };
 }
 
-/** All payments of one entry (a transaction's, or one authorization) in the order of their logs. */
+/** All payments of one entry (a transaction's, or the one of a signed payment) in the order of their logs. */
 export async function showPayments(redis: Redis | Cluster, entry: string): Promise<PaymentDetails[]> {
   const bucket = bucketOf(entry);
   const key = entryKey(bucket, entry);

@@ -78,7 +78,16 @@ export { parsePaymentRequirement, type PaymentRequirement } from './requirement.
 export {
   MAX_SIGNATURE_BYTES,
   parseSignedPayment,
+  type SignedAuthorization,
   type SignedPayment,
   type TransferAuthorization,
 } from './signed-payment.js';
+export {
+  EXACT_PROXY_ADDRESS,
+  PERMIT2_ADDRESS,
+  UPTO_PROXY_ADDRESS,
+  type MeteredPermit2Authorization,
+  type Permit2Authorization,
+  type SignedPermit,
+} from './signed-permit.js';
 export { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './token-amount.js';

@@ -28,6 +28,11 @@ export const PAYMENT_FAILURES = [
   'simulation_failed',
   'authorization_cancelled',
   'settlement_failed',
+  'asset_mismatch',
+  'spender_mismatch',
+  'facilitator_mismatch',
+  'permit2_allowance_missing',
+  'permit2_missing',
 ] as const;
 export type PaymentFailure = (typeof PAYMENT_FAILURES)[number];
 

@@ -1,7 +1,7 @@
 import { isAddress, isHash, isHexBytes, type Hex } from './hex.js';
 import { isRecord, ownField, type JsonRecord } from './json-record.js';
-import { PaymentError } from './payment-error.js';
-import { MAX_UINT256 } from './token-amount.js';
+import { parseHexField, parseObjectField, parseUintField, refuseField } from './signed-field.js';
+import { parsePermit2Authorization, type SignedPermit } from './signed-permit.js';
 
 /** An EIP-3009 `transferWithAuthorization` as its payer signed it. Amounts are base units, times seconds, as decimal text. */
 export interface TransferAuthorization {
@@ -14,70 +14,61 @@ export interface TransferAuthorization {
   nonce: Hex;
 }
 
-/** A payment that its payer signed and somebody else sends: nothing has moved before it is settled. */
-export interface SignedPayment {
+/** An EIP-3009 transfer that its payer signed. */
+export interface SignedAuthorization {
   kind: 'authorization';
   authorization: TransferAuthorization;
   /** 65 bytes of an account, any other length of a contract (EIP-1271), or wrapped for one that is not deployed (EIP-6492). */
   signature: Hex;
 }
 
+/** A payment that its payer signed and somebody else sends: nothing has moved before it is settled. */
+export type SignedPayment = SignedAuthorization | SignedPermit;
+
 /** Longest signature that is looked into: a passkey's, wrapped with the call that deploys its wallet, has some 1,500. */
 export const MAX_SIGNATURE_BYTES = 4096;
 
-const UINT = /^[0-9]{1,78}$/;
-
-function refuse(field: string, expected: string): never {
-  throw new PaymentError('malformed_proof', `The signed payment's ${field} is not ${expected}.`, {
-    details: { field },
-  });
-}
-
-function parseHex(record: JsonRecord, name: string, is: (value: unknown) => value is Hex, expected: string): Hex {
-  const value = ownField(record, name);
-  return is(value) ? (value.toLowerCase() as Hex) : refuse(name, expected);
-}
-
-function parseUint(record: JsonRecord, name: string): string {
-  const value = ownField(record, name);
-  const expected = 'a decimal integer of at most 256 bits, as text';
-  if (typeof value !== 'string' || !UINT.test(value)) return refuse(name, expected);
-  const number = BigInt(value);
-  return number <= MAX_UINT256 ? number.toString() : refuse(name, expected);
-}
-
-function parseAuthorization(value: unknown): TransferAuthorization {
-  if (!isRecord(value)) return refuse('authorization', 'an object');
+function parseAuthorization(value: JsonRecord): TransferAuthorization {
   return {
-    from: parseHex(value, 'from', isAddress, 'a 20-byte address'),
-    to: parseHex(value, 'to', isAddress, 'a 20-byte address'),
-    value: parseUint(value, 'value'),
-    validAfter: parseUint(value, 'validAfter'),
-    validBefore: parseUint(value, 'validBefore'),
-    nonce: parseHex(value, 'nonce', isHash, '32 bytes'),
+    from: parseHexField(value, 'from', isAddress, 'a 20-byte address'),
+    to: parseHexField(value, 'to', isAddress, 'a 20-byte address'),
+    value: parseUintField(value, 'value'),
+    validAfter: parseUintField(value, 'validAfter'),
+    validBefore: parseUintField(value, 'validBefore'),
+    nonce: parseHexField(value, 'nonce', isHash, '32 bytes'),
   };
 }
 
 function parseSignature(value: JsonRecord): Hex {
-  const signature = parseHex(value, 'signature', isHexBytes, 'hexadecimal bytes');
+  const signature = parseHexField(value, 'signature', isHexBytes, 'hexadecimal bytes');
   return signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES
     ? signature
-    : refuse('signature', `at most ${MAX_SIGNATURE_BYTES} bytes`);
+    : refuseField('signature', `at most ${MAX_SIGNATURE_BYTES} bytes`);
+}
+
+function parsePermit(value: JsonRecord): SignedPermit {
+  const transfer = parsePermit2Authorization(parseObjectField(value, 'permit2Authorization'));
+  const scheme = ownField(value, 'scheme');
+  if (scheme !== undefined && scheme !== transfer.scheme) return refuseField('scheme', `"${transfer.scheme}"`);
+  return { kind: 'permit2', ...transfer, signature: parseSignature(value) };
 }
 
 /**
- * Reads `{signature, authorization}`, the payload that payers of scheme `exact` send in every wire form. The result
- * holds known fields only, none that was inherited, hexadecimal text in lower case and numbers without leading zeros:
- * two spellings of one payment come out the same.
+ * Reads `{signature, authorization}` or `{signature, permit2Authorization}`, what payers send in every wire form. The
+ * result holds known fields only, none that was inherited, hexadecimal text in lower case and numbers without leading
+ * zeros: two spellings of one payment come out the same.
  * @throws PaymentError `malformed_proof` naming the first field that does not fit.
  */
 export function parseSignedPayment(value: unknown): SignedPayment {
-  if (!isRecord(value)) return refuse('payload', 'an object');
+  if (!isRecord(value)) return refuseField('payload', 'an object');
+  const isPermit = ownField(value, 'permit2Authorization') !== undefined;
   const kind = ownField(value, 'kind');
-  if (kind !== undefined && kind !== 'authorization') return refuse('kind', '"authorization"');
+  const expected = isPermit ? 'permit2' : 'authorization';
+  if (kind !== undefined && kind !== expected) return refuseField('kind', `"${expected}"`);
+  if (isPermit) return parsePermit(value);
   return {
     kind: 'authorization',
-    authorization: parseAuthorization(ownField(value, 'authorization')),
+    authorization: parseAuthorization(parseObjectField(value, 'authorization')),
     signature: parseSignature(value),
   };
 }

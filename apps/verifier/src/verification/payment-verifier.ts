@@ -149,6 +149,8 @@ function isSame(one: JudgedPayment['id'], other: JudgedPayment['id']): boolean {
       return other.kind === 'transfer' && one.logIndex === other.logIndex;
     case 'authorization':
       return other.kind === 'authorization' && one.nonce === other.nonce && one.from === other.from;
+    case 'permit2':
+      return other.kind === 'permit2' && one.nonce === other.nonce && one.owner === other.owner;
     case 'transaction':
       return other.kind === 'transaction';
   }

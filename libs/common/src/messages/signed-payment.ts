@@ -17,6 +17,7 @@ export interface SignedPaymentTerms {
   assetName: string;
   assetVersion: string;
   payTo: Hex;
+  /** Under scheme `upto` the most it may come to. */
   priceBaseUnits: string;
 }
 
@@ -59,6 +60,11 @@ export interface SettleSignedPaymentRequest {
   deadlineMs: number;
   terms: SignedPaymentTerms;
   payment: SignedPayment;
+  /**
+   * What to move: the price. Less than what is permitted under scheme `upto` alone, and never zero: for nothing, nothing
+   * is settled.
+   */
+  amountBaseUnits: string;
 }
 
 export type SettlementResult =

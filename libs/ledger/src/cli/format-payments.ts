@@ -68,7 +68,7 @@ function stateOf({ state, untilMs }: PaymentListing): string {
 
 function nameOf(id: PaymentId): string {
   const { entry, slot } = locatePayment(id);
-  return id.kind === 'authorization' ? entry : `${entry}:${slot}`;
+  return id.kind === 'authorization' || id.kind === 'permit2' ? entry : `${entry}:${slot}`;
 }
 
 const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

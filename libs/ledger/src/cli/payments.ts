@@ -119,7 +119,7 @@ function parseState(text: string | undefined): PaymentState | undefined {
 
 /** Takes a bare hash, or a payment as the tables print it. */
 function parseEntry(subject: string, { chainId }: Options): string {
-  if (subject.startsWith('auth:')) return subject.toLowerCase();
+  if (/^(auth|permit):/.test(subject)) return subject.toLowerCase();
   const [chain, hash = ''] = subject.startsWith('tx:') ? subject.split(':').slice(1) : [chainId, subject];
   try {
     return transactionEntry(Number(chain), hash);
