@@ -40,6 +40,8 @@ export {
   type LockedTransfer,
 } from './hash-lock.js';
 export { isAddress, isHash, isHexBytes, type Hex } from './hex.js';
+export { decodeJsonHeader, encodeJsonHeader } from './json-header.js';
+export { isRecord, ownField, type JsonRecord } from './json-record.js';
 export { caip2Of, readCaip2, v1NetworkOf } from './networks.js';
 export {
   challengeErrorFor,
@@ -91,3 +93,32 @@ export {
   type SignedPermit,
 } from './signed-permit.js';
 export { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './token-amount.js';
+export type {
+  DiscoveredResource,
+  DiscoveryResponse,
+  SettleResponse,
+  SupportedKind,
+  SupportedResponse,
+  VerifyResponse,
+} from './x402/facilitator-messages.js';
+export {
+  DUPLICATE_SETTLEMENT,
+  facilitatorReasonFor,
+  INVALID_REQUIREMENTS,
+  SETTLEMENT_PENDING,
+} from './x402/facilitator-reasons.js';
+export {
+  parsePaymentPayload,
+  type PaymentPayload,
+  type PaymentPayloadV1,
+  type PaymentPayloadV2,
+} from './x402/payment-payload.js';
+export {
+  parseRequirementTerms,
+  type PaymentRequiredV1,
+  type PaymentRequiredV2,
+  type RequirementTerms,
+  type RequirementV1,
+  type RequirementV2,
+  type ResourceV2,
+} from './x402/requirements.js';

@@ -1,5 +1,5 @@
-import { decodeBase64, encodeBase64 } from './base64.js';
 import { isHash, isHexBytes, type Hex } from './hex.js';
+import { decodeJsonHeader, encodeJsonHeader } from './json-header.js';
 import { isRecord, ownField, type JsonRecord } from './json-record.js';
 import { PaymentError, type PaymentFailure } from './payment-error.js';
 
@@ -27,21 +27,6 @@ export const MAX_PROOF_HEADER_BYTES = 8192;
 
 function refuse(code: PaymentFailure, why: string, hint?: string): never {
   throw new PaymentError(code, `The payment proof ${why}.`, hint === undefined ? {} : { hint });
-}
-
-function decodeHeader(headerValue: string): JsonRecord {
-  if (headerValue.length > MAX_PROOF_HEADER_BYTES) {
-    return refuse('malformed_proof', `is longer than ${MAX_PROOF_HEADER_BYTES} bytes`);
-  }
-  const text = decodeBase64(headerValue);
-  if (text === null) return refuse('malformed_proof', 'is not base64 of UTF-8 text');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return refuse('malformed_proof', 'is not JSON', 'Send base64 of the JSON proof.');
-  }
-  return isRecord(value) ? value : refuse('malformed_proof', 'is not a JSON object');
 }
 
 // `amount` and `from` are the payer's remarks: of another type they are dropped, not refused.
@@ -86,7 +71,7 @@ function parsePayload(value: unknown): PaymentProof['payload'] {
  * @throws PaymentError `malformed_proof`, `wrong_version`, `wrong_scheme` or `wrong_network`.
  */
 export function parseProof(headerValue: string, options: { network: string | readonly string[] }): PaymentProof {
-  const proof = decodeHeader(headerValue);
+  const proof = decodeJsonHeader(headerValue, MAX_PROOF_HEADER_BYTES);
   if (ownField(proof, 'x402Version') !== 1) return refuse('wrong_version', 'is not of x402Version 1');
   if (ownField(proof, 'scheme') !== 'exact') return refuse('wrong_scheme', 'is not of scheme "exact"');
   const network = ownField(proof, 'network');
@@ -99,7 +84,7 @@ export function parseProof(headerValue: string, options: { network: string | rea
 
 /** The `X-Payment` header's value for a proof. */
 export function encodeProof(proof: PaymentProof): string {
-  return encodeBase64(JSON.stringify(proof));
+  return encodeJsonHeader(proof);
 }
 
 /** The text a payer signs (EIP-191) to bind a transaction to a challenge where the wallet cannot append a hash lock. */

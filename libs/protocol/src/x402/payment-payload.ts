@@ -1,0 +1,69 @@
+import { isRecord, ownField, type JsonRecord } from '../json-record.js';
+import { PaymentError } from '../payment-error.js';
+import { parseSignedPayment, type SignedPayment } from '../signed-payment.js';
+import { parseRequirementTerms, type RequirementTerms } from './requirements.js';
+
+/** A payment as published clients send it, in `X-PAYMENT` (version 1) or `PAYMENT-SIGNATURE` (version 2). */
+export type PaymentPayload = PaymentPayloadV1 | PaymentPayloadV2;
+
+export interface PaymentPayloadV1 {
+  readonly version: 1;
+  readonly scheme: string;
+  readonly network: string;
+  readonly payment: SignedPayment;
+}
+
+export interface PaymentPayloadV2 {
+  readonly version: 2;
+  readonly scheme: string;
+  readonly network: string;
+  readonly payment: SignedPayment;
+  /** The requirement that the client says it accepted; never what it is held to. */
+  readonly accepted: RequirementTerms;
+  /** `accepted.extra` as it came back, unread. */
+  readonly acceptedExtra: JsonRecord;
+  readonly extensions: JsonRecord;
+}
+
+/**
+ * Reads the decoded JSON of a payment of either version. Says nothing about scheme and network but that they are there.
+ * @throws PaymentError `malformed_proof` or `wrong_version`
+ */
+export function parsePaymentPayload(value: unknown): PaymentPayload {
+  if (!isRecord(value)) throw new PaymentError('malformed_proof', 'The payment is not a JSON object.');
+  const version = ownField(value, 'x402Version');
+  if (version === 1) return parseV1(value);
+  if (version === 2) return parseV2(value);
+  throw new PaymentError('wrong_version', 'The payment is neither of x402Version 1 nor of 2.');
+}
+
+function parseV1(value: JsonRecord): PaymentPayloadV1 {
+  const [scheme, network] = [ownField(value, 'scheme'), ownField(value, 'network')];
+  if (typeof scheme !== 'string' || typeof network !== 'string') {
+    throw new PaymentError('malformed_proof', 'The payment names no scheme or no network.');
+  }
+  return { version: 1, scheme, network, payment: parseSignedPayment(ownField(value, 'payload')) };
+}
+
+function parseV2(value: JsonRecord): PaymentPayloadV2 {
+  const [record, extensions] = [ownField(value, 'accepted'), ownField(value, 'extensions')];
+  const accepted = parseAccepted(record);
+  const extra = isRecord(record) ? ownField(record, 'extra') : undefined;
+  return {
+    version: 2,
+    scheme: accepted.scheme,
+    network: accepted.network,
+    payment: parseSignedPayment(ownField(value, 'payload')),
+    accepted,
+    acceptedExtra: isRecord(extra) ? extra : {},
+    extensions: isRecord(extensions) ? extensions : {},
+  };
+}
+
+function parseAccepted(record: unknown): RequirementTerms {
+  try {
+    return parseRequirementTerms(record, 2);
+  } catch (cause) {
+    throw new PaymentError('malformed_proof', 'The payment names no requirement that it accepted.', { cause });
+  }
+}

@@ -1,0 +1,133 @@
+import { isAddress, type Hex } from '../hex.js';
+import { isRecord, ownField, type JsonRecord } from '../json-record.js';
+import { PaymentError } from '../payment-error.js';
+import { MAX_UINT256 } from '../token-amount.js';
+
+/** One element of `accepts` as version 1 of the published protocol has it. */
+export interface RequirementV1 {
+  scheme: string;
+  /** One of the names that `v1NetworkOf` knows, or no published client pays it. */
+  network: string;
+  /** Base units, as decimal text. */
+  maxAmountRequired: string;
+  /** An absolute URL, or no published client pays it. */
+  resource: string;
+  description: string;
+  mimeType: string;
+  outputSchema?: Readonly<Record<string, unknown>>;
+  payTo: string;
+  maxTimeoutSeconds: number;
+  asset: string;
+  /** `name` and `version` are the token's EIP-712 domain. */
+  extra?: Readonly<Record<string, unknown>>;
+}
+
+/** One element of `accepts` as version 2 has it. */
+export interface RequirementV2 {
+  scheme: string;
+  /** CAIP-2, as `caip2Of` writes it. */
+  network: string;
+  /** Base units, as decimal text. */
+  amount: string;
+  asset: string;
+  payTo: string;
+  maxTimeoutSeconds: number;
+  extra: Readonly<Record<string, unknown>>;
+}
+
+export interface ResourceV2 {
+  url: string;
+  description?: string;
+  mimeType?: string;
+}
+
+/** The body of a 402 of version 1. */
+export interface PaymentRequiredV1 {
+  x402Version: 1;
+  error?: string;
+  accepts: readonly RequirementV1[];
+}
+
+/** A 402 of version 2; it travels base64 encoded in `PAYMENT-REQUIRED`. */
+export interface PaymentRequiredV2 {
+  x402Version: 2;
+  error?: string;
+  resource: ResourceV2;
+  accepts: readonly RequirementV2[];
+  extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** What both versions say of a payment. Addresses are lower case. */
+export interface RequirementTerms {
+  readonly scheme: string;
+  readonly network: string;
+  readonly asset: Hex;
+  readonly payTo: Hex;
+  readonly amountBaseUnits: string;
+  readonly maxTimeoutSeconds: number;
+  /** The token's EIP-712 domain; null where the requirement does not say it. */
+  readonly assetName: string | null;
+  readonly assetVersion: string | null;
+  /** Version 1 only. */
+  readonly resource: string | null;
+}
+
+const BASE_UNITS = /^[0-9]{1,78}$/;
+const MAX_TEXT_LENGTH = 4096;
+
+/**
+ * Reads a requirement of the version. Fields that no payment depends on are not looked at.
+ * @throws PaymentError `malformed_challenge` naming the first field that does not fit
+ */
+export function parseRequirementTerms(value: unknown, version: 1 | 2): RequirementTerms {
+  if (!isRecord(value)) return refuse('value', 'an object');
+  const extra = ownField(value, 'extra');
+  const domain = isRecord(extra) ? extra : {};
+  const resource = ownField(value, 'resource');
+  return {
+    scheme: readText(value, 'scheme'),
+    network: readText(value, 'network'),
+    asset: readAddress(value, 'asset'),
+    payTo: readAddress(value, 'payTo'),
+    amountBaseUnits: readBaseUnits(value, version === 1 ? 'maxAmountRequired' : 'amount'),
+    maxTimeoutSeconds: readSeconds(value, 'maxTimeoutSeconds'),
+    assetName: readDomain(domain, 'name'),
+    assetVersion: readDomain(domain, 'version'),
+    resource: version === 1 && isText(resource) ? resource : null,
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
+}
+
+function readText(record: JsonRecord, name: string): string {
+  const value = ownField(record, name);
+  return isText(value) && value !== '' ? value : refuse(name, 'a text');
+}
+
+function readAddress(record: JsonRecord, name: string): Hex {
+  const value = ownField(record, name);
+  return isAddress(value) ? (value.toLowerCase() as Hex) : refuse(name, 'a 20-byte address');
+}
+
+function readBaseUnits(record: JsonRecord, name: string): string {
+  const value = ownField(record, name);
+  const number = typeof value === 'string' && BASE_UNITS.test(value) ? BigInt(value) : null;
+  return number !== null && number <= MAX_UINT256 ? number.toString() : refuse(name, 'a decimal integer, as text');
+}
+
+function readSeconds(record: JsonRecord, name: string): number {
+  const value = ownField(record, name);
+  return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : refuse(name, 'a positive integer');
+}
+
+function readDomain(extra: JsonRecord, name: string): string | null {
+  const value = ownField(extra, name);
+  return isText(value) ? value : null;
+}
+
+function refuse(field: string, expected: string): never {
+  const message = `The payment requirement's ${field} is not ${expected}.`;
+  throw new PaymentError('malformed_challenge', message, { details: { field } });
+}
