@@ -5,7 +5,16 @@ import { importOrder } from './scripts/eslint-import-order.mjs';
 
 export default tseslint.config(
   {
-    ignores: ['**/dist/**', 'coverage/**', 'node_modules/**', 'bench/peers/**', '.tollgate/**', '**/*.cjs', '**/*.mjs'],
+    ignores: [
+      '**/dist/**',
+      'coverage/**',
+      'node_modules/**',
+      'bench/peers/**',
+      '.tollgate/**',
+      '**/.next/**',
+      '**/*.cjs',
+      '**/*.mjs',
+    ],
   },
   ...tseslint.configs.recommendedTypeChecked,
   {

@@ -44,6 +44,13 @@ module.exports = {
     '^@tollgate/agent-kit/(langchain|mcp|ai-sdk)$': '<rootDir>/libs/agent-kit/src/tools/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/bench/peers'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/dist',
+    '<rootDir>/bench/peers',
+    '<rootDir>/test/interop/node_modules',
+    '/\\.next/',
+  ],
+  // They need packages that are not installed by default: `npm run test:interop`.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/interop/'],
   testTimeout: 60_000,
 };

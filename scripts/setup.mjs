@@ -3,6 +3,7 @@
 //   node scripts/setup.mjs                 everything
 //   node scripts/setup.mjs --packages      only node_modules
 //   node scripts/setup.mjs --redis-server  a server program even when REDIS_URL answers: tests start and kill their own
+//   node scripts/setup.mjs --published     and the published clients and servers that test/interop runs
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +19,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const OLDEST_NODE = [20, 12];
 
 /** Throws when a step failed; what and why is on the terminal by then. */
-export async function setup({ onlyPackages = false, needsRedisServer = false } = {}) {
+export async function setup({ onlyPackages = false, needsRedisServer = false, needsPublished = false } = {}) {
   assertNodeVersion();
   const steps = [
     { name: 'packages (npm ci)', isDone: () => arePackagesInstalled(root), run: () => installPackages(root) },
@@ -26,6 +27,7 @@ export async function setup({ onlyPackages = false, needsRedisServer = false } =
     { name: 'contracts (solc)', isDone: areContractsCompiled, run: compileContracts },
     { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
   ].slice(0, onlyPackages ? 1 : undefined);
+  if (needsPublished) steps.push(publishedPackages(join(root, 'test', 'interop')));
 
   if (await isEverythingDone(steps)) return;
   // Two set-ups at once in one folder would pull the files from under each other.
@@ -34,6 +36,14 @@ export async function setup({ onlyPackages = false, needsRedisServer = false } =
       if (!(await isDone())) await runStep(name, run);
     }
   });
+}
+
+function publishedPackages(folder) {
+  return {
+    name: 'published clients and servers (npm ci in test/interop, 550 MB)',
+    isDone: () => arePackagesInstalled(folder),
+    run: () => installPackages(folder),
+  };
 }
 
 async function isEverythingDone(steps) {
@@ -99,6 +109,10 @@ function takeLock(path) {
 
 if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
   const flags = process.argv.slice(2);
-  const options = { onlyPackages: flags.includes('--packages'), needsRedisServer: flags.includes('--redis-server') };
+  const options = {
+    onlyPackages: flags.includes('--packages'),
+    needsRedisServer: flags.includes('--redis-server'),
+    needsPublished: flags.includes('--published'),
+  };
   setup(options).catch(() => process.exit(1));
 }

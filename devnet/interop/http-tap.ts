@@ -1,0 +1,82 @@
+import {
+  createServer,
+  request as sendRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface TappedRequest {
+  method: string;
+  path: string;
+  /** Names in lower case. */
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+export interface TappedAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** One request and its answer, as they went over the wire. */
+export interface TappedExchange {
+  request: TappedRequest;
+  answer: TappedAnswer;
+}
+
+export interface HttpTap {
+  url: string;
+  /** Everything so far, in the order of the answers. */
+  exchanges: TappedExchange[];
+  /** Where requests go from now on. */
+  forwardTo(target: string): void;
+  /** Sends a request to the server itself, again and byte for byte where it is one that came by. */
+  send(request: TappedRequest): Promise<TappedAnswer>;
+  stop(): Promise<void>;
+}
+
+/** Stands between a client and a server and writes down what they say. It changes nothing, not even the Host header. */
+export async function startHttpTap(target = ''): Promise<HttpTap> {
+  const exchanges: TappedExchange[] = [];
+  let currentTarget = target;
+  const send = (request: TappedRequest) => exchange(currentTarget, request);
+  const forward = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const { method = 'GET', url: path = '/', headers } = incoming;
+    const request = { method, path, headers, body: await text(incoming) };
+    const answer = await send(request);
+    exchanges.push({ request, answer });
+    response.writeHead(answer.status, answer.headers).end(answer.body);
+  };
+  const server = createServer((incoming, response) => {
+    forward(incoming, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    exchanges,
+    forwardTo: (next) => {
+      currentTarget = next;
+    },
+    send,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function exchange(target: string, { method, path, headers, body }: TappedRequest): Promise<TappedAnswer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = sendRequest(target + path, { method, headers }, (answer) => {
+      text(answer).then(
+        (answerBody) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answerBody }),
+        reject,
+      );
+    });
+    outgoing.on('error', reject).end(body);
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * What every server here needs to know, handed over by the test as JSON in one variable.
+ * @type {{ chainId: number, asset: `0x${string}`, assetName: string, assetVersion: string, payTo: `0x${string}`,
+ *   priceBaseUnits: string, facilitatorUrl: string, facilitatorHeaders: Record<string, string> }}
+ */
+export const configuration = JSON.parse(process.env.INTEROP_SERVER ?? '{}');
+
+const { chainId, asset, assetName, assetVersion, payTo, priceBaseUnits, facilitatorUrl, facilitatorHeaders } =
+  configuration;
+const eip712 = { name: assetName, version: assetVersion };
+const network = `eip155:${chainId}`;
+const description = 'A quote';
+const mimeType = 'application/json';
+const maxTimeoutSeconds = 300;
+
+/** The route of version 1, for the path that is sold. */
+export const routeV1 = {
+  price: { amount: priceBaseUnits, asset: { address: asset, decimals: 6, eip712 } },
+  network: 'sei-testnet',
+  config: { description, mimeType, maxTimeoutSeconds },
+};
+export const facilitatorV1 = {
+  url: facilitatorUrl,
+  createAuthHeaders: async () => ({
+    verify: facilitatorHeaders,
+    settle: facilitatorHeaders,
+    supported: facilitatorHeaders,
+    list: facilitatorHeaders,
+  }),
+};
+
+/** The route of version 2. */
+export const routeV2 = {
+  accepts: {
+    scheme: 'exact',
+    network,
+    payTo,
+    price: { amount: priceBaseUnits, asset, extra: eip712 },
+    maxTimeoutSeconds,
+  },
+  description,
+  mimeType,
+};
+
+/** The resource server of version 2 with our facilitator, from whichever package's class is given. */
+export async function createResourceServer(X402ResourceServer) {
+  const { HTTPFacilitatorClient } = await import('@x402/core/server');
+  const { ExactEvmScheme } = await import('@x402/evm/exact/server');
+  const facilitator = new HTTPFacilitatorClient({
+    url: facilitatorUrl,
+    createAuthHeaders: facilitatorV1.createAuthHeaders,
+  });
+  return new X402ResourceServer(facilitator).register(network, new ExactEvmScheme());
+}
+
+/** What is sold at `/quote`; `/broken` takes a payment and then fails. */
+export const quote = (server) => ({ symbol: 'SEI', server });
+export const failure = { error: 'the handler failed' };
+
+/** The test waits for this line. */
+export function announce(port) {
+  process.stdout.write(`ready http://127.0.0.1:${port}\n`);
+}
