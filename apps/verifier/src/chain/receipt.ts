@@ -2,11 +2,14 @@ import type { Hex } from '@tollgate/protocol';
 
 import { malformed, parseAddress, parseData, parseHash, parseObject, parseQuantity } from './rpc-value.js';
 
-/** All hexadecimal text is in lower case. */
-export interface Log {
+/** What a contract has said, wherever that was. All hexadecimal text is in lower case. */
+export interface EmittedLog {
   address: Hex;
-  topics: Hex[];
+  topics: readonly Hex[];
   data: Hex;
+}
+
+export interface Log extends EmittedLog {
   logIndex: number;
 }
 

@@ -1,13 +1,13 @@
 import type { Hex } from '@tollgate/protocol';
 
-import type { Log } from '../chain/receipt.js';
+import type { EmittedLog } from '../chain/receipt.js';
 import { readAuthorizationUsedLog, readTransferLog } from './token-log.js';
 
 /**
  * The EIP-3009 nonces behind transfers, by the position of the transfer's log. A token emits `AuthorizationUsed` just
  * before the transfer it causes, some just after: the next free transfer of the authorizer is its own, else the last.
  */
-export function findAuthorizations(logs: readonly Log[], asset: Hex): Map<number, Hex> {
+export function findAuthorizations(logs: readonly EmittedLog[], asset: Hex): Map<number, Hex> {
   const nonces = new Map<number, Hex>();
   const ofAsset = logs.flatMap((log, position) => (log.address === asset ? [{ log, position }] : []));
   const used = ofAsset.flatMap(({ log, position }) => {

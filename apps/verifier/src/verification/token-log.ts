@@ -1,6 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
-import type { Log } from '../chain/receipt.js';
+import type { EmittedLog } from '../chain/receipt.js';
 
 /** keccak256 of `Transfer(address,address,uint256)` (ERC-20). */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -21,14 +21,16 @@ export interface AuthorizationUsedLog {
 }
 
 /** Reads an ERC-20 `Transfer`; null for every other log, those with indexed amounts (ERC-721) included. */
-export function readTransferLog({ topics: [event, from, to, ...more], data }: Log): TransferLog | null {
+export function readTransferLog({ topics: [event, from, to, ...more], data }: EmittedLog): TransferLog | null {
   if (event !== TRANSFER || !from || !to || more.length > 0 || data.length !== 66) return null;
   if (!from.startsWith(ADDRESS_PADDING) || !to.startsWith(ADDRESS_PADDING)) return null;
   return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amountBaseUnits: BigInt(data) };
 }
 
 /** Reads an EIP-3009 `AuthorizationUsed`; null for every other log. */
-export function readAuthorizationUsedLog({ topics: [event, authorizer, nonce] }: Log): AuthorizationUsedLog | null {
+export function readAuthorizationUsedLog({
+  topics: [event, authorizer, nonce],
+}: EmittedLog): AuthorizationUsedLog | null {
   if (event !== AUTHORIZATION_USED || !authorizer?.startsWith(ADDRESS_PADDING) || !nonce) return null;
   return { authorizer: `0x${authorizer.slice(26)}`, nonce };
 }
