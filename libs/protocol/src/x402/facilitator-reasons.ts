@@ -50,6 +50,11 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   simulation_failed: { v1: 'invalid_transaction_state', v2: 'invalid_exact_evm_transaction_simulation_failed' },
   authorization_cancelled: { v1: 'invalid_transaction_state', v2: 'invalid_exact_evm_nonce_already_used' },
   settlement_failed: { v1: 'invalid_transaction_state', v2: 'invalid_exact_evm_transaction_failed' },
+  asset_mismatch: { v1: 'invalid_payload', v2: 'permit2_token_mismatch' },
+  spender_mismatch: { v1: 'invalid_payload', v2: 'invalid_permit2_spender' },
+  facilitator_mismatch: { v1: 'invalid_payload', v2: 'upto_facilitator_mismatch' },
+  permit2_allowance_missing: { v1: 'insufficient_funds', v2: 'permit2_allowance_required' },
+  permit2_missing: { v1: 'invalid_payment_requirements', v2: 'permit2_proxy_not_deployed' },
 };
 
 /** Of a requirement that the facilitator does not serve: its asset, or what it leaves out. */
