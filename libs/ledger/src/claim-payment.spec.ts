@@ -191,7 +191,6 @@ describe('claiming a payment', () => {
   it('gives back what an owner holds when nobody waits for it any more', async () => {
     const request = claimOf({ retryKey: KEY });
     const { id } = leaseOf(await ledger.claim(request));
-    if (id.kind !== 'transfer') throw new Error('expected a transfer');
     await ledger.releaseOwner({ ...id, owner: createOwner() });
     expect((await ledger.claim(again(request))).outcome).toBe('busy');
     await ledger.releaseOwner({ ...id, owner: request.owner });
@@ -287,6 +286,22 @@ describe('claiming a payment', () => {
       leaseOf(await ledger.claim(claimOf({ candidates: [candidate] })));
       const id = { ...candidate.id, asset: '0x4fcf1784b31630811181f670aea7a7bef803eaed' } as PaymentCandidate['id'];
       expect((await ledger.claim(claimOf({ candidates: [{ ...candidate, id }] }))).outcome).toBe('busy');
+    });
+
+    it('are found and given back by their name', async () => {
+      const request = claimOf({ candidates: [authorization()], retryKey: KEY });
+      const { id } = request.candidates[0]!;
+      const question = { ...id, fingerprint: request.fingerprint, retryKey: KEY };
+      expect(await ledger.find(question)).toEqual({ outcome: 'none' });
+      leaseOf(await ledger.claim(request));
+      expect(await ledger.find(question)).toMatchObject({ outcome: 'busy' });
+      await ledger.releaseOwner({ ...id, owner: createOwner() });
+      expect((await ledger.claim(again(request))).outcome).toBe('busy');
+      await ledger.releaseOwner({ ...id, owner: request.owner });
+      await ledger.commit(leaseOf(await ledger.claim(again(request))), null);
+      expect(await ledger.find(question)).toMatchObject({ outcome: 'answered', id: { kind: 'authorization' } });
+      expect(await ledger.find({ ...question, fingerprint: 'another' })).toEqual({ outcome: 'conflict' });
+      expect(await ledger.find({ ...question, retryKey: 'another' })).toEqual({ outcome: 'none' });
     });
 
     it('buy one answer each when one transaction carries several, and a retry finds its own', async () => {

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import { bucketOf, entryKey } from './keys.js';
-import { readPaymentId, transactionEntry } from './payment-id.js';
+import { locateEntry, readPaymentId } from './payment-id.js';
 import { readRecords } from './payment-record.js';
 import type { FindRequest, FindResult } from './types.js';
 
@@ -10,7 +10,7 @@ import type { FindRequest, FindResult } from './types.js';
  * `none`, and the claim decides.
  */
 export async function findPayment(redis: Redis | Cluster, request: FindRequest, nowMs: number): Promise<FindResult> {
-  const entry = transactionEntry(request.chainId, request.txHash);
+  const entry = locateEntry(request);
   const fields = await redis.hgetall(entryKey(bucketOf(entry), entry));
   for (const [slot, record] of readRecords(fields)) {
     if (record.retryKey !== request.retryKey) continue;

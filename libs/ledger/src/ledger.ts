@@ -1,11 +1,10 @@
-import type { Hex } from '@tollgate/protocol';
 import type { Cluster, Redis } from 'ioredis';
 
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
 import { findPayment } from './find-payment.js';
 import { answerKey, answersKey, birthKey, BUCKETS, bucketOf, entryKey } from './keys.js';
 import { LedgerError } from './ledger-error.js';
-import { locatePayment, transactionEntry, type PaymentId } from './payment-id.js';
+import { locateEntry, locatePayment, type EntryId, type PaymentId } from './payment-id.js';
 import { recordRefusal } from './record-refusal.js';
 import { ScriptRunner } from './script-runner.js';
 import { decodeAnswer, encodeAnswer } from './stored-answer.js';
@@ -66,7 +65,7 @@ export class Ledger {
     return claimPayment(this.#runner, request);
   }
 
-  /** What the ledger knows of this retry key at this transaction, without asking the chain. */
+  /** What the ledger knows of this retry key at this transaction or signed payment, without asking the chain. */
   find(request: FindRequest): Promise<FindResult> {
     return this.#runner.within(findPayment(this.#redis, request, this.nowMs()));
   }
@@ -100,9 +99,9 @@ export class Ledger {
     return (await this.#runner.run('release', [entry], args))[0] === 'released';
   }
 
-  /** Gives back what this owner may hold of a transaction, when nobody waits for the verdict any more. */
-  async releaseOwner({ chainId, txHash, owner }: { chainId: number; txHash: Hex; owner: string }): Promise<void> {
-    const entry = transactionEntry(chainId, txHash);
+  /** Gives back what this owner may hold of a transaction or signed payment, when nobody waits for the verdict. */
+  async releaseOwner({ owner, ...id }: EntryId & { owner: string }): Promise<void> {
+    const entry = locateEntry(id);
     await this.#runner.run('releaseOwner', [entryKey(bucketOf(entry), entry)], [owner]);
   }
 

@@ -11,6 +11,9 @@ export type PaymentId =
   | { kind: 'authorization'; chainId: number; asset: Hex; from: Hex; nonce: Hex }
   | { kind: 'permit2'; chainId: number; owner: Hex; nonce: string };
 
+/** What payments are looked for by: all of one transaction, or one that was signed. Every payment's id is one. */
+export type EntryId = { chainId: number; txHash: Hex } | Extract<PaymentId, { kind: 'authorization' | 'permit2' }>;
+
 /** A payment inside its entry: an entry holds all payments of one transaction, or one that was signed. */
 export interface EntrySlot {
   /** `tx:<chainId>:<hash>`, `auth:<chainId>:<asset>:<from>:<nonce>` or `permit:<chainId>:<owner>:<nonce>`, lower case. */
@@ -22,6 +25,11 @@ export interface EntrySlot {
 /** The entry of a transaction. Throws a TypeError when the hash is none: a caller's mistake, never a verdict. */
 export function transactionEntry(chainId: number, txHash: string): string {
   return `tx:${natural(chainId, 'chainId')}:${hex(txHash, 64, 'txHash')}`;
+}
+
+/** Names the entry that holds a payment. Throws a TypeError on bad parts. */
+export function locateEntry(id: EntryId): string {
+  return 'nonce' in id ? locatePayment(id).entry : transactionEntry(id.chainId, id.txHash);
 }
 
 /** Names the entry and slot of a payment; upper and lower case name the same one. Throws a TypeError on bad parts. */

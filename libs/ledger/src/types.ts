@@ -1,8 +1,11 @@
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
-import type { PaymentId } from './payment-id.js';
+import type { EntryId, PaymentId } from './payment-id.js';
 
-/** One payment a transaction offers. `windowMs`: how long after its block a payment may be redeemed; null: no age rule. */
+/**
+ * One payment a transaction offers. `windowMs`: how long after its block a payment may be redeemed; null: no age rule.
+ * A signed payment that nobody has sent yet is in the next block at the earliest: head + 1, now.
+ */
 export interface PaymentCandidate {
   id: PaymentId;
   blockNumber: number;
@@ -27,6 +30,7 @@ export interface ClaimRequest {
   leaseMs: number;
   /** On Redis's clock: a claim that arrives later changes nothing. */
   deadlineMs: number;
+  /** Not below the block of any payment that is in one. */
   headBlockNumber: number;
 }
 
@@ -41,12 +45,10 @@ export type ClaimResult =
   | { outcome: 'refused'; failure: ClaimRefusal; id: PaymentId }
   | { outcome: 'late' };
 
-export interface FindRequest {
-  chainId: number;
-  txHash: Hex;
+export type FindRequest = EntryId & {
   fingerprint: string;
   retryKey: string;
-}
+};
 
 export type FindResult =
   | { outcome: 'none' }
