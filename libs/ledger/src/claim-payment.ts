@@ -85,7 +85,7 @@ async function claimEntry(
       scope,
       ...candidates.flatMap((one) => [one.slot, one.blockNumber, Math.floor(one.minedAtMs), one.windowMs ?? '']),
     ],
-    Math.max(request.headBlockNumber, ...candidates.map((one) => one.blockNumber)),
+    request.headBlockNumber,
   );
   const id = readPaymentId({ entry, slot }) ?? candidates[0].id;
   const result = toResult(request, id, { outcome, number, until });

@@ -111,6 +111,25 @@ describe('losing Redis opens no door', () => {
     leaseOf(await ledger.claim(after(ledger)));
   });
 
+  it('accepts what no block holds yet, also where it was claimed before the loss', async () => {
+    const server = await serve({ appendfsync: 'everysec' });
+    const { redis, ledger } = await openLedger(server.url);
+    const unsent = (head: number) =>
+      sampleClaim(ledger, { headBlockNumber: head, candidates: [sampleTransfer(ledger, { blockNumber: head + 1 })] });
+    const claimed = unsent(HEAD_AT_BIRTH);
+    leaseOf(await ledger.claim({ ...claimed, leaseMs: 1 }));
+    await sleep(5);
+    // The bucket's next claim brings the head: the promotion is a loss.
+    await redis.replicaof('127.0.0.1', '1');
+    await redis.replicaof('NO', 'ONE');
+    const now = { ...unsent(HEAD).candidates[0]!, id: claimed.candidates[0]!.id };
+    const retry = { ...again(claimed), headBlockNumber: HEAD };
+    expect(leaseOf(await ledger.claim({ ...retry, candidates: [now] })).generation).toBe(2);
+    leaseOf(await ledger.claim(unsent(HEAD)));
+    // An RPC server that lags behind the loss cannot tell that it was not sent.
+    expect(await ledger.claim(unsent(HEAD - 1))).toMatchObject(OLDER);
+  });
+
   it('refuses older payments when an empty server took its place', async () => {
     const first = await serve();
     const { ledger } = await openLedger(first.url);

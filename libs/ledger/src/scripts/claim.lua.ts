@@ -59,8 +59,12 @@ end
 
 local function is_done(r) return r.state == 'D' or r.state == 'A' end
 local function is_live(r) return r.state == 'L' and r.til >= now end
--- An unfinished record of an earlier epoch may have been finished in what was lost.
-local function is_doubtful(r, candidate) return not is_done(r) and r.epoch ~= epoch and candidate.window end
+local function is_older(candidate)
+  return candidate.window
+    and (candidate.block <= born_block or math.floor(candidate.mined / 1000) < trusted_from)
+end
+-- An unfinished record of an earlier epoch may have been finished in what was lost, if the payment was made by then.
+local function is_doubtful(r, candidate) return not is_done(r) and r.epoch ~= epoch and is_older(candidate) end
 
 local function take(candidate, old)
   local record = {
@@ -120,8 +124,7 @@ for _, candidate in ipairs(candidates) do
   if not r then
     if candidate.window and candidate.mined + candidate.window < now then
       reason = 'payment_too_old'
-    elseif candidate.window
-      and (candidate.block <= born_block or math.floor(candidate.mined / 1000) < trusted_from) then
+    elseif is_older(candidate) then
       reason = 'older_than_ledger'
     else
       return take(candidate, nil)
