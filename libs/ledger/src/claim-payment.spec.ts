@@ -191,9 +191,9 @@ describe('claiming a payment', () => {
   it('gives back what an owner holds when nobody waits for it any more', async () => {
     const request = claimOf({ retryKey: KEY });
     const { id } = leaseOf(await ledger.claim(request));
-    await ledger.releaseOwner({ ...id, owner: createOwner() });
+    await ledger.releaseOwner(id, createOwner());
     expect((await ledger.claim(again(request))).outcome).toBe('busy');
-    await ledger.releaseOwner({ ...id, owner: request.owner });
+    await ledger.releaseOwner(id, request.owner);
     leaseOf(await ledger.claim(again(request)));
   });
 
@@ -295,9 +295,9 @@ describe('claiming a payment', () => {
       expect(await ledger.find(question)).toEqual({ outcome: 'none' });
       leaseOf(await ledger.claim(request));
       expect(await ledger.find(question)).toMatchObject({ outcome: 'busy' });
-      await ledger.releaseOwner({ ...id, owner: createOwner() });
+      await ledger.releaseOwner(id, createOwner());
       expect((await ledger.claim(again(request))).outcome).toBe('busy');
-      await ledger.releaseOwner({ ...id, owner: request.owner });
+      await ledger.releaseOwner(id, request.owner);
       await ledger.commit(leaseOf(await ledger.claim(again(request))), null);
       expect(await ledger.find(question)).toMatchObject({ outcome: 'answered', id: { kind: 'authorization' } });
       expect(await ledger.find({ ...question, fingerprint: 'another' })).toEqual({ outcome: 'conflict' });

@@ -122,7 +122,7 @@ class End implements fc.AsyncCommand<Model, Real> {
         if (holds) slot.state = 'leased';
         return;
       case 'release owner':
-        await ledger.releaseOwner({ ...lease.id, owner: held.owner });
+        await ledger.releaseOwner(lease.id, held.owner);
         if (holds) slot.state = 'released';
     }
   }

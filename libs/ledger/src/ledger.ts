@@ -100,7 +100,7 @@ export class Ledger {
   }
 
   /** Gives back what this owner may hold of a transaction or signed payment, when nobody waits for the verdict. */
-  async releaseOwner({ owner, ...id }: EntryId & { owner: string }): Promise<void> {
+  async releaseOwner(id: EntryId, owner: string): Promise<void> {
     const entry = locateEntry(id);
     await this.#runner.run('releaseOwner', [entryKey(bucketOf(entry), entry)], [owner]);
   }

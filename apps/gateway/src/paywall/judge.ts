@@ -71,7 +71,7 @@ export class Judge {
   /** A verifier may have claimed the payment and its reply was lost: nobody will use that claim. */
   async #giveUp({ chainId, txHash, owner }: VerifyPaymentRequest): Promise<void> {
     // The claim's own deadline and the end of its lease do the same, later.
-    await this.ledger.releaseOwner({ chainId, txHash, owner }).catch(() => undefined);
+    await this.ledger.releaseOwner({ chainId, txHash }, owner).catch(() => undefined);
   }
 
   #createRequest(purchase: Purchase, { requestId, clientAddress, fingerprint }: Caller): VerifyPaymentRequest {

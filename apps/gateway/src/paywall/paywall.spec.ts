@@ -388,7 +388,7 @@ describe('a lease that was taken over', () => {
     const txHash = createTxHash();
     produce = async () => {
       const [asked] = verifier.questions;
-      await verifier.ledger.releaseOwner({ chainId: 1328, txHash, owner: asked?.owner ?? '' });
+      await verifier.ledger.releaseOwner({ chainId: 1328, txHash }, asked?.owner ?? '');
       return answerJson('stale');
     };
     const response = await pay(`${gateway.url}/api/weather`, { txHash });
