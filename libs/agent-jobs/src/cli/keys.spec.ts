@@ -92,6 +92,12 @@ describe('npm run keys', () => {
     await expect(keys(['revoke', 'ffffffffffff'])).rejects.toThrow(CommandError);
   });
 
+  it('creates a key that settles payments, and needs no wallet for it', async () => {
+    expect(await keys(['create', '--name', 'shop', '--scope', 'settle'])).toMatch(/\nscopes +settle\nwallets +-\n/);
+    expect((await store.list()).keys).toMatchObject([{ scopes: ['settle'], wallets: [] }]);
+    expect(await keys(['create', '--name', 'both', '--scope', 'settle,read'])).toMatch(/\nwallets +main\n/);
+  });
+
   it('names an entry that cannot be read', async () => {
     await redis.hset('tollgate:{api-keys}', 'broken', '{');
     expect(await keys(['list'])).toBe('There is no API key.\n"broken" cannot be read; nobody gets in by it.');

@@ -12,7 +12,7 @@ import { deriveEnqueueSecret } from '../agent-secrets.js';
 import { formatTable, formatTime } from './format-table.js';
 import { CommandError, FLAG, HELP_FLAG, readArguments, TEXT, UsageError, withRedis } from './run-command.js';
 
-export const KEYS_HELP = `Looks after the API keys that agent jobs are submitted with.
+export const KEYS_HELP = `Looks after the API keys that agent jobs are submitted with, and payments settled.
 
   npm run keys -- create --name <name> --scope <scope,…> [--wallet <name> …] [--json]   the token is shown this once
   npm run keys -- list                                                       [--json]   all keys, oldest first
@@ -20,8 +20,9 @@ export const KEYS_HELP = `Looks after the API keys that agent jobs are submitted
   npm run keys -- secret <id>                                                [--json]   the key's enqueue secret again
 
   --name     what people call it
-  --scope    submit (hands in jobs), read (looks at its own), operator (sees all jobs, approves, looks after queues)
-  --wallet   which it may use; may be given several times; default main; "*" stands for all
+  --scope    submit (hands in jobs), read (looks at its own), operator (sees all jobs, approves, looks after queues),
+             settle (has payments settled by the facilitator)
+  --wallet   which it may use; may be given several times; default main, none for settle alone; "*" stands for all
   --redis    the journal's Redis; default REDIS_URL, else that of a running npm run dev, else redis://127.0.0.1:6379
 
 The enqueue secret signs jobs that a service puts into the queue itself. It is derived from AGENT_SECRET (or the file
@@ -71,7 +72,11 @@ export async function runKeys(args: string[], env: Environment): Promise<string>
 }
 
 function create(
-  { name, scopes, wallets = ['main'] }: { name: string; scopes: ApiKeyScope[]; wallets: string[] | undefined },
+  {
+    name,
+    scopes,
+    wallets = scopes.every((scope) => scope === 'settle') ? [] : ['main'],
+  }: { name: string; scopes: ApiKeyScope[]; wallets: string[] | undefined },
   { agentSecret, isJson }: { agentSecret: string | null; isJson: boolean },
 ): (store: ApiKeyStore) => Promise<string> {
   return async (store) => {
@@ -88,7 +93,7 @@ function create(
       ['KEY', `${key.id} (${key.name})`],
       [
         ['scopes', key.scopes.join(', ')],
-        ['wallets', key.wallets.join(', ')],
+        ['wallets', key.wallets.join(', ') || '-'],
         ['token', `${token}   shown now and never again`],
         ...(secret === null ? [] : [['enqueue secret', secret]]),
       ],
@@ -102,7 +107,7 @@ async function list(store: ApiKeyStore, isJson: boolean): Promise<string> {
   const table = formatTable(
     ['KEY', 'NAME', 'SCOPES', 'WALLETS', 'CREATED', 'STATE'],
     keys.map(({ id, name, scopes, wallets, createdAtMs, revokedAtMs }) => [
-      ...[id, name, scopes.join(','), wallets.join(','), formatTime(createdAtMs)],
+      ...[id, name, scopes.join(','), wallets.join(',') || '-', formatTime(createdAtMs)],
       revokedAtMs === null ? 'valid' : `revoked ${formatTime(revokedAtMs)}`,
     ]),
   );

@@ -20,7 +20,7 @@ export interface NewApiKey {
   name: string;
   /** At least one. */
   scopes: readonly ApiKeyScope[];
-  /** By name, or `*`; at least one. */
+  /** By name, or `*`; at least one, but for a key that only settles. */
   wallets: readonly string[];
 }
 
@@ -93,7 +93,11 @@ function assertNewKey({ name, scopes, wallets }: NewApiKey): void {
   if (scopes.length === 0 || !scopes.every(isScope)) {
     throw new TypeError(`a key has one or more of the scopes ${SCOPES.join(', ')}`);
   }
-  if (wallets.length === 0 || !wallets.every((wallet) => wallet === '*' || /^[\w.-]{1,64}$/.test(wallet))) {
+  const needsWallet = scopes.some((scope) => scope !== 'settle');
+  if (
+    (wallets.length === 0 && needsWallet) ||
+    !wallets.every((wallet) => wallet === '*' || /^[\w.-]{1,64}$/.test(wallet))
+  ) {
     throw new TypeError('a key has one or more wallets, by name: 1 to 64 letters, digits or ._-; or *');
   }
 }

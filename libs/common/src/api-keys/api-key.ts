@@ -1,5 +1,8 @@
-/** `submit` hands jobs in, `read` looks at the key's own, `operator` sees all jobs, approves, and looks after the queues. */
-export const API_KEY_SCOPES = ['submit', 'read', 'operator'] as const;
+/**
+ * `submit` hands jobs in, `read` looks at the key's own, `operator` sees all jobs, approves, and looks after the queues.
+ * `settle` has the facilitator settle payments to anybody, which the relayer pays the gas of.
+ */
+export const API_KEY_SCOPES = ['submit', 'read', 'operator', 'settle'] as const;
 export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
 
 /** What is known of an API key. The token itself is kept nowhere, and shown once. */
@@ -9,7 +12,7 @@ export interface ApiKey {
   /** What people call it. */
   name: string;
   scopes: readonly ApiKeyScope[];
-  /** The wallets that it may use, by name; `*` stands for all. */
+  /** The wallets that it may use, by name; `*` stands for all. None for a key that only settles. */
   wallets: readonly string[];
   createdAtMs: number;
   revokedAtMs: number | null;
