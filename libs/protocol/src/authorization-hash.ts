@@ -1,6 +1,4 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-
+import { hashText, hashTypedData, hashWords, wordOfAddress, wordOfNumber } from './eip712-words.js';
 import type { Hex } from './hex.js';
 import type { TransferAuthorization } from './signed-payment.js';
 
@@ -20,7 +18,7 @@ const AUTHORIZATION_TYPE = hashText(
 /** The domain separator (EIP-712): the same for every authorization of a token, so hash it once. */
 export function hashTokenDomain({ name, version, chainId, asset }: TokenDomain): Hex {
   const words = [DOMAIN_TYPE, hashText(name), hashText(version), wordOfNumber(chainId), wordOfAddress(asset)];
-  return `0x${hashHex(words.join(''))}`;
+  return `0x${hashWords(...words)}`;
 }
 
 /**
@@ -36,21 +34,5 @@ export function hashTransferAuthorization(authorization: TransferAuthorization, 
     ...[value, validAfter, validBefore].map(wordOfNumber),
     nonce.slice(2),
   ];
-  return `0x${hashHex(`1901${domainSeparator.slice(2)}${hashHex(words.join(''))}`)}`;
-}
-
-function hashText(text: string): string {
-  return bytesToHex(keccak_256(utf8ToBytes(text)));
-}
-
-function hashHex(digits: string): string {
-  return bytesToHex(keccak_256(hexToBytes(digits)));
-}
-
-function wordOfNumber(value: string | number): string {
-  return BigInt(value).toString(16).padStart(64, '0');
-}
-
-function wordOfAddress(address: Hex): string {
-  return address.slice(2).padStart(64, '0');
+  return hashTypedData(domainSeparator, hashWords(...words));
 }

@@ -67,6 +67,7 @@ export {
   X_PAYMENT_RELEASED,
   X_PAYMENT_RESPONSE,
 } from './payment-headers.js';
+export { hashPermit2Domain, hashPermit2Transfer } from './permit2-hash.js';
 export { encodeProof, MAX_PROOF_HEADER_BYTES, parseProof, proofMessage, type PaymentProof } from './proof.js';
 export {
   createReference,
@@ -90,6 +91,7 @@ export {
   UPTO_PROXY_ADDRESS,
   type MeteredPermit2Authorization,
   type Permit2Authorization,
+  type Permit2Transfer,
   type SignedPermit,
 } from './signed-permit.js';
 export { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './token-amount.js';
