@@ -22,6 +22,11 @@ export function encodeBase64(text: string): string {
   return encoded;
 }
 
+/** Base64url (RFC 4648, section 5, without padding) of the text's UTF-8 bytes. */
+export function encodeBase64Url(text: string): string {
+  return encodeBase64(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
 /**
  * The UTF-8 text inside base64, or null when it is not base64 or not UTF-8. Takes both alphabets (`+/` and `-_`),
  * padding present or not, and white space around it; nothing else inside.

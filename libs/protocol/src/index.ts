@@ -1,3 +1,11 @@
+export type { AgentJob, AgentJobInputs, AgentJobOf } from './agent-job-input.js';
+export {
+  AGENT_JOB_MESSAGE_VERSION,
+  AGENT_JOBS_QUEUE,
+  AGENT_QUEUE_PREFIX,
+  agentJobSigningText,
+  type AgentJobMessage,
+} from './agent-job-message.js';
 export {
   AGENT_OPERATIONS,
   EVENT_TYPES,
@@ -20,14 +28,6 @@ export {
   type JobState,
   type OpenState,
 } from './agent-job.js';
-export type { AgentJob, AgentJobInputs, AgentJobOf } from './agent-job-input.js';
-export {
-  AGENT_JOB_MESSAGE_VERSION,
-  AGENT_JOBS_QUEUE,
-  AGENT_QUEUE_PREFIX,
-  agentJobSigningText,
-  type AgentJobMessage,
-} from './agent-job-message.js';
 export { hashTokenDomain, hashTransferAuthorization, type TokenDomain } from './authorization-hash.js';
 export { canonicalJson } from './canonical-json.js';
 export { createChallenge, parseChallenge, type PaymentChallenge } from './challenge.js';
@@ -43,6 +43,19 @@ export { isAddress, isHash, isHexBytes, type Hex } from './hex.js';
 export { decodeJsonHeader, encodeJsonHeader } from './json-header.js';
 export { isRecord, ownField, type JsonRecord } from './json-record.js';
 export { caip2Of, readCaip2, v1NetworkOf } from './networks.js';
+export {
+  challengeNonce,
+  createAuthenticationParts,
+  encodeChargeRequest,
+  encodePaymentReceipt,
+  findPaymentCredential,
+  parsePaymentCredential,
+  PAYMENT_SCHEME,
+  withoutPaymentCredentials,
+  type AuthenticationChallenge,
+  type ChargeTerms,
+  type PaymentCredential,
+} from './payment-authentication.js';
 export {
   challengeErrorFor,
   CLIENT_FAILURES,
@@ -67,8 +80,23 @@ export {
   X_PAYMENT_RELEASED,
   X_PAYMENT_RESPONSE,
 } from './payment-headers.js';
+export { isPaymentIdentifier, PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_EXTENSION } from './payment-identifier.js';
+export {
+  assertAccepted,
+  parsePaymentSignature,
+  type OfferedOption,
+  type PaymentSignature,
+} from './payment-signature.js';
 export { hashPermit2Domain, hashPermit2Transfer } from './permit2-hash.js';
-export { encodeProof, MAX_PROOF_HEADER_BYTES, parseProof, proofMessage, type PaymentProof } from './proof.js';
+export {
+  encodeProof,
+  MAX_PROOF_HEADER_BYTES,
+  parseProof,
+  proofMessage,
+  type PaymentProof,
+  parseProofOrSigned,
+  type SignedProof,
+} from './proof.js';
 export {
   createReference,
   readReference,
@@ -78,6 +106,15 @@ export {
   type ReferenceTerms,
 } from './reference.js';
 export { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
+export {
+  createSignInExtension,
+  parseSignIn,
+  referenceOfNonce,
+  signInNonceOf,
+  SIGN_IN_EXTENSION,
+  type SignIn,
+  type SignInInfo,
+} from './sign-in.js';
 export {
   MAX_SIGNATURE_BYTES,
   parseSignedPayment,

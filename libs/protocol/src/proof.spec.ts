@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 
 import { PaymentError } from './payment-error.js';
-import { encodeProof, MAX_PROOF_HEADER_BYTES, parseProof, proofMessage, type PaymentProof } from './proof.js';
+import {
+  encodeProof,
+  MAX_PROOF_HEADER_BYTES,
+  parseProof,
+  parseProofOrSigned,
+  proofMessage,
+  type PaymentProof,
+} from './proof.js';
 
 const network = 'chain-testnet';
 const txHash = `0x${'aB'.repeat(32)}` as const;
@@ -152,6 +159,38 @@ describe('parseProof', () => {
         expect(codes).toContain(codeOf(value));
       }),
     );
+  });
+});
+
+describe('parseProofOrSigned', () => {
+  const signed = {
+    signature: `0x${'33'.repeat(65)}`,
+    authorization: {
+      from: `0x${'11'.repeat(20)}`,
+      to: `0x${'22'.repeat(20)}`,
+      value: '1000',
+      validAfter: '0',
+      validBefore: '1800000000',
+      nonce: `0x${'44'.repeat(32)}`,
+    },
+  };
+  const read = (payload: unknown) => parseProofOrSigned(encode({ ...proof, payload }), { network });
+
+  it('tells by the payload which it is', () => {
+    expect(read(proof.payload)).toEqual(proof);
+    expect(read(signed)).toEqual({ ...proof, payload: { kind: 'authorization', ...signed } });
+  });
+
+  it.each([
+    ['both', { ...signed, txHash }],
+    ['neither', { signature: signed.signature }],
+    ['an authorization without signature', { authorization: signed.authorization }],
+  ])('refuses a payload that is %s', (_case, payload) => {
+    expect(() => read(payload)).toThrow(expect.objectContaining({ code: 'malformed_proof' }) as Error);
+  });
+
+  it('leaves signed payments unknown to parseProof', () => {
+    expect(codeOf(encode({ ...proof, payload: signed }))).toBe('malformed_proof');
   });
 });
 

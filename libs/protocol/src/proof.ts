@@ -2,6 +2,7 @@ import { isHash, isHexBytes, type Hex } from './hex.js';
 import { decodeJsonHeader, encodeJsonHeader } from './json-header.js';
 import { isRecord, ownField, type JsonRecord } from './json-record.js';
 import { PaymentError, type PaymentFailure } from './payment-error.js';
+import { parseSignedPayment, type SignedPayment } from './signed-payment.js';
 
 /** The content of the `X-Payment` header (specification, "PaymentProof"; `reference` and `signature` are ours). */
 export interface PaymentProof {
@@ -20,6 +21,14 @@ export interface PaymentProof {
     /** The payer's signature over `proofMessage`, where the wallet cannot append a lock. */
     signature?: Hex;
   };
+}
+
+/** A signed payment as protocol version 1 carries it in the same header. */
+export interface SignedProof {
+  x402Version: 1;
+  scheme: 'exact';
+  network: string;
+  payload: SignedPayment;
 }
 
 /** Longest header value that is looked into. */
@@ -47,7 +56,11 @@ function parseSignatureField(payload: JsonRecord): Hex | undefined {
   return isHexBytes(value) ? value : refuse('malformed_proof', 'has a payload.signature that is not hexadecimal');
 }
 
-function parsePayload(value: unknown): PaymentProof['payload'] {
+/**
+ * Reads the `payload` of a transaction that the payer sent himself.
+ * @throws PaymentError `malformed_proof`
+ */
+export function parseTransactionPayload(value: unknown): PaymentProof['payload'] {
   if (!isRecord(value)) return refuse('malformed_proof', 'has no payload object');
   const txHash = ownField(value, 'txHash');
   if (!isHash(txHash)) return refuse('malformed_proof', 'has no 32-byte payload.txHash');
@@ -65,12 +78,22 @@ function parsePayload(value: unknown): PaymentProof['payload'] {
 }
 
 /**
- * Reads the header's value: base64 in either alphabet, padded or not, of a JSON proof (verification rules 1 and 2).
- * The result holds known fields only, and none that was inherited.
- * @param options.network the configured network name, or several that are accepted.
- * @throws PaymentError `malformed_proof`, `wrong_version`, `wrong_scheme` or `wrong_network`.
+ * Whether a payload is one its payer signed, and not a transaction he sent.
+ * @throws PaymentError `malformed_proof` when it is both: it would be judged by whichever reading was tried first.
  */
-export function parseProof(headerValue: string, options: { network: string | readonly string[] }): PaymentProof {
+export function isSignedPayload(payload: unknown): boolean {
+  if (!isRecord(payload)) return false;
+  const isSigned = ['authorization', 'permit2Authorization'].some((name) => ownField(payload, name) !== undefined);
+  if (!isSigned || ownField(payload, 'txHash') === undefined) return isSigned;
+  return refuse('malformed_proof', 'is both a transaction and a signed payment', 'Send one of them.');
+}
+
+interface ProofOptions {
+  /** The configured network name, or several that are accepted. */
+  network: string | readonly string[];
+}
+
+function parseHead(headerValue: string, options: ProofOptions): { network: string; payload: unknown } {
   const proof = decodeJsonHeader(headerValue, MAX_PROOF_HEADER_BYTES);
   if (ownField(proof, 'x402Version') !== 1) return refuse('wrong_version', 'is not of x402Version 1');
   if (ownField(proof, 'scheme') !== 'exact') return refuse('wrong_scheme', 'is not of scheme "exact"');
@@ -79,7 +102,29 @@ export function parseProof(headerValue: string, options: { network: string | rea
   if (typeof network !== 'string' || !accepted.includes(network)) {
     return refuse('wrong_network', 'names another network', `Pay on ${accepted.join(' or ')}.`);
   }
-  return { x402Version: 1, scheme: 'exact', network, payload: parsePayload(ownField(proof, 'payload')) };
+  return { network, payload: ownField(proof, 'payload') };
+}
+
+/**
+ * Reads the header's value: base64 in either alphabet, padded or not, of a JSON proof (verification rules 1 and 2).
+ * The result holds known fields only, and none that was inherited.
+ * @throws PaymentError `malformed_proof`, `wrong_version`, `wrong_scheme` or `wrong_network`.
+ */
+export function parseProof(headerValue: string, options: ProofOptions): PaymentProof {
+  const { network, payload } = parseHead(headerValue, options);
+  return { x402Version: 1, scheme: 'exact', network, payload: parseTransactionPayload(payload) };
+}
+
+/**
+ * Like `parseProof`, for a gate that settles signed payments too: what the payload holds decides which it is.
+ * @throws PaymentError `malformed_proof`, `wrong_version`, `wrong_scheme` or `wrong_network`.
+ */
+export function parseProofOrSigned(headerValue: string, options: ProofOptions): PaymentProof | SignedProof {
+  const { network, payload } = parseHead(headerValue, options);
+  const head = { x402Version: 1, scheme: 'exact', network } as const;
+  return isSignedPayload(payload)
+    ? { ...head, payload: parseSignedPayment(payload) }
+    : { ...head, payload: parseTransactionPayload(payload) };
 }
 
 /** The `X-Payment` header's value for a proof. */

@@ -1,0 +1,81 @@
+import { decodeJsonHeader } from './json-header.js';
+import { isRecord, ownField, type JsonRecord } from './json-record.js';
+import { PaymentError, type PaymentFailure } from './payment-error.js';
+import { PAYMENT_IDENTIFIER } from './payment-identifier.js';
+import { isSignedPayload, parseTransactionPayload, type PaymentProof } from './proof.js';
+import { parseSignedPayment, type SignedPayment } from './signed-payment.js';
+import { parseRequirementTerms, type RequirementTerms } from './x402/requirements.js';
+
+/** Longest header value that is looked into: the signature of a wallet that is not deployed is long. */
+export const MAX_PAYMENT_HEADER_BYTES = 12_288;
+
+/** The content of the `PAYMENT-SIGNATURE` header, as a gate reads it that takes transactions of the payer's own too. */
+export interface PaymentSignature {
+  /** The option the payer says he accepted; never what he is held to. */
+  accepted: RequirementTerms;
+  /** `accepted.extra.reference`: the challenge he answers. */
+  reference?: string;
+  payment: SignedPayment | { kind: 'transaction'; payload: PaymentProof['payload'] };
+  /** The id of the extension `payment-identifier` as it was sent; `isPaymentIdentifier` says whether it is well formed. */
+  paymentIdentifier?: unknown;
+}
+
+/** What of an option a payer is compared with. */
+export type OfferedOption = Pick<RequirementTerms, 'scheme' | 'network' | 'asset' | 'payTo' | 'amountBaseUnits'>;
+
+function refuse(code: PaymentFailure, why: string): never {
+  throw new PaymentError(code, `The payment ${why}.`);
+}
+
+function parseAccepted(value: unknown): RequirementTerms {
+  try {
+    return parseRequirementTerms(value, 2);
+  } catch (cause) {
+    throw new PaymentError('malformed_proof', 'The payment does not say which option it accepted.', { cause });
+  }
+}
+
+function readPath(value: unknown, ...names: string[]): unknown {
+  return names.reduce((inner, name) => (isRecord(inner) ? ownField(inner, name) : undefined), value);
+}
+
+function readReference(value: JsonRecord): { reference?: string } {
+  const reference = readPath(value, 'accepted', 'extra', 'reference');
+  return typeof reference === 'string' ? { reference } : {};
+}
+
+function readPaymentIdentifier(value: JsonRecord): { paymentIdentifier?: unknown } {
+  const paymentIdentifier = readPath(value, 'extensions', PAYMENT_IDENTIFIER, 'info', 'id');
+  return paymentIdentifier === undefined ? {} : { paymentIdentifier };
+}
+
+/**
+ * Reads the header of a payment of version 2: base64 of `{x402Version: 2, accepted, payload, extensions?}`. The payload
+ * is a signed payment, or a transaction the payer sent himself. `resource`, which the payer repeats, is not looked at.
+ * @throws PaymentError `malformed_proof` or `wrong_version`.
+ */
+export function parsePaymentSignature(headerValue: string): PaymentSignature {
+  const value = decodeJsonHeader(headerValue, MAX_PAYMENT_HEADER_BYTES);
+  if (ownField(value, 'x402Version') !== 2) return refuse('wrong_version', 'is not of x402Version 2');
+  const payload = ownField(value, 'payload');
+  return {
+    accepted: parseAccepted(ownField(value, 'accepted')),
+    ...readReference(value),
+    payment: isSignedPayload(payload)
+      ? parseSignedPayment(payload)
+      : { kind: 'transaction', payload: parseTransactionPayload(payload) },
+    ...readPaymentIdentifier(value),
+  };
+}
+
+/**
+ * Compares what a payer says he accepted with what was offered.
+ * @throws PaymentError `wrong_scheme`, `wrong_network`, `asset_mismatch`, `recipient_mismatch` or `amount_mismatch`.
+ */
+export function assertAccepted(accepted: RequirementTerms, offered: OfferedOption): void {
+  if (accepted.scheme !== offered.scheme) refuse('wrong_scheme', `is not of scheme "${offered.scheme}"`);
+  if (accepted.network !== offered.network) refuse('wrong_network', `names another network than ${offered.network}`);
+  if (accepted.asset !== offered.asset.toLowerCase()) refuse('asset_mismatch', 'names another asset');
+  if (accepted.payTo !== offered.payTo.toLowerCase()) refuse('recipient_mismatch', 'names another recipient');
+  if (accepted.amountBaseUnits !== offered.amountBaseUnits) refuse('amount_mismatch', 'names another amount');
+}
