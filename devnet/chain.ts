@@ -8,10 +8,8 @@ import { startAnvil } from './anvil.js';
 import type { Exit } from './child-process.js';
 import { readContracts } from './contracts.js';
 import { callRpc, callRpcBatch } from './json-rpc.js';
+import { placeContracts, USDC_ADDRESS } from './place-contracts.js';
 import { deployProtocols } from './protocols/deploy-protocols.js';
-
-/** Where published x402 clients expect USDC on chain 1328. */
-export const USDC_ADDRESS: Hex = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
 
 const MNEMONIC = 'test test test test test test test test test test test junk';
 /** Each account's USDC at the start, in base units: a million. */
@@ -63,7 +61,7 @@ export interface Devnet {
 
 export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
 
-/** Starts a chain of one anvil, with USDC at its address and funded accounts. Blocks come at once unless given a time. */
+/** Starts a chain of one anvil, with USDC, Multicall3, Permit2 and its proxies at their addresses and funded accounts. Blocks come at once unless given a time. */
 export async function startChain(options: ChainOptions & { protocols: true }): Promise<DevnetWithProtocols>;
 export async function startChain(options?: ChainOptions): Promise<Devnet>;
 export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
@@ -80,7 +78,7 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   const agentWallets = accounts.slice(FIRST_AGENT_WALLET);
   let contracts: DevnetContracts | null = null;
   try {
-    await placeUsdc(rpcUrl);
+    await placeContracts(rpcUrl);
     await mintUsdc(
       rpcUrl,
       accounts.filter((_, index) => index !== PAY_TO_INDEX).map(({ address }) => address),
@@ -125,13 +123,6 @@ function deriveAccount(addressIndex: number): DevnetAccount {
   const key = account.getHdKey().privateKey;
   if (!key) throw new Error('the mnemonic gives no private key');
   return { address: account.address, privateKey: toHex(key) };
-}
-
-/** Running the creation code in a call gives the runtime code, immutables filled in, and needs no transaction. */
-async function placeUsdc(rpcUrl: string): Promise<void> {
-  const { Usdc } = await readContracts();
-  const runtimeCode = await callRpc(rpcUrl, 'eth_call', [{ data: Usdc.bytecode }, 'latest']);
-  await callRpc(rpcUrl, 'anvil_setCode', [USDC_ADDRESS, runtimeCode]);
 }
 
 /** In one block: with automine on, anvil may strand one of several transactions that arrive together. */

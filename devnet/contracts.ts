@@ -15,6 +15,7 @@ export interface CompiledContract {
 
 export type ContractName =
   | 'BatchWallet'
+  | 'ExactPermitProxy'
   | 'FeeToken'
   | 'LiquidStaking'
   | 'OtherToken'
@@ -27,6 +28,7 @@ export type ContractName =
   | 'TestNft'
   | 'TestToken'
   | 'TokenTaker'
+  | 'UptoPermitProxy'
   | 'Usdc'
   | 'WrappedNative';
 

@@ -1,4 +1,4 @@
-import { concatHex, encodeAbiParameters, encodeFunctionData, type Hex } from 'viem';
+import { concatHex, encodeAbiParameters, encodeFunctionData, erc20Abi, maxUint256, type Hex } from 'viem';
 
 import type { Devnet } from './chain.js';
 import { readContracts } from './contracts.js';
@@ -26,6 +26,8 @@ export interface BatchPayer {
   owner: Hex;
   /** Makes all the transfers in one transaction, in order, and returns its hash. */
   pay(transfers: TokenTransfer[]): Promise<Hex>;
+  /** Lets a contract move all of the wallet's USDC. */
+  approve(spender: Hex): Promise<Hex>;
 }
 
 /** Deploys a contract wallet with 1,000 USDC that makes several transfers in one transaction. */
@@ -39,13 +41,18 @@ export async function deployBatchPayer(chain: Devnet): Promise<BatchPayer> {
     to: chain.asset,
     data: encodeTransfer(chain, { to: address, amountBaseUnits: 1_000_000_000n }),
   });
+  const execute = (calls: Hex[]): Promise<Hex> => {
+    const args = [calls.map((data) => ({ target: chain.asset, data }))];
+    const data = encodeFunctionData({ abi: BatchWallet.abi, functionName: 'execute', args });
+    return sendTransaction(chain, { from: owner, to: address, data });
+  };
   return {
     address,
     owner,
-    pay: (transfers) => {
-      const calls = transfers.map((transfer) => ({ target: chain.asset, data: encodeTransfer(chain, transfer) }));
-      const data = encodeFunctionData({ abi: BatchWallet.abi, functionName: 'execute', args: [calls] });
-      return sendTransaction(chain, { from: owner, to: address, data });
+    pay: (transfers) => execute(transfers.map((transfer) => encodeTransfer(chain, transfer))),
+    approve: (spender) => {
+      const args = [spender, maxUint256] as const;
+      return execute([encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })]);
     },
   };
 }

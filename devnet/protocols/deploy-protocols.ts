@@ -2,18 +2,14 @@ import type { Address } from 'viem';
 
 import type { DevnetContracts } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
 import { readContracts } from '../contracts.js';
-import { callRpc, callRpcBatch } from '../json-rpc.js';
-import { readArtifacts, readMulticall3CreationCode, readPermit2Code } from './artifacts.js';
+import { MULTICALL3, PERMIT2 } from '../place-contracts.js';
+import { readArtifacts } from './artifacts.js';
 import { planCreations } from './create-contracts.js';
 import { assertDeployerIsFresh, sendAsDeployer } from './deployer.js';
 import { seedLending } from './seed-lending.js';
 import { seedPerps, seedPrices, seedStaking } from './seed-staking-and-perps.js';
 import { seedTokens } from './seed-tokens.js';
 import { seedUniswap } from './seed-uniswap.js';
-
-/** Where wallets and libraries expect them on every chain. */
-const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
-const PERMIT2: Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
 
 export interface BareChain {
   rpcUrl: string;
@@ -33,7 +29,6 @@ export async function deployProtocols({ rpcUrl, asset, accounts }: BareChain): P
   const contracts = { ...own, ...published };
   const { codes, addresses } = planCreations(contracts, asset);
   await assertDeployerIsFresh(rpcUrl);
-  await placeCanonical(rpcUrl);
   await sendAsDeployer(rpcUrl, [
     ...codes.map((data) => ({ data })),
     ...seedTokens(
@@ -47,12 +42,4 @@ export async function deployProtocols({ rpcUrl, asset, accounts }: BareChain): P
     ...seedPerps(contracts, addresses),
   ]);
   return { multicall3: MULTICALL3, permit2: PERMIT2, ...addresses };
-}
-
-async function placeCanonical(rpcUrl: string): Promise<void> {
-  const multicall3 = await callRpc(rpcUrl, 'eth_call', [{ data: readMulticall3CreationCode() }, 'latest']);
-  await callRpcBatch(rpcUrl, [
-    { method: 'anvil_setCode', params: [MULTICALL3, multicall3] },
-    { method: 'anvil_setCode', params: [PERMIT2, await readPermit2Code()] },
-  ]);
 }

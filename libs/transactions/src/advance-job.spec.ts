@@ -1,6 +1,6 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 
-import { USDC_ADDRESS } from '../../../devnet/chain.js';
+import { USDC_ADDRESS } from '../../../devnet/place-contracts.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { LaneFixture, RECEIVER } from '../test/lane-fixture.js';
 import type { AllowanceHolds, PlannedStep } from './job.js';

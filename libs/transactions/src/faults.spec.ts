@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { USDC_ADDRESS } from '../../../devnet/chain.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
+import { USDC_ADDRESS } from '../../../devnet/place-contracts.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { startRpcProxy, type Interception, type RpcProxy } from '../../../test/harness/rpc-proxy.js';
 import { LaneFixture, RECEIVER } from '../test/lane-fixture.js';

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.26;
+
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+
+/// @title What is used of Permit2
+interface IPermit2 {
+    struct TokenPermissions {
+        address token;
+        uint256 amount;
+    }
+
+    struct PermitTransferFrom {
+        TokenPermissions permitted;
+        uint256 nonce;
+        uint256 deadline;
+    }
+
+    struct SignatureTransferDetails {
+        address to;
+        uint256 requestedAmount;
+    }
+
+    /// @notice Moves a token as its owner signed it, for the spender he named: the caller.
+    function permitWitnessTransferFrom(
+        PermitTransferFrom calldata permit,
+        SignatureTransferDetails calldata transferDetails,
+        address owner,
+        bytes32 witness,
+        string calldata witnessTypeString,
+        bytes calldata signature
+    ) external;
+}
+
+/// @title The common part of the proxies that settle x402 payments by Permit2
+/// @notice A payer signs a proxy as spender, and in the witness what the proxy is bound to. So whoever sends the permit
+/// cannot turn the money elsewhere.
+/// @dev Code alone, without storage or immutables: the devnet places it at the address that payers sign for.
+abstract contract PermitProxy is ReentrancyGuardTransient {
+    /// @notice The contract the payer approved.
+    IPermit2 public constant PERMIT2 = IPermit2(0x000000000022D473030F116dDEE9F6B43aC78BA3);
+
+    /// @notice A payment was settled; the token's own log says which.
+    event Settled();
+
+    /// @notice Nothing is settled for nothing.
+    error InvalidAmount();
+
+    /// @notice Tokens of nobody cannot be moved.
+    error InvalidOwner();
+
+    /// @notice Tokens are not burned by a payment.
+    error InvalidDestination();
+
+    /// @notice The payer's `validAfter` lies ahead.
+    error PaymentTooEarly();
+
+    function _settle(
+        IPermit2.PermitTransferFrom calldata permit,
+        IPermit2.SignatureTransferDetails memory details,
+        address owner,
+        uint256 validAfter,
+        bytes32 witness,
+        string memory witnessTypeString,
+        bytes calldata signature
+    ) internal {
+        require(details.requestedAmount > 0, InvalidAmount());
+        require(owner != address(0), InvalidOwner());
+        require(details.to != address(0), InvalidDestination());
+        require(block.timestamp >= validAfter, PaymentTooEarly());
+        PERMIT2.permitWitnessTransferFrom(permit, details, owner, witness, witnessTypeString, signature);
+        emit Settled();
+    }
+}

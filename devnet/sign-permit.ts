@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+
+import { parseSignedPayment, type SignedPermit } from '@tollgate/protocol';
+import { encodeFunctionData, erc20Abi, maxUint256, type Hex, type TypedDataParameter } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+
+import type { Devnet, DevnetAccount } from './chain.js';
+import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from './place-contracts.js';
+import { sendTransaction } from './transfer-tokens.js';
+
+export interface PermitTerms {
+  /** What may be moved at most. */
+  amountBaseUnits: bigint;
+  /** Who may send it; with one the scheme is `upto`, without one `exact`. */
+  facilitator?: Hex;
+  /** Default: the devnet's recipient. */
+  to?: Hex;
+  /** Default: the devnet's USDC. */
+  token?: Hex;
+  /** Whose tokens; default: the account that signs. */
+  from?: Hex;
+  /** Default: the proxy of the scheme. */
+  spender?: Hex;
+  /** Default: random. */
+  nonce?: bigint;
+  /** Unix seconds; default: in some centuries. */
+  deadline?: bigint;
+  validAfter?: bigint;
+}
+
+function typesOf(scheme: SignedPermit['scheme']): Record<string, TypedDataParameter[]> {
+  const facilitator = scheme === 'upto' ? [{ name: 'facilitator', type: 'address' }] : [];
+  return {
+    PermitWitnessTransferFrom: [
+      { name: 'permitted', type: 'TokenPermissions' },
+      { name: 'spender', type: 'address' },
+      { name: 'nonce', type: 'uint256' },
+      { name: 'deadline', type: 'uint256' },
+      { name: 'witness', type: 'Witness' },
+    ],
+    TokenPermissions: [
+      { name: 'token', type: 'address' },
+      { name: 'amount', type: 'uint256' },
+    ],
+    Witness: [{ name: 'to', type: 'address' }, ...facilitator, { name: 'validAfter', type: 'uint256' }],
+  };
+}
+
+/** A payment by Permit2 as a wallet signs it. */
+export async function signPermit(chain: Devnet, signer: DevnetAccount, terms: PermitTerms): Promise<SignedPermit> {
+  const { amountBaseUnits, facilitator, to = chain.payTo, token = chain.asset, from = signer.address } = terms;
+  const { nonce = BigInt(`0x${randomBytes(32).toString('hex')}`), deadline = 20_000_000_000n, validAfter = 0n } = terms;
+  const spender = terms.spender ?? (facilitator === undefined ? EXACT_PROXY : UPTO_PROXY);
+  const witness = { to, ...(facilitator === undefined ? {} : { facilitator }), validAfter };
+  const message = { permitted: { token, amount: amountBaseUnits }, spender, nonce, deadline, witness };
+  const signature = await privateKeyToAccount(signer.privateKey).signTypedData({
+    domain: { name: 'Permit2', chainId: chain.chainId, verifyingContract: PERMIT2 },
+    types: typesOf(facilitator === undefined ? 'exact' : 'upto'),
+    primaryType: 'PermitWitnessTransferFrom',
+    message,
+  });
+  const signed = parseSignedPayment({ signature, permit2Authorization: withTextNumbers({ from, ...message }) });
+  if (signed.kind !== 'permit2') throw new Error('a permit was read as something else');
+  return signed;
+}
+
+/** Lets Permit2 move an account's tokens, as every payer does once. */
+export async function approvePermit2(
+  chain: Devnet,
+  { owner, token = chain.asset, amount = maxUint256 }: { owner: Hex; token?: Hex; amount?: bigint },
+): Promise<void> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [PERMIT2, amount] });
+  await sendTransaction(chain, { from: owner, to: token, data });
+}
+
+function withTextNumbers(message: object): unknown {
+  return JSON.parse(
+    JSON.stringify(message, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+  );
+}
