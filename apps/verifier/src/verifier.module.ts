@@ -105,6 +105,7 @@ function chainOptions({ chain, payment }: VerifierEnvironment) {
     batchSize: chain.rpcBatchSize,
     batchesInFlight: chain.rpcBatchesInFlight,
     maxResponseBytes: chain.rpcMaxResponseBytes,
+    logRangeBlocks: chain.rpcLogRangeBlocks,
   };
 }
 

@@ -54,6 +54,7 @@ async function startParts(): Promise<Parts> {
     batchSize: 50,
     batchesInFlight: 8,
     maxResponseBytes: 16_777_216,
+    logRangeBlocks: 2000,
     observer: { batchEnded: () => undefined, queueChanged: () => undefined },
     nowMs,
   });

@@ -44,6 +44,7 @@ describe('reading the chain', () => {
       batchSize: 50,
       batchesInFlight: 8,
       maxResponseBytes: 16_777_216,
+      logRangeBlocks: 10,
       observer: { batchEnded: (batch) => batches.push(batch), queueChanged: () => undefined },
       nowMs: () => Date.now(),
       ...options,

@@ -1,11 +1,20 @@
 import type { Hex } from '@tollgate/protocol';
 
+import {
+  askAboutAuthorization,
+  askForNonce,
+  readNonce,
+  type AuthorizationName,
+  type AuthorizationQuestion,
+  type AuthorizationView,
+} from './authorization-view.js';
 import type { BlockTimes } from './block-times.js';
 import { ChainUnavailableError } from './chain-unavailable-error.js';
 import { parseReceipt, type Receipt } from './receipt.js';
 import type { RpcBatcher } from './rpc-batcher.js';
-import { valueOf, type RpcResult } from './rpc-endpoint.js';
+import { hasContractFailed, valueOf, type RpcResult } from './rpc-endpoint.js';
 import { parseData } from './rpc-value.js';
+import { searchLogs, type FoundLog, type LogSearch } from './search-logs.js';
 import { parseTransaction } from './transaction.js';
 
 /** A transaction that is in a block. */
@@ -31,16 +40,13 @@ const MISSING: RpcResult = { kind: 'missing' };
 const EIP_1271_MAGIC = '0x1626ba7e';
 /** Enough for any wallet, and too little for a contract that means to keep the RPC server busy or to flood us. */
 const SIGNATURE_GAS = '0x1e8480';
-/** JSON-RPC code of `execution reverted`; some nodes put it into the message only. */
-const REVERTED = 3;
-/** How nodes word that the contract failed, and not they. */
-const CONTRACT_FAILED = /revert|out of gas|VM (execution )?error|invalid (opcode|jump)|stack (under|over)flow/i;
 
 /** Reads payments from the chain: one round trip each, shared with the others that are under way. */
 export class ChainReader {
   constructor(
     private readonly batcher: RpcBatcher,
     private readonly blockTimes: BlockTimes,
+    private readonly logRangeBlocks: number,
   ) {}
 
   /** @throws ChainUnavailableError when no believable answer came before the deadline */
@@ -80,6 +86,25 @@ export class ChainReader {
     });
   }
 
+  /** All that has to be known of an authorization before it is settled, of one moment. */
+  readAuthorization(question: AuthorizationQuestion, deadlineMs: number): Promise<AuthorizationView> {
+    return this.batcher.ask({ ...askAboutAuthorization(question), deadlineMs });
+  }
+
+  /** Whether the nonce of an authorization is used or cancelled, and up to which block that is known. */
+  readNonce(name: AuthorizationName, deadlineMs: number): Promise<{ isTaken: boolean; headBlockNumber: number }> {
+    return this.batcher.ask({
+      calls: [askForNonce(name)],
+      deadlineMs,
+      read: ([taken = MISSING], headBlockNumber) => ({ isTaken: readNonce(taken), headBlockNumber }),
+    });
+  }
+
+  /** The logs that fit, from the head back until there are some or the blocks are too old. */
+  searchLogs(search: LogSearch): Promise<FoundLog[]> {
+    return searchLogs(this.batcher, this.logRangeBlocks, search);
+  }
+
   /** The number of the newest block; throws where the chain is not the configured one. */
   readHead(deadlineMs: number): Promise<number> {
     return this.batcher.ask({ calls: [], deadlineMs, read: (_, headBlockNumber) => headBlockNumber });
@@ -95,10 +120,6 @@ function readSighting(txHash: Hex, receiptResult: RpcResult, transactionResult: 
     throw new ChainUnavailableError('rpc_inconsistent', 'The receipt and the transaction name different blocks.');
   }
   return { mined: { receipt, input: transaction.input }, headBlockNumber: Math.max(head, receipt.blockNumber) };
-}
-
-function hasContractFailed(result: RpcResult): boolean {
-  return result.kind === 'error' && (result.code === REVERTED || CONTRACT_FAILED.test(result.message));
 }
 
 /** `isValidSignature(bytes32,bytes)`: selector, hash, offset, length, padded bytes. */

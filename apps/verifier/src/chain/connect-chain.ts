@@ -13,6 +13,8 @@ export interface ChainOptions {
   batchSize: number;
   batchesInFlight: number;
   maxResponseBytes: number;
+  /** How many blocks one search for logs spans. */
+  logRangeBlocks: number;
   observer: ChainObserver;
   /** The clock of every deadline handed in. */
   nowMs: () => number;
@@ -37,7 +39,7 @@ export function connectChain(options: ChainOptions): ConnectedChain {
   const batcher = new RpcBatcher({ endpoints, batchSize, batchesInFlight, observer, nowMs });
   const blockTimes = new BlockTimes(batcher, nowMs);
   return {
-    reader: new ChainReader(batcher, blockTimes),
+    reader: new ChainReader(batcher, blockTimes, options.logRangeBlocks),
     batcher,
     close: async () => {
       blockTimes.close();

@@ -62,7 +62,8 @@ export function parseReceipt(value: unknown, txHash: Hex): Receipt | null {
   };
 }
 
-function parseLog(log: Record<string, unknown>): Log {
+/** Reads a log. Which block and transaction it is in is the caller's to check. */
+export function parseLog(log: Record<string, unknown>): Log {
   if (!Array.isArray(log.topics)) return malformed('a log without topics');
   return {
     address: parseAddress(log.address, 'log.address'),

@@ -18,6 +18,10 @@ export interface BatchAnswer {
 }
 
 const MISSING: RpcResult = { kind: 'missing' };
+/** JSON-RPC code of `execution reverted`; some nodes put it into the message only. */
+const REVERTED = 3;
+/** How nodes word that the contract failed, and not they. */
+const CONTRACT_FAILED = /revert|out of gas|VM (execution )?error|invalid (opcode|jump)|stack (under|over)flow/i;
 
 /** One RPC server, asked in batches. Every batch also asks for the chain id and the head, and believes no other chain. */
 export class RpcEndpoint {
@@ -66,6 +70,11 @@ export function valueOf(result: RpcResult, method: string): unknown {
     case 'missing':
       throw new ChainUnavailableError('rpc_malformed', `The RPC server left ${method} out of its answer.`);
   }
+}
+
+/** Whether an `eth_call` says that the contract failed: an answer, not trouble with the node. */
+export function hasContractFailed(result: RpcResult): boolean {
+  return result.kind === 'error' && (result.code === REVERTED || CONTRACT_FAILED.test(result.message));
 }
 
 function writeBatch(calls: readonly RpcCall[], firstId: number): string {

@@ -19,4 +19,10 @@ export class ChainEnvironment extends RpcEnvironment {
   @IsInt()
   @Min(65_536)
   readonly rpcMaxResponseBytes: number = 16_777_216;
+
+  @Setting({ help: 'Blocks that one search for logs spans; RPC servers limit it.' })
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
+  readonly rpcLogRangeBlocks: number = 2_000;
 }

@@ -5,7 +5,9 @@ import type { EmittedLog } from '../chain/receipt.js';
 /** keccak256 of `Transfer(address,address,uint256)` (ERC-20). */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** keccak256 of `AuthorizationUsed(address,bytes32)` (EIP-3009). */
-const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
+export const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
+/** keccak256 of `AuthorizationCanceled(address,bytes32)` (EIP-3009). */
+export const AUTHORIZATION_CANCELED = '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81';
 
 const ADDRESS_PADDING = `0x${'0'.repeat(24)}`;
 

@@ -1,0 +1,48 @@
+import type { Hex } from '@tollgate/protocol';
+import { parseErc6492Signature } from 'viem';
+
+import { recoverAccount } from '../verification/recover-account.js';
+
+/** What a payer's signature is to the token, told without the chain. */
+export type PayerSignature =
+  /** By the payer's own key; `v` is 27 or 28. */
+  | { kind: 'account'; v: number; r: Hex; s: Hex }
+  /** For the payer's contract to judge. `isWrapped`: it came with a call that deploys the contract, which is not made. */
+  | { kind: 'contract'; bytes: Hex; isWrapped: boolean }
+  /** The same with a call that may be made first, since the contract may not be there yet (EIP-6492). */
+  | { kind: 'undeployed'; bytes: Hex; factory: Hex; factoryCalldata: Hex };
+
+/** Half of the order of secp256k1. Tokens refuse the upper half: each signature has a twin there. */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+/**
+ * Reads a payer's signature over a hash. A signature by the payer's key counts as one also where the payer has code
+ * (EIP-7702): whether the key or the code decides then differs between tokens, and the token is asked before it is sent.
+ * @param factories which deploying calls may be made, in lower case
+ */
+export async function readPayerSignature(
+  signature: Hex,
+  { hash, payer, factories }: { hash: Hex; payer: Hex; factories: ReadonlySet<Hex> },
+): Promise<PayerSignature> {
+  if ((await recoverAccount(hash, signature)) === payer) {
+    const [r, s]: Hex[] = [`0x${signature.slice(2, 66)}`, `0x${signature.slice(66, 130)}`];
+    const last = Number.parseInt(signature.slice(130), 16);
+    // Some wallets write the recovery bit itself, which tokens do not understand.
+    if (r && s && BigInt(s) <= HALF_ORDER) return { kind: 'account', v: last < 27 ? last + 27 : last, r, s };
+  }
+  const wrapped = unwrap(signature);
+  if (wrapped === null) return { kind: 'contract', bytes: signature, isWrapped: false };
+  return factories.has(wrapped.factory)
+    ? { kind: 'undeployed', ...wrapped }
+    : { kind: 'contract', bytes: wrapped.bytes, isWrapped: true };
+}
+
+function unwrap(signature: Hex): { bytes: Hex; factory: Hex; factoryCalldata: Hex } | null {
+  try {
+    const { address, data, signature: bytes } = parseErc6492Signature(signature);
+    return address === undefined ? null : { bytes, factory: address.toLowerCase() as Hex, factoryCalldata: data };
+  } catch {
+    // Shorter than the wrapper's mark, or marked and not a wrapper: the payer's contract may know what it is.
+    return null;
+  }
+}
