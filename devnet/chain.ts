@@ -16,7 +16,8 @@ const MNEMONIC = 'test test test test test test test test test test test junk';
 const INITIAL_USDC = 1_000_000_000_000n;
 const PAY_TO_INDEX = 9;
 const FIRST_AGENT_WALLET = 20;
-const ACCOUNTS = 24;
+const FIRST_RELAYER = 24;
+const ACCOUNTS = 26;
 
 export interface ChainOptions {
   chainId?: number;
@@ -46,6 +47,8 @@ export interface Devnet {
   bulkSenders: Hex[];
   /** Four more for agent workers, which must be the only ones to use a wallet's nonces. */
   agentWallets: DevnetAccount[];
+  /** Two more for verifiers, which must be the only ones to use a relayer's nonces. They hold native coin alone. */
+  relayers: DevnetAccount[];
   blockTimeSeconds: number | null;
   /** Null on a chain that was started without the protocols. */
   contracts: DevnetContracts | null;
@@ -75,13 +78,14 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   });
   const accounts = Array.from({ length: ACCOUNTS }, (_, index) => deriveAccount(index));
   const payers = accounts.slice(0, PAY_TO_INDEX);
-  const agentWallets = accounts.slice(FIRST_AGENT_WALLET);
+  const agentWallets = accounts.slice(FIRST_AGENT_WALLET, FIRST_RELAYER);
+  const relayers = accounts.slice(FIRST_RELAYER);
   let contracts: DevnetContracts | null = null;
   try {
     await placeContracts(rpcUrl);
     await mintUsdc(
       rpcUrl,
-      accounts.filter((_, index) => index !== PAY_TO_INDEX).map(({ address }) => address),
+      accounts.filter((_, index) => index !== PAY_TO_INDEX && index < FIRST_RELAYER).map(({ address }) => address),
     );
     await scatterNonces(rpcUrl, accounts);
     if (protocols)
@@ -98,6 +102,7 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
     accounts: payers,
     bulkSenders: accounts.slice(PAY_TO_INDEX + 1, FIRST_AGENT_WALLET).map(({ address }) => address),
     agentWallets,
+    relayers,
     blockTimeSeconds: blockTimeSeconds ?? null,
     contracts,
     signal: (signal) => child.signal(signal),
@@ -116,6 +121,11 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
 /** The same on every devnet. */
 export function deriveAgentWallet(index: number): DevnetAccount {
   return deriveAccount(FIRST_AGENT_WALLET + index);
+}
+
+/** The same on every devnet. */
+export function deriveRelayer(index: number): DevnetAccount {
+  return deriveAccount(FIRST_RELAYER + index);
 }
 
 function deriveAccount(addressIndex: number): DevnetAccount {

@@ -141,7 +141,10 @@ function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     'VERIFIER_PORT',
     'AGENT_WORKER_PORT',
   ];
-  const keys = ['WALLET_PRIVATE_KEY', 'WALLET_PRIVATE_KEY_FILE', 'WALLETS_FILE', 'POLICY_FILE'];
+  const keys = [
+    ...['WALLET_PRIVATE_KEY', 'WALLET_PRIVATE_KEY_FILE', 'WALLETS_FILE', 'POLICY_FILE'],
+    ...['RELAYER_PRIVATE_KEYS', 'RELAYER_PRIVATE_KEYS_FILE'],
+  ];
   return Object.fromEntries(Object.entries(env).filter(([name]) => ![...decided, ...keys].includes(name)));
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { setUpAgents, type AgentSetup, type AgentWalletTerms } from './agent-setup.js';
+import { alignRelayers } from './align-relayers.js';
 import { startChain, type Devnet } from './chain.js';
 import type { Exit } from './child-process.js';
 import { findFreePort } from './free-port.js';
@@ -17,6 +18,8 @@ export interface StackOptions {
   protocols?: boolean;
   gateways?: number;
   verifiers?: number;
+  /** Accounts that all verifiers may settle signed payments by, at most two; default 1. */
+  relayers?: number;
   /** Any: the stack sets up wallets for them, and its gateways take jobs. */
   agentWorkers?: number;
   /** The agent wallets by name, at most four; default one, `devnet`, with no limits. */
@@ -86,15 +89,24 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
               agentSecret: options.env?.['AGENT_SECRET'],
             }),
           );
+    const relayers = chain.relayers.slice(0, options.relayers ?? 1);
+    await alignRelayers({ redisUrl: redis.url, rpcUrl: chain.rpcUrl, chainId: chain.chainId, relayers });
+    const own: Record<ServiceApp, NodeJS.ProcessEnv> = {
+      gateway: {},
+      verifier: { RELAYER_PRIVATE_KEYS: relayers.map(({ privateKey }) => privateKey).join(',') },
+      'agent-worker': agents?.workerEnv ?? {},
+    };
     const settings = createSettings(redis, chain, { ...agents?.env, ...options.env });
     const start = async (app: ServiceApp, count: number) => {
       const services: ServiceProcess[] = [];
       for (let number = 1; number <= count; number++) {
         const name = count === 1 ? app : `${app}-${number}`;
         const wantedPort = number === 1 ? options.wantedPorts?.[app] : undefined;
-        const own = app === 'agent-worker' ? { ...settings, ...agents?.workerEnv } : settings;
+        const preload = options.preload?.[app];
         services.push(
-          keep(await startOnFreePort({ app, name, settings: own, wantedPort, quiet, preload: options.preload?.[app] })),
+          keep(
+            await startOnFreePort({ app, name, settings: { ...own[app], ...settings }, wantedPort, quiet, preload }),
+          ),
         );
         onReady(name, services.at(-1)?.url ?? '');
       }

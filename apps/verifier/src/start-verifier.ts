@@ -11,12 +11,14 @@ import {
   type RunningService,
 } from '@tollgate/common';
 import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
+import { JournalError, JournalUnavailableError } from '@tollgate/transactions';
 import { Logger } from 'nestjs-pino';
 
 import { ChainReader } from './chain/chain-reader.js';
 import { ChainUnavailableError } from './chain/chain-unavailable-error.js';
+import type { Settlement } from './settlement/create-settlement.js';
 import { VerifierEnvironment } from './verifier.config.js';
-import { VerifierModule } from './verifier.module.js';
+import { SETTLEMENT, VerifierModule } from './verifier.module.js';
 
 const RETRY_MS = 1000;
 const FIRST_HEAD_MS = 5000;
@@ -46,16 +48,42 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   app.connectMicroservice({ strategy: server });
   await app.listen(environment.server.verifierPort, environment.server.verifierHost);
   logger.log(`verifier: health and metrics at ${await app.getUrl()}`);
+  const settlement = app.get<Settlement | null>(SETTLEMENT);
+  const close = async (): Promise<void> => {
+    // Both take questions: neither waits for the other to end what it has taken.
+    await Promise.all([settlement?.close(), server.close()]);
+    await app.close();
+  };
   try {
     await openLedger(app.get(Ledger), await readFirstHead(app.get(ChainReader), logger), logger);
     await app.startAllMicroservices();
+    if (settlement) await startSettlement(settlement, logger);
     isOpen = true;
   } catch (error) {
-    await app.close();
+    await close();
     throw error;
   }
   logger.log(`verifier: takes questions, policy ${environment.payment.paymentPolicy}`);
-  return { app, close: () => app.close(), shutdownTimeoutMs };
+  return { app, close, shutdownTimeoutMs };
+}
+
+/** The ledger's Redis was there a moment ago: it may be away again, and is waited for. */
+async function startSettlement({ journal, relayers }: Settlement, logger: Logger): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await journal.open();
+      break;
+    } catch (error) {
+      if (!(error instanceof JournalError)) throw error;
+      if (!(error instanceof JournalUnavailableError)) {
+        throw new ConfigurationError([`REDIS_URL: ${error.message} ${error.hint}`]);
+      }
+      if (attempt === 1) logger.warn(`verifier: waits for the journal's Redis: ${error.message}`);
+      await sleep(RETRY_MS);
+    }
+  }
+  relayers.start();
+  logger.log(`verifier: settles signed payments by ${relayers.addresses.join(', ')}`);
 }
 
 async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number | null> {

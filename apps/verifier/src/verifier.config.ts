@@ -9,6 +9,7 @@ import {
 import { ChainEnvironment } from './config/chain.environment.js';
 import { RulesEnvironment } from './config/rules.environment.js';
 import { ServerEnvironment } from './config/server.environment.js';
+import { SettlementEnvironment } from './config/settlement.environment.js';
 
 /** Every setting of the verifier; `readEnvironment(VerifierEnvironment, process.env)` at start. */
 export class VerifierEnvironment {
@@ -23,6 +24,9 @@ export class VerifierEnvironment {
 
   @SettingGroup(RulesEnvironment)
   readonly rules!: RulesEnvironment;
+
+  @SettingGroup(SettlementEnvironment)
+  readonly settlement!: SettlementEnvironment;
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;

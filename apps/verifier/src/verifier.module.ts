@@ -22,11 +22,15 @@ import { ChainReader } from './chain/chain-reader.js';
 import { connectChain, type ConnectedChain } from './chain/connect-chain.js';
 import { RpcTroubleLog } from './chain/rpc-trouble-log.js';
 import { VerifierMetrics } from './metrics/verifier-metrics.js';
+import { createSettlement, type Settlement } from './settlement/create-settlement.js';
+import { RelayerTroubles } from './settlement/relayer-troubles.js';
 import { PaymentVerifier } from './verification/payment-verifier.js';
 import { VerificationController } from './verification/verification.controller.js';
 import { WaitingRoom } from './verification/waiting-room.js';
 import type { VerifierEnvironment } from './verifier.config.js';
 
+/** Token of what settles signed payments: `Settlement | null`. */
+export const SETTLEMENT = Symbol('settlement');
 const CONNECTIONS = Symbol('connections');
 /** A readiness probe asks the chain where the last answer is older. */
 const CHAIN_NEWS_MS = 15_000;
@@ -56,6 +60,12 @@ export class VerifierModule implements OnApplicationShutdown {
       nowMs,
     });
     const waitingRoom = createWaitingRoom(environment, nowMs);
+    const troubles = new RelayerTroubles(registry);
+    const settlement: Settlement | null = createSettlement(environment, {
+      chain,
+      nowMs,
+      onTrouble: (relayer, error) => troubles.report(relayer, error),
+    });
     const verifier = createVerifier(environment, { chain: chain.reader, ledger, waitingRoom });
     observe(registry, { server, waitingRoom, queueRedis });
 
@@ -63,7 +73,7 @@ export class VerifierModule implements OnApplicationShutdown {
       module: VerifierModule,
       imports: [
         LoggerModule.forRoot(
-          createLoggerParams({ service: 'verifier', log: environment.log, secrets: listSecrets(environment) }),
+          createLoggerParams({ service: 'verifier', log: environment.log, secrets: secretsOf(environment) }),
         ),
         MetricsModule.forRoot({ service: 'verifier', registry }),
         HealthModule.forRoot({
@@ -80,6 +90,7 @@ export class VerifierModule implements OnApplicationShutdown {
         { provide: ChainReader, useValue: chain.reader },
         { provide: PaymentVerifier, useValue: verifier },
         { provide: VerifierMetrics, useValue: metrics },
+        { provide: SETTLEMENT, useValue: settlement },
       ],
     };
   }
@@ -90,6 +101,11 @@ export class VerifierModule implements OnApplicationShutdown {
     this.connections.ledgerRedis.disconnect();
     this.connections.queueRedis.disconnect();
   }
+}
+
+/** A key is known with and without its `0x`. */
+function secretsOf(environment: VerifierEnvironment): string[] {
+  return listSecrets(environment).map((secret) => secret.replace(/^0x/, ''));
 }
 
 function createLedger({ rules }: VerifierEnvironment, redis: Redis): Ledger {

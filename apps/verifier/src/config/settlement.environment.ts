@@ -1,0 +1,151 @@
+import { Setting, type ChecksTogether } from '@tollgate/common';
+import { parseTokenAmount } from '@tollgate/protocol';
+import { readKeySigner, type LaneSettings, type LaneSigner } from '@tollgate/transactions';
+import { ArrayNotEmpty, IsArray, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+
+const GWEI_DECIMALS = 9;
+const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
+const gweiMessage = '$property must be a decimal number of gwei with at most 9 digits behind the point';
+
+/** How signed payments are settled; without a relayer's key this process verifies only. */
+export class SettlementEnvironment implements ChecksTogether {
+  @Setting({
+    secret: true,
+    as: 'list',
+    help: 'Private keys of the accounts that settle signed payments and pay the gas, comma separated: 32 bytes each in hexadecimal. They must be used for nothing else. Without one this process settles nothing.',
+  })
+  @IsOptional()
+  @IsArray()
+  @ArrayNotEmpty()
+  readonly relayerPrivateKeys?: string[];
+
+  @Setting({
+    help: 'Contract that settles several payments in one transaction; where it has no code, each goes alone.',
+  })
+  @Matches(/^0x[0-9a-f]{40}$/i, { message: '$property must be 0x and 40 hexadecimal digits' })
+  readonly multicall3Address: `0x${string}` = '0xcA11bde05977b3631167028862bE2a173976CA11';
+
+  @Setting({ help: 'Signed payments that are settled in one transaction; 1 settles each alone.' })
+  @IsInt()
+  @Min(1)
+  @Max(200)
+  readonly settleBatchSize: number = 50;
+
+  @Setting({ help: 'Milliseconds that a payment waits for others to share its transaction, while some are under way.' })
+  @IsInt()
+  @Min(0)
+  @Max(1_000)
+  readonly settleBatchWaitMs: number = 2;
+
+  @Setting({ help: 'The most gas that settling one payment may take; one that needs more is refused.' })
+  @IsInt()
+  @Min(30_000)
+  @Max(10_000_000)
+  readonly settleGasCap: number = 300_000;
+
+  @Setting({ help: 'Milliseconds after which a settlement that is not mined yet is answered as pending; it goes on.' })
+  @IsInt()
+  @Min(100)
+  @Max(120_000)
+  readonly settleWaitMs: number = 10_000;
+
+  @Setting({ help: 'Seconds that an authorization must still be valid for to be sent to the chain.' })
+  @IsInt()
+  @Min(0)
+  @Max(3_600)
+  readonly settleLeastValiditySeconds: number = 6;
+
+  @Setting({ help: "Milliseconds between two looks at the chain while a relayer's transactions wait for a block." })
+  @IsInt()
+  @Min(20)
+  @Max(60_000)
+  readonly relayerPollMs: number = 500;
+
+  @Setting({ help: 'Milliseconds after which the relayer of a verifier that died is taken over by another.' })
+  @IsInt()
+  @Min(500)
+  @Max(600_000)
+  readonly relayerLeaseMs: number = 3_000;
+
+  @Setting({
+    help: "Transactions of one relayer that may be under way at once; what the chain's nodes keep of one account.",
+  })
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
+  readonly relayerMaxInFlight: number = 64;
+
+  @Setting({ help: 'Milliseconds after which a settlement that is not mined is sent again as it is: pools forget.' })
+  @IsInt()
+  @Min(100)
+  @Max(3_600_000)
+  readonly relayerResendAfterMs: number = 5_000;
+
+  @Setting({
+    help: 'Milliseconds after which a settlement that holds up its relayer is signed again with higher fees.',
+  })
+  @IsInt()
+  @Min(100)
+  @Max(3_600_000)
+  readonly relayerReplaceAfterMs: number = 15_000;
+
+  @Setting({ help: 'The most that a settlement offers for its gas, in gwei; a replacement too.' })
+  @Matches(GWEI, { message: gweiMessage })
+  readonly relayerMaxFeeGwei: string = '500';
+
+  @Setting({ help: 'The most that a settlement offers as tip for its gas, in gwei; a replacement too.' })
+  @Matches(GWEI, { message: gweiMessage })
+  readonly relayerMaxPriorityFeeGwei: string = '50';
+
+  #signers: LaneSigner[] = [];
+
+  /** The relayers; none: this process verifies only. The keys are in the signers' closures. */
+  get signers(): readonly LaneSigner[] {
+    return this.#signers;
+  }
+
+  problemsTogether(): string[] {
+    const problems: string[] = [];
+    this.#signers = readSigners(this.relayerPrivateKeys ?? [], problems);
+    const { maxFeePerGas, maxPriorityFeePerGas } = this.fees();
+    if (maxFeePerGas === 0n) problems.push('RELAYER_MAX_FEE_GWEI must be more than 0: nothing could be settled.');
+    else if (maxPriorityFeePerGas > maxFeePerGas) {
+      problems.push('RELAYER_MAX_PRIORITY_FEE_GWEI must not be above RELAYER_MAX_FEE_GWEI.');
+    }
+    return problems;
+  }
+
+  /** @param stopWithinMs how long a lane that is given back waits for what it has begun */
+  laneSettings(confirmations: number, stopWithinMs: number): Partial<LaneSettings> {
+    return {
+      ...this.fees(),
+      confirmations,
+      stopWithinMs,
+      pollMs: this.relayerPollMs,
+      leaseMs: this.relayerLeaseMs,
+      maxInFlight: this.relayerMaxInFlight,
+      jobsAtOnce: this.relayerMaxInFlight,
+      resendAfterMs: this.relayerResendAfterMs,
+      replaceAfterMs: this.relayerReplaceAfterMs,
+    };
+  }
+
+  private fees(): Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas'> {
+    return {
+      maxFeePerGas: parseTokenAmount(this.relayerMaxFeeGwei, GWEI_DECIMALS),
+      maxPriorityFeePerGas: parseTokenAmount(this.relayerMaxPriorityFeeGwei, GWEI_DECIMALS),
+    };
+  }
+}
+
+/** Two entries for one account would be two lanes for one nonce counter. */
+function readSigners(keys: readonly string[], problems: string[]): LaneSigner[] {
+  const signers = keys.map(readKeySigner);
+  signers.forEach((signer, index) => {
+    const place = `RELAYER_PRIVATE_KEYS: entry ${index + 1}`;
+    if (!signer) problems.push(`${place} is no private key: 32 bytes in hexadecimal (its value is not shown).`);
+    const same = signers.findIndex((other) => other !== null && other.address === signer?.address);
+    if (signer && same < index) problems.push(`${place} is the same account as entry ${same + 1}.`);
+  });
+  return signers.filter((signer) => signer !== null);
+}

@@ -1,0 +1,80 @@
+import { connectRedis } from '@tollgate/common';
+import type { Hex } from '@tollgate/protocol';
+import { Chain, Journal } from '@tollgate/transactions';
+
+import type { ConnectedChain } from '../chain/connect-chain.js';
+import type { VerifierEnvironment } from '../verifier.config.js';
+import { JobWatch } from './job-watch.js';
+import { Relayers } from './relayers.js';
+import { SettlementRecords } from './settlement-records.js';
+import { Settlements } from './settlements.js';
+
+export interface SettlementParts {
+  chain: ConnectedChain;
+  nowMs: () => number;
+  onTrouble: (relayer: Hex | null, error: unknown) => void;
+}
+
+/** Everything that settles, from its settings; none of it without a relayer's key. */
+export interface Settlement {
+  relayers: Relayers;
+  journal: Journal;
+  close(): Promise<void>;
+}
+
+/** The lanes of relayers, apart from those of the wallets that agent jobs name. */
+const FLEET = 'relayers';
+/** Ended jobs are looked up for minutes, and hold some 100 KiB each. */
+const JOBS_KEPT = 500;
+/** Of the time that the process has to stop, for what the lanes have begun. */
+const SETTLING_SHARE = 0.4;
+
+/** Puts the parts of this folder together; null without a relayer. Nothing is connected before it is started. */
+export function createSettlement(environment: VerifierEnvironment, parts: SettlementParts): Settlement | null {
+  const { settlement, redis, payment, chain, rules, shutdown, server } = environment;
+  if (settlement.signers.length === 0) return null;
+  const connection = connectRedis({ url: redis.redisUrl, role: 'settlements' });
+  const journal = new Journal({ redis: connection, fleet: FLEET, jobsKept: JOBS_KEPT, eventsKept: 1000 });
+  const report = (error: unknown) => parts.onTrouble(null, error);
+  const jobs = new JobWatch(journal, report);
+  const settlements = new Settlements({
+    chainId: payment.chainId,
+    journal,
+    jobs,
+    chain: parts.chain,
+    waitMs: settlement.settleWaitMs,
+    windowMs: Math.max(rules.redemptionWindowSeconds, rules.boundRedemptionWindowSeconds) * 1000,
+    nowMs: parts.nowMs,
+    onTrouble: report,
+  });
+  const laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
+  const relayers = new Relayers({
+    signers: settlement.signers,
+    journal,
+    chain: laneChain,
+    batcher: parts.chain.batcher,
+    records: new SettlementRecords(connection),
+    jobs,
+    settlements,
+    settings: settlement.laneSettings(rules.confirmations, shutdown.shutdownTimeoutMs * SETTLING_SHARE),
+    gasCap: BigInt(settlement.settleGasCap),
+    queue: {
+      redisUrl: redis.queueRedisUrl,
+      maxInFlight: server.maxInFlight,
+      closeTimeoutMs: shutdown.shutdownTimeoutMs * SETTLING_SHARE,
+    },
+    nowMs: parts.nowMs,
+    onTrouble: parts.onTrouble,
+  });
+  return {
+    relayers,
+    journal,
+    close: async () => {
+      settlements.close();
+      await relayers.stop();
+      jobs.close();
+      await laneChain.close();
+      connection.disconnect();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { SettlementResult } from '@tollgate/common';
+import type { Hex, PaymentFailure } from '@tollgate/protocol';
+
+import { lookUpAuthorization } from '../authorizations/look-up-authorization.js';
+import type { ChainReader } from '../chain/chain-reader.js';
+import type { RpcBatcher } from '../chain/rpc-batcher.js';
+import { valueOf, type RpcResult } from '../chain/rpc-endpoint.js';
+import { malformed, parseData } from '../chain/rpc-value.js';
+import type { SettlementEntry } from './settlement-entry.js';
+
+/** The parts of the chain that settlements are read from. */
+export interface SettledChain {
+  batcher: RpcBatcher;
+  reader: ChainReader;
+}
+
+export interface UnsettledTerms {
+  /** The transaction that did not settle it. */
+  txHash: Hex | null;
+  /** What is said when the chain tells no reason. */
+  failure: PaymentFailure;
+  windowMs: number;
+  nowMs: () => number;
+}
+
+const ANSWERS_WITHIN_MS = 5_000;
+/** `balanceOf(address)` */
+const BALANCE_OF = '0x70a08231';
+const MISSING: RpcResult = { kind: 'missing' };
+
+/**
+ * What became of a payment that nothing of ours can settle any more: somebody else may have sent it, and then it is
+ * settled all the same; else why it is not.
+ * @throws ChainUnavailableError
+ */
+export async function explainUnsettled(
+  { batcher, reader }: SettledChain,
+  entry: SettlementEntry,
+  { txHash, failure, windowMs, nowMs }: UnsettledTerms,
+): Promise<SettlementResult> {
+  const { asset, payTo, amountBaseUnits, payment } = entry;
+  const { authorization } = payment;
+  const startedAtMs = nowMs();
+  const deadlineMs = startedAtMs + ANSWERS_WITHIN_MS;
+  const sighting = await lookUpAuthorization(
+    { reader },
+    { promised: { asset, payTo, authorization }, sinceMs: startedAtMs - windowMs, deadlineMs },
+  );
+  switch (sighting.outcome) {
+    case 'settled':
+      return { outcome: 'settled', txHash: sighting.txHash, payer: authorization.from, amountBaseUnits };
+    case 'cancelled':
+      return { outcome: 'failed', failure: 'authorization_cancelled', txHash: sighting.txHash };
+    case 'used':
+      return { outcome: 'failed', failure: 'payment_used', txHash: sighting.txHash };
+    case 'unused':
+      return { outcome: 'failed', failure: await findReason(batcher, entry, { failure, nowMs, deadlineMs }), txHash };
+  }
+}
+
+async function findReason(
+  batcher: RpcBatcher,
+  { asset, payment: { authorization } }: SettlementEntry,
+  { failure, nowMs, deadlineMs }: { failure: PaymentFailure; nowMs: () => number; deadlineMs: number },
+): Promise<PaymentFailure> {
+  const nowSeconds = BigInt(Math.floor(nowMs() / 1000));
+  if (BigInt(authorization.validBefore) <= nowSeconds) return 'authorization_expired';
+  if (BigInt(authorization.validAfter) >= nowSeconds) return 'authorization_not_yet_valid';
+  const balance = await readBalance(batcher, asset, authorization.from, deadlineMs);
+  return balance < BigInt(authorization.value) ? 'balance_too_low' : failure;
+}
+
+function readBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, deadlineMs: number): Promise<bigint> {
+  const data = `${BALANCE_OF}${owner.slice(2).padStart(64, '0')}`;
+  return batcher.ask({
+    calls: [{ method: 'eth_call', params: [{ to: asset, data }, 'latest'] }],
+    deadlineMs,
+    read: ([result = MISSING]) => {
+      const balance = parseData(valueOf(result, 'eth_call'), 'balance');
+      return balance.length === 66 ? BigInt(balance) : malformed('a balance that is no word');
+    },
+  });
+}

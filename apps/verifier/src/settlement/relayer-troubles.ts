@@ -1,0 +1,36 @@
+import { Logger } from '@nestjs/common';
+import type { Hex } from '@tollgate/protocol';
+import { Counter, type Registry } from 'prom-client';
+
+const AGAIN_AFTER_MS = 60_000;
+const MAX_REMEMBERED = 200;
+const MAX_LENGTH = 300;
+
+/** What keeps relayers from settling and is tried again: told once a minute each, since it is tried many times a second. */
+export class RelayerTroubles {
+  readonly #logger = new Logger('Relayers');
+  readonly #toldAtMs = new Map<string, number>();
+  readonly #counter: Counter<'relayer'>;
+
+  constructor(registry: Registry) {
+    this.#counter = new Counter({
+      name: 'tollgate_relayer_troubles_total',
+      help: 'What kept a relayer from settling and is tried again.',
+      labelNames: ['relayer'],
+      registers: [registry],
+    });
+  }
+
+  /** @param relayer null where it is not about one */
+  report(relayer: Hex | null, error: unknown): void {
+    this.#counter.inc({ relayer: relayer ?? '' });
+    const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_LENGTH);
+    const trouble = `${relayer}: ${reason}`;
+    const now = performance.now();
+    if (now - (this.#toldAtMs.get(trouble) ?? -Infinity) < AGAIN_AFTER_MS) return;
+    // Messages may hold anything, so there may be any number of them.
+    if (this.#toldAtMs.size >= MAX_REMEMBERED) this.#toldAtMs.clear();
+    this.#toldAtMs.set(trouble, now);
+    this.#logger.warn({ msg: 'a relayer waits', relayer, reason });
+  }
+}

@@ -1,0 +1,120 @@
+import {
+  RequestReplyClient,
+  SETTLE_QUEUE,
+  SETTLE_SIGNED_PAYMENT,
+  type SettlementResult,
+  type SettleSignedPaymentRequest,
+} from '@tollgate/common';
+import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import { encodeFunctionData, numberToHex, parseAbi } from 'viem';
+
+import { startChain, type Devnet, type DevnetAccount } from '../../../devnet/chain.js';
+import { callRpc } from '../../../devnet/json-rpc.js';
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { signAuthorization } from '../../../devnet/sign-authorization.js';
+import { startVerifier } from '../src/start-verifier.js';
+
+const TOKEN = parseAbi(['function balanceOf(address) view returns (uint256)']);
+const ASK_MS = 20_000;
+
+/** A Redis, a chain, verifiers of this process that settle, and who asks them. */
+export class SettlementFixture {
+  readonly #verifiers: { close(): Promise<unknown> }[] = [];
+
+  private constructor(
+    readonly redis: RedisServer,
+    readonly chain: Devnet,
+    readonly client: RequestReplyClient,
+  ) {}
+
+  static async start(): Promise<SettlementFixture> {
+    const [redis, chain] = await Promise.all([startRedis(), startChain()]);
+    const client = new RequestReplyClient({ redisUrl: redis.url, queue: SETTLE_QUEUE });
+    await client.connect();
+    return new SettlementFixture(redis, chain, client);
+  }
+
+  async stop(): Promise<void> {
+    await this.closeVerifiers();
+    await this.client.close();
+    await Promise.all([this.redis.stop(), this.chain.stop()]);
+  }
+
+  relayer(index = 0): DevnetAccount {
+    const account = this.chain.relayers[index];
+    if (!account) throw new Error(`the devnet has ${this.chain.relayers.length} relayers`);
+    return account;
+  }
+
+  async startVerifier(env: Record<string, string> = {}): Promise<Awaited<ReturnType<typeof startVerifier>>> {
+    const verifier = await startVerifier({
+      RPC_URL: this.chain.rpcUrl,
+      REDIS_URL: this.redis.url,
+      ASSET_ADDRESS: this.chain.asset,
+      PAY_TO: this.chain.payTo,
+      RELAYER_PRIVATE_KEYS: this.relayer().privateKey,
+      RELAYER_LEASE_MS: '1000',
+      VERIFIER_PORT: '0',
+      LOG_LEVEL: 'silent',
+      ...env,
+    });
+    this.#verifiers.push(verifier);
+    return verifier;
+  }
+
+  async closeVerifiers(): Promise<void> {
+    await Promise.all(this.#verifiers.splice(0).map((verifier) => verifier.close()));
+  }
+
+  payer(index = 0): DevnetAccount {
+    const account = this.chain.accounts[index];
+    if (!account) throw new Error(`the devnet has ${this.chain.accounts.length} payers`);
+    return account;
+  }
+
+  sign(terms: Partial<TransferAuthorization> = {}, signer = this.payer()): Promise<SignedAuthorization> {
+    return signAuthorization(this.chain, signer, { value: '1000', ...terms });
+  }
+
+  createRequest(
+    payment: SignedAuthorization,
+    changes: Partial<SettleSignedPaymentRequest> = {},
+  ): SettleSignedPaymentRequest {
+    const { value } = payment.authorization;
+    return {
+      requestId: 'test',
+      deadlineMs: Date.now() + ASK_MS,
+      terms: {
+        chainId: this.chain.chainId,
+        asset: this.chain.asset.toLowerCase() as Hex,
+        assetName: 'USDC',
+        assetVersion: '2',
+        payTo: this.chain.payTo.toLowerCase() as Hex,
+        priceBaseUnits: value,
+      },
+      payment,
+      amountBaseUnits: value,
+      ...changes,
+    };
+  }
+
+  settle(payment: SignedAuthorization, changes: Partial<SettleSignedPaymentRequest> = {}): Promise<SettlementResult> {
+    return this.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, this.createRequest(payment, changes), {
+      timeoutMs: ASK_MS,
+    });
+  }
+
+  rpc(method: string, params: unknown[] = []): Promise<unknown> {
+    return callRpc(this.chain.rpcUrl, method, params);
+  }
+
+  setBalance(address: Hex, wei: bigint): Promise<unknown> {
+    return this.rpc('anvil_setBalance', [address, numberToHex(wei)]);
+  }
+
+  /** Base units of the devnet's token. */
+  async readBalance(owner: Hex = this.chain.payTo): Promise<bigint> {
+    const data = encodeFunctionData({ abi: TOKEN, functionName: 'balanceOf', args: [owner] });
+    return BigInt((await this.rpc('eth_call', [{ to: this.chain.asset, data }, 'latest'])) as Hex);
+  }
+}

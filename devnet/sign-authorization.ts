@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import { privateKeyToAccount } from 'viem/accounts';
+
+import type { Devnet, DevnetAccount } from './chain.js';
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+const VALID_SECONDS = 600;
+
+/**
+ * An EIP-3009 payment of the devnet's token as its payer would sign it. Terms that are not given: to `payTo`, valid from
+ * ever for ten minutes, under a nonce of its own. A `from` that is not the signer's is a contract that he signs for.
+ */
+export async function signAuthorization(
+  chain: Devnet,
+  { privateKey, address }: DevnetAccount,
+  terms: Partial<TransferAuthorization> & { value: string },
+): Promise<SignedAuthorization> {
+  const authorization: TransferAuthorization = {
+    from: lower(address),
+    to: lower(chain.payTo),
+    validAfter: '0',
+    validBefore: String(Math.floor(Date.now() / 1000) + VALID_SECONDS),
+    nonce: `0x${randomBytes(32).toString('hex')}`,
+    ...terms,
+  };
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const signature = await privateKeyToAccount(privateKey).signTypedData({
+    domain: { name: 'USDC', version: '2', chainId: chain.chainId, verifyingContract: chain.asset },
+    types: TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from,
+      to,
+      nonce,
+      value: BigInt(value),
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
+    },
+  });
+  return { kind: 'authorization', authorization, signature };
+}
+
+function lower(address: Hex): Hex {
+  return address.toLowerCase() as Hex;
+}
