@@ -15,6 +15,7 @@ import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 
 import { AgentModule } from './agent/agent.module.js';
+import { FacilitatorModule } from './facilitator/facilitator.module.js';
 import type { GatewayEnvironment } from './gateway.config.js';
 import { publishPaywall } from './metrics/publish-paywall.js';
 import type { PaidRoute } from './paywall/paid-route.js';
@@ -34,6 +35,7 @@ export class AppModule {
 
   static forRoot(environment: GatewayEnvironment, routes: readonly PaidRoute[]): DynamicModule {
     const paywall = PaywallModule.forRoot(environment, routes);
+    const agent = AgentModule.forRoot(environment);
     return {
       module: AppModule,
       imports: [
@@ -50,7 +52,8 @@ export class AppModule {
           }),
         }),
         paywall,
-        AgentModule.forRoot(environment),
+        agent,
+        ...(environment.facilitator.isServed ? [FacilitatorModule.forRoot(environment, [paywall, agent])] : []),
       ],
       providers: [{ provide: APP_FILTER, useClass: ProblemFilter }],
     };

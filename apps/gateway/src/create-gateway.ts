@@ -9,6 +9,8 @@ import { ApiKeyAccess } from './agent/access/api-key-access.js';
 import { QueueBoard, QUEUE_BOARD_PATHS } from './agent/queue-board/queue-board.js';
 import { AppModule } from './app.module.js';
 import { registerDocs } from './docs/register-docs.js';
+import { FacilitatorAccess } from './facilitator/facilitator-access.js';
+import { addFacilitatorAccess } from './facilitator/for-servers.js';
 import type { GatewayEnvironment } from './gateway.config.js';
 import type { PaidRoute } from './paywall/paid-route.js';
 import { Paywall } from './paywall/paywall.js';
@@ -39,6 +41,7 @@ export async function createGateway(
   });
   app.useLogger(app.get(PinoLogger));
   addApiKeyAccess(server, app.get(ApiKeyAccess));
+  if (environment.facilitator.isServed) addFacilitatorAccess(server, app.get(FacilitatorAccess));
   await app.init();
   await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, payment: environment.payment });
   await app.get(QueueBoard).register(server);

@@ -9,6 +9,7 @@ import {
 import { AgentJobsEnvironment } from './config/agent-jobs.environment.js';
 import { AnswerEnvironment } from './config/answer.environment.js';
 import { ChallengeEnvironment } from './config/challenge.environment.js';
+import { FacilitatorEnvironment } from './config/facilitator.environment.js';
 import { ServerEnvironment } from './config/server.environment.js';
 import { VerificationEnvironment } from './config/verification.environment.js';
 import { WeatherEnvironment } from './config/weather.environment.js';
@@ -35,6 +36,9 @@ export class GatewayEnvironment {
 
   @SettingGroup(AgentJobsEnvironment)
   readonly agentJobs!: AgentJobsEnvironment;
+
+  @SettingGroup(FacilitatorEnvironment)
+  readonly facilitator!: FacilitatorEnvironment;
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;

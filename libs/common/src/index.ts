@@ -38,6 +38,7 @@ export { createLoggerParams, type LoggerSettings } from './logging/create-logger
 export type { LogStream } from './logging/log-stream.js';
 export { currentRequestId, withRequestId } from './logging/request-id.js';
 export {
+  RELAYER_FLEET,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
   VERIFY_SIGNED_PAYMENT,

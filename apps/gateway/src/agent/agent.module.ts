@@ -40,6 +40,7 @@ export class AgentModule {
         Webhooks,
         QueueBoard,
       ],
+      exports: [AgentConnections, ApiKeyAccess],
     };
   }
 }

@@ -21,6 +21,12 @@ export class VerificationEnvironment implements ChecksTogether {
   @Max(1_000_000)
   readonly verifyQueueLimit: number = 1_000;
 
+  @Setting({ help: 'Milliseconds within which a signed payment is settled; then the answer is that it is under way.' })
+  @IsInt()
+  @Min(100)
+  @Max(120_000)
+  readonly settleDeadlineMs: number = 15_000;
+
   problemsTogether(): string[] {
     return this.verifyRetryMs < this.verifyDeadlineMs
       ? []

@@ -1,9 +1,10 @@
 import { Inject, Injectable, Logger, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
-import { connectRedis, RequestReplyClient, VERIFY_QUEUE } from '@tollgate/common';
+import { connectRedis, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
 import { Ledger, LedgerUnavailableError } from '@tollgate/ledger';
 import type { Redis } from 'ioredis';
 
 import { GatewayEnvironment } from '../gateway.config.js';
+import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { Answers } from './answer-purchase.js';
 import { Challenges } from './challenges.js';
 import { Judge } from './judge.js';
@@ -15,7 +16,7 @@ import { PaywallLog } from './paywall-log.js';
 /** The paywall's way to the ledger and to the verifiers; let go of when the last answer is committed. */
 @Injectable()
 export class PaywallConnections implements OnApplicationShutdown {
-  readonly #parts: { redis: Redis; ledger: Ledger; verifier: RequestReplyClient };
+  readonly #parts: { redis: Redis; ledger: Ledger; verifier: RequestReplyClient; settler: RequestReplyClient };
   readonly #counters: PaywallCounters;
 
   constructor(
@@ -33,6 +34,11 @@ export class PaywallConnections implements OnApplicationShutdown {
         queue: VERIFY_QUEUE,
         queueLimit: verification.verifyQueueLimit,
       }),
+      settler: new RequestReplyClient({
+        redisUrl: urls.queueRedisUrl,
+        queue: SETTLE_QUEUE,
+        queueLimit: verification.verifyQueueLimit,
+      }),
     };
   }
 
@@ -45,6 +51,9 @@ export class PaywallConnections implements OnApplicationShutdown {
   }
   get verifier(): RequestReplyClient {
     return this.#parts.verifier;
+  }
+  get settler(): RequestReplyClient {
+    return this.#parts.settler;
   }
 
   /** @throws LedgerError for a Redis that is unfit; one that is merely away is waited for in the background. */
@@ -60,7 +69,7 @@ export class PaywallConnections implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.#counters.drained();
-    await this.verifier.close();
+    await Promise.all([this.verifier.close(), this.settler.close()]);
     this.redis.disconnect();
   }
 }
@@ -76,13 +85,19 @@ export class PaywallModule {
         PaywallCounters,
         PaywallConnections,
         {
+          provide: SignedPayments,
+          inject: [PaywallConnections],
+          useFactory: (connections: PaywallConnections) =>
+            new SignedPayments(connections, { ...environment.verification, leaseMs: environment.answers.leaseMs }),
+        },
+        {
           provide: Paywall,
           inject: [PaywallConnections, PaywallCounters],
           useFactory: (connections: PaywallConnections, counters: PaywallCounters) =>
             createPaywall(environment, connections, counters),
         },
       ],
-      exports: [GatewayEnvironment, PAID_ROUTES, Paywall, PaywallConnections, PaywallCounters],
+      exports: [GatewayEnvironment, PAID_ROUTES, Paywall, PaywallConnections, PaywallCounters, SignedPayments],
     };
   }
 }

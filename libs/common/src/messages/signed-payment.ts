@@ -8,6 +8,8 @@ export const SETTLE_SIGNED_PAYMENT = 'settle-signed-payment.v1';
 
 /** The queue that gateways put settlements into. */
 export const SETTLE_QUEUE = 'settle';
+/** The lanes, in the journal, of the accounts that send settlements. */
+export const RELAYER_FLEET = 'relayers';
 
 /** What a signed payment has to be good for. Addresses are lower case. */
 export interface SignedPaymentTerms {

@@ -3,8 +3,8 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ApiKeyAccess } from './api-key-access.js';
 import { ApiKeyAdmission } from './for-api-keys.js';
 
-/** Far above any job; who may submit may not fill the memory. */
-const MAX_BODY_BYTES = 64 * 1024;
+/** Far above any job or payment; who may submit may not fill the memory. */
+export const MAX_BODY_BYTES = 64 * 1024;
 
 /** Lets the routes for API keys find who decides over them. To be called before the first one is registered. */
 export function addApiKeyAccess(server: FastifyInstance, access: ApiKeyAccess): void {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { sendProblem, withRequestId, type ApiKey, type Problem } from '@tollgate/common';
+import { sendProblem, withRequestId, type ApiKey, type ApiKeyScope, type Problem } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { GatewayEnvironment } from '../../gateway.config.js';
@@ -12,8 +12,19 @@ import { readBasicToken, readBearerToken } from './read-api-token.js';
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
-const NOT_JSON: Problem = { status: 415, code: 'media_type_unsupported', detail: 'The body must be application/json.' };
+export const NOT_JSON: Problem = {
+  status: 415,
+  code: 'media_type_unsupported',
+  detail: 'The body must be application/json.',
+};
 const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests with this API key.' };
+
+/** What the key of a request must be good for. */
+export interface Demand {
+  readonly scopes: readonly ApiKeyScope[];
+  readonly takesBasic: boolean;
+  readonly rateLimit: RateLimit;
+}
 
 /** Decides over requests of API keys before their bodies are read. */
 @Injectable()
@@ -40,18 +51,26 @@ export class ApiKeyAccess {
     else sendProblem(reply, problem);
   }
 
-  async #judge({ scopes, takesBasic }: ApiKeyAdmission, request: FastifyRequest): Promise<Problem | null> {
-    const { authorization, 'content-type': contentType } = request.raw.headers;
+  /**
+   * The key that a request came with, if it has one of the scopes; it is then the request's caller. Otherwise the problem
+   * to answer with.
+   */
+  async identify(request: FastifyRequest, { scopes, takesBasic, rateLimit }: Demand): Promise<Problem | null> {
+    const { authorization } = request.raw.headers;
     const token = readBearerToken(authorization) ?? (takesBasic ? readBasicToken(authorization) : null);
     const key = token === null ? null : await this.#authenticate(token);
     if (key === 'unknown') return JOBS_UNAVAILABLE;
     if (key === null) return refuseKey(authorization !== undefined, takesBasic);
-    const waitMs = this.#rateLimit.take(key.id);
+    const waitMs = rateLimit.take(key.id);
     if (waitMs > 0) return { ...TOO_MANY, retryAfterMs: waitMs };
     if (!scopes.some((scope) => key.scopes.includes(scope))) return refuseScope(scopes);
-    if (contentType !== undefined && !JSON_TYPE.test(contentType)) return NOT_JSON;
     setCaller(request, key);
     return null;
+  }
+
+  async #judge({ scopes, takesBasic }: ApiKeyAdmission, request: FastifyRequest): Promise<Problem | null> {
+    const problem = await this.identify(request, { scopes, takesBasic, rateLimit: this.#rateLimit });
+    return problem ?? (isJson(request) ? null : NOT_JSON);
   }
 
   async #authenticate(token: string): Promise<ApiKey | null | 'unknown'> {
@@ -62,6 +81,12 @@ export class ApiKeyAccess {
       return 'unknown';
     }
   }
+}
+
+/** Whether the body, if there is one, says that it is JSON. */
+export function isJson({ raw }: FastifyRequest): boolean {
+  const contentType = raw.headers['content-type'];
+  return contentType === undefined || JSON_TYPE.test(contentType);
 }
 
 function refuseKey(isPresented: boolean, takesBasic: boolean): Problem {

@@ -16,6 +16,12 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
   return caller;
 });
 
+/** The same where a key is not needed; null without one. */
+export const OptionalCaller = createParamDecorator(
+  (_: unknown, context: ExecutionContext): ApiKey | null =>
+    callers.get(context.switchToHttp().getRequest<FastifyRequest>()) ?? null,
+);
+
 /** Whether the key may see and end what other keys submitted. */
 export function isOperator({ scopes }: ApiKey): boolean {
   return scopes.includes('operator');

@@ -1,0 +1,36 @@
+import { Setting, type ChecksTogether } from '@tollgate/common';
+import { IsArray, IsBoolean, IsInt, Matches, Min } from 'class-validator';
+
+const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
+const BASE_UNITS = /^\d{1,30}$/;
+
+/** What the gateway verifies and settles for other servers. */
+export class FacilitatorEnvironment implements ChecksTogether {
+  @Setting({ name: 'FACILITATOR', help: 'Verify and settle signed payments for other servers, at /facilitator.' })
+  @IsBoolean()
+  readonly isServed: boolean = false;
+
+  @Setting({
+    help: 'Recipients whose payments are settled without an API key, comma separated. Each settlement costs the relayer gas.',
+    example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  })
+  @IsArray()
+  readonly facilitatorPayTo: string[] = [];
+
+  @Setting({
+    help: 'The least that is settled without an API key, in base units of the asset: dust costs more gas than it brings.',
+  })
+  @Matches(BASE_UNITS, { message: '$property must be a whole number of base units' })
+  readonly facilitatorMinBaseUnits: string = '1000';
+
+  @Setting({ help: 'Requests to /facilitator a minute with one API key, or from one address; 0 sets no limit.' })
+  @IsInt()
+  @Min(0)
+  readonly facilitatorRateLimitPerMinute: number = 600;
+
+  problemsTogether(): string[] {
+    return this.facilitatorPayTo
+      .filter((address) => !ADDRESS.test(address))
+      .map((address) => `FACILITATOR_PAY_TO: "${address}" is not 0x and 40 hexadecimal digits, or the zero address.`);
+  }
+}

@@ -1,0 +1,214 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { ProblemError, type ApiKey, type SettlementResult } from '@tollgate/common';
+import { createFingerprint, hashRetryKey, type Lease, type StoredAnswer } from '@tollgate/ledger';
+import {
+  DUPLICATE_SETTLEMENT,
+  facilitatorReasonFor,
+  SETTLEMENT_PENDING,
+  type PaymentFailure,
+  type RequirementTerms,
+  type SettleResponse,
+} from '@tollgate/protocol';
+
+import { GatewayEnvironment } from '../gateway.config.js';
+import { LeaseKeeper } from '../paywall/lease-keeper.js';
+import { PaywallCounters } from '../paywall/paywall-counters.js';
+import { PaywallConnections } from '../paywall/paywall.module.js';
+import { SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
+import { KEY_NEEDED } from './facilitator-access.js';
+import { FacilitatorCounters } from './facilitator-counters.js';
+import { createUnavailable } from './facilitator-unavailable.js';
+import type { Asker } from './facilitator-verification.js';
+import { parseFacilitatorRequest, type FacilitatorRequest } from './parse-facilitator-request.js';
+import { ServedTerms } from './served-terms.js';
+
+export interface SettleAsker extends Asker {
+  /** Null: who asks has no API key. */
+  readonly key: ApiKey | null;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface Settled {
+  readonly response: SettleResponse;
+  /** An earlier request with the same key was answered so. */
+  readonly isReplay: boolean;
+}
+
+type Outcome = 'settled' | 'not_settled' | 'pending';
+
+/** Moves a signed payment, and tells of its success once: who asks a second time is told that it was settled before. */
+@Injectable()
+export class FacilitatorSettlement {
+  readonly #logger = new Logger('Facilitator');
+  readonly #freeRecipients: ReadonlySet<string>;
+  readonly #leastBaseUnits: bigint;
+  readonly #leaseMs: number;
+
+  constructor(
+    @Inject(GatewayEnvironment) { facilitator, answers }: GatewayEnvironment,
+    @Inject(ServedTerms) private readonly served: ServedTerms,
+    @Inject(SignedPayments) private readonly payments: SignedPayments,
+    @Inject(PaywallConnections) private readonly connections: PaywallConnections,
+    @Inject(PaywallCounters) private readonly inFlight: PaywallCounters,
+    @Inject(FacilitatorCounters) private readonly counters: FacilitatorCounters,
+  ) {
+    this.#freeRecipients = new Set(facilitator.facilitatorPayTo.map((address) => address.toLowerCase()));
+    this.#leastBaseUnits = BigInt(facilitator.facilitatorMinBaseUnits);
+    this.#leaseMs = answers.leaseMs;
+  }
+
+  /** @throws ProblemError for a request that is malformed or not allowed, and where nobody can settle now */
+  async settle(body: unknown, asker: SettleAsker): Promise<Settled> {
+    const request = parseFacilitatorRequest(body);
+    if (asker.key === null) this.#assertFree(request.requirement);
+    const served = this.served.read(request);
+    if ('reason' in served) return this.#refuse(request, served.reason, served.message);
+    const question = { requestId: asker.requestId, clientAddress: asker.clientAddress, ...served };
+    // Counted so that the process does not end before what was moved is marked.
+    this.inFlight.enter();
+    try {
+      return await this.#settle(request, question, asker);
+    } finally {
+      this.inFlight.leave();
+    }
+  }
+
+  /** What anybody may have settled: the relayer pays the gas of it. */
+  #assertFree({ payTo, amountBaseUnits }: RequirementTerms): void {
+    const isFree = this.#freeRecipients.has(payTo) && BigInt(amountBaseUnits) >= this.#leastBaseUnits;
+    if (!isFree) throw new ProblemError(KEY_NEEDED);
+  }
+
+  async #settle(request: FacilitatorRequest, question: SignedPaymentQuestion, asker: SettleAsker): Promise<Settled> {
+    const verdict = await this.payments.claim(question, keysFor(request.requirement, asker));
+    switch (verdict.outcome) {
+      case 'claimed': {
+        const { lease, txHash, payer } = verdict;
+        return this.#settleClaimed(request, question, { lease, txHash, payer });
+      }
+      case 'answered':
+        return this.#replay(request, await this.connections.ledger.readAnswer(verdict.id));
+      case 'busy':
+        return this.#answer('pending', fail(request, SETTLEMENT_PENDING, 'The payment is being settled.'));
+      case 'conflict':
+        return this.#refuse(request, DUPLICATE_SETTLEMENT, 'payment_used');
+      case 'refused': {
+        const { failure, payer } = verdict;
+        return this.#refuse(request, reasonFor(failure, request.version), failure, payer);
+      }
+      case 'valid':
+      case 'unavailable':
+        throw this.#unavailable('retryAfterMs' in verdict ? verdict.retryAfterMs : undefined);
+    }
+  }
+
+  async #settleClaimed(request: FacilitatorRequest, question: SignedPaymentQuestion, claim: Claim): Promise<Settled> {
+    const keeper = new LeaseKeeper(this.connections.ledger, claim.lease, this.#leaseMs);
+    try {
+      const result = await this.#move(question, claim);
+      return await this.#finish(request, claim, result);
+    } finally {
+      keeper.stop();
+    }
+  }
+
+  #move(question: SignedPaymentQuestion, { txHash, payer }: Claim): Promise<SettlementResult> {
+    const amountBaseUnits = question.terms.priceBaseUnits;
+    if (txHash !== null) return Promise.resolve({ outcome: 'settled', txHash, payer, amountBaseUnits });
+    return this.payments.settle(question, amountBaseUnits);
+  }
+
+  async #finish(request: FacilitatorRequest, { lease, payer }: Claim, result: SettlementResult): Promise<Settled> {
+    switch (result.outcome) {
+      case 'settled': {
+        const { txHash: transaction, amountBaseUnits: amount } = result;
+        const response = { success: true, payer, transaction, network: request.requirement.network, amount };
+        // Unmarked, a second request would be told of the same success.
+        const isMarked = await this.connections.ledger.commit(lease, toStored(response)).catch(() => false);
+        if (isMarked) return this.#answer('settled', response);
+        return this.#answer('pending', {
+          ...fail(request, SETTLEMENT_PENDING, 'The payment is being settled.', payer),
+          transaction,
+        });
+      }
+      case 'failed': {
+        // One that reached the chain has cost gas: so often and no more.
+        await this.#release(lease, result.txHash !== null);
+        return this.#refuse(request, reasonFor(result.failure, request.version), result.failure, payer);
+      }
+      case 'pending': {
+        await this.#release(lease, false);
+        const response = fail(request, SETTLEMENT_PENDING, 'The payment is being settled.', payer);
+        return this.#answer('pending', { ...response, transaction: result.txHash ?? '' });
+      }
+      case 'unavailable':
+        await this.#release(lease, false);
+        throw this.#unavailable(result.retryAfterMs);
+    }
+  }
+
+  /** A ledger that is away lets the lease end by itself. */
+  async #release(lease: Lease, counted: boolean): Promise<void> {
+    await this.connections.ledger.release(lease, { counted }).catch(() => false);
+  }
+
+  #replay(request: FacilitatorRequest, stored: StoredAnswer | null): Settled {
+    if (stored === null) return this.#refuse(request, DUPLICATE_SETTLEMENT, 'payment_used');
+    this.counters.counts.replayed += 1;
+    return { response: JSON.parse(stored.body.toString()) as SettleResponse, isReplay: true };
+  }
+
+  #refuse(request: FacilitatorRequest, reason: string, message: string, payer?: string): Settled {
+    return this.#answer('not_settled', fail(request, reason, message, payer));
+  }
+
+  #answer(outcome: Outcome, response: SettleResponse): Settled {
+    this.counters.counts[outcome] += 1;
+    this.#logger.log({ msg: `settlement: ${outcome}`, ...response });
+    return { response, isReplay: false };
+  }
+
+  #unavailable(retryAfterMs?: number): ProblemError {
+    this.counters.counts.unavailable += 1;
+    return new ProblemError(createUnavailable(retryAfterMs));
+  }
+}
+
+interface Claim {
+  readonly lease: Lease;
+  readonly payer: `0x${string}`;
+  readonly txHash: `0x${string}` | null;
+}
+
+/** The API key is part of the retry key: `1` is everybody's first Idempotency-Key. */
+function keysFor({ network, payTo, asset, amountBaseUnits }: RequirementTerms, { key, idempotencyKey }: SettleAsker) {
+  const query = [network, payTo, asset, amountBaseUnits].join(' ');
+  return {
+    fingerprint: createFingerprint({ method: 'POST', path: '/facilitator/settle', query }),
+    retryKey: idempotencyKey === undefined ? null : hashRetryKey(`${key?.id ?? ''}\n${idempotencyKey}`),
+  };
+}
+
+function reasonFor(failure: PaymentFailure, version: 1 | 2): string {
+  return failure === 'payment_used' ? DUPLICATE_SETTLEMENT : facilitatorReasonFor(failure, version);
+}
+
+function fail(
+  { requirement }: FacilitatorRequest,
+  errorReason: string,
+  errorMessage: string,
+  payer?: string,
+): SettleResponse {
+  return {
+    success: false,
+    errorReason,
+    errorMessage,
+    ...(payer !== undefined && { payer }),
+    transaction: '',
+    network: requirement.network,
+  };
+}
+
+function toStored(response: SettleResponse): StoredAnswer {
+  return { status: 200, headers: [], body: Buffer.from(JSON.stringify(response)) };
+}

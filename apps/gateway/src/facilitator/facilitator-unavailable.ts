@@ -1,0 +1,11 @@
+import type { Problem } from '@tollgate/common';
+
+/** Nothing is known of the payment, and nothing of it was moved: the same request can be sent again. */
+export function createUnavailable(retryAfterMs = 2_000): Problem {
+  return {
+    status: 503,
+    code: 'verification_unavailable',
+    detail: 'The payment cannot be looked at or settled now. Send the same request again.',
+    retryAfterMs,
+  };
+}

@@ -1,0 +1,62 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ProblemError, type SignedPaymentVerdict } from '@tollgate/common';
+import { facilitatorReasonFor, type PaymentFailure, type VerifyResponse } from '@tollgate/protocol';
+
+import { SignedPayments } from '../signed-payments/signed-payments.js';
+import { FacilitatorCounters } from './facilitator-counters.js';
+import { createUnavailable } from './facilitator-unavailable.js';
+import { parseFacilitatorRequest } from './parse-facilitator-request.js';
+import { ServedTerms } from './served-terms.js';
+
+export interface Asker {
+  readonly requestId: string;
+  readonly clientAddress: string;
+}
+
+/** Tells whether a signed payment is good for a requirement; nothing is claimed and nothing moved. */
+@Injectable()
+export class FacilitatorVerification {
+  constructor(
+    @Inject(ServedTerms) private readonly served: ServedTerms,
+    @Inject(SignedPayments) private readonly payments: SignedPayments,
+    @Inject(FacilitatorCounters) private readonly counters: FacilitatorCounters,
+  ) {}
+
+  /** @throws ProblemError for a request that is malformed, and where nobody can tell now */
+  async verify(body: unknown, asker: Asker): Promise<VerifyResponse> {
+    const request = parseFacilitatorRequest(body);
+    const served = this.served.read(request);
+    if ('reason' in served)
+      return this.#count({ isValid: false, invalidReason: served.reason, invalidMessage: served.message });
+    const verdict = await this.payments.look({ ...asker, ...served });
+    return this.#count(this.#describe(verdict, request.version));
+  }
+
+  #describe(verdict: SignedPaymentVerdict, version: 1 | 2): VerifyResponse {
+    const refuse = (failure: PaymentFailure, payer?: string): VerifyResponse => ({
+      isValid: false,
+      invalidReason: facilitatorReasonFor(failure, version),
+      invalidMessage: failure,
+      ...(payer !== undefined && { payer }),
+    });
+    switch (verdict.outcome) {
+      case 'valid':
+      case 'claimed':
+        return { isValid: true, payer: verdict.payer };
+      case 'refused':
+        return refuse(verdict.failure, verdict.payer);
+      case 'answered':
+      case 'busy':
+      case 'conflict':
+        return refuse('payment_used');
+      case 'unavailable':
+        this.counters.counts.unavailable += 1;
+        throw new ProblemError(createUnavailable(verdict.retryAfterMs));
+    }
+  }
+
+  #count(response: VerifyResponse): VerifyResponse {
+    this.counters.counts[response.isValid ? 'valid' : 'invalid'] += 1;
+    return response;
+  }
+}

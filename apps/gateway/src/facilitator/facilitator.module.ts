@@ -1,0 +1,37 @@
+import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { observeCounts } from '@tollgate/common';
+import { Registry } from 'prom-client';
+
+import { GatewayEnvironment } from '../gateway.config.js';
+import { FacilitatorAccess } from './facilitator-access.js';
+import { FacilitatorCounters } from './facilitator-counters.js';
+import { FacilitatorSettlement } from './facilitator-settlement.js';
+import { FacilitatorVerification } from './facilitator-verification.js';
+import { FacilitatorController } from './facilitator.controller.js';
+import { ServedTerms } from './served-terms.js';
+import { SupportedKinds } from './supported-kinds.js';
+
+/** Everything below `/facilitator`: signed payments of other servers, verified and settled for them. */
+@Module({})
+export class FacilitatorModule {
+  constructor(@Inject(Registry) registry: Registry, @Inject(FacilitatorCounters) counters: FacilitatorCounters) {
+    observeCounts(registry, 'tollgate_facilitator_answers', 'Answers to other servers, by outcome.', counters);
+  }
+
+  /** @param modules where payments are looked at and API keys known */
+  static forRoot({ payment }: GatewayEnvironment, modules: readonly DynamicModule[]): DynamicModule {
+    return {
+      module: FacilitatorModule,
+      imports: [...modules],
+      controllers: [FacilitatorController],
+      providers: [
+        { provide: ServedTerms, useValue: new ServedTerms(payment) },
+        FacilitatorAccess,
+        FacilitatorCounters,
+        FacilitatorVerification,
+        FacilitatorSettlement,
+        SupportedKinds,
+      ],
+    };
+  }
+}

@@ -1,0 +1,321 @@
+import { ApiKeyStore, RELAYER_FLEET } from '@tollgate/common';
+import type { Hex, SettleResponse, VerifyResponse } from '@tollgate/protocol';
+import { createLaneId, Journal } from '@tollgate/transactions';
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { readProblem } from '../../test/start-agents.js';
+import { ASSET, PAY_TO, send, startGateway, type RunningGateway } from '../../test/start-gateway.js';
+import { createHash, startRelay, type Relay } from '../../test/start-relay.js';
+
+const PAYER = '0x1111111111111111111111111111111111111111';
+const STRANGER = '0x2222222222222222222222222222222222222222';
+const [V1, V2] = ['sei-testnet', 'eip155:1328'];
+
+interface Wish {
+  nonce?: string;
+  payTo?: string;
+  asset?: string;
+  amount?: string;
+  scheme?: string;
+  network?: string;
+}
+
+function askV2({ nonce = createHash(), payTo = PAY_TO, asset = ASSET, amount = '1000', ...wish }: Wish = {}) {
+  const { scheme = 'exact', network = V2 } = wish;
+  const paymentRequirements = { scheme, network, asset, amount, payTo, maxTimeoutSeconds: 60, extra: {} };
+  const paymentPayload = { x402Version: 2, payload: payloadOf(nonce, payTo, amount), accepted: paymentRequirements };
+  return { x402Version: 2, paymentPayload, paymentRequirements };
+}
+
+function askV1({ nonce = createHash(), payTo = PAY_TO, asset = ASSET, amount = '1000', ...wish }: Wish = {}) {
+  const { scheme = 'exact', network = V1 } = wish;
+  const texts = { resource: 'https://shop.example/', description: '', mimeType: '' };
+  const paymentRequirements = {
+    ...{ scheme, network, asset, payTo, maxAmountRequired: amount, maxTimeoutSeconds: 60 },
+    ...texts,
+  };
+  const paymentPayload = { x402Version: 1, scheme, network, payload: payloadOf(nonce, payTo, amount) };
+  return { x402Version: 1, paymentPayload, paymentRequirements };
+}
+
+function payloadOf(nonce: string, to: string, value: string) {
+  const authorization = { from: PAYER, to, value, validAfter: '0', validBefore: '9999999999', nonce };
+  return { signature: `0x${'12'.repeat(65)}`, authorization };
+}
+
+describe('the facilitator', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let relay: Relay;
+  let gateway: RunningGateway;
+  let token: string;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+    relay = await startRelay(server.url);
+    const keys = new ApiKeyStore(redis);
+    ({ token } = await keys.create({ name: 'shop', scopes: ['settle'], wallets: [] }));
+    gateway = await startGateway(server.url, [], {
+      FACILITATOR: 'true',
+      FACILITATOR_PAY_TO: PAY_TO,
+      VERIFY_DEADLINE_MS: '2000',
+      VERIFY_RETRY_MS: '1000',
+    });
+  });
+
+  afterAll(async () => {
+    await gateway.stop();
+    await relay.stop();
+    redis.disconnect();
+    await server.stop();
+  });
+
+  function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${gateway.url}/facilitator/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  }
+
+  async function verify(body: unknown): Promise<VerifyResponse> {
+    const response = await post('verify', body);
+    expect(response.status).toBe(200);
+    return (await response.json()) as VerifyResponse;
+  }
+
+  async function settle(body: unknown, headers: Record<string, string> = {}): Promise<SettleResponse> {
+    const response = await post('settle', body, headers);
+    expect(response.status).toBe(200);
+    return (await response.json()) as SettleResponse;
+  }
+
+  describe.each([
+    [1, askV1, V1],
+    [2, askV2, V2],
+  ] as const)('for version %s', (version, ask, network) => {
+    it('verifies a payment, and claims nothing by it', async () => {
+      const body = ask();
+      for (let turn = 0; turn < 2; turn++) expect(await verify(body)).toEqual({ isValid: true, payer: PAYER });
+      expect((await settle(body)).success).toBe(true);
+    });
+
+    it('settles a payment once, and never says so twice', async () => {
+      const nonce = createHash();
+      const settled = await settle(ask({ nonce }));
+      const transaction = relay.moved.get(nonce);
+      expect(settled).toEqual({ success: true, payer: PAYER, transaction, network, amount: '1000' });
+      expect(await settle(ask({ nonce }))).toEqual({
+        success: false,
+        errorReason: 'duplicate_settlement',
+        errorMessage: 'payment_used',
+        payer: PAYER,
+        transaction: '',
+        network,
+      });
+    });
+
+    it('settles one of twenty requests for the same payment', async () => {
+      const body = ask();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => settle(body)));
+      const reasons = answers.map(({ success, errorReason }) => (success ? 'success' : errorReason)).sort();
+      expect(reasons.filter((reason) => reason === 'success')).toHaveLength(1);
+      for (const reason of reasons) expect(['success', 'duplicate_settlement', 'settlement_pending']).toContain(reason);
+      expect(answers.filter(({ success, transaction }) => !success && transaction !== '')).toEqual([]);
+    });
+
+    it('gives the answer again to who asks again with the same Idempotency-Key', async () => {
+      const body = ask();
+      const first = await settle(body, { 'Idempotency-Key': 'one' });
+      const again = await post('settle', body, { 'Idempotency-Key': 'one' });
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(await again.json()).toEqual(first);
+      for (const headers of [{ 'Idempotency-Key': 'two' }, { 'Idempotency-Key': 'one', ...bearer() }, {}]) {
+        expect(await settle(body, headers)).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
+      }
+    });
+
+    it('says that a settlement is under way, and how it ended when asked again', async () => {
+      const nonce = createHash();
+      const txHash = createHash();
+      relay.settlements.set(nonce, () => ({ outcome: 'pending', txHash }));
+      const pending = { success: false, errorReason: 'settlement_pending', transaction: txHash };
+      expect(await settle(ask({ nonce }))).toMatchObject(pending);
+      relay.settlements.delete(nonce);
+      relay.moved.set(nonce, txHash);
+      expect(await settle(ask({ nonce }))).toMatchObject({ success: true, transaction: txHash });
+      expect(await settle(ask({ nonce }))).toMatchObject({ errorReason: 'duplicate_settlement' });
+    });
+
+    it('names a settlement that failed, and tries the same payment again', async () => {
+      const nonce = createHash();
+      relay.settlements.set(nonce, () => ({ outcome: 'failed', failure: 'balance_too_low', txHash: null }));
+      const reason = version === 1 ? 'insufficient_funds' : 'invalid_exact_evm_insufficient_balance';
+      expect(await settle(ask({ nonce }))).toMatchObject({ success: false, errorReason: reason, transaction: '' });
+      relay.settlements.delete(nonce);
+      expect(await settle(ask({ nonce }))).toMatchObject({ success: true });
+    });
+
+    it('tells of a payment that another sent already, and does not send it', async () => {
+      const nonce = createHash();
+      const txHash = createHash();
+      relay.moved.set(nonce, txHash);
+      expect(await settle(ask({ nonce }))).toMatchObject({ success: true, transaction: txHash });
+      expect(relay.asked.some(({ payment }) => JSON.stringify(payment).includes(nonce))).toBe(false);
+    });
+
+    it.each<[string, Wish, string, string]>([
+      ['another scheme', { scheme: 'deferred' }, 'unsupported_scheme', 'invalid_exact_evm_scheme'],
+      ['another network', { network: 'base' }, 'invalid_network', 'invalid_exact_evm_network_mismatch'],
+      ['another asset', { asset: STRANGER }, 'invalid_payment_requirements', 'invalid_payment_requirements'],
+      ['a payment that cannot be read', { nonce: '0x12' }, 'invalid_payload', 'invalid_payload'],
+    ])('refuses %s with the word for it', async (_name, wish, v1, v2) => {
+      const invalidReason = version === 1 ? v1 : v2;
+      expect(await verify(ask(wish))).toMatchObject({ isValid: false, invalidReason });
+      const refused = { success: false, errorReason: invalidReason, transaction: '' };
+      expect(await settle(ask(wish))).toMatchObject(refused);
+    });
+
+    it('passes on what a verifier finds', async () => {
+      const nonce = createHash();
+      relay.looks.set(nonce, () => ({ outcome: 'refused', failure: 'authorization_expired', payer: PAYER }));
+      const reason = 'invalid_exact_evm_payload_authorization_valid_before';
+      const invalid = { isValid: false, invalidReason: reason, invalidMessage: 'authorization_expired', payer: PAYER };
+      expect(await verify(ask({ nonce }))).toEqual(invalid);
+      expect(await settle(ask({ nonce }))).toMatchObject({ errorReason: reason, payer: PAYER });
+    });
+
+    it('is no verdict when nobody can tell', async () => {
+      const nonce = createHash();
+      relay.looks.set(nonce, () => ({ outcome: 'unavailable', reason: 'chain', retryAfterMs: 7_000 }));
+      for (const path of ['verify', 'settle']) {
+        const response = await post(path, ask({ nonce }));
+        expect(response.headers.get('retry-after')).toBe('7');
+        expect(await readProblem(response)).toEqual([503, 'verification_unavailable']);
+      }
+    });
+  });
+
+  const bearer = (): Record<string, string> => ({ Authorization: `Bearer ${token}` });
+
+  it('settles for a recipient that is not listed with an API key alone', async () => {
+    const body = askV2({ payTo: STRANGER });
+    const refused = await post('settle', body);
+    expect(refused.headers.get('www-authenticate')).toContain('scope="settle"');
+    expect(await readProblem(refused)).toEqual([401, 'api_key_refused']);
+    expect(await settle(body, bearer())).toMatchObject({ success: true });
+  });
+
+  it('settles dust with an API key alone', async () => {
+    const body = askV2({ amount: '999' });
+    expect(await readProblem(await post('settle', body))).toEqual([401, 'api_key_refused']);
+    expect(await settle(body, bearer())).toMatchObject({ success: true, amount: '999' });
+  });
+
+  it.each(['verify', 'settle'])('refuses a key that is wrong at /%s, also where none is needed', async (path) => {
+    const { token: reader } = await new ApiKeyStore(redis).create({ name: 'r', scopes: ['read'], wallets: ['main'] });
+    const wrong = await post(path, askV2(), { Authorization: 'Bearer tgk_nonsense' });
+    expect(await readProblem(wrong)).toEqual([401, 'api_key_refused']);
+    const other = await post(path, askV2(), { Authorization: `Bearer ${reader}` });
+    expect(await readProblem(other)).toEqual([403, 'scope_missing']);
+  });
+
+  it.each([
+    ['no JSON', '{', 'bad_request'],
+    ['a list', '[]', 'request_invalid'],
+    ['null', 'null', 'request_invalid'],
+    ['no payment', { ...askV2(), paymentPayload: undefined }, 'request_invalid'],
+    ['no requirements', { ...askV2(), paymentRequirements: 'all' }, 'request_invalid'],
+    [
+      'requirements of the other version',
+      { ...askV2(), paymentRequirements: askV1().paymentRequirements },
+      'request_invalid',
+    ],
+    ['an unknown version', { ...askV2(), x402Version: 7 }, 'request_invalid'],
+    ['a recipient that is none', askV2({ payTo: 'me' }), 'request_invalid'],
+    ['an amount that is none', askV2({ amount: '1e3' }), 'request_invalid'],
+  ])('answers 400 to %s', async (_name, body, code) => {
+    for (const path of ['verify', 'settle']) {
+      expect(await readProblem(await post(path, body))).toEqual([400, code]);
+    }
+  });
+
+  it('takes no huge body, and no other type', async () => {
+    const huge = JSON.stringify({ ...askV2(), padding: 'x'.repeat(70_000) });
+    expect(await readProblem(await post('verify', huge))).toEqual([413, 'body_too_large']);
+    const form = await post('settle', 'a=b', { 'Content-Type': 'application/x-www-form-urlencoded' });
+    expect(await readProblem(form)).toEqual([415, 'media_type_unsupported']);
+  });
+
+  it('does not hold a payment against whose version is told twice', async () => {
+    expect(await verify({ ...askV1(), x402Version: undefined })).toMatchObject({ isValid: true });
+    const mixed = { ...askV2(), paymentPayload: askV1().paymentPayload };
+    expect(await verify(mixed)).toMatchObject({ isValid: false, invalidReason: 'invalid_x402_version' });
+  });
+
+  it('lists what it supports, with the relayers', async () => {
+    const address: Hex = '0x00000000000000000000000000000000000000aa';
+    const journal = new Journal({ redis, fleet: RELAYER_FLEET });
+    await journal.open();
+    await journal.adopt(createLaneId(1328, address), { pendingNonce: 0 });
+    await journal.adopt(createLaneId(1, STRANGER), { pendingNonce: 0 });
+    const response = await fetch(`${gateway.url}/facilitator/supported`);
+    expect(await response.json()).toEqual({
+      kinds: [
+        { x402Version: 1, scheme: 'exact', network: V1 },
+        { x402Version: 2, scheme: 'exact', network: V2 },
+      ],
+      extensions: [],
+      signers: { 'eip155:*': [address] },
+    });
+  });
+
+  it('counts what it answers', async () => {
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    for (const event of ['valid', 'invalid', 'settled', 'replayed', 'not_settled', 'pending', 'unavailable']) {
+      expect(metrics).toMatch(new RegExp(`tollgate_facilitator_answers_total\\{.*event="${event}".*\\} [1-9]`));
+    }
+  });
+
+  it('answers 405 to what it has no answer for', async () => {
+    expect((await send(gateway.port, { path: '/facilitator/settle' })).status).toBe(405);
+  });
+});
+
+describe('the facilitator with other settings', () => {
+  let server: RedisServer;
+  beforeAll(async () => void (server = await startRedis()));
+  afterAll(() => server.stop());
+
+  const post = (url: string) =>
+    fetch(`${url}/facilitator/settle`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(askV2()),
+    });
+
+  it('is not there unless it is asked for', async () => {
+    const gateway = await startGateway(server.url, []);
+    expect(await readProblem(await post(gateway.url))).toEqual([404, 'not_found']);
+    await gateway.stop();
+  });
+
+  it('settles nothing without a key where no recipient is listed, and says so before the body is sent', async () => {
+    const gateway = await startGateway(server.url, [], { FACILITATOR: 'true' });
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': 60_000, Expect: '100-continue' };
+    const refused = await send(gateway.port, { method: 'POST', path: '/facilitator/settle', headers, body: '{' });
+    expect(refused.status).toBe(401);
+    await gateway.stop();
+  });
+
+  it('limits one address', async () => {
+    const gateway = await startGateway(server.url, [], {
+      ...{ FACILITATOR: 'true', FACILITATOR_PAY_TO: STRANGER, FACILITATOR_RATE_LIMIT_PER_MINUTE: '2' },
+    });
+    for (let turn = 0; turn < 2; turn++) expect((await post(gateway.url)).status).toBe(401);
+    expect(await readProblem(await post(gateway.url))).toEqual([429, 'too_many_requests']);
+    await gateway.stop();
+  });
+});

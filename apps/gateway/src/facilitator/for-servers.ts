@@ -1,0 +1,34 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+
+import { MAX_BODY_BYTES } from '../agent/access/add-api-key-access.js';
+import type { Admission } from '../server/gate.js';
+import type { FacilitatorAccess } from './facilitator-access.js';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Set before the first route of the facilitator is registered. */
+    facilitatorAccess: FacilitatorAccess;
+  }
+}
+
+class FacilitatorAdmission implements Admission {
+  constructor(private readonly isSettlement: boolean) {}
+
+  admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
+    void request.server.facilitatorAccess.admit(this.isSettlement, request, reply, pass);
+  }
+}
+
+/** The route is for servers that take signed payments. */
+export function ForServers({ settles }: { settles: boolean }): MethodDecorator {
+  return RouteConfig({ access: new FacilitatorAdmission(settles) });
+}
+
+/** Lets the facilitator's routes find who decides over them. To be called before the first one is registered. */
+export function addFacilitatorAccess(server: FastifyInstance, access: FacilitatorAccess): void {
+  server.decorate('facilitatorAccess', access);
+  server.addHook('onRoute', (route: RouteOptions) => {
+    if (route.config?.access instanceof FacilitatorAdmission) route.bodyLimit = MAX_BODY_BYTES;
+  });
+}

@@ -1,0 +1,61 @@
+import {
+  isRecord,
+  ownField,
+  parsePaymentPayload,
+  parseRequirementTerms,
+  PaymentError,
+  type JsonRecord,
+  type PaymentFailure,
+  type PaymentPayload,
+  type RequirementTerms,
+} from '@tollgate/protocol';
+
+import { refuseRequest } from '../agent/request-invalid.js';
+import { isPaymentFailure } from '../paywall/purchase.js';
+
+/** What a server asks about: a payment of its client, and the requirement that it is held to. */
+export interface FacilitatorRequest {
+  readonly version: 1 | 2;
+  readonly requirement: RequirementTerms;
+  /** What the client sent is not the server's to mend: it is a verdict, not an error. */
+  readonly payment: { readonly payload: PaymentPayload } | { readonly failure: PaymentFailure };
+}
+
+/** @throws ProblemError where the server's own part is malformed */
+export function parseFacilitatorRequest(body: unknown): FacilitatorRequest {
+  if (!isRecord(body)) throw refuseRequest(['the body must be a JSON object']);
+  const payload = ownField(body, 'paymentPayload');
+  const requirements = ownField(body, 'paymentRequirements');
+  const problems: string[] = [];
+  if (!isRecord(payload)) problems.push('paymentPayload must be an object');
+  if (!isRecord(requirements)) problems.push('paymentRequirements must be an object');
+  const version = readVersion(body, isRecord(payload) ? payload : {});
+  if (version === null) problems.push('x402Version must be 1 or 2');
+  if (problems.length > 0 || version === null) throw refuseRequest(problems);
+  return { version, requirement: parseRequirement(requirements, version), payment: readPayment(payload, version) };
+}
+
+/** Servers of version 1 may leave it out of the envelope. */
+function readVersion(body: JsonRecord, payload: JsonRecord): 1 | 2 | null {
+  const version = ownField(body, 'x402Version') ?? ownField(payload, 'x402Version');
+  return version === 1 || version === 2 ? version : null;
+}
+
+function parseRequirement(requirements: unknown, version: 1 | 2): RequirementTerms {
+  try {
+    return parseRequirementTerms(requirements, version);
+  } catch (error) {
+    if (error instanceof PaymentError) throw refuseRequest([error.message]);
+    throw error;
+  }
+}
+
+function readPayment(value: unknown, version: 1 | 2): FacilitatorRequest['payment'] {
+  try {
+    const payload = parsePaymentPayload(value);
+    return payload.version === version ? { payload } : { failure: 'wrong_version' };
+  } catch (error) {
+    if (error instanceof PaymentError && isPaymentFailure(error.code)) return { failure: error.code };
+    throw error;
+  }
+}
