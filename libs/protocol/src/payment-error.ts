@@ -33,6 +33,7 @@ export const PAYMENT_FAILURES = [
   'facilitator_mismatch',
   'permit2_allowance_missing',
   'permit2_missing',
+  'belongs_to_permit',
 ] as const;
 export type PaymentFailure = (typeof PAYMENT_FAILURES)[number];
 

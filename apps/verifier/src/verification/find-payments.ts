@@ -2,6 +2,7 @@ import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import type { Receipt } from '../chain/receipt.js';
+import { findPermitTransfers } from '../permits/find-permit-transfers.js';
 import { findAuthorizations } from './find-authorizations.js';
 import { PaymentRefused } from './payment-refused.js';
 import { readTransferLog } from './token-log.js';
@@ -29,15 +30,24 @@ export interface FoundPayments {
   enough: Payment[];
 }
 
-/** The payments the receipt holds. Refuses `transfer_missing` without any, `amount_too_low` when all are too small. */
+/**
+ * The payments the receipt holds. Refuses `transfer_missing` without any, `amount_too_low` when all are too small, and
+ * `belongs_to_permit` when all were made by Permit2 payments: what is redeemed of those is what was signed.
+ */
 export function findPayments(receipt: Receipt, terms: PaymentTerms): FoundPayments {
   const nonces = findAuthorizations(receipt.logs, terms.asset);
+  const permits = findPermitTransfers(receipt.logs, terms.asset);
+  let isOfPermit = false;
   const received = receipt.logs.flatMap((log, position): Payment[] => {
     const transfer = log.address === terms.asset ? readTransferLog(log) : null;
     if (transfer?.to !== terms.payTo) return [];
+    if (permits.has(position)) {
+      isOfPermit = true;
+      return [];
+    }
     return [{ ...transfer, id: namePayment(terms, receipt.txHash, position, transfer.from, nonces.get(position)) }];
   });
-  if (received.length === 0) throw new PaymentRefused('transfer_missing');
+  if (received.length === 0) throw new PaymentRefused(isOfPermit ? 'belongs_to_permit' : 'transfer_missing');
   const enough = received.filter((payment) => payment.amountBaseUnits >= terms.leastBaseUnits);
   if (enough.length === 0) throw new PaymentRefused('amount_too_low');
   return { received, enough };

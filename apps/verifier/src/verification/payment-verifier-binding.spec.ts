@@ -7,8 +7,10 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 import { deployBatchPayer } from '../../../../devnet/deploy.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';
+import { approvePermit2, signPermit, type PermitTerms } from '../../../../devnet/sign-permit.js';
 import { encodeTransfer, sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
+import { planPermitTransfer } from '../permits/permit-proxy.js';
 
 const AUTHORIZE = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
@@ -224,5 +226,29 @@ describe('verifying a payment with an EIP-3009 authorization', () => {
         },
       },
     });
+  });
+});
+
+describe('verifying the transaction of a payment by Permit2', () => {
+  const settle = async (terms: Omit<PermitTerms, 'amountBaseUnits'> = {}): Promise<Hex> => {
+    const { devnet } = parts();
+    const signed = await signPermit(devnet, devnet.accounts[1]!, { amountBaseUnits: 2n * PRICE, ...terms });
+    return sendTransaction(devnet, planPermitTransfer(signed, PRICE));
+  };
+  beforeAll(() => approvePermit2(parts().devnet, { owner: parts().devnet.accounts[1]!.address }));
+
+  // Prevents: one payment redeemed twice, as what was signed and as the transaction that moved it.
+  it.each(['exact', 'upto'])('refuses it: what was signed under scheme %s is what is redeemed', async (scheme) => {
+    const txHash = await settle(scheme === 'upto' ? { facilitator: payer().address } : {});
+    expect(await ask(txHash)).toMatchObject({ outcome: 'refused', failure: 'belongs_to_permit' });
+    const reference = await createReferenceNow();
+    const account = privateKeyToAccount(parts().devnet.accounts[1]!.privateKey);
+    const signature = await account.signMessage({ message: proofMessage(reference.text, txHash) });
+    expect(await ask(txHash, { request: { reference, signature } })).toMatchObject({ failure: 'belongs_to_permit' });
+  });
+
+  it('refuses one to somebody else as it does any other', async () => {
+    const txHash = await settle({ to: parts().devnet.accounts[3]!.address });
+    expect(await ask(txHash)).toMatchObject({ outcome: 'refused', failure: 'transfer_missing' });
   });
 });

@@ -1,0 +1,37 @@
+import { EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS, type Hex } from '@tollgate/protocol';
+
+import type { EmittedLog } from '../chain/receipt.js';
+import { readTransferLog, type TransferLog } from '../verification/token-log.js';
+
+/** A transfer that a permit caused. */
+export interface PermitTransfer extends TransferLog {
+  /** Who settled it: the proxy of the permit's scheme. */
+  proxy: Hex;
+}
+
+/** keccak256 of `Settled()` and of `SettledWithPermit()`: what the proxies emit last. */
+const SETTLED: ReadonlySet<string | undefined> = new Set([
+  '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6',
+  '0xde5b89d10fc800c459329c382fabfcad0be0ed7e5328e01fae04e507b09ef5d8',
+]);
+const PROXIES: ReadonlySet<Hex> = new Set([EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS]);
+
+/**
+ * The transfers of an asset that permits caused, by the position of their logs. The token's logs stand right before the
+ * proxy's; one that keeps a fee emits several transfers of the payer.
+ */
+export function findPermitTransfers(logs: readonly EmittedLog[], asset: Hex): Map<number, PermitTransfer> {
+  const found = new Map<number, PermitTransfer>();
+  for (const [end, { address: proxy, topics }] of logs.entries()) {
+    if (!PROXIES.has(proxy) || !SETTLED.has(topics[0])) continue;
+    let payer: Hex | undefined;
+    for (let position = end - 1; ; position--) {
+      const log = logs[position];
+      if (log?.address !== asset) break;
+      const transfer = readTransferLog(log);
+      payer ??= transfer?.from;
+      if (transfer && transfer.from === payer) found.set(position, { ...transfer, proxy });
+    }
+  }
+  return found;
+}
