@@ -1,4 +1,4 @@
-import { connectRedis } from '@tollgate/common';
+import { connectRedis, RELAYER_FLEET } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
 import { Chain, Journal } from '@tollgate/transactions';
 
@@ -22,8 +22,6 @@ export interface Settlement {
   close(): Promise<void>;
 }
 
-/** The lanes of relayers, apart from those of the wallets that agent jobs name. */
-const FLEET = 'relayers';
 /** Ended jobs are looked up for minutes, and hold some 100 KiB each. */
 const JOBS_KEPT = 500;
 /** Of the time that the process has to stop, for what the lanes have begun. */
@@ -34,7 +32,7 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
   const { settlement, redis, payment, chain, rules, shutdown, server } = environment;
   if (settlement.signers.length === 0) return null;
   const connection = connectRedis({ url: redis.redisUrl, role: 'settlements' });
-  const journal = new Journal({ redis: connection, fleet: FLEET, jobsKept: JOBS_KEPT, eventsKept: 1000 });
+  const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT, eventsKept: 1000 });
   const report = (error: unknown) => parts.onTrouble(null, error);
   const jobs = new JobWatch(journal, report);
   const settlements = new Settlements({
