@@ -1,4 +1,5 @@
-import type { Hex } from '@tollgate/protocol';
+import type { SignedPaymentTerms } from '@tollgate/common';
+import { isAddress, parseSignedPayment, PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 /** The message does not have the shape of its version: a verifier or gateway of another release, or no gateway. */
 export class MalformedMessageError extends Error {
@@ -48,4 +49,25 @@ export function readBaseUnits(fields: MessageFields, name: string): string {
 export function readHex(fields: MessageFields, name: string, is: (value: unknown) => value is Hex): Hex {
   const value = fields[name];
   return is(value) ? (value.toLowerCase() as Hex) : refuseField(name);
+}
+
+export function readSignedPaymentTerms(fields: MessageFields, name: string): SignedPaymentTerms {
+  const terms = readObject(fields[name], name);
+  return {
+    chainId: readNumber(terms, 'chainId'),
+    asset: readHex(terms, 'asset', isAddress),
+    assetName: readText(terms, 'assetName'),
+    assetVersion: readText(terms, 'assetVersion'),
+    payTo: readHex(terms, 'payTo', isAddress),
+    priceBaseUnits: readBaseUnits(terms, 'priceBaseUnits'),
+  };
+}
+
+export function readSignedPayment(fields: MessageFields, name: string): SignedPayment {
+  try {
+    return parseSignedPayment(fields[name]);
+  } catch (error) {
+    if (error instanceof PaymentError) throw new MalformedMessageError(error.message);
+    throw error;
+  }
 }

@@ -50,7 +50,12 @@ describe('the settings of the verifier', () => {
 
   it('mark what is secret', () => {
     const secrets = listSettings(VerifierEnvironment).filter(({ secret }) => secret);
-    expect(secrets.map(({ name }) => name).sort()).toEqual(['QUEUE_REDIS_URL', 'REDIS_URL', 'RELAYER_PRIVATE_KEYS', 'RPC_URL']);
+    expect(secrets.map(({ name }) => name).sort()).toEqual([
+      'QUEUE_REDIS_URL',
+      'REDIS_URL',
+      'RELAYER_PRIVATE_KEYS',
+      'RPC_URL',
+    ]);
   });
 });
 

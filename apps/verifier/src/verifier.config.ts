@@ -10,6 +10,7 @@ import { ChainEnvironment } from './config/chain.environment.js';
 import { RulesEnvironment } from './config/rules.environment.js';
 import { ServerEnvironment } from './config/server.environment.js';
 import { SettlementEnvironment } from './config/settlement.environment.js';
+import { SignedPaymentsEnvironment } from './config/signed-payments.environment.js';
 
 /** Every setting of the verifier; `readEnvironment(VerifierEnvironment, process.env)` at start. */
 export class VerifierEnvironment {
@@ -27,6 +28,9 @@ export class VerifierEnvironment {
 
   @SettingGroup(SettlementEnvironment)
   readonly settlement!: SettlementEnvironment;
+
+  @SettingGroup(SignedPaymentsEnvironment)
+  readonly signedPayments!: SignedPaymentsEnvironment;
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;

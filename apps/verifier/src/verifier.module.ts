@@ -13,6 +13,7 @@ import {
   type RequestReplyServer,
 } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
@@ -21,10 +22,13 @@ import { combineObservers } from './chain/chain-observer.js';
 import { ChainReader } from './chain/chain-reader.js';
 import { connectChain, type ConnectedChain } from './chain/connect-chain.js';
 import { RpcTroubleLog } from './chain/rpc-trouble-log.js';
+import type { RulesEnvironment } from './config/rules.environment.js';
 import { VerifierMetrics } from './metrics/verifier-metrics.js';
 import { createSettlement, type Settlement } from './settlement/create-settlement.js';
 import { RelayerTroubles } from './settlement/relayer-troubles.js';
 import { PaymentVerifier } from './verification/payment-verifier.js';
+import { AcceptedAssets } from './verification/signed/accepted-assets.js';
+import { SignedPaymentVerifier } from './verification/signed/signed-payment-verifier.js';
 import { VerificationController } from './verification/verification.controller.js';
 import { WaitingRoom } from './verification/waiting-room.js';
 import type { VerifierEnvironment } from './verifier.config.js';
@@ -66,7 +70,7 @@ export class VerifierModule implements OnApplicationShutdown {
       nowMs,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
-    const verifier = createVerifier(environment, { chain: chain.reader, ledger, waitingRoom });
+    const parts = { chain: chain.reader, ledger, waitingRoom };
     observe(registry, { server, waitingRoom, queueRedis });
 
     return {
@@ -88,7 +92,8 @@ export class VerifierModule implements OnApplicationShutdown {
         { provide: CONNECTIONS, useValue: { ledgerRedis, queueRedis, chain } satisfies Connections },
         { provide: Ledger, useValue: ledger },
         { provide: ChainReader, useValue: chain.reader },
-        { provide: PaymentVerifier, useValue: verifier },
+        { provide: PaymentVerifier, useValue: createVerifier(environment, parts) },
+        { provide: SignedPaymentVerifier, useValue: createSignedVerifier(environment, parts) },
         { provide: VerifierMetrics, useValue: metrics },
         { provide: SETTLEMENT, useValue: settlement },
       ],
@@ -109,8 +114,12 @@ function secretsOf(environment: VerifierEnvironment): string[] {
 }
 
 function createLedger({ rules }: VerifierEnvironment, redis: Redis): Ledger {
-  const longestSeconds = Math.max(rules.redemptionWindowSeconds, rules.boundRedemptionWindowSeconds);
-  return new Ledger({ redis, retentionMs: longestSeconds * 1000 });
+  return new Ledger({ redis, retentionMs: memoryMs(rules) });
+}
+
+/** How long the ledger remembers a payment. */
+function memoryMs({ redemptionWindowSeconds, boundRedemptionWindowSeconds }: RulesEnvironment): number {
+  return Math.max(redemptionWindowSeconds, boundRedemptionWindowSeconds) * 1000;
 }
 
 function chainOptions({ chain, payment }: VerifierEnvironment) {
@@ -134,10 +143,13 @@ function createWaitingRoom({ rules }: VerifierEnvironment, nowMs: () => number):
   });
 }
 
-function createVerifier(
-  { payment, rules }: VerifierEnvironment,
-  parts: { chain: ChainReader; ledger: Ledger; waitingRoom: WaitingRoom },
-): PaymentVerifier {
+interface VerifierParts {
+  chain: ChainReader;
+  ledger: Ledger;
+  waitingRoom: WaitingRoom;
+}
+
+function createVerifier({ payment, rules }: VerifierEnvironment, parts: VerifierParts): PaymentVerifier {
   return new PaymentVerifier({
     ...parts,
     terms: {
@@ -151,6 +163,25 @@ function createVerifier(
       maxTimeoutSeconds: payment.maxTimeoutSeconds,
       redemptionWindowMs: rules.redemptionWindowSeconds * 1000,
       boundRedemptionWindowMs: rules.boundRedemptionWindowSeconds * 1000,
+    },
+  });
+}
+
+function createSignedVerifier(
+  { payment, rules, signedPayments, settlement }: VerifierEnvironment,
+  parts: VerifierParts,
+): SignedPaymentVerifier {
+  const asset = payment.assetAddress.toLowerCase() as Hex;
+  const own = { asset, name: payment.assetSymbol, version: payment.assetVersion };
+  return new SignedPaymentVerifier({
+    ...parts,
+    assets: new AcceptedAssets(payment.chainId, [...signedPayments.assets, own]),
+    rules: {
+      confirmations: rules.confirmations,
+      redemptionWindowMs: rules.redemptionWindowSeconds * 1000,
+      memoryMs: memoryMs(rules),
+      settleGasCap: settlement.settleGasCap,
+      factories: signedPayments.factories,
     },
   });
 }

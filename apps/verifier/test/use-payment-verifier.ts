@@ -9,6 +9,7 @@ import { startChain, type Devnet, type DevnetAccount } from '../../../devnet/cha
 import { deployBatchPayer, deployToken, type BatchPayer } from '../../../devnet/deploy.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
 import { startRedis } from '../../../devnet/redis.js';
+import type { ChainReader } from '../src/chain/chain-reader.js';
 import { connectChain } from '../src/chain/connect-chain.js';
 import type { Rules } from '../src/verification/judge-payment.js';
 import { PaymentVerifier } from '../src/verification/payment-verifier.js';
@@ -30,6 +31,7 @@ interface Parts {
   redis: Redis;
   rpc: RpcStandIn;
   ledger: Ledger;
+  chain: ChainReader;
   wallet: BatchPayer;
   otherToken: Hex;
   createVerifier(
@@ -80,7 +82,7 @@ async function startParts(): Promise<Parts> {
     redis.disconnect();
     await Promise.all([rpc.stop(), devnet.stop(), redisServer.stop()]);
   };
-  return { devnet, redis, rpc, ledger, wallet, otherToken, createVerifier, stop };
+  return { devnet, redis, rpc, ledger, chain: chain.reader, wallet, otherToken, createVerifier, stop };
 }
 
 /**

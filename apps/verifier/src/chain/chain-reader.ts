@@ -10,6 +10,7 @@ import {
 } from './authorization-view.js';
 import type { BlockTimes } from './block-times.js';
 import { ChainUnavailableError } from './chain-unavailable-error.js';
+import { encodeIsValidSignature, isYes, SIGNATURE_GAS } from './contract-signature.js';
 import { parseReceipt, type Receipt } from './receipt.js';
 import type { RpcBatcher } from './rpc-batcher.js';
 import { hasContractFailed, valueOf, type RpcResult } from './rpc-endpoint.js';
@@ -37,9 +38,6 @@ export interface ContractSignature {
 }
 
 const MISSING: RpcResult = { kind: 'missing' };
-const EIP_1271_MAGIC = '0x1626ba7e';
-/** Enough for any wallet, and too little for a contract that means to keep the RPC server busy or to flood us. */
-const SIGNATURE_GAS = '0x1e8480';
 
 /** Reads payments from the chain: one round trip each, shared with the others that are under way. */
 export class ChainReader {
@@ -75,13 +73,16 @@ export class ChainReader {
         { method: 'eth_getCode', params: [signer, 'latest'] },
         {
           method: 'eth_call',
-          params: [{ to: signer, gas: SIGNATURE_GAS, data: encodeIsValidSignature(hash, signature) }, 'latest'],
+          params: [
+            { to: signer, gas: `0x${SIGNATURE_GAS.toString(16)}`, data: encodeIsValidSignature(hash, signature) },
+            'latest',
+          ],
         },
       ],
       deadlineMs,
       read: ([code = MISSING, call = MISSING]) => {
         if (parseData(valueOf(code, 'eth_getCode'), 'code') === '0x' || hasContractFailed(call)) return false;
-        return parseData(valueOf(call, 'eth_call'), 'eth_call').startsWith(EIP_1271_MAGIC.padEnd(66, '0'));
+        return isYes(parseData(valueOf(call, 'eth_call'), 'eth_call'));
       },
     });
   }
@@ -120,11 +121,4 @@ function readSighting(txHash: Hex, receiptResult: RpcResult, transactionResult: 
     throw new ChainUnavailableError('rpc_inconsistent', 'The receipt and the transaction name different blocks.');
   }
   return { mined: { receipt, input: transaction.input }, headBlockNumber: Math.max(head, receipt.blockNumber) };
-}
-
-/** `isValidSignature(bytes32,bytes)`: selector, hash, offset, length, padded bytes. */
-function encodeIsValidSignature(hash: Hex, signature: Hex): Hex {
-  const bytes = signature.slice(2);
-  const length = (bytes.length / 2).toString(16).padStart(64, '0');
-  return `${EIP_1271_MAGIC}${hash.slice(2)}${'40'.padStart(64, '0')}${length}${bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0')}` as Hex;
 }

@@ -1,14 +1,20 @@
-import type { VerifyPaymentVerdict } from '@tollgate/common';
+import type { SignedPaymentVerdict, VerifyPaymentVerdict } from '@tollgate/common';
+import type { SignedPayment } from '@tollgate/protocol';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { ChainObserver, EndedBatch } from '../chain/chain-observer.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** What was shown for a payment. */
+export type VerifiedKind = 'transaction' | SignedPayment['kind'];
+
+type Verdict = VerifyPaymentVerdict | SignedPaymentVerdict;
+
 /** What the verifier counts. Labels hold hosts and codes only: an RPC URL may carry an API key. */
 export class VerifierMetrics implements ChainObserver {
-  private readonly verifications: Counter<'outcome' | 'failure'>;
-  private readonly verificationSeconds: Histogram;
+  private readonly verifications: Counter<'outcome' | 'failure' | 'payment'>;
+  private readonly verificationSeconds: Histogram<'payment'>;
   private readonly batches: Counter<'host' | 'trouble'>;
   private readonly batchPayments: Histogram;
   private readonly batchSeconds: Histogram<'host'>;
@@ -19,13 +25,16 @@ export class VerifierMetrics implements ChainObserver {
     const registers = [registry];
     this.verifications = new Counter({
       name: 'tollgate_verifications_total',
-      help: 'Verdicts by outcome; failure is the code of a refusal or the reason of an unavailability.',
-      labelNames: ['outcome', 'failure'],
+      help:
+        'Verdicts by outcome and kind of payment (a transaction, or what its payer signed); failure is the code of a ' +
+        'refusal or the reason of an unavailability.',
+      labelNames: ['outcome', 'failure', 'payment'],
       registers,
     });
     this.verificationSeconds = new Histogram({
       name: 'tollgate_verification_seconds',
       help: 'From taking a question to its verdict, waits for the receipt included.',
+      labelNames: ['payment'],
       buckets: SECONDS,
       registers,
     });
@@ -56,9 +65,9 @@ export class VerifierMetrics implements ChainObserver {
     this.batchesInFlight = new Gauge({ name: 'tollgate_rpc_batches_in_flight', help: 'Batches under way.', registers });
   }
 
-  verdictGiven(verdict: VerifyPaymentVerdict, seconds: number): void {
-    this.verifications.inc({ outcome: verdict.outcome, failure: codeOf(verdict) });
-    this.verificationSeconds.observe(seconds);
+  verdictGiven(payment: VerifiedKind, verdict: Verdict, seconds: number): void {
+    this.verifications.inc({ outcome: verdict.outcome, failure: codeOf(verdict), payment });
+    this.verificationSeconds.observe({ payment }, seconds);
   }
 
   batchEnded({ host, lookups, seconds, trouble }: EndedBatch): void {
@@ -73,7 +82,7 @@ export class VerifierMetrics implements ChainObserver {
   }
 }
 
-function codeOf(verdict: VerifyPaymentVerdict): string {
+function codeOf(verdict: Verdict): string {
   if (verdict.outcome === 'refused') return verdict.failure;
   return verdict.outcome === 'unavailable' ? verdict.reason : '';
 }

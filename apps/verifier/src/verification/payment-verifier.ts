@@ -1,8 +1,8 @@
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
-import { hashRetryKey, LedgerError, type ClaimRefusal, type ClaimResult, type Ledger } from '@tollgate/ledger';
+import { hashRetryKey, type ClaimResult, type Ledger } from '@tollgate/ledger';
 
 import type { ChainReader } from '../chain/chain-reader.js';
-import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import { describeDoubt, explainRefusal } from './explain-refusal.js';
 import { judgePayment, type JudgedPayment, type Judgement, type Rules } from './judge-payment.js';
 import { isNotYet, PaymentRefused } from './payment-refused.js';
 import type { WaitingRoom } from './waiting-room.js';
@@ -25,8 +25,6 @@ export interface PaymentVerifierOptions {
 
 /** What a payer is told to wait before the next try, while the chain has not caught up. */
 const RETRY_AFTER_MS = 1000;
-/** For the operator, before a refund. */
-const MAY_HAVE_BEEN_SPENT = 'may have been spent: the ledger does not reach back to it';
 
 /** Chain check, then the ledger's claim. A refusal is a verdict; trouble with chain or ledger never is. */
 export class PaymentVerifier {
@@ -100,35 +98,19 @@ export class PaymentVerifier {
       case 'refused': {
         const { id, payer, amountBaseUnits } = findJudged(judgement, result.id);
         const { minedAtMs } = judgement;
+        const { ledger, rules } = this.options;
+        const longestMs = Math.max(rules.redemptionWindowMs, rules.boundRedemptionWindowMs);
         const amount = amountBaseUnits === null ? {} : { amountBaseUnits };
-        const detail = this.isRemembered(result.failure, minedAtMs) ? {} : { detail: MAY_HAVE_BEEN_SPENT };
-        throw new PaymentRefused(result.failure, { id, payer, minedAtMs, ...amount, ...detail });
+        const doubt = describeDoubt(result.failure, { minedAtMs, nowMs: ledger.nowMs(), memoryMs: longestMs });
+        throw new PaymentRefused(result.failure, { id, payer, minedAtMs, ...amount, ...doubt });
       }
     }
   }
 
-  /** Whether the ledger would still know if the payment had bought its answer. */
-  private isRemembered(failure: ClaimRefusal, minedAtMs: number): boolean {
-    const { ledger, rules } = this.options;
-    const longestMs = Math.max(rules.redemptionWindowMs, rules.boundRedemptionWindowMs);
-    return failure !== 'older_than_ledger' && ledger.nowMs() <= minedAtMs + longestMs;
-  }
-
   private async explain(error: unknown): Promise<VerifyPaymentVerdict> {
-    if (error instanceof ChainUnavailableError) {
-      const { reason, retryAfterMs } = error;
-      return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-    }
-    if (error instanceof LedgerError) return { outcome: 'unavailable', reason: error.code };
-    if (!(error instanceof PaymentRefused)) throw error;
-    try {
-      if (error.record) await this.options.ledger.recordRefusal({ ...error.record, failure: error.failure });
-    } catch (ledgerError) {
-      // Money that is refused must be on record: without it there is no refusal, and the next try makes one.
-      return this.explain(ledgerError);
-    }
-    const retry = isNotYet(error.failure) ? { retryAfterMs: RETRY_AFTER_MS } : {};
-    return { outcome: 'refused', failure: error.failure, ...retry };
+    const verdict = await explainRefusal(error, this.options.ledger);
+    const mayWait = verdict.outcome === 'refused' && isNotYet(verdict.failure);
+    return mayWait ? { ...verdict, retryAfterMs: RETRY_AFTER_MS } : verdict;
   }
 }
 

@@ -1,11 +1,19 @@
 import { Controller, Inject, Logger } from '@nestjs/common';
 import { MessagePattern, Payload, RpcException } from '@nestjs/microservices';
-import { VERIFY_PAYMENT, type VerifyPaymentRequest, type VerifyPaymentVerdict } from '@tollgate/common';
+import {
+  VERIFY_PAYMENT,
+  VERIFY_SIGNED_PAYMENT,
+  type SignedPaymentVerdict,
+  type VerifyPaymentVerdict,
+} from '@tollgate/common';
+import type { SignedPayment } from '@tollgate/protocol';
 
 import { MalformedMessageError } from '../message-fields.js';
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
 import { parseVerifyPaymentRequest } from './parse-verify-payment-request.js';
 import { PaymentVerifier } from './payment-verifier.js';
+import { parseVerifySignedPaymentRequest } from './signed/parse-verify-signed-payment-request.js';
+import { SignedPaymentVerifier } from './signed/signed-payment-verifier.js';
 
 @Controller()
 export class VerificationController {
@@ -13,36 +21,53 @@ export class VerificationController {
 
   constructor(
     @Inject(PaymentVerifier) private readonly verifier: PaymentVerifier,
+    @Inject(SignedPaymentVerifier) private readonly signedVerifier: SignedPaymentVerifier,
     @Inject(VerifierMetrics) private readonly metrics: VerifierMetrics,
   ) {}
 
   @MessagePattern(VERIFY_PAYMENT)
   async verify(@Payload() message: unknown): Promise<VerifyPaymentVerdict> {
     const startedAtMs = performance.now();
-    const request = this.parse(message);
+    const request = parse(message, parseVerifyPaymentRequest);
     const verdict = await this.verifier.verify(request);
-    this.metrics.verdictGiven(verdict, (performance.now() - startedAtMs) / 1000);
-    this.log(request, verdict);
+    this.metrics.verdictGiven('transaction', verdict, (performance.now() - startedAtMs) / 1000);
+    this.log({ txHash: request.txHash }, verdict);
     return verdict;
   }
 
-  private parse(message: unknown): VerifyPaymentRequest {
-    try {
-      return parseVerifyPaymentRequest(message);
-    } catch (error) {
-      if (error instanceof MalformedMessageError) throw new RpcException(error.message);
-      throw error;
-    }
+  @MessagePattern(VERIFY_SIGNED_PAYMENT)
+  async verifySigned(@Payload() message: unknown): Promise<SignedPaymentVerdict> {
+    const startedAtMs = performance.now();
+    const request = parse(message, parseVerifySignedPaymentRequest);
+    const verdict = await this.signedVerifier.verify(request);
+    this.metrics.verdictGiven(request.payment.kind, verdict, (performance.now() - startedAtMs) / 1000);
+    this.log(nameSignedPayment(request.payment), verdict);
+    return verdict;
   }
 
-  private log({ txHash }: VerifyPaymentRequest, verdict: VerifyPaymentVerdict): void {
+  private log(payment: Record<string, string>, verdict: VerifyPaymentVerdict | SignedPaymentVerdict): void {
     switch (verdict.outcome) {
       case 'refused':
-        return this.logger.log({ msg: 'payment refused', txHash, failure: verdict.failure });
+        return this.logger.log({ msg: 'payment refused', ...payment, failure: verdict.failure });
       case 'unavailable':
-        return this.logger.log({ msg: 'payment not judged', txHash, failure: verdict.reason });
+        return this.logger.log({ msg: 'payment not judged', ...payment, failure: verdict.reason });
       default:
-        return this.logger.debug({ msg: `payment ${verdict.outcome}`, txHash });
+        return this.logger.debug({ msg: `payment ${verdict.outcome}`, ...payment });
     }
   }
+}
+
+function parse<T>(message: unknown, parseMessage: (message: unknown) => T): T {
+  try {
+    return parseMessage(message);
+  } catch (error) {
+    if (error instanceof MalformedMessageError) throw new RpcException(error.message);
+    throw error;
+  }
+}
+
+/** Payer and nonce name it; the signature stays out of the log, where it would be as good as the money. */
+function nameSignedPayment(payment: SignedPayment): { payer: string; nonce: string } {
+  const { from: payer, nonce } = payment.kind === 'permit2' ? payment.permit2Authorization : payment.authorization;
+  return { payer, nonce };
 }

@@ -1,0 +1,44 @@
+import { LedgerError, type ClaimRefusal, type Ledger } from '@tollgate/ledger';
+import type { PaymentFailure } from '@tollgate/protocol';
+
+import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import { PaymentRefused } from './payment-refused.js';
+
+export type Refused = { outcome: 'refused'; failure: PaymentFailure };
+export type Unavailable = { outcome: 'unavailable'; reason: string; retryAfterMs?: number };
+
+/**
+ * What an error of the rules, the chain or the ledger is as a verdict; a refusal of money that arrived is recorded
+ * before it is one. Any other error is thrown again.
+ */
+export async function explainRefusal(
+  error: unknown,
+  ledger: Pick<Ledger, 'recordRefusal'>,
+): Promise<Refused | Unavailable> {
+  if (error instanceof ChainUnavailableError) {
+    const { reason, retryAfterMs } = error;
+    return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  }
+  if (error instanceof LedgerError) return { outcome: 'unavailable', reason: error.code };
+  if (!(error instanceof PaymentRefused)) throw error;
+  const { failure, record } = error;
+  try {
+    if (record) await ledger.recordRefusal({ ...record, failure });
+  } catch (ledgerError) {
+    // Money that is refused must be on record: without it there is no refusal, and the next try makes one.
+    return explainRefusal(ledgerError, ledger);
+  }
+  return { outcome: 'refused', failure };
+}
+
+/**
+ * What the operator is told, before a refund, of a payment that the ledger refused: nothing where the ledger would still
+ * know if the payment had bought its answer.
+ */
+export function describeDoubt(
+  failure: ClaimRefusal,
+  { minedAtMs, nowMs, memoryMs }: { minedAtMs: number; nowMs: number; memoryMs: number },
+): { detail?: string } {
+  if (failure !== 'older_than_ledger' && nowMs <= minedAtMs + memoryMs) return {};
+  return { detail: 'may have been spent: the ledger does not reach back to it' };
+}

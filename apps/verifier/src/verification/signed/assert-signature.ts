@@ -1,0 +1,51 @@
+import type { Hex } from '@tollgate/protocol';
+import { decodeFunctionResult } from 'viem';
+
+import { bundleCalls, multicall3Abi, type ContractCall } from '../../authorizations/contract-call.js';
+import type { PayerSignature } from '../../authorizations/payer-signature.js';
+import type { AuthorizationView } from '../../chain/authorization-view.js';
+import { encodeIsValidSignature, isYes } from '../../chain/contract-signature.js';
+import { PaymentRefused } from '../payment-refused.js';
+
+/**
+ * The payer made the signature: his key, or his contract says so (EIP-1271). Refuses `signature_invalid`, and
+ * `factory_not_allowed` where the contract is missing and would have to be deployed by somebody unknown.
+ */
+export function assertSignature(signature: PayerSignature, { hasPayerCode, signatureAnswer }: AuthorizationView): void {
+  switch (signature.kind) {
+    case 'account':
+      return;
+    case 'contract':
+      if (hasPayerCode !== true) {
+        throw new PaymentRefused(signature.isWrapped ? 'factory_not_allowed' : 'signature_invalid');
+      }
+      if (signatureAnswer === null || !isYes(signatureAnswer)) throw new PaymentRefused('signature_invalid');
+      return;
+    case 'undeployed': {
+      const answer = signatureAnswer === null ? null : readLastResult(signatureAnswer);
+      if (answer === null || !isYes(answer)) throw new PaymentRefused('signature_invalid');
+    }
+  }
+}
+
+/** The call whose answer `assertSignature` reads; null where the payer's key has signed. */
+export function planSignatureCheck(signature: PayerSignature, payer: Hex, hash: Hex): ContractCall | null {
+  if (signature.kind === 'account') return null;
+  const check = { to: payer, data: encodeIsValidSignature(hash, signature.bytes) };
+  if (signature.kind === 'contract') return check;
+  const { factory, factoryCalldata } = signature;
+  return bundleCalls([
+    { to: factory, data: factoryCalldata, mayFail: true },
+    { ...check, mayFail: true },
+  ]);
+}
+
+function readLastResult(data: Hex): Hex | null {
+  try {
+    const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data });
+    return results.at(-1)?.returnData ?? null;
+  } catch {
+    // No Multicall3 on this chain: nobody is deployed through it.
+    throw new PaymentRefused('factory_not_allowed');
+  }
+}

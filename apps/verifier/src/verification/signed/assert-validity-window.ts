@@ -1,0 +1,17 @@
+import type { TransferAuthorization } from '@tollgate/protocol';
+
+import { PaymentRefused } from '../payment-refused.js';
+
+/**
+ * The authorization holds now, and for so much longer; refuses `authorization_not_yet_valid` and `authorization_expired`.
+ * A negative `leftMs` allows for as long after its end.
+ */
+export function assertValidityWindow(
+  { validAfter, validBefore }: TransferAuthorization,
+  nowMs: number,
+  leftMs: number,
+): void {
+  const now = BigInt(Math.floor(nowMs));
+  if (BigInt(validAfter) * 1000n > now) throw new PaymentRefused('authorization_not_yet_valid');
+  if (BigInt(validBefore) * 1000n < now + BigInt(leftMs)) throw new PaymentRefused('authorization_expired');
+}

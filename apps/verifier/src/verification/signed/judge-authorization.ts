@@ -1,0 +1,124 @@
+import type { SignedPaymentTerms } from '@tollgate/common';
+import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
+
+import { findAuthorizationUse, type AuthorizationLookUp } from '../../authorizations/find-authorization-use.js';
+import { readPayerSignature } from '../../authorizations/payer-signature.js';
+import { planTransfer } from '../../authorizations/plan-transfer.js';
+import type { AuthorizationQuestion, AuthorizationView } from '../../chain/authorization-view.js';
+import type { ChainReader } from '../../chain/chain-reader.js';
+import { SIGNATURE_GAS } from '../../chain/contract-signature.js';
+import { assertConfirmed } from '../assert-confirmed.js';
+import { PaymentRefused } from '../payment-refused.js';
+import { assertAssetHasCode } from './assert-asset-has-code.js';
+import { assertBalance } from './assert-balance.js';
+import { assertExactValue } from './assert-exact-value.js';
+import { assertRecipient } from './assert-recipient.js';
+import { assertSignature, planSignatureCheck } from './assert-signature.js';
+import { assertSimulates } from './assert-simulates.js';
+import { assertValidityWindow } from './assert-validity-window.js';
+import { findSettlement, type PromisedPayment, type Settlement } from './find-settlement.js';
+
+export interface SignedPaymentRules {
+  confirmations: number;
+  /** From the payment's block to its proof, for one that was settled before it came here. */
+  redemptionWindowMs: number;
+  /** How long the ledger remembers, and so how far back the chain is searched. */
+  memoryMs: number;
+  /** Gas that settling one payment may take. */
+  settleGasCap: number;
+  /** Who may be called to deploy a payer's contract (EIP-6492), in lower case. */
+  factories: ReadonlySet<Hex>;
+}
+
+/** A signed payment that may be claimed, if the ledger agrees. */
+export interface SignedJudgement extends PromisedPayment {
+  /** Null: nobody has sent it yet. */
+  settlement: Settlement | null;
+  headBlockNumber: number;
+}
+
+export interface JudgedAuthorization {
+  terms: SignedPaymentTerms;
+  payment: SignedAuthorization;
+  domainSeparator: Hex;
+  nowMs: number;
+  deadlineMs: number;
+}
+
+/** An authorization must hold for so much longer, or there is no time to settle it. */
+const TIME_TO_SETTLE_MS = 6_000;
+
+/** The rules, in order. Throws PaymentRefused at the first that says no, ChainUnavailableError when nobody can tell. */
+export async function judgeAuthorization(
+  judged: JudgedAuthorization,
+  rules: SignedPaymentRules,
+  chain: ChainReader,
+): Promise<SignedJudgement> {
+  const { terms, payment, nowMs, deadlineMs } = judged;
+  const { authorization } = payment;
+  assertRecipient(authorization, terms.payTo);
+  assertExactValue(authorization, terms.priceBaseUnits);
+  // Whoever has paid is served after the end, too: only what ended before anything that is redeemed is refused unseen.
+  assertValidityWindow(authorization, nowMs, -rules.memoryMs);
+
+  const { signature, question } = await planQuestion(judged, rules);
+  const view = await chain.readAuthorization(question, deadlineMs);
+  const balance = assertAssetHasCode(view);
+  assertSignature(signature, view);
+  if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
+  try {
+    assertValidityWindow(authorization, nowMs, TIME_TO_SETTLE_MS);
+    assertBalance(balance, authorization.value);
+    assertSimulates(view);
+  } catch (error) {
+    if (!(error instanceof PaymentRefused)) throw error;
+    // It may have been settled while it was looked at, and fail for that alone: who has paid must not be told to pay.
+    const again = await chain.readNonce(question, deadlineMs);
+    if (!again.isTaken) throw error;
+    return judgeSettled(judged, again, rules, chain);
+  }
+  return { ...promisedBy(judged), settlement: null, headBlockNumber: view.headBlockNumber };
+}
+
+async function planQuestion({ terms, payment, domainSeparator }: JudgedAuthorization, rules: SignedPaymentRules) {
+  const { authorization } = payment;
+  const { from: payer, nonce } = authorization;
+  const hash = hashTransferAuthorization(authorization, domainSeparator);
+  const signature = await readPayerSignature(payment.signature, { hash, payer, factories: rules.factories });
+  const check = planSignatureCheck(signature, payer, hash);
+  const question: AuthorizationQuestion = {
+    asset: terms.asset,
+    payer,
+    nonce,
+    settlement: { ...planTransfer(authorization, signature, terms.asset), gas: rules.settleGasCap },
+    signatureCheck: check && { ...check, gas: SIGNATURE_GAS },
+  };
+  return { signature, question };
+}
+
+async function judgeSettled(
+  judged: JudgedAuthorization,
+  { headBlockNumber }: Pick<AuthorizationView, 'headBlockNumber'>,
+  rules: SignedPaymentRules,
+  chain: ChainReader,
+): Promise<SignedJudgement> {
+  const { terms, payment, nowMs, deadlineMs } = judged;
+  const lookUp: AuthorizationLookUp = {
+    promised: { asset: terms.asset, payTo: terms.payTo, authorization: payment.authorization },
+    sinceMs: nowMs - rules.memoryMs,
+    deadlineMs,
+  };
+  const promised = promisedBy(judged);
+  const settlement = findSettlement(await findAuthorizationUse(chain, lookUp, headBlockNumber), promised);
+  assertConfirmed(settlement.blockNumber, headBlockNumber, rules.confirmations);
+  return { ...promised, settlement, headBlockNumber: Math.max(headBlockNumber, settlement.blockNumber) };
+}
+
+function promisedBy({ terms, payment }: JudgedAuthorization): PromisedPayment {
+  const { from, nonce, value } = payment.authorization;
+  return {
+    id: { kind: 'authorization', chainId: terms.chainId, asset: terms.asset, from, nonce },
+    payer: from,
+    amountBaseUnits: BigInt(value),
+  };
+}

@@ -1,0 +1,129 @@
+import type { SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
+import type { ClaimResult, Ledger } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+
+import type { ChainReader } from '../../chain/chain-reader.js';
+import { describeDoubt, explainRefusal } from '../explain-refusal.js';
+import { isNotYet, PaymentRefused } from '../payment-refused.js';
+import type { WaitingRoom } from '../waiting-room.js';
+import type { AcceptedAssets } from './accepted-assets.js';
+import { judgeAuthorization, type SignedJudgement, type SignedPaymentRules } from './judge-authorization.js';
+
+export interface SignedPaymentVerifierOptions {
+  assets: AcceptedAssets;
+  rules: SignedPaymentRules;
+  chain: ChainReader;
+  ledger: Pick<Ledger, 'claim' | 'recordRefusal' | 'nowMs'>;
+  waitingRoom: WaitingRoom;
+}
+
+type Claim = NonNullable<VerifySignedPaymentRequest['claim']>;
+
+/** What a payer is told to wait before the next try, while chain or ledger have not caught up. */
+const RETRY_AFTER_MS = 1000;
+
+/**
+ * The rules for what a payer has signed, then the ledger's claim. A refusal makes him sign again, so it is one only where
+ * nothing of his has moved or may still move: all else is unavailable for now.
+ */
+export class SignedPaymentVerifier {
+  constructor(private readonly options: SignedPaymentVerifierOptions) {}
+
+  /** Never throws for what a payer, the chain or Redis do. */
+  async verify(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
+    const { assets, ledger } = this.options;
+    if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
+    try {
+      const domainSeparator = assets.findDomain(request.terms);
+      if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
+      const judgement = await this.judge(request, domainSeparator);
+      return await this.conclude(request, judgement);
+    } catch (error) {
+      return this.explain(error, request);
+    }
+  }
+
+  private async judge(request: VerifySignedPaymentRequest, domainSeparator: Hex): Promise<SignedJudgement> {
+    const { chain, rules, waitingRoom, ledger } = this.options;
+    const { terms, payment, deadlineMs } = request;
+    if (payment.kind !== 'authorization') throw new PaymentRefused('wrong_scheme');
+    const place = waitingRoom.createPlace(request.clientAddress, deadlineMs);
+    try {
+      for (;;) {
+        try {
+          const judged = { terms, payment, domainSeparator, nowMs: ledger.nowMs(), deadlineMs };
+          return await judgeAuthorization(judged, rules, chain);
+        } catch (error) {
+          const mayWait = error instanceof PaymentRefused && isNotYet(error.failure);
+          if (!mayWait || !(await place.untilNextLook())) throw error;
+        }
+      }
+    } finally {
+      place.leave();
+    }
+  }
+
+  private conclude(request: VerifySignedPaymentRequest, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
+    const { payer, settlement } = judgement;
+    if (request.claim !== null) return this.claim(request.claim, request.deadlineMs, judgement);
+    return Promise.resolve({ outcome: 'valid', payer, txHash: settlement?.txHash ?? null });
+  }
+
+  private async claim(claim: Claim, deadlineMs: number, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
+    const { ledger, rules } = this.options;
+    const { id, headBlockNumber } = judgement;
+    // What nobody has sent is in the next block at the earliest, whatever the ledger may have lost until now.
+    const unsent = { blockNumber: headBlockNumber + 1, minedAtMs: ledger.nowMs() };
+    const { blockNumber, minedAtMs } = judgement.settlement ?? unsent;
+    const result = await ledger.claim({
+      ...claim,
+      candidates: [{ id, blockNumber, minedAtMs, windowMs: rules.redemptionWindowMs }],
+      deadlineMs,
+      headBlockNumber,
+    });
+    return this.toVerdict(result, judgement);
+  }
+
+  private toVerdict(result: ClaimResult, { payer, settlement, ...payment }: SignedJudgement): SignedPaymentVerdict {
+    switch (result.outcome) {
+      case 'claimed':
+        return { outcome: 'claimed', lease: result.lease, payer, txHash: settlement?.txHash ?? null };
+      case 'answered':
+      case 'busy':
+      case 'conflict':
+        return result;
+      case 'used':
+        throw new PaymentRefused('payment_used');
+      case 'late':
+        return { outcome: 'unavailable', reason: 'deadline_passed' };
+      case 'refused': {
+        const { failure } = result;
+        if (settlement === null) {
+          // The chain as it was seen may be older than what the ledger has lost: a later look tells.
+          if (failure !== 'released_too_often') return unavailable(failure);
+          throw new PaymentRefused(failure);
+        }
+        const { ledger, rules } = this.options;
+        const { id, amountBaseUnits } = payment;
+        const { minedAtMs } = settlement;
+        const doubt = describeDoubt(failure, { minedAtMs, nowMs: ledger.nowMs(), memoryMs: rules.memoryMs });
+        throw new PaymentRefused(failure, { id, payer, amountBaseUnits, minedAtMs, ...doubt });
+      }
+    }
+  }
+
+  private async explain(error: unknown, { payment }: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
+    const verdict = await explainRefusal(error, this.options.ledger);
+    if (verdict.outcome !== 'refused') return verdict;
+    if (isNotYet(verdict.failure)) return unavailable(verdict.failure);
+    return { ...verdict, payer: payerOf(payment) };
+  }
+}
+
+function payerOf(payment: VerifySignedPaymentRequest['payment']): Hex {
+  return payment.kind === 'authorization' ? payment.authorization.from : payment.permit2Authorization.from;
+}
+
+function unavailable(reason: string): SignedPaymentVerdict {
+  return { outcome: 'unavailable', reason, retryAfterMs: RETRY_AFTER_MS };
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import { encodeFunctionData, hashTypedData, parseAbi } from 'viem';
+import { sign, signTypedData } from 'viem/accounts';
+
+import type { Devnet } from '../../../devnet/chain.js';
+import { sendTransaction } from '../../../devnet/transfer-tokens.js';
+
+export interface TestDomain {
+  name: string;
+  version: string;
+  chainId: number;
+  verifyingContract: Hex;
+}
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+  CancelAuthorization: [
+    { name: 'authorizer', type: 'address' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+const WITH_BYTES = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
+]);
+
+/** What published clients sign: here with viem, so that our own hash is held against another. */
+export async function signAuthorization(
+  authorization: TransferAuthorization,
+  { domain, privateKey }: { domain: TestDomain; privateKey: Hex },
+): Promise<SignedAuthorization> {
+  const signature = await sign({ hash: hashTypedDataOf(authorization, domain), privateKey, to: 'hex' });
+  return { kind: 'authorization', authorization, signature };
+}
+
+/** Sends the authorization as anybody can who has seen it. */
+export function submitAuthorization(devnet: Devnet, { authorization, signature }: SignedAuthorization): Promise<Hex> {
+  const { from, to, nonce } = authorization;
+  const [value, validAfter, validBefore] = numbersOf(authorization);
+  const data = encodeFunctionData({
+    abi: WITH_BYTES,
+    functionName: 'transferWithAuthorization',
+    args: [from, to, value, validAfter, validBefore, nonce, signature],
+  });
+  return sendTransaction(devnet, { from: devnet.accounts[7]?.address, to: devnet.asset, data });
+}
+
+/** Makes the nonce useless, as its payer alone can. */
+export async function cancelAuthorization(
+  devnet: Devnet,
+  { from, nonce }: TransferAuthorization,
+  { domain, privateKey }: { domain: TestDomain; privateKey: Hex },
+): Promise<Hex> {
+  const signature = await signTypedData({
+    domain,
+    types: TYPES,
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: from, nonce },
+    privateKey,
+  });
+  const data = encodeFunctionData({
+    abi: WITH_BYTES,
+    functionName: 'cancelAuthorization',
+    args: [from, nonce, signature],
+  });
+  return sendTransaction(devnet, { from: devnet.accounts[7]?.address, to: devnet.asset, data });
+}
+
+export const randomNonce = (): Hex => `0x${randomBytes(32).toString('hex')}`;
+
+export function hashTypedDataOf(authorization: TransferAuthorization, domain: TestDomain): Hex {
+  const [value, validAfter, validBefore] = numbersOf(authorization);
+  const message = { ...authorization, value, validAfter, validBefore };
+  return hashTypedData({ domain, types: TYPES, primaryType: 'TransferWithAuthorization', message });
+}
+
+function numbersOf({ value, validAfter, validBefore }: TransferAuthorization): [bigint, bigint, bigint] {
+  return [BigInt(value), BigInt(validAfter), BigInt(validBefore)];
+}

@@ -1,0 +1,96 @@
+import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
+import { createOwner } from '@tollgate/ledger';
+import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+
+import { AcceptedAssets } from '../src/verification/signed/accepted-assets.js';
+import type { SignedPaymentRules } from '../src/verification/signed/judge-authorization.js';
+import { SignedPaymentVerifier } from '../src/verification/signed/signed-payment-verifier.js';
+import { WaitingRoom } from '../src/verification/waiting-room.js';
+import { randomNonce, signAuthorization, type TestDomain } from './sign-authorization.js';
+import { PRICE, usePaymentVerifier } from './use-payment-verifier.js';
+
+export { PRICE } from './use-payment-verifier.js';
+
+export interface AskedSigned {
+  rules?: Partial<SignedPaymentRules>;
+  waitMs?: number;
+  terms?: Partial<SignedPaymentTerms>;
+  claim?: Partial<NonNullable<VerifySignedPaymentRequest['claim']>> | null;
+  request?: Partial<VerifySignedPaymentRequest>;
+}
+
+/** The parts of `usePaymentVerifier`, asked about signed payments. */
+export function useSignedPaymentVerifier() {
+  const used = usePaymentVerifier();
+  const { parts, payer } = used;
+
+  const asset = (): Hex => parts().devnet.asset.toLowerCase() as Hex;
+  const domain = (): TestDomain => ({ name: 'USDC', version: '2', chainId: 1328, verifyingContract: asset() });
+
+  const createAuthorization = (changes: Partial<TransferAuthorization> = {}): TransferAuthorization => ({
+    from: payer().address.toLowerCase() as Hex,
+    to: parts().devnet.payTo.toLowerCase() as Hex,
+    value: String(PRICE),
+    validAfter: '0',
+    validBefore: String(Math.floor(Date.now() / 1000) + 300),
+    nonce: randomNonce(),
+    ...changes,
+  });
+  const signPayment = (
+    changes: Partial<TransferAuthorization> = {},
+    { privateKey = payer().privateKey, domain: changed = {} }: { privateKey?: Hex; domain?: Partial<TestDomain> } = {},
+  ): Promise<SignedAuthorization> =>
+    signAuthorization(createAuthorization(changes), { privateKey, domain: { ...domain(), ...changed } });
+
+  const createVerifier = (rules: Partial<SignedPaymentRules> = {}, waitMs = 0): SignedPaymentVerifier => {
+    const { chain, ledger, otherToken } = parts();
+    const nowMs = (): number => ledger.nowMs();
+    return new SignedPaymentVerifier({
+      assets: new AcceptedAssets(1328, [
+        { asset: otherToken.toLowerCase() as Hex, name: 'Other', version: '1' },
+        { asset: asset(), name: 'USDC', version: '2' },
+      ]),
+      rules: {
+        confirmations: 1,
+        redemptionWindowMs: 900_000,
+        memoryMs: 86_400_000,
+        settleGasCap: 300_000,
+        factories: new Set(),
+        ...rules,
+      },
+      chain,
+      ledger,
+      waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, nowMs }),
+    });
+  };
+
+  const createRequest = (
+    payment: VerifySignedPaymentRequest['payment'],
+    { terms, claim, request }: AskedSigned = {},
+  ): VerifySignedPaymentRequest => ({
+    requestId: 'test',
+    deadlineMs: parts().ledger.nowMs() + 8000,
+    terms: {
+      chainId: 1328,
+      asset: asset(),
+      assetName: 'USDC',
+      assetVersion: '2',
+      payTo: parts().devnet.payTo.toLowerCase() as Hex,
+      priceBaseUnits: String(PRICE),
+      ...terms,
+    },
+    payment,
+    clientAddress: '127.0.0.1',
+    claim:
+      claim === null
+        ? null
+        : { owner: createOwner(), fingerprint: createOwner(), retryKey: null, leaseMs: 30_000, ...claim },
+    ...request,
+  });
+  const ask = (
+    payment: VerifySignedPaymentRequest['payment'],
+    asked: AskedSigned = {},
+  ): Promise<SignedPaymentVerdict> => createVerifier(asked.rules, asked.waitMs).verify(createRequest(payment, asked));
+
+  return { ...used, asset, domain, createAuthorization, signPayment, createVerifier, createRequest, ask };
+}
