@@ -28,28 +28,40 @@ export interface TappedExchange {
   answer: TappedAnswer;
 }
 
+/** Decides what a client gets; `send` gives a request to the server and resolves with the server's answer. */
+export type Interference = (
+  request: TappedRequest,
+  send: (request: TappedRequest) => Promise<TappedAnswer>,
+) => Promise<TappedAnswer>;
+
 export interface HttpTap {
   url: string;
-  /** Everything so far, in the order of the answers. */
+  /** Everything so far, in the order of the answers, as the client saw it. */
   exchanges: TappedExchange[];
   /** Where requests go from now on. */
   forwardTo(target: string): void;
+  /** What happens between client and server from now on; without one, nothing. */
+  interfere(interference?: Interference): void;
   /** Sends a request to the server itself, again and byte for byte where it is one that came by. */
   send(request: TappedRequest): Promise<TappedAnswer>;
   stop(): Promise<void>;
 }
 
-/** Stands between a client and a server and writes down what they say. It changes nothing, not even the Host header. */
+/** Stands between a client and a server and writes down what they say. By itself it changes nothing, not even the Host. */
 export async function startHttpTap(target = ''): Promise<HttpTap> {
   const exchanges: TappedExchange[] = [];
   let currentTarget = target;
+  const letPass: Interference = (request, sendOn) => sendOn(request);
+  let between = letPass;
   const send = (request: TappedRequest) => exchange(currentTarget, request);
   const forward = async (incoming: IncomingMessage, response: ServerResponse) => {
-    const { method = 'GET', url: path = '/', headers } = incoming;
-    const request = { method, path, headers, body: await text(incoming) };
-    const answer = await send(request);
+    const { method = 'GET', url: path = '/' } = incoming;
+    const request = { method, path, headers: incoming.headers, body: await text(incoming) };
+    const answer = await between(request, send);
     exchanges.push({ request, answer });
-    response.writeHead(answer.status, answer.headers).end(answer.body);
+    const headers = { ...answer.headers, 'content-length': String(Buffer.byteLength(answer.body)) };
+    delete headers['transfer-encoding'];
+    response.writeHead(answer.status, headers).end(answer.body);
   };
   const server = createServer((incoming, response) => {
     forward(incoming, response).catch(() => response.destroy());
@@ -60,6 +72,9 @@ export async function startHttpTap(target = ''): Promise<HttpTap> {
     exchanges,
     forwardTo: (next) => {
       currentTarget = next;
+    },
+    interfere: (interference = letPass) => {
+      between = interference;
     },
     send,
     stop: async () => {

@@ -19,6 +19,8 @@ export interface ClientOptions {
   paymentId?: string;
   /** Shows who it is by the extension `sign-in-with-x` before it pays. */
   signsIn?: boolean;
+  /** Sends a request again that was answered 409 or 503, or not at all; the clients that take a `fetch` can. */
+  retries?: boolean;
 }
 
 /** What the client's caller got. */

@@ -2,10 +2,12 @@ import { Receipt } from 'mppx';
 import { evm, Mppx } from 'mppx/client';
 import { privateKeyToAccount } from 'viem/accounts';
 import { readAnswer } from './read-answer.mjs';
+import { retryFetch } from './retry-fetch.mjs';
 
-export function createClient({ privateKey, chainId, asset, assetName, assetVersion, maxAmount }) {
+export function createClient({ privateKey, chainId, asset, assetName, assetVersion, maxAmount, retries }) {
   const mppx = Mppx.create({
     polyfill: false,
+    fetch: retries ? retryFetch : fetch,
     methods: [
       evm({
         account: privateKeyToAccount(privateKey),

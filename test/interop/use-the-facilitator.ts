@@ -1,0 +1,51 @@
+import { startServer, type PublishedServer, type ServerName } from '../../devnet/interop/start-server.js';
+import { CLIENTS, paysServer, SERVERS, type Client } from './matrix.js';
+import { PRICE, type Rig } from './rig/start-rig.js';
+import { watchMoney } from './rig/watch-money.js';
+
+/** Every published middleware with our gateway as its facilitator, paid by every published client that can. */
+export function describeUsingTheFacilitator(rig: () => Rig): void {
+  const servers = new Map<ServerName, PublishedServer>();
+  beforeAll(async () => {
+    const names = new Set(SERVERS.map(({ name }) => name));
+    const { chain } = rig().stack;
+    for (const name of names) {
+      const { seller: payTo, facilitatorHeaders } = rig();
+      const facilitator = { payTo, facilitatorHeaders, facilitatorUrl: `${rig().stack.baseUrl}/facilitator` };
+      servers.set(name, await startServer(name, chain, { ...facilitator, priceBaseUnits: PRICE }));
+    }
+  }, 120_000);
+  afterAll(async () => {
+    for (const server of servers.values()) await server.stop();
+  });
+
+  describe.each(SERVERS)('$packageName with our facilitator', (server) => {
+    it.each(CLIENTS)('is paid by $packageName, or why not', async (client) => {
+      const cell = paysServer(client, server);
+      const buying = buy(client, `${server.prefix}/quote`, server.name);
+      if (cell !== 'works') {
+        await expect(buying).rejects.toThrow(cell.says);
+        return;
+      }
+      const { result, moved } = await buying;
+      expect([result.status, result.body]).toEqual([
+        200,
+        JSON.stringify({ symbol: 'SEI', server: server.packageName }),
+      ]);
+      expect(moved).toEqual({ payer: -PRICE, payTo: PRICE });
+    });
+
+    const payers = CLIENTS.filter((client) => paysServer(client, server) === 'works');
+    it.each(payers)('charges $packageName nothing when its handler fails', async (client) => {
+      const { result, moved } = await buy(client, `${server.prefix}/broken`, server.name);
+      expect(result.status).toBe(500);
+      expect(moved).toEqual({ payer: 0n, payTo: 0n });
+    });
+  });
+
+  async function buy({ name }: Client, path: string, server: ServerName) {
+    const { client, payer } = await rig().client(name);
+    const url = `${servers.get(server)?.url ?? ''}${path}`;
+    return watchMoney(rig().chain, { payer: payer.address, payTo: rig().seller }, () => client.fetch(url));
+  }
+}
