@@ -12,6 +12,7 @@ import { registerDocs } from './docs/register-docs.js';
 import { FacilitatorAccess } from './facilitator/facilitator-access.js';
 import { addFacilitatorAccess } from './facilitator/for-servers.js';
 import type { GatewayEnvironment } from './gateway.config.js';
+import { challengeWordsOf } from './paywall/challenge-words.js';
 import type { PaidRoute } from './paywall/paid-route.js';
 import { Paywall } from './paywall/paywall.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';
@@ -43,7 +44,7 @@ export async function createGateway(
   addApiKeyAccess(server, app.get(ApiKeyAccess));
   if (environment.facilitator.isServed) addFacilitatorAccess(server, app.get(FacilitatorAccess));
   await app.init();
-  await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, payment: environment.payment });
+  await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, words: challengeWordsOf(environment) });
   await app.get(QueueBoard).register(server);
   registerDocs(server, { app, routes, environment });
   completeRoutes();

@@ -1,10 +1,12 @@
 import {
+  type ChecksTogether,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
   SettingGroup,
   ShutdownEnvironment,
 } from '@tollgate/common';
+import { v1NetworkOf } from '@tollgate/protocol';
 
 import { AgentJobsEnvironment } from './config/agent-jobs.environment.js';
 import { AnswerEnvironment } from './config/answer.environment.js';
@@ -15,7 +17,7 @@ import { VerificationEnvironment } from './config/verification.environment.js';
 import { WeatherEnvironment } from './config/weather.environment.js';
 
 /** Every setting of the gateway; `readEnvironment(GatewayEnvironment, process.env)` at start. */
-export class GatewayEnvironment {
+export class GatewayEnvironment implements ChecksTogether {
   @SettingGroup(ServerEnvironment)
   readonly server!: ServerEnvironment;
 
@@ -48,4 +50,17 @@ export class GatewayEnvironment {
 
   @SettingGroup(LogEnvironment)
   readonly log!: LogEnvironment;
+
+  problemsTogether(): string[] {
+    if (this.challenge.challengeForm !== 'v1-clients') return [];
+    const { chainId } = this.payment;
+    const problems: string[] = [];
+    if (this.server.publicUrl === undefined) {
+      problems.push('CHALLENGE_FORM=v1-clients needs PUBLIC_URL: those clients take a resource by its URL only.');
+    }
+    if (v1NetworkOf(chainId) === null) {
+      problems.push(`CHALLENGE_FORM=v1-clients: clients of version 1 have no name for chain ${chainId}.`);
+    }
+    return problems;
+  }
 }

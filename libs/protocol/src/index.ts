@@ -44,13 +44,14 @@ export { decodeJsonHeader, encodeJsonHeader } from './json-header.js';
 export { isRecord, ownField, type JsonRecord } from './json-record.js';
 export { caip2Of, readCaip2, v1NetworkOf } from './networks.js';
 export {
+  AUTHENTICATION_START,
   challengeNonce,
-  createAuthenticationParts,
   encodeChargeRequest,
   encodePaymentReceipt,
   findPaymentCredential,
   parsePaymentCredential,
   PAYMENT_SCHEME,
+  renderAuthenticationEnd,
   withoutPaymentCredentials,
   type AuthenticationChallenge,
   type ChargeTerms,

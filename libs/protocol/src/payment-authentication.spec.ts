@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 
 import {
+  AUTHENTICATION_START,
   challengeNonce,
-  createAuthenticationParts,
   encodeChargeRequest,
   encodePaymentReceipt,
   findPaymentCredential,
   parsePaymentCredential,
+  renderAuthenticationEnd,
   withoutPaymentCredentials,
 } from './payment-authentication.js';
 import { PaymentError } from './payment-error.js';
@@ -62,8 +63,8 @@ describe('the challenge', () => {
   });
 
   it('is one header', () => {
-    const { start, end } = createAuthenticationParts('api.example', 'e30');
-    expect(`${start}chain-1-a${end}2026-01-01T00:00:00.000Z"`).toBe(
+    const end = renderAuthenticationEnd('api.example', 'e30');
+    expect(`${AUTHENTICATION_START}chain-1-a${end}2026-01-01T00:00:00.000Z"`).toBe(
       'Payment id="chain-1-a", realm="api.example", method="evm", intent="charge", request="e30", expires="2026-01-01T00:00:00.000Z"',
     );
   });

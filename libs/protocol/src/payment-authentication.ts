@@ -43,15 +43,15 @@ export function encodeChargeRequest({ amount, asset, payTo, chainId, decimals, d
   return encodeBase64Url(canonicalJson({ amount, currency: asset, description, methodDetails, recipient: payTo }));
 }
 
+/** The value of `WWW-Authenticate` up to the challenge's id. */
+export const AUTHENTICATION_START = `${PAYMENT_SCHEME} id="`;
+
 /**
- * The value of `WWW-Authenticate` up to the id, and from behind it on: all of it but the id and the expiry may be kept.
- * `realm` may hold nothing that needs escaping in quotes.
+ * The same from behind the id up to the expiry, which a quotation mark ends; may be kept. `realm` may hold nothing that
+ * needs escaping in quotes.
  */
-export function createAuthenticationParts(realm: string, request: string): { start: string; end: string } {
-  return {
-    start: `${PAYMENT_SCHEME} id="`,
-    end: `", realm="${realm}", method="${METHOD}", intent="${INTENT}", request="${request}", expires="`,
-  };
+export function renderAuthenticationEnd(realm: string, request: string): string {
+  return `", realm="${realm}", method="${METHOD}", intent="${INTENT}", request="${request}", expires="`;
 }
 
 /** The payment among the credentials of an `Authorization` header: its base64url, or null where there is none. */

@@ -1,5 +1,8 @@
 import { Setting } from '@tollgate/common';
-import { ArrayNotEmpty, IsArray, IsOptional, IsUrl, MinLength } from 'class-validator';
+import { ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsOptional, IsUrl, MinLength } from 'class-validator';
+
+export const CHALLENGE_FORMS = ['documented', 'v1-clients'] as const;
+export type ChallengeForm = (typeof CHALLENGE_FORMS)[number];
 
 export class ChallengeEnvironment {
   @Setting({
@@ -12,6 +15,20 @@ export class ChallengeEnvironment {
   @ArrayNotEmpty()
   @MinLength(32, { each: true, message: 'every secret of $property must have at least 32 characters' })
   readonly challengeSecret!: string[];
+
+  @Setting({
+    help:
+      'How the body of a challenge names network and resource. documented: by NETWORK and path; v1-clients: by the name ' +
+      'that published clients of version 1 know CHAIN_ID by, and by a URL under PUBLIC_URL.',
+  })
+  @IsIn(CHALLENGE_FORMS)
+  readonly challengeForm: ChallengeForm = 'documented';
+
+  @Setting({
+    help: 'Take payments that the payer only signed, and settle them: a verifier with RELAYER_PRIVATE_KEY must run.',
+  })
+  @IsBoolean()
+  readonly signedPayments: boolean = false;
 
   @Setting({
     help: 'YAML or JSON file of the routes that are sold, beside the weather.',

@@ -5,7 +5,7 @@ import { ChallengeTemplate } from './challenge-template.js';
 const facts = {
   network: 'chain-testnet',
   asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
-  assetSymbol: 'USDC',
+  assetName: 'USDC',
   assetVersion: '2',
   payTo: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   maxTimeoutSeconds: 300,

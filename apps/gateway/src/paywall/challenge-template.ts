@@ -1,12 +1,15 @@
 import { createChallenge, type ChallengeError, type Hex, type PaymentRequirement } from '@tollgate/protocol';
 
+import { toAsciiJson } from './ascii-json.js';
+
 const REFERENCE_MARK = '\u0001reference\u0001';
 const RESOURCE_MARK = '\u0001resource\u0001';
 
 export interface ChallengeFacts {
   readonly network: string;
   readonly asset: Hex;
-  readonly assetSymbol: string;
+  /** `extra.name`: the token's symbol, or its EIP-712 name for clients that sign. */
+  readonly assetName: string;
   readonly assetVersion: string;
   readonly payTo: Hex;
   readonly maxTimeoutSeconds: number;
@@ -35,7 +38,7 @@ export class ChallengeTemplate {
       payTo: facts.payTo,
       maxTimeoutSeconds: facts.maxTimeoutSeconds,
       asset: facts.asset,
-      extra: { name: facts.assetSymbol, version: facts.assetVersion, reference: REFERENCE_MARK },
+      extra: { name: facts.assetName, version: facts.assetVersion, reference: REFERENCE_MARK },
     };
     const text = toAsciiJson(createChallenge(requirement));
     const resourceAt = text.indexOf(toAsciiJson(RESOURCE_MARK));
@@ -46,7 +49,7 @@ export class ChallengeTemplate {
     this.#end = `"${text.slice(referenceAt + toAsciiJson(REFERENCE_MARK).length, -1)}`;
   }
 
-  /** The part before the reference; may be kept for a path that does not change. */
+  /** The part before the reference; may be kept for a resource that does not change. */
   renderStart(resource: string): string {
     return this.#start + toAsciiJson(resource) + this.#middle;
   }
@@ -54,11 +57,4 @@ export class ChallengeTemplate {
   renderEnd(error?: ChallengeError): string {
     return error === undefined ? `${this.#end}}` : `${this.#end},"error":${toAsciiJson(error)}}`;
   }
-}
-
-function toAsciiJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[\u007f-\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

@@ -1,14 +1,38 @@
-import { createReference, verifyReference, type ChallengeError } from '@tollgate/protocol';
+import {
+  challengeErrorFor,
+  createReference,
+  facilitatorReasonFor,
+  verifyReference,
+  type PaymentFailure,
+} from '@tollgate/protocol';
 
 import { createHmacSha256 } from './hmac-sha256.js';
 import { createNoncePool } from './nonce-pool.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
+import type { PublicOrigin } from './public-origin.js';
 
 export interface AuthenticReference {
   readonly text: string;
   readonly issuedAtMs: number;
   readonly priceBaseUnits: bigint;
 }
+
+/** What is asked for: the route that was found, and where the client asked. */
+export interface ChallengedRequest {
+  readonly endpoint: PaidEndpoint;
+  readonly method: string;
+  readonly resource: string;
+  readonly origin: PublicOrigin;
+}
+
+export interface RenderedChallenge {
+  /** ASCII. */
+  readonly body: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+}
+
+const NO_HEADERS: readonly string[] = [];
 
 /** Gives out challenges and knows their references again; keeps nothing of either. */
 export class Challenges {
@@ -25,17 +49,23 @@ export class Challenges {
     this.#signingSecret = signingSecret;
   }
 
-  /** The body of a 402, with a reference made for this one answer. ASCII. */
-  render(endpoint: PaidEndpoint, method: string, resource: string, error?: ChallengeError): string {
+  /** The 402 for one request, with a reference made for this one answer; `failure` is that of a payment it refuses. */
+  render({ endpoint, method, resource, origin }: ChallengedRequest, failure?: PaymentFailure): RenderedChallenge {
+    const issuedAtMs = Date.now();
     const reference = createReference({
       terms: endpoint.termsOf(method, resource),
       priceBaseUnits: endpoint.route.priceBaseUnits,
-      nowMs: Date.now(),
+      nowMs: issuedAtMs,
       nonce: this.#nextNonce(),
       secret: this.#signingSecret,
       hmac: this.#hmac,
     });
-    return endpoint.renderStart(resource) + reference + endpoint.template.renderEnd(error);
+    const { template, offer } = endpoint;
+    const error = failure === undefined ? undefined : challengeErrorFor(failure);
+    const body = endpoint.renderStart(resource) + reference + template.renderEnd(error);
+    if (offer === null) return { body, headers: NO_HEADERS };
+    const reason = failure === undefined ? undefined : facilitatorReasonFor(failure, 2);
+    return { body, headers: offer.render({ origin, resource, reference, issuedAtMs, error: reason }) };
   }
 
   /** Null for a reference that was not given out here, for this method and resource. */

@@ -1,7 +1,8 @@
-import type { PaymentEnvironment } from '@tollgate/common';
-import type { ReferenceTerms } from '@tollgate/protocol';
+import { v1NetworkOf, type ReferenceTerms } from '@tollgate/protocol';
 
 import { ChallengeTemplate } from './challenge-template.js';
+import type { ChallengeWords } from './challenge-words.js';
+import { OfferTemplate } from './offer-template.js';
 import { PaidPath } from './paid-path.js';
 import type { PaidRoute } from './paid-route.js';
 
@@ -9,33 +10,43 @@ import type { PaidRoute } from './paid-route.js';
 export class PaidEndpoint {
   readonly path: PaidPath;
   readonly template: ChallengeTemplate;
+  /** Null where signed payments are not taken. */
+  readonly offer: OfferTemplate | null;
   readonly #termsByMethod = new Map<string, ReferenceTerms>();
   readonly #literalStart: string | null;
 
   constructor(
     readonly route: PaidRoute,
-    private readonly payment: PaymentEnvironment,
+    private readonly words: ChallengeWords,
   ) {
+    const { payment, v1ClientsUrl, signedPayments } = words;
+    const {
+      chainId,
+      assetAddress: asset,
+      assetSymbol,
+      assetVersion,
+      assetDecimals,
+      payTo,
+      maxTimeoutSeconds,
+    } = payment;
+    const { priceBaseUnits, description, mimeType } = route;
+    const facts = { asset, assetVersion, payTo, maxTimeoutSeconds, priceBaseUnits, description, mimeType };
+    const assetName = payment.assetName ?? assetSymbol;
     this.path = PaidPath.parse(route.path);
-    this.template = new ChallengeTemplate({
-      network: payment.network,
-      asset: payment.assetAddress,
-      assetSymbol: payment.assetSymbol,
-      assetVersion: payment.assetVersion,
-      payTo: payment.payTo,
-      maxTimeoutSeconds: payment.maxTimeoutSeconds,
-      priceBaseUnits: route.priceBaseUnits,
-      description: route.description,
-      mimeType: route.mimeType,
-    });
-    this.#literalStart = this.path.literal === null ? null : this.template.renderStart(this.path.literal);
+    this.template = new ChallengeTemplate(
+      v1ClientsUrl === null
+        ? { ...facts, network: payment.network, assetName: assetSymbol }
+        : { ...facts, network: v1NetworkOf(chainId) ?? payment.network, assetName },
+    );
+    this.offer = signedPayments ? new OfferTemplate({ ...facts, chainId, assetName, assetDecimals }) : null;
+    this.#literalStart = this.path.literal === null ? null : this.#renderStart(this.path.literal);
   }
 
   renderStart(resource: string): string {
-    return this.#literalStart ?? this.template.renderStart(resource);
+    return this.#literalStart ?? this.#renderStart(resource);
   }
 
-  /** What a reference given out for this method and resource is good for. */
+  /** What a reference given out for this method and resource is good for, whatever the words of its challenge. */
   termsOf(method: string, resource: string): ReferenceTerms {
     if (this.#literalStart === null) return this.#createTerms(method, resource);
     let terms = this.#termsByMethod.get(method);
@@ -43,8 +54,12 @@ export class PaidEndpoint {
     return terms;
   }
 
+  #renderStart(resource: string): string {
+    return this.template.renderStart((this.words.v1ClientsUrl ?? '') + resource);
+  }
+
   #createTerms(method: string, resource: string): ReferenceTerms {
-    const { assetAddress, payTo, network } = this.payment;
+    const { assetAddress, payTo, network } = this.words.payment;
     return { method, resource, asset: assetAddress, payTo, network };
   }
 }

@@ -12,6 +12,7 @@ import { PAID_ROUTES, type PaidRoute } from './paid-route.js';
 import { Paywall } from './paywall.js';
 import { PaywallCounters } from './paywall-counters.js';
 import { PaywallLog } from './paywall-log.js';
+import { createPublicOrigin } from './public-origin.js';
 
 /** The paywall's way to the ledger and to the verifiers; let go of when the last answer is committed. */
 @Injectable()
@@ -121,6 +122,7 @@ async function createPaywall(
     counters,
     log,
     network,
+    readOrigin: createPublicOrigin(server.publicUrl),
     logUnpaid: server.logUnpaid,
   });
 }

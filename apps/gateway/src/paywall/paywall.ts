@@ -1,15 +1,16 @@
 import { sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
-import { challengeErrorFor, PaymentError, X_PAYMENT_FAILURE, type PaymentFailure } from '@tollgate/protocol';
+import { PaymentError, X_PAYMENT_FAILURE, type PaymentFailure } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
 import { answerBusy, answerConflict, answerUnavailable, type Answer } from './answer.js';
 import type { Answers } from './answer-purchase.js';
-import type { Challenges } from './challenges.js';
+import type { ChallengedRequest, Challenges } from './challenges.js';
 import type { Judge } from './judge.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import type { PaywallLog, RequestFacts } from './paywall-log.js';
+import type { ReadPublicOrigin } from './public-origin.js';
 import { fingerprintOf, isPaymentFailure, parsePurchase, readProofHeader, type Purchase } from './purchase.js';
 import type { Order } from './resource-request.js';
 import { sendAnswer } from './send-answer.js';
@@ -22,6 +23,7 @@ export interface PaywallParts {
   readonly counters: PaywallCounters;
   readonly log: PaywallLog;
   readonly network: string;
+  readonly readOrigin: ReadPublicOrigin;
   readonly logUnpaid: boolean;
 }
 
@@ -118,8 +120,8 @@ export class Paywall {
   #challenge(endpoint: PaidEndpoint, path: string, request: FastifyRequest, reply: FastifyReply): void {
     const { challenges, counters, log, logUnpaid } = this.parts;
     counters.unpaid += 1;
-    const body = request.method === 'HEAD' ? null : challenges.render(endpoint, request.method, path);
-    sendUnpaid(request, reply, body);
+    const challenge = request.method === 'HEAD' ? null : challenges.render(this.#asked(endpoint, path, request));
+    sendUnpaid(request, reply, challenge);
     if (logUnpaid) log.unpaid(factsOf(request, path));
   }
 
@@ -127,13 +129,19 @@ export class Paywall {
     const { challenges, counters } = this.parts;
     counters.countRefusal(failure);
     if (retryAfterMs !== undefined) void reply.header('Retry-After', toRetryAfter(retryAfterMs));
+    const { body, headers } = challenges.render(this.#asked(endpoint, path, request), failure);
+    for (let at = 0; at + 1 < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1]);
     return reply
       .code(402)
       .header(X_PAYMENT_FAILURE, failure)
       .header('Cache-Control', 'no-store')
       .header('X-Request-Id', request.id)
       .type('application/json; charset=utf-8')
-      .send(challenges.render(endpoint, request.method, path, challengeErrorFor(failure)));
+      .send(body);
+  }
+
+  #asked(endpoint: PaidEndpoint, resource: string, request: FastifyRequest): ChallengedRequest {
+    return { endpoint, method: request.method, resource, origin: this.parts.readOrigin(request) };
   }
 }
 

@@ -1,6 +1,7 @@
-import { handleError, type PaymentEnvironment } from '@tollgate/common';
+import { handleError } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
+import type { ChallengeWords } from './challenge-words.js';
 import { PaidEndpoint } from './paid-endpoint.js';
 import type { PaidRoute } from './paid-route.js';
 import type { Paywall } from './paywall.js';
@@ -11,7 +12,7 @@ import type { Paywall } from './paywall.js';
  */
 export async function registerPaidRoutes(
   server: FastifyInstance,
-  { paywall, routes, payment }: { paywall: Paywall; routes: readonly PaidRoute[]; payment: PaymentEnvironment },
+  { paywall, routes, words }: { paywall: Paywall; routes: readonly PaidRoute[]; words: ChallengeWords },
 ): Promise<void> {
   const pathsWithHead = new Set<string>();
   await server.register(async (scope) => {
@@ -19,7 +20,7 @@ export async function registerPaidRoutes(
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     scope.setErrorHandler(handleError);
     for (const route of routes) {
-      const endpoint = new PaidEndpoint(route, payment);
+      const endpoint = new PaidEndpoint(route, words);
       const methods = pathsWithHead.has(route.path) ? [...route.methods] : [...route.methods, 'HEAD'];
       pathsWithHead.add(route.path);
       scope.route({

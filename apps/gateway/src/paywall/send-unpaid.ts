@@ -1,19 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import type { RenderedChallenge } from './challenges.js';
+
 /**
  * Writes the 402 of a request without proof, straight to Node's response: this is the answer a gateway gives most, and
- * the reply pipeline would take as long as all the rest of it. `body` is ASCII; null for HEAD.
+ * the reply pipeline would take as long as all the rest of it. Null for HEAD.
  */
-export function sendUnpaid(request: FastifyRequest, reply: FastifyReply, body: string | null): void {
+export function sendUnpaid(request: FastifyRequest, reply: FastifyReply, challenge: RenderedChallenge | null): void {
   const { headers } = request.raw;
   const answered = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
-  if (body !== null) answered.push('Content-Length', String(body.length));
+  if (challenge !== null) answered.push('Content-Length', String(challenge.body.length), ...challenge.headers);
   if (headers.origin !== undefined || headers['x-request-id'] !== undefined) {
     for (const [name, value] of Object.entries(reply.getHeaders())) answered.push(name, String(value));
   }
   reply.hijack();
   const response = reply.raw;
   response.writeHead(402, answered);
-  if (body === null) response.end();
-  else response.end(body, 'latin1');
+  if (challenge === null) response.end();
+  else response.end(challenge.body, 'latin1');
 }

@@ -1,12 +1,23 @@
 import {
   IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,
+  PAYMENT_RECEIPT,
+  PAYMENT_REQUIRED,
+  PAYMENT_RESPONSE,
+  PAYMENT_SIGNATURE,
+  SIGN_IN_WITH_X,
   X_PAYMENT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
+  X_PAYMENT_RESPONSE,
 } from '@tollgate/protocol';
 
 const EXPOSED = [
+  PAYMENT_REQUIRED,
+  'WWW-Authenticate',
+  X_PAYMENT_RESPONSE,
+  PAYMENT_RESPONSE,
+  PAYMENT_RECEIPT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
   IDEMPOTENT_REPLAYED,
@@ -14,7 +25,18 @@ const EXPOSED = [
   'Retry-After',
   'X-Request-Id',
 ].join(', ');
-const ACCEPTED = [X_PAYMENT, IDEMPOTENCY_KEY, 'Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-Id'];
+const ACCEPTED = [
+  X_PAYMENT,
+  PAYMENT_SIGNATURE,
+  SIGN_IN_WITH_X,
+  IDEMPOTENCY_KEY,
+  // A header of answers, which published clients send with their requests.
+  'Access-Control-Expose-Headers',
+  'Authorization',
+  'Content-Type',
+  'Last-Event-ID',
+  'X-Request-Id',
+];
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 const PREFLIGHT_SECONDS = '600';
 

@@ -1,4 +1,4 @@
-import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 
 import { Setting } from './setting.js';
 
@@ -29,6 +29,14 @@ export class PaymentEnvironment {
   @Setting({ help: 'Symbol of the token, `extra.name` of the challenge.' })
   @Matches(/^\S{1,32}$/, { message: '$property must be 1 to 32 characters without spaces' })
   readonly assetSymbol: string = 'USDC';
+
+  @Setting({
+    help: "Name in the token's EIP-712 domain, where it is not ASSET_SYMBOL: what payers sign under.",
+    example: 'USD Coin',
+  })
+  @IsOptional()
+  @Matches(/^[ -~]{1,64}$/, { message: '$property must be 1 to 64 visible characters' })
+  readonly assetName?: string;
 
   @Setting({ help: 'Decimals of the token: prices are multiplied by 10 to this power.' })
   @IsInt()

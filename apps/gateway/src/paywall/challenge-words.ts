@@ -1,0 +1,19 @@
+import type { PaymentEnvironment } from '@tollgate/common';
+
+import type { GatewayEnvironment } from '../gateway.config.js';
+import { publicOriginOf } from './public-origin.js';
+
+/** In which words the gateway asks to be paid. */
+export interface ChallengeWords {
+  readonly payment: PaymentEnvironment;
+  /** What resources begin with in bodies for clients of version 1; null where bodies are as documented. */
+  readonly v1ClientsUrl: string | null;
+  /** Whether headers offer to settle signed payments. */
+  readonly signedPayments: boolean;
+}
+
+export function challengeWordsOf({ challenge, payment, server }: GatewayEnvironment): ChallengeWords {
+  const { challengeForm, signedPayments } = challenge;
+  const isForV1Clients = challengeForm === 'v1-clients' && server.publicUrl !== undefined;
+  return { payment, v1ClientsUrl: isForV1Clients ? publicOriginOf(server.publicUrl).url : null, signedPayments };
+}

@@ -1,0 +1,88 @@
+import { OfferTemplate } from './offer-template.js';
+
+const facts = {
+  chainId: 1328,
+  asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+  assetName: 'USD Coin',
+  assetVersion: '2',
+  assetDecimals: 6,
+  payTo: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  maxTimeoutSeconds: 300,
+  priceBaseUnits: 1000n,
+  description: 'Wetter: "schön" ☀ \u2028 url reference',
+  mimeType: 'application/json',
+} as const;
+const parts = {
+  origin: { url: 'https://api.example', host: 'api.example' },
+  resource: '/api/weather',
+  reference: 'chain-1-a',
+  issuedAtMs: Date.UTC(2026, 0, 1),
+};
+
+function render(error?: string): Record<string, string> {
+  const headers = new OfferTemplate(facts).render({ ...parts, error });
+  return Object.fromEntries(headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]!]] : [])));
+}
+
+describe('OfferTemplate', () => {
+  it('offers what clients of version 2 read', () => {
+    const required = Buffer.from(render()['PAYMENT-REQUIRED']!, 'base64').toString();
+    expect(JSON.parse(required)).toEqual({
+      x402Version: 2,
+      resource: {
+        url: 'https://api.example/api/weather',
+        description: facts.description,
+        mimeType: 'application/json',
+      },
+      accepts: [
+        {
+          scheme: 'exact',
+          network: 'eip155:1328',
+          amount: '1000',
+          asset: facts.asset,
+          payTo: facts.payTo,
+          maxTimeoutSeconds: 300,
+          extra: { name: 'USD Coin', version: '2', reference: 'chain-1-a' },
+        },
+      ],
+      extensions: { 'payment-identifier': expect.objectContaining({ info: { required: false } }) },
+    });
+  });
+
+  it('says why a payment was refused', () => {
+    const required = Buffer.from(render('invalid "payment"')['PAYMENT-REQUIRED']!, 'base64').toString();
+    expect(JSON.parse(required)).toMatchObject({ x402Version: 2, error: 'invalid "payment"' });
+  });
+
+  it('offers a charge to who pays by Authorization', () => {
+    const { 'WWW-Authenticate': header } = render();
+    const [, request] =
+      /^Payment id="chain-1-a", realm="api\.example", method="evm", intent="charge", request="([\w-]+)", expires="2026-01-01T00:05:00\.000Z"$/.exec(
+        header!,
+      ) ?? [];
+    expect(JSON.parse(Buffer.from(request!, 'base64url').toString())).toMatchObject({ amount: '1000' });
+    expect(new OfferTemplate(facts).chargeRequestAt(1000n)).toBe(request);
+  });
+
+  it('knows the charge of another price again', () => {
+    const request = new OfferTemplate(facts).chargeRequestAt(999n);
+    expect(JSON.parse(Buffer.from(request, 'base64url').toString())).toMatchObject({ amount: '999' });
+  });
+
+  it.each(['', 'x', 'xy', 'xyz'])('is whole however long a reference is: %j', (more) => {
+    const template = new OfferTemplate(facts);
+    for (const resource of ['/a', '/ab', '/abc', '/abc']) {
+      const reference = `chain-1-${more}`;
+      const required = Buffer.from(template.render({ ...parts, resource, reference })[1]!, 'base64').toString();
+      expect(JSON.parse(required)).toMatchObject({
+        resource: { url: `https://api.example${resource}` },
+        accepts: [{ extra: { reference } }],
+        extensions: { 'payment-identifier': {} },
+      });
+    }
+  });
+
+  it('writes headers that hold', () => {
+    for (const value of Object.values(render())) expect(value).toMatch(/^[ -~]+$/);
+  });
+});

@@ -1,0 +1,150 @@
+import {
+  AUTHENTICATION_START,
+  caip2Of,
+  encodeChargeRequest,
+  PAYMENT_IDENTIFIER,
+  PAYMENT_IDENTIFIER_EXTENSION,
+  PAYMENT_REQUIRED,
+  renderAuthenticationEnd,
+  type Hex,
+  type PaymentRequiredV2,
+} from '@tollgate/protocol';
+
+import { toAsciiJson } from './ascii-json.js';
+import type { PublicOrigin } from './public-origin.js';
+
+const REFERENCE_MARK = '\u0001reference\u0001';
+const URL_MARK = '\u0001url\u0001';
+
+export interface OfferFacts {
+  readonly chainId: number;
+  readonly asset: Hex;
+  /** The token's EIP-712 domain. */
+  readonly assetName: string;
+  readonly assetVersion: string;
+  readonly assetDecimals: number;
+  readonly payTo: Hex;
+  readonly maxTimeoutSeconds: number;
+  readonly priceBaseUnits: bigint;
+  readonly description: string;
+  readonly mimeType: string;
+}
+
+export interface OfferParts {
+  readonly origin: PublicOrigin;
+  readonly resource: string;
+  readonly reference: string;
+  readonly issuedAtMs: number;
+  /** Why a payment was refused, in the words of version 2. */
+  readonly error?: string | undefined;
+}
+
+/** What is the same for every challenge of one resource at one origin. */
+interface OfferLead {
+  readonly origin: PublicOrigin;
+  readonly resource: string;
+  /** Base64 of the version 2 object up to its reference. */
+  readonly required: string;
+  /** The challenge of MPP from behind its id up to its expiry. */
+  readonly authentication: string;
+}
+
+/**
+ * The headers that offer a route to clients which sign their payments, of version 2 and of MPP, beside the body of the
+ * same 402. Made once but for the reference, the resource's URL and the time.
+ */
+export class OfferTemplate {
+  readonly #start: string;
+  readonly #middle: string;
+  /** Without the last brace: an error may still follow. */
+  readonly #end: string;
+  /** Base64 of the end, without as many characters as the index says. */
+  readonly #endings: readonly string[];
+  /** The `request` of MPP; the same for every challenge at this price. */
+  readonly #chargeRequest: string;
+  readonly #maxTimeoutMs: number;
+  #lead: OfferLead | null = null;
+  #expiry = { issuedAtMs: 0, text: '' };
+
+  constructor(private readonly facts: OfferFacts) {
+    const text = toAsciiJson(createOffer(facts));
+    const urlAt = text.indexOf(toAsciiJson(URL_MARK));
+    const referenceAt = text.indexOf(toAsciiJson(REFERENCE_MARK));
+    this.#start = text.slice(0, urlAt);
+    this.#middle = `${text.slice(urlAt + toAsciiJson(URL_MARK).length, referenceAt)}"`;
+    this.#end = `"${text.slice(referenceAt + toAsciiJson(REFERENCE_MARK).length, -1)}`;
+    this.#endings = [0, 1, 2].map((taken) => btoa(`${this.#end.slice(taken)}}`));
+    this.#chargeRequest = createChargeRequest(facts, facts.priceBaseUnits);
+    this.#maxTimeoutMs = facts.maxTimeoutSeconds * 1000;
+  }
+
+  /** Names and values in turn. */
+  render({ origin, resource, reference, issuedAtMs, error }: OfferParts): string[] {
+    const lead = this.#leadOf(origin, resource);
+    return [
+      PAYMENT_REQUIRED,
+      lead.required + this.#encodeRest(reference, error),
+      'WWW-Authenticate',
+      `${AUTHENTICATION_START}${reference}${lead.authentication}${this.expiresAt(issuedAtMs)}"`,
+    ];
+  }
+
+  #leadOf(origin: PublicOrigin, resource: string): OfferLead {
+    if (this.#lead?.origin === origin && this.#lead.resource === resource) return this.#lead;
+    const text = this.#start + toAsciiJson(origin.url + resource) + this.#middle;
+    this.#lead = {
+      origin,
+      resource,
+      // Spaces before JSON mean nothing, and base64 of whole triples can be continued.
+      required: btoa(text.padStart(Math.ceil(text.length / 3) * 3)),
+      authentication: renderAuthenticationEnd(origin.host, this.#chargeRequest),
+    };
+    return this.#lead;
+  }
+
+  /** Base64 of the reference and what follows; only the triples that differ from challenge to challenge are made anew. */
+  #encodeRest(reference: string, error: string | undefined): string {
+    if (error !== undefined) return btoa(`${reference}${this.#end},"error":${toAsciiJson(error)}}`);
+    const taken = (3 - (reference.length % 3)) % 3;
+    return btoa(reference + this.#end.slice(0, taken)) + (this.#endings[taken] ?? '');
+  }
+
+  /** The `request` of a challenge that was given out at this price. */
+  chargeRequestAt(priceBaseUnits: bigint): string {
+    return priceBaseUnits === this.facts.priceBaseUnits
+      ? this.#chargeRequest
+      : createChargeRequest(this.facts, priceBaseUnits);
+  }
+
+  /** The `expires` of a challenge that was given out then. */
+  expiresAt(issuedAtMs: number): string {
+    if (this.#expiry.issuedAtMs !== issuedAtMs) {
+      this.#expiry = { issuedAtMs, text: new Date(issuedAtMs + this.#maxTimeoutMs).toISOString() };
+    }
+    return this.#expiry.text;
+  }
+}
+
+function createChargeRequest(facts: OfferFacts, priceBaseUnits: bigint): string {
+  const { asset, payTo, chainId, assetDecimals: decimals, description } = facts;
+  return encodeChargeRequest({ amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals, description });
+}
+
+function createOffer(facts: OfferFacts): PaymentRequiredV2 {
+  return {
+    x402Version: 2,
+    resource: { url: URL_MARK, description: facts.description, mimeType: facts.mimeType },
+    accepts: [
+      {
+        scheme: 'exact',
+        network: caip2Of(facts.chainId),
+        amount: facts.priceBaseUnits.toString(),
+        asset: facts.asset,
+        payTo: facts.payTo,
+        maxTimeoutSeconds: facts.maxTimeoutSeconds,
+        extra: { name: facts.assetName, version: facts.assetVersion, reference: REFERENCE_MARK },
+      },
+    ],
+    extensions: { [PAYMENT_IDENTIFIER]: PAYMENT_IDENTIFIER_EXTENSION },
+  };
+}
