@@ -1,9 +1,10 @@
 import { hashRetryKey } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import type { Hex, TransferAuthorization } from '@tollgate/protocol';
 
 import { callRpc } from '../../../../../devnet/json-rpc.js';
 import { transferTokens } from '../../../../../devnet/transfer-tokens.js';
 import { changeResult } from '../../../test/rpc-stand-in.js';
+import type { TestDomain } from '../../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
 
 const { parts, asset, ask, createRequest, createVerifier, signPayment } = useSignedPaymentVerifier();
@@ -52,7 +53,7 @@ describe('verifying a payment that its payer signed', () => {
   });
 
   describe('by its terms', () => {
-    it.each([
+    it.each<[string, Partial<TransferAuthorization>, string]>([
       ['another recipient', { to: `0x${'12'.repeat(20)}` }, 'recipient_mismatch'],
       ['one unit less', { value: String(PRICE - 1n) }, 'amount_mismatch'],
       ['one unit more', { value: String(PRICE + 1n) }, 'amount_mismatch'],
@@ -116,7 +117,7 @@ describe('verifying a payment that its payer signed', () => {
   });
 
   describe('by its signature', () => {
-    it.each([
+    it.each<[string, Partial<TestDomain>]>([
       ['name', { name: 'USD Coin' }],
       ['version', { version: '1' }],
       ['chain', { chainId: 1 }],
