@@ -2,15 +2,17 @@ import type { Hex } from '@tollgate/protocol';
 import { parseErc6492Signature } from 'viem';
 
 import { recoverAccount } from '../verification/recover-account.js';
+import type { ContractCall } from './contract-call.js';
 
 /** What a payer's signature is to the token, told without the chain. */
 export type PayerSignature =
   /** By the payer's own key; `v` is 27 or 28. */
   | { kind: 'account'; v: number; r: Hex; s: Hex }
-  /** For the payer's contract to judge. `isWrapped`: it came with a call that deploys the contract, which is not made. */
-  | { kind: 'contract'; bytes: Hex; isWrapped: boolean }
-  /** The same with a call that may be made first, since the contract may not be there yet (EIP-6492). */
-  | { kind: 'undeployed'; bytes: Hex; factory: Hex; factoryCalldata: Hex };
+  /**
+   * For the payer's contract to judge. `isWrapped`: it came with a call that deploys the contract (EIP-6492), which is
+   * `deployment` where it may be made.
+   */
+  | { kind: 'contract'; bytes: Hex; isWrapped: boolean; deployment: ContractCall | null };
 
 /** Half of the order of secp256k1. Tokens refuse the upper half: each signature has a twin there. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
@@ -31,16 +33,16 @@ export async function readPayerSignature(
     if (r && s && BigInt(s) <= HALF_ORDER) return { kind: 'account', v: last < 27 ? last + 27 : last, r, s };
   }
   const wrapped = unwrap(signature);
-  if (wrapped === null) return { kind: 'contract', bytes: signature, isWrapped: false };
-  return factories.has(wrapped.factory)
-    ? { kind: 'undeployed', ...wrapped }
-    : { kind: 'contract', bytes: wrapped.bytes, isWrapped: true };
+  if (wrapped === null) return { kind: 'contract', bytes: signature, isWrapped: false, deployment: null };
+  const { bytes, deployment } = wrapped;
+  const isAllowed = factories.has(deployment.to);
+  return { kind: 'contract', bytes, isWrapped: true, deployment: isAllowed ? deployment : null };
 }
 
-function unwrap(signature: Hex): { bytes: Hex; factory: Hex; factoryCalldata: Hex } | null {
+function unwrap(signature: Hex): { bytes: Hex; deployment: ContractCall } | null {
   try {
     const { address, data, signature: bytes } = parseErc6492Signature(signature);
-    return address === undefined ? null : { bytes, factory: address.toLowerCase() as Hex, factoryCalldata: data };
+    return address === undefined ? null : { bytes, deployment: { to: address.toLowerCase() as Hex, data } };
   } catch {
     // Shorter than the wrapper's mark, or marked and not a wrapper: the payer's contract may know what it is.
     return null;

@@ -14,20 +14,19 @@ const withBytes = parseAbi([
 
 /**
  * The call that settles an authorization: the token's, by v, r and s for a payer's own key (all that some tokens know),
- * by bytes for a contract. Before that for a contract that may be missing the call that deploys it, made by Multicall3,
- * which owns nothing that a factory could be told to take.
+ * by bytes for a contract. One that is not deployed yet is deployed first, where that is allowed, by Multicall3: it owns
+ * nothing that a factory could be told to take.
+ * @param isDeployed whether the payer has code: a factory that is called twice may burn all gas
  */
 export function planTransfer(
   authorization: TransferAuthorization,
   signature: PayerSignature,
-  asset: Hex,
+  { asset, isDeployed }: { asset: Hex; isDeployed: boolean },
 ): ContractCall {
   const transfer = { to: asset, data: encodeTransfer(authorization, signature) };
-  if (signature.kind !== 'undeployed') return transfer;
-  const { factory, factoryCalldata } = signature;
-  // The factory may fail, since somebody else may have had the wallet deployed meanwhile.
+  if (isDeployed || signature.kind === 'account' || signature.deployment === null) return transfer;
   return bundleCalls([
-    { to: factory, data: factoryCalldata, mayFail: true },
+    { ...signature.deployment, mayFail: false },
     { ...transfer, mayFail: false },
   ]);
 }

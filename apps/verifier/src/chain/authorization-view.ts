@@ -17,10 +17,17 @@ export interface AuthorizationName {
   nonce: Hex;
 }
 
-export interface AuthorizationQuestion extends AuthorizationName {
+/** How an authorization may be settled. */
+export interface SettlementRoute {
   settlement: TriedCall;
   /** Asks the payer's contract for its opinion of the signature; null where the payer's own key made it. */
   signatureCheck: TriedCall | null;
+}
+
+export interface AuthorizationQuestion extends AuthorizationName {
+  route: SettlementRoute;
+  /** What holds instead while the payer has no code; null: nothing else may be done then. */
+  deployingRoute: SettlementRoute | null;
 }
 
 /** What the chain says of an authorization that is to be settled, at its newest block. */
@@ -45,28 +52,33 @@ const WORD_LENGTH = 2 + 64;
 const MISSING: RpcResult = { kind: 'missing' };
 
 /** The calls of one round trip, and how their results are read. */
-export function askAboutAuthorization({ asset, payer, nonce, settlement, signatureCheck }: AuthorizationQuestion): {
+export function askAboutAuthorization({ route, deployingRoute, ...name }: AuthorizationQuestion): {
   calls: RpcCall[];
   read(results: readonly RpcResult[], headBlockNumber: number): AuthorizationView;
 } {
-  const signatureCalls: RpcCall[] =
-    signatureCheck === null ? [] : [{ method: 'eth_getCode', params: [payer, 'latest'] }, tryCall(signatureCheck)];
+  const { asset, payer } = name;
+  const routeCalls = tryRoute(route);
+  const codeCalls = route.signatureCheck === null ? [] : [{ method: 'eth_getCode', params: [payer, 'latest'] }];
   return {
     // The nonce last: what nodes answer in turn says so of a payment that is settled meanwhile.
     calls: [
       call(asset, `${BALANCE_OF}${wordOf(payer)}`),
-      tryCall(settlement),
-      ...signatureCalls,
-      askForNonce({ asset, payer, nonce }),
+      ...codeCalls,
+      ...routeCalls,
+      ...(deployingRoute === null ? [] : tryRoute(deployingRoute)),
+      askForNonce(name),
     ],
-    read: (results, headBlockNumber) => {
-      const [balance = MISSING, trial = MISSING, code = MISSING, check = MISSING] = results;
+    read: ([balance = MISSING, ...results], headBlockNumber) => {
+      const nonce = results.pop() ?? MISSING;
+      const hasPayerCode = codeCalls.length === 0 ? null : readCode(results.shift() ?? MISSING);
+      const isDeploying = hasPayerCode === false && deployingRoute !== null;
+      const [settlement = MISSING, check = null] = isDeploying ? results.slice(routeCalls.length) : results;
       return {
-        isNonceTaken: readNonce(results.at(-1) ?? MISSING),
+        isNonceTaken: readNonce(nonce),
         balanceBaseUnits: readBalance(balance),
-        wouldSettle: readCall(trial) !== null,
-        hasPayerCode: signatureCheck === null ? null : parseData(valueOf(code, 'eth_getCode'), 'code') !== '0x',
-        signatureAnswer: signatureCheck === null ? null : readCall(check),
+        wouldSettle: readCall(settlement) !== null,
+        hasPayerCode,
+        signatureAnswer: check && readCall(check),
         headBlockNumber,
       };
     },
@@ -91,6 +103,10 @@ function call(to: Hex, data: string): RpcCall {
   return { method: 'eth_call', params: [{ to, data }, 'latest'] };
 }
 
+function tryRoute({ settlement, signatureCheck }: SettlementRoute): RpcCall[] {
+  return [tryCall(settlement), ...(signatureCheck === null ? [] : [tryCall(signatureCheck)])];
+}
+
 function tryCall({ to, data, gas }: TriedCall): RpcCall {
   return { method: 'eth_call', params: [{ to, data, gas: `0x${gas.toString(16)}` }, 'latest'] };
 }
@@ -98,6 +114,10 @@ function tryCall({ to, data, gas }: TriedCall): RpcCall {
 /** What a contract returned; null where it failed. */
 function readCall(result: RpcResult): Hex | null {
   return hasContractFailed(result) ? null : parseData(valueOf(result, 'eth_call'), 'eth_call');
+}
+
+function readCode(result: RpcResult): boolean {
+  return parseData(valueOf(result, 'eth_getCode'), 'code') !== '0x';
 }
 
 function readBalance(result: RpcResult): bigint | null {

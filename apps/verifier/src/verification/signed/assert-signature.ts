@@ -12,30 +12,26 @@ import { PaymentRefused } from '../payment-refused.js';
  * `factory_not_allowed` where the contract is missing and would have to be deployed by somebody unknown.
  */
 export function assertSignature(signature: PayerSignature, { hasPayerCode, signatureAnswer }: AuthorizationView): void {
-  switch (signature.kind) {
-    case 'account':
-      return;
-    case 'contract':
-      if (hasPayerCode !== true) {
-        throw new PaymentRefused(signature.isWrapped ? 'factory_not_allowed' : 'signature_invalid');
-      }
-      if (signatureAnswer === null || !isYes(signatureAnswer)) throw new PaymentRefused('signature_invalid');
-      return;
-    case 'undeployed': {
-      const answer = signatureAnswer === null ? null : readLastResult(signatureAnswer);
-      if (answer === null || !isYes(answer)) throw new PaymentRefused('signature_invalid');
-    }
+  if (signature.kind === 'account') return;
+  if (!hasPayerCode && signature.deployment === null) {
+    throw new PaymentRefused(signature.isWrapped ? 'factory_not_allowed' : 'signature_invalid');
   }
+  const answer = hasPayerCode || signatureAnswer === null ? signatureAnswer : readLastResult(signatureAnswer);
+  if (answer === null || !isYes(answer)) throw new PaymentRefused('signature_invalid');
 }
 
-/** The call whose answer `assertSignature` reads; null where the payer's key has signed. */
-export function planSignatureCheck(signature: PayerSignature, payer: Hex, hash: Hex): ContractCall | null {
+/**
+ * The call whose answer `assertSignature` reads, by whether the payer has code; null where his key has signed.
+ */
+export function planSignatureCheck(
+  signature: PayerSignature,
+  { payer, hash, isDeployed }: { payer: Hex; hash: Hex; isDeployed: boolean },
+): ContractCall | null {
   if (signature.kind === 'account') return null;
   const check = { to: payer, data: encodeIsValidSignature(hash, signature.bytes) };
-  if (signature.kind === 'contract') return check;
-  const { factory, factoryCalldata } = signature;
+  if (isDeployed || signature.deployment === null) return check;
   return bundleCalls([
-    { to: factory, data: factoryCalldata, mayFail: true },
+    { ...signature.deployment, mayFail: true },
     { ...check, mayFail: true },
   ]);
 }

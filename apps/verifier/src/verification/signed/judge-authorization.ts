@@ -4,7 +4,7 @@ import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@
 import { findAuthorizationUse, type AuthorizationLookUp } from '../../authorizations/find-authorization-use.js';
 import { readPayerSignature } from '../../authorizations/payer-signature.js';
 import { planTransfer } from '../../authorizations/plan-transfer.js';
-import type { AuthorizationQuestion, AuthorizationView } from '../../chain/authorization-view.js';
+import type { AuthorizationQuestion, AuthorizationView, SettlementRoute } from '../../chain/authorization-view.js';
 import type { ChainReader } from '../../chain/chain-reader.js';
 import { SIGNATURE_GAS } from '../../chain/contract-signature.js';
 import { assertConfirmed } from '../assert-confirmed.js';
@@ -85,13 +85,23 @@ async function planQuestion({ terms, payment, domainSeparator }: JudgedAuthoriza
   const { from: payer, nonce } = authorization;
   const hash = hashTransferAuthorization(authorization, domainSeparator);
   const signature = await readPayerSignature(payment.signature, { hash, payer, factories: rules.factories });
-  const check = planSignatureCheck(signature, payer, hash);
+  const planRoute = (isDeployed: boolean): SettlementRoute => {
+    const check = planSignatureCheck(signature, { payer, hash, isDeployed });
+    return {
+      settlement: {
+        ...planTransfer(authorization, signature, { asset: terms.asset, isDeployed }),
+        gas: rules.settleGasCap,
+      },
+      signatureCheck: check && { ...check, gas: SIGNATURE_GAS },
+    };
+  };
+  const mayDeploy = signature.kind === 'contract' && signature.deployment !== null;
   const question: AuthorizationQuestion = {
     asset: terms.asset,
     payer,
     nonce,
-    settlement: { ...planTransfer(authorization, signature, terms.asset), gas: rules.settleGasCap },
-    signatureCheck: check && { ...check, gas: SIGNATURE_GAS },
+    route: planRoute(true),
+    deployingRoute: mayDeploy ? planRoute(false) : null,
   };
   return { signature, question };
 }

@@ -1,0 +1,165 @@
+import type { Hex, SignedAuthorization } from '@tollgate/protocol';
+import { concatHex, encodeAbiParameters, getCreate2Address, keccak256, serializeErc6492Signature } from 'viem';
+
+import { readContracts } from '../../../../../devnet/contracts.js';
+import { callRpc } from '../../../../../devnet/json-rpc.js';
+import { sendTransaction, transferTokens } from '../../../../../devnet/transfer-tokens.js';
+import { randomNonce, submitAuthorization } from '../../../test/sign-authorization.js';
+import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
+import { planTransfer } from '../../authorizations/plan-transfer.js';
+
+const { parts, payer, asset, ask, signPayment } = useSignedPaymentVerifier();
+
+/** Deploys whatever code it is called with, at an address that follows from it; every anvil has it. */
+const CREATE2_FACTORY: Hex = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+const FACTORIES: ReadonlySet<Hex> = new Set([CREATE2_FACTORY]);
+const DEPLOYING = { factories: FACTORIES, settleGasCap: 1_000_000 };
+
+const walletAddress = (): Hex => parts().wallet.address.toLowerCase() as Hex;
+const refused = (failure: string, from = walletAddress()) => ({ outcome: 'refused', failure, payer: from });
+const other = () => parts().devnet.accounts[2]!;
+
+describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
+  it('claims with the signature that the wallet takes, in one round trip', async () => {
+    const payment = await signPayment({ from: walletAddress() });
+    parts().rpc.requests.length = 0;
+    expect(await ask(payment)).toMatchObject({ outcome: 'claimed', payer: walletAddress(), txHash: null });
+    expect(parts().rpc.requests).toHaveLength(1);
+  });
+
+  it('refuses one that the wallet does not take', async () => {
+    const payment = await signPayment({ from: walletAddress() }, { privateKey: other().privateKey });
+    expect(await ask(payment)).toEqual(refused('signature_invalid'));
+    for (const signature of ['0x12', `0x${'22'.repeat(66)}`, `0x${'22'.repeat(4096)}`] as const) {
+      expect(await ask({ ...payment, signature })).toEqual(refused('signature_invalid'));
+    }
+  });
+
+  it('refuses an address without code that is no key', async () => {
+    const from: Hex = `0x${'34'.repeat(20)}`;
+    expect(await ask(await signPayment({ from }))).toEqual(refused('signature_invalid', from));
+  });
+
+  // Prevents: a payer's contract that fails by design passes for a failing RPC server, and drives everybody off it.
+  it.each([
+    ['reverts', '0x60006000fd'],
+    ['stops at an invalid instruction', '0xfe'],
+    ['runs for ever', '0x5b600056'],
+    ['says more than anybody reads', '0x62ffffff6000f3'],
+    ['says yes in the wrong place', '0x63ffffffff60005260206000f3'],
+    ['says nothing', '0x00'],
+  ])('takes a contract that %s for a no', async (_, code) => {
+    const from: Hex = `0x${'56'.repeat(20)}`;
+    await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [from, code]);
+    const payment = await signPayment({ from });
+    parts().rpc.requests.length = 0;
+    expect(await ask(payment)).toEqual(refused('signature_invalid', from));
+    expect(parts().rpc.requests).toHaveLength(1);
+  });
+});
+
+describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', () => {
+  const salt: Hex = `0x${'00'.repeat(32)}`;
+
+  /** A wallet that nobody has deployed, with money; each nonce of the owner's has the same one. */
+  const createWallet = async (owner: Hex) => {
+    const { BatchWallet } = await readContracts();
+    const bytecode = concatHex([BatchWallet.bytecode, encodeAbiParameters([{ type: 'address' }], [owner])]);
+    const address = getCreate2Address({ from: CREATE2_FACTORY, salt, bytecodeHash: keccak256(bytecode) });
+    await transferTokens(parts().devnet, { to: address, amountBaseUnits: 10n * PRICE });
+    return { address: address.toLowerCase() as Hex, deploy: concatHex([salt, bytecode]) };
+  };
+  const wrap = (payment: SignedAuthorization, data: Hex, factory = CREATE2_FACTORY): SignedAuthorization => ({
+    ...payment,
+    signature: serializeErc6492Signature({ address: factory, data, signature: payment.signature }),
+  });
+
+  it('claims where its factory is allowed, and settles by the call that was tried', async () => {
+    const { address: from, deploy } = await createWallet(payer().address);
+    const inner = await signPayment({ from });
+    const payment = wrap(inner, deploy);
+    expect(await ask(payment)).toEqual(refused('factory_not_allowed', from));
+    parts().rpc.requests.length = 0;
+    expect(await ask(payment, { rules: DEPLOYING })).toMatchObject({ outcome: 'claimed', payer: from, txHash: null });
+    expect(parts().rpc.requests).toHaveLength(1);
+
+    const deployment = { to: CREATE2_FACTORY, data: deploy };
+    const signature = { kind: 'contract', bytes: inner.signature, isWrapped: true, deployment } as const;
+    const call = planTransfer(payment.authorization, signature, { asset: asset(), isDeployed: false });
+    await sendTransaction(parts().devnet, call);
+    expect(await ask(payment, { rules: DEPLOYING, claim: null })).toMatchObject({
+      outcome: 'valid',
+      txHash: expect.any(String),
+    });
+
+    // Deployed by now: its wrapper is not looked at any more, and its next payments go without.
+    for (const next of [wrap(await signPayment({ from }), deploy), await signPayment({ from })]) {
+      for (const rules of [{}, DEPLOYING]) {
+        expect(await ask(next, { rules, claim: null })).toMatchObject({ outcome: 'valid', payer: from });
+      }
+    }
+  });
+
+  it('refuses the signature of another, wrapped', async () => {
+    const { address: from, deploy } = await createWallet(other().address);
+    const payment = wrap(await signPayment({ from }), deploy);
+    expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('signature_invalid', from));
+  });
+
+  it.each<[string, (deploy: Hex) => [Hex, Hex]]>([
+    ['that deploys nothing', () => [CREATE2_FACTORY, '0x']],
+    ['that deploys something else', (deploy) => [CREATE2_FACTORY, concatHex([randomNonce(), deploy])]],
+  ])('refuses a forged wrapper %s', async (_, forge) => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[3]!.address);
+    const [factory, data] = forge(deploy);
+    const { privateKey } = parts().devnet.accounts[3]!;
+    const payment = wrap(await signPayment({ from }, { privateKey }), data, factory);
+    expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('signature_invalid', from));
+  });
+
+  it('refuses the wrapper of a factory that nobody allowed, and of the token itself', async () => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[4]!.address);
+    for (const factory of [asset(), `0x${'99'.repeat(20)}` as const]) {
+      const payment = wrap(await signPayment({ from }), deploy, factory);
+      expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('factory_not_allowed', from));
+    }
+  });
+
+  it('refuses a wrapper around nothing that can be read', async () => {
+    const magic: Hex = `0x${'6492'.repeat(16)}`;
+    const payment = await signPayment({ from: walletAddress() });
+    for (const signature of [magic, concatHex([`0x${'ff'.repeat(96)}`, magic])]) {
+      expect(await ask({ ...payment, signature }, { rules: DEPLOYING })).toEqual(refused('signature_invalid'));
+    }
+  });
+
+  it('does not have a wallet deployed where that costs more gas than is allowed', async () => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[6]!.address);
+    const { privateKey } = parts().devnet.accounts[6]!;
+    const payment = wrap(await signPayment({ from }, { privateKey }), deploy);
+    expect(await ask(payment, { rules: { factories: FACTORIES } })).toEqual(refused('simulation_failed', from));
+  });
+
+  it('calls no factory on a chain without Multicall3', async () => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[5]!.address);
+    const { rpcUrl } = parts().devnet;
+    const multicall3 = '0xca11bde05977b3631167028862be2a173976ca11';
+    const code = await callRpc(rpcUrl, 'eth_getCode', [multicall3, 'latest']);
+    await callRpc(rpcUrl, 'anvil_setCode', [multicall3, '0x']);
+    try {
+      const payment = wrap(await signPayment({ from }), deploy);
+      expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('factory_not_allowed', from));
+    } finally {
+      await callRpc(rpcUrl, 'anvil_setCode', [multicall3, code]);
+    }
+  });
+
+  it('serves who paid from a wallet that was deployed meanwhile', async () => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[1]!.address);
+    const { privateKey } = parts().devnet.accounts[1]!;
+    const inner = await signPayment({ from }, { privateKey });
+    await sendTransaction(parts().devnet, { to: CREATE2_FACTORY, data: deploy });
+    const txHash = await submitAuthorization(parts().devnet, inner);
+    expect(await ask(wrap(inner, deploy))).toMatchObject({ outcome: 'claimed', payer: from, txHash });
+  });
+});
