@@ -182,6 +182,7 @@ function createSignedVerifier(
       memoryMs: memoryMs(rules),
       settleGasCap: settlement.settleGasCap,
       factories: signedPayments.factories,
+      multicall3: settlement.multicall3Address.toLowerCase() as Hex,
     },
   });
 }

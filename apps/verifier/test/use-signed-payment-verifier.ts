@@ -2,6 +2,7 @@ import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentReque
 import { createOwner } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
 
+import { MULTICALL3 } from '../../../devnet/place-contracts.js';
 import { AcceptedAssets } from '../src/verification/signed/accepted-assets.js';
 import type { SignedPaymentRules } from '../src/verification/signed/judge-authorization.js';
 import { SignedPaymentVerifier } from '../src/verification/signed/signed-payment-verifier.js';
@@ -56,6 +57,7 @@ export function useSignedPaymentVerifier() {
         memoryMs: 86_400_000,
         settleGasCap: 300_000,
         factories: new Set(),
+        multicall3: MULTICALL3,
         ...rules,
       },
       chain,
@@ -92,5 +94,15 @@ export function useSignedPaymentVerifier() {
     asked: AskedSigned = {},
   ): Promise<SignedPaymentVerdict> => createVerifier(asked.rules, asked.waitMs).verify(createRequest(payment, asked));
 
-  return { ...used, asset, domain, createAuthorization, signPayment, createVerifier, createRequest, ask };
+  return {
+    ...used,
+    askAboutHash: used.ask,
+    asset,
+    domain,
+    createAuthorization,
+    signPayment,
+    createVerifier,
+    createRequest,
+    ask,
+  };
 }

@@ -21,11 +21,11 @@ const withBytes = parseAbi([
 export function planTransfer(
   authorization: TransferAuthorization,
   signature: PayerSignature,
-  { asset, isDeployed }: { asset: Hex; isDeployed: boolean },
+  { asset, multicall3, isDeployed }: { asset: Hex; multicall3: Hex; isDeployed: boolean },
 ): ContractCall {
   const transfer = { to: asset, data: encodeTransfer(authorization, signature) };
   if (isDeployed || signature.kind === 'account' || signature.deployment === null) return transfer;
-  return bundleCalls([
+  return bundleCalls(multicall3, [
     { ...signature.deployment, mayFail: false },
     { ...transfer, mayFail: false },
   ]);

@@ -16,7 +16,7 @@ export class SignedPaymentsEnvironment implements ChecksTogether {
   @Setting({
     help:
       'Factories that may be called to deploy the wallet a payment is signed by (EIP-6492), comma separated addresses; ' +
-      'each is called through Multicall3, for the gas of a relayer.',
+      'each is called by MULTICALL3_ADDRESS, within SETTLE_GAS_CAP, for which a deployment asks far more than 300000.',
     example: '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842',
   })
   @IsArray()

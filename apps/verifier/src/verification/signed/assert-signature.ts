@@ -25,12 +25,12 @@ export function assertSignature(signature: PayerSignature, { hasPayerCode, signa
  */
 export function planSignatureCheck(
   signature: PayerSignature,
-  { payer, hash, isDeployed }: { payer: Hex; hash: Hex; isDeployed: boolean },
+  { payer, hash, multicall3, isDeployed }: { payer: Hex; hash: Hex; multicall3: Hex; isDeployed: boolean },
 ): ContractCall | null {
   if (signature.kind === 'account') return null;
   const check = { to: payer, data: encodeIsValidSignature(hash, signature.bytes) };
   if (isDeployed || signature.deployment === null) return check;
-  return bundleCalls([
+  return bundleCalls(multicall3, [
     { ...signature.deployment, mayFail: true },
     { ...check, mayFail: true },
   ]);

@@ -3,6 +3,7 @@ import { concatHex, encodeAbiParameters, getCreate2Address, keccak256, serialize
 
 import { readContracts } from '../../../../../devnet/contracts.js';
 import { callRpc } from '../../../../../devnet/json-rpc.js';
+import { MULTICALL3 } from '../../../../../devnet/place-contracts.js';
 import { sendTransaction, transferTokens } from '../../../../../devnet/transfer-tokens.js';
 import { randomNonce, submitAuthorization } from '../../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
@@ -85,7 +86,11 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
 
     const deployment = { to: CREATE2_FACTORY, data: deploy };
     const signature = { kind: 'contract', bytes: inner.signature, isWrapped: true, deployment } as const;
-    const call = planTransfer(payment.authorization, signature, { asset: asset(), isDeployed: false });
+    const call = planTransfer(payment.authorization, signature, {
+      asset: asset(),
+      multicall3: MULTICALL3,
+      isDeployed: false,
+    });
     await sendTransaction(parts().devnet, call);
     expect(await ask(payment, { rules: DEPLOYING, claim: null })).toMatchObject({
       outcome: 'valid',
@@ -143,14 +148,13 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
   it('calls no factory on a chain without Multicall3', async () => {
     const { address: from, deploy } = await createWallet(parts().devnet.accounts[5]!.address);
     const { rpcUrl } = parts().devnet;
-    const multicall3 = '0xca11bde05977b3631167028862be2a173976ca11';
-    const code = await callRpc(rpcUrl, 'eth_getCode', [multicall3, 'latest']);
-    await callRpc(rpcUrl, 'anvil_setCode', [multicall3, '0x']);
+    const code = await callRpc(rpcUrl, 'eth_getCode', [MULTICALL3, 'latest']);
+    await callRpc(rpcUrl, 'anvil_setCode', [MULTICALL3, '0x']);
     try {
       const payment = wrap(await signPayment({ from }), deploy);
       expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('factory_not_allowed', from));
     } finally {
-      await callRpc(rpcUrl, 'anvil_setCode', [multicall3, code]);
+      await callRpc(rpcUrl, 'anvil_setCode', [MULTICALL3, code]);
     }
   });
 

@@ -28,6 +28,8 @@ export interface SignedPaymentRules {
   settleGasCap: number;
   /** Who may be called to deploy a payer's contract (EIP-6492), in lower case. */
   factories: ReadonlySet<Hex>;
+  /** Makes those calls. */
+  multicall3: Hex;
 }
 
 /** A signed payment that may be claimed, if the ledger agrees. */
@@ -80,17 +82,20 @@ export async function judgeAuthorization(
   return { ...promisedBy(judged), settlement: null, headBlockNumber: view.headBlockNumber };
 }
 
-async function planQuestion({ terms, payment, domainSeparator }: JudgedAuthorization, rules: SignedPaymentRules) {
+async function planQuestion(
+  { terms, payment, domainSeparator }: JudgedAuthorization,
+  { factories, multicall3, settleGasCap }: SignedPaymentRules,
+) {
   const { authorization } = payment;
   const { from: payer, nonce } = authorization;
   const hash = hashTransferAuthorization(authorization, domainSeparator);
-  const signature = await readPayerSignature(payment.signature, { hash, payer, factories: rules.factories });
+  const signature = await readPayerSignature(payment.signature, { hash, payer, factories });
   const planRoute = (isDeployed: boolean): SettlementRoute => {
-    const check = planSignatureCheck(signature, { payer, hash, isDeployed });
+    const check = planSignatureCheck(signature, { payer, hash, multicall3, isDeployed });
     return {
       settlement: {
-        ...planTransfer(authorization, signature, { asset: terms.asset, isDeployed }),
-        gas: rules.settleGasCap,
+        ...planTransfer(authorization, signature, { asset: terms.asset, multicall3, isDeployed }),
+        gas: settleGasCap,
       },
       signatureCheck: check && { ...check, gas: SIGNATURE_GAS },
     };

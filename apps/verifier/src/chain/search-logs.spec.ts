@@ -1,0 +1,97 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { changeResult, startRpcStandIn, type RpcStandIn } from '../../test/rpc-stand-in.js';
+import { connectChain, type ConnectedChain } from './connect-chain.js';
+
+const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const RANGE_BLOCKS = 10;
+const SECONDS_PER_BLOCK = 60;
+
+describe('searching the chain for logs', () => {
+  let devnet: Devnet;
+  let rpc: RpcStandIn;
+  let chain: ConnectedChain;
+  let txHash: Hex;
+  let minedAt: number;
+  let headBlockNumber: number;
+  let headTimeMs: number;
+
+  beforeAll(async () => {
+    devnet = await startChain();
+    txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
+    minedAt = Number(await callRpc(devnet.rpcUrl, 'eth_blockNumber'));
+    await callRpc(devnet.rpcUrl, 'anvil_mine', ['0x64', `0x${SECONDS_PER_BLOCK.toString(16)}`]);
+    const head = (await callRpc(devnet.rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as Record<string, Hex>;
+    [headBlockNumber, headTimeMs] = [Number(head['number']), Number(head['timestamp']) * 1000];
+    rpc = await startRpcStandIn(devnet.rpcUrl);
+    chain = connectChain({
+      urls: [rpc.url],
+      chainId: 1328,
+      timeoutMs: 3000,
+      batchSize: 50,
+      batchesInFlight: 8,
+      maxResponseBytes: 16_777_216,
+      logRangeBlocks: RANGE_BLOCKS,
+      observer: { batchEnded: () => undefined, queueChanged: () => undefined },
+      nowMs: () => Date.now(),
+    });
+  });
+
+  afterAll(async () => {
+    await chain.close();
+    await Promise.all([rpc.stop(), devnet.stop()]);
+  });
+
+  beforeEach(() => {
+    rpc.fail(undefined);
+    rpc.requests.length = 0;
+  });
+
+  const wordOf = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
+  const search = (changes: { payee?: Hex; sinceMs?: number; headBlockNumber?: number } = {}) => {
+    const { payee = devnet.payTo, sinceMs = 0 } = changes;
+    return chain.reader.searchLogs({
+      address: devnet.asset.toLowerCase() as Hex,
+      topics: [[TRANSFER], [wordOf(devnet.accounts[0]!.address)], [wordOf(payee)]],
+      headBlockNumber: changes.headBlockNumber ?? headBlockNumber,
+      sinceMs,
+      deadlineMs: Date.now() + 5000,
+    });
+  };
+  const ranges = () => rpc.requests.map((methods) => methods.filter((method) => method === 'eth_getLogs').length);
+
+  it('finds what is a hundred blocks old in more and more ranges at once', async () => {
+    expect(await search()).toEqual([expect.objectContaining({ txHash, blockNumber: minedAt })]);
+    expect(ranges()).toEqual([1, 4, Math.ceil((headBlockNumber + 1) / RANGE_BLOCKS) - 5]);
+  });
+
+  it('finds what is in the newest block in one range', async () => {
+    expect(await search({ headBlockNumber: minedAt })).toHaveLength(1);
+    expect(ranges()).toEqual([1]);
+  });
+
+  it('ends where the blocks are too old, and at the first block', async () => {
+    expect(await search({ sinceMs: headTimeMs - 15 * SECONDS_PER_BLOCK * 1000 })).toEqual([]);
+    expect(ranges()).toEqual([1, 4]);
+    expect(await search({ payee: `0x${'12'.repeat(20)}` })).toEqual([]);
+  });
+
+  it('believes no server that has not come as far', async () => {
+    rpc.fail(changeResult('eth_blockNumber', () => `0x${(headBlockNumber - 1).toString(16)}`));
+    await expect(search()).rejects.toMatchObject({ reason: 'rpc_inconsistent' });
+  });
+
+  it.each([
+    ['another address', { address: `0x${'12'.repeat(20)}` }],
+    ['another topic', { topics: [TRANSFER, `0x${'00'.repeat(32)}`, `0x${'00'.repeat(32)}`] }],
+    ['no topics', { topics: [] }],
+    ['a block that was not asked for', { blockNumber: '0xffff' }],
+    ['a block that was replaced', { removed: true }],
+  ])('believes no log with %s', async (_, changes) => {
+    rpc.fail(changeResult('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, ...changes }))));
+    await expect(search({ headBlockNumber: minedAt })).rejects.toMatchObject({ reason: 'rpc_malformed' });
+  });
+});
