@@ -20,7 +20,9 @@ describe('the settings of the verifier', () => {
         rpcBatchSize: 50,
         rpcBatchesInFlight: 8,
         rpcMaxResponseBytes: 16_777_216,
+        rpcLogRangeBlocks: 2_000,
       },
+      signedPayments: { assets: [], factories: new Set() },
       rules: {
         confirmations: 1,
         receiptWaitMs: 3000,
@@ -31,6 +33,31 @@ describe('the settings of the verifier', () => {
       },
       payment: { chainId: 1328, paymentPolicy: 'transfer', maxTimeoutSeconds: 300 },
     });
+  });
+
+  it('have tokens and factories of others in lower case', () => {
+    const { signedPayments } = readEnvironment(VerifierEnvironment, {
+      RPC_URL: 'http://127.0.0.1:8545',
+      ASSET_ADDRESS: ASSET,
+      PAY_TO,
+      FACILITATOR_ASSETS: `${PAY_TO}:USD Coin: the bridged:2, ${ASSET}:x:y`,
+      EIP6492_FACTORIES: PAY_TO,
+    });
+    expect(signedPayments.assets).toEqual([
+      { asset: PAY_TO.toLowerCase(), name: 'USD Coin: the bridged', version: '2' },
+      { asset: ASSET.toLowerCase(), name: 'x', version: 'y' },
+    ]);
+    expect([...signedPayments.factories]).toEqual([PAY_TO.toLowerCase()]);
+  });
+
+  it('refuse tokens and factories that are none', () => {
+    const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, PAY_TO };
+    const problems = problemsOf({ ...valid, FACILITATOR_ASSETS: `${PAY_TO}:USDC,0x12:a:1`, EIP6492_FACTORIES: '0x12' });
+    expect(problems).toEqual([
+      expect.stringContaining('FACILITATOR_ASSETS'),
+      expect.stringContaining('FACILITATOR_ASSETS'),
+      expect.stringContaining('EIP6492_FACTORIES'),
+    ]);
   });
 
   it('are refused with every problem at once', () => {

@@ -5,8 +5,11 @@ import {
   RequestReplyClient,
   VERIFY_PAYMENT,
   VERIFY_QUEUE,
+  VERIFY_SIGNED_PAYMENT,
+  type SignedPaymentVerdict,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
+  type VerifySignedPaymentRequest,
 } from '@tollgate/common';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
@@ -16,6 +19,7 @@ import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
 import { startRpcStandIn, type RpcStandIn } from '../test/rpc-stand-in.js';
+import { randomNonce, signAuthorization } from '../test/sign-authorization.js';
 import { startVerifier } from './start-verifier.js';
 
 describe('the verifier', () => {
@@ -74,6 +78,8 @@ describe('the verifier', () => {
     leaseMs: 30_000,
     clientAddress: '127.0.0.1',
   });
+  const askSigned = (message: unknown) =>
+    client.ask<SignedPaymentVerdict>(VERIFY_SIGNED_PAYMENT, message, { timeoutMs: 9000 });
   const ask = (message: unknown) => client.ask<VerifyPaymentVerdict>(VERIFY_PAYMENT, message, { timeoutMs: 9000 });
 
   it('answers questions from the queue, and counts its verdicts', async () => {
@@ -89,6 +95,42 @@ describe('the verifier', () => {
     expect(text).toContain(`host="${rpc.host}"`);
     expect(text).toContain('tollgate_verify_queue_length{service="verifier"} 0');
     expect(text).not.toContain('SECRET');
+  });
+
+  it('answers questions about signed payments, and counts them by their kind', async () => {
+    const asset = devnet.asset.toLowerCase() as Hex;
+    const payTo = devnet.payTo.toLowerCase() as Hex;
+    const [payer] = devnet.accounts;
+    if (!payer) throw new Error('the chain has no accounts');
+    const terms = { chainId: 1328, asset, assetName: 'USDC', assetVersion: '2', payTo, priceBaseUnits: '1000' };
+    const authorization = {
+      from: payer.address,
+      to: devnet.payTo,
+      value: '1000',
+      validAfter: '0',
+      validBefore: String(Math.floor(Date.now() / 1000) + 300),
+      nonce: randomNonce(),
+    };
+    const domain = { name: 'USDC', version: '2', chainId: 1328, verifyingContract: devnet.asset };
+    const request: VerifySignedPaymentRequest = {
+      requestId: 'test',
+      deadlineMs: Date.now() + 8000,
+      terms,
+      payment: await signAuthorization(authorization, { domain, privateKey: payer.privateKey }),
+      clientAddress: '127.0.0.1',
+      claim: null,
+    };
+    const payerAddress = payer.address.toLowerCase();
+    expect(await askSigned(request)).toEqual({ outcome: 'valid', payer: payerAddress, txHash: null });
+    expect(await askSigned({ ...request, terms: { ...terms, priceBaseUnits: '1' } })).toEqual({
+      outcome: 'refused',
+      failure: 'amount_mismatch',
+      payer: payerAddress,
+    });
+    await expect(askSigned({ ...request, payment: {} })).rejects.toMatchObject({ code: 'handler_failed' });
+    const { text } = await get('/metrics');
+    expect(text).toMatch(/tollgate_verifications_total\{.*outcome="valid",failure="",payment="authorization".*\} 1/);
+    expect(text).toMatch(/tollgate_verification_seconds_count\{.*payment="authorization".*\} 2/);
   });
 
   it('answers a malformed message with an error, and goes on', async () => {
