@@ -22,6 +22,8 @@ export { Journal } from './journal.js';
 export type { JournalOptions } from './journal.js';
 export { JournalError, JournalUnavailableError } from './journal-error.js';
 export { codeOfLane, createJobId } from './keys.js';
+export { LaneDirectory } from './lane-directory.js';
+export type { LaneDirectoryOptions, ListedLane } from './lane-directory.js';
 export { createLaneId, nameLane, readLaneName } from './lane-id.js';
 export { holdLane } from './lane-lease.js';
 export type { HeldLane, LaneLeaseOptions } from './lane-lease.js';

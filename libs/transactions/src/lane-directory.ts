@@ -1,0 +1,57 @@
+import type { Hex } from '@tollgate/protocol';
+
+import type { LaneId } from './job.js';
+import type { Journal } from './journal.js';
+import type { LaneStatus } from './transition.js';
+
+/** An account that some process sends from. */
+export interface ListedLane {
+  /** Lower case. */
+  address: Hex;
+  /** Some process works on it, and nothing holds it up. */
+  isAttended: boolean;
+}
+
+export interface LaneDirectoryOptions {
+  journal: Pick<Journal, 'readLanes' | 'readLane'>;
+  chainId: number;
+  /** Redis's clock. */
+  nowMs: () => number;
+  /** Default 2 seconds. */
+  maxAgeMs?: number;
+}
+
+/** The lanes of a fleet on one chain, as they were some seconds ago: for who needs to name one of their accounts. */
+export class LaneDirectory {
+  #reading: Promise<ListedLane[]> | null = null;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly options: LaneDirectoryOptions) {}
+
+  /** Those that are attended first. @throws JournalUnavailableError */
+  read(): Promise<ListedLane[]> {
+    const nowMs = performance.now();
+    if (this.#reading === null || nowMs - this.#readAtMs > (this.options.maxAgeMs ?? 2_000)) {
+      this.#readAtMs = nowMs;
+      this.#reading = this.#list();
+      this.#reading.catch(() => (this.#reading = null));
+    }
+    return this.#reading;
+  }
+
+  async #list(): Promise<ListedLane[]> {
+    const { journal, chainId } = this.options;
+    const lanes = (await journal.readLanes()).filter((lane) => lane.chainId === chainId);
+    const listed = await Promise.all(lanes.map((lane) => this.#look(lane)));
+    return listed.sort((one, other) => Number(other.isAttended) - Number(one.isAttended));
+  }
+
+  async #look(lane: LaneId): Promise<ListedLane> {
+    const status = await this.options.journal.readLane(lane);
+    return { address: lane.address, isAttended: isAttended(status, this.options.nowMs()) };
+  }
+}
+
+function isAttended({ nextNonce, frozen, paused, lease }: LaneStatus, nowMs: number): boolean {
+  return nextNonce !== null && frozen === null && paused === null && lease !== null && lease.untilMs > nowMs;
+}
