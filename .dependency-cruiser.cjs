@@ -23,6 +23,13 @@ module.exports = {
       to: { path: '^(apps|devnet|test|libs/(common|ledger|transactions|agent-jobs))' },
     },
     {
+      name: 'middleware-stands-on-protocol',
+      comment: 'The middlewares are published: they know the facilitator by its HTTP interface alone.',
+      severity: 'error',
+      from: { path: '^libs/middleware/src', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(apps|devnet|test|libs/(client|agent-kit|common|ledger|transactions|agent-jobs))' },
+    },
+    {
       name: 'agent-kit-stands-on-client-and-protocol',
       comment: 'The agent kit is published: it may not reach into the services, and needs no framework of theirs.',
       severity: 'error',

@@ -6,6 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY libs/protocol/package.json libs/protocol/
 COPY libs/client/package.json libs/client/
+COPY libs/middleware/package.json libs/middleware/
 COPY libs/agent-kit/package.json libs/agent-kit/
 RUN npm ci --no-progress --loglevel=error
 COPY . .

@@ -40,6 +40,8 @@ module.exports = {
     '^@tollgate/(protocol|client|agent-kit|ledger|transactions|common|agent-jobs)$': '<rootDir>/libs/$1/src/index.ts',
     '^@tollgate/client/jobs$': '<rootDir>/libs/client/src/jobs/index.ts',
     '^@tollgate/client/file-payment-store$': '<rootDir>/libs/client/src/file-payment-store.ts',
+    '^@tollgate/middleware$': '<rootDir>/libs/middleware/src/index.ts',
+    '^@tollgate/middleware/(express|fastify|hono|next)$': '<rootDir>/libs/middleware/src/$1.ts',
     '^@tollgate/agent-kit/planner$': '<rootDir>/libs/agent-kit/src/planner.ts',
     '^@tollgate/agent-kit/(langchain|mcp|ai-sdk)$': '<rootDir>/libs/agent-kit/src/tools/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',

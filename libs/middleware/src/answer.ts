@@ -1,0 +1,33 @@
+/** An answer of the gate itself, in place of what is sold. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** JSON that nobody keeps: a 402 is for one request. */
+export function createAnswer(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Answer {
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+/** Nothing is decided: the same request, with the same payment, is to be sent again. */
+export function createRetryAnswer(
+  status: 409 | 503,
+  error: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return createAnswer(status, { error }, { 'Retry-After': '2', ...headers });
+}
+
+/** What was paid for is nobody else's: shared caches may not keep it. */
+export function keepPrivate(cacheControl: string | null | undefined): string {
+  const directives = (cacheControl ?? '').split(',').map((directive) => directive.trim());
+  const kept = directives.filter(
+    (directive) => directive !== '' && !/^(?:public|private|s-maxage=.*)$/i.test(directive),
+  );
+  return ['private', ...kept].join(', ');
+}

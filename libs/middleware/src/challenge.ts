@@ -1,0 +1,87 @@
+import {
+  caip2Of,
+  encodeJsonHeader,
+  parseTokenAmount,
+  PAYMENT_REQUIRED,
+  v1NetworkOf,
+  type Hex,
+  type PaymentRequiredV1,
+  type PaymentRequiredV2,
+  type RequirementV1,
+  type RequirementV2,
+} from '@tollgate/protocol';
+
+import { createAnswer, type Answer } from './answer.js';
+
+/** A token that takes EIP-3009 authorizations. */
+export interface Asset {
+  address: Hex;
+  /** Name and version of its EIP-712 domain. */
+  name: string;
+  version: string;
+  decimals: number;
+}
+
+/** Who is paid, in what, where. */
+export interface PaymentTerms {
+  payTo: Hex;
+  asset: Asset;
+  chainId: number;
+  /** Seconds that a signed payment should be good for; 300. */
+  maxTimeoutSeconds?: number;
+}
+
+/** What is sold. */
+export interface Offer {
+  /** In the asset, as decimal text: `0.001`. */
+  price: string;
+  description?: string;
+  /** Of the answer; `application/json`. */
+  mimeType?: string;
+}
+
+/** The 402s of one offer, and the requirements that payments for it are held to. */
+export class Challenge {
+  readonly #amount: string;
+
+  /** @throws PaymentError `invalid_amount` for a price that the asset cannot express */
+  constructor(
+    private readonly terms: PaymentTerms,
+    private readonly offer: Offer,
+  ) {
+    this.#amount = parseTokenAmount(offer.price, terms.asset.decimals).toString();
+  }
+
+  /** For version 1 there is none on a chain that its clients have no name for. */
+  requirementFor(version: 1, resource: string): RequirementV1 | null;
+  requirementFor(version: 2, resource: string): RequirementV2;
+  requirementFor(version: 1 | 2, resource: string): RequirementV1 | RequirementV2 | null;
+  requirementFor(version: 1 | 2, resource: string): RequirementV1 | RequirementV2 | null {
+    const { payTo, asset, chainId, maxTimeoutSeconds = 300 } = this.terms;
+    const extra = { name: asset.name, version: asset.version };
+    const common = { scheme: 'exact', payTo, asset: asset.address, maxTimeoutSeconds, extra };
+    if (version === 2) return { ...common, network: caip2Of(chainId), amount: this.#amount };
+    const network = v1NetworkOf(chainId);
+    if (network === null) return null;
+    return { ...common, ...this.#describe(), network, maxAmountRequired: this.#amount, resource };
+  }
+
+  /** Version 1 in the body, version 2 in the header: one 402 that clients of both can pay. */
+  render(resource: string, error?: string, headers: Readonly<Record<string, string>> = {}): Answer {
+    const reason = error === undefined ? {} : { error };
+    const v2: PaymentRequiredV2 = {
+      x402Version: 2,
+      ...reason,
+      resource: { url: resource, ...this.#describe() },
+      accepts: [this.requirementFor(2, resource)],
+    };
+    const requirement = this.requirementFor(1, resource);
+    const v1: PaymentRequiredV1 | null = requirement && { x402Version: 1, ...reason, accepts: [requirement] };
+    return createAnswer(402, v1 ?? v2, { [PAYMENT_REQUIRED]: encodeJsonHeader(v2), ...headers });
+  }
+
+  #describe(): { description: string; mimeType: string } {
+    const { description = '', mimeType = 'application/json' } = this.offer;
+    return { description, mimeType };
+  }
+}

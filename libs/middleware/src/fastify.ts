@@ -1,0 +1,81 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { keepPrivate, type Answer } from './answer.js';
+import type { Offer } from './challenge.js';
+import type { PaymentGate } from './gate.js';
+import type { PaidRequest } from './paid-request.js';
+
+/** The hooks of a route that is paid for. */
+export interface PaidRouteHooks {
+  onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+  onSend: (request: FastifyRequest, reply: FastifyReply, payload: unknown) => Promise<unknown>;
+  onResponse: (request: FastifyRequest) => Promise<void>;
+}
+
+/** Options for a route that is paid for: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
+export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
+  const sale = gate.sell(offer);
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
+  return {
+    async onRequest(request, reply) {
+      const { method, protocol, host, headers } = request;
+      const admission = await sale.admit({
+        method,
+        url: `${protocol}://${host}${request.url}`,
+        header: (name) => headers[name.toLowerCase()] as string | undefined,
+      });
+      if ('answer' in admission)
+        return reply.code(admission.answer.status).headers(admission.answer.headers).send(admission.answer.body);
+      admitted.set(request, { paid: admission.paid, headersBefore: { ...reply.getHeaders() } });
+      return undefined;
+    },
+    async onSend(request, reply, payload) {
+      const sold = admitted.get(request);
+      if (sold === undefined) return payload;
+      const inner = isResponse(payload) ? unwrap(reply, payload) : payload;
+      // Nobody is there to get it: nothing is settled.
+      if (reply.statusCode >= 400 || reply.raw.destroyed) return inner;
+      const body = await hold(inner);
+      const settlement = await sold.paid.settle();
+      if ('answer' in settlement) return replace(reply, sold.headersBefore, settlement.answer);
+      const cacheControl = keepPrivate(reply.getHeader('Cache-Control')?.toString());
+      reply.headers(settlement.headers).header('Cache-Control', cacheControl);
+      return body;
+    },
+    async onResponse(request) {
+      admitted.get(request)?.paid.end();
+    },
+  };
+}
+
+interface Admitted {
+  readonly paid: PaidRequest;
+  readonly headersBefore: ReturnType<FastifyReply['getHeaders']>;
+}
+
+/** Of any realm, as Fastify tells them. */
+function isResponse(payload: unknown): payload is Response {
+  return Object.prototype.toString.call(payload) === '[object Response]';
+}
+
+/** Fastify would look at its status after the hooks only. */
+function unwrap(reply: FastifyReply, { status, headers, body }: Response): unknown {
+  reply.code(status).headers(Object.fromEntries(headers));
+  return body;
+}
+
+/** A stream is read to its end: none of it may leave before the payment is settled. */
+async function hold(payload: unknown): Promise<unknown> {
+  if (payload instanceof ReadableStream) return buffer(payload);
+  if (typeof payload === 'object' && payload !== null && 'pipe' in payload) return buffer(payload as Readable);
+  return payload;
+}
+
+function replace(reply: FastifyReply, headersBefore: Admitted['headersBefore'], answer: Answer): string {
+  for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
+  reply.code(answer.status).headers({ ...headersBefore, ...answer.headers });
+  return answer.body;
+}

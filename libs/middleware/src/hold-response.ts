@@ -1,0 +1,72 @@
+import type { ServerResponse, OutgoingHttpHeaders } from 'node:http';
+
+type Headers = OutgoingHttpHeaders | readonly (string | number | string[])[];
+
+/**
+ * Keeps what is written to a response until it is ended, then asks what to do with it: `pass` sends it, `restart` drops it
+ * with all that was set since, so that another answer can be given.
+ */
+export function holdResponse(
+  response: ServerResponse,
+  decide: (pass: () => void, restart: () => void) => Promise<void>,
+): void {
+  // What another middleware put over the methods before is kept.
+  const originals = {
+    writeHead: response.writeHead.bind(response),
+    write: response.write.bind(response),
+    end: response.end.bind(response),
+    flushHeaders: response.flushHeaders.bind(response),
+  };
+  const headersBefore = response.getHeaders();
+  const chunks: Buffer[] = [];
+  let isEnded = false;
+
+  const restore = (): void => void Object.assign(response, originals);
+  const pass = (): void => {
+    restore();
+    response.end(chunks.length === 0 ? undefined : Buffer.concat(chunks));
+  };
+  const restart = (): void => {
+    restore();
+    response.statusMessage = '';
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    setHeaders(response, headersBefore);
+  };
+  const keep = (args: readonly unknown[]): void => {
+    const [chunk, encoding] = args;
+    if (typeof chunk === 'string')
+      chunks.push(Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'));
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+    const done = args.find((arg) => typeof arg === 'function');
+    if (done !== undefined) process.nextTick(done);
+  };
+
+  Object.assign(response, {
+    writeHead(status: number, ...rest: readonly unknown[]) {
+      response.statusCode = status;
+      if (typeof rest[0] === 'string') response.statusMessage = rest[0];
+      setHeaders(response, rest.find((arg) => typeof arg === 'object') as Headers | undefined);
+      return response;
+    },
+    flushHeaders: () => undefined,
+    write(...args: readonly unknown[]) {
+      keep(args);
+      return true;
+    },
+    end(...args: readonly unknown[]) {
+      if (isEnded) return response;
+      isEnded = true;
+      keep(args);
+      void decide(pass, restart);
+      return response;
+    },
+  });
+}
+
+/** As `writeHead` takes them: an object, or names and values in turn. */
+function setHeaders(response: ServerResponse, headers: Headers | undefined): void {
+  const entries = Array.isArray(headers)
+    ? headers.flatMap((name: unknown, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]] as const] : []))
+    : Object.entries(headers ?? {});
+  for (const [name, value] of entries) if (value !== undefined) response.setHeader(name, value as string);
+}

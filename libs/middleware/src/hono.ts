@@ -1,0 +1,26 @@
+import type { MiddlewareHandler } from 'hono';
+
+import type { Offer } from './challenge.js';
+import type { PaymentGate } from './gate.js';
+import { handleRequest } from './handle-request.js';
+
+/** Middleware for what is paid for: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
+export function paid(gate: PaymentGate, offer: Offer): MiddlewareHandler {
+  const sale = gate.sell(offer);
+  return async (context, next) => {
+    let headersBefore: [string, string][] | null = null;
+    const response = await handleRequest(sale, context.req.raw, async () => {
+      headersBefore = [...context.res.headers];
+      await next();
+      return context.res;
+    });
+    if (headersBefore === null) return response;
+    // Set over another, it would take on the headers of an answer that was dropped.
+    context.res = undefined;
+    context.res = response;
+    for (const [name, value] of headersBefore as [string, string][]) {
+      if (!response.headers.has(name)) context.res.headers.set(name, value);
+    }
+    return undefined;
+  };
+}

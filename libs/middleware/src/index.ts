@@ -1,0 +1,6 @@
+export type { Answer } from './answer.js';
+export type { Asset, Offer, PaymentTerms } from './challenge.js';
+export { FacilitatorError, type FacilitatorOptions } from './facilitator.js';
+export { PaymentGate, type Admission, type GateOptions, type GateRequest, type Sale } from './gate.js';
+export { handleRequest } from './handle-request.js';
+export type { PaidRequest, Settlement } from './paid-request.js';

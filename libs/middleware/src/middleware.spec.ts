@@ -1,0 +1,243 @@
+import { request as startRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+
+import { decodeJsonHeader, encodeJsonHeader, type PaymentRequiredV1, type PaymentRequiredV2 } from '@tollgate/protocol';
+
+import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
+import type { Shop } from '../test/serve-fetch.js';
+import {
+  fail,
+  isValid,
+  PAYER,
+  startFacilitator,
+  succeed,
+  TRANSACTION,
+  type ScriptedFacilitator,
+} from '../test/start-facilitator.js';
+import { SHOPS, type Goods } from '../test/start-shops.js';
+import { PaymentGate } from './gate.js';
+
+describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
+  let facilitator: ScriptedFacilitator;
+  let shop: Shop;
+  let goods: Goods;
+  let made: number;
+  const troubles: string[] = [];
+
+  beforeAll(async () => {
+    facilitator = await startFacilitator();
+    const gate = new PaymentGate({
+      facilitator: { url: `${facilitator.url}/`, apiKey: 'tgk_shop', timeoutMs: 2_000 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
+      onTrouble: (error) => troubles.push(error.message),
+    });
+    shop = await SHOPS[name]!(gate, (request) => {
+      made += 1;
+      return goods(request);
+    });
+  });
+
+  afterAll(async () => {
+    await shop.stop();
+    await facilitator.stop();
+  });
+
+  beforeEach(() => {
+    made = 0;
+    goods = () => ({ body: 'the goods', headers: { 'Content-Type': 'text/plain', 'X-Goods': 'yes' } });
+    facilitator.verify = isValid;
+    facilitator.settle = succeed;
+    facilitator.asked.length = 0;
+    troubles.length = 0;
+  });
+
+  const get = (headers: Record<string, string> = {}, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${shop.url}/goods?token=secret`, { headers, ...init });
+  const asked = () => facilitator.asked.map(({ path }) => path);
+
+  it('asks for a payment in the words of both versions', async () => {
+    const response = await get();
+    expect(response.status).toBe(402);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const resource = `${shop.url}/goods`;
+    const common = { scheme: 'exact', asset: ASSET, payTo: PAY_TO, maxTimeoutSeconds: 300 };
+    const extra = { name: 'USDC', version: '2' };
+    const described = { description: 'Goods', mimeType: 'text/plain' };
+    const v1: PaymentRequiredV1 = {
+      x402Version: 1,
+      accepts: [{ ...common, ...described, network: 'sei-testnet', maxAmountRequired: '1000', resource, extra }],
+    };
+    const v2: PaymentRequiredV2 = {
+      x402Version: 2,
+      resource: { url: resource, ...described },
+      accepts: [{ ...common, network: 'eip155:1328', amount: '1000', extra }],
+    };
+    expect(await response.json()).toEqual(v1);
+    expect(decodeJsonHeader(response.headers.get('payment-required')!, 10_000)).toEqual(v2);
+    expect([made, asked()]).toEqual([0, []]);
+  });
+
+  describe.each([1, 2] as const)('for version %s', (version) => {
+    const { pay, answer } = VERSIONS[version];
+
+    it('verifies, makes the answer, settles, and answers', async () => {
+      const order: string[] = [];
+      facilitator.verify = () => (order.push('verify'), isValid());
+      goods = () => (order.push('make'), { body: 'the goods', headers: { 'Cache-Control': 'public, max-age=9' } });
+      facilitator.settle = (question) => (order.push('settle'), succeed(question));
+      const response = await get(pay());
+      expect([response.status, await response.text()]).toEqual([200, 'the goods']);
+      expect(order).toEqual(['verify', 'make', 'settle']);
+      expect(decodeJsonHeader(response.headers.get(answer)!, 10_000)).toMatchObject({ transaction: TRANSACTION });
+      expect(response.headers.get('cache-control')).toBe('private, max-age=9');
+      expect(response.headers.get('x-shop')).toBe('yes');
+      const [verify, settle] = facilitator.asked;
+      expect(verify).toMatchObject({ x402Version: version, headers: { authorization: 'Bearer tgk_shop' } });
+      expect(settle!.headers['idempotency-key']).toMatch(/^[\w-]{36}$/);
+      expect(settle!.paymentPayload).toEqual(verify!.paymentPayload);
+    });
+
+    it('makes nothing for a payment that is not valid', async () => {
+      facilitator.verify = () => ({ isValid: false, invalidReason: 'insufficient_funds', payer: PAYER });
+      const response = await get(pay());
+      expect(response.status).toBe(402);
+      expect(await response.json()).toMatchObject({ error: 'insufficient_funds' });
+      expect(decodeJsonHeader(response.headers.get('payment-required')!, 10_000)).toMatchObject({
+        error: 'insufficient_funds',
+      });
+      expect([made, asked()]).toEqual([0, ['/verify']]);
+    });
+
+    it('gives nothing away for a payment that cannot be settled', async () => {
+      facilitator.settle = fail('duplicate_settlement');
+      const response = await get(pay());
+      expect(response.status).toBe(402);
+      expect(response.headers.get('x-goods')).toBeNull();
+      expect(response.headers.get('x-shop')).toBe('yes');
+      expect(response.headers.get('content-type')).toContain('application/json');
+      expect(decodeJsonHeader(response.headers.get(answer)!, 10_000)).toMatchObject({ success: false });
+      const body = await response.text();
+      expect(JSON.parse(body)).toMatchObject({ error: 'duplicate_settlement' });
+      expect(body).not.toContain('the goods');
+    });
+
+    it('settles nothing where the handler fails', async () => {
+      for (const status of [400, 404, 500]) {
+        goods = () => ({ status, body: 'no goods' });
+        const response = await get(pay());
+        expect([response.status, await response.text()]).toEqual([status, 'no goods']);
+      }
+      goods = () => {
+        throw new Error('broken');
+      };
+      expect((await get(pay())).status).toBe(500);
+      expect(asked().filter((path) => path === '/settle')).toEqual([]);
+    });
+
+    it('does not know yet: 503, and the same payment again buys the answer under the same key', async () => {
+      facilitator.settle = fail('settlement_pending', TRANSACTION);
+      const payment = pay();
+      const response = await get(payment);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+      expect(await response.json()).toEqual({ error: 'settlement_pending' });
+      facilitator.settle = succeed;
+      expect((await get(payment)).status).toBe(200);
+      const keys = facilitator.asked.flatMap(({ headers }) => headers['idempotency-key'] ?? []);
+      expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+      // What is known to be settled is another attempt.
+      await get(payment);
+      expect(facilitator.asked.at(-1)!.headers['idempotency-key']).not.toBe(keys[0]);
+    });
+
+    it('asks once more, under the same key, when the answer was lost', async () => {
+      let settled = 0;
+      facilitator.settle = (question) => (settled++ === 0 ? 'hang up' : succeed(question));
+      expect((await get(pay())).status).toBe(200);
+      const keys = facilitator.asked.flatMap(({ headers }) => headers['idempotency-key'] ?? []);
+      expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+    });
+  });
+
+  it('holds back what is streamed', async () => {
+    goods = () => ({ body: Readable.from([Buffer.from('the streamed '), Buffer.from('goods')]) });
+    const paid = await get(VERSIONS[1].pay());
+    expect([paid.status, await paid.text()]).toEqual([200, 'the streamed goods']);
+    facilitator.settle = fail('invalid_transaction_state');
+    const refused = await get(VERSIONS[1].pay());
+    expect(refused.status).toBe(402);
+    expect(await refused.text()).not.toContain('streamed');
+  });
+
+  it('sells for one payment once at a time', async () => {
+    const payment = VERSIONS[2].pay();
+    const responses = await Promise.all(Array.from({ length: 10 }, () => get(payment)));
+    const statuses = responses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 409).length + made).toBe(10);
+    expect(new Set(statuses)).toEqual(new Set([200, 409]));
+  });
+
+  it('asks for a payment at HEAD, whatever comes with it', async () => {
+    const response = await get(VERSIONS[1].pay(), { method: 'HEAD' });
+    expect([response.status, asked()]).toEqual([402, []]);
+  });
+
+  it('settles nothing when nobody waits for the answer', async () => {
+    const left = new Promise<void>((resolve) => {
+      shop.server.once('connection', (socket: Socket) => void socket.once('close', () => resolve()));
+    });
+    const client = startRequest(`${shop.url}/goods`, { headers: VERSIONS[1].pay(), agent: false });
+    client.on('error', () => undefined);
+    goods = async () => {
+      client.destroy();
+      await left;
+      return { body: 'the goods' };
+    };
+    client.end();
+    await left;
+    goods = () => ({ body: 'the goods' });
+    expect((await get(VERSIONS[1].pay())).status).toBe(200);
+    expect(asked()).toEqual(['/verify', '/verify', '/settle']);
+  });
+
+  it.each([
+    ['no base64', { 'X-Payment': '%' }, 'invalid_payload'],
+    ['no JSON', { 'X-Payment': 'bm8=' }, 'invalid_payload'],
+    [
+      'a hash of a transaction',
+      {
+        'X-Payment': encodeJsonHeader({
+          x402Version: 1,
+          scheme: 'exact',
+          network: 'n',
+          payload: { txHash: TRANSACTION },
+        }),
+      },
+      'invalid_payload',
+    ],
+    ['the other version', { 'Payment-Signature': VERSIONS[1].pay()['X-Payment'] }, 'invalid_x402_version'],
+    ['an unknown version', { 'X-Payment': encodeJsonHeader({ x402Version: 9 }) }, 'invalid_x402_version'],
+  ])('asks for another payment at %s', async (_name, headers, error) => {
+    const response = await get(headers);
+    expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([402, error]);
+    expect(asked()).toEqual([]);
+  });
+
+  it.each([
+    ['is away', 'hang up', 'The facilitator'],
+    ['is overloaded', 429, '429'],
+    ['is broken', 500, '500'],
+    ['refuses this server', 401, '401'],
+  ] as const)('says 503 and why to who runs it when the facilitator %s', async (_name, answer, trouble) => {
+    facilitator.verify = () => answer;
+    const response = await get(VERSIONS[1].pay());
+    expect([response.status, made]).toEqual([503, 0]);
+    facilitator.verify = isValid;
+    facilitator.settle = () => answer;
+    expect((await get(VERSIONS[1].pay())).status).toBe(503);
+    expect(troubles).toHaveLength(2);
+    for (const message of troubles) expect(message).toContain(trouble);
+  });
+});

@@ -1,0 +1,16 @@
+import type { Offer } from './challenge.js';
+import type { PaymentGate } from './gate.js';
+import { handleRequest } from './handle-request.js';
+
+/**
+ * A route handler of Next's App Router that is paid for: `export const GET = paid(gate, { price: '0.001' }, handler)`.
+ * Any server that calls a handler with a `Request` can use it.
+ */
+export function paid<Incoming extends Request, Rest extends unknown[]>(
+  gate: PaymentGate,
+  offer: Offer,
+  handler: (request: Incoming, ...rest: Rest) => Response | Promise<Response>,
+): (request: Incoming, ...rest: Rest) => Promise<Response> {
+  const sale = gate.sell(offer);
+  return (request, ...rest) => handleRequest(sale, request, () => handler(request, ...rest));
+}

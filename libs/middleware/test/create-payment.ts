@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+
+import { encodeJsonHeader } from '@tollgate/protocol';
+
+import { PAYER } from './start-facilitator.js';
+
+export const PAY_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+export const ASSET = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
+
+/** A payment that a scripted facilitator judges: nobody signed it. */
+function payloadOf(nonce: string) {
+  const authorization = { from: PAYER, to: PAY_TO, value: '1000', validAfter: '0', validBefore: '9999999999', nonce };
+  return { signature: `0x${'12'.repeat(65)}`, authorization };
+}
+
+const createNonce = (): string => `0x${randomBytes(32).toString('hex')}`;
+
+/** The header of a payment of a version, and that of its answer. */
+export const VERSIONS = {
+  1: {
+    answer: 'x-payment-response',
+    pay: (nonce = createNonce()) => {
+      const payload = { x402Version: 1, scheme: 'exact', network: 'sei-testnet', payload: payloadOf(nonce) };
+      return { 'X-Payment': encodeJsonHeader(payload) };
+    },
+  },
+  2: {
+    answer: 'payment-response',
+    pay: (nonce = createNonce()) => {
+      const accepted = {
+        ...{ scheme: 'exact', network: 'eip155:1328', amount: '1000', asset: ASSET, payTo: PAY_TO },
+        ...{ maxTimeoutSeconds: 300, extra: {} },
+      };
+      const payload = { x402Version: 2, payload: payloadOf(nonce), accepted };
+      return { 'Payment-Signature': encodeJsonHeader(payload) };
+    },
+  },
+} as const;

@@ -1,0 +1,39 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+
+export interface Shop {
+  readonly url: string;
+  readonly server: Server;
+  stop(): Promise<void>;
+}
+
+/** As servers of the `fetch` kind take requests. */
+export function serveFetch(handle: (request: Request) => Response | Promise<Response>): RequestListener {
+  return (incoming, outgoing) => {
+    const controller = new AbortController();
+    outgoing.once('close', () => !outgoing.writableFinished && controller.abort());
+    void (async () => {
+      const response = await Promise.resolve(handle(toRequest(incoming, controller.signal))).catch(
+        () => new Response('broken', { status: 500 }),
+      );
+      outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+      if (response.body === null) outgoing.end();
+      else Readable.fromWeb(response.body).pipe(outgoing);
+    })();
+  };
+}
+
+function toRequest({ url = '/', method = 'GET', headers }: IncomingMessage, signal: AbortSignal): Request {
+  return new Request(`http://${headers.host}${url}`, { method, headers: headers as Record<string, string>, signal });
+}
+
+export async function listen(listener: RequestListener): Promise<Shop> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const stop = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+}

@@ -1,0 +1,78 @@
+import type { RequestListener } from 'node:http';
+import { Readable } from 'node:stream';
+
+import express from 'express';
+import fastify from 'fastify';
+import { Hono } from 'hono';
+
+import { paid as paidExpress } from '../src/express.js';
+import { paid as paidFastify } from '../src/fastify.js';
+import type { PaymentGate } from '../src/gate.js';
+import { paid as paidHono } from '../src/hono.js';
+import { paid as paidNext } from '../src/next.js';
+import { listen, serveFetch, type Shop } from './serve-fetch.js';
+
+/** What a shop sells at `GET /goods`: made anew for each request. */
+export type Goods = (request: { url: string }) => Made | Promise<Made>;
+
+export interface Made {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string | Readable;
+}
+
+const OFFER = { price: '0.001', description: 'Goods', mimeType: 'text/plain' };
+
+/** A server of each framework that sells the same. */
+export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) => Promise<Shop>>> = {
+  express: async (gate, goods) => {
+    const app = express();
+    app.use((_request, response, next) => {
+      response.setHeader('X-Shop', 'yes');
+      next();
+    });
+    app.get('/goods', paidExpress(gate, OFFER), async (request, response) => {
+      const { status = 200, headers = {}, body } = await goods(request);
+      response.status(status).set(headers);
+      if (typeof body === 'string') response.send(body);
+      else body.pipe(response);
+    });
+    return listen(app as RequestListener);
+  },
+  fastify: async (gate, goods) => {
+    const app = fastify();
+    app.addHook('onRequest', async (_request, reply) => void reply.header('X-Shop', 'yes'));
+    app.get('/goods', paidFastify(gate, OFFER), async (request, reply) => {
+      const { status = 200, headers = {}, body } = await goods(request);
+      return reply.code(status).headers(headers).send(body);
+    });
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    return { url, server: app.server, stop: () => app.close() };
+  },
+  hono: async (gate, goods) => {
+    const app = new Hono();
+    app.use(async (context, next) => {
+      context.header('X-Shop', 'yes');
+      await next();
+    });
+    app.get('/goods', paidHono(gate, OFFER), async (context) => toResponse(await goods(context.req)));
+    return listen(serveFetch((request) => app.fetch(request)));
+  },
+  next: async (gate, goods) => {
+    const handler = paidNext(gate, OFFER, async (request: Request) => toResponse(await goods(request)));
+    return listen(
+      serveFetch(async (request) => {
+        const response = await handler(request);
+        response.headers.set('X-Shop', 'yes');
+        return response;
+      }),
+    );
+  },
+};
+
+function toResponse({ status = 200, headers = {}, body }: Made): Response {
+  return new Response(typeof body === 'string' ? body : Readable.toWeb(body), {
+    status,
+    headers,
+  });
+}
