@@ -9,11 +9,13 @@ import {
   MetricsModule,
   observeCounts,
   observeGauge,
+  RELAYER_FLEET,
   VERIFY_QUEUE,
   type RequestReplyServer,
 } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import { Journal, LaneDirectory } from '@tollgate/transactions';
 import type { Redis } from 'ioredis';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
@@ -71,6 +73,13 @@ export class VerifierModule implements OnApplicationShutdown {
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
     const parts = { chain: chain.reader, ledger, waitingRoom };
+    const relayers = new LaneDirectory({
+      journal: new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET }),
+      chainId: environment.payment.chainId,
+      nowMs,
+    });
+    // Also one that is away for now may be what a payer was told to sign for.
+    const readRelayers = async () => new Set((await relayers.read()).map(({ address }) => address));
     observe(registry, { server, waitingRoom, queueRedis });
 
     return {
@@ -93,7 +102,7 @@ export class VerifierModule implements OnApplicationShutdown {
         { provide: Ledger, useValue: ledger },
         { provide: ChainReader, useValue: chain.reader },
         { provide: PaymentVerifier, useValue: createVerifier(environment, parts) },
-        { provide: SignedPaymentVerifier, useValue: createSignedVerifier(environment, parts) },
+        { provide: SignedPaymentVerifier, useValue: createSignedVerifier(environment, { ...parts, readRelayers }) },
         { provide: VerifierMetrics, useValue: metrics },
         { provide: SETTLEMENT, useValue: settlement },
       ],
@@ -169,7 +178,7 @@ function createVerifier({ payment, rules }: VerifierEnvironment, parts: Verifier
 
 function createSignedVerifier(
   { payment, rules, signedPayments, settlement }: VerifierEnvironment,
-  parts: VerifierParts,
+  parts: VerifierParts & { readRelayers: () => Promise<ReadonlySet<Hex>> },
 ): SignedPaymentVerifier {
   const asset = payment.assetAddress.toLowerCase() as Hex;
   const own = { asset, name: payment.assetSymbol, version: payment.assetVersion };

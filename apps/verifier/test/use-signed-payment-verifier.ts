@@ -2,6 +2,7 @@ import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentReque
 import { createOwner } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
 
+import type { DevnetAccount } from '../../../devnet/chain.js';
 import { MULTICALL3 } from '../../../devnet/place-contracts.js';
 import { AcceptedAssets } from '../src/verification/signed/accepted-assets.js';
 import type { SignedPaymentRules } from '../src/verification/signed/judge-authorization.js';
@@ -25,6 +26,12 @@ export function useSignedPaymentVerifier() {
   const used = usePaymentVerifier();
   const { parts, payer } = used;
 
+  /** The account that settles; here nothing is settled but by the tests themselves. */
+  const relayer = (): DevnetAccount => {
+    const [first] = parts().devnet.relayers;
+    if (first === undefined) throw new Error('the chain has no relayers');
+    return first;
+  };
   const asset = (): Hex => parts().devnet.asset.toLowerCase() as Hex;
   const domain = (): TestDomain => ({ name: 'USDC', version: '2', chainId: 1328, verifyingContract: asset() });
 
@@ -60,6 +67,7 @@ export function useSignedPaymentVerifier() {
         multicall3: MULTICALL3,
         ...rules,
       },
+      readRelayers: () => Promise.resolve(new Set([relayer().address.toLowerCase() as Hex])),
       chain,
       ledger,
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, nowMs }),
@@ -96,6 +104,7 @@ export function useSignedPaymentVerifier() {
 
   return {
     ...used,
+    relayer,
     askAboutHash: used.ask,
     asset,
     domain,

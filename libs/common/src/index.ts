@@ -44,6 +44,7 @@ export {
   VERIFY_SIGNED_PAYMENT,
   type SettlementResult,
   type SettleSignedPaymentRequest,
+  type EarlierSettlement,
   type SignedPaymentTerms,
   type SignedPaymentVerdict,
   type VerifySignedPaymentRequest,

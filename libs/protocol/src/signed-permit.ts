@@ -36,7 +36,7 @@ export type Permit2Transfer =
   | { scheme: 'exact'; permit2Authorization: Permit2Authorization }
   | { scheme: 'upto'; permit2Authorization: MeteredPermit2Authorization };
 
-/** A Permit2 transfer that its payer signed: 64 or 65 bytes of an account, any other length of a contract (EIP-1271). */
+/** A Permit2 transfer that its payer signed: 65 bytes of an account, any other length of a contract (EIP-1271). */
 export type SignedPermit = { kind: 'permit2'; signature: Hex } & Permit2Transfer;
 
 const parseAddress = (record: JsonRecord, name: string): Hex =>

@@ -11,6 +11,14 @@ import {
 import type { BlockTimes } from './block-times.js';
 import { ChainUnavailableError } from './chain-unavailable-error.js';
 import { encodeIsValidSignature, isYes, SIGNATURE_GAS } from './contract-signature.js';
+import {
+  askAboutPermit,
+  askForPermitNonce,
+  readPermitNonce,
+  type PermitName,
+  type PermitQuestion,
+  type PermitView,
+} from './permit-view.js';
 import { parseReceipt, type Receipt } from './receipt.js';
 import type { RpcBatcher } from './rpc-batcher.js';
 import { hasContractFailed, valueOf, type RpcResult } from './rpc-endpoint.js';
@@ -23,6 +31,8 @@ export interface MinedTransaction {
   receipt: Receipt;
   /** The calldata, in lower case. */
   input: Hex;
+  /** Null: it created a contract. */
+  to: Hex | null;
 }
 
 /** What the chain says about a transaction now; `mined` is null while there is no receipt. */
@@ -101,6 +111,20 @@ export class ChainReader {
     });
   }
 
+  /** All that has to be known of a permit before it is settled, of one moment. */
+  readPermit(question: PermitQuestion, deadlineMs: number): Promise<PermitView> {
+    return this.batcher.ask({ ...askAboutPermit(question), deadlineMs });
+  }
+
+  /** Whether the nonce of a permit is taken, and up to which block that is known; null where no Permit2 answers. */
+  readPermitNonce(name: PermitName, deadlineMs: number): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
+    return this.batcher.ask({
+      calls: [askForPermitNonce(name)],
+      deadlineMs,
+      read: ([word = MISSING], headBlockNumber) => ({ isTaken: readPermitNonce(name, word), headBlockNumber }),
+    });
+  }
+
   /** The logs that fit, from the head back until there are some or the blocks are too old. */
   searchLogs(search: LogSearch): Promise<FoundLog[]> {
     return searchLogs(this.batcher, this.logRangeBlocks, search);
@@ -120,5 +144,6 @@ function readSighting(txHash: Hex, receiptResult: RpcResult, transactionResult: 
   if (transaction?.blockHash !== receipt.blockHash) {
     throw new ChainUnavailableError('rpc_inconsistent', 'The receipt and the transaction name different blocks.');
   }
-  return { mined: { receipt, input: transaction.input }, headBlockNumber: Math.max(head, receipt.blockNumber) };
+  const { input, to } = transaction;
+  return { mined: { receipt, input, to }, headBlockNumber: Math.max(head, receipt.blockNumber) };
 }

@@ -1,10 +1,12 @@
 import type { Hex } from '@tollgate/protocol';
 
-import { malformed, parseData, parseHash, parseObject } from './rpc-value.js';
+import { malformed, parseAddress, parseData, parseHash, parseObject } from './rpc-value.js';
 
 export interface Transaction {
   /** The calldata, in lower case. */
   input: Hex;
+  /** In lower case; null: it creates a contract. */
+  to: Hex | null;
   /** Null while it is not mined. */
   blockHash: Hex | null;
 }
@@ -18,9 +20,10 @@ export function parseTransaction(value: unknown, txHash: Hex): Transaction | nul
   if (value === null) return null;
   const transaction = parseObject(value, 'transaction');
   if (parseHash(transaction.hash, 'transaction.hash') !== txHash) return malformed('another transaction');
-  const { blockHash } = transaction;
+  const { blockHash, to } = transaction;
   return {
     input: parseData(transaction.input, 'transaction.input'),
+    to: to === null || to === undefined ? null : parseAddress(to, 'transaction.to'),
     blockHash: blockHash === null || blockHash === undefined ? null : parseHash(blockHash, 'transaction.blockHash'),
   };
 }

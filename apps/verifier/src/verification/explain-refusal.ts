@@ -1,5 +1,6 @@
 import { LedgerError, type ClaimRefusal, type Ledger } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
+import { JournalError } from '@tollgate/transactions';
 
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import { PaymentRefused } from './payment-refused.js';
@@ -19,7 +20,8 @@ export async function explainRefusal(
     const { reason, retryAfterMs } = error;
     return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   }
-  if (error instanceof LedgerError) return { outcome: 'unavailable', reason: error.code };
+  if (error instanceof LedgerError || error instanceof JournalError)
+    return { outcome: 'unavailable', reason: error.code };
   if (!(error instanceof PaymentRefused)) throw error;
   const { failure, record } = error;
   try {

@@ -2,7 +2,8 @@ import type { PaymentPolicy, VerifyPaymentRequest } from '@tollgate/common';
 import type { PaymentCandidate, PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import type { ChainReader, MinedTransaction, Sighting } from '../chain/chain-reader.js';
+import type { ChainReader, Sighting } from '../chain/chain-reader.js';
+import type { Receipt } from '../chain/receipt.js';
 import { assertBound } from './assert-bound.js';
 import { assertConfirmed } from './assert-confirmed.js';
 import { assertLockMatches } from './assert-lock-matches.js';
@@ -46,7 +47,7 @@ export async function judgePayment(
 ): Promise<Judgement> {
   const { receipt, input } = assertMined(sighting);
   assertSucceeded(receipt);
-  if (rules.policy === 'receipt') return judgeReceipt(request, { receipt, input }, chain);
+  if (rules.policy === 'receipt') return judgeReceipt(request, receipt, chain);
 
   const { chainId, asset, payTo, reference } = request;
   const found = findPayments(receipt, { chainId, asset, payTo, leastBaseUnits: lowestPrice(request) });
@@ -72,7 +73,7 @@ export async function judgePayment(
 /** Policy `receipt`: rules 1-3 of the specification; the whole transaction is the payment, at any age. */
 async function judgeReceipt(
   { chainId, txHash, deadlineMs }: VerifyPaymentRequest,
-  { receipt }: MinedTransaction,
+  receipt: Receipt,
   chain: ChainReader,
 ): Promise<Judgement> {
   return {

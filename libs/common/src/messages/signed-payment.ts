@@ -43,11 +43,17 @@ export interface VerifySignedPaymentRequest {
   } | null;
 }
 
+/** A settlement that was made already, by an earlier try or by a stranger who sent what was signed himself. */
+export interface EarlierSettlement {
+  txHash: Hex | null;
+  /** What it moved, where that may be less than the price (scheme `upto`). */
+  amountBaseUnits?: string;
+}
+
 export type SignedPaymentVerdict =
-  /** `txHash`: settled already, by an earlier try or by a stranger who sent the authorization himself. */
-  | { outcome: 'claimed'; lease: Lease; payer: Hex; txHash: Hex | null }
+  | ({ outcome: 'claimed'; lease: Lease; payer: Hex } & EarlierSettlement)
   /** Nothing was claimed, as was asked. */
-  | { outcome: 'valid'; payer: Hex; txHash: Hex | null }
+  | ({ outcome: 'valid'; payer: Hex } & EarlierSettlement)
   | { outcome: 'answered'; id: PaymentId }
   | { outcome: 'busy'; retryAfterMs: number }
   | { outcome: 'conflict' }

@@ -11,7 +11,10 @@ import { PaymentRefused } from '../payment-refused.js';
  * The payer made the signature: his key, or his contract says so (EIP-1271). Refuses `signature_invalid`, and
  * `factory_not_allowed` where the contract is missing and would have to be deployed by somebody unknown.
  */
-export function assertSignature(signature: PayerSignature, { hasPayerCode, signatureAnswer }: AuthorizationView): void {
+export function assertSignature(
+  signature: PayerSignature,
+  { hasPayerCode, signatureAnswer }: Pick<AuthorizationView, 'hasPayerCode' | 'signatureAnswer'>,
+): void {
   if (signature.kind === 'account') return;
   if (!hasPayerCode && signature.deployment === null) {
     throw new PaymentRefused(signature.isWrapped ? 'factory_not_allowed' : 'signature_invalid');

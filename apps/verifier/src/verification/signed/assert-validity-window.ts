@@ -7,7 +7,7 @@ import { PaymentRefused } from '../payment-refused.js';
  * A negative `leftMs` allows for as long after its end.
  */
 export function assertValidityWindow(
-  { validAfter, validBefore }: TransferAuthorization,
+  { validAfter, validBefore }: Pick<TransferAuthorization, 'validAfter' | 'validBefore'>,
   nowMs: number,
   leftMs: number,
 ): void {

@@ -48,7 +48,7 @@ export interface JudgedAuthorization {
 }
 
 /** An authorization must hold for so much longer, or there is no time to settle it. */
-const TIME_TO_SETTLE_MS = 6_000;
+export const TIME_TO_SETTLE_MS = 6_000;
 
 /** The rules, in order. Throws PaymentRefused at the first that says no, ChainUnavailableError when nobody can tell. */
 export async function judgeAuthorization(

@@ -27,7 +27,7 @@ describe('verifying a signed payment that is on the chain', () => {
     const verdict = await ask(payment);
     expect(verdict).toMatchObject({ outcome: 'claimed', payer: from(), txHash });
     expect(verdict).toMatchObject({ lease: { id: { kind: 'authorization', nonce: payment.authorization.nonce } } });
-    expect(await ask(payment, { claim: null })).toEqual({ outcome: 'valid', payer: from(), txHash });
+    expect(await ask(payment, { claim: null })).toMatchObject({ outcome: 'valid', payer: from(), txHash });
   });
 
   it('claims it for the same retry key once its first lease has run out', async () => {

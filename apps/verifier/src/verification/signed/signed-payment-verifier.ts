@@ -1,6 +1,6 @@
-import type { SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
+import type { EarlierSettlement, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
 import type { ClaimResult, Ledger } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { hashPermit2Domain, type Hex } from '@tollgate/protocol';
 
 import type { ChainReader } from '../../chain/chain-reader.js';
 import { describeDoubt, explainRefusal } from '../explain-refusal.js';
@@ -8,10 +8,13 @@ import { isNotYet, PaymentRefused } from '../payment-refused.js';
 import type { WaitingRoom } from '../waiting-room.js';
 import type { AcceptedAssets } from './accepted-assets.js';
 import { judgeAuthorization, type SignedJudgement, type SignedPaymentRules } from './judge-authorization.js';
+import { judgePermit } from './judge-permit.js';
 
 export interface SignedPaymentVerifierOptions {
   assets: AcceptedAssets;
   rules: SignedPaymentRules;
+  /** The accounts that settle payments here, in lower case. */
+  readRelayers: () => Promise<ReadonlySet<Hex>>;
   chain: ChainReader;
   ledger: Pick<Ledger, 'claim' | 'recordRefusal' | 'nowMs'>;
   waitingRoom: WaitingRoom;
@@ -27,7 +30,11 @@ const RETRY_AFTER_MS = 1000;
  * nothing of his has moved or may still move: all else is unavailable for now.
  */
 export class SignedPaymentVerifier {
-  constructor(private readonly options: SignedPaymentVerifierOptions) {}
+  private readonly permit2Domain: Hex;
+
+  constructor(private readonly options: SignedPaymentVerifierOptions) {
+    this.permit2Domain = hashPermit2Domain(options.assets.chainId);
+  }
 
   /** Never throws for what a payer, the chain or Redis do. */
   async verify(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
@@ -44,15 +51,12 @@ export class SignedPaymentVerifier {
   }
 
   private async judge(request: VerifySignedPaymentRequest, domainSeparator: Hex): Promise<SignedJudgement> {
-    const { chain, rules, waitingRoom, ledger } = this.options;
-    const { terms, payment, deadlineMs } = request;
-    if (payment.kind !== 'authorization') throw new PaymentRefused('wrong_scheme');
-    const place = waitingRoom.createPlace(request.clientAddress, deadlineMs);
+    const { waitingRoom } = this.options;
+    const place = waitingRoom.createPlace(request.clientAddress, request.deadlineMs);
     try {
       for (;;) {
         try {
-          const judged = { terms, payment, domainSeparator, nowMs: ledger.nowMs(), deadlineMs };
-          return await judgeAuthorization(judged, rules, chain);
+          return await this.judgeNow(request, domainSeparator);
         } catch (error) {
           const mayWait = error instanceof PaymentRefused && isNotYet(error.failure);
           if (!mayWait || !(await place.untilNextLook())) throw error;
@@ -63,10 +67,20 @@ export class SignedPaymentVerifier {
     }
   }
 
+  private judgeNow(
+    { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
+    domainSeparator: Hex,
+  ): Promise<SignedJudgement> {
+    const { chain, rules, readRelayers, ledger } = this.options;
+    const judged = { terms, nowMs: ledger.nowMs(), deadlineMs };
+    return payment.kind === 'permit2'
+      ? judgePermit({ ...judged, payment, domainSeparator: this.permit2Domain }, { ...rules, readRelayers }, chain)
+      : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain);
+  }
+
   private conclude(request: VerifySignedPaymentRequest, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
-    const { payer, settlement } = judgement;
     if (request.claim !== null) return this.claim(request.claim, request.deadlineMs, judgement);
-    return Promise.resolve({ outcome: 'valid', payer, txHash: settlement?.txHash ?? null });
+    return Promise.resolve({ outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) });
   }
 
   private async claim(claim: Claim, deadlineMs: number, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
@@ -84,10 +98,11 @@ export class SignedPaymentVerifier {
     return this.toVerdict(result, judgement);
   }
 
-  private toVerdict(result: ClaimResult, { payer, settlement, ...payment }: SignedJudgement): SignedPaymentVerdict {
+  private toVerdict(result: ClaimResult, judgement: SignedJudgement): SignedPaymentVerdict {
+    const { payer, settlement, ...payment } = judgement;
     switch (result.outcome) {
       case 'claimed':
-        return { outcome: 'claimed', lease: result.lease, payer, txHash: settlement?.txHash ?? null };
+        return { outcome: 'claimed', lease: result.lease, payer, ...describeSettlement(judgement) };
       case 'answered':
       case 'busy':
       case 'conflict':
@@ -118,6 +133,11 @@ export class SignedPaymentVerifier {
     if (isNotYet(verdict.failure)) return unavailable(verdict.failure);
     return { ...verdict, payer: payerOf(payment) };
   }
+}
+
+function describeSettlement({ settlement, amountBaseUnits }: SignedJudgement): EarlierSettlement {
+  if (settlement === null) return { txHash: null };
+  return { txHash: settlement.txHash, amountBaseUnits: amountBaseUnits.toString() };
 }
 
 function payerOf(payment: VerifySignedPaymentRequest['payment']): Hex {

@@ -1,0 +1,127 @@
+import type { Hex, SignedPermit } from '@tollgate/protocol';
+
+import type { ChainReader, MinedTransaction } from '../chain/chain-reader.js';
+import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import type { FoundLog } from '../chain/search-logs.js';
+import { TRANSFER } from '../verification/token-log.js';
+import { findPermitTransfers } from './find-permit-transfers.js';
+import { PROXIES, readPermitCall } from './permit-proxy.js';
+
+/** What a permit was to do: move `asset` to `payTo`. Addresses are lower case. */
+export interface PromisedPermit {
+  asset: Hex;
+  payTo: Hex;
+  payment: SignedPermit;
+}
+
+export interface PermitLookUp {
+  promised: PromisedPermit;
+  /** Blocks before this time are not looked through. */
+  sinceMs: number;
+  deadlineMs: number;
+}
+
+interface FoundPermit {
+  txHash: Hex;
+  blockNumber: number;
+  minedAtMs: number;
+  amountBaseUnits: bigint;
+}
+
+/** What became of a permit whose nonce is taken. */
+export type PermitUse =
+  /** The proxy was called with this very permit, by us or, under scheme `exact`, by anybody. */
+  | ({ outcome: 'settled' } & FoundPermit)
+  /** A contract that had it among its data made the proxy move the money: very likely this permit's. */
+  | ({ outcome: 'unclear' } & FoundPermit)
+  /** The payer made it useless or used it for another, as far as it is found. */
+  | { outcome: 'used' };
+
+/** A payer may have paid the same recipient often: so many of his transactions are looked at. */
+const MAX_TRANSACTIONS = 32;
+
+/**
+ * Finds the transaction that took a permit's nonce. Permit2 emits nothing that names the permit, so the payer's transfers
+ * to the recipient are looked through, the newest first, for the one whose calldata does.
+ * @param headBlockNumber of the moment when the nonce was seen to be taken
+ * @throws ChainUnavailableError
+ */
+export async function findPermitUse(
+  chain: Pick<ChainReader, 'searchLogs' | 'readTransaction' | 'readBlockTime'>,
+  { promised, sinceMs, deadlineMs }: PermitLookUp,
+  headBlockNumber: number,
+): Promise<PermitUse> {
+  const { asset, payTo, payment } = promised;
+  const topics: Hex[][] = [[TRANSFER], [topicOf(payment.permit2Authorization.from)], [topicOf(payTo)]];
+  let [head, left] = [headBlockNumber, MAX_TRANSACTIONS];
+  while (head >= 0 && left > 0) {
+    const logs = await chain.searchLogs({ address: asset, topics, headBlockNumber: head, sinceMs, deadlineMs });
+    if (logs.length === 0) break;
+    const txHashes = [...new Set(logs.sort(byAge).map(({ txHash }) => txHash))].slice(0, left);
+    const uses = await Promise.all(txHashes.map((txHash) => readUse(chain, promised, { txHash, deadlineMs })));
+    const found = uses.find((use) => use?.outcome === 'settled') ?? uses.find((use) => use !== null);
+    if (found) return found;
+    left -= txHashes.length;
+    head = Math.min(...logs.map(({ blockNumber }) => blockNumber)) - 1;
+  }
+  return { outcome: 'used' };
+}
+
+function byAge(one: FoundLog, other: FoundLog): number {
+  return other.blockNumber - one.blockNumber;
+}
+
+async function readUse(
+  chain: Pick<ChainReader, 'readTransaction' | 'readBlockTime'>,
+  promised: PromisedPermit,
+  { txHash, deadlineMs }: { txHash: Hex; deadlineMs: number },
+): Promise<PermitUse | null> {
+  const { mined } = await chain.readTransaction(txHash, deadlineMs);
+  if (mined === null) {
+    throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server has the logs but not their transaction.');
+  }
+  const [moved] = findMoved(mined, promised);
+  if (moved === undefined) return null;
+  const isDirect = settlesDirectly(mined, promised, moved);
+  if (!isDirect && !carriesPermit(mined.input, promised)) return null;
+  const { receipt } = mined;
+  const minedAtMs = await chain.readBlockTime(receipt, deadlineMs);
+  const found = { txHash, blockNumber: receipt.blockNumber, minedAtMs, amountBaseUnits: moved };
+  return { outcome: isDirect ? 'settled' : 'unclear', ...found };
+}
+
+/** The amounts that the scheme's proxy moved from the payer to the recipient. */
+function findMoved({ receipt: { logs } }: MinedTransaction, { asset, payTo, payment }: PromisedPermit): bigint[] {
+  const { scheme, permit2Authorization } = payment;
+  return [...findPermitTransfers(logs, asset).values()]
+    .filter(({ from, to, proxy }) => from === permit2Authorization.from && to === payTo && proxy === PROXIES[scheme])
+    .map(({ amountBaseUnits }) => amountBaseUnits);
+}
+
+function settlesDirectly(
+  { to, input }: MinedTransaction,
+  { asset, payTo, payment }: PromisedPermit,
+  moved: bigint,
+): boolean {
+  const { scheme, permit2Authorization } = payment;
+  const call = to === PROXIES[scheme] ? readPermitCall(scheme, input) : null;
+  return (
+    call !== null &&
+    call.owner === permit2Authorization.from &&
+    call.nonce === permit2Authorization.nonce &&
+    call.token === asset &&
+    call.to === payTo &&
+    call.amountBaseUnits === moved
+  );
+}
+
+/** Whether calldata holds the permit as it is encoded for the proxy, at any byte: token, amount, nonce, deadline. */
+function carriesPermit(input: Hex, { payment: { permit2Authorization } }: PromisedPermit): boolean {
+  const { permitted, nonce, deadline } = permit2Authorization;
+  const numbers = [permitted.amount, nonce, deadline].map((text) => BigInt(text).toString(16).padStart(64, '0'));
+  return input.includes([permitted.token.slice(2).padStart(64, '0'), ...numbers].join(''));
+}
+
+function topicOf(address: Hex): Hex {
+  return `0x${address.slice(2).padStart(64, '0')}`;
+}

@@ -1,0 +1,147 @@
+import type { SignedPaymentTerms } from '@tollgate/common';
+import { hashPermit2Transfer, type Hex, type SignedPermit } from '@tollgate/protocol';
+
+import { readPayerSignature, type PayerSignature } from '../../authorizations/payer-signature.js';
+import type { ChainReader } from '../../chain/chain-reader.js';
+import { SIGNATURE_GAS } from '../../chain/contract-signature.js';
+import type { PermitQuestion, PermitView } from '../../chain/permit-view.js';
+import { findPermitUse, type PermitLookUp, type PermitUse } from '../../permits/find-permit-use.js';
+import { planPermitTransfer } from '../../permits/permit-proxy.js';
+import { assertConfirmed } from '../assert-confirmed.js';
+import { PaymentRefused } from '../payment-refused.js';
+import { assertAllowance } from './assert-allowance.js';
+import { assertAsset } from './assert-asset.js';
+import { assertAssetHasCode } from './assert-asset-has-code.js';
+import { assertBalance } from './assert-balance.js';
+import { assertFacilitator } from './assert-facilitator.js';
+import { assertPermit2 } from './assert-permit2.js';
+import { assertPermittedValue } from './assert-permitted-value.js';
+import { assertRecipient } from './assert-recipient.js';
+import { assertSignature, planSignatureCheck } from './assert-signature.js';
+import { assertSimulates } from './assert-simulates.js';
+import { assertSpender } from './assert-spender.js';
+import { assertValidityWindow } from './assert-validity-window.js';
+import type { PromisedPayment } from './find-settlement.js';
+import { TIME_TO_SETTLE_MS, type SignedJudgement, type SignedPaymentRules } from './judge-authorization.js';
+
+export interface PermitRules extends SignedPaymentRules {
+  /** The accounts that settle here, in lower case. */
+  readRelayers: () => Promise<ReadonlySet<Hex>>;
+}
+
+export interface JudgedPermit {
+  terms: SignedPaymentTerms;
+  payment: SignedPermit;
+  /** Of Permit2 on this chain. */
+  domainSeparator: Hex;
+  nowMs: number;
+  deadlineMs: number;
+}
+
+/** No wallet is deployed for a permit: one that is not there cannot have approved Permit2. */
+const NO_FACTORIES: ReadonlySet<Hex> = new Set();
+/** For the operator, before a refund. */
+const SENT_BY_ANOTHER = 'sent through another contract: most likely what this signature moved';
+
+/** The rules, in order. Throws PaymentRefused at the first that says no, ChainUnavailableError when nobody can tell. */
+export async function judgePermit(
+  judged: JudgedPermit,
+  rules: PermitRules,
+  chain: ChainReader,
+): Promise<SignedJudgement> {
+  const { terms, payment, nowMs, deadlineMs } = judged;
+  const { permit2Authorization } = payment;
+  const window = { validAfter: permit2Authorization.witness.validAfter, validBefore: permit2Authorization.deadline };
+  assertAsset(permit2Authorization, terms.asset);
+  assertSpender(payment);
+  assertRecipient(permit2Authorization.witness, terms.payTo);
+  assertPermittedValue(payment, terms.priceBaseUnits);
+  // Whoever has paid is served after the end, too: only what ended before anything that is redeemed is refused unseen.
+  assertValidityWindow(window, nowMs, -rules.memoryMs);
+  await assertFacilitator(payment, rules.readRelayers);
+
+  const { signature, question } = await planQuestion(judged, rules);
+  const view = await chain.readPermit(question, deadlineMs);
+  assertPermit2(view);
+  const balance = assertAssetHasCode(view);
+  assertSignature(signature, view);
+  if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
+  try {
+    assertValidityWindow(window, nowMs, TIME_TO_SETTLE_MS);
+    assertBalance(balance, terms.priceBaseUnits);
+    assertAllowance(view, terms.priceBaseUnits);
+    assertSimulates(view);
+  } catch (error) {
+    if (!(error instanceof PaymentRefused)) throw error;
+    // It may have been settled while it was looked at, and fail for that alone: who has paid must not be told to pay.
+    const again = await chain.readPermitNonce(question, deadlineMs);
+    if (!again.isTaken) throw error;
+    return judgeSettled(judged, again, rules, chain);
+  }
+  return { ...promisedBy(judged), settlement: null, headBlockNumber: view.headBlockNumber };
+}
+
+async function planQuestion({ terms, payment, domainSeparator }: JudgedPermit, rules: PermitRules) {
+  const { from: owner, nonce } = payment.permit2Authorization;
+  const hash = hashPermit2Transfer(payment, domainSeparator);
+  const signature = await readPayerSignature(payment.signature, { hash, payer: owner, factories: NO_FACTORIES });
+  const check = planSignatureCheck(signature, {
+    payer: owner,
+    hash,
+    multicall3: rules.multicall3,
+    isDeployed: true,
+  });
+  const sender = payment.scheme === 'upto' ? { from: payment.permit2Authorization.witness.facilitator } : {};
+  const settlement = planPermitTransfer({ ...payment, signature: bytesOf(signature) }, BigInt(terms.priceBaseUnits));
+  const question: PermitQuestion = {
+    owner,
+    nonce,
+    token: terms.asset,
+    settlement: { ...settlement, ...sender, gas: rules.settleGasCap },
+    signatureCheck: check && { ...check, gas: SIGNATURE_GAS },
+  };
+  return { signature, question };
+}
+
+async function judgeSettled(
+  judged: JudgedPermit,
+  { headBlockNumber }: Pick<PermitView, 'headBlockNumber'>,
+  rules: PermitRules,
+  chain: ChainReader,
+): Promise<SignedJudgement> {
+  const { terms, payment, nowMs, deadlineMs } = judged;
+  const lookUp: PermitLookUp = {
+    promised: { asset: terms.asset, payTo: terms.payTo, payment },
+    sinceMs: nowMs - rules.memoryMs,
+    deadlineMs,
+  };
+  const promised = promisedBy(judged);
+  const settlement = assertSettled(await findPermitUse(chain, lookUp, headBlockNumber), promised);
+  assertConfirmed(settlement.blockNumber, headBlockNumber, rules.confirmations);
+  const { amountBaseUnits } = settlement;
+  const head = Math.max(headBlockNumber, settlement.blockNumber);
+  return { ...promised, amountBaseUnits, settlement, headBlockNumber: head };
+}
+
+/** Refuses `payment_used`, for refund where the money is found and how it was sent leaves a doubt. */
+function assertSettled(use: PermitUse, payment: PromisedPayment): PermitUse & { outcome: 'settled' } {
+  if (use.outcome === 'settled') return use;
+  if (use.outcome === 'used') throw new PaymentRefused('payment_used');
+  const { amountBaseUnits, minedAtMs } = use;
+  throw new PaymentRefused('payment_used', { ...payment, amountBaseUnits, minedAtMs, detail: SENT_BY_ANOTHER });
+}
+
+function bytesOf(signature: PayerSignature): Hex {
+  if (signature.kind !== 'account') return signature.bytes;
+  const { v, r, s } = signature;
+  return `0x${r.slice(2)}${s.slice(2)}${v.toString(16)}`;
+}
+
+function promisedBy({ terms, payment }: JudgedPermit): PromisedPayment {
+  const { from: owner, nonce } = payment.permit2Authorization;
+  return {
+    id: { kind: 'permit2', chainId: terms.chainId, owner, nonce },
+    payer: owner,
+    amountBaseUnits: BigInt(terms.priceBaseUnits),
+  };
+}
