@@ -5,7 +5,7 @@ import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import type { FoundLog } from '../chain/search-logs.js';
 import { TRANSFER } from '../verification/token-log.js';
 import { findPermitTransfers } from './find-permit-transfers.js';
-import { PROXIES, readPermitCall } from './permit-proxy.js';
+import { isCallOf, PROXIES, readPermitCall } from './permit-proxy.js';
 
 /** What a permit was to do: move `asset` to `payTo`. Addresses are lower case. */
 export interface PromisedPermit {
@@ -98,21 +98,9 @@ function findMoved({ receipt: { logs } }: MinedTransaction, { asset, payTo, paym
     .map(({ amountBaseUnits }) => amountBaseUnits);
 }
 
-function settlesDirectly(
-  { to, input }: MinedTransaction,
-  { asset, payTo, payment }: PromisedPermit,
-  moved: bigint,
-): boolean {
-  const { scheme, permit2Authorization } = payment;
-  const call = to === PROXIES[scheme] ? readPermitCall(scheme, input) : null;
-  return (
-    call !== null &&
-    call.owner === permit2Authorization.from &&
-    call.nonce === permit2Authorization.nonce &&
-    call.token === asset &&
-    call.to === payTo &&
-    call.amountBaseUnits === moved
-  );
+function settlesDirectly({ to, input }: MinedTransaction, { payment }: PromisedPermit, moved: bigint): boolean {
+  const call = to === PROXIES[payment.scheme] ? readPermitCall(payment.scheme, input) : null;
+  return call !== null && isCallOf(call, payment) && call.amountBaseUnits === moved;
 }
 
 /** Whether calldata holds the permit as it is encoded for the proxy, at any byte: token, amount, nonce, deadline. */

@@ -1,4 +1,11 @@
-import { EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS, type Hex, type SignedPermit } from '@tollgate/protocol';
+import {
+  EXACT_PROXY_ADDRESS,
+  UPTO_PROXY_ADDRESS,
+  type Hex,
+  type MeteredPermit2Authorization,
+  type Permit2Authorization,
+  type SignedPermit,
+} from '@tollgate/protocol';
 import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem';
 
 const shared = [
@@ -25,13 +32,10 @@ export const PROXIES: Readonly<Record<SignedPermit['scheme'], Hex>> = {
   upto: UPTO_PROXY_ADDRESS,
 };
 
-/** Which permit a call of a proxy settles, and for how much. */
+/** Which permit a call of a proxy settles, and for how much. Hexadecimal text in lower case, numbers as decimal text. */
 export interface PermitCall {
-  owner: Hex;
-  token: Hex;
-  /** As decimal text. */
-  nonce: string;
-  to: Hex;
+  permit: Omit<Permit2Authorization, 'spender' | 'witness'>;
+  witness: Partial<MeteredPermit2Authorization['witness']>;
   amountBaseUnits: bigint;
 }
 
@@ -70,29 +74,46 @@ export function readPermitCall(scheme: SignedPermit['scheme'], calldata: Hex): P
 
 function readExactCall(data: Hex): PermitCall {
   const { functionName, args } = decodeFunctionData({ abi: exactAbi, data });
-  const [permit, owner, witness] = functionName === 'settle' ? args : ([args[1], args[2], args[3]] as const);
-  return describe(permit, owner, witness.to, permit.permitted.amount);
+  const [permit, owner, { to, validAfter }] = functionName === 'settle' ? args : ([args[1], args[2], args[3]] as const);
+  const witness = { to: lower(to), validAfter: validAfter.toString() };
+  return { permit: describe(permit, owner), witness, amountBaseUnits: permit.permitted.amount };
 }
 
 function readUptoCall(data: Hex): PermitCall {
   const { functionName, args } = decodeFunctionData({ abi: uptoAbi, data });
-  const [permit, amount, owner, witness] =
+  const [permit, amountBaseUnits, owner, { to, facilitator, validAfter }] =
     functionName === 'settle' ? args : ([args[1], args[2], args[3], args[4]] as const);
-  return describe(permit, owner, witness.to, amount);
+  const witness = { to: lower(to), facilitator: lower(facilitator), validAfter: validAfter.toString() };
+  return { permit: describe(permit, owner), witness, amountBaseUnits };
 }
 
-function describe(
-  { permitted, nonce }: { permitted: { token: Hex }; nonce: bigint },
-  owner: Hex,
-  to: Hex,
-  amountBaseUnits: bigint,
-): PermitCall {
-  const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
+interface EncodedPermit {
+  permitted: { token: Hex; amount: bigint };
+  nonce: bigint;
+  deadline: bigint;
+}
+
+function describe({ permitted, nonce, deadline }: EncodedPermit, owner: Hex): PermitCall['permit'] {
   return {
-    owner: lower(owner),
-    token: lower(permitted.token),
+    from: lower(owner),
+    permitted: { token: lower(permitted.token), amount: permitted.amount.toString() },
     nonce: nonce.toString(),
-    to: lower(to),
-    amountBaseUnits,
+    deadline: deadline.toString(),
   };
+}
+
+const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
+
+/** Whether a call settles this very permit: under one nonce a payer may sign several, for other amounts and senders. */
+export function isCallOf({ permit, witness }: PermitCall, { permit2Authorization: signed }: SignedPermit): boolean {
+  return (
+    permit.from === signed.from &&
+    permit.permitted.token === signed.permitted.token &&
+    permit.permitted.amount === signed.permitted.amount &&
+    permit.nonce === signed.nonce &&
+    permit.deadline === signed.deadline &&
+    witness.to === signed.witness.to &&
+    witness.validAfter === signed.witness.validAfter &&
+    witness.facilitator === ('facilitator' in signed.witness ? signed.witness.facilitator : undefined)
+  );
 }

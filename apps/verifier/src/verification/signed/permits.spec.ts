@@ -176,16 +176,16 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 
-  // Prevents: a payment that is spent, shown again with the transaction that made another.
-  it('takes the settlement of another payment for none of its own', async () => {
-    const nonce = 0x8800n;
-    const [one, twin] = [await sign({ nonce }), await sign({ nonce, validAfter: 1n })];
-    const elsewhere = await sign({ nonce: nonce + 1n, to: addressOf(3) });
-    await settle(one, PRICE);
-    await settle(elsewhere, PRICE);
-    expect(await ask(one)).toMatchObject({ outcome: 'claimed' });
-    expect(await ask(twin)).toMatchObject({ outcome: 'busy' });
-    expect(await ask(elsewhere, { terms: { payTo: addressOf(3) } })).toMatchObject({ outcome: 'claimed' });
+  // Prevents: a payer sends a permit over one unit himself, and shows another of the same nonce over the price.
+  it.each<[string, Partial<PermitTerms>]>([
+    ['another amount', { amountBaseUnits: 1n }],
+    ['another deadline', { deadline: 10_000_000_000n }],
+    ['another beginning', { validAfter: 1n }],
+  ])('takes the settlement of one with %s under the same nonce for none of its own', async (_, terms) => {
+    const nonce = BigInt(Date.now());
+    const [one, twin] = [await sign({ nonce }), await sign({ nonce, ...terms })];
+    await settle(twin, 1n);
+    expect(await ask(one)).toEqual(refused('payment_used'));
   });
 
   it('records one for refund that was sent through another contract', async () => {
@@ -235,6 +235,14 @@ describe('verifying a payment by Permit2 under scheme upto', () => {
   it('refuses a facilitator who does not settle here', async () => {
     const { address } = account(6);
     expect(await ask(await signMetered({ facilitator: address }))).toEqual(refused('facilitator_mismatch'));
+  });
+
+  // Prevents: a payer names himself facilitator, moves one unit, and shows another permit of the same nonce.
+  it('takes what another facilitator has settled under the same nonce for none of its own', async () => {
+    const nonce = BigInt(Date.now());
+    const [payment, twin] = [await signMetered({ nonce }), await signMetered({ nonce, facilitator: addressOf(5) })];
+    await settle(twin, 1n);
+    expect(await ask(payment)).toEqual(refused('payment_used'));
   });
 
   it('says how much was moved by an earlier try', async () => {
