@@ -65,6 +65,7 @@ export function createRoute(
     mimeType: 'application/json',
     answer: 'stored',
     chargeOn: '<400',
+    settle: 'after',
     resource: { produce: async (request) => produce(request) },
     ...changes,
   };

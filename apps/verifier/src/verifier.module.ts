@@ -181,7 +181,7 @@ function createSignedVerifier(
   parts: VerifierParts & { readRelayers: () => Promise<ReadonlySet<Hex>> },
 ): SignedPaymentVerifier {
   const asset = payment.assetAddress.toLowerCase() as Hex;
-  const own = { asset, name: payment.assetSymbol, version: payment.assetVersion };
+  const own = { asset, name: payment.domainName, version: payment.assetVersion };
   return new SignedPaymentVerifier({
     ...parts,
     assets: new AcceptedAssets(payment.chainId, [...signedPayments.assets, own]),

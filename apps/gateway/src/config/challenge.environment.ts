@@ -25,7 +25,7 @@ export class ChallengeEnvironment {
   readonly challengeForm: ChallengeForm = 'documented';
 
   @Setting({
-    help: 'Take payments that the payer only signed, and settle them: a verifier with RELAYER_PRIVATE_KEY must run.',
+    help: 'Take payments that the payer only signed, and settle them: a verifier with RELAYER_PRIVATE_KEYS must run.',
   })
   @IsBoolean()
   readonly signedPayments: boolean = false;

@@ -44,11 +44,11 @@ export class ServedTerms {
 
   /** The token's domain is the configured one: whoever signed over another paid in nothing. */
   #termsFor({ payTo, amountBaseUnits }: FacilitatorRequest['requirement']): SignedPaymentTerms {
-    const { chainId, assetAddress, assetSymbol, assetVersion } = this.payment;
+    const { chainId, assetAddress, domainName, assetVersion } = this.payment;
     return {
       chainId,
       asset: assetAddress.toLowerCase() as `0x${string}`,
-      assetName: assetSymbol,
+      assetName: domainName,
       assetVersion,
       payTo,
       priceBaseUnits: amountBaseUnits,

@@ -6,6 +6,10 @@ const NOT_KEPT = new Set([
   'content-length',
   'x-request-id',
   'x-payment-failure',
+  'x-payment-response',
+  'payment-required',
+  'payment-response',
+  'payment-receipt',
   'x-payment-released',
   'idempotent-replayed',
 ]);

@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 
 import type { Problem } from '@tollgate/common';
+import type { PaymentFailure } from '@tollgate/protocol';
 
 import { UpstreamError } from './paid-route.js';
 
 /** What a paid request got. */
-export type Answer = ResourceAnswer | ProblemAnswer;
+export type Answer = ResourceAnswer | ProblemAnswer | RefusedAnswer;
 
 /**
  * What the payment has to do with an answer. `paid`: spent on it just now; `replayed`: the stored answer of a payment
@@ -19,12 +20,21 @@ export interface ResourceAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer | Readable;
+  /** The transaction that paid, where it is known. */
+  readonly txHash?: string | undefined;
 }
 
 export interface ProblemAnswer {
   readonly kind: 'problem';
   readonly problem: Problem;
   readonly released: boolean;
+}
+
+/** The payment could not be settled: a new challenge, and nothing of what was made for it. */
+export interface RefusedAnswer {
+  readonly kind: 'refused';
+  readonly failure: PaymentFailure;
+  readonly headers: readonly (readonly [string, string])[];
 }
 
 const RETRY_SOON_MS = 1_000;
@@ -48,6 +58,11 @@ export function answerConflict(): ProblemAnswer {
   return createProblem({ status: 409, code: 'payment_for_other_request', detail });
 }
 
+export function answerIdentifierReused(): ProblemAnswer {
+  const detail = 'This payment identifier names another payment of the same payer: send that one again.';
+  return createProblem({ status: 409, code: 'payment_identifier_reused', detail });
+}
+
 export function answerGone(why: string): ProblemAnswer {
   const detail = `This payment was spent and its answer is not available any more. ${why}`;
   return createProblem({ status: 410, code: 'answer_gone', detail });
@@ -57,6 +72,12 @@ export function answerGone(why: string): ProblemAnswer {
 export function answerUnavailable(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
   const detail = 'The payment cannot be checked now. Do not pay again: send the same request later.';
   return createProblem({ status: 503, code: 'verification_unavailable', detail, retryAfterMs });
+}
+
+/** It may have been moved by now: who is told to pay again pays twice. */
+export function answerSettling(): ProblemAnswer {
+  const detail = 'The payment is being settled. Do not pay again: send the same request later, and get its answer.';
+  return createProblem({ status: 503, code: 'settlement_pending', detail, retryAfterMs: RETRY_SOON_MS });
 }
 
 /** A resource that asked for a payment itself: passed on, its 402 would be taken for a challenge of ours. */

@@ -1,4 +1,5 @@
 import type { PaymentEnvironment } from '@tollgate/common';
+import { v1NetworkOf } from '@tollgate/protocol';
 
 import type { GatewayEnvironment } from '../gateway.config.js';
 import { publicOriginOf } from './public-origin.js';
@@ -16,4 +17,10 @@ export function challengeWordsOf({ challenge, payment, server }: GatewayEnvironm
   const { challengeForm, signedPayments } = challenge;
   const isForV1Clients = challengeForm === 'v1-clients' && server.publicUrl !== undefined;
   return { payment, v1ClientsUrl: isForV1Clients ? publicOriginOf(server.publicUrl).url : null, signedPayments };
+}
+
+/** What proofs may name: the network as it is configured, and as clients of version 1 were told to call it. */
+export function proofNetworks({ challenge, payment }: GatewayEnvironment): string[] {
+  const known = challenge.challengeForm === 'v1-clients' ? v1NetworkOf(payment.chainId) : null;
+  return known === null || known === payment.network ? [payment.network] : [payment.network, known];
 }

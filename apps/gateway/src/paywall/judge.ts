@@ -3,23 +3,38 @@ import {
   QueueFullError,
   VERIFY_PAYMENT,
   type RequestReplyClient,
+  type SignedPaymentTerms,
+  type SignedPaymentVerdict,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
-import { createOwner, LedgerUnavailableError, type Ledger } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { createOwner, LedgerUnavailableError, type EntryId, type Lease, type Ledger } from '@tollgate/ledger';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import { clientNetwork } from '../server/client-network.js';
+import { entryOf, type SignedPaymentQuestion, type SignedPayments } from '../signed-payments/signed-payments.js';
+import type { PaymentIdentifiers } from './payment-identifiers.js';
+import type { TransactionInstrument } from './presented-payment.js';
 import { retryKeyOf, type Purchase } from './purchase.js';
 
 export interface JudgeSettings {
   readonly network: string;
   readonly chainId: number;
   readonly asset: Hex;
+  /** The token's EIP-712 domain. */
+  readonly assetName: string;
+  readonly assetVersion: string;
   readonly payTo: Hex;
   readonly verifyDeadlineMs: number;
   readonly verifyRetryMs: number;
   readonly leaseMs: number;
+}
+
+export interface JudgeParts {
+  readonly ledger: Ledger;
+  readonly verifier: Pick<RequestReplyClient, 'ask'>;
+  readonly signedPayments: SignedPayments;
+  readonly identifiers: PaymentIdentifiers;
 }
 
 export interface Caller {
@@ -28,16 +43,29 @@ export interface Caller {
   readonly fingerprint: string;
 }
 
+/** A payment that is this request's to spend. */
+export interface Claim {
+  readonly lease: Lease;
+  readonly payer: Hex;
+  /** Null for a signed payment that has yet to be settled. */
+  readonly txHash: Hex | null;
+}
+
+export type Verdict =
+  /** The payer gave the identifier of this payment to another one. */
+  | { readonly outcome: 'identifier_reused' }
+  | ({ readonly outcome: 'claimed' } & Claim)
+  | Exclude<VerifyPaymentVerdict | SignedPaymentVerdict, { outcome: 'claimed' | 'valid' }>;
+
 /** Finds out whether a purchase is paid: from the ledger where it was answered before, otherwise from a verifier. */
 export class Judge {
   constructor(
-    private readonly ledger: Ledger,
-    private readonly verifier: Pick<RequestReplyClient, 'ask'>,
+    private readonly parts: JudgeParts,
     private readonly settings: JudgeSettings,
   ) {}
 
   /** Never throws: what cannot be found out is `unavailable`. */
-  async judge(purchase: Purchase, caller: Caller): Promise<VerifyPaymentVerdict> {
+  async judge(purchase: Purchase, caller: Caller): Promise<Verdict> {
     try {
       return (await this.#find(purchase, caller)) ?? (await this.#ask(purchase, caller));
     } catch (error) {
@@ -45,23 +73,58 @@ export class Judge {
     }
   }
 
-  async #find(purchase: Purchase, { fingerprint }: Caller): Promise<VerifyPaymentVerdict | null> {
+  /** A signed payment, as other processes are asked about it. */
+  questionOf(purchase: Purchase, payment: SignedPayment, caller: Caller): SignedPaymentQuestion {
+    const { requestId, clientAddress } = caller;
+    return { requestId, clientAddress, payment, terms: this.#termsOf(purchase) };
+  }
+
+  async #find(purchase: Purchase, { fingerprint }: Caller): Promise<Verdict | null> {
     const retryKey = retryKeyOf(purchase);
     if (retryKey === null) return null;
-    const { chainId } = this.settings;
-    const found = await this.ledger.find({ chainId, txHash: keyHash(purchase), fingerprint, retryKey });
+    const found = await this.parts.ledger.find({ ...this.#entryOf(purchase), fingerprint, retryKey });
     return found.outcome === 'none' ? null : found;
   }
 
-  async #ask(purchase: Purchase, caller: Caller): Promise<VerifyPaymentVerdict> {
-    const { verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs } = this.settings;
-    const request = this.#createRequest(purchase, caller);
+  #ask(purchase: Purchase, caller: Caller): Promise<Verdict> {
+    const { instrument } = purchase;
+    return instrument.kind === 'transaction'
+      ? this.#askTransaction(purchase, instrument, caller)
+      : this.#askSigned(purchase, instrument, caller);
+  }
+
+  async #askSigned(purchase: Purchase, payment: SignedPayment, caller: Caller): Promise<Verdict> {
+    const { fingerprint } = caller;
+    const question = this.questionOf(purchase, payment, caller);
+    const verdict = await this.parts.signedPayments.claim(question, { fingerprint, retryKey: retryKeyOf(purchase) });
+    if (verdict.outcome === 'valid') return { outcome: 'unavailable', reason: 'not_claimed' };
+    if (verdict.outcome !== 'claimed' || purchase.paymentIdentifier === null) return verdict;
+    return (await this.#takeIdentifier(purchase.paymentIdentifier, verdict))
+      ? verdict
+      : { outcome: 'identifier_reused' };
+  }
+
+  /** Claimed first, so that nobody takes an identifier by a payment that is not his. */
+  async #takeIdentifier(identifier: string, { lease, payer }: Claim): Promise<boolean> {
+    let isTaken = false;
     try {
-      return await this.verifier.ask<VerifyPaymentVerdict, VerifyPaymentRequest>(VERIFY_PAYMENT, request, {
-        timeoutMs,
-        retryAfterMs,
-        requestId: caller.requestId,
-      });
+      isTaken = await this.parts.identifiers.take({ payer, identifier, payment: lease.id });
+      return isTaken;
+    } finally {
+      if (!isTaken) await this.parts.ledger.release(lease, { counted: false }).catch(() => false);
+    }
+  }
+
+  async #askTransaction(purchase: Purchase, instrument: TransactionInstrument, caller: Caller): Promise<Verdict> {
+    const { verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs } = this.settings;
+    const request = this.#createRequest(purchase, instrument, caller);
+    try {
+      const verdict = await this.parts.verifier.ask<VerifyPaymentVerdict, VerifyPaymentRequest>(
+        VERIFY_PAYMENT,
+        request,
+        { timeoutMs, retryAfterMs, requestId: caller.requestId },
+      );
+      return verdict.outcome === 'claimed' ? { ...verdict, txHash: instrument.txHash } : verdict;
     } catch (error) {
       if (!(error instanceof QueueFullError)) await this.#giveUp(request);
       throw error;
@@ -71,36 +134,59 @@ export class Judge {
   /** A verifier may have claimed the payment and its reply was lost: nobody will use that claim. */
   async #giveUp({ chainId, txHash, owner }: VerifyPaymentRequest): Promise<void> {
     // The claim's own deadline and the end of its lease do the same, later.
-    await this.ledger.releaseOwner({ chainId, txHash }, owner).catch(() => undefined);
+    await this.parts.ledger.releaseOwner({ chainId, txHash }, owner).catch(() => undefined);
   }
 
-  #createRequest(purchase: Purchase, { requestId, clientAddress, fingerprint }: Caller): VerifyPaymentRequest {
+  #createRequest(
+    purchase: Purchase,
+    instrument: TransactionInstrument,
+    { requestId, clientAddress, fingerprint }: Caller,
+  ): VerifyPaymentRequest {
     const { network, chainId, asset, payTo, verifyDeadlineMs, leaseMs } = this.settings;
-    const { reference, proof, endpoint, retryKey } = purchase;
+    const { reference, endpoint, retryKey } = purchase;
     return {
       requestId,
       owner: createOwner(),
-      deadlineMs: this.ledger.nowMs() + verifyDeadlineMs,
+      deadlineMs: this.parts.ledger.nowMs() + verifyDeadlineMs,
       network,
       chainId,
       asset,
       payTo,
       priceBaseUnits: endpoint.route.priceBaseUnits.toString(),
-      txHash: keyHash(purchase),
+      txHash: lowerCase(instrument.txHash),
       ...(reference === null
         ? {}
         : { reference: { ...reference, priceBaseUnits: reference.priceBaseUnits.toString() } }),
-      ...(proof.payload.signature === undefined ? {} : { signature: proof.payload.signature }),
+      ...(instrument.signature === undefined ? {} : { signature: instrument.signature }),
       fingerprint,
       retryKey,
       leaseMs,
       clientAddress: clientNetwork(clientAddress),
     };
   }
+
+  /** What the ledger keeps the payment under. */
+  #entryOf(purchase: Purchase): EntryId {
+    const { instrument } = purchase;
+    if (instrument.kind !== 'transaction') return entryOf(this.#termsOf(purchase), instrument);
+    return { chainId: this.settings.chainId, txHash: lowerCase(instrument.txHash) };
+  }
+
+  #termsOf({ priceBaseUnits }: Purchase): SignedPaymentTerms {
+    const { chainId, asset, assetName, assetVersion, payTo } = this.settings;
+    return {
+      chainId,
+      asset: lowerCase(asset),
+      assetName,
+      assetVersion,
+      payTo: lowerCase(payTo),
+      priceBaseUnits: priceBaseUnits.toString(),
+    };
+  }
 }
 
-function keyHash({ proof }: Purchase): Hex {
-  return proof.payload.txHash.toLowerCase() as Hex;
+function lowerCase(text: Hex): Hex {
+  return text.toLowerCase() as Hex;
 }
 
 function reasonOf(error: unknown): string {

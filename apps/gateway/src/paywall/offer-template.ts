@@ -126,8 +126,8 @@ export class OfferTemplate {
 }
 
 function createChargeRequest(facts: OfferFacts, priceBaseUnits: bigint): string {
-  const { asset, payTo, chainId, assetDecimals: decimals, description } = facts;
-  return encodeChargeRequest({ amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals, description });
+  const { asset, payTo, chainId, assetDecimals: decimals } = facts;
+  return encodeChargeRequest({ amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals });
 }
 
 function createOffer(facts: OfferFacts): PaymentRequiredV2 {

@@ -31,7 +31,7 @@ export class PaidEndpoint {
     } = payment;
     const { priceBaseUnits, description, mimeType } = route;
     const facts = { asset, assetVersion, payTo, maxTimeoutSeconds, priceBaseUnits, description, mimeType };
-    const assetName = payment.assetName ?? assetSymbol;
+    const { domainName: assetName } = payment;
     this.path = PaidPath.parse(route.path);
     this.template = new ChallengeTemplate(
       v1ClientsUrl === null

@@ -17,6 +17,11 @@ export interface PaidRoute {
   readonly answer: 'stored' | 'streamed';
   /** Which statuses of the resource cost the payment; any other one releases it. */
   readonly chargeOn: '<400' | '<500';
+  /**
+   * When a signed payment is moved. `after`: when the resource has answered, so that nobody pays for a failure; `before`:
+   * first, so that the resource does no work for a payment that fails. A streamed answer is always settled before.
+   */
+  readonly settle: 'after' | 'before';
   /** In place of MAX_REQUEST_BODY_BYTES. */
   readonly maxBodyBytes?: number;
   /** Of the body of the answer, for the OpenAPI document. */
@@ -48,8 +53,8 @@ export interface ResourceRequest {
   readonly idempotencyKey: string;
   readonly requestId: string;
   readonly clientAddress: string;
-  /** `txHash` as the payer spelled it. */
-  readonly verification: { readonly isValid: true; readonly txHash: string };
+  /** `txHash` as the payer spelled it; absent where the payment is not settled yet. */
+  readonly verification: { readonly isValid: true; readonly txHash?: string };
   /** Aborted when another holder took the payment over: the answer could not be given. A client that left is no reason. */
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PaymentFailure } from '@tollgate/protocol';
 
-import type { Answer, AnswerOrigin } from './answer.js';
+import type { AnswerOrigin, ProblemAnswer, ResourceAnswer } from './answer.js';
 
 /**
  * What happened since the start, as plain numbers: the unpaid 402 has no time for more. /metrics reads them.
@@ -42,7 +42,7 @@ export class PaywallCounters {
     this.refusals.set(failure, (this.refusals.get(failure) ?? 0) + 1);
   }
 
-  countAnswer(answer: Answer): void {
+  countAnswer(answer: ResourceAnswer | ProblemAnswer): void {
     if (answer.kind === 'resource') {
       this.answers[answer.origin] += 1;
       return;

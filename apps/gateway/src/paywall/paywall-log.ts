@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 
-import type { Answer } from './answer.js';
+import type { ProblemAnswer, ResourceAnswer } from './answer.js';
+import { namePayment } from './purchase.js';
 import type { Order } from './resource-request.js';
 
 export interface RequestFacts {
@@ -8,6 +9,13 @@ export interface RequestFacts {
   readonly method: string;
   readonly path: string;
   readonly clientAddress: string;
+}
+
+/** A payment by the transaction that made it, or by who signed it. */
+export interface PaymentFacts {
+  readonly txHash?: string;
+  readonly payer?: string;
+  readonly nonce?: string;
 }
 
 /** One line for each proof that was presented, with its outcome; a proof itself is in none of them. */
@@ -21,16 +29,18 @@ export class PaywallLog {
     this.#logger.log({ msg: 'unpaid', ...facts });
   }
 
-  refused(facts: RequestFacts & { failure: string; txHash?: string; reason?: string }): void {
+  refused(facts: RequestFacts & PaymentFacts & { failure: string; reason?: string }): void {
     this.#logger.log({ msg: 'payment refused', ...facts, ...this.#link(facts.txHash) });
   }
 
-  answered(facts: RequestFacts & { txHash: string; payer?: string; durationMs: number }, answer: Answer): void {
+  answered(facts: RequestFacts & PaymentFacts & { durationMs: number }, answer: ResourceAnswer | ProblemAnswer): void {
     if (answer.kind === 'resource') {
+      const txHash = answer.txHash ?? facts.txHash;
       this.#logger.log({
         msg: `answered: ${answer.origin}`,
         ...facts,
-        ...this.#link(facts.txHash),
+        ...(txHash === undefined ? {} : { txHash }),
+        ...this.#link(txHash),
         status: answer.status,
       });
       return;
@@ -47,13 +57,13 @@ export class PaywallLog {
     else this.#logger.log(line);
   }
 
-  unavailable(facts: RequestFacts & { txHash: string; reason: string }): void {
+  unavailable(facts: RequestFacts & PaymentFacts & { reason: string }): void {
     this.#logger.warn({ msg: 'verification unavailable', ...facts });
   }
 
   failed(error: unknown, { purchase, caller }: Order): void {
     const { requestId } = caller;
-    const facts = { requestId, route: purchase.endpoint.route.path, txHash: purchase.proof.payload.txHash };
+    const facts = { requestId, route: purchase.endpoint.route.path, ...namePayment(purchase) };
     this.#logger.error({ msg: 'the resource failed', ...facts, err: error });
   }
 

@@ -6,13 +6,17 @@ import type { Redis } from 'ioredis';
 import { GatewayEnvironment } from '../gateway.config.js';
 import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { Answers } from './answer-purchase.js';
+import { proofNetworks } from './challenge-words.js';
 import { Challenges } from './challenges.js';
 import { Judge } from './judge.js';
 import { PAID_ROUTES, type PaidRoute } from './paid-route.js';
+import { PaymentIdentifiers } from './payment-identifiers.js';
 import { Paywall } from './paywall.js';
 import { PaywallCounters } from './paywall-counters.js';
 import { PaywallLog } from './paywall-log.js';
 import { createPublicOrigin } from './public-origin.js';
+import type { Order } from './resource-request.js';
+import { createSettle } from './settle-order.js';
 
 /** The paywall's way to the ledger and to the verifiers; let go of when the last answer is committed. */
 @Injectable()
@@ -93,9 +97,9 @@ export class PaywallModule {
         },
         {
           provide: Paywall,
-          inject: [PaywallConnections, PaywallCounters],
-          useFactory: (connections: PaywallConnections, counters: PaywallCounters) =>
-            createPaywall(environment, connections, counters),
+          inject: [PaywallConnections, PaywallCounters, SignedPayments],
+          useFactory: (connections: PaywallConnections, counters: PaywallCounters, signedPayments: SignedPayments) =>
+            createPaywall(environment, { connections, counters, signedPayments }),
         },
       ],
       exports: [GatewayEnvironment, PAID_ROUTES, Paywall, PaywallConnections, PaywallCounters, SignedPayments],
@@ -103,25 +107,48 @@ export class PaywallModule {
   }
 }
 
+interface PaywallParts {
+  readonly connections: PaywallConnections;
+  readonly counters: PaywallCounters;
+  readonly signedPayments: SignedPayments;
+}
+
 async function createPaywall(
   environment: GatewayEnvironment,
-  connections: PaywallConnections,
-  counters: PaywallCounters,
+  { connections, counters, signedPayments }: PaywallParts,
 ): Promise<Paywall> {
   await connections.open();
   const { payment, challenge, verification, answers, server } = environment;
-  const { ledger, verifier } = connections;
-  const { network, chainId, assetAddress: asset, payTo } = payment;
-  const { verifyDeadlineMs, verifyRetryMs } = verification;
+  const { ledger, verifier, redis } = connections;
+  const {
+    network,
+    chainId,
+    assetAddress: asset,
+    assetVersion,
+    domainName: assetName,
+    payTo,
+    maxTimeoutSeconds,
+  } = payment;
   const { leaseMs, maxStoredAnswerBytes } = answers;
   const log = new PaywallLog(challenge.explorerUrl);
+  const identifiers = new PaymentIdentifiers(redis);
+  const judge = new Judge(
+    { ledger, verifier, signedPayments, identifiers },
+    { network, chainId, asset, assetName, assetVersion, payTo, ...verification, leaseMs },
+  );
+  const settle = createSettle(judge, signedPayments);
+  const reportFailure = (error: unknown, order: Order) => log.failed(error, order);
   return new Paywall({
-    challenges: new Challenges(challenge.challengeSecret),
-    judge: new Judge(ledger, verifier, { network, chainId, asset, payTo, verifyDeadlineMs, verifyRetryMs, leaseMs }),
-    answers: new Answers(ledger, { leaseMs, maxStoredAnswerBytes }, (error, order) => log.failed(error, order)),
+    terms: {
+      challenges: new Challenges(challenge.challengeSecret),
+      networks: proofNetworks(environment),
+      signedPayments: challenge.signedPayments,
+      ...{ chainId, asset, payTo, maxTimeoutSeconds },
+    },
+    judge,
+    answers: new Answers({ ledger, settle, identifiers, reportFailure }, { leaseMs, maxStoredAnswerBytes }),
     counters,
     log,
-    network,
     readOrigin: createPublicOrigin(server.publicUrl),
     logUnpaid: server.logUnpaid,
   });

@@ -1,28 +1,35 @@
-import { sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
+import { ProblemError, sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
 import { PaymentError, X_PAYMENT_FAILURE, type PaymentFailure } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
-import { answerBusy, answerConflict, answerUnavailable, type Answer } from './answer.js';
+import { answerBusy, answerConflict, answerIdentifierReused, answerUnavailable, type Answer } from './answer.js';
 import type { Answers } from './answer-purchase.js';
-import type { ChallengedRequest, Challenges } from './challenges.js';
+import type { ChallengedRequest } from './challenges.js';
 import type { Judge } from './judge.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
+import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './payment-header.js';
 import type { PaywallCounters } from './paywall-counters.js';
-import type { PaywallLog, RequestFacts } from './paywall-log.js';
+import type { PaymentFacts, PaywallLog, RequestFacts } from './paywall-log.js';
 import type { ReadPublicOrigin } from './public-origin.js';
-import { fingerprintOf, isPaymentFailure, parsePurchase, readProofHeader, type Purchase } from './purchase.js';
+import {
+  fingerprintOf,
+  isPaymentFailure,
+  namePayment,
+  parsePurchase,
+  type Purchase,
+  type PurchaseTerms,
+} from './purchase.js';
 import type { Order } from './resource-request.js';
 import { sendAnswer } from './send-answer.js';
 import { sendUnpaid } from './send-unpaid.js';
 
 export interface PaywallParts {
-  readonly challenges: Challenges;
+  readonly terms: PurchaseTerms;
   readonly judge: Judge;
   readonly answers: Answers;
   readonly counters: PaywallCounters;
   readonly log: PaywallLog;
-  readonly network: string;
   readonly readOrigin: ReadPublicOrigin;
   readonly logUnpaid: boolean;
 }
@@ -45,26 +52,17 @@ export class Paywall {
       sendProblem(reply, UNSAFE_PATH);
       return;
     }
+    const header = findPaymentHeader(request, this.parts.terms);
     // A HEAD asks what the resource costs: a payment spent on it would buy nothing.
-    if (readProofHeader(request) === undefined || request.method === 'HEAD') {
+    if (header === undefined || request.method === 'HEAD') {
       this.#challenge(endpoint, path, request, reply);
       return;
     }
-    const idempotencyKey = readIdempotencyKey(request);
-    if (idempotencyKey === null) {
-      sendProblem(reply, INVALID_IDEMPOTENCY_KEY);
+    if (header === null) {
+      sendProblem(reply, SEVERAL_PAYMENTS);
       return;
     }
-    const { challenges, network } = this.parts;
-    try {
-      this.#purchases.set(request, parsePurchase({ request, endpoint, path, idempotencyKey }, { challenges, network }));
-    } catch (error) {
-      if (!(error instanceof PaymentError) || !isPaymentFailure(error.code)) throw error;
-      this.parts.log.refused({ ...factsOf(request, path), failure: error.code, reason: error.message });
-      this.#refuse({ endpoint, path, request, reply, failure: error.code });
-      return;
-    }
-    pass();
+    if (this.#parse({ endpoint, path, request, reply, header })) pass();
   }
 
   /** After the body was read: finds out whether the purchase is paid, and answers it. */
@@ -80,6 +78,31 @@ export class Paywall {
     }
   }
 
+  /** Remembers the request's purchase; false where it is answered already, for its payment is not well formed. */
+  #parse({ header, ...presented }: PresentingRequest): boolean {
+    const { endpoint, path, request, reply } = presented;
+    const idempotencyKey = readIdempotencyKey(request);
+    if (idempotencyKey === null) {
+      sendProblem(reply, INVALID_IDEMPOTENCY_KEY);
+      return false;
+    }
+    const { terms, readOrigin, log } = this.parts;
+    try {
+      const parts = { request, endpoint, path, origin: readOrigin(request), header, idempotencyKey };
+      this.#purchases.set(request, parsePurchase(parts, terms));
+      return true;
+    } catch (error) {
+      if (error instanceof ProblemError) {
+        sendProblem(reply, error.problem);
+        return false;
+      }
+      if (!(error instanceof PaymentError) || !isPaymentFailure(error.code)) throw error;
+      log.refused({ ...factsOf(request, path), failure: error.code, reason: error.message });
+      this.#refuse({ ...presented, failure: error.code });
+      return false;
+    }
+  }
+
   async #serve(purchase: Purchase, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const body = Buffer.isBuffer(request.body) ? request.body : null;
     const caller = { requestId: request.id, clientAddress: request.ip, fingerprint: fingerprintOf(purchase, body) };
@@ -89,26 +112,25 @@ export class Paywall {
     const verdict = await judge.judge(purchase, caller);
     switch (verdict.outcome) {
       case 'claimed':
-        return this.#answer(order, reply, request, await answers.produce(order, verdict.lease), verdict.payer);
+        return this.#answer(order, reply, request, await answers.produce(order, verdict), verdict.payer);
       case 'answered':
         return this.#answer(order, reply, request, await answers.replay(order, verdict.id));
       case 'busy':
         return this.#answer(order, reply, request, answerBusy(verdict.retryAfterMs));
       case 'conflict':
         return this.#answer(order, reply, request, answerConflict());
+      case 'identifier_reused':
+        return this.#answer(order, reply, request, answerIdentifierReused());
       case 'unavailable':
         this.parts.log.unavailable({ ...orderFacts(order, request), reason: verdict.reason });
         return this.#answer(order, reply, request, answerUnavailable(verdict.retryAfterMs));
-      case 'refused': {
-        const { failure, retryAfterMs } = verdict;
-        const { endpoint, path } = purchase;
-        this.parts.log.refused({ ...orderFacts(order, request), failure });
-        return this.#refuse({ endpoint, path, request, reply, failure, retryAfterMs });
-      }
+      case 'refused':
+        return this.#refuseOrder(order, request, reply, verdict);
     }
   }
 
   #answer(order: Order, reply: FastifyReply, request: FastifyRequest, answer: Answer, payer?: string): FastifyReply {
+    if (answer.kind === 'refused') return this.#refuseOrder(order, request, reply, answer);
     const { counters, log } = this.parts;
     counters.countAnswer(answer);
     const durationMs = Math.round((performance.now() - order.purchase.startedAtMs) * 10) / 10;
@@ -118,26 +140,35 @@ export class Paywall {
   }
 
   #challenge(endpoint: PaidEndpoint, path: string, request: FastifyRequest, reply: FastifyReply): void {
-    const { challenges, counters, log, logUnpaid } = this.parts;
+    const { terms, counters, log, logUnpaid } = this.parts;
     counters.unpaid += 1;
-    const challenge = request.method === 'HEAD' ? null : challenges.render(this.#asked(endpoint, path, request));
+    const challenge = request.method === 'HEAD' ? null : terms.challenges.render(this.#asked(endpoint, path, request));
     sendUnpaid(request, reply, challenge);
     if (logUnpaid) log.unpaid(factsOf(request, path));
   }
 
-  #refuse({ endpoint, path, request, reply, failure, retryAfterMs }: RefusedRequest): FastifyReply {
-    const { challenges, counters } = this.parts;
+  #refuseOrder(order: Order, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
+    const { endpoint, path } = order.purchase;
+    this.parts.log.refused({ ...orderFacts(order, request), failure: refusal.failure });
+    return this.#refuse({ endpoint, path, request, reply, ...refusal });
+  }
+
+  #refuse({ endpoint, path, request, reply, failure, retryAfterMs, headers = [] }: RefusedRequest): FastifyReply {
+    const { terms, counters } = this.parts;
     counters.countRefusal(failure);
     if (retryAfterMs !== undefined) void reply.header('Retry-After', toRetryAfter(retryAfterMs));
-    const { body, headers } = challenges.render(this.#asked(endpoint, path, request), failure);
-    for (let at = 0; at + 1 < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1]);
+    const challenge = terms.challenges.render(this.#asked(endpoint, path, request), failure);
+    for (const [name, value] of headers) void reply.header(name, value);
+    for (let at = 0; at + 1 < challenge.headers.length; at += 2) {
+      void reply.header(challenge.headers[at] ?? '', challenge.headers[at + 1]);
+    }
     return reply
       .code(402)
       .header(X_PAYMENT_FAILURE, failure)
       .header('Cache-Control', 'no-store')
       .header('X-Request-Id', request.id)
       .type('application/json; charset=utf-8')
-      .send(body);
+      .send(challenge.body);
   }
 
   #asked(endpoint: PaidEndpoint, resource: string, request: FastifyRequest): ChallengedRequest {
@@ -145,19 +176,29 @@ export class Paywall {
   }
 }
 
-interface RefusedRequest {
+interface RoutedRequest {
   readonly endpoint: PaidEndpoint;
   readonly path: string;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+}
+
+interface PresentingRequest extends RoutedRequest {
+  readonly header: PaymentHeader;
+}
+
+interface Refusal {
   readonly failure: PaymentFailure;
   readonly retryAfterMs?: number | undefined;
+  readonly headers?: readonly (readonly [string, string])[];
 }
+
+type RefusedRequest = RoutedRequest & Refusal;
 
 function factsOf(request: FastifyRequest, path: string): RequestFacts {
   return { requestId: request.id, method: request.method, path, clientAddress: request.ip };
 }
 
-function orderFacts({ purchase }: Order, request: FastifyRequest): RequestFacts & { txHash: string } {
-  return { ...factsOf(request, purchase.path), txHash: purchase.proof.payload.txHash };
+function orderFacts({ purchase }: Order, request: FastifyRequest): RequestFacts & PaymentFacts {
+  return { ...factsOf(request, purchase.path), ...namePayment(purchase) };
 }

@@ -1,16 +1,29 @@
+import { ProblemError } from '@tollgate/common';
 import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import {
-  parseProof,
+  assertAccepted,
+  caip2Of,
+  challengeNonce,
+  isPaymentIdentifier,
   PaymentError,
   PAYMENT_FAILURES,
-  X_PAYMENT,
+  type Hex,
   type PaymentFailure,
-  type PaymentProof,
 } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 
 import type { AuthenticReference, Challenges } from './challenges.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
+import type { PaymentHeader } from './payment-header.js';
+import {
+  parsePresentedPayment,
+  type AcceptedForms,
+  type Instrument,
+  type PaymentForm,
+  type PresentedPayment,
+} from './presented-payment.js';
+import { priceOf } from './price.js';
+import type { PublicOrigin } from './public-origin.js';
 
 /** A request for a paid route whose proof is well formed; whether it pays is the verifier's to say. */
 export interface Purchase {
@@ -18,47 +31,121 @@ export interface Purchase {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly proof: PaymentProof;
+  readonly form: PaymentForm;
+  /** As the payer names it. */
+  readonly network: string;
+  readonly instrument: Instrument;
   readonly reference: AuthenticReference | null;
+  /** What a signed payment has to be worth. */
+  readonly priceBaseUnits: bigint;
   /** Hash of the Idempotency-Key, and of the reference where the proof has one; null without a key. */
   readonly retryKey: string | null;
+  /** The payer's own name for this attempt, by the extension of version 2. */
+  readonly paymentIdentifier: string | null;
   readonly startedAtMs: number;
-}
-
-const X_PAYMENT_FIELD = X_PAYMENT.toLowerCase();
-
-/** Undefined where the client sent none. Node joins a repeated header with commas, which no base64 has. */
-export function readProofHeader(request: FastifyRequest): string | undefined {
-  return request.raw.headers[X_PAYMENT_FIELD] as string | undefined;
-}
-
-/** @throws PaymentError with one of PAYMENT_FAILURES as its code */
-export function parsePurchase(
-  { request, endpoint, path, idempotencyKey }: PurchaseParts,
-  { challenges, network }: { challenges: Challenges; network: string },
-): Purchase {
-  const { method } = request;
-  const proof = parseProof(readProofHeader(request) ?? '', { network });
-  const text = proof.payload.reference;
-  const reference = text === undefined ? null : challenges.authenticate(endpoint, method, path, text);
-  if (text !== undefined && reference === null) {
-    throw new PaymentError('unknown_reference', 'The reference was not given out here for this request.');
-  }
-  const retryKey = idempotencyKey === undefined ? null : hashIdempotencyKey(idempotencyKey, reference);
-  const query = readQuery(request.raw.url ?? '');
-  return { endpoint, method, path, query, proof, reference, retryKey, startedAtMs: performance.now() };
-}
-
-/** With the reference, which only the payer knows: a key such as `1` is guessed, and the hash of a transaction public. */
-function hashIdempotencyKey(idempotencyKey: string, reference: AuthenticReference | null): string {
-  return hashRetryKey(reference === null ? idempotencyKey : `${reference.text}\n${idempotencyKey}`);
 }
 
 export interface PurchaseParts {
   readonly request: FastifyRequest;
   readonly endpoint: PaidEndpoint;
   readonly path: string;
+  readonly origin: PublicOrigin;
+  readonly header: PaymentHeader;
   readonly idempotencyKey: string | undefined;
+}
+
+/** What is taken, in which words, and for what. */
+export interface PurchaseTerms extends AcceptedForms {
+  readonly challenges: Challenges;
+  readonly asset: Hex;
+  readonly payTo: Hex;
+  readonly maxTimeoutSeconds: number;
+}
+
+/** @throws PaymentError with one of PAYMENT_FAILURES as its code; ProblemError for a payment identifier that is none */
+export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purchase {
+  const { request, endpoint, path, header } = parts;
+  const { method } = request;
+  const presented = parsePresentedPayment(header, terms);
+  const reference = authenticate(presented, parts, terms);
+  const { maxTimeoutSeconds } = terms;
+  const { priceBaseUnits: currentPrice } = endpoint.route;
+  const priceBaseUnits = priceOf(presented.instrument, reference, { priceBaseUnits: currentPrice, maxTimeoutSeconds });
+  assertOffered(presented, priceBaseUnits, terms);
+  assertOwnChallenge(presented, reference, parts);
+  const { form, network, instrument } = presented;
+  const paymentIdentifier = parseIdentifier(presented);
+  const key =
+    parts.idempotencyKey ?? (paymentIdentifier === null ? undefined : `payment-identifier ${paymentIdentifier}`);
+  return {
+    endpoint,
+    method,
+    path,
+    query: readQuery(request.raw.url ?? ''),
+    form,
+    network,
+    instrument,
+    reference,
+    priceBaseUnits,
+    retryKey: key === undefined ? null : hashKey(key, reference),
+    paymentIdentifier,
+    startedAtMs: performance.now(),
+  };
+}
+
+function parseIdentifier({ paymentIdentifier: identifier }: PresentedPayment): string | null {
+  if (identifier === undefined) return null;
+  if (isPaymentIdentifier(identifier)) return identifier;
+  const detail = 'The payment identifier must be 16 to 128 letters, digits, hyphens and underscores.';
+  throw new ProblemError({ status: 400, code: 'payment_identifier_invalid', detail });
+}
+
+function authenticate(
+  { reference: text }: PresentedPayment,
+  { request, endpoint, path }: PurchaseParts,
+  { challenges }: PurchaseTerms,
+): AuthenticReference | null {
+  if (text === undefined) return null;
+  const reference = challenges.authenticate(endpoint, request.method, path, text);
+  if (reference === null) {
+    throw new PaymentError('unknown_reference', 'The reference was not given out here for this request.');
+  }
+  return reference;
+}
+
+/** What a payer of version 2 says he accepted is what is offered; the payment itself is held to the offer all the same. */
+function assertOffered(
+  { accepted }: PresentedPayment,
+  priceBaseUnits: bigint,
+  { chainId, asset, payTo }: PurchaseTerms,
+): void {
+  if (accepted === undefined) return;
+  const amountBaseUnits = priceBaseUnits.toString();
+  assertAccepted(accepted, { scheme: 'exact', network: caip2Of(chainId), asset, payTo, amountBaseUnits });
+}
+
+/** What a payer by MPP says he was asked is what he was asked, by this gateway, and his authorization is for that alone. */
+function assertOwnChallenge(
+  { challenge, instrument }: PresentedPayment,
+  reference: AuthenticReference | null,
+  { endpoint: { offer }, origin }: PurchaseParts,
+): void {
+  if (challenge === undefined || reference === null || offer === null) return;
+  const isSame =
+    challenge.realm === origin.host &&
+    challenge.request === offer.chargeRequestAt(reference.priceBaseUnits) &&
+    challenge.expires === offer.expiresAt(reference.issuedAtMs);
+  if (!isSame) {
+    throw new PaymentError('unknown_reference', 'The challenge was not given out here as the credential repeats it.');
+  }
+  if (instrument.kind === 'authorization' && instrument.authorization.nonce !== challengeNonce(challenge)) {
+    throw new PaymentError('not_bound', 'The nonce of the authorization does not commit to the challenge.');
+  }
+}
+
+/** With the reference, which only the payer knows: a key such as `1` is guessed, and the hash of a transaction public. */
+function hashKey(key: string, reference: AuthenticReference | null): string {
+  return hashRetryKey(reference === null ? key : `${reference.text}\n${key}`);
 }
 
 export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | null): string {
@@ -68,6 +155,18 @@ export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | 
 /** The key under which a repeat of this purchase finds its answer; null where a repeat cannot be told from a thief. */
 export function retryKeyOf({ retryKey, reference }: Purchase): string | null {
   return retryKey ?? (reference === null ? null : hashRetryKey(reference.text));
+}
+
+/** What the log calls a payment by. */
+export function namePayment({ instrument }: Purchase): { txHash: string } | { payer: string; nonce: string } {
+  switch (instrument.kind) {
+    case 'transaction':
+      return { txHash: instrument.txHash };
+    case 'authorization':
+      return { payer: instrument.authorization.from, nonce: instrument.authorization.nonce };
+    case 'permit2':
+      return { payer: instrument.permit2Authorization.from, nonce: instrument.permit2Authorization.nonce };
+  }
 }
 
 export function isPaymentFailure(code: string): code is PaymentFailure {

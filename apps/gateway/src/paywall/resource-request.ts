@@ -2,13 +2,21 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { PaymentId } from '@tollgate/ledger';
-import { IDEMPOTENCY_KEY, X_PAYMENT } from '@tollgate/protocol';
+import {
+  IDEMPOTENCY_KEY,
+  PAYMENT_SIGNATURE,
+  SIGN_IN_WITH_X,
+  withoutPaymentCredentials,
+  X_PAYMENT,
+} from '@tollgate/protocol';
 
 import type { Caller } from './judge.js';
 import type { ResourceRequest } from './paid-route.js';
 import type { Purchase } from './purchase.js';
 
-const PAYMENT_HEADERS = [X_PAYMENT, IDEMPOTENCY_KEY].map((name) => name.toLowerCase());
+const PAYMENT_HEADERS = [X_PAYMENT, PAYMENT_SIGNATURE, SIGN_IN_WITH_X, IDEMPOTENCY_KEY].map((name) =>
+  name.toLowerCase(),
+);
 
 /** A purchase with what of the request its resource is told. */
 export interface Order {
@@ -19,24 +27,39 @@ export interface Order {
   readonly body: Buffer | null;
 }
 
-export function createResourceRequest(order: Order, payment: PaymentId, signal: AbortSignal): ResourceRequest {
+/** What an answer is made under. */
+export interface Grounds {
+  readonly payment: PaymentId;
+  /** Null where the payment is not settled yet. */
+  readonly txHash: string | null;
+  readonly signal: AbortSignal;
+}
+
+export function createResourceRequest(order: Order, { payment, txHash, signal }: Grounds): ResourceRequest {
   const { purchase, caller, params, body } = order;
-  const { method, path, query, proof } = purchase;
-  const headers = { ...order.headers };
-  for (const name of PAYMENT_HEADERS) Reflect.deleteProperty(headers, name);
+  const { method, path, query } = purchase;
   return {
     method,
     path,
     query,
     params,
-    headers,
+    headers: withoutPayment(order.headers),
     body,
     idempotencyKey: nameAttempt(payment),
     requestId: caller.requestId,
     clientAddress: caller.clientAddress,
-    verification: { isValid: true, txHash: proof.payload.txHash },
+    verification: txHash === null ? { isValid: true } : { isValid: true, txHash },
     signal,
   };
+}
+
+function withoutPayment(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const left = { ...headers };
+  for (const name of PAYMENT_HEADERS) Reflect.deleteProperty(left, name);
+  const others = headers.authorization === undefined ? null : withoutPaymentCredentials(headers.authorization);
+  if (others === null) Reflect.deleteProperty(left, 'authorization');
+  else left.authorization = others;
+  return left;
 }
 
 /** The same for every attempt with one payment; tells the upstream nothing about it. */

@@ -2,11 +2,11 @@ import { sendProblem } from '@tollgate/common';
 import { IDEMPOTENT_REPLAYED, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 
-import type { Answer, ResourceAnswer } from './answer.js';
+import type { ProblemAnswer, ResourceAnswer } from './answer.js';
 import { privateCacheControl } from './answer-headers.js';
 
 /** Writes an answer to the client. By now it is committed, or its payment given back. */
-export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | ProblemAnswer): FastifyReply {
   if (answer.kind === 'problem') {
     if (answer.released) void reply.header(X_PAYMENT_RELEASED, 'true');
     return sendProblem(reply, answer.problem);

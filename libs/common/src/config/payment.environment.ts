@@ -65,4 +65,9 @@ export class PaymentEnvironment {
   @Min(1)
   @Max(86_400)
   readonly maxTimeoutSeconds: number = 300;
+
+  /** The token's name in its EIP-712 domain. */
+  get domainName(): string {
+    return this.assetName ?? this.assetSymbol;
+  }
 }

@@ -52,6 +52,10 @@ export function createProxyRoute(
         env: context.env,
         problems,
       });
+  if (description.answer === 'streamed' && description.settle === 'after') {
+    const message = 'cannot be after where answer is streamed: its first bytes leave before its end is known';
+    problems.push({ place: [...place, 'settle'], message });
+  }
   if (pattern === null) return null;
   if (url === null) return { path: description.path, pattern, route: null };
   const path = parse('upstream', () =>
@@ -80,6 +84,7 @@ export function createProxyRoute(
       mimeType,
       answer,
       chargeOn,
+      settle: answer === 'streamed' ? 'before' : (description.settle ?? 'after'),
       ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
       resource,
     },

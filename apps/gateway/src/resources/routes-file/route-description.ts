@@ -54,6 +54,10 @@ export class RouteDescription {
   @IsIn(['<400', '<500'], { message: 'chargeOn must be "<400" or "<500"' })
   chargeOn: '<400' | '<500' = '<400';
 
+  @IsOptional()
+  @IsIn(['after', 'before'], { message: 'settle must be after or before' })
+  settle?: 'after' | 'before';
+
   @IsInt({ message: 'timeoutMs must be a whole number of milliseconds' })
   @Min(100, { message: 'timeoutMs must be at least $constraint1' })
   @Max(600_000, { message: 'timeoutMs must be at most $constraint1' })
@@ -84,6 +88,7 @@ const EVERY_KEY: Record<keyof RouteDescription, true> = {
   mimeType: true,
   answer: true,
   chargeOn: true,
+  settle: true,
   timeoutMs: true,
   maxBodyBytes: true,
   stripPrefix: true,

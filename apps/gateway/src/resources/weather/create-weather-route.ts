@@ -21,6 +21,7 @@ export function createWeatherRoute(weather: WeatherEnvironment, assetDecimals: n
     mimeType: 'application/json',
     answer: 'stored',
     chargeOn: '<400',
+    settle: 'after',
     answerSchema: { name: 'WeatherData', schema: WEATHER_SCHEMA },
     resource: new WeatherResource(weather.weatherLocation, createSource(weather)),
   };

@@ -12,7 +12,8 @@ export interface WeatherData {
   readonly windSpeed: string;
   /** ISO 8601, UTC: when this answer was made. */
   readonly timestamp: string;
-  readonly payment: { readonly isValid: true; readonly txHash: string };
+  /** `txHash` is absent where the payment is settled after this answer was made. */
+  readonly payment: { readonly isValid: true; readonly txHash?: string };
 }
 
 export class WeatherResource implements Resource {
@@ -32,7 +33,7 @@ export class WeatherResource implements Resource {
       humidity: `${reading.humidityPercent}%`,
       windSpeed: `${reading.windSpeedKmh} km/h`,
       timestamp: new Date(nowMs).toISOString(),
-      payment: { isValid: verification.isValid, txHash: verification.txHash },
+      payment: verification,
     };
     return {
       status: 200,

@@ -13,7 +13,7 @@ const PROPERTIES: Record<keyof WeatherData, object> = {
     type: 'object',
     description: 'VerificationResult',
     properties: { isValid: { type: 'boolean' }, txHash: text },
-    required: ['isValid', 'txHash'],
+    required: ['isValid'],
   },
 };
 

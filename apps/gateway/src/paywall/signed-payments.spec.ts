@@ -1,0 +1,385 @@
+import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import {
+  createMppPayment,
+  createPayment,
+  presentMpp,
+  presentV1,
+  presentV2,
+  readChallenge,
+  readHeader,
+} from '../../test/present-payments.js';
+import { answerJson, ASSET, createRoute, PAY_TO, startGateway, type RunningGateway } from '../../test/start-gateway.js';
+import { startRelay, type Relay } from '../../test/start-relay.js';
+import type { ProducedAnswer, ResourceRequest } from './paid-route.js';
+
+let redis: RedisServer;
+let relay: Relay;
+let gateway: RunningGateway;
+let made: ResourceRequest[];
+let settledBefore: number[];
+let produce: (request: ResourceRequest) => Promise<ProducedAnswer> | ProducedAnswer;
+
+const resource = (request: ResourceRequest): Promise<ProducedAnswer> | ProducedAnswer => {
+  made.push(request);
+  settledBefore.push(relay.asked.length);
+  return produce(request);
+};
+
+beforeAll(async () => {
+  redis = await startRedis();
+  relay = await startRelay(redis.url);
+  const routes = [
+    createRoute(resource),
+    createRoute(resource, { path: '/other' }),
+    createRoute(resource, { path: '/first', settle: 'before' }),
+    createRoute(resource, { path: '/orders', methods: ['POST'] }),
+  ];
+  const env = { SIGNED_PAYMENTS: 'true', LEASE_MS: '1000', SETTLE_DEADLINE_MS: '700', VERIFY_DEADLINE_MS: '800' };
+  gateway = await startGateway(redis.url, routes, { ...env, VERIFY_RETRY_MS: '300' });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await relay.stop();
+  await redis.stop();
+});
+beforeEach(() => {
+  [made, settledBefore] = [[], []];
+  relay.asked.length = 0;
+  relay.looks.clear();
+  relay.settlements.clear();
+  produce = (request) => answerJson({ sold: request.path, payment: request.verification });
+});
+
+const url = (path: string) => gateway.url + path;
+const get = (path: string, headers: Record<string, string>) => fetch(url(path), { headers });
+
+describe('a signed payment', () => {
+  it('of version 1 is settled when its answer is there, and the answer says so', async () => {
+    const payment = createPayment();
+    const { from: payer, nonce } = payment.authorization;
+    const response = await get('/api/weather', presentV1(payment));
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ sold: '/api/weather', payment: { isValid: true } });
+    expect(settledBefore).toEqual([0]);
+    expect(relay.asked).toMatchObject([
+      {
+        amountBaseUnits: '1000',
+        payment: { authorization: { nonce } },
+        terms: {
+          chainId: 1328,
+          asset: ASSET.toLowerCase(),
+          assetName: 'USDC',
+          assetVersion: '2',
+          payTo: PAY_TO.toLowerCase(),
+          priceBaseUnits: '1000',
+        },
+      },
+    ]);
+    expect(readHeader(response, 'x-payment-response')).toEqual({
+      success: true,
+      transaction: relay.moved.get(nonce),
+      network: 'chain-testnet',
+      payer,
+    });
+    expect(response.headers.get('payment-response')).toBeNull();
+    expect(response.headers.get('cache-control')).toBe('private');
+  });
+
+  it('of version 2 is answered in the words of version 2, a repeat too', async () => {
+    const payment = createPayment();
+    const { from: payer, nonce } = payment.authorization;
+    const headers = presentV2(await readChallenge(url('/api/weather')), payment);
+    const [first, again] = [await get('/api/weather', headers), await get('/api/weather', headers)];
+    for (const response of [first, again]) {
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ sold: '/api/weather' });
+      expect(readHeader(response, 'payment-response')).toEqual({
+        success: true,
+        transaction: relay.moved.get(nonce),
+        network: 'eip155:1328',
+        payer,
+      });
+    }
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect([made.length, relay.asked.length]).toEqual([1, 1]);
+  });
+
+  it('by MPP gets a receipt, a repeat the same one', async () => {
+    const challenge = await readChallenge(url('/api/weather'));
+    const payment = createMppPayment(challenge);
+    const headers = presentMpp(challenge, payment);
+    const [first, again] = [await get('/api/weather', headers), await get('/api/weather', headers)];
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(readHeader(first, 'payment-receipt')).toEqual({
+      method: 'evm',
+      reference: relay.moved.get(payment.authorization.nonce),
+      status: 'success',
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    });
+    expect(again.headers.get('payment-receipt')).toBe(first.headers.get('payment-receipt'));
+    expect(made).toHaveLength(1);
+  });
+
+  it('reaches no upstream, and other credentials do', async () => {
+    const challenge = await readChallenge(url('/api/weather'));
+    const { Authorization } = presentMpp(challenge, createMppPayment(challenge));
+    await get('/api/weather', { Authorization: `Bearer x, ${Authorization}` });
+    await get('/api/weather', { Authorization: 'Bearer x', ...presentV2(challenge, createPayment()) });
+    await get('/api/weather', { Authorization: (await readMpp()).Authorization });
+    expect(made.map(({ headers }) => headers.authorization)).toEqual(['Bearer x', 'Bearer x', undefined]);
+    for (const { headers } of made) expect(headers).not.toHaveProperty('payment-signature');
+  });
+
+  it('that was moved by somebody else is not moved again', async () => {
+    const payment = createPayment();
+    const txHash = `0x${'ab'.repeat(32)}` as const;
+    relay.moved.set(payment.authorization.nonce, txHash);
+    const response = await get('/api/weather', presentV1(payment));
+    expect(await response.json()).toMatchObject({ payment: { isValid: true, txHash } });
+    expect(readHeader(response, 'x-payment-response')).toMatchObject({ success: true, transaction: txHash });
+    expect(relay.asked).toEqual([]);
+  });
+
+  it('is refused a second answer, unless its repeat names the same key', async () => {
+    const [plain, keyed] = [presentV1(createPayment()), { ...presentV1(createPayment()), 'Idempotency-Key': 'k' }];
+    await get('/api/weather', plain);
+    const again = await get('/api/weather', plain);
+    expect([again.status, again.headers.get('x-payment-failure')]).toEqual([402, 'payment_used']);
+    await get('/api/weather', keyed);
+    const repeated = await get('/api/weather', keyed);
+    expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(readHeader(repeated, 'x-payment-response')).toMatchObject({ success: true });
+    expect(made).toHaveLength(2);
+  });
+
+  it('buys one answer, however often it is used at once', async () => {
+    const headers = presentV1(createPayment());
+    const responses = await Promise.all(Array.from({ length: 20 }, () => get('/api/weather', headers)));
+    const statuses = responses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.every((status) => [200, 402, 409].includes(status))).toBe(true);
+    expect([made.length, relay.asked.length]).toEqual([1, 1]);
+  });
+
+  it('that bought one thing buys no other', async () => {
+    const challenge = await readChallenge(url('/api/weather'));
+    const payment = createPayment();
+    await get('/api/weather', presentV1(payment));
+    expect((await get('/other', presentV1(payment))).status).toBe(409);
+    // The reference of another resource is not one of this.
+    const elsewhere = await get('/other', presentV2(challenge, createPayment()));
+    expect([elsewhere.status, elsewhere.headers.get('x-payment-failure')]).toEqual([402, 'unknown_reference']);
+  });
+});
+
+describe('a resource that fails', () => {
+  it('costs nothing, and the same payment buys it later', async () => {
+    produce = () => answerJson({ error: 'no' }, 500);
+    const headers = presentV2(await readChallenge(url('/api/weather')), createPayment());
+    const failed = await get('/api/weather', headers);
+    expect([failed.status, failed.headers.get('x-payment-released')]).toEqual([500, 'true']);
+    expect(failed.headers.get('payment-response')).toBeNull();
+    expect(relay.asked).toEqual([]);
+    produce = () => answerJson({ ok: true });
+    expect((await get('/api/weather', headers)).status).toBe(200);
+    expect(new Set(made.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+  });
+
+  it('where it is settled first, is given again for the payment that was moved', async () => {
+    produce = () => answerJson({ error: 'no' }, 500);
+    const payment = createPayment();
+    const failed = await get('/first', presentV1(payment));
+    expect([failed.status, failed.headers.get('x-payment-released')]).toEqual([500, 'true']);
+    produce = () => answerJson({ ok: true });
+    const later = await get('/first', presentV1(payment));
+    expect([later.status, settledBefore]).toEqual([200, [1, 1]]);
+    expect(relay.asked).toHaveLength(1);
+    expect(made[0]?.verification.txHash).toBe(relay.moved.get(payment.authorization.nonce));
+  });
+});
+
+describe('a settlement', () => {
+  it('that fails is refused in the words of the payer, and what was made is not given', async () => {
+    const payment = createPayment();
+    relay.settlements.set(payment.authorization.nonce, () => ({
+      outcome: 'failed',
+      failure: 'balance_too_low',
+      txHash: null,
+    }));
+    const headers = presentV2(await readChallenge(url('/api/weather')), payment);
+    const response = await get('/api/weather', headers);
+    expect([response.status, response.headers.get('x-payment-failure')]).toEqual([402, 'balance_too_low']);
+    expect(await response.json()).toMatchObject({ error: 'Payment verification failed', accepts: [{}] });
+    expect(readHeader(response, 'payment-required')).toMatchObject({ error: 'invalid_exact_evm_insufficient_balance' });
+    expect(readHeader(response, 'payment-response')).toEqual({
+      success: false,
+      errorReason: 'invalid_exact_evm_insufficient_balance',
+      transaction: '',
+      network: 'eip155:1328',
+    });
+    relay.settlements.clear();
+    expect((await get('/api/weather', headers)).status).toBe(200);
+  });
+
+  it('that fails where it comes first costs the resource nothing', async () => {
+    const payment = createPayment();
+    const { nonce } = payment.authorization;
+    relay.settlements.set(nonce, () => ({ outcome: 'failed', failure: 'settlement_failed', txHash: null }));
+    const response = await get('/first', presentV1(payment));
+    expect([response.status, readHeader(response, 'x-payment-response')]).toMatchObject([
+      402,
+      { success: false, errorReason: 'invalid_transaction_state' },
+    ]);
+    expect(made).toEqual([]);
+  });
+
+  it.each([
+    ['is under way', 'settlement_pending', { outcome: 'pending', txHash: null }],
+    ['nobody can see to', 'verification_unavailable', { outcome: 'unavailable', reason: 'no_relayer' }],
+  ] as const)('that %s asks for no second payment, and the same one gets the answer', async (_case, code, result) => {
+    const payment = createPayment();
+    const headers = presentV2(await readChallenge(url('/api/weather')), payment);
+    relay.settlements.set(payment.authorization.nonce, () => result);
+    const response = await get('/api/weather', headers);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await response.json()).toMatchObject({ code });
+    relay.settlements.clear();
+    const later = await get('/api/weather', headers);
+    expect([later.status, later.headers.get('x-payment-released')]).toEqual([200, null]);
+    expect(new Set(made.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+  });
+
+  it('whose result nobody tells is under way', async () => {
+    const payment = createPayment();
+    relay.settlements.set(payment.authorization.nonce, () => new Promise(() => undefined));
+    const response = await get('/api/weather', presentV1(payment));
+    expect([response.status, await response.json()]).toMatchObject([503, { code: 'settlement_pending' }]);
+  });
+
+  it('holds its payment as long as it takes', async () => {
+    const payment = createPayment();
+    let settle = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      relay.settlements.set(payment.authorization.nonce, async (request) => {
+        resolve();
+        await new Promise<void>((done) => (settle = done));
+        return relay.settle(request);
+      });
+    });
+    const headers = presentV1(payment);
+    const first = get('/api/weather', headers);
+    await asked;
+    expect((await get('/api/weather', headers)).status).toBe(409);
+    settle();
+    expect((await first).status).toBe(200);
+  });
+});
+
+describe('what is refused before anybody is asked', () => {
+  const refused = async (headers: Record<string, string>) => {
+    const response = await get('/api/weather', headers);
+    expect([made.length, relay.asked.length]).toEqual([0, 0]);
+    return [response.status, response.headers.get('x-payment-failure')];
+  };
+
+  it('is several payments at once', async () => {
+    const challenge = await readChallenge(url('/api/weather'));
+    const [v1, v2] = [presentV1(createPayment()), presentV2(challenge, createPayment())];
+    const mpp = presentMpp(challenge, createMppPayment(challenge));
+    for (const headers of [
+      { ...v1, ...v2 },
+      { ...v2, ...mpp },
+      { ...v1, ...mpp },
+    ]) {
+      const response = await get('/api/weather', headers);
+      expect([response.status, await response.json()]).toMatchObject([400, { code: 'payment_ambiguous' }]);
+    }
+  });
+
+  it.each([
+    ['wrong_scheme', { scheme: 'upto' }],
+    ['wrong_network', { network: 'eip155:1' }],
+    ['asset_mismatch', { asset: PAY_TO }],
+    ['recipient_mismatch', { payTo: ASSET }],
+    ['amount_mismatch', { amount: '1' }],
+  ])('is an accepted option that was not offered: %s', async (failure, accepted) => {
+    const challenge = await readChallenge(url('/api/weather'));
+    expect(await refused(presentV2(challenge, createPayment(), { accepted }))).toEqual([402, failure]);
+  });
+
+  it.each([
+    ['realm', { realm: 'evil.example' }],
+    ['request', { request: Buffer.from('{"amount":"1"}').toString('base64url') }],
+    ['expires', { expires: '2999-01-01T00:00:00.000Z' }],
+    ['id', { id: 'chain-1-a' }],
+  ])('is a challenge whose %s is not as it was given', async (_part, changes) => {
+    const challenge = await readChallenge(url('/api/weather'));
+    expect(await refused(presentMpp(challenge, createMppPayment(challenge), changes))).toEqual([
+      402,
+      'unknown_reference',
+    ]);
+  });
+
+  it('is an authorization that does not commit to its challenge', async () => {
+    const challenge = await readChallenge(url('/api/weather'));
+    expect(await refused(presentMpp(challenge, createPayment()))).toEqual([402, 'not_bound']);
+  });
+
+  it.each([
+    ['not base64', 'Payment %%%'],
+    ['an empty object', `Payment ${Buffer.from('{}').toString('base64url')}`],
+  ])('is a credential that is %s', async (_case, Authorization) => {
+    expect(await refused({ Authorization })).toEqual([402, 'malformed_proof']);
+  });
+});
+
+describe('a payment identifier', () => {
+  const id = () => `pay_${Math.random().toString(36).slice(2).padEnd(16, '0')}`;
+  const present = async (name: unknown, payment = createPayment()) =>
+    presentV2(await readChallenge(url('/api/weather')), payment, { id: name });
+
+  it('keeps who lost the answer and signs anew from paying twice', async () => {
+    const name = id();
+    const payment = createPayment();
+    const headers = await present(name, payment);
+    expect((await get('/api/weather', headers)).status).toBe(200);
+    const { from } = payment.authorization;
+    const anew = await get('/api/weather', await present(name, createPayment({ from })));
+    expect([anew.status, await anew.json()]).toMatchObject([409, { code: 'payment_identifier_reused' }]);
+    const again = await get('/api/weather', headers);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect([made.length, relay.asked.length]).toEqual([1, 1]);
+  });
+
+  it('is free again for who was not charged, and kept while nobody knows', async () => {
+    const [name, { authorization }] = [id(), createPayment()];
+    const { from } = authorization;
+    const failing = createPayment({ from });
+    relay.settlements.set(failing.authorization.nonce, () => ({
+      outcome: 'failed',
+      failure: 'settlement_failed',
+      txHash: null,
+    }));
+    expect((await get('/api/weather', await present(name, failing))).status).toBe(402);
+    const pending = createPayment({ from });
+    relay.settlements.set(pending.authorization.nonce, () => ({ outcome: 'pending', txHash: null }));
+    expect((await get('/api/weather', await present(name, pending))).status).toBe(503);
+    expect((await get('/api/weather', await present(name, createPayment({ from })))).status).toBe(409);
+  });
+
+  it('of one payer is nothing to another', async () => {
+    const name = id();
+    expect((await get('/api/weather', await present(name))).status).toBe(200);
+    expect((await get('/api/weather', await present(name))).status).toBe(200);
+  });
+
+  it.each(['short', 'x'.repeat(129), 'with spaces in it!', 7])('is refused where it is none: %j', async (name) => {
+    const response = await get('/api/weather', await present(name));
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 'payment_identifier_invalid' }]);
+  });
+});
+
+async function readMpp(): Promise<{ Authorization: string }> {
+  const challenge = await readChallenge(url('/api/weather'));
+  return presentMpp(challenge, createMppPayment(challenge));
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+
+import {
+  challengeNonce,
+  encodeJsonHeader,
+  type Hex,
+  type PaymentRequiredV2,
+  type SignedAuthorization,
+  type TransferAuthorization,
+} from '@tollgate/protocol';
+
+import { PAY_TO } from './start-gateway.js';
+
+const hex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`;
+
+/** A payment that nobody verified: its signature is none. */
+export function createPayment(changes: Partial<TransferAuthorization> = {}): SignedAuthorization {
+  const validBefore = Math.floor(Date.now() / 1000) + 300;
+  return {
+    kind: 'authorization',
+    authorization: {
+      from: hex(20),
+      to: PAY_TO,
+      value: '1000',
+      validAfter: '0',
+      validBefore: String(validBefore),
+      nonce: hex(32),
+      ...changes,
+    },
+    signature: hex(65),
+  };
+}
+
+/** What a 402 says to each kind of client. */
+export interface OfferedChallenge {
+  readonly status: number;
+  readonly reference: string;
+  readonly required: PaymentRequiredV2;
+  readonly authentication: Readonly<Record<string, string>>;
+}
+
+export async function readChallenge(url: string, init: RequestInit = {}): Promise<OfferedChallenge> {
+  const response = await fetch(url, init);
+  const body = (await response.json()) as { accepts: { extra: { reference: string } }[] };
+  const authentication = [...(response.headers.get('www-authenticate') ?? '').matchAll(/(\w+)="([^"]*)"/g)];
+  return {
+    status: response.status,
+    reference: body.accepts[0]?.extra.reference ?? '',
+    required: readHeader(response, 'payment-required') as unknown as PaymentRequiredV2,
+    authentication: Object.fromEntries(authentication.map(([, name = '', value = '']) => [name, value])),
+  };
+}
+
+export function readHeader(response: Response, name: string): Record<string, unknown> {
+  const text = Buffer.from(response.headers.get(name) ?? '', 'base64').toString();
+  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+}
+
+/** The headers of a payment as clients of version 1 send it. */
+export function presentV1({ authorization, signature }: SignedAuthorization, network = 'chain-testnet') {
+  return {
+    'X-PAYMENT': encodeJsonHeader({ x402Version: 1, scheme: 'exact', network, payload: { authorization, signature } }),
+  };
+}
+
+/** The same of version 2, for the first option of a challenge. */
+export function presentV2(
+  { required }: Pick<OfferedChallenge, 'required'>,
+  payload: object,
+  { accepted = {}, id }: { accepted?: object; id?: unknown } = {},
+) {
+  const { resource, accepts, extensions } = required;
+  const named =
+    id === undefined ? extensions : { ...extensions, 'payment-identifier': { info: { required: false, id } } };
+  const payment = { x402Version: 2, resource, accepted: { ...accepts[0], ...accepted }, payload, extensions: named };
+  return { 'PAYMENT-SIGNATURE': encodeJsonHeader(payment) };
+}
+
+/** The same as clients of MPP send it; `changes` to the challenge they repeat. */
+export function presentMpp(
+  { authentication }: Pick<OfferedChallenge, 'authentication'>,
+  payment: SignedAuthorization,
+  changes: object = {},
+) {
+  const { signature, authorization } = payment;
+  const payload = { type: 'authorization', ...authorization, signature };
+  return { Authorization: createCredential({ ...authentication, ...changes }, payload) };
+}
+
+export function createCredential(challenge: object, payload: object): string {
+  return `Payment ${Buffer.from(JSON.stringify({ challenge, payload })).toString('base64url')}`;
+}
+
+/** A payment by MPP, whose nonce is its challenge's. */
+export function createMppPayment(
+  { authentication }: Pick<OfferedChallenge, 'authentication'>,
+  changes: Partial<TransferAuthorization> = {},
+): SignedAuthorization {
+  const { id = '', realm = '' } = authentication;
+  return createPayment({ nonce: challengeNonce({ id, realm }), ...changes });
+}
