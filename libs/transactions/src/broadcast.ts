@@ -34,10 +34,13 @@ export async function broadcast(
   const write = writeFor(work, job);
   const flight = flightName(write);
   work.watch.noteSent(flight, hash);
+  work.pace.noteSent();
   const answer = await sendToAll(work.chain, hash, raw);
   crashPoint('F7');
   switch (answer) {
     case 'accepted':
+      work.watch.noteAccepted(flight);
+      work.pace.noteAccepted();
       assertLease(await work.journal.markBroadcast({ ...write, hash }));
       crashPoint('F8');
       break;

@@ -31,7 +31,7 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
 
   const due = flights.filter((flight) => isDue(work, flight, head));
   const steps = await readSteps(work, due);
-  const found = await readFindings(work, steps);
+  const found = await readFindings(work, steps, head);
   const pass: LanePass = { wake: [], hasEnded: false, troubles: [] };
   await Promise.all(
     steps.map(async (step) => {
@@ -73,12 +73,19 @@ interface Finding {
   blockHashAtMined: string | null;
 }
 
-async function readFindings({ chain }: LaneWork, steps: readonly FlyingStep[]): Promise<(step: FlyingStep) => Finding> {
+async function readFindings(
+  { chain }: LaneWork,
+  steps: readonly FlyingStep[],
+  head: Head,
+): Promise<(step: FlyingStep) => Finding> {
   const hashes = steps.flatMap(({ step }) => step.attempts.map(({ hash }) => hash));
   const receipts = new Map((await chain.readReceipts(hashes)).map((receipt, index) => [hashes[index], receipt]));
   const mined = steps.flatMap(({ step }) => (step.mined ? [step.mined.blockNumber] : []));
   const numbers = [...receipts.values()].flatMap((receipt) => (receipt ? [receipt.blockNumber] : []));
-  const blocks = await chain.readBlockHashes([...new Set([...mined, ...numbers])]);
+  // The head's hash came with it: where a wallet waits for one block, nothing more is asked.
+  const others = new Set([...mined, ...numbers].filter((number) => number !== head.number));
+  const blocks = await chain.readBlockHashes([...others]);
+  blocks.set(head.number, head.hash);
   // A receipt counts only while its block is the one at that height.
   const isCanonical = (receipt: StepReceipt | null | undefined): receipt is StepReceipt =>
     receipt !== null && receipt !== undefined && blocks.get(receipt.blockNumber) === receipt.blockHash;

@@ -7,6 +7,8 @@ interface Flight {
   sentAtMs: number | null;
   /** The attempt that was sent last, and since when it is the last. */
   attempt: { hash: Hex; sinceMs: number } | null;
+  /** Since when a node has it, as far as this process was told. */
+  acceptedAtMs: number | null;
   isMined: boolean;
   isUnderpriced: boolean;
   /** The last head that it was compared with, and nothing more was to do. */
@@ -27,15 +29,22 @@ export class FlightWatch {
     if (flight.attempt?.hash !== hash) flight.attempt = { hash, sinceMs: flight.sentAtMs };
   }
 
+  noteAccepted(name: string): void {
+    this.#flight(name).acceptedAtMs ??= performance.now();
+  }
+
   /** The node asks for higher fees than the last attempt offers. */
   noteUnderpriced(name: string): void {
     this.#flight(name).isUnderpriced = true;
   }
 
-  noteMined(name: string): void {
+  /** Answers how long it has waited for its block; null: that is not known, or was said before. */
+  noteMined(name: string): number | null {
     const flight = this.#flight(name);
+    const sinceMs = flight.isMined ? null : flight.acceptedAtMs;
     flight.isMined = true;
     flight.stranger = null;
+    return sinceMs === null ? null : performance.now() - sinceMs;
   }
 
   /** Its block left the chain: it is sent again at once. */
@@ -100,6 +109,7 @@ export class FlightWatch {
       flight = {
         sentAtMs: null,
         attempt: null,
+        acceptedAtMs: null,
         isMined: false,
         isUnderpriced: false,
         settledHead: null,

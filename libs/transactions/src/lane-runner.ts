@@ -11,6 +11,7 @@ import { holdLane, type HeldLane } from './lane-lease.js';
 import { DEFAULT_LANE_SETTINGS, type LaneSettings } from './lane-settings.js';
 import { LaneShare } from './lane-share.js';
 import { LeaseLostError, type LaneWork } from './lane-work.js';
+import { LookPace } from './look-pace.js';
 import { pause } from './pause.js';
 import { PlanRetries } from './plan-retries.js';
 import type { JobPlanner, JobQueue, LaneSigner, JudgeStep } from './ports.js';
@@ -110,7 +111,7 @@ export class LaneRunner implements JobQueue {
       while (!over.aborted) {
         await this.#reconcile();
         await this.#look(work);
-        await pause(this.#settings.pollMs, over);
+        await work.pace.rest(over);
       }
     } catch (error) {
       onTrouble(error);
@@ -126,11 +127,12 @@ export class LaneRunner implements JobQueue {
   #begin(held: HeldLane): LaneWork {
     const { journal, chain, signer, planner, judgeStep, onTrouble } = this.#options;
     const settings = this.#settings;
-    const { planRetryMs: firstMs, longestPlanRetryMs: longestMs } = settings;
+    const { planRetryMs, longestPlanRetryMs, firstLookMs, pollMs } = settings;
     const memory = {
       watch: new FlightWatch(),
       wallet: new EmptyWallet(),
-      retries: new PlanRetries({ firstMs, longestMs }),
+      retries: new PlanRetries({ firstMs: planRetryMs, longestMs: longestPlanRetryMs }),
+      pace: new LookPace({ firstMs: firstLookMs, longestMs: pollMs }),
     };
     this.#work = { journal, chain, lease: held, signer, planner, judgeStep, settings, onTrouble, ...memory };
     this.#line.clear();

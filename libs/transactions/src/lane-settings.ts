@@ -8,6 +8,11 @@ export interface LaneSettings {
   confirmations: number;
   /** How often the chain's head is looked at. */
   pollMs: number;
+  /**
+   * The least time between two looks after something was sent, which are then made about when its block is due. As long
+   * as `pollMs`: none are made out of turn.
+   */
+  firstLookMs: number;
   /** Every open job is looked at so often, whatever woke it or not. */
   reconcileMs: number;
   leaseMs: number;
@@ -41,6 +46,7 @@ export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   jobsAtOnce: 64,
   confirmations: 1,
   pollMs: 500,
+  firstLookMs: 500,
   reconcileMs: 10_000,
   leaseMs: 10_000,
   resendAfterMs: 10_000,

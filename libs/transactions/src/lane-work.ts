@@ -3,6 +3,7 @@ import type { FlightWatch } from './flight-watch.js';
 import type { JobRecord, StepRecord } from './job.js';
 import type { Journal } from './journal.js';
 import type { LaneSettings } from './lane-settings.js';
+import type { LookPace } from './look-pace.js';
 import type { PlanRetries } from './plan-retries.js';
 import type { JobPlanner, LaneSigner, JudgeStep } from './ports.js';
 import type { Chain } from './rpc/chain.js';
@@ -20,6 +21,7 @@ export interface LaneWork {
   watch: FlightWatch;
   wallet: EmptyWallet;
   retries: PlanRetries;
+  pace: LookPace;
   onTrouble: (error: unknown) => void;
 }
 

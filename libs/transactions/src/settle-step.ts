@@ -32,7 +32,8 @@ export async function settleStep(
   const verdict = isDeep ? await judge(work, flying, receipt) : null;
   const ended = verdict?.outcome === 'done' ? await finish(work, flying, receipt) : null;
   if (ended === null && !(await noteMined(work, flying, receipt))) return 'look again';
-  work.watch.noteMined(flightName(writeFor(work, flying.job)));
+  const waitedMs = work.watch.noteMined(flightName(writeFor(work, flying.job)));
+  if (waitedMs !== null) work.pace.noteMined(waitedMs);
   crashPoint('F10');
   if (verdict === null) return 'settled';
   return nextAfter(ended ?? (await endOtherwise(work, flying, receipt, verdict)));
