@@ -1,5 +1,5 @@
 import type { Hex } from '@tollgate/protocol';
-import { encodeFunctionData, parseAbi } from 'viem';
+import { parseAbi } from 'viem';
 
 /** A call as it is sent, or tried. */
 export interface ContractCall {
@@ -13,11 +13,49 @@ export const multicall3Abi = parseAbi([
   'function aggregate3(Call[] calls) payable returns (Result[] results)',
 ]);
 
+/** `aggregate3((address,bool,bytes)[])`: what a call returns follows in the results of all. */
+const AGGREGATE3 = '0x82ad56cb';
+const WORD_BYTES = 32;
+/** Each call's tuple begins with target, flag and the offset of its data, whose length comes next. */
+const TUPLE_WORDS = 3;
+
 /** Several calls as one, by Multicall3. `mayFail`: the others stand all the same. */
 export function bundleCalls(multicall3: Hex, calls: readonly (ContractCall & { mayFail: boolean })[]): ContractCall {
-  const args = calls.map(({ to, data, mayFail }) => ({ target: to, allowFailure: mayFail, callData: data }));
-  return {
-    to: multicall3,
-    data: encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [args] }),
-  };
+  const tuples = calls.map(({ to, data, mayFail }) => {
+    const digits = data.slice(2);
+    const head = [encodeAddress(to), encodeNumber(mayFail ? 1 : 0), encodeNumber(TUPLE_WORDS * WORD_BYTES)];
+    return [...head, encodeNumber(digits.length / 2), padRight(digits)].join('');
+  });
+  let offset = calls.length * WORD_BYTES;
+  const offsets = tuples.map((tuple) => {
+    const own = encodeNumber(offset);
+    offset += tuple.length / 2;
+    return own;
+  });
+  const words = [encodeNumber(WORD_BYTES), encodeNumber(calls.length), ...offsets, ...tuples];
+  return { to: multicall3, data: `${AGGREGATE3}${words.join('')}` };
+}
+
+/** Whether each of the bundled calls did what it should; null when this is no answer of `aggregate3`. */
+export function readBundle(data: Hex, count: number): boolean[] | null {
+  const digits = data.slice(2);
+  const word = (at: number): number => Number.parseInt(digits.slice(2 * at, 2 * (at + WORD_BYTES)), 16);
+  if (word(0) !== WORD_BYTES || word(WORD_BYTES) !== count) return null;
+  const first = 2 * WORD_BYTES;
+  return Array.from({ length: count }, (_, index) => word(first + word(first + index * WORD_BYTES)) === 1);
+}
+
+/** A number as 32 bytes in hexadecimal. */
+export function encodeNumber(value: number | bigint): string {
+  return value.toString(16).padStart(2 * WORD_BYTES, '0');
+}
+
+/** An address as 32 bytes in hexadecimal. */
+export function encodeAddress(address: Hex): string {
+  return address.slice(2).padStart(2 * WORD_BYTES, '0');
+}
+
+/** Bytes in whole words. */
+export function padRight(digits: string): string {
+  return digits.padEnd(Math.ceil(digits.length / (2 * WORD_BYTES)) * 2 * WORD_BYTES, '0');
 }

@@ -1,16 +1,14 @@
 import type { Hex, TransferAuthorization } from '@tollgate/protocol';
-import { encodeFunctionData, parseAbi } from 'viem';
 
-import { bundleCalls, type ContractCall } from './contract-call.js';
+import { bundleCalls, encodeAddress, encodeNumber, padRight, type ContractCall } from './contract-call.js';
 import type { PayerSignature } from './payer-signature.js';
 
-// One ABI each: by the arguments alone the overloads are not told apart.
-const withParts = parseAbi([
-  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
-]);
-const withBytes = parseAbi([
-  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
-]);
+/** `transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)` */
+const WITH_PARTS = '0xe3ee160e';
+/** `transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)` */
+const WITH_BYTES = '0xcf092995';
+/** Six words of terms and its own offset stand before the signature. */
+const SIGNATURE_OFFSET = 7 * 32;
 
 /**
  * The call that settles an authorization: the token's, by v, r and s for a payer's own key (all that some tokens know),
@@ -32,24 +30,13 @@ export function planTransfer(
 }
 
 function encodeTransfer(authorization: TransferAuthorization, signature: PayerSignature): Hex {
-  const { from, to, nonce } = authorization;
-  const [value, validAfter, validBefore] = [
-    BigInt(authorization.value),
-    BigInt(authorization.validAfter),
-    BigInt(authorization.validBefore),
-  ];
-  const functionName = 'transferWithAuthorization';
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const numbers = [value, validAfter, validBefore].map((amount) => encodeNumber(BigInt(amount)));
+  const terms = [encodeAddress(from), encodeAddress(to), ...numbers, nonce.slice(2)].join('');
   if (signature.kind === 'account') {
     const { v, r, s } = signature;
-    return encodeFunctionData({
-      abi: withParts,
-      functionName,
-      args: [from, to, value, validAfter, validBefore, nonce, v, r, s],
-    });
+    return `${WITH_PARTS}${terms}${encodeNumber(v)}${r.slice(2)}${s.slice(2)}`;
   }
-  return encodeFunctionData({
-    abi: withBytes,
-    functionName,
-    args: [from, to, value, validAfter, validBefore, nonce, signature.bytes],
-  });
+  const digits = signature.bytes.slice(2);
+  return `${WITH_BYTES}${terms}${encodeNumber(SIGNATURE_OFFSET)}${encodeNumber(digits.length / 2)}${padRight(digits)}`;
 }
