@@ -7,11 +7,7 @@ import type { InFlightStep, LaneStatus } from './transition.js';
 
 /** Where a lane stands. */
 export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Promise<LaneStatus> {
-  const [fields, openJobs, unminedSteps] = await Promise.all([
-    redis.hgetall(laneKey(lane)),
-    redis.zcard(openKey(lane)),
-    redis.zcard(unminedKey(lane)),
-  ]);
+  const [fields, openJobs, unminedSteps] = await readTogether(redis, lane);
   const { nextNonce, paused, run, frozen, leaseOwner, leaseToken, leaseUntil, sequence } = fields;
   return {
     lane,
@@ -25,6 +21,16 @@ export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Prom
     unminedSteps,
     lastSequence: Number(sequence ?? 0),
   };
+}
+
+/** In one write: this is asked for at every look. */
+async function readTogether(redis: Redis | Cluster, lane: LaneId): Promise<[Record<string, string>, number, number]> {
+  const replies = await redis.pipeline().hgetall(laneKey(lane)).zcard(openKey(lane)).zcard(unminedKey(lane)).exec();
+  const [fields, open, unmined] = (replies ?? []).map(([error, reply]) => {
+    if (error) throw error;
+    return reply;
+  });
+  return [fields as Record<string, string>, Number(open), Number(unmined)];
 }
 
 /** The steps of a lane that have a nonce and no end yet, by nonce. */
