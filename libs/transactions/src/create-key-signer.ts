@@ -1,13 +1,19 @@
 import type { Hex } from '@tollgate/protocol';
-import { privateKeyToAccount } from 'viem/accounts';
+import { keccak256 } from 'viem';
+import { privateKeyToAccount, sign } from 'viem/accounts';
 
+import { encodeTransaction } from './encode-transaction.js';
 import type { LaneSigner } from './ports.js';
 
 /** Signs with a private key of this process. The key stays in the closure: it is on no object that could be printed. */
 export function createKeySigner(privateKey: Hex): LaneSigner {
-  const account = privateKeyToAccount(privateKey);
+  const { address } = privateKeyToAccount(privateKey);
   return {
-    address: account.address.toLowerCase() as Hex,
-    sign: (transaction) => account.signTransaction({ type: 'eip1559', ...transaction }),
+    address: address.toLowerCase() as Hex,
+    sign: async (transaction) => {
+      const { r, s, v } = await sign({ privateKey, hash: keccak256(encodeTransaction(transaction)) });
+      const signed = encodeTransaction(transaction, { r, s, yParity: v === 28n ? 1 : 0 });
+      return `0x${Buffer.from(signed).toString('hex')}`;
+    },
   };
 }
