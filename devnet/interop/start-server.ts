@@ -6,8 +6,8 @@ import type { Devnet } from '../chain.js';
 import { startChild } from '../child-process.js';
 import { repositoryRoot } from '../repository.js';
 
-/** The programs of test/interop/servers. */
-export type ServerName = 'x402-express' | 'x402-hono' | 'x402-express-v2' | 'x402-hono-v2' | 'next';
+/** The programs of test/interop/servers; all but the first stand around published middlewares. */
+export type ServerName = 'tollgate' | 'x402-express' | 'x402-hono' | 'x402-express-v2' | 'x402-hono-v2' | 'next';
 
 export interface ServerOptions {
   payTo: Hex;
@@ -17,24 +17,29 @@ export interface ServerOptions {
   facilitatorHeaders?: Record<string, string>;
 }
 
-export interface PublishedServer {
+export interface RunningServer {
   url: string;
   logs: () => string;
   stop(): Promise<void>;
 }
 
 /** Starts a program that sells `/quote` and `/broken` behind a published middleware. The packages must be installed. */
-export async function startServer(name: ServerName, chain: Devnet, options: ServerOptions): Promise<PublishedServer> {
+export async function startServer(name: ServerName, chain: Devnet, options: ServerOptions): Promise<RunningServer> {
   const { chainId, asset } = chain;
   const { payTo, priceBaseUnits, facilitatorUrl, facilitatorHeaders = {} } = options;
   const configuration = {
     ...{ chainId, asset, assetName: 'USDC', assetVersion: '2', payTo },
     ...{ priceBaseUnits: String(priceBaseUnits), facilitatorUrl, facilitatorHeaders },
   };
+  const isOurs = name === 'tollgate';
   const child = await startChild({
     name,
     command: process.execPath,
-    args: [join(repositoryRoot(), 'test', 'interop', 'servers', `${name}.mjs`)],
+    args: [
+      ...(isOurs ? ['--import', 'tsx'] : []),
+      join(repositoryRoot(), 'test', 'interop', 'servers', isOurs ? 'tollgate.ts' : `${name}.mjs`),
+    ],
+    cwd: repositoryRoot(),
     env: {
       PATH: process.env['PATH'],
       INTEROP_SERVER: JSON.stringify(configuration),

@@ -73,31 +73,37 @@ export const PROTOCOL_CLIENTS = CLIENTS.filter(({ name }) => ['x402-fetch', 'x40
 export interface Server {
   /** The program, and where in it the middleware's routes begin. */
   name: ServerName;
-  prefix: '' | '/v1' | '/v2';
+  prefix: string;
   packageName: string;
-  protocol: 'x402 1' | 'x402 2';
+  /** Which payments it takes. */
+  protocols: readonly Client['protocol'][];
 }
 
 export const SERVERS: readonly Server[] = [
-  { name: 'x402-express', prefix: '', packageName: 'x402-express', protocol: 'x402 1' },
-  { name: 'x402-hono', prefix: '', packageName: 'x402-hono', protocol: 'x402 1' },
-  { name: 'next', prefix: '/v1', packageName: 'x402-next', protocol: 'x402 1' },
-  { name: 'x402-express-v2', prefix: '', packageName: '@x402/express', protocol: 'x402 2' },
-  { name: 'x402-hono-v2', prefix: '', packageName: '@x402/hono', protocol: 'x402 2' },
-  { name: 'next', prefix: '/v2', packageName: '@x402/next', protocol: 'x402 2' },
+  { name: 'x402-express', prefix: '', packageName: 'x402-express', protocols: ['x402 1'] },
+  { name: 'x402-hono', prefix: '', packageName: 'x402-hono', protocols: ['x402 1'] },
+  { name: 'next', prefix: '/v1', packageName: 'x402-next', protocols: ['x402 1'] },
+  { name: 'x402-express-v2', prefix: '', packageName: '@x402/express', protocols: ['x402 2'] },
+  { name: 'x402-hono-v2', prefix: '', packageName: '@x402/hono', protocols: ['x402 2'] },
+  { name: 'next', prefix: '/v2', packageName: '@x402/next', protocols: ['x402 2'] },
+  ...['express', 'hono', 'fastify', 'next'].map((adapter): Server => ({
+    name: 'tollgate',
+    prefix: `/${adapter}`,
+    packageName: `@tollgate/middleware/${adapter}`,
+    protocols: ['x402 1', 'x402 2'],
+  })),
 ];
 
-/** Whether a client can pay a published middleware at all, whoever verifies and settles for it. */
-export function paysServer(client: Client, server: Server): Cell {
-  if (client.name === 'tollgate') {
-    return { cannot: 'pays by transfer, which no published middleware takes', says: /./ };
-  }
-  if (server.protocol === 'x402 2') {
-    if (client.protocol !== 'x402 1') return 'works';
-    return { cannot: 'reads a challenge in the body, and version 2 has it in a header', says: /reading 'map'/ };
-  }
-  if (client.protocol !== 'MPP') return 'works';
-  return { cannot: 'reads no challenge of version 1', says: /No method found for challenges/ };
+/** Whether a client can pay a middleware at all, whoever verifies and settles for it. */
+export function paysServer(client: Client, { protocols }: Server): Cell {
+  if (client.name === 'tollgate')
+    return { cannot: 'pays by transfers of its own, which no middleware takes', says: /./ };
+  // Clients of version 2 read both, and mppx reads version 2 beside its own protocol.
+  if (client.protocol === 'x402 2') return 'works';
+  if (protocols.includes(client.protocol === 'MPP' ? 'x402 2' : client.protocol)) return 'works';
+  return client.protocol === 'MPP'
+    ? { cannot: 'reads no challenge of x402 1', says: /No method found for challenges/ }
+    : { cannot: 'reads challenges in the body, and x402 2 has them in a header', says: /reading 'map'/ };
 }
 
 /** With one client of each protocol: charged once, and answered, though this happens. */
@@ -107,6 +113,12 @@ export const FAULTS = {
   killedVerifier: 'the verifier is killed when it has sent the settlement',
   lostAnswer: 'the answer is lost on its way',
 } as const;
+
+/** One client and server of each version, for the faults that a server with no ledger of its own comes through. */
+export const FAULTY_SALES: readonly { client: ClientName; server: ServerName }[] = [
+  { client: 'x402-fetch', server: 'x402-express' },
+  { client: 'x402-fetch-v2', server: 'x402-express-v2' },
+];
 
 /** With one client of each protocol: refused, and nothing charged, when its challenge was altered on the way. */
 export const ALTERED_TERMS = ['another recipient', 'a lower amount', 'a higher amount'] as const;

@@ -78,6 +78,7 @@ export async function startRig(): Promise<Rig> {
       CHALLENGE_SECRET: randomBytes(32).toString('hex'),
       SIGNED_PAYMENTS: 'true',
       RELAYER_POLL_MS: '20',
+      SETTLE_WAIT_MS: '1000',
       FACILITATOR: 'true',
       FACILITATOR_RATE_LIMIT_PER_MINUTE: '0',
     };
