@@ -5,6 +5,7 @@ import { Chain, Journal } from '@tollgate/transactions';
 import type { ConnectedChain } from '../chain/connect-chain.js';
 import type { VerifierEnvironment } from '../verifier.config.js';
 import { JobWatch } from './job-watch.js';
+import { PermitSettlements } from './permit-settlements.js';
 import { Relayers } from './relayers.js';
 import { SettlementRecords } from './settlement-records.js';
 import { Settlements } from './settlements.js';
@@ -35,25 +36,28 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
   const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT, eventsKept: 1000 });
   const report = (error: unknown) => parts.onTrouble(null, error);
   const jobs = new JobWatch(journal, report);
-  const settlements = new Settlements({
+  const records = new SettlementRecords(connection);
+  const shared = {
     chainId: payment.chainId,
     journal,
     jobs,
-    chain: parts.chain,
     waitMs: settlement.settleWaitMs,
     windowMs: Math.max(rules.redemptionWindowSeconds, rules.boundRedemptionWindowSeconds) * 1000,
     nowMs: parts.nowMs,
     onTrouble: report,
-  });
+  };
+  const settlements = new Settlements({ ...shared, chain: parts.chain });
+  const permits = new PermitSettlements({ ...shared, records, reader: parts.chain.reader });
   const laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
   const relayers = new Relayers({
     signers: settlement.signers,
     journal,
     chain: laneChain,
     batcher: parts.chain.batcher,
-    records: new SettlementRecords(connection),
+    records,
     jobs,
     settlements,
+    permits,
     settings: settlement.laneSettings(rules.confirmations, shutdown.shutdownTimeoutMs * SETTLING_SHARE),
     gasCap: BigInt(settlement.settleGasCap),
     queue: {
@@ -69,6 +73,7 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
     journal,
     close: async () => {
       settlements.close();
+      permits.close();
       await relayers.stop();
       jobs.close();
       await laneChain.close();

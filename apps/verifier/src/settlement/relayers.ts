@@ -19,6 +19,7 @@ import type { RpcBatcher } from '../chain/rpc-batcher.js';
 import type { JobWatch } from './job-watch.js';
 import { parseSettleRequest } from './parse-settle-request.js';
 import { pause } from './pause.js';
+import type { AskedRelayer, PermitSettlements } from './permit-settlements.js';
 import { Relayer } from './relayer.js';
 import { SettlementPlanner } from './settlement-planner.js';
 import type { SettlementRecords } from './settlement-records.js';
@@ -32,6 +33,7 @@ export interface RelayersOptions {
   records: SettlementRecords;
   jobs: JobWatch;
   settlements: Settlements;
+  permits: PermitSettlements;
   settings: Partial<LaneSettings>;
   gasCap: bigint;
   queue: { redisUrl: string; maxInFlight: number; closeTimeoutMs: number };
@@ -83,7 +85,7 @@ export class Relayers {
       share: this.#share,
       attend: async ({ signal }) => {
         await this.#adopt(lane, signal);
-        if (!signal.aborted) await this.#serve(relayer, signal);
+        if (!signal.aborted) await this.#serve(relayer, { lane, wake }, signal);
       },
       onTrouble: report,
     });
@@ -103,12 +105,16 @@ export class Relayers {
   }
 
   /** Only who holds a relayer takes requests: others could do nothing for them. */
-  async #serve(relayer: Relayer, signal: AbortSignal): Promise<void> {
-    const { queue, settlements } = this.options;
+  async #serve(relayer: Relayer, asked: AskedRelayer, signal: AbortSignal): Promise<void> {
+    const { queue, settlements, permits } = this.options;
     const server = new RequestReplyServer({ ...queue, queue: SETTLE_QUEUE });
-    server.addHandler(SETTLE_SIGNED_PAYMENT, (message) =>
-      settlements.settle(parseSettleRequest(message), relayer, signal),
-    );
+    server.addHandler(SETTLE_SIGNED_PAYMENT, (message) => {
+      const request = parseSettleRequest(message);
+      const { payment } = request;
+      return payment.kind === 'permit2'
+        ? permits.settle({ ...request, payment }, asked, signal)
+        : settlements.settle(request, relayer, signal);
+    });
     const opened = await listen(server);
     if (opened && !signal.aborted) await once(signal, 'abort');
     await server.close();

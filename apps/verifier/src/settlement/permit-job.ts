@@ -1,0 +1,40 @@
+import { hash } from 'node:crypto';
+
+import { parseSignedPayment, type Hex, type SignedPermit } from '@tollgate/protocol';
+import type { JobRecord, JsonValue } from '@tollgate/transactions';
+
+import { readBaseUnits, readObject, refuseField } from '../message-fields.js';
+import { planPermitTransfer } from '../permits/permit-proxy.js';
+
+/** The `operation` of a relayer's jobs that settle one permit each. */
+export const SETTLE_PERMIT_OPERATION = 'settle-permit';
+
+/** What a job's record keeps: enough to carry it on in any process. */
+export function encodePermitJob(payment: SignedPermit, amountBaseUnits: string): JsonValue {
+  return { payment, amountBaseUnits } as unknown as JsonValue;
+}
+
+/**
+ * The call that a job makes.
+ * @throws MalformedMessageError or PaymentError when the record is not what `encodePermitJob` made
+ */
+export function readPermitJobCall({ input }: Pick<JobRecord, 'input'>): { to: Hex; data: Hex } {
+  const fields = readObject(input, 'input');
+  const payment = parseSignedPayment(fields.payment);
+  if (payment.kind !== 'permit2') return refuseField('payment');
+  const amount = BigInt(readBaseUnits(fields, 'amountBaseUnits'));
+  return planPermitTransfer({ ...payment, signature: withRecoveryId(payment.signature) }, amount);
+}
+
+/** Names a permit, in 22 characters, whatever is to be moved of it: it is settled once. */
+export function namePermitSettlement(chainId: number, payTo: Hex, payment: SignedPermit): string {
+  const signed = JSON.stringify(payment.permit2Authorization);
+  const parts = [chainId, payTo, payment.kind, payment.scheme, signed];
+  return Buffer.from(hash('sha256', parts.join(' '), 'hex').slice(0, 32), 'hex').toString('base64url');
+}
+
+/** Some wallets write the recovery bit itself, which Permit2 does not understand. */
+function withRecoveryId(signature: Hex): Hex {
+  const last = signature.length === 2 + 2 * 65 ? Number.parseInt(signature.slice(-2), 16) : 27;
+  return last < 2 ? `0x${signature.slice(2, -2)}${(last + 27).toString(16)}` : signature;
+}

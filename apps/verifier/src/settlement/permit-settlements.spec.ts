@@ -1,0 +1,71 @@
+import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
+import type { SignedPermit } from '@tollgate/protocol';
+
+import { approvePermit2, signPermit, type PermitTerms } from '../../../../devnet/sign-permit.js';
+import { sendTransaction } from '../../../../devnet/transfer-tokens.js';
+import { SettlementFixture } from '../../test/settlement-fixture.js';
+import { planPermitTransfer } from '../permits/permit-proxy.js';
+
+describe('settling payments by Permit2', () => {
+  let fixture: SettlementFixture;
+
+  beforeAll(async () => {
+    fixture = await SettlementFixture.start();
+    await fixture.startVerifier();
+    await approvePermit2(fixture.chain, { owner: fixture.payer().address });
+  });
+
+  afterAll(() => fixture.stop());
+
+  const sign = (terms: Partial<PermitTerms> = {}, signer = fixture.payer()) =>
+    signPermit(fixture.chain, signer, { amountBaseUnits: 1000n, ...terms });
+  const signMetered = (terms: Partial<PermitTerms> = {}, signer = fixture.payer()) =>
+    sign({ facilitator: fixture.relayer().address, ...terms }, signer);
+  const settle = async (payment: SignedPermit, amount = 1000n): Promise<SettlementResult> => {
+    const asked = fixture.createRequest(await fixture.sign(), { payment, amountBaseUnits: String(amount) });
+    return fixture.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: 20_000 });
+  };
+  const payer = () => fixture.payer().address.toLowerCase();
+
+  it('moves what was signed, once, however often it is asked', async () => {
+    const before = await fixture.readBalance();
+    const payment = await sign();
+    const results = await Promise.all(Array.from({ length: 10 }, () => settle(payment)));
+    expect(results[0]).toMatchObject({ outcome: 'settled', payer: payer(), amountBaseUnits: '1000' });
+    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
+    expect(await settle(payment)).toEqual(results[0]);
+    expect(await fixture.readBalance()).toBe(before + 1000n);
+  });
+
+  it('moves as much as was used, and stays with it when another amount is asked for later', async () => {
+    const before = await fixture.readBalance();
+    const payment = await signMetered();
+    const first = await settle(payment, 7n);
+    expect(first).toMatchObject({ outcome: 'settled', payer: payer(), amountBaseUnits: '7' });
+    expect(await settle(payment, 900n)).toEqual(first);
+    expect(await fixture.readBalance()).toBe(before + 7n);
+  });
+
+  it('sends nothing that is not what was signed', async () => {
+    const failed = (failure: string) => ({ outcome: 'failed', failure, txHash: null });
+    expect(await settle(await sign(), 999n)).toEqual(failed('amount_mismatch'));
+    expect(await settle(await signMetered(), 1001n)).toEqual(failed('amount_mismatch'));
+    expect(await settle(await signMetered(), 0n)).toEqual(failed('amount_mismatch'));
+    expect(await settle(await sign({ to: fixture.payer(3).address }))).toEqual(failed('recipient_mismatch'));
+    expect(await settle(await sign({ spender: fixture.payer(3).address }))).toEqual(failed('spender_mismatch'));
+  });
+
+  it('finds that somebody else has sent it', async () => {
+    const payment = await sign();
+    const txHash = await sendTransaction(fixture.chain, planPermitTransfer(payment, 1000n));
+    expect(await settle(payment)).toEqual({ outcome: 'settled', txHash, payer: payer(), amountBaseUnits: '1000' });
+  });
+
+  it('says so where it cannot be settled, and settles it once it can', async () => {
+    const owner = fixture.payer(2);
+    const payment = await signMetered({}, owner);
+    expect(await settle(payment, 5n)).toMatchObject({ outcome: 'failed', failure: 'settlement_failed' });
+    await approvePermit2(fixture.chain, { owner: owner.address });
+    expect(await settle(payment, 5n)).toMatchObject({ outcome: 'settled', amountBaseUnits: '5' });
+  });
+});
