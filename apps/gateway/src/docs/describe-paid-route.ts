@@ -5,9 +5,14 @@ import {
   IDEMPOTENT_REPLAYED,
   MAX_PROOF_HEADER_BYTES,
   PAYMENT_FAILURES,
+  PAYMENT_RECEIPT,
+  PAYMENT_REQUIRED,
+  PAYMENT_RESPONSE,
+  PAYMENT_SIGNATURE,
   X_PAYMENT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
+  X_PAYMENT_RESPONSE,
 } from '@tollgate/protocol';
 
 import type { PaidRoute } from '../paywall/paid-route.js';
@@ -19,11 +24,28 @@ const flag = { schema: { type: 'string', enum: ['true'] } };
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 const RELEASED = { [X_PAYMENT_RELEASED]: { description: 'The payment was not taken: send the same again.', ...flag } };
 
+const OFFERS = {
+  [PAYMENT_REQUIRED]: { description: 'base64 of the offer of version 2, where signed payments are taken.', ...text },
+  'WWW-Authenticate': { description: 'The same offer to clients of MPP.', ...text },
+};
+const SETTLED = {
+  [X_PAYMENT_RESPONSE]: { description: 'What became of a signed payment of version 1.', ...text },
+  [PAYMENT_RESPONSE]: { description: 'The same of version 2.', ...text },
+  [PAYMENT_RECEIPT]: { description: 'The same by MPP.', ...text },
+};
+
 const PARAMETERS = [
   {
     name: X_PAYMENT,
     in: 'header',
     description: `base64 of a PaymentProof, at most ${MAX_PROOF_HEADER_BYTES} bytes. Without it: 402 and the challenge.`,
+    ...text,
+  },
+  {
+    name: PAYMENT_SIGNATURE,
+    in: 'header',
+    description:
+      'base64 of a payment of version 2, where signed payments are taken; `Authorization: Payment` pays by MPP.',
     ...text,
   },
   {
@@ -36,14 +58,14 @@ const PARAMETERS = [
 
 /** Answers besides 200 and 402, in the order of their statuses. */
 const PROBLEMS: readonly (readonly [status: string, description: string, headers?: object])[] = [
-  ['400', 'The Idempotency-Key or the path is not valid.'],
+  ['400', 'The Idempotency-Key, the payment identifier or the path is not valid, or there are several payments.'],
   ['409', 'The payment is being answered (then with Retry-After), or was made for another request.', RETRY_AFTER],
   ['410', 'The payment was spent and its answer was not kept.'],
   ['413', 'The body of the request is too large.'],
   ['429', 'Too many requests from this address.', RETRY_AFTER],
   ['500', 'The resource could not be produced.', RELEASED],
   ['502', 'The resource could not be reached, or gave no complete answer.', RELEASED],
-  ['503', 'The payment cannot be checked now. Do not pay again.', RETRY_AFTER],
+  ['503', 'The payment cannot be checked now, or is being settled. Do not pay again.', RETRY_AFTER],
   ['504', 'The resource did not answer in time.', { ...RETRY_AFTER, ...RELEASED }],
 ];
 
@@ -85,7 +107,10 @@ function describePaidAnswer({ mimeType, answerSchema }: PaidRoute): object {
   const schema = answerSchema === undefined ? {} : { schema: { $ref: `#/components/schemas/${answerSchema.name}` } };
   return {
     description: 'What was paid for.',
-    headers: { [IDEMPOTENT_REPLAYED]: { description: 'The answer of an earlier request, given again.', ...flag } },
+    headers: {
+      [IDEMPOTENT_REPLAYED]: { description: 'The answer of an earlier request, given again.', ...flag },
+      ...SETTLED,
+    },
     content: { [mimeType]: schema },
   };
 }
@@ -94,7 +119,7 @@ function describeChallenge(price: string): object {
   const failure = { description: 'Why a proof was refused.', schema: { type: 'string', enum: [...PAYMENT_FAILURES] } };
   return {
     description: `The challenge to pay ${price}; with \`error\` where a proof was refused.`,
-    headers: { [X_PAYMENT_FAILURE]: failure, ...RETRY_AFTER },
+    headers: { [X_PAYMENT_FAILURE]: failure, ...RETRY_AFTER, ...OFFERS },
     content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentChallenge' } } },
   };
 }
