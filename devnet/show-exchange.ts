@@ -31,7 +31,7 @@ export async function showExchange(url: string, headers: Record<string, string> 
     if (value !== null) console.log(`  < ${name}: ${value}`);
   }
   const body = parseJson(text);
-  show(indent(typeof body === 'string' ? body : JSON.stringify(body, null, 2), '    '));
+  showText(typeof body === 'string' ? body : JSON.stringify(body, null, 2), '    ');
   return { status: response.status, headers: response.headers, text, body };
 }
 
@@ -40,12 +40,15 @@ function showRequestHeader(name: string, value: string): void {
   if (shownProofs.has(value)) return console.log(`  > ${name}: ${value.slice(0, 40)}…   the same as above`);
   shownProofs.add(value);
   console.log(`  > ${name}: ${value.slice(0, 40)}…   base64 of`);
-  show(indent(JSON.stringify(parseJson(Buffer.from(value, 'base64').toString('utf8')), null, 2), '      '));
+  showText(JSON.stringify(parseJson(Buffer.from(value, 'base64').toString('utf8')), null, 2), '      ');
 }
 
-/** Prints the text; what does not fit into a line of the terminal loses its middle, which in a reference is random. */
-function show(text: string): void {
-  for (const line of text.split('\n')) console.log(line.length <= COLUMNS ? line : shorten(line));
+/** Prints the text behind a margin; what does not fit into a line of the terminal loses its middle, random in references. */
+export function showText(text: string, margin: string): void {
+  for (const line of text.split('\n')) {
+    const shown = margin + line;
+    console.log(shown.length <= COLUMNS ? shown : shorten(shown));
+  }
 }
 
 function shorten(line: string): string {
@@ -59,10 +62,6 @@ function parseJson(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-function indent(text: string, margin: string): string {
-  return text.replaceAll(/^/gm, margin);
 }
 
 /** The headers of a paid request. */

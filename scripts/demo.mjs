@@ -4,6 +4,7 @@ const HELP = `npm run demo [-- <name>]: shows the whole thing on a local chain, 
 
   npm run demo            one payment from the 402 to the refused second use, with every HTTP exchange shown
   npm run demo -- jobs    one agent job of each kind from POST to event, with its transactions, two that fail, webhooks
+  npm run demo -- interop two published clients, unmodified, pay the gateway, and pay nothing for an answer that failed
 
 It installs and builds what is missing, starts Redis, a local chain and the services on free ports, and stops them
 at the end. The exit code is 0 when everything was as it should be.
@@ -18,13 +19,17 @@ if (args.some((flag) => flag === '--help' || flag === '-h')) {
   process.exit(0);
 }
 const [name = 'payment'] = args;
-if (args.length > 1 || !['payment', 'jobs'].includes(name)) {
+if (args.length > 1 || !['payment', 'jobs', 'interop'].includes(name)) {
   process.stderr.write(`There is no demo ${args.join(' ')}.\n\n${HELP}`);
   process.exit(2);
 }
 if (name === 'jobs') {
   const { runJobsDemo } = await loadWhenReady('devnet/jobs-demo/run-jobs-demo.ts');
   process.exit(await runJobsDemo());
+}
+if (name === 'interop') {
+  const { runInteropDemo } = await loadWhenReady('devnet/interop/run-interop-demo.ts', { needsPublished: true });
+  process.exit(await runInteropDemo());
 }
 const { runDemo } = await loadWhenReady('devnet/demo.ts');
 process.exit(await runDemo());

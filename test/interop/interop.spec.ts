@@ -1,3 +1,4 @@
+import { describePayingTheGateway } from './pay-the-gateway.js';
 import { startRig, type Rig } from './rig/start-rig.js';
 import { describeUsingTheFacilitator } from './use-the-facilitator.js';
 
@@ -18,5 +19,6 @@ describe('the published packages', () => {
     await rig?.stop();
   }, 60_000);
 
+  describePayingTheGateway(useRig);
   describeUsingTheFacilitator(useRig);
 });

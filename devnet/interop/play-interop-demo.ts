@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { formatTokenAmount } from '@tollgate/protocol';
+import type { Hex } from 'viem';
+
+import type { Devnet, DevnetAccount } from '../chain.js';
+import { showHeading, showTable } from '../jobs-demo/show-job.js';
+import { callRpc } from '../json-rpc.js';
+import { readBalance } from '../read-balance.js';
+import { repositoryRoot } from '../repository.js';
+import type { HttpTap } from './http-tap.js';
+import { showTapped } from './show-tapped.js';
+import { startClient, type ClientAnswer, type ClientName } from './start-client.js';
+
+const PAYING: { name: ClientName; packageName: string }[] = [
+  { name: 'x402-fetch-v2', packageName: '@x402/fetch' },
+  { name: 'mppx', packageName: 'mppx' },
+];
+
+interface Sale {
+  packageName: string;
+  payer: DevnetAccount;
+  buy: () => Promise<ClientAnswer>;
+  /** In base units. */
+  costs: bigint;
+}
+
+/** Plays the whole demo and checks it. `keep` is told what has to be stopped at the end. */
+export async function playInteropDemo(
+  chain: Devnet,
+  tap: HttpTap,
+  keep: (part: { stop(): Promise<void> }) => void,
+): Promise<void> {
+  const sales: Sale[] = [];
+  for (const [index, { name, packageName }] of PAYING.entries()) {
+    const payer = chain.accounts[index];
+    if (!payer) throw new Error('the devnet has no accounts');
+    const client = await startClient(name, chain, { payer });
+    keep(client);
+    console.log(`✓ ${nameOf(packageName)} pays from ${payer.address}`);
+    sales.push({ packageName, payer, buy: () => client.fetch(`${tap.url}/api/weather`), costs: 1000n });
+    if (index > 0) continue;
+    sales.push({ packageName, payer, buy: () => client.fetch(`${tap.url}/broken`), costs: 0n });
+  }
+
+  let step = 0;
+  showHeading(++step, 'A request without payment gets one challenge, which every client can read');
+  await fetch(`${tap.url}/api/weather`).then((response) => response.text());
+  for (const exchange of tap.exchanges.splice(0)) showTapped(exchange);
+
+  for (const sale of sales.sort((one, other) => Number(other.costs - one.costs))) {
+    const { packageName, costs } = sale;
+    const title =
+      costs > 0n
+        ? `${nameOf(packageName)} pays, and gets its answer`
+        : 'An answer that fails is charged to nobody: the payment was signed, and is never settled';
+    showHeading(++step, title);
+    await playSale(chain, tap, sale);
+  }
+}
+
+async function playSale(chain: Devnet, tap: HttpTap, { payer, buy, costs }: Sale): Promise<void> {
+  const readBoth = () => Promise.all([readBalance(chain, payer.address), readBalance(chain, chain.payTo)]);
+  const before = await readBoth();
+  const { status, receipt } = await buy();
+  const after = await readBoth();
+  const [, paid] = tap.exchanges.splice(0);
+  if (!paid) throw new Error('the client sent no payment');
+  console.log('  What the client sent when it had read the 402:\n');
+  showTapped(paid);
+  const hash = receipt?.['transaction'] ?? receipt?.['reference'];
+  if (typeof hash === 'string') await showSettlement(chain, hash as Hex);
+  showTable(
+    ['', 'before', 'after', 'moved'],
+    ['payer', 'payTo'].map((who, index) => {
+      const [was = 0n, is = 0n] = [before[index], after[index]];
+      return [who, ...[was, is, is - was].map((amount) => formatUsdc(amount))];
+    }),
+    '  ',
+  );
+  expectEqual('the status', status, costs > 0n ? 200 : 500);
+  expectEqual('what the payer paid', before[0] - after[0], costs);
+  expectEqual('what was received', after[1] - before[1], costs);
+}
+
+async function showSettlement({ rpcUrl }: Devnet, hash: Hex): Promise<void> {
+  const receipt = (await callRpc(rpcUrl, 'eth_getTransactionReceipt', [hash])) as Record<string, string> | null;
+  if (receipt === null) throw new Error(`the settlement ${hash} is not on the chain`);
+  console.log(`  settlement   ${hash}`);
+  console.log(`  sent by      ${receipt['from'] ?? ''}, the verifier's relayer, which pays the gas`);
+  console.log(
+    `  block        ${Number(receipt['blockNumber'])}, gas ${Number(receipt['gasUsed']).toLocaleString('en-US')}\n`,
+  );
+}
+
+function formatUsdc(amount: bigint): string {
+  return `${amount < 0n ? '-' : ''}${formatTokenAmount(amount < 0n ? -amount : amount, 6)} USDC`;
+}
+
+/** With the version that is installed. */
+function nameOf(packageName: string): string {
+  const manifest = join(repositoryRoot(), 'test', 'interop', 'node_modules', packageName, 'package.json');
+  return `${packageName} ${(JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version}`;
+}
+
+function expectEqual(what: string, is: unknown, shouldBe: unknown): void {
+  if (is !== shouldBe) throw new Error(`expected ${what} to be ${String(shouldBe)}, got ${String(is)}`);
+}

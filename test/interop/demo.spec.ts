@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { startChild, type Child } from '../../devnet/child-process.js';
+
+describe('npm run demo -- interop', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
+  let demo: Child | undefined;
+  afterAll(async () => {
+    await demo?.end('SIGTERM', 30_000);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('shows what two published clients paid, and that a failure is charged to nobody', async () => {
+    const { PATH, HOME } = process.env;
+    const lines: string[] = [];
+    demo = await startChild({
+      name: 'npm run demo -- interop',
+      command: 'npm',
+      args: ['run', 'demo', '--', 'interop'],
+      env: { PATH, HOME, TOLLGATE_STATE_DIR: folder },
+      onLine: (line) => lines.push(line),
+    });
+    const { code } = await demo.exited;
+    expect({ code, end: lines.slice(-20).join('\n') }).toMatchObject({ code: 0 });
+    const moved = lines.filter((line) => line.startsWith('  payer')).map((line) => line.split(/ {2,}/).at(-1));
+    expect(moved).toEqual(['-0.001 USDC', '-0.001 USDC', '0 USDC']);
+  }, 180_000);
+});
