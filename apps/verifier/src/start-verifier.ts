@@ -17,6 +17,7 @@ import { Logger } from 'nestjs-pino';
 import { ChainReader } from './chain/chain-reader.js';
 import { ChainUnavailableError } from './chain/chain-unavailable-error.js';
 import type { Settlement } from './settlement/create-settlement.js';
+import { AcceptedAssets } from './verification/signed/accepted-assets.js';
 import { VerifierEnvironment } from './verifier.config.js';
 import { SETTLEMENT, VerifierModule } from './verifier.module.js';
 
@@ -55,7 +56,9 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     await app.close();
   };
   try {
-    await openLedger(app.get(Ledger), await readFirstHead(app.get(ChainReader), logger), logger);
+    const chain = app.get(ChainReader);
+    await openLedger(app.get(Ledger), await readFirstHead(chain, logger), logger);
+    await warnOfOtherDomains(app.get(AcceptedAssets), chain, logger);
     await app.startAllMicroservices();
     if (settlement) await startSettlement(settlement, logger);
     isOpen = true;
@@ -94,6 +97,20 @@ async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number
     if (error.reason === 'rpc_wrong_chain') throw new ConfigurationError([error.message]);
     logger.warn(`verifier: the chain cannot be asked yet: ${error.message}`);
     return null;
+  }
+}
+
+/** A wrong name makes every signature invalid, and nothing in a refusal says why. */
+async function warnOfOtherDomains(assets: AcceptedAssets, chain: ChainReader, logger: Logger): Promise<void> {
+  try {
+    for (const { asset, name, version } of await assets.findMisnamed(chain, Date.now() + FIRST_HEAD_MS)) {
+      logger.warn(
+        `verifier: signed payments in ${asset} will be refused: the domain its contract checks has another name than ` +
+          `"${name}" or another version than "${version}"; see ASSET_NAME, ASSET_VERSION and FACILITATOR_ASSETS`,
+      );
+    }
+  } catch (error) {
+    if (!(error instanceof ChainUnavailableError)) throw error;
   }
 }
 

@@ -66,13 +66,14 @@ export class VerifierModule implements OnApplicationShutdown {
       nowMs,
     });
     const waitingRoom = createWaitingRoom(environment, nowMs);
+    const assets = createAssets(environment);
     const troubles = new RelayerTroubles(registry);
     const settlement: Settlement | null = createSettlement(environment, {
       chain,
       nowMs,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
-    const parts = { chain: chain.reader, ledger, waitingRoom };
+    const parts = { chain: chain.reader, ledger, waitingRoom, assets };
     const relayers = new LaneDirectory({
       journal: new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET }),
       chainId: environment.payment.chainId,
@@ -101,6 +102,7 @@ export class VerifierModule implements OnApplicationShutdown {
         { provide: CONNECTIONS, useValue: { ledgerRedis, queueRedis, chain } satisfies Connections },
         { provide: Ledger, useValue: ledger },
         { provide: ChainReader, useValue: chain.reader },
+        { provide: AcceptedAssets, useValue: assets },
         { provide: PaymentVerifier, useValue: createVerifier(environment, parts) },
         { provide: SignedPaymentVerifier, useValue: createSignedVerifier(environment, { ...parts, readRelayers }) },
         { provide: VerifierMetrics, useValue: metrics },
@@ -176,15 +178,18 @@ function createVerifier({ payment, rules }: VerifierEnvironment, parts: Verifier
   });
 }
 
-function createSignedVerifier(
-  { payment, rules, signedPayments, settlement }: VerifierEnvironment,
-  parts: VerifierParts & { readRelayers: () => Promise<ReadonlySet<Hex>> },
-): SignedPaymentVerifier {
+function createAssets({ payment, signedPayments }: VerifierEnvironment): AcceptedAssets {
   const asset = payment.assetAddress.toLowerCase() as Hex;
   const own = { asset, name: payment.domainName, version: payment.assetVersion };
+  return new AcceptedAssets(payment.chainId, [...signedPayments.assets, own]);
+}
+
+function createSignedVerifier(
+  { rules, signedPayments, settlement }: VerifierEnvironment,
+  parts: VerifierParts & { assets: AcceptedAssets; readRelayers: () => Promise<ReadonlySet<Hex>> },
+): SignedPaymentVerifier {
   return new SignedPaymentVerifier({
     ...parts,
-    assets: new AcceptedAssets(payment.chainId, [...signedPayments.assets, own]),
     rules: {
       confirmations: rules.confirmations,
       redemptionWindowMs: rules.redemptionWindowSeconds * 1000,

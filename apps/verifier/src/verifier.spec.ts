@@ -20,7 +20,9 @@ import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
 import { startRpcStandIn, type RpcStandIn } from '../test/rpc-stand-in.js';
 import { randomNonce, signAuthorization } from '../test/sign-authorization.js';
+import { ChainReader } from './chain/chain-reader.js';
 import { startVerifier } from './start-verifier.js';
+import { AcceptedAssets } from './verification/signed/accepted-assets.js';
 
 describe('the verifier', () => {
   let devnet: Devnet;
@@ -148,6 +150,16 @@ describe('the verifier', () => {
     verifier = await start();
     expect(await get('/health/ready')).toMatchObject({ status: 503 });
     expect(await get('/health/live')).toMatchObject({ status: 200 });
+  });
+
+  it('knows a token that is signed for under another name', async () => {
+    const assets = verifier.app.get(AcceptedAssets);
+    const chain = verifier.app.get(ChainReader);
+    expect(await assets.findMisnamed(chain, Date.now() + 5000)).toEqual([]);
+    await verifier.close();
+    verifier = await start({ ASSET_NAME: 'USD Coin', FACILITATOR_ASSETS: `${devnet.payTo}:no token:1` });
+    const misnamed = await verifier.app.get(AcceptedAssets).findMisnamed(verifier.app.get(ChainReader), Infinity);
+    expect(misnamed).toEqual([expect.objectContaining({ name: 'USD Coin', asset: devnet.asset.toLowerCase() })]);
   });
 
   it('refuses to start on another chain', async () => {

@@ -27,13 +27,13 @@ export interface AuthorizationLookUp {
  * @throws ChainUnavailableError
  */
 export async function findAuthorizationUse(
-  chain: Pick<ChainReader, 'searchLogs' | 'readTransaction' | 'readBlockTime'>,
+  chain: Pick<ChainReader, 'searchPast' | 'readTransaction' | 'readBlockTime'>,
   { promised, sinceMs, deadlineMs }: AuthorizationLookUp,
   headBlockNumber: number,
 ): Promise<AuthorizationUse> {
   const { asset, authorization } = promised;
   const payer: Hex = `0x${authorization.from.slice(2).padStart(64, '0')}`;
-  const [log] = await chain.searchLogs({
+  const [log] = await chain.searchPast({
     address: asset,
     topics: [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], [payer], [authorization.nonce]],
     headBlockNumber,

@@ -1,4 +1,4 @@
-import type { Hex } from '@tollgate/protocol';
+import { isHash, type Hex } from '@tollgate/protocol';
 
 import {
   askAboutAuthorization,
@@ -24,6 +24,7 @@ import type { RpcBatcher } from './rpc-batcher.js';
 import { hasContractFailed, valueOf, type RpcResult } from './rpc-endpoint.js';
 import { parseData } from './rpc-value.js';
 import { searchLogs, type FoundLog, type LogSearch } from './search-logs.js';
+import type { SearchMemory } from './search-memory.js';
 import { parseTransaction } from './transaction.js';
 
 /** A transaction that is in a block. */
@@ -48,6 +49,8 @@ export interface ContractSignature {
 }
 
 const MISSING: RpcResult = { kind: 'missing' };
+/** `DOMAIN_SEPARATOR()` (EIP-2612, EIP-3009) */
+const DOMAIN_SEPARATOR = '0x3644e515';
 
 /** Reads payments from the chain: one round trip each, shared with the others that are under way. */
 export class ChainReader {
@@ -55,6 +58,7 @@ export class ChainReader {
     private readonly batcher: RpcBatcher,
     private readonly blockTimes: BlockTimes,
     private readonly logRangeBlocks: number,
+    private readonly pastSearches: SearchMemory,
   ) {}
 
   /** @throws ChainUnavailableError when no believable answer came before the deadline */
@@ -125,9 +129,26 @@ export class ChainReader {
     });
   }
 
+  /** The token's own EIP-712 domain separator; null where it tells none. */
+  readDomainSeparator(asset: Hex, deadlineMs: number): Promise<Hex | null> {
+    return this.batcher.ask({
+      calls: [{ method: 'eth_call', params: [{ to: asset, data: DOMAIN_SEPARATOR }, 'latest'] }],
+      deadlineMs,
+      read: ([call = MISSING]) => {
+        const data = hasContractFailed(call) ? '0x' : parseData(valueOf(call, 'eth_call'), 'eth_call');
+        return isHash(data) ? data : null;
+      },
+    });
+  }
+
   /** The logs that fit, from the head back until there are some or the blocks are too old. */
   searchLogs(search: LogSearch): Promise<FoundLog[]> {
     return searchLogs(this.batcher, this.logRangeBlocks, search);
+  }
+
+  /** The same for what happens once and is known to have happened: remembered for a minute. */
+  searchPast(search: LogSearch): Promise<FoundLog[]> {
+    return this.pastSearches.find(search, (again) => this.searchLogs(again));
   }
 
   /** The number of the newest block; throws where the chain is not the configured one. */

@@ -4,6 +4,7 @@ import { ChainReader } from './chain-reader.js';
 import { RpcBatcher } from './rpc-batcher.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
 import { RpcEndpoints } from './rpc-endpoints.js';
+import { SearchMemory } from './search-memory.js';
 
 export interface ChainOptions {
   /** In order of preference. */
@@ -39,7 +40,7 @@ export function connectChain(options: ChainOptions): ConnectedChain {
   const batcher = new RpcBatcher({ endpoints, batchSize, batchesInFlight, observer, nowMs });
   const blockTimes = new BlockTimes(batcher, nowMs);
   return {
-    reader: new ChainReader(batcher, blockTimes, options.logRangeBlocks),
+    reader: new ChainReader(batcher, blockTimes, options.logRangeBlocks, new SearchMemory(nowMs)),
     batcher,
     close: async () => {
       blockTimes.close();

@@ -51,16 +51,14 @@ describe('searching the chain for logs', () => {
   });
 
   const wordOf = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
-  const search = (changes: { payee?: Hex; sinceMs?: number; headBlockNumber?: number } = {}) => {
-    const { payee = devnet.payTo, sinceMs = 0 } = changes;
-    return chain.reader.searchLogs({
-      address: devnet.asset.toLowerCase() as Hex,
-      topics: [[TRANSFER], [wordOf(devnet.accounts[0]!.address)], [wordOf(payee)]],
-      headBlockNumber: changes.headBlockNumber ?? headBlockNumber,
-      sinceMs,
-      deadlineMs: Date.now() + 5000,
-    });
-  };
+  const searchOf = (changes: { payee?: Hex; sinceMs?: number; headBlockNumber?: number }) => ({
+    address: devnet.asset.toLowerCase() as Hex,
+    topics: [[TRANSFER], [wordOf(devnet.accounts[0]!.address)], [wordOf(changes.payee ?? devnet.payTo)]],
+    headBlockNumber: changes.headBlockNumber ?? headBlockNumber,
+    sinceMs: changes.sinceMs ?? 0,
+    deadlineMs: Date.now() + 5000,
+  });
+  const search = (changes: Parameters<typeof searchOf>[0] = {}) => chain.reader.searchLogs(searchOf(changes));
   const ranges = () => rpc.requests.map((methods) => methods.filter((method) => method === 'eth_getLogs').length);
 
   it('finds what is a hundred blocks old in more and more ranges at once', async () => {
@@ -77,6 +75,18 @@ describe('searching the chain for logs', () => {
     expect(await search({ sinceMs: headTimeMs - 15 * SECONDS_PER_BLOCK * 1000 })).toEqual([]);
     expect(ranges()).toEqual([1, 4]);
     expect(await search({ payee: `0x${'12'.repeat(20)}` })).toEqual([]);
+  });
+
+  it('asks once for what cannot change, however many ask, and again after a failure', async () => {
+    const past = (payee: Hex) => chain.reader.searchPast({ ...searchOf({ payee }), sinceMs: headTimeMs });
+    await Promise.all([past(devnet.payTo), past(devnet.payTo)]);
+    await past(devnet.payTo);
+    expect(ranges()).toEqual([1]);
+    const stranger: Hex = `0x${'34'.repeat(20)}`;
+    rpc.fail({ kind: 'status', status: 500 });
+    await expect(past(stranger)).rejects.toMatchObject({ reason: 'rpc_http_error' });
+    rpc.fail(undefined);
+    expect(await past(stranger)).toEqual([]);
   });
 
   it('believes no server that has not come as far', async () => {

@@ -37,7 +37,7 @@ interface SearchedRanges {
 const MISSING: RpcResult = { kind: 'missing' };
 const FIRST_RANGES = 1;
 const GROWTH = 4;
-const MAX_RANGES = 32;
+const MAX_RANGES = 16;
 
 /**
  * The logs that fit, from the head back until there are some or the blocks are too old: what is searched for is nearly

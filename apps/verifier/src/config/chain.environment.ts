@@ -3,7 +3,9 @@ import { IsInt, Max, Min } from 'class-validator';
 
 /** How the chain is asked. */
 export class ChainEnvironment extends RpcEnvironment {
-  @Setting({ help: 'Payments looked up in one JSON-RPC batch (two calls each).' })
+  @Setting({
+    help: 'Payments looked up in one JSON-RPC batch (two calls each, three to seven for what a payer signed).',
+  })
   @IsInt()
   @Min(1)
   @Max(1_000)

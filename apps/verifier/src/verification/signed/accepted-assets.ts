@@ -1,6 +1,7 @@
 import type { SignedPaymentTerms } from '@tollgate/common';
 import { hashTokenDomain, type Hex, type TokenDomain } from '@tollgate/protocol';
 
+import type { ChainReader } from '../../chain/chain-reader.js';
 import { PaymentRefused } from '../payment-refused.js';
 
 /** The tokens that signed payments may be in, each with the domain its authorizations are signed under. */
@@ -28,5 +29,12 @@ export class AcceptedAssets {
     const domain = this.domains.get(asset);
     if (domain === undefined) throw new PaymentRefused('wrong_network');
     return domain.name === assetName && domain.version === assetVersion ? domain.separator : null;
+  }
+
+  /** The tokens that say on the chain that their domain is another: what is signed for them would be refused. */
+  async findMisnamed(chain: ChainReader, deadlineMs: number): Promise<TokenDomain[]> {
+    const domains = [...this.domains.values()];
+    const separators = await Promise.all(domains.map(({ asset }) => chain.readDomainSeparator(asset, deadlineMs)));
+    return domains.filter(({ separator }, index) => (separators[index] ?? separator) !== separator);
   }
 }

@@ -1,0 +1,28 @@
+import type { FoundLog, LogSearch } from './search-logs.js';
+
+const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 4096;
+
+/**
+ * Searches for what happens once and is known to have happened: shared while they run, and remembered for a minute. What
+ * is long past costs nothing to be asked for again, and the RPC server a hundred searches each time.
+ */
+export class SearchMemory {
+  private readonly searches = new Map<string, { untilMs: number; found: Promise<FoundLog[]> }>();
+
+  constructor(private readonly nowMs: () => number) {}
+
+  /** What is remembered, or else what is found now; a search that failed is forgotten. */
+  find(search: LogSearch, run: (search: LogSearch) => Promise<FoundLog[]>): Promise<FoundLog[]> {
+    const name = JSON.stringify([search.address, search.topics]);
+    const known = this.searches.get(name);
+    if (known && known.untilMs > this.nowMs()) return known.found;
+    const found = run(search);
+    this.searches.delete(name);
+    this.searches.set(name, { untilMs: this.nowMs() + REMEMBERED_MS, found });
+    const [oldest] = this.searches.keys();
+    if (this.searches.size > MAX_REMEMBERED && oldest !== undefined) this.searches.delete(oldest);
+    found.catch(() => this.searches.delete(name));
+    return found;
+  }
+}
