@@ -272,6 +272,27 @@ describe('the facilitator', () => {
     });
   });
 
+  it('refuses a permit whose scheme is not the one that is asked for', async () => {
+    const witness = { to: PAY_TO, facilitator: STRANGER, validAfter: '0' };
+    const permitted = { token: ASSET, amount: '1000' };
+    const permit2Authorization = {
+      from: PAYER,
+      permitted,
+      spender: STRANGER,
+      nonce: '1',
+      deadline: '9999999999',
+      witness,
+    };
+    const request = askV2();
+    const paymentPayload = {
+      ...request.paymentPayload,
+      payload: { signature: `0x${'12'.repeat(65)}`, permit2Authorization },
+    };
+    const invalidReason = 'invalid_exact_evm_scheme';
+    expect(await verify({ ...request, paymentPayload })).toMatchObject({ isValid: false, invalidReason });
+    expect(await verify(askV2({ scheme: 'upto' }))).toMatchObject({ isValid: false, invalidReason });
+  });
+
   it('counts what it answers', async () => {
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     for (const event of ['valid', 'invalid', 'settled', 'replayed', 'not_settled', 'pending', 'unavailable']) {

@@ -15,7 +15,9 @@ export type Served =
   | { readonly terms: SignedPaymentTerms; readonly payment: SignedPayment }
   | { readonly reason: string; readonly message: string };
 
-/** What a requirement may ask for: one token on one chain, by the scheme `exact`. */
+const SCHEMES: Readonly<Record<1 | 2, readonly string[]>> = { 1: ['exact'], 2: ['exact', 'upto'] };
+
+/** What a requirement may ask for: one token on one chain, by the scheme `exact`, or `upto` in version 2. */
 export class ServedTerms {
   readonly #networks: Readonly<Record<1 | 2, readonly string[]>>;
 
@@ -30,7 +32,7 @@ export class ServedTerms {
       reason: facilitatorReasonFor(failure, version),
       message: failure,
     });
-    if (requirement.scheme !== 'exact') return refuse('wrong_scheme');
+    if (!SCHEMES[version].includes(requirement.scheme)) return refuse('wrong_scheme');
     if (!this.#networks[version].includes(requirement.network)) return refuse('wrong_network');
     if (requirement.asset !== this.payment.assetAddress.toLowerCase()) {
       return { reason: INVALID_REQUIREMENTS, message: 'This asset is not settled here.' };
@@ -38,6 +40,8 @@ export class ServedTerms {
     if ('failure' in payment) return refuse(payment.failure);
     const { payload } = payment;
     if (payload.scheme !== requirement.scheme) return refuse('wrong_scheme');
+    if (payload.payment.kind === 'permit2' && version === 1) return refuse('wrong_scheme');
+    if (schemeOf(payload.payment) !== requirement.scheme) return refuse('wrong_scheme');
     if (payload.network !== requirement.network) return refuse('wrong_network');
     return { terms: this.#termsFor(requirement), payment: payload.payment };
   }
@@ -54,4 +58,9 @@ export class ServedTerms {
       priceBaseUnits: amountBaseUnits,
     };
   }
+}
+
+/** What was signed, whatever the client says of it. */
+function schemeOf(payment: SignedPayment): string {
+  return payment.kind === 'permit2' ? payment.scheme : 'exact';
 }
