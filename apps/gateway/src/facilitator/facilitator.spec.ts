@@ -261,11 +261,13 @@ describe('the facilitator', () => {
     await journal.open();
     await journal.adopt(createLaneId(1328, address), { pendingNonce: 0 });
     await journal.adopt(createLaneId(1, STRANGER), { pendingNonce: 0 });
+    await journal.takeLease(createLaneId(1328, address), 'verifier', 60_000);
     const response = await fetch(`${gateway.url}/facilitator/supported`);
     expect(await response.json()).toEqual({
       kinds: [
         { x402Version: 1, scheme: 'exact', network: V1 },
         { x402Version: 2, scheme: 'exact', network: V2 },
+        { x402Version: 2, scheme: 'upto', network: V2, extra: { facilitatorAddress: address } },
       ],
       extensions: [],
       signers: { 'eip155:*': [address] },
