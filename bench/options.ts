@@ -4,6 +4,7 @@ export const LANES = [
   'unpaid',
   'paid',
   'distant',
+  'signed',
   'ledger',
   'transport',
   'growth',
@@ -33,6 +34,7 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       unpaid     402 answers, beside raw Fastify and the published servers
                       paid       paid answers, beside one process without the queue and the published servers
                       distant    the same with the chain's RPC 50 ms away
+                      signed     answers paid by EIP-3009 authorizations, beside the published servers, RPC local and 50 ms away
                       ledger     the ledger alone, beside a bare SET NX
                       transport  the verify queue alone, beside other transports
                       growth     cost with 1, 2, 4 processes and with a full ledger

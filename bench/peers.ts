@@ -53,21 +53,26 @@ export async function startPeer(name: PeerServer, chain: Devnet, facilitators: R
     [name],
     peerEnvironment(chain, { rpcUrl: chain.rpcUrl, facilitatorUrl: facilitator.url }),
   );
-  const payerKeys = chain.accounts.slice(3).map(({ privateKey }) => privateKey);
   return {
     name,
     version,
     server,
     facilitator,
     paymentHeader: version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE',
-    signPayments: async (count) => {
-      const task = JSON.stringify({ server: server.url, version, payerKeys, count });
-      const { stdout } = await promisify(execFile)(process.execPath, [join(peersFolder(), 'sign-payments.mjs'), task], {
-        maxBuffer: 1 << 30,
-      });
-      return stdout.trim().split('\n');
-    },
+    signPayments: (count) => signPayments(chain, { server: server.url, version, count }),
   };
+}
+
+/** Signs payments to any server's challenge with the published client's own code; one header value each. */
+export async function signPayments(
+  chain: Devnet,
+  asked: { server: string; version: 1 | 2; count: number },
+): Promise<string[]> {
+  const payerKeys = chain.accounts.slice(3).map(({ privateKey }) => privateKey);
+  const program = join(peersFolder(), 'sign-payments.mjs');
+  const task = JSON.stringify({ ...asked, payerKeys });
+  const { stdout } = await promisify(execFile)(process.execPath, [program, task], { maxBuffer: 1 << 30 });
+  return stdout.trim().split('\n');
 }
 
 /** Raw Fastify, of the version the gateway has, answering 402 with the given body and nothing decided. */

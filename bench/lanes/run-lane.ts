@@ -5,6 +5,7 @@ const LANE_MODULES: Record<LaneName, () => Promise<(options: LaneOptions) => Pro
   unpaid: async () => (await import('./unpaid.js')).runUnpaidLane,
   paid: async () => (await import('./paid.js')).runPaidLane,
   distant: async () => (await import('./distant.js')).runDistantLane,
+  signed: async () => (await import('./signed.js')).runSignedLane,
   ledger: async () => (await import('./ledger.js')).runLedgerLane,
   transport: async () => (await import('./transport.js')).runTransportLane,
   growth: async () => (await import('./growth.js')).runGrowthLane,

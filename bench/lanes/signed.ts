@@ -1,0 +1,153 @@
+import { startChain, type Devnet } from '../../devnet/chain.js';
+import { callRpc, callRpcBatch } from '../../devnet/json-rpc.js';
+import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
+import { encodeRequest, sendEach } from '../load/send-each.js';
+import { installPeers, PEER_SERVERS, signPayments, startFacilitators, startPeer } from '../peers.js';
+import { watchProcessors, type Roles } from '../process-usage.js';
+import { formatNumber } from '../report.js';
+import { runRounds, type Case, type Sample } from '../run-rounds.js';
+import { startProgram } from '../start-program.js';
+import { startTollgate } from '../tollgate.js';
+import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
+
+const TOLLGATE = 'tollgate';
+const DELAY_MS = 50;
+
+interface SignedCase {
+  inFlight: number;
+  /** Requests a round, to Tollgate and to each published server. */
+  requests: number;
+  peerRequests: number;
+}
+
+const CASES: SignedCase[] = [
+  { inFlight: 1, requests: 20, peerRequests: 8 },
+  { inFlight: 32, requests: 640, peerRequests: 64 },
+  { inFlight: 128, requests: 1_280, peerRequests: 128 },
+];
+const QUICK_CASES: SignedCase[] = [{ inFlight: 16, requests: 64, peerRequests: 16 }];
+
+interface Target {
+  name: string;
+  /** The server, and its resource. */
+  server: string;
+  roles: Roles;
+  version: 1 | 2;
+}
+
+/**
+ * Answers paid by authorizations that the published client signed, each settled on one chain before it is answered: the
+ * published servers through their own facilitators, Tollgate through its verifier.
+ */
+export function runSignedLane(options: LaneOptions): Promise<LaneResult> {
+  return withCleanup(async (keep) => {
+    await installPeers(options.progress);
+    const chain = keep(await startChain());
+    const proxy = keep(await startProgram('programs/delay-proxy.ts', [], delayedBy(DELAY_MS, chain.rpcUrl)));
+    const rows: LaneRow[] = [];
+    for (const [rpcUrl, place] of [
+      [chain.rpcUrl, ''],
+      [proxy.url, `, RPC ${DELAY_MS} ms away`],
+    ] as const) {
+      rows.push(...(await withCleanup((keepHere) => measure(chain, rpcUrl, place, options, keepHere))));
+    }
+    return {
+      lane: 'signed',
+      title: 'answers paid by signed authorizations (EIP-3009), each settled before it is answered',
+      rows,
+      notes: compareWithPeers(rows),
+    };
+  });
+}
+
+async function measure(
+  chain: Devnet,
+  rpcUrl: string,
+  place: string,
+  { rounds, quick, peers, progress }: LaneOptions,
+  keep: KeepUntilEnd,
+): Promise<LaneRow[]> {
+  progress('starting the servers');
+  const tollgate = keep(await startTollgate({ chain, rpcUrl, env: { SIGNED_PAYMENTS: 'true' } }));
+  const targets: Target[] = [
+    { name: TOLLGATE, server: new URL(tollgate.url).origin, roles: tollgate.roles, version: 2 },
+    ...(peers ? await startPeerTargets(chain, rpcUrl, keep) : []),
+  ];
+  progress('warming up');
+  for (const target of targets) await pay(chain, target, 8, 1);
+  const cases = (quick ? QUICK_CASES : CASES).map(({ inFlight, requests, peerRequests }): Case => ({
+    name: `${inFlight} in flight${place}`,
+    baseline: TOLLGATE,
+    subjects: targets.map((target) => ({
+      name: target.name,
+      measure: () => pay(chain, target, target.name === TOLLGATE ? requests : peerRequests, inFlight),
+    })),
+  }));
+  return runRounds(cases, rounds, progress);
+}
+
+async function startPeerTargets(chain: Devnet, rpcUrl: string, keep: KeepUntilEnd): Promise<Target[]> {
+  const facilitators = await startFacilitators(chain, rpcUrl);
+  keep(facilitators[1]);
+  keep(facilitators[2]);
+  const targets: Target[] = [];
+  for (const name of PEER_SERVERS) {
+    const { server, facilitator, version } = await startPeer(name, chain, facilitators);
+    keep(server);
+    targets.push({
+      name,
+      server: server.url,
+      roles: { server: [server.pid], facilitator: [facilitator.pid] },
+      version,
+    });
+  }
+  return targets;
+}
+
+/** Signs the payments first, because authorizations run out; then takes the time of the paid requests alone. */
+async function pay(chain: Devnet, target: Target, count: number, inFlight: number): Promise<Sample> {
+  const { server, version, roles, name } = target;
+  const payments = await signPayments(chain, { server, version, count });
+  const header = version === 1 ? 'x-payment' : 'payment-signature';
+  const url = `${server}/api/weather`;
+  const requests = payments.map((payment) => encodeRequest(url, { [header]: payment }));
+  const firstBlock = await readBlockNumber(chain);
+  const readCores = watchProcessors(roles);
+  const { firstFailure, ...sample } = await sendEach({ urls: [url], requests, inFlight, expectedStatus: 200 });
+  const cores = readCores();
+  const answered = requests.length - sample.failed;
+  if (answered === 0) throw new Error(`${name} answered no request with 200:\n${firstFailure ?? ''}`);
+  return { ...sample, detail: { ...cores, 'gas per payment': (await readGas(chain, firstBlock)) / answered } };
+}
+
+async function readBlockNumber(chain: Devnet): Promise<number> {
+  return Number(await callRpc(chain.rpcUrl, 'eth_blockNumber'));
+}
+
+/** Gas of everything mined after the block: while a subject is measured, nobody else sends anything. */
+async function readGas(chain: Devnet, afterBlock: number): Promise<number> {
+  const head = await readBlockNumber(chain);
+  const blocks = Array.from({ length: head - afterBlock }, (_, index) => `0x${(afterBlock + 1 + index).toString(16)}`);
+  const params = blocks.map((block) => ({ method: 'eth_getBlockByNumber', params: [block, false] }));
+  const mined = params.length === 0 ? [] : ((await callRpcBatch(chain.rpcUrl, params)) as { gasUsed: string }[]);
+  return mined.reduce((sum, { gasUsed }) => sum + Number(gasUsed), 0);
+}
+
+/** How Tollgate stands to the best published server, case by case. */
+function compareWithPeers(rows: LaneRow[]): string[] {
+  return rows
+    .filter(({ subject }) => subject === TOLLGATE)
+    .flatMap((own) => {
+      const others = rows.filter((row) => row.case === own.case && row.subject !== TOLLGATE);
+      const [fastest] = [...others].sort((a, b) => (b.perSecond ?? 0) - (a.perSecond ?? 0));
+      const [quickest] = [...others].sort((a, b) => (a.p50Ms ?? Infinity) - (b.p50Ms ?? Infinity));
+      if (!fastest?.perSecond || !quickest?.p50Ms || !own.perSecond || !own.p50Ms) return [];
+      const rate = `${formatNumber(own.perSecond / fastest.perSecond)} times the rate of the fastest, ${fastest.subject}`;
+      const latency = `${formatNumber(own.p50Ms / quickest.p50Ms)} times the median latency of ${quickest.subject}`;
+      return [`${own.case}: ${rate}; ${latency}.`];
+    });
+}
+
+function delayedBy(delayMs: number, target: string): Record<string, string> {
+  return { TARGET: target, DELAY_MS: String(delayMs) };
+}
