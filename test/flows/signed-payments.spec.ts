@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+
+import {
+  challengeNonce,
+  encodeProof,
+  type Hex,
+  type SignedAuthorization,
+  type TransferAuthorization,
+} from '@tollgate/protocol';
+import { privateKeyToAccount } from 'viem/accounts';
+
+import {
+  presentMpp,
+  presentV1,
+  presentV2,
+  readChallenge,
+  readHeader,
+} from '../../apps/gateway/test/present-payments.js';
+import { useStack } from '../harness/use-stack.js';
+
+const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true' } });
+const url = () => `${stack().baseUrl}/api/weather`;
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+/** Signed by a payer of the devnet, over the price of the weather unless told otherwise. */
+async function sign(changes: Partial<TransferAuthorization> = {}): Promise<SignedAuthorization> {
+  const { chain } = stack();
+  const account = privateKeyToAccount(chain.accounts[0]!.privateKey);
+  const authorization = {
+    from: account.address,
+    to: chain.payTo,
+    value: '1000',
+    validAfter: '0',
+    validBefore: String(Math.floor(Date.now() / 1000) + 300),
+    nonce: `0x${randomBytes(32).toString('hex')}`,
+    ...changes,
+  };
+  const { value, validAfter, validBefore } = authorization;
+  const signature = await account.signTypedData({
+    domain: { name: 'USDC', version: '2', chainId: chain.chainId, verifyingContract: chain.asset },
+    types: TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      ...authorization,
+      value: BigInt(value),
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
+    },
+  });
+  return { kind: 'authorization', authorization, signature };
+}
+
+const outcome = (response: Response) => [response.status, response.headers.get('x-payment-failure')];
+
+describe('a payer who only signs', () => {
+  it('buys in the words of version 1, and the transaction that settled it buys nothing more', async () => {
+    const paid = await fetch(url(), { headers: presentV1(await sign()) });
+    expect(paid.status).toBe(200);
+    const { success, transaction } = readHeader(paid, 'x-payment-response');
+    expect([success, transaction]).toEqual([true, expect.stringMatching(/^0x[0-9a-f]{64}$/)]);
+    const proof = encodeProof({
+      x402Version: 1,
+      scheme: 'exact',
+      network: 'chain-testnet',
+      payload: { txHash: transaction as Hex },
+    });
+    expect(outcome(await fetch(url(), { headers: { 'X-Payment': proof } }))).toEqual([402, 'payment_used']);
+  });
+
+  it('buys in the words of version 2, and gets the same answer again', async () => {
+    const headers = presentV2(await readChallenge(url()), await sign());
+    const [first, again] = [await fetch(url(), { headers }), await fetch(url(), { headers })];
+    expect([first.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 200, 'true']);
+    expect(again.headers.get('payment-response')).toBe(first.headers.get('payment-response'));
+    expect(await again.text()).toBe(await first.text());
+  });
+
+  it('buys by MPP', async () => {
+    const challenge = await readChallenge(url());
+    const { id = '', realm = '' } = challenge.authentication;
+    const payment = await sign({ nonce: challengeNonce({ id, realm }) });
+    const paid = await fetch(url(), { headers: presentMpp(challenge, payment) });
+    expect(paid.status).toBe(200);
+    expect(readHeader(paid, 'payment-receipt')).toMatchObject({ status: 'success', method: 'evm' });
+  });
+
+  it('gets one answer for one authorization, however often he uses it at once', async () => {
+    const headers = presentV1(await sign());
+    const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(url(), { headers })));
+    const statuses = responses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => ![200, 402, 409].includes(status))).toEqual([]);
+  });
+
+  it.each([
+    ['recipient_mismatch', { to: `0x${'11'.repeat(20)}` }],
+    ['amount_mismatch', { value: '999' }],
+    ['authorization_expired', { validBefore: String(Math.floor(Date.now() / 1000) - 10) }],
+  ])('is refused for %s', async (failure, changes) => {
+    expect(outcome(await fetch(url(), { headers: presentV1(await sign(changes)) }))).toEqual([402, failure]);
+  });
+
+  it('is refused for a signature that is not his', async () => {
+    const payment = await sign();
+    const altered = { ...payment, authorization: { ...payment.authorization, validAfter: '1' } };
+    expect(outcome(await fetch(url(), { headers: presentV1(altered) }))).toEqual([402, 'signature_invalid']);
+  });
+
+  it('is refused on another network', async () => {
+    expect(outcome(await fetch(url(), { headers: presentV1(await sign(), 'base') }))).toEqual([402, 'wrong_network']);
+  });
+});
