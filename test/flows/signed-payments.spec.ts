@@ -42,7 +42,7 @@ async function sign(changes: Partial<TransferAuthorization> = {}): Promise<Signe
     value: '1000',
     validAfter: '0',
     validBefore: String(Math.floor(Date.now() / 1000) + 300),
-    nonce: `0x${randomBytes(32).toString('hex')}`,
+    nonce: `0x${randomBytes(32).toString('hex')}` as Hex,
     ...changes,
   };
   const { value, validAfter, validBefore } = authorization;
@@ -102,7 +102,7 @@ describe('a payer who only signs', () => {
     expect(statuses.filter((status) => ![200, 402, 409].includes(status))).toEqual([]);
   });
 
-  it.each([
+  it.each<[string, Partial<TransferAuthorization>]>([
     ['recipient_mismatch', { to: `0x${'11'.repeat(20)}` }],
     ['amount_mismatch', { value: '999' }],
     ['authorization_expired', { validBefore: String(Math.floor(Date.now() / 1000) - 10) }],

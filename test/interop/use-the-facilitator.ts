@@ -30,10 +30,10 @@ export function describeUsingTheFacilitator(rig: () => Rig): void {
         return;
       }
       const { result, moved } = await buying;
-      expect([result.status, result.body]).toEqual([
-        200,
-        JSON.stringify({ symbol: 'SEI', server: server.packageName }),
-      ]);
+      expect(result).toMatchObject({
+        status: 200,
+        body: JSON.stringify({ symbol: 'SEI', server: server.packageName }),
+      });
       expect(moved).toEqual({ payer: -PRICE, payTo: PRICE });
     });
 

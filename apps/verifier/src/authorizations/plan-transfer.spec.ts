@@ -2,7 +2,7 @@ import type { Hex, TransferAuthorization } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { encodeFunctionData, encodeFunctionResult, parseAbi } from 'viem';
 
-import { bundleCalls, MULTICALL3_ADDRESS, readBundle } from './contract-call.js';
+import { bundleCalls, readBundle } from './contract-call.js';
 import { planTransfer } from './plan-transfer.js';
 
 const withParts = parseAbi([
@@ -29,6 +29,8 @@ const authorizations: fc.Arbitrary<TransferAuthorization> = fc.record({
   nonce: bytes(32),
 });
 const ASSET: Hex = `0x${'a5'.repeat(20)}`;
+const MULTICALL3: Hex = `0x${'ca'.repeat(20)}`;
+const DEPLOYED = { asset: ASSET, multicall3: MULTICALL3, isDeployed: true };
 
 function argumentsOf({ from, to, value, validAfter, validBefore, nonce }: TransferAuthorization) {
   return [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce] as const;
@@ -42,7 +44,7 @@ describe('the calls of a settlement', () => {
       fc.property(authorizations, bytes(32), bytes(32), fc.constantFrom(27, 28), (authorization, r, s, v) => {
         const args = [...argumentsOf(authorization), v, r, s] as const;
         const data = encodeFunctionData({ abi: withParts, functionName, args });
-        expect(planTransfer(authorization, { kind: 'account', v, r, s }, ASSET)).toEqual({ to: ASSET, data });
+        expect(planTransfer(authorization, { kind: 'account', v, r, s }, DEPLOYED)).toEqual({ to: ASSET, data });
       }),
     );
   });
@@ -52,7 +54,8 @@ describe('the calls of a settlement', () => {
       fc.property(authorizations, bytes(1, 200), (authorization, signature) => {
         const args = [...argumentsOf(authorization), signature] as const;
         const data = encodeFunctionData({ abi: withBytes, functionName, args });
-        const planned = planTransfer(authorization, { kind: 'contract', bytes: signature, isWrapped: false }, ASSET);
+        const own = { kind: 'contract', bytes: signature, isWrapped: false, deployment: null } as const;
+        const planned = planTransfer(authorization, own, DEPLOYED);
         expect(planned).toEqual({ to: ASSET, data });
       }),
     );
@@ -64,7 +67,7 @@ describe('the calls of a settlement', () => {
       fc.property(calls, (bundled) => {
         const args = bundled.map(({ to, data, mayFail }) => ({ target: to, allowFailure: mayFail, callData: data }));
         const data = encodeFunctionData({ abi: multicall3, functionName: 'aggregate3', args: [args] });
-        expect(bundleCalls(bundled)).toEqual({ to: MULTICALL3_ADDRESS, data });
+        expect(bundleCalls(MULTICALL3, bundled)).toEqual({ to: MULTICALL3, data });
       }),
     );
   });
