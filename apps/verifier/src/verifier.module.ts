@@ -179,9 +179,7 @@ function createVerifier({ payment, rules }: VerifierEnvironment, parts: Verifier
 }
 
 function createAssets({ payment, signedPayments }: VerifierEnvironment): AcceptedAssets {
-  const asset = payment.assetAddress.toLowerCase() as Hex;
-  const own = { asset, name: payment.domainName, version: payment.assetVersion };
-  return new AcceptedAssets(payment.chainId, [...signedPayments.assets, own]);
+  return new AcceptedAssets(payment.chainId, [...signedPayments.assets, payment.signedAsset]);
 }
 
 function createSignedVerifier(

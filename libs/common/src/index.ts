@@ -1,6 +1,7 @@
 export { API_KEY_SCOPES, mayUseWallet, type ApiKey, type ApiKeyScope } from './api-keys/api-key.js';
 export { ApiKeyStore, type NewApiKey } from './api-keys/api-key-store.js';
 export { AgentEnvironment } from './config/agent.environment.js';
+export { AssetEnvironment, type SignedAsset } from './config/asset.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
 export { listSecrets } from './config/list-secrets.js';
 export { LogEnvironment, LOG_FORMATS, LOG_LEVELS } from './config/log.environment.js';

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import { bucketOf, entryKey } from './keys.js';
-import { locateEntry, readPaymentId } from './payment-id.js';
+import { locateEntry, readPaymentId, type EntryId } from './payment-id.js';
 import { readRecords } from './payment-record.js';
 import type { FindRequest, FindResult } from './types.js';
 
@@ -24,4 +24,11 @@ export async function findPayment(redis: Redis | Cluster, request: FindRequest, 
     }
   }
   return { outcome: 'none' };
+}
+
+/** Reads only: a claim may be under way, and decides. */
+export async function isSpent(redis: Redis | Cluster, id: EntryId): Promise<boolean> {
+  const entry = locateEntry(id);
+  const records = readRecords(await redis.hgetall(entryKey(bucketOf(entry), entry)));
+  return records.some(([, { state }]) => state === 'answered' || state === 'done');
 }

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
-import { findPayment } from './find-payment.js';
+import { findPayment, isSpent } from './find-payment.js';
 import { answerKey, answersKey, birthKey, BUCKETS, bucketOf, entryKey } from './keys.js';
 import { LedgerError } from './ledger-error.js';
 import { locateEntry, locatePayment, type EntryId, type PaymentId } from './payment-id.js';
@@ -68,6 +68,11 @@ export class Ledger {
   /** What the ledger knows of this retry key at this transaction or signed payment, without asking the chain. */
   find(request: FindRequest): Promise<FindResult> {
     return this.#runner.within(findPayment(this.#redis, request, this.nowMs()));
+  }
+
+  /** Whether a payment has bought its answer; under which key says nothing of that. */
+  isSpent(id: EntryId): Promise<boolean> {
+    return this.#runner.within(isSpent(this.#redis, id));
   }
 
   /** Lengthens a lease; false when it was taken over or ended. */

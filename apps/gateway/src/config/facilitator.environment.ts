@@ -1,17 +1,17 @@
-import { Setting, type ChecksTogether } from '@tollgate/common';
+import { AssetEnvironment, Setting } from '@tollgate/common';
 import { IsArray, IsBoolean, IsInt, Matches, Min } from 'class-validator';
 
 const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
 const BASE_UNITS = /^\d{1,30}$/;
 
 /** What the gateway verifies and settles for other servers. */
-export class FacilitatorEnvironment implements ChecksTogether {
+export class FacilitatorEnvironment extends AssetEnvironment {
   @Setting({ name: 'FACILITATOR', help: 'Verify and settle signed payments for other servers, at /facilitator.' })
   @IsBoolean()
   readonly isServed: boolean = false;
 
   @Setting({
-    help: 'Recipients whose payments are settled without an API key, comma separated. Each settlement costs the relayer gas.',
+    help: 'Recipients whose payments in ASSET_ADDRESS are settled without an API key, comma separated. Each settlement costs the relayer gas.',
     example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   })
   @IsArray()
@@ -28,9 +28,11 @@ export class FacilitatorEnvironment implements ChecksTogether {
   @Min(0)
   readonly facilitatorRateLimitPerMinute: number = 600;
 
-  problemsTogether(): string[] {
-    return this.facilitatorPayTo
-      .filter((address) => !ADDRESS.test(address))
-      .map((address) => `FACILITATOR_PAY_TO: "${address}" is not 0x and 40 hexadecimal digits, or the zero address.`);
+  override problemsTogether(): string[] {
+    const wrong = this.facilitatorPayTo.filter((address) => !ADDRESS.test(address));
+    return [
+      ...super.problemsTogether(),
+      ...wrong.map((address) => `FACILITATOR_PAY_TO: "${address}" is not 0x and 40 hexadecimal digits, or is zero.`),
+    ];
   }
 }

@@ -41,11 +41,12 @@ type Outcome = 'settled' | 'not_settled' | 'pending';
 export class FacilitatorSettlement {
   readonly #logger = new Logger('Facilitator');
   readonly #freeRecipients: ReadonlySet<string>;
+  readonly #ownAsset: string;
   readonly #leastBaseUnits: bigint;
   readonly #leaseMs: number;
 
   constructor(
-    @Inject(GatewayEnvironment) { facilitator, answers }: GatewayEnvironment,
+    @Inject(GatewayEnvironment) { facilitator, payment, answers }: GatewayEnvironment,
     @Inject(ServedTerms) private readonly served: ServedTerms,
     @Inject(SignedPayments) private readonly payments: SignedPayments,
     @Inject(PaywallConnections) private readonly connections: PaywallConnections,
@@ -53,6 +54,7 @@ export class FacilitatorSettlement {
     @Inject(FacilitatorCounters) private readonly counters: FacilitatorCounters,
   ) {
     this.#freeRecipients = new Set(facilitator.facilitatorPayTo.map((address) => address.toLowerCase()));
+    this.#ownAsset = payment.signedAsset.asset;
     this.#leastBaseUnits = BigInt(facilitator.facilitatorMinBaseUnits);
     this.#leaseMs = answers.leaseMs;
   }
@@ -60,9 +62,9 @@ export class FacilitatorSettlement {
   /** @throws ProblemError for a request that is malformed or not allowed, and where nobody can settle now */
   async settle(body: unknown, asker: SettleAsker): Promise<Settled> {
     const request = parseFacilitatorRequest(body);
-    if (asker.key === null) this.#assertFree(request.requirement);
     const served = this.served.read(request);
     if ('reason' in served) return this.#refuse(request, served.reason, served.message);
+    if (asker.key === null) this.#assertFree(request.requirement);
     const question = { requestId: asker.requestId, clientAddress: asker.clientAddress, ...served };
     // Counted so that the process does not end before what was moved is marked.
     this.inFlight.enter();
@@ -74,8 +76,9 @@ export class FacilitatorSettlement {
   }
 
   /** What anybody may have settled: the relayer pays the gas of it. */
-  #assertFree({ payTo, amountBaseUnits }: RequirementTerms): void {
-    const isFree = this.#freeRecipients.has(payTo) && BigInt(amountBaseUnits) >= this.#leastBaseUnits;
+  #assertFree({ payTo, asset, amountBaseUnits }: RequirementTerms): void {
+    const isEnough = asset === this.#ownAsset && BigInt(amountBaseUnits) >= this.#leastBaseUnits;
+    const isFree = this.#freeRecipients.has(payTo) && isEnough;
     if (!isFree) throw new ProblemError(KEY_NEEDED);
   }
 

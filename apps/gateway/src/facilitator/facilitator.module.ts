@@ -19,13 +19,13 @@ export class FacilitatorModule {
   }
 
   /** @param modules where payments are looked at and API keys known */
-  static forRoot({ payment }: GatewayEnvironment, modules: readonly DynamicModule[]): DynamicModule {
+  static forRoot({ payment, facilitator }: GatewayEnvironment, modules: readonly DynamicModule[]): DynamicModule {
     return {
       module: FacilitatorModule,
       imports: [...modules],
       controllers: [FacilitatorController],
       providers: [
-        { provide: ServedTerms, useValue: new ServedTerms(payment) },
+        { provide: ServedTerms, useValue: new ServedTerms(payment, facilitator.assets) },
         FacilitatorAccess,
         FacilitatorCounters,
         FacilitatorVerification,

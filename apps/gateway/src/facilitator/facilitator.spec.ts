@@ -9,6 +9,7 @@ import { ASSET, PAY_TO, send, startGateway, type RunningGateway } from '../../te
 import { createHash, startRelay, type Relay } from '../../test/start-relay.js';
 
 const PAYER = '0x1111111111111111111111111111111111111111';
+const OTHER_ASSET = '0x3333333333333333333333333333333333333333';
 const STRANGER = '0x2222222222222222222222222222222222222222';
 const [V1, V2] = ['sei-testnet', 'eip155:1328'];
 
@@ -19,11 +20,12 @@ interface Wish {
   amount?: string;
   scheme?: string;
   network?: string;
+  extra?: { name?: string; version?: string };
 }
 
 function askV2({ nonce = createHash(), payTo = PAY_TO, asset = ASSET, amount = '1000', ...wish }: Wish = {}) {
-  const { scheme = 'exact', network = V2 } = wish;
-  const paymentRequirements = { scheme, network, asset, amount, payTo, maxTimeoutSeconds: 60, extra: {} };
+  const { scheme = 'exact', network = V2, extra = {} } = wish;
+  const paymentRequirements = { scheme, network, asset, amount, payTo, maxTimeoutSeconds: 60, extra };
   const paymentPayload = { x402Version: 2, payload: payloadOf(nonce, payTo, amount), accepted: paymentRequirements };
   return { x402Version: 2, paymentPayload, paymentRequirements };
 }
@@ -60,6 +62,7 @@ describe('the facilitator', () => {
     gateway = await startGateway(server.url, [], {
       FACILITATOR: 'true',
       FACILITATOR_PAY_TO: PAY_TO,
+      FACILITATOR_ASSETS: `${OTHER_ASSET}:Other Coin:3`,
       VERIFY_DEADLINE_MS: '2000',
       VERIFY_RETRY_MS: '1000',
     });
@@ -115,6 +118,8 @@ describe('the facilitator', () => {
         transaction: '',
         network,
       });
+      const invalidReason = version === 1 ? 'duplicate_settlement' : 'invalid_exact_evm_nonce_already_used';
+      expect(await verify(ask({ nonce }))).toMatchObject({ isValid: false, invalidReason });
     });
 
     it('settles one of twenty requests for the same payment', async () => {
@@ -206,6 +211,16 @@ describe('the facilitator', () => {
     expect(refused.headers.get('www-authenticate')).toContain('scope="settle"');
     expect(await readProblem(refused)).toEqual([401, 'api_key_refused']);
     expect(await settle(body, bearer())).toMatchObject({ success: true });
+  });
+
+  it('settles in a token that is listed, under its own domain, with an API key alone', async () => {
+    const body = askV2({ asset: OTHER_ASSET, extra: { name: 'Other Coin', version: '3' } });
+    expect(await readProblem(await post('settle', body))).toEqual([401, 'api_key_refused']);
+    expect(await settle(body, bearer())).toMatchObject({ success: true });
+    expect(relay.asked.at(-1)!.terms).toMatchObject({ assetName: 'Other Coin', assetVersion: '3' });
+    const wrong = await verify(askV2({ asset: OTHER_ASSET, extra: { name: 'USDC', version: '2' } }));
+    expect(wrong).toMatchObject({ isValid: false, invalidReason: 'invalid_payment_requirements' });
+    expect(wrong.invalidMessage).toContain('"Other Coin"');
   });
 
   it('settles dust with an API key alone', async () => {

@@ -1,10 +1,11 @@
-import type { PaymentEnvironment, SignedPaymentTerms } from '@tollgate/common';
+import type { PaymentEnvironment, SignedAsset, SignedPaymentTerms } from '@tollgate/common';
 import {
   caip2Of,
   facilitatorReasonFor,
   INVALID_REQUIREMENTS,
   v1NetworkOf,
   type PaymentFailure,
+  type RequirementTerms,
   type SignedPayment,
 } from '@tollgate/protocol';
 
@@ -17,12 +18,16 @@ export type Served =
 
 const SCHEMES: Readonly<Record<1 | 2, readonly string[]>> = { 1: ['exact'], 2: ['exact', 'upto'] };
 
-/** What a requirement may ask for: one token on one chain, by the scheme `exact`, or `upto` in version 2. */
+/** What a requirement may ask for: one of some tokens on one chain, by the scheme `exact`, or `upto` in version 2. */
 export class ServedTerms {
+  readonly #chainId: number;
+  readonly #assets: ReadonlyMap<string, SignedAsset>;
   readonly #networks: Readonly<Record<1 | 2, readonly string[]>>;
 
-  constructor(private readonly payment: PaymentEnvironment) {
-    const { chainId, network } = payment;
+  /** @param assets those besides the gateway's own */
+  constructor({ chainId, network, signedAsset }: PaymentEnvironment, assets: readonly SignedAsset[]) {
+    this.#chainId = chainId;
+    this.#assets = new Map([...assets, signedAsset].map((one) => [one.asset, one]));
     this.#networks = { 1: [v1NetworkOf(chainId) ?? network, network], 2: [caip2Of(chainId)] };
   }
 
@@ -34,26 +39,23 @@ export class ServedTerms {
     });
     if (!SCHEMES[version].includes(requirement.scheme)) return refuse('wrong_scheme');
     if (!this.#networks[version].includes(requirement.network)) return refuse('wrong_network');
-    if (requirement.asset !== this.payment.assetAddress.toLowerCase()) {
-      return { reason: INVALID_REQUIREMENTS, message: 'This asset is not settled here.' };
-    }
+    const asset = this.#assets.get(requirement.asset);
+    if (asset === undefined) return { reason: INVALID_REQUIREMENTS, message: 'This asset is not settled here.' };
+    const mismatch = findMismatch(requirement, asset);
+    if (mismatch !== null) return { reason: INVALID_REQUIREMENTS, message: mismatch };
     if ('failure' in payment) return refuse(payment.failure);
     const { payload } = payment;
     if (payload.scheme !== requirement.scheme) return refuse('wrong_scheme');
     if (payload.payment.kind === 'permit2' && version === 1) return refuse('wrong_scheme');
     if (schemeOf(payload.payment) !== requirement.scheme) return refuse('wrong_scheme');
     if (payload.network !== requirement.network) return refuse('wrong_network');
-    return { terms: this.#termsFor(requirement), payment: payload.payment };
+    return { terms: this.#termsFor(requirement, asset), payment: payload.payment };
   }
 
-  /** The token's domain is the configured one: whoever signed over another paid in nothing. */
-  #termsFor({ payTo, amountBaseUnits }: FacilitatorRequest['requirement']): SignedPaymentTerms {
-    const { chainId, assetAddress, domainName, assetVersion } = this.payment;
+  #termsFor({ payTo, amountBaseUnits }: RequirementTerms, { asset, name, version }: SignedAsset): SignedPaymentTerms {
     return {
-      chainId,
-      asset: assetAddress.toLowerCase() as `0x${string}`,
-      assetName: domainName,
-      assetVersion,
+      chainId: this.#chainId,
+      ...{ asset, assetName: name, assetVersion: version },
       payTo,
       priceBaseUnits: amountBaseUnits,
     };
@@ -63,4 +65,10 @@ export class ServedTerms {
 /** What was signed, whatever the client says of it. */
 function schemeOf(payment: SignedPayment): string {
   return payment.kind === 'permit2' ? payment.scheme : 'exact';
+}
+
+/** What a client signs under another domain than the token's is worth nothing, whatever the requirement says. */
+function findMismatch({ assetName, assetVersion }: RequirementTerms, { name, version }: SignedAsset): string | null {
+  if ((assetName ?? name) === name && (assetVersion ?? version) === version) return null;
+  return `The domain of this asset has the name ${JSON.stringify(name)} and the version ${JSON.stringify(version)}.`;
 }

@@ -53,9 +53,17 @@ export class SignedPayments {
     private readonly settings: SignedPaymentSettings,
   ) {}
 
-  /** Whether the payment is good; nothing is claimed. */
-  look(question: SignedPaymentQuestion): Promise<SignedPaymentVerdict> {
-    return this.#ask({ ...this.#createQuestion(question), claim: null });
+  /** Whether the payment is good, and has bought nothing yet; nothing is claimed. */
+  async look(question: SignedPaymentQuestion): Promise<SignedPaymentVerdict> {
+    const verdict = await this.#ask({ ...this.#createQuestion(question), claim: null });
+    // What nobody has moved has bought nothing.
+    if (verdict.outcome !== 'valid' || verdict.txHash === null) return verdict;
+    try {
+      const isSpent = await this.parts.ledger.isSpent(entryOf(question.terms, question.payment));
+      return isSpent ? { outcome: 'refused', failure: 'payment_used', payer: verdict.payer } : verdict;
+    } catch (error) {
+      return { outcome: 'unavailable', reason: reasonOf(error) };
+    }
   }
 
   /** Claims the payment for this one request. */

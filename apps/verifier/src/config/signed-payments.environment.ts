@@ -1,18 +1,9 @@
-import { Setting, type ChecksTogether } from '@tollgate/common';
-import { isAddress, type Hex, type TokenDomain } from '@tollgate/protocol';
+import { AssetEnvironment, Setting } from '@tollgate/common';
+import { isAddress, type Hex } from '@tollgate/protocol';
 import { IsArray } from 'class-validator';
 
 /** What may be paid by signature, and by whose wallets. */
-export class SignedPaymentsEnvironment implements ChecksTogether {
-  @Setting({
-    help:
-      'Tokens that others may have payments settled in, comma separated, each as address:name:version with name and ' +
-      'version of its EIP-712 domain; ASSET_ADDRESS is always one.',
-    example: '0x5425890298aed601595a70AB815c96711a31Bc65:USD Coin:2',
-  })
-  @IsArray()
-  readonly facilitatorAssets: string[] = [];
-
+export class SignedPaymentsEnvironment extends AssetEnvironment {
   @Setting({
     help:
       'Factories that may be called to deploy the wallet a payment is signed by (EIP-6492), comma separated addresses; ' +
@@ -22,31 +13,17 @@ export class SignedPaymentsEnvironment implements ChecksTogether {
   @IsArray()
   readonly eip6492Factories: string[] = [];
 
-  /** The tokens of FACILITATOR_ASSETS, addresses in lower case. */
-  get assets(): Omit<TokenDomain, 'chainId'>[] {
-    return this.facilitatorAssets.flatMap((text) => parseAsset(text) ?? []);
-  }
-
   /** In lower case. */
   get factories(): ReadonlySet<Hex> {
     return new Set(this.eip6492Factories.map((address) => address.toLowerCase() as Hex));
   }
 
-  problemsTogether(): string[] {
+  override problemsTogether(): string[] {
     return [
-      ...this.facilitatorAssets.flatMap((text) =>
-        parseAsset(text) ? [] : [`FACILITATOR_ASSETS: "${text}" is not address:name:version.`],
-      ),
+      ...super.problemsTogether(),
       ...this.eip6492Factories.flatMap((text) =>
         isAddress(text) ? [] : [`EIP6492_FACTORIES: "${text}" is not 0x and 40 hexadecimal digits.`],
       ),
     ];
   }
-}
-
-/** The name may hold colons, the version may not. */
-function parseAsset(text: string): Omit<TokenDomain, 'chainId'> | null {
-  const [, asset, name, version] = /^(0x[0-9a-f]{40}):(.{1,64}):([^:]{1,32})$/i.exec(text) ?? [];
-  if (asset === undefined || name === undefined || version === undefined) return null;
-  return { asset: asset.toLowerCase() as Hex, name, version };
 }

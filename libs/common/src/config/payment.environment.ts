@@ -1,5 +1,7 @@
+import type { Hex } from '@tollgate/protocol';
 import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 
+import type { SignedAsset } from './asset.environment.js';
 import { Setting } from './setting.js';
 
 export const PAYMENT_POLICIES = ['receipt', 'transfer', 'bound'] as const;
@@ -69,5 +71,11 @@ export class PaymentEnvironment {
   /** The token's name in its EIP-712 domain. */
   get domainName(): string {
     return this.assetName ?? this.assetSymbol;
+  }
+
+  /** The token as payers sign for it. */
+  get signedAsset(): SignedAsset {
+    const { assetAddress, domainName: name, assetVersion: version } = this;
+    return { asset: assetAddress.toLowerCase() as Hex, name, version };
   }
 }
