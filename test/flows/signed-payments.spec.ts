@@ -36,13 +36,13 @@ const TYPES = {
 async function sign(changes: Partial<TransferAuthorization> = {}): Promise<SignedAuthorization> {
   const { chain } = stack();
   const account = privateKeyToAccount(chain.accounts[0]!.privateKey);
-  const authorization = {
+  const authorization: TransferAuthorization = {
     from: account.address,
     to: chain.payTo,
     value: '1000',
     validAfter: '0',
     validBefore: String(Math.floor(Date.now() / 1000) + 300),
-    nonce: `0x${randomBytes(32).toString('hex')}` as Hex,
+    nonce: `0x${randomBytes(32).toString('hex')}`,
     ...changes,
   };
   const { value, validAfter, validBefore } = authorization;
