@@ -70,7 +70,9 @@ export class VerifierModule implements OnApplicationShutdown {
     const troubles = new RelayerTroubles(registry);
     const settlement: Settlement | null = createSettlement(environment, {
       chain,
+      assets,
       nowMs,
+      onBatch: () => undefined,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
     const parts = { chain: chain.reader, ledger, waitingRoom, assets };

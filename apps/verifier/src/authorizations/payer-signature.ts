@@ -14,6 +14,7 @@ export type PayerSignature =
    */
   | { kind: 'contract'; bytes: Hex; isWrapped: boolean; deployment: ContractCall | null };
 
+const ACCOUNT_SIGNATURE_LENGTH = 2 + 65 * 2;
 /** Half of the order of secp256k1. Tokens refuse the upper half: each signature has a twin there. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
@@ -27,16 +28,23 @@ export async function readPayerSignature(
   { hash, payer, factories }: { hash: Hex; payer: Hex; factories: ReadonlySet<Hex> },
 ): Promise<PayerSignature> {
   if ((await recoverAccount(hash, signature)) === payer) {
-    const [r, s]: Hex[] = [`0x${signature.slice(2, 66)}`, `0x${signature.slice(66, 130)}`];
-    const last = Number.parseInt(signature.slice(130), 16);
-    // Some wallets write the recovery bit itself, which tokens do not understand.
-    if (r && s && BigInt(s) <= HALF_ORDER) return { kind: 'account', v: last < 27 ? last + 27 : last, r, s };
+    const parts = splitSignature(signature);
+    if (parts) return parts;
   }
   const wrapped = unwrap(signature);
   if (wrapped === null) return { kind: 'contract', bytes: signature, isWrapped: false, deployment: null };
   const { bytes, deployment } = wrapped;
   const isAllowed = factories.has(deployment.to);
   return { kind: 'contract', bytes, isWrapped: true, deployment: isAllowed ? deployment : null };
+}
+
+/** The parts of a signature that tokens take from an account; null for all others. Whose it is was not looked at. */
+export function splitSignature(signature: Hex): Extract<PayerSignature, { kind: 'account' }> | null {
+  if (signature.length !== ACCOUNT_SIGNATURE_LENGTH) return null;
+  const [r, s]: [Hex, Hex] = [`0x${signature.slice(2, 66)}`, `0x${signature.slice(66, 130)}`];
+  const last = Number.parseInt(signature.slice(130), 16);
+  // Some wallets write the recovery bit itself, which tokens do not understand.
+  return BigInt(s) <= HALF_ORDER ? { kind: 'account', v: last < 27 ? last + 27 : last, r, s } : null;
 }
 
 function unwrap(signature: Hex): { bytes: Hex; deployment: ContractCall } | null {

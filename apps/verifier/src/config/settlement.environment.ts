@@ -3,6 +3,10 @@ import { parseTokenAmount } from '@tollgate/protocol';
 import { readKeySigner, type LaneSettings, type LaneSigner } from '@tollgate/transactions';
 import { ArrayNotEmpty, IsArray, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 
+/** The least time between two looks at the chain that follow a sending. */
+const FIRST_LOOK_MS = 5;
+/** What was submitted by a process that has died, or for another's relayer, waits no longer than that. */
+const RECONCILE_MS = 2_000;
 const GWEI_DECIMALS = 9;
 const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
 const gweiMessage = '$property must be a decimal number of gwei with at most 9 digits behind the point';
@@ -122,6 +126,8 @@ export class SettlementEnvironment implements ChecksTogether {
       confirmations,
       stopWithinMs,
       pollMs: this.relayerPollMs,
+      firstLookMs: FIRST_LOOK_MS,
+      reconcileMs: RECONCILE_MS,
       leaseMs: this.relayerLeaseMs,
       maxInFlight: this.relayerMaxInFlight,
       jobsAtOnce: this.relayerMaxInFlight,

@@ -3,16 +3,21 @@ import type { Hex } from '@tollgate/protocol';
 import { Chain, Journal } from '@tollgate/transactions';
 
 import type { ConnectedChain } from '../chain/connect-chain.js';
+import type { AcceptedAssets } from '../verification/signed/accepted-assets.js';
 import type { VerifierEnvironment } from '../verifier.config.js';
+import { GasMemory } from './gas-memory.js';
 import { JobWatch } from './job-watch.js';
 import { PermitSettlements } from './permit-settlements.js';
 import { Relayers } from './relayers.js';
 import { SettlementRecords } from './settlement-records.js';
 import { Settlements } from './settlements.js';
+import { Trials } from './trials.js';
 
 export interface SettlementParts {
   chain: ConnectedChain;
+  assets: AcceptedAssets;
   nowMs: () => number;
+  onBatch: (payments: number) => void;
   onTrouble: (relayer: Hex | null, error: unknown) => void;
 }
 
@@ -30,11 +35,12 @@ const SETTLING_SHARE = 0.4;
 
 /** Puts the parts of this folder together; null without a relayer. Nothing is connected before it is started. */
 export function createSettlement(environment: VerifierEnvironment, parts: SettlementParts): Settlement | null {
-  const { settlement, redis, payment, chain, rules, shutdown, server } = environment;
+  const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
+  const { nowMs, onBatch, onTrouble } = parts;
   if (settlement.signers.length === 0) return null;
   const connection = connectRedis({ url: redis.redisUrl, role: 'settlements' });
-  const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT, eventsKept: 1000 });
-  const report = (error: unknown) => parts.onTrouble(null, error);
+  const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT });
+  const report = (error: unknown) => onTrouble(null, error);
   const jobs = new JobWatch(journal, report);
   const records = new SettlementRecords(connection);
   const shared = {
@@ -43,30 +49,43 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
     jobs,
     waitMs: settlement.settleWaitMs,
     windowMs: Math.max(rules.redemptionWindowSeconds, rules.boundRedemptionWindowSeconds) * 1000,
-    nowMs: parts.nowMs,
+    nowMs,
     onTrouble: report,
   };
-  const settlements = new Settlements({ ...shared, chain: parts.chain });
+  const settlements = new Settlements({
+    ...shared,
+    assets: parts.assets,
+    factories: signedPayments.factories,
+    chain: parts.chain,
+    leastValidityMs: settlement.settleLeastValiditySeconds * 1000,
+  });
   const permits = new PermitSettlements({ ...shared, records, reader: parts.chain.reader });
   const laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
+  const gasCap = BigInt(settlement.settleGasCap);
+  const gas = new GasMemory(gasCap);
+  const multicall3 = settlement.multicall3Address.toLowerCase() as Hex;
+  const { batcher } = parts.chain;
   const relayers = new Relayers({
     signers: settlement.signers,
     journal,
     chain: laneChain,
-    batcher: parts.chain.batcher,
+    trials: new Trials({ batcher, multicall3, gas, gasCap, nowMs }),
+    gas,
     records,
     jobs,
     settlements,
     permits,
     settings: settlement.laneSettings(rules.confirmations, shutdown.shutdownTimeoutMs * SETTLING_SHARE),
-    gasCap: BigInt(settlement.settleGasCap),
+    batchSize: settlement.settleBatchSize,
+    batchWaitMs: settlement.settleBatchWaitMs,
     queue: {
       redisUrl: redis.queueRedisUrl,
       maxInFlight: server.maxInFlight,
       closeTimeoutMs: shutdown.shutdownTimeoutMs * SETTLING_SHARE,
     },
-    nowMs: parts.nowMs,
-    onTrouble: parts.onTrouble,
+    nowMs,
+    onBatch,
+    onTrouble,
   });
   return {
     relayers,

@@ -6,7 +6,7 @@ import type { ChainReader } from '../chain/chain-reader.js';
 import type { RpcBatcher } from '../chain/rpc-batcher.js';
 import { valueOf, type RpcResult } from '../chain/rpc-endpoint.js';
 import { malformed, parseData } from '../chain/rpc-value.js';
-import type { SettlementEntry } from './settlement-entry.js';
+import { payerOf, promiseOf, type SettlementEntry } from './settlement-entry.js';
 
 /** The parts of the chain that settlements are read from. */
 export interface SettledChain {
@@ -38,21 +38,25 @@ export async function explainUnsettled(
   entry: SettlementEntry,
   { txHash, failure, windowMs, nowMs }: UnsettledTerms,
 ): Promise<SettlementResult> {
-  const { asset, payTo, amountBaseUnits, payment } = entry;
-  const { authorization } = payment;
+  const { amountBaseUnits } = entry;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + ANSWERS_WITHIN_MS;
   const sighting = await lookUpAuthorization(
     { reader },
-    { promised: { asset, payTo, authorization }, sinceMs: startedAtMs - windowMs, deadlineMs },
+    { promised: promiseOf(entry), sinceMs: startedAtMs - windowMs, deadlineMs },
   );
   switch (sighting.outcome) {
     case 'settled':
-      return { outcome: 'settled', txHash: sighting.txHash, payer: authorization.from, amountBaseUnits };
+      return { outcome: 'settled', txHash: sighting.txHash, payer: payerOf(entry), amountBaseUnits };
     case 'cancelled':
       return { outcome: 'failed', failure: 'authorization_cancelled', txHash: sighting.txHash };
     case 'used':
-      return { outcome: 'failed', failure: 'payment_used', txHash: sighting.txHash };
+      // Not found means that it is older than what is searched: it may have paid for something.
+      return {
+        outcome: 'failed',
+        failure: sighting.txHash === null ? 'payment_too_old' : 'payment_used',
+        txHash: sighting.txHash,
+      };
     case 'unused':
       return { outcome: 'failed', failure: await findReason(batcher, entry, { failure, nowMs, deadlineMs }), txHash };
   }
@@ -60,7 +64,7 @@ export async function explainUnsettled(
 
 async function findReason(
   batcher: RpcBatcher,
-  { asset, payment: { authorization } }: SettlementEntry,
+  { asset, authorization }: SettlementEntry,
   { failure, nowMs, deadlineMs }: { failure: PaymentFailure; nowMs: () => number; deadlineMs: number },
 ): Promise<PaymentFailure> {
   const nowSeconds = BigInt(Math.floor(nowMs() / 1000));

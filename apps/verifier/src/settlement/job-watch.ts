@@ -8,6 +8,7 @@ export interface MinedJob {
   outcome: 'mined';
   txHash: Hex;
   logs: readonly EmittedLog[];
+  gasUsed: bigint;
 }
 
 /**
@@ -51,9 +52,9 @@ export class JobWatch {
     return watched.ended.promise;
   }
 
-  noteMined(jobId: string, { transactionHash, logs }: StepReceipt): void {
+  noteMined(jobId: string, { transactionHash, logs, gasUsed }: StepReceipt): void {
     const watched = this.#watched.get(jobId);
-    watched?.mined.resolve({ outcome: 'mined', txHash: transactionHash, logs });
+    watched?.mined.resolve({ outcome: 'mined', txHash: transactionHash, logs, gasUsed });
     if (!watched?.isEndAwaited) this.#watched.delete(jobId);
   }
 

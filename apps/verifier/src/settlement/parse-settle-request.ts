@@ -1,7 +1,13 @@
-import type { SettleSignedPaymentRequest, SignedPaymentTerms } from '@tollgate/common';
-import { parseSignedPayment, PaymentError, isAddress } from '@tollgate/protocol';
+import type { SettleSignedPaymentRequest } from '@tollgate/common';
 
-import { MalformedMessageError, readBaseUnits, readHex, readNumber, readObject, readText } from '../message-fields.js';
+import {
+  readBaseUnits,
+  readNumber,
+  readObject,
+  readSignedPayment,
+  readSignedPaymentTerms,
+  readText,
+} from '../message-fields.js';
 
 /** Unknown to a request with addresses and hashes in lower case, or throws MalformedMessageError. */
 export function parseSettleRequest(message: unknown): SettleSignedPaymentRequest {
@@ -9,29 +15,8 @@ export function parseSettleRequest(message: unknown): SettleSignedPaymentRequest
   return {
     requestId: readText(fields, 'requestId'),
     deadlineMs: readNumber(fields, 'deadlineMs'),
-    terms: parseTerms(fields.terms),
-    payment: parsePayment(fields.payment),
+    terms: readSignedPaymentTerms(fields, 'terms'),
+    payment: readSignedPayment(fields, 'payment'),
     amountBaseUnits: readBaseUnits(fields, 'amountBaseUnits'),
   };
-}
-
-function parseTerms(value: unknown): SignedPaymentTerms {
-  const fields = readObject(value, 'terms');
-  return {
-    chainId: readNumber(fields, 'chainId'),
-    asset: readHex(fields, 'asset', isAddress),
-    assetName: readText(fields, 'assetName'),
-    assetVersion: readText(fields, 'assetVersion'),
-    payTo: readHex(fields, 'payTo', isAddress),
-    priceBaseUnits: readBaseUnits(fields, 'priceBaseUnits'),
-  };
-}
-
-function parsePayment(value: unknown): SettleSignedPaymentRequest['payment'] {
-  try {
-    return parseSignedPayment(value);
-  } catch (error) {
-    if (error instanceof PaymentError) throw new MalformedMessageError(error.message);
-    throw error;
-  }
 }

@@ -1,30 +1,39 @@
-import type { PaymentFailure } from '@tollgate/protocol';
+import type { Hex } from '@tollgate/protocol';
 import { createJobId, type Journal, type LaneId } from '@tollgate/transactions';
 
-import { hasSettlement } from '../authorizations/has-settlement.js';
-import type { EndedJob, JobWatch } from './job-watch.js';
-import type { SettlementEntry } from './settlement-entry.js';
+import { AuthorizedTransfers } from '../authorizations/has-settlement.js';
+import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import type { GasMemory } from './gas-memory.js';
+import { GatheringLine } from './gathering-line.js';
+import type { EndedJob, JobWatch, MinedJob } from './job-watch.js';
+import { promiseOf, isShareable, type SettlementEntry } from './settlement-entry.js';
 import { encodeSettlementJob, SETTLE_OPERATION } from './settlement-job.js';
+import type { SettlementPlanner } from './settlement-planner.js';
 import type { SettlementRecord, SettlementRecords } from './settlement-records.js';
+import type { Exclusion, Trials, TriedSettlement } from './trials.js';
 
 export interface PaymentToSettle {
   entry: SettlementEntry;
   record: SettlementRecord;
+  /** On Redis's clock: later nothing is sent that was not sent before. */
+  sendBeforeMs: number;
   /** The job that ended without settling it; null at the first try. */
   endedJobId: string | null;
-  /** It has failed among others, and shall share its transaction with none. */
+  /** It shall share its transaction with none. */
   isAlone: boolean;
 }
 
 /** What came of carrying a payment's settlement out. */
 export type PaymentEnd =
-  | { outcome: 'settled'; txHash: `0x${string}` }
+  | { outcome: 'settled'; txHash: Hex }
   /** Another job settles it. */
   | { outcome: 'elsewhere'; jobId: string }
   /** The job is over, and its transaction did not settle the payment as far as it was seen. */
   | { outcome: 'ended'; jobId: string; news: EndedJob }
+  /** Nothing was sent; it may be settled alone. */
+  | { outcome: 'excluded'; why: Exclusion }
   /** Nothing was sent: it would fail. */
-  | { outcome: 'refused'; failure: PaymentFailure }
+  | { outcome: 'refused'; failure: 'simulation_failed' | 'authorization_expired' }
   /** Nothing was sent. */
   | { outcome: 'unavailable'; reason: string };
 
@@ -33,62 +42,177 @@ export interface RelayerOptions {
   journal: Journal;
   records: SettlementRecords;
   jobs: JobWatch;
+  trials: Trials;
+  planner: SettlementPlanner;
+  gas: GasMemory;
+  batchSize: number;
+  batchWaitMs: number;
+  /** Redis's clock. */
+  nowMs: () => number;
   /** Has the lane's runner look at the job at once. */
   wake: (jobId: string) => void;
+  onBatch: (payments: number) => void;
   onTrouble: (error: unknown) => void;
 }
 
-/** Puts payments into the jobs of one relayer. */
+const TOO_LATE: PaymentEnd = { outcome: 'refused', failure: 'authorization_expired' };
+
+interface Waiting extends PaymentToSettle {
+  /** Told as soon as it is known which job it is in. */
+  onJob: (jobId: string) => void;
+  end: (end: PaymentEnd) => void;
+}
+
+/** Puts payments into the jobs of one relayer: what can share a transaction shares one. */
 export class Relayer {
-  constructor(private readonly options: RelayerOptions) {}
+  readonly #line: GatheringLine<Waiting>;
+  #underWay = 0;
 
-  async carryOut(payment: PaymentToSettle, onJob: (jobId: string) => void): Promise<PaymentEnd> {
-    const { lane, jobs, records } = this.options;
-    const jobId = createJobId(lane);
-    const holder = await this.#claim(payment, jobId);
-    if (holder === null) return { outcome: 'unavailable', reason: 'redis_unavailable' };
-    onJob(holder);
-    if (holder !== jobId) return { outcome: 'elsewhere', jobId: holder };
+  constructor(private readonly options: RelayerOptions) {
+    const { batchSize, batchWaitMs } = options;
+    this.#line = new GatheringLine({
+      size: batchSize,
+      waitMs: batchWaitMs,
+      isBusy: () => this.#underWay > 1,
+      carry: (payments) => this.#carryShared(payments),
+    });
+  }
+
+  /** Never rejects. */
+  carryOut(payment: PaymentToSettle, onJob: (jobId: string) => void): Promise<PaymentEnd> {
+    this.#underWay++;
+    return new Promise<PaymentEnd>((end) => {
+      const waiting = { ...payment, onJob, end };
+      if (payment.isAlone || this.options.batchSize === 1 || !isShareable(payment.entry))
+        void this.#carryAlone(waiting);
+      else this.#line.add(waiting);
+    }).finally(() => this.#underWay--);
+  }
+
+  async #carryAlone(payment: Waiting): Promise<void> {
+    const { trials, lane } = this.options;
+    await this.#carry([payment], async () => {
+      const settlement = await trials.tryAlone(payment.entry, lane.address);
+      return { settlement, refuse: () => ({ outcome: 'refused', failure: 'simulation_failed' }) };
+    });
+  }
+
+  async #carryShared(payments: readonly Waiting[]): Promise<void> {
+    const { trials, lane } = this.options;
+    const entries = payments.map(({ entry }) => entry);
+    if (payments.length > 1 && !(await trials.canShare().catch(() => false))) {
+      for (const payment of payments) void this.#carryAlone(payment);
+      return;
+    }
+    await this.#carry(payments, async () => {
+      const { settlement, excluded } = await trials.tryShared(entries, lane.address);
+      return { settlement, refuse: (entry) => ({ outcome: 'excluded', why: excluded.get(entry) ?? 'fails' }) };
+    });
+  }
+
+  /** Resolves once the job is submitted. */
+  async #carry(
+    payments: readonly Waiting[],
+    attempt: () => Promise<{ settlement: TriedSettlement | null; refuse: (entry: SettlementEntry) => PaymentEnd }>,
+  ): Promise<void> {
+    const jobId = createJobId(this.options.lane);
+    const [claimed, tried] = await Promise.allSettled([this.#claim(payments, jobId), attempt()]);
+    if (claimed.status === 'rejected') return this.#giveUp(payments, jobId, claimed.reason);
+    const own = claimed.value;
+    if (tried.status === 'rejected') return this.#giveUp(own, jobId, tried.reason);
+
+    const { settlement, refuse } = tried.value;
+    const ready: Waiting[] = [];
+    const nowMs = this.options.nowMs();
+    for (const payment of own) {
+      if (payment.sendBeforeMs <= nowMs) void this.#refuse(payment, jobId, TOO_LATE);
+      else if (!settlement?.entries.includes(payment.entry)) void this.#refuse(payment, jobId, refuse(payment.entry));
+      else ready.push(payment);
+    }
+    if (settlement && ready.length > 0) await this.#submit(ready, jobId, settlement);
+  }
+
+  /** Those that this job settles from now on; the others are told who does. */
+  async #claim(payments: readonly Waiting[], jobId: string): Promise<Waiting[]> {
+    const { records } = this.options;
+    const [first] = payments;
+    // Only a payment that has failed before names the job it was in, and then it goes alone.
+    const isTakenOver =
+      first !== undefined &&
+      first.endedJobId !== null &&
+      (await records.replace(first.record, first.endedJobId, jobId));
+    const asked = payments.map(({ record }) => record);
+    const holders = isTakenOver ? [jobId] : await records.claim(asked, jobId);
+    return payments.filter(({ onJob, end }, index) => {
+      const holder = holders[index] ?? jobId;
+      onJob(holder);
+      if (holder !== jobId) end({ outcome: 'elsewhere', jobId: holder });
+      return holder === jobId;
+    });
+  }
+
+  async #submit(payments: readonly Waiting[], jobId: string, tried: TriedSettlement): Promise<void> {
+    const { journal, lane, jobs, trials, planner, wake, onBatch, onTrouble } = this.options;
+    const entries = payments.map(({ entry }) => entry);
+    const settlement = entries.length === tried.entries.length ? tried : trials.narrow(tried, entries);
+    planner.remember(jobId, settlement);
     const mined = jobs.untilMined(jobId);
-    const reason = await this.#submit(payment.entry, jobId);
-    if (reason !== null) {
-      await records.release(payment.record, jobId).catch(this.options.onTrouble);
-      return { outcome: 'unavailable', reason };
-    }
-    const news = await mined;
-    if (news.outcome !== 'mined') return { outcome: 'ended', jobId, news };
-    const { entry } = payment;
-    const promised = { asset: entry.asset, payTo: entry.payTo, authorization: entry.payment.authorization };
-    if (hasSettlement(news.logs, promised)) return { outcome: 'settled', txHash: news.txHash };
-    return { outcome: 'ended', jobId, news: await jobs.untilEnded(jobId) };
-  }
-
-  /** The job that settles the payment from now on; null: Redis does not answer. */
-  async #claim({ record, endedJobId }: PaymentToSettle, jobId: string): Promise<string | null> {
-    const { records, onTrouble } = this.options;
+    const input = encodeSettlementJob(entries);
+    const named = { lane, jobId, operation: SETTLE_OPERATION, input, wallet: 'relayer', keyId: 'verifier' };
     try {
-      if (endedJobId !== null && (await records.replace(record, endedJobId, jobId))) return jobId;
-      const [holder] = await records.claim([record], jobId);
-      return holder ?? null;
-    } catch (error) {
-      onTrouble(error);
-      return null;
-    }
-  }
-
-  /** Why the job was not accepted for certain; null: it was, or may have been. */
-  async #submit(entry: SettlementEntry, jobId: string): Promise<string | null> {
-    const { journal, lane, wake, onTrouble } = this.options;
-    const input = encodeSettlementJob([entry]);
-    try {
-      const named = { lane, jobId, operation: SETTLE_OPERATION, input, wallet: 'relayer', keyId: 'verifier' };
       const submitted = await journal.submitNamed(named);
-      if (submitted.outcome === 'refused') return `relayer_${submitted.reason}`;
+      if (submitted.outcome === 'refused') return await this.#giveUp(payments, jobId, `relayer_${submitted.reason}`);
       wake(jobId);
     } catch (error) {
       // Whether it was written is unknown: the journal tells in time.
       onTrouble(error);
     }
-    return null;
+    onBatch(entries.length);
+    void mined.then((news) => this.#conclude(payments, jobId, news));
   }
+
+  async #conclude(payments: readonly Waiting[], jobId: string, news: MinedJob | EndedJob): Promise<void> {
+    if (news.outcome !== 'mined') {
+      for (const { end } of payments) end({ outcome: 'ended', jobId, news });
+      return;
+    }
+    const { jobs, gas } = this.options;
+    const { txHash, gasUsed } = news;
+    const transfers = new AuthorizedTransfers(news.logs);
+    const left = payments.filter(({ entry, end }) => {
+      const isSettled = transfers.include(promiseOf(entry));
+      if (isSettled) end({ outcome: 'settled', txHash });
+      return !isSettled;
+    });
+    if (left.length === 0) {
+      const [asset, ...others] = new Set(payments.map(({ entry }) => entry.asset));
+      if (asset && others.length === 0) gas.learn(asset, gasUsed, payments.length);
+      return;
+    }
+    // Not before nothing of the job can be mined any more, in another block or as another attempt.
+    const ended = await jobs.untilEnded(jobId);
+    for (const { end } of left) end({ outcome: 'ended', jobId, news: ended });
+  }
+
+  /** Nothing was sent, and nothing of this job will be. */
+  async #giveUp(payments: readonly Waiting[], jobId: string, why: unknown): Promise<void> {
+    if (typeof why !== 'string') this.options.onTrouble(why);
+    await this.#release(payments, jobId);
+    for (const { end } of payments) end({ outcome: 'unavailable', reason: reasonOf(why) });
+  }
+
+  async #refuse(payment: Waiting, jobId: string, end: PaymentEnd): Promise<void> {
+    await this.#release([payment], jobId);
+    payment.end(end);
+  }
+
+  async #release(payments: readonly Waiting[], jobId: string): Promise<void> {
+    const { records, onTrouble } = this.options;
+    await Promise.all(payments.map(({ record }) => records.release(record, jobId))).catch(onTrouble);
+  }
+}
+
+function reasonOf(why: unknown): string {
+  if (typeof why === 'string') return why;
+  return why instanceof ChainUnavailableError ? why.reason : 'redis_unavailable';
 }

@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
 
-import type { Hex, SignedAuthorization } from '@tollgate/protocol';
+import type { Hex, TransferAuthorization } from '@tollgate/protocol';
+
+import type { ContractCall } from '../authorizations/contract-call.js';
+import type { PromisedTransfer } from '../authorizations/has-settlement.js';
+import type { PayerSignature } from '../authorizations/payer-signature.js';
+import { planTransfer } from '../authorizations/plan-transfer.js';
 
 /** One payment to be settled, as a relayer's job carries it. Addresses are lower case. */
 export interface SettlementEntry {
@@ -8,15 +13,44 @@ export interface SettlementEntry {
   payTo: Hex;
   /** What `payTo` receives, in base units. */
   amountBaseUnits: string;
-  payment: SignedAuthorization;
+  authorization: TransferAuthorization;
+  signature: PayerSignature;
 }
 
 /**
  * Names all that was signed, in 22 characters. Two authorizations under one nonce are two settlements: the token takes
  * one of them, and each is judged by what it itself promised.
  */
-export function nameSettlement(chainId: number, { asset, payTo, amountBaseUnits, payment }: SettlementEntry): string {
-  const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
-  const parts = [chainId, asset, payTo, amountBaseUnits, payment.kind, from, to, value, validAfter, validBefore, nonce];
+export function nameSettlement(chainId: number, entry: Omit<SettlementEntry, 'signature'>): string {
+  const { asset, payTo, amountBaseUnits, authorization } = entry;
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const parts = [chainId, asset, payTo, amountBaseUnits, from, to, value, validAfter, validBefore, nonce];
   return Buffer.from(hash('sha256', parts.join(' '), 'hex').slice(0, 32), 'hex').toString('base64url');
+}
+
+/** What settles the payment by itself; `isDeployed`: the payer's contract is there. */
+export function planEntry(
+  { asset, authorization, signature }: SettlementEntry,
+  places: { multicall3: Hex; isDeployed: boolean },
+): ContractCall {
+  return planTransfer(authorization, signature, { ...places, asset });
+}
+
+/** Whether the payer's contract may have to be deployed first. */
+export function isDeployable({ signature }: SettlementEntry): boolean {
+  return signature.kind === 'contract' && signature.deployment !== null;
+}
+
+/** Whether it may share a transaction: what runs is the token's code alone, which takes about as much gas each time. */
+export function isShareable({ signature }: SettlementEntry): boolean {
+  return signature.kind === 'account';
+}
+
+/** What has to stand in the logs. */
+export function promiseOf({ asset, payTo, authorization }: SettlementEntry): PromisedTransfer {
+  return { asset, payTo, authorization };
+}
+
+export function payerOf({ authorization }: SettlementEntry): Hex {
+  return authorization.from;
 }

@@ -1,7 +1,9 @@
-import { isAddress, parseSignedPayment, type SignedAuthorization } from '@tollgate/protocol';
+import { isAddress, isHash, isHexBytes, parseSignedPayment, type Hex } from '@tollgate/protocol';
 import type { JobRecord, JsonValue } from '@tollgate/transactions';
 
-import { readBaseUnits, readHex, readObject, refuseField } from '../message-fields.js';
+import type { ContractCall } from '../authorizations/contract-call.js';
+import type { PayerSignature } from '../authorizations/payer-signature.js';
+import { readBaseUnits, readHex, readNumber, readObject, refuseField } from '../message-fields.js';
 import type { SettlementEntry } from './settlement-entry.js';
 
 /** The `operation` of a relayer's jobs; no lane of theirs holds another. */
@@ -9,24 +11,66 @@ export const SETTLE_OPERATION = 'settle';
 
 /** What a job's record keeps: enough to carry it on in any process. */
 export function encodeSettlementJob(entries: readonly SettlementEntry[]): JsonValue {
-  return { entries: entries.map((entry) => ({ ...entry, payment: { ...entry.payment } })) } as unknown as JsonValue;
+  return {
+    entries: entries.map(({ authorization, signature, ...entry }) => ({
+      ...entry,
+      authorization: { ...authorization },
+      signature: encodeSignature(signature),
+    })),
+  };
+}
+
+function encodeSignature(signature: PayerSignature): JsonValue {
+  return signature.kind === 'account'
+    ? { ...signature }
+    : { ...signature, deployment: signature.deployment && { ...signature.deployment } };
 }
 
 /** @throws MalformedMessageError or PaymentError when the record is not what `encodeSettlementJob` made */
 export function parseSettlementJob({ input }: Pick<JobRecord, 'input'>): SettlementEntry[] {
   const { entries } = readObject(input, 'input');
-  return (Array.isArray(entries) ? (entries as unknown[]) : []).map((value) => {
-    const fields = readObject(value, 'entry');
-    return {
-      asset: readHex(fields, 'asset', isAddress),
-      payTo: readHex(fields, 'payTo', isAddress),
-      amountBaseUnits: readBaseUnits(fields, 'amountBaseUnits'),
-      payment: parseAuthorization(fields.payment),
-    };
-  });
+  return Array.isArray(entries) ? entries.map(parseEntry) : refuseField('entries');
 }
 
-function parseAuthorization(value: unknown): SignedAuthorization {
-  const payment = parseSignedPayment(value);
-  return payment.kind === 'authorization' ? payment : refuseField('payment');
+function parseEntry(value: unknown): SettlementEntry {
+  const fields = readObject(value, 'entry');
+  // The signature is in a form of its own, and read apart.
+  const payment = parseSignedPayment({ authorization: fields.authorization, signature: '0x00' });
+  if (payment.kind !== 'authorization') return refuseField('authorization');
+  return {
+    asset: readHex(fields, 'asset', isAddress),
+    payTo: readHex(fields, 'payTo', isAddress),
+    amountBaseUnits: readBaseUnits(fields, 'amountBaseUnits'),
+    authorization: payment.authorization,
+    signature: parseSignature(fields.signature),
+  };
 }
+
+function parseSignature(value: unknown): PayerSignature {
+  const fields = readObject(value, 'signature');
+  switch (fields.kind) {
+    case 'account':
+      return {
+        kind: fields.kind,
+        v: readNumber(fields, 'v'),
+        r: readHex(fields, 'r', isHash),
+        s: readHex(fields, 's', isHash),
+      };
+    case 'contract':
+      return {
+        kind: fields.kind,
+        bytes: readHex(fields, 'bytes', isHexBytes),
+        isWrapped: fields.isWrapped === true,
+        deployment: fields.deployment === null ? null : parseCall(fields.deployment),
+      };
+    default:
+      return refuseField('signature');
+  }
+}
+
+function parseCall(value: unknown): ContractCall {
+  const fields = readObject(value, 'deployment');
+  return { to: readHex(fields, 'to', isAddress), data: readHex(fields, 'data', isCalldata) };
+}
+
+const isCalldata = (value: unknown): value is Hex => value === '0x' || isHexBytes(value);

@@ -1,49 +1,67 @@
 import type { Hex } from '@tollgate/protocol';
 import { PlanFailure, type JobPlan, type JobPlanner, type JobRecord } from '@tollgate/transactions';
 
-import type { RpcBatcher } from '../chain/rpc-batcher.js';
-import { encodeSettlement, type SettlementCall } from './encode-settlement.js';
-import { estimateSettlement } from './estimate-settlement.js';
 import { readPermitJobCall, SETTLE_PERMIT_OPERATION } from './permit-job.js';
 import { parseSettlementJob } from './settlement-job.js';
+import type { Trials, TriedSettlement } from './trials.js';
 
-export interface SettlementPlannerOptions {
-  batcher: RpcBatcher;
-  relayer: Hex;
-  /** For one payment. */
-  gasCap: bigint;
-  nowMs: () => number;
-}
+type PlannedCall = Pick<TriedSettlement, 'call' | 'gas'> & { count: number };
 
-const PLANNED_WITHIN_MS = 5_000;
+/** What was tried so lately need not be tried again. */
+const FRESH_MS = 5_000;
 
-/** Makes a relayer's job into its one transaction. */
+/** Makes a relayer's job into its one transaction: as it was tried a moment ago, else as it can be settled now. */
 export class SettlementPlanner implements JobPlanner {
-  constructor(private readonly options: SettlementPlannerOptions) {}
+  readonly #tried = new Map<string, { settlement: TriedSettlement; atMs: number }>();
+
+  constructor(
+    private readonly trials: Trials,
+    private readonly relayer: Hex,
+  ) {}
+
+  /** Remembers how a job that is submitted now was tried. */
+  remember(jobId: string, settlement: TriedSettlement): void {
+    const nowMs = performance.now();
+    for (const [oldId, { atMs }] of this.#tried) {
+      if (nowMs - atMs < FRESH_MS) break;
+      this.#tried.delete(oldId);
+    }
+    this.#tried.set(jobId, { settlement, atMs: nowMs });
+  }
 
   async plan(job: JobRecord): Promise<JobPlan> {
-    const { batcher, relayer, gasCap, nowMs } = this.options;
-    const call = job.operation === SETTLE_PERMIT_OPERATION ? readPermitJobCall(job) : readCall(job);
-    const deadlineMs = nowMs() + PLANNED_WITHIN_MS;
-    const estimate = await estimateSettlement(batcher, call, { from: relayer, deadlineMs });
-    if (estimate === null) throw refused('The payment cannot be settled as the chain is now.');
-    if (estimate > gasCap) throw refused('Settling the payment takes more gas than is allowed for one.');
-    const gas = estimate + estimate / 5n;
-    const step = { ...call, label: 'Settle 1 payment', value: 0n, gas: gas > gasCap ? gasCap : gas };
-    return { steps: [step], preview: null, floorsHash: 'none', needsApproval: false };
+    const tried = job.operation === SETTLE_PERMIT_OPERATION ? await this.#tryPermit(job) : await this.#tryEntries(job);
+    if (!tried) throw new PlanFailure(NOTHING_TO_SETTLE);
+    const { call, gas, count } = tried;
+    const label = count === 1 ? 'Settle a payment' : `Settle ${count} payments`;
+    return { steps: [{ ...call, label, value: 0n, gas }], preview: null, floorsHash: 'none', needsApproval: false };
+  }
+
+  async #tryPermit(job: JobRecord): Promise<PlannedCall | null> {
+    const tried = await this.trials.tryCall(readPermitJobCall(job), this.relayer);
+    return tried && { ...tried, count: 1 };
+  }
+
+  async #tryEntries(job: JobRecord): Promise<PlannedCall | null> {
+    const settlement = this.#recall(job.id) ?? (await this.#tryAgain(job));
+    return settlement && { ...settlement, count: settlement.entries.length };
+  }
+
+  #recall(jobId: string): TriedSettlement | null {
+    const tried = this.#tried.get(jobId);
+    return tried && performance.now() - tried.atMs < FRESH_MS ? tried.settlement : null;
+  }
+
+  async #tryAgain(job: JobRecord): Promise<TriedSettlement | null> {
+    const entries = parseSettlementJob(job);
+    const [first, ...others] = entries;
+    if (first && others.length === 0) return this.trials.tryAlone(first, this.relayer);
+    return (await this.trials.tryShared(entries, this.relayer)).settlement;
   }
 }
 
-function readCall(job: JobRecord): SettlementCall {
-  const [entry] = parseSettlementJob(job);
-  if (!entry) throw refused('There is nothing to settle.');
-  return encodeSettlement(entry, false);
-}
-
-function refused(message: string): PlanFailure {
-  return new PlanFailure({
-    code: 'SETTLEMENT_REFUSED',
-    message,
-    suggestion: 'Nothing was sent; ask the payer for another payment.',
-  });
-}
+const NOTHING_TO_SETTLE = {
+  code: 'NOTHING_TO_SETTLE',
+  message: 'None of the payments can be settled as the chain is now.',
+  suggestion: 'Nothing was sent. Each payer is told why when he asks again.',
+};

@@ -1,14 +1,16 @@
 import type { SettlementResult, SettleSignedPaymentRequest } from '@tollgate/common';
-import type { Hex, PaymentFailure, TransferAuthorization } from '@tollgate/protocol';
+import type { Hex, PaymentFailure, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
 import type { Journal } from '@tollgate/transactions';
 
+import { PaymentRefused } from '../verification/payment-refused.js';
+import { createEntry, type EntryTerms } from './create-entry.js';
 import { explainUnsettled, type SettledChain } from './explain-unsettled.js';
 import type { EndedJob, JobWatch } from './job-watch.js';
 import { pause } from './pause.js';
-import type { PaymentEnd, Relayer } from './relayer.js';
-import { nameSettlement, type SettlementEntry } from './settlement-entry.js';
+import type { PaymentEnd, PaymentToSettle, Relayer } from './relayer.js';
+import { nameSettlement, payerOf, type SettlementEntry } from './settlement-entry.js';
 
-export interface SettlementsOptions {
+export interface SettlementsOptions extends EntryTerms {
   chainId: number;
   journal: Pick<Journal, 'readJob'>;
   jobs: JobWatch;
@@ -17,9 +19,18 @@ export interface SettlementsOptions {
   waitMs: number;
   /** How long a payment may be redeemed after its block. */
   windowMs: number;
+  /** What is valid for less than that is not sent any more. */
+  leastValidityMs: number;
   /** Redis's clock. */
   nowMs: () => number;
   onTrouble: (error: unknown) => void;
+}
+
+/** A request for an authorization, which is all that can be settled here. */
+interface Asked {
+  request: SettleSignedPaymentRequest;
+  payment: SignedAuthorization;
+  relayer: Relayer;
 }
 
 /** One payment while its settlement is under way in this process. */
@@ -48,17 +59,14 @@ export class Settlements {
 
   /** Never throws for what payers, the chain or Redis do. `signal`: this process gives the relayer back. */
   async settle(request: SettleSignedPaymentRequest, relayer: Relayer, signal: AbortSignal): Promise<SettlementResult> {
-    const { chainId, nowMs, waitMs } = this.options;
-    const { terms, payment, deadlineMs, amountBaseUnits } = request;
-    if (terms.chainId !== chainId || payment.kind !== 'authorization') {
-      return { outcome: 'unavailable', reason: 'settings_differ' };
-    }
+    const { nowMs, waitMs } = this.options;
+    const { payment, deadlineMs } = request;
+    if (payment.kind !== 'authorization') return { outcome: 'unavailable', reason: 'settings_differ' };
     const mismatch = findMismatch(payment.authorization, request);
-    if (mismatch) return { outcome: 'failed', failure: mismatch, txHash: null };
+    if (mismatch) return failed(mismatch);
     const patienceMs = Math.min(deadlineMs - nowMs(), waitMs);
     if (patienceMs <= 0) return { outcome: 'unavailable', reason: 'deadline_passed' };
-    const { asset, payTo } = terms;
-    const settling = this.#join({ asset, payTo, amountBaseUnits, payment }, relayer);
+    const settling = this.#join({ request, payment, relayer });
     return (await within(settling.result, patienceMs, signal)) ?? this.#describePending(settling);
   }
 
@@ -67,47 +75,74 @@ export class Settlements {
     this.#closing.abort();
   }
 
-  #join(entry: SettlementEntry, relayer: Relayer): Settling {
-    const name = nameSettlement(this.options.chainId, entry);
+  #join(asked: Asked): Settling {
+    const { terms, amountBaseUnits } = asked.request;
+    const { authorization } = asked.payment;
+    const name = nameSettlement(this.options.chainId, { ...terms, amountBaseUnits, authorization });
     const known = this.#underWay.get(name);
     if (known) return known;
     const settling: Settling = { result: Promise.resolve({ outcome: 'pending', txHash: null }), jobId: null };
     this.#underWay.set(name, settling);
-    settling.result = this.#carryOut(name, entry, relayer, settling).finally(() => this.#underWay.delete(name));
+    settling.result = this.#begin(asked, name, settling).finally(() => this.#underWay.delete(name));
     return settling;
   }
 
+  async #begin(asked: Asked, name: string, settling: Settling): Promise<SettlementResult> {
+    const { request, payment } = asked;
+    try {
+      const entry = await createEntry(request, payment, this.options, { isAccount: true });
+      if (entry === null) return { outcome: 'unavailable', reason: 'settings_differ' };
+      return await this.#carryOut(asked, entry, name, settling);
+    } catch (error) {
+      if (error instanceof PaymentRefused) return failed(error.failure);
+      throw error;
+    }
+  }
+
   async #carryOut(
+    { request, payment, relayer }: Asked,
+    first: SettlementEntry,
     name: string,
-    entry: SettlementEntry,
-    relayer: Relayer,
     settling: Settling,
   ): Promise<SettlementResult> {
-    const record = { name, keptMs: this.#keptMs(entry) };
-    let endedJobId: string | null = null;
-    for (let tries = 1; ; tries++) {
-      const end: PaymentEnd = await relayer.carryOut({ entry, record, endedJobId, isAlone: tries > 1 }, (jobId) => {
-        settling.jobId = jobId;
-      });
-      const result = await this.#judge(entry, end, tries < MOST_TRIES);
+    const record = { name, keptMs: this.#keptMs(first) };
+    const sendBeforeMs = Number(first.authorization.validBefore) * 1000 - this.options.leastValidityMs;
+    const toSettle: PaymentToSettle = { entry: first, record, sendBeforeMs, endedJobId: null, isAlone: false };
+    for (let tries = 1; ;) {
+      const end = await relayer.carryOut(toSettle, (jobId) => (settling.jobId = jobId));
+      if (end.outcome === 'excluded') {
+        toSettle.isAlone = true;
+        const isAccount = end.why !== 'payer_has_code';
+        toSettle.entry = (await createEntry(request, payment, this.options, { isAccount })) ?? toSettle.entry;
+        continue;
+      }
+      const result = await this.#judge(toSettle.entry, end, tries++ < MOST_TRIES);
       if (result !== 'again') return result;
-      if ('jobId' in end) endedJobId = end.jobId;
+      toSettle.isAlone = true;
+      if ('jobId' in end) toSettle.endedJobId = end.jobId;
     }
   }
 
   /** `again`: nothing of ours can be mined any more, and nothing is known to stand against another try. */
-  async #judge(entry: SettlementEntry, end: PaymentEnd, mayTryAgain: boolean): Promise<SettlementResult | 'again'> {
+  async #judge(
+    entry: SettlementEntry,
+    end: Exclude<PaymentEnd, { outcome: 'excluded' }>,
+    mayTryAgain: boolean,
+  ): Promise<SettlementResult | 'again'> {
     switch (end.outcome) {
       case 'settled':
-        return settled(entry, end.txHash);
+        return {
+          outcome: 'settled',
+          txHash: end.txHash,
+          payer: payerOf(entry),
+          amountBaseUnits: entry.amountBaseUnits,
+        };
       case 'unavailable':
         return end;
       case 'refused':
         return this.#explain(entry, null, end.failure);
-      case 'elsewhere': {
-        const news = await this.options.jobs.untilEnded(end.jobId);
-        return this.#judgeEnded(entry, news, mayTryAgain);
-      }
+      case 'elsewhere':
+        return this.#judgeEnded(entry, await this.options.jobs.untilEnded(end.jobId), mayTryAgain);
       case 'ended':
         return this.#judgeEnded(entry, end.news, mayTryAgain);
     }
@@ -139,14 +174,11 @@ export class Settlements {
     return { outcome: 'pending', txHash: job?.steps[0]?.attempts.at(-1)?.hash ?? null };
   }
 
-  #keptMs({ payment }: SettlementEntry): number {
-    const validMs = Number(payment.authorization.validBefore) * 1000 - this.options.nowMs();
-    return Math.ceil(Math.min(Math.max(validMs, 0), LONGEST_VALIDITY_MS) + this.options.windowMs);
+  #keptMs({ authorization }: SettlementEntry): number {
+    const { nowMs, windowMs } = this.options;
+    const validMs = Number(authorization.validBefore) * 1000 - nowMs();
+    return Math.ceil(Math.min(Math.max(validMs, 0), LONGEST_VALIDITY_MS) + windowMs);
   }
-}
-
-function settled({ payment, amountBaseUnits }: SettlementEntry, txHash: Hex): SettlementResult {
-  return { outcome: 'settled', txHash, payer: payment.authorization.from, amountBaseUnits };
 }
 
 /** Whoever asks has verified the payment; what costs gas and cannot be what he wants is not sent all the same. */
@@ -158,9 +190,24 @@ function findMismatch(
   return BigInt(value) === BigInt(amountBaseUnits) ? null : 'amount_mismatch';
 }
 
-/** Null when the time is over first. */
-async function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T | null> {
-  const over = new AbortController();
-  const late = pause(timeoutMs, AbortSignal.any([signal, over.signal])).then(() => null);
-  return Promise.race([promise, late]).finally(() => over.abort());
+function failed(failure: PaymentFailure): SettlementResult {
+  return { outcome: 'failed', failure, txHash: null };
+}
+
+/** Null when the time is over first. By hand, since signals made of signals cost more than the rest of a request. */
+function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+    };
+    const giveUp = (): void => {
+      end();
+      resolve(null);
+    };
+    const timer = setTimeout(giveUp, timeoutMs);
+    signal.addEventListener('abort', giveUp);
+    if (signal.aborted) giveUp();
+    void promise.then(resolve, reject).finally(end);
+  });
 }

@@ -1,0 +1,75 @@
+import { setMaxListeners } from 'node:events';
+
+import {
+  RequestReplyServer,
+  SETTLE_QUEUE,
+  SETTLE_SIGNED_PAYMENT,
+  type SettlementResult,
+  type SettleSignedPaymentRequest,
+} from '@tollgate/common';
+import type { Chain, Journal, LaneRunnerOptions } from '@tollgate/transactions';
+
+import { parseSettleRequest } from './parse-settle-request.js';
+import { pause } from './pause.js';
+import { RelayerTender } from './relayer-tender.js';
+
+export interface SettleQueue {
+  redisUrl: string;
+  maxInFlight: number;
+  closeTimeoutMs: number;
+}
+
+export interface AttendedParts {
+  journal: Journal;
+  chain: Chain;
+  queue: SettleQueue;
+  onTrouble: (error: unknown) => void;
+}
+
+type Settle = (request: SettleSignedPaymentRequest, signal: AbortSignal) => Promise<SettlementResult>;
+
+const LOOK_EVERY_MS = 500;
+
+/**
+ * Serves the queue of settlements while this process holds a relayer that can settle: requests only reach who can do
+ * something for them. A relayer that stands still, empty for instance, leaves them to the others.
+ */
+export function attendRelayer(parts: AttendedParts, settle: Settle): NonNullable<LaneRunnerOptions['attend']> {
+  return async ({ lane, signal }) => {
+    // Every request that waits listens to it.
+    setMaxListeners(0, signal);
+    const tender = new RelayerTender(parts, lane);
+    let server: RequestReplyServer | null = null;
+    const closing: Promise<void>[] = [];
+    try {
+      while (!signal.aborted) {
+        const isFit = await tender.tend().catch((error: unknown) => {
+          parts.onTrouble(error);
+          // Whoever cannot tell goes on as before.
+          return server !== null;
+        });
+        if (isFit) server ??= await openServer(parts, (request) => settle(request, signal));
+        else if (server) {
+          closing.push(server.close());
+          server = null;
+        }
+        await pause(LOOK_EVERY_MS, signal);
+      }
+    } finally {
+      await Promise.all([...closing, server?.close()]);
+    }
+  };
+}
+
+async function openServer(
+  { queue }: AttendedParts,
+  settle: (request: SettleSignedPaymentRequest) => Promise<SettlementResult>,
+): Promise<RequestReplyServer> {
+  const server = new RequestReplyServer({ ...queue, queue: SETTLE_QUEUE });
+  server.addHandler(SETTLE_SIGNED_PAYMENT, (message) => settle(parseSettleRequest(message)));
+  let failure: unknown = null;
+  await server.listen((error) => (failure = error ?? null));
+  if (failure === null) return server;
+  await server.close();
+  throw new Error(`The queue ${SETTLE_QUEUE} cannot be served: its Redis does not answer.`, { cause: failure });
+}

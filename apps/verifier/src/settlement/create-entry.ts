@@ -1,0 +1,39 @@
+import type { SettleSignedPaymentRequest } from '@tollgate/common';
+import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
+
+import { readPayerSignature, splitSignature, type PayerSignature } from '../authorizations/payer-signature.js';
+import type { AcceptedAssets } from '../verification/signed/accepted-assets.js';
+import type { SettlementEntry } from './settlement-entry.js';
+
+export interface EntryTerms {
+  assets: AcceptedAssets;
+  /** Who may be called to deploy a payer's contract (EIP-6492), in lower case. */
+  factories: ReadonlySet<Hex>;
+}
+
+/**
+ * The payment as it is settled; null where gateway and verifier are set up differently. `isAccount`: a signature of an
+ * account's form is taken for one without a look at whose it is, which costs more than anything else here; whether the
+ * payer has code, and so a say of his own, is asked before the payment shares a transaction.
+ * @throws PaymentRefused for an asset that is not accepted
+ */
+export async function createEntry(
+  { terms, amountBaseUnits }: SettleSignedPaymentRequest,
+  { authorization, signature }: SignedAuthorization,
+  { assets, factories }: EntryTerms,
+  { isAccount }: { isAccount: boolean },
+): Promise<SettlementEntry | null> {
+  const domainSeparator = assets.findDomain(terms);
+  if (domainSeparator === null) return null;
+  const readSignature = (): Promise<PayerSignature> => {
+    const hash = hashTransferAuthorization(authorization, domainSeparator);
+    return readPayerSignature(signature, { hash, payer: authorization.from, factories });
+  };
+  return {
+    asset: terms.asset,
+    payTo: terms.payTo,
+    amountBaseUnits,
+    authorization,
+    signature: (isAccount ? splitSignature(signature) : null) ?? (await readSignature()),
+  };
+}
