@@ -72,7 +72,6 @@ export class VerifierModule implements OnApplicationShutdown {
       chain,
       assets,
       nowMs,
-      onBatch: () => undefined,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
     const parts = { chain: chain.reader, ledger, waitingRoom, assets };

@@ -17,7 +17,6 @@ export interface SettlementParts {
   chain: ConnectedChain;
   assets: AcceptedAssets;
   nowMs: () => number;
-  onBatch: (payments: number) => void;
   onTrouble: (relayer: Hex | null, error: unknown) => void;
 }
 
@@ -36,7 +35,7 @@ const SETTLING_SHARE = 0.4;
 /** Puts the parts of this folder together; null without a relayer. Nothing is connected before it is started. */
 export function createSettlement(environment: VerifierEnvironment, parts: SettlementParts): Settlement | null {
   const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
-  const { nowMs, onBatch, onTrouble } = parts;
+  const { nowMs, onTrouble } = parts;
   if (settlement.signers.length === 0) return null;
   const connection = connectRedis({ url: redis.redisUrl, role: 'settlements' });
   const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT });
@@ -84,7 +83,6 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
       closeTimeoutMs: shutdown.shutdownTimeoutMs * SETTLING_SHARE,
     },
     nowMs,
-    onBatch,
     onTrouble,
   });
   return {

@@ -51,7 +51,6 @@ export interface RelayerOptions {
   nowMs: () => number;
   /** Has the lane's runner look at the job at once. */
   wake: (jobId: string) => void;
-  onBatch: (payments: number) => void;
   onTrouble: (error: unknown) => void;
 }
 
@@ -152,7 +151,7 @@ export class Relayer {
   }
 
   async #submit(payments: readonly Waiting[], jobId: string, tried: TriedSettlement): Promise<void> {
-    const { journal, lane, jobs, trials, planner, wake, onBatch, onTrouble } = this.options;
+    const { journal, lane, jobs, trials, planner, wake, onTrouble } = this.options;
     const entries = payments.map(({ entry }) => entry);
     const settlement = entries.length === tried.entries.length ? tried : trials.narrow(tried, entries);
     planner.remember(jobId, settlement);
@@ -167,7 +166,6 @@ export class Relayer {
       // Whether it was written is unknown: the journal tells in time.
       onTrouble(error);
     }
-    onBatch(entries.length);
     void mined.then((news) => this.#conclude(payments, jobId, news));
   }
 

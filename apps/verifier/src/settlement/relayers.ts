@@ -38,7 +38,6 @@ export interface RelayersOptions {
   queue: SettleQueue;
   /** Redis's clock. */
   nowMs: () => number;
-  onBatch: (payments: number) => void;
   onTrouble: (relayer: Hex, error: unknown) => void;
 }
 
