@@ -48,6 +48,12 @@ describe('the configuration of the gateway', () => {
     expect(problemsOf({ ...complete, [name]: value })).toContain(name);
   });
 
+  it('takes no signed payments where any transaction is a proof', () => {
+    const env = { ...complete, SIGNED_PAYMENTS: 'true' };
+    expect(problemsOf({ ...env, PAYMENT_POLICY: 'receipt' })).toContain('SIGNED_PAYMENTS');
+    expect(problemsOf({ ...env, PAYMENT_POLICY: 'bound' })).toBe('');
+  });
+
   it('never prints a secret', () => {
     expect(problemsOf({ ...complete, CHALLENGE_SECRET: 'too-short-secret' })).not.toContain('too-short-secret');
   });

@@ -52,6 +52,10 @@ export class GatewayEnvironment implements ChecksTogether {
   readonly log!: LogEnvironment;
 
   problemsTogether(): string[] {
+    return [...this.#problemsOfForm(), ...this.#problemsOfPolicy()];
+  }
+
+  #problemsOfForm(): string[] {
     if (this.challenge.challengeForm !== 'v1-clients') return [];
     const { chainId } = this.payment;
     const problems: string[] = [];
@@ -62,5 +66,12 @@ export class GatewayEnvironment implements ChecksTogether {
       problems.push(`CHALLENGE_FORM=v1-clients: clients of version 1 have no name for chain ${chainId}.`);
     }
     return problems;
+  }
+
+  #problemsOfPolicy(): string[] {
+    if (!this.challenge.signedPayments || this.payment.paymentPolicy !== 'receipt') return [];
+    return [
+      'SIGNED_PAYMENTS needs PAYMENT_POLICY transfer or bound: under receipt a settlement could be shown as a proof again.',
+    ];
   }
 }

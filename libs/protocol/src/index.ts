@@ -75,7 +75,6 @@ export {
   PAYMENT_REQUIRED,
   PAYMENT_RESPONSE,
   PAYMENT_SIGNATURE,
-  SIGN_IN_WITH_X,
   X_PAYMENT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
@@ -107,15 +106,6 @@ export {
   type ReferenceTerms,
 } from './reference.js';
 export { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
-export {
-  createSignInExtension,
-  parseSignIn,
-  referenceOfNonce,
-  signInNonceOf,
-  SIGN_IN_EXTENSION,
-  type SignIn,
-  type SignInInfo,
-} from './sign-in.js';
 export {
   MAX_SIGNATURE_BYTES,
   parseSignedPayment,

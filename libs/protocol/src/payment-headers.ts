@@ -2,8 +2,6 @@
 export const X_PAYMENT = 'X-Payment';
 /** Request: base64 of a payment of protocol version 2. */
 export const PAYMENT_SIGNATURE = 'PAYMENT-SIGNATURE';
-/** Request: base64 of a signed message by who paid before, in place of a payment. */
-export const SIGN_IN_WITH_X = 'SIGN-IN-WITH-X';
 /** Request: 1-255 visible characters that name one attempt to buy, so that a repeat gets the stored answer. */
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 /** Answer: base64 of what is accepted, as protocol version 2 writes it. */

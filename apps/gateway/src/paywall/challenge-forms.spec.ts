@@ -100,13 +100,7 @@ describe('a challenge', () => {
     });
     const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
     expect(allowed).toEqual(
-      expect.arrayContaining([
-        'access-control-expose-headers',
-        'payment-signature',
-        'x-payment',
-        'authorization',
-        'sign-in-with-x',
-      ]),
+      expect.arrayContaining(['access-control-expose-headers', 'payment-signature', 'x-payment', 'authorization']),
     );
   });
 });

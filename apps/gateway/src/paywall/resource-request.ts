@@ -2,21 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { PaymentId } from '@tollgate/ledger';
-import {
-  IDEMPOTENCY_KEY,
-  PAYMENT_SIGNATURE,
-  SIGN_IN_WITH_X,
-  withoutPaymentCredentials,
-  X_PAYMENT,
-} from '@tollgate/protocol';
+import { IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, withoutPaymentCredentials, X_PAYMENT } from '@tollgate/protocol';
 
 import type { Caller } from './judge.js';
 import type { ResourceRequest } from './paid-route.js';
 import type { Purchase } from './purchase.js';
 
-const PAYMENT_HEADERS = [X_PAYMENT, PAYMENT_SIGNATURE, SIGN_IN_WITH_X, IDEMPOTENCY_KEY].map((name) =>
-  name.toLowerCase(),
-);
+const PAYMENT_HEADERS = [X_PAYMENT, PAYMENT_SIGNATURE, IDEMPOTENCY_KEY].map((name) => name.toLowerCase());
 
 /** A purchase with what of the request its resource is told. */
 export interface Order {

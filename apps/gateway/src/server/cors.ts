@@ -5,7 +5,6 @@ import {
   PAYMENT_REQUIRED,
   PAYMENT_RESPONSE,
   PAYMENT_SIGNATURE,
-  SIGN_IN_WITH_X,
   X_PAYMENT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
@@ -28,7 +27,6 @@ const EXPOSED = [
 const ACCEPTED = [
   X_PAYMENT,
   PAYMENT_SIGNATURE,
-  SIGN_IN_WITH_X,
   IDEMPOTENCY_KEY,
   // A header of answers, which published clients send with their requests.
   'Access-Control-Expose-Headers',
