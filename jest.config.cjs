@@ -39,6 +39,7 @@ module.exports = {
   moduleNameMapper: {
     '^@tollgate/(protocol|client|agent-kit|ledger|transactions|common|agent-jobs)$': '<rootDir>/libs/$1/src/index.ts',
     '^@tollgate/client/jobs$': '<rootDir>/libs/client/src/jobs/index.ts',
+    '^@tollgate/client/axios$': '<rootDir>/libs/client/src/axios.ts',
     '^@tollgate/client/file-payment-store$': '<rootDir>/libs/client/src/file-payment-store.ts',
     '^@tollgate/middleware$': '<rootDir>/libs/middleware/src/index.ts',
     '^@tollgate/middleware/(express|fastify|hono|next)$': '<rootDir>/libs/middleware/src/$1.ts',

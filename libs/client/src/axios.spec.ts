@@ -1,0 +1,72 @@
+import axios, { type AxiosError } from 'axios';
+
+import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
+import { payWithAxios } from './axios.js';
+import type { PaymentOptions } from './payment-options.js';
+import { createWallet, type Wallet } from './wallet.js';
+
+describe('payWithAxios', () => {
+  let chain: Devnet;
+  let server: PaidServer;
+  let wallet: Wallet;
+  let options: PaymentOptions;
+  let paidBefore: number;
+  const payer = () => chain.accounts[3]!;
+  const transfers = async () => (await listTransfers(chain, payer().address)).slice(paidBefore);
+
+  beforeAll(async () => {
+    chain = await startChain();
+    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+    const asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
+    options = { assets: [asset], maxAmount: '0.001' };
+  });
+  afterAll(() => chain.stop());
+
+  beforeEach(async () => {
+    server = await startPaidServer(chain);
+    paidBefore = (await listTransfers(chain, payer().address)).length;
+  });
+  afterEach(() => server.close());
+
+  function createPaying(change: Partial<PaymentOptions> = {}) {
+    const instance = axios.create({ baseURL: server.origin, timeout: 5_000, headers: { 'X-Own': 'yes' } });
+    payWithAxios(instance, wallet, { ...options, ...change });
+    return instance;
+  }
+
+  it('pays a 402 once, and gives the answer as axios does', async () => {
+    const response = await createPaying().get<{ conditions: string }>('/api/weather', { params: { city: 'Bern' } });
+    expect([response.status, response.data.conditions]).toEqual([200, 'Clear']);
+    expect(await transfers()).toHaveLength(1);
+    const [paid] = server.paid();
+    expect(paid).toMatchObject({ url: '/api/weather?city=Bern', headers: { 'x-own': 'yes' } });
+  });
+
+  it('repeats a body as it was sent', async () => {
+    await createPaying().post('/api/weather', { city: 'Zürich' });
+    const bodies = server.seen.map(({ method, body, headers }) => [method, body, headers['content-type']]);
+    expect(new Set(bodies.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify(['POST', '{"city":"Zürich"}', 'application/json'])]),
+    );
+    expect(server.paid()).toHaveLength(1);
+  });
+
+  it('leaves alone what costs nothing, and every other error', async () => {
+    expect((await createPaying().get<string>('/free')).data).toBe('free');
+    const own = createPaying().get('/api/weather', { headers: { 'X-Payment': 'bm9uc2Vuc2U=' } });
+    await expect(own).rejects.toMatchObject({ response: { status: 402 } });
+    expect(await transfers()).toEqual([]);
+  });
+
+  it('says why it did not pay', async () => {
+    const dear = createPaying({ maxAmount: '0.0001' }).get('/api/weather');
+    const error = (await dear.catch((thrown: unknown) => thrown)) as AxiosError;
+    expect(error).toMatchObject({ code: 'over_limit', cause: { name: 'PaymentError' } });
+    expect(await transfers()).toEqual([]);
+  });
+
+  it('refuses options that cannot be, at once', () => {
+    expect(() => createPaying({ maxAmount: 'much' })).toThrow(expect.objectContaining({ code: 'invalid_amount' }));
+  });
+});
