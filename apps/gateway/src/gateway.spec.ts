@@ -355,7 +355,8 @@ describe('the operator', () => {
     expect(document.tags).toMatchObject([{ name: 'Paid resources' }, { name: 'Agent jobs' }, { name: 'Operations' }]);
     expect(document.paths['/api/weather'].get.summary).toContain('0.001 USDC');
     const { post } = document.paths['/v1/quotes/{symbol}'];
-    expect(post.parameters).toMatchObject([{ name: 'symbol' }, { name: 'X-Payment' }, { name: 'Idempotency-Key' }]);
+    const names = ['symbol', 'X-Payment', 'PAYMENT-SIGNATURE', 'Idempotency-Key'];
+    expect(post.parameters).toMatchObject(names.map((name) => ({ name })));
     expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['200', '402', '409', '410', '429', '503']));
     expect(Object.keys(document.paths).slice(-3)).toEqual(['/health/live', '/health/ready', '/metrics']);
     const page = await send(gateway.port, { path: '/docs' });
