@@ -6,7 +6,13 @@ export { ConfigurationError } from './config/configuration-error.js';
 export { listSecrets } from './config/list-secrets.js';
 export { LogEnvironment, LOG_FORMATS, LOG_LEVELS } from './config/log.environment.js';
 export { PaymentEnvironment, PAYMENT_POLICIES, type PaymentPolicy } from './config/payment.environment.js';
-export { listSettings, readEnvironment, type ChecksTogether } from './config/read-environment.js';
+export {
+  examineEnvironment,
+  listSettings,
+  readEnvironment,
+  type ChecksEntries,
+  type ChecksTogether,
+} from './config/read-environment.js';
 export { RedisEnvironment } from './config/redis.environment.js';
 export { RpcEnvironment } from './config/rpc.environment.js';
 export {
@@ -39,13 +45,18 @@ export { createLoggerParams, type LoggerSettings } from './logging/create-logger
 export type { LogStream } from './logging/log-stream.js';
 export { currentRequestId, withRequestId } from './logging/request-id.js';
 export {
-  RELAYER_FLEET,
+  VERIFY_CONTRACT_SIGNATURE,
+  type ContractSignatureVerdict,
+  type VerifyContractSignatureRequest,
+} from './messages/contract-signature.js';
+export {
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
   VERIFY_SIGNED_PAYMENT,
   type SettlementResult,
   type SettleSignedPaymentRequest,
   type EarlierSettlement,
+  type PaymentTrial,
   type SignedPaymentTerms,
   type SignedPaymentVerdict,
   type VerifySignedPaymentRequest,
@@ -56,6 +67,7 @@ export {
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
 } from './messages/verify-payment.js';
+export { keepFresh } from './metrics/keep-fresh.js';
 export { MetricsModule } from './metrics/metrics.module.js';
 export { observeCounts, observeGauge } from './metrics/observe.js';
 export { connectRedis, type RedisConnection } from './redis/connect-redis.js';

@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 
 import { bucketOf, entryKey } from './keys.js';
 import { locateEntry, readPaymentId, type EntryId } from './payment-id.js';
-import { readRecords } from './payment-record.js';
+import { readRecords, type PaymentRecord } from './payment-record.js';
 import type { FindRequest, FindResult } from './types.js';
 
 /**
@@ -28,7 +28,17 @@ export async function findPayment(redis: Redis | Cluster, request: FindRequest, 
 
 /** Reads only: a claim may be under way, and decides. */
 export async function isSpent(redis: Redis | Cluster, id: EntryId): Promise<boolean> {
+  const records = await readEntry(redis, id);
+  return records.some(({ state }) => state === 'answered' || state === 'done');
+}
+
+/** The same for a payment that some request holds, and may yet have moved. */
+export async function isLeased(redis: Redis | Cluster, id: EntryId, nowMs: number): Promise<boolean> {
+  const records = await readEntry(redis, id);
+  return records.some(({ state, untilMs }) => state === 'leased' && untilMs !== null && untilMs >= nowMs);
+}
+
+async function readEntry(redis: Redis | Cluster, id: EntryId): Promise<PaymentRecord[]> {
   const entry = locateEntry(id);
-  const records = readRecords(await redis.hgetall(entryKey(bucketOf(entry), entry)));
-  return records.some(([, { state }]) => state === 'answered' || state === 'done');
+  return readRecords(await redis.hgetall(entryKey(bucketOf(entry), entry))).map(([, record]) => record);
 }

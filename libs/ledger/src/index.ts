@@ -3,7 +3,7 @@ export type { RequestParts } from './create-keys.js';
 export { Ledger } from './ledger.js';
 export type { LedgerOptions } from './ledger.js';
 export { LedgerError, LedgerUnavailableError } from './ledger-error.js';
-export type { EntryId, PaymentId } from './payment-id.js';
+export { signedPaymentId, type EntryId, type PaymentId } from './payment-id.js';
 export type {
   ClaimRefusal,
   ClaimRequest,

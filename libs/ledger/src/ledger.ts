@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
-import { findPayment, isSpent } from './find-payment.js';
+import { findPayment, isLeased, isSpent } from './find-payment.js';
 import { answerKey, answersKey, birthKey, BUCKETS, bucketOf, entryKey } from './keys.js';
 import { LedgerError } from './ledger-error.js';
 import { locateEntry, locatePayment, type EntryId, type PaymentId } from './payment-id.js';
@@ -75,6 +75,11 @@ export class Ledger {
     return this.#runner.within(isSpent(this.#redis, id));
   }
 
+  /** Whether some request holds a payment, and may yet spend it. */
+  isLeased(id: EntryId): Promise<boolean> {
+    return this.#runner.within(isLeased(this.#redis, id, this.nowMs()));
+  }
+
   /** Lengthens a lease; false when it was taken over or ended. */
   async renew(lease: Lease, leaseMs: number): Promise<boolean> {
     const { slot, entry } = this.#locate(lease.id);
@@ -83,24 +88,42 @@ export class Ledger {
   }
 
   /**
+   * Fixes what a metered payment comes to, before it is moved: the amount that is given, or the one that an earlier
+   * holder fixed. Null: the lease is no longer this holder's, who must not have anything moved.
+   */
+  async fixAmount(lease: Lease, amountBaseUnits: bigint): Promise<bigint | null> {
+    const { bucket, slot, entry } = this.#locate(lease.id);
+    const args = [slot, lease.generation, lease.owner, amountBaseUnits.toString()];
+    const [outcome, fixed] = await this.#runner.run('fixAmount', [birthKey(bucket), entry], args);
+    return outcome === 'fixed' && fixed !== undefined ? BigInt(fixed) : null;
+  }
+
+  /**
    * Spends the payment and stores its answer (null: the marker alone, as when the answer does not fit the budget).
    * False: the lease is no longer this holder's, who must not answer.
+   * @param receipt what `readReceipt` gives back where the answer is not kept; at most 64 bytes, which cost the least
    */
-  async commit(lease: Lease, answer: StoredAnswer | null): Promise<boolean> {
+  async commit(lease: Lease, answer: StoredAnswer | null, receipt = ''): Promise<boolean> {
     const { bucket, slot, entry, answerName } = this.#locate(lease.id);
     const payload = answer ? encodeAnswer(answer) : '';
     const [outcome] = await this.#runner.run(
       'commit',
       [birthKey(bucket), entry, answerName, answersKey(bucket)],
-      [slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes],
+      [slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes, receipt],
     );
     return outcome !== 'stale';
   }
 
-  /** Gives the payment back unspent; a counted release uses up one of five. False: the lease was not this holder's. */
-  async release(lease: Lease, { counted }: { counted: boolean }): Promise<boolean> {
+  /**
+   * Gives the payment back unspent; a counted release uses up one of five. False: the lease was not this holder's.
+   * `forgetsAmount`: nothing is on its way that could still move what was fixed.
+   */
+  async release(
+    lease: Lease,
+    { counted, forgetsAmount = false }: { counted: boolean; forgetsAmount?: boolean },
+  ): Promise<boolean> {
     const { slot, entry } = this.#locate(lease.id);
-    const args = [slot, lease.generation, lease.owner, counted ? 1 : 0];
+    const args = [slot, lease.generation, lease.owner, counted ? 1 : 0, forgetsAmount ? 1 : 0];
     return (await this.#runner.run('release', [entry], args))[0] === 'released';
   }
 
@@ -117,6 +140,12 @@ export class Ledger {
       return bytes && decodeAnswer(bytes);
     };
     return this.#runner.within(read());
+  }
+
+  /** The receipt that a payment was committed with; null where its answer was kept, or there was none. */
+  readReceipt(id: PaymentId): Promise<string | null> {
+    const { slot, entry } = this.#locate(id);
+    return this.#runner.within(this.#redis.hget(entry, `${slot}:receipt`));
   }
 
   /** Counts one more production for a spent payment; false when `max` are used up. */

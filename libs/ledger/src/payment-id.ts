@@ -1,4 +1,4 @@
-import type { Hex } from '@tollgate/protocol';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 /**
  * What a claim is about. `transfer`: one `Transfer` log. `transaction`: a whole transaction (policy `receipt`).
@@ -20,6 +20,19 @@ export interface EntrySlot {
   entry: string;
   /** The log's index, `receipt` for a whole transaction, `auth` for an authorization, `permit` for a Permit2 nonce. */
   slot: string;
+}
+
+/** What a signed payment is claimed as, whoever sends it. */
+export function signedPaymentId(
+  { chainId, asset }: { chainId: number; asset: Hex },
+  payment: SignedPayment,
+): Extract<PaymentId, { kind: 'authorization' | 'permit2' }> {
+  if (payment.kind === 'permit2') {
+    const { from: owner, nonce } = payment.permit2Authorization;
+    return { kind: 'permit2', chainId, owner, nonce };
+  }
+  const { from, nonce } = payment.authorization;
+  return { kind: 'authorization', chainId, asset, from, nonce };
 }
 
 /** The entry of a transaction. Throws a TypeError when the hash is none: a caller's mistake, never a verdict. */

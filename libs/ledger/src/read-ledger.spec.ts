@@ -131,7 +131,7 @@ describe('looking into the ledger', () => {
     expect(json).toMatchObject([{ state: 'leased', id: leased.id }]);
     const details = await payments('show', answered.id.txHash.toUpperCase().replace('0X', '0x'));
     expect(details).toMatch(/stored answer +\d+ bytes/);
-    expect(await payments('show', sampleHash())).toBe('Not in the ledger.\n');
+    expect(await payments('show', sampleHash())).toMatch(/^Not in the ledger\..*auth:…/);
     expect(await payments('refused')).toBe('No payment was refused.\n');
     await ledger.recordRefusal({ id: leased.id, failure: 'payment_too_old', amountBaseUnits: 1000n });
     expect(await payments('refused')).toMatch(/payment_too_old +1000 /);

@@ -19,6 +19,8 @@ export interface PaymentDetails extends PaymentListing {
   forgottenInMs: number | null;
   /** Bytes of the stored answer, with its headers; null where there is none. */
   answerBytes: number | null;
+  /** What a metered payment comes to; null for any other, and before its answer is there. */
+  meteredBaseUnits: string | null;
 }
 
 export interface ListRequest {
@@ -80,7 +82,9 @@ export async function showPayments(redis: Redis | Cluster, entry: string): Promi
       const bytes = await redis.strlen(answerKey(bucket, entry, locatePayment(id).slot));
       const listing = toListing(id, record);
       const answerBytes = bytes > 0 ? bytes : null;
-      return [{ ...listing, fingerprint: record.fingerprint, forgottenInMs: ttlMs < 0 ? null : ttlMs, answerBytes }];
+      const meteredBaseUnits = fields[`${slot}:amount`] ?? null;
+      const { fingerprint } = record;
+      return [{ ...listing, fingerprint, forgottenInMs: ttlMs < 0 ? null : ttlMs, answerBytes, meteredBaseUnits }];
     }),
   );
   const logOf = ({ id }: PaymentDetails): number => (id.kind === 'transfer' ? id.logIndex : -1);

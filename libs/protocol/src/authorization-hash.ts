@@ -1,6 +1,7 @@
 import { hashText, hashTypedData, hashWords, wordOfAddress, wordOfNumber } from './eip712-words.js';
 import type { Hex } from './hex.js';
 import type { TransferAuthorization } from './signed-payment.js';
+import { AUTHORIZATION_TYPES, renderTypes } from './typed-data.js';
 
 /** The EIP-712 domain of a token. */
 export interface TokenDomain {
@@ -11,9 +12,7 @@ export interface TokenDomain {
 }
 
 const DOMAIN_TYPE = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)');
-const AUTHORIZATION_TYPE = hashText(
-  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
-);
+const AUTHORIZATION_TYPE = hashText(renderTypes(AUTHORIZATION_TYPES));
 
 /** The domain separator (EIP-712): the same for every authorization of a token, so hash it once. */
 export function hashTokenDomain({ name, version, chainId, asset }: TokenDomain): Hex {

@@ -75,10 +75,12 @@ export {
   PAYMENT_REQUIRED,
   PAYMENT_RESPONSE,
   PAYMENT_SIGNATURE,
+  SIGN_IN_WITH_X,
   X_PAYMENT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
   X_PAYMENT_RESPONSE,
+  X_SIGN_IN_FAILURE,
 } from './payment-headers.js';
 export { isPaymentIdentifier, PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_EXTENSION } from './payment-identifier.js';
 export {
@@ -107,8 +109,21 @@ export {
 } from './reference.js';
 export { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
 export {
+  createSignInMessage,
+  createSignInOffer,
+  MAX_SIGN_IN_HEADER_BYTES,
+  parseSignIn,
+  SIGN_IN_EXTENSION,
+  SIGN_IN_FAILURES,
+  signInReasonFor,
+  type SignIn,
+  type SignInFailure,
+  type SignInTerms,
+} from './sign-in.js';
+export {
   MAX_SIGNATURE_BYTES,
   parseSignedPayment,
+  payerOf,
   type SignedAuthorization,
   type SignedPayment,
   type TransferAuthorization,
@@ -123,6 +138,13 @@ export {
   type SignedPermit,
 } from './signed-permit.js';
 export { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './token-amount.js';
+export {
+  AUTHORIZATION_TYPES,
+  createAuthorizationTypedData,
+  createPermit2TypedData,
+  type TypedData,
+  type TypedField,
+} from './typed-data.js';
 export type {
   DiscoveredResource,
   DiscoveryResponse,
@@ -135,7 +157,10 @@ export {
   DUPLICATE_SETTLEMENT,
   facilitatorReasonFor,
   INVALID_REQUIREMENTS,
+  SETTLEMENT_EXCEEDS_AMOUNT,
   SETTLEMENT_PENDING,
+  signedKindOf,
+  type SignedKind,
 } from './x402/facilitator-reasons.js';
 export {
   parsePaymentPayload,

@@ -4,6 +4,8 @@ export const X_PAYMENT = 'X-Payment';
 export const PAYMENT_SIGNATURE = 'PAYMENT-SIGNATURE';
 /** Request: 1-255 visible characters that name one attempt to buy, so that a repeat gets the stored answer. */
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
+/** Request: base64 of what an account signed that paid before (extension `sign-in-with-x` of protocol version 2). */
+export const SIGN_IN_WITH_X = 'SIGN-IN-WITH-X';
 /** Answer: base64 of what is accepted, as protocol version 2 writes it. */
 export const PAYMENT_REQUIRED = 'PAYMENT-REQUIRED';
 /** Answer: base64 of what became of a signed payment of protocol version 1. */
@@ -14,6 +16,8 @@ export const PAYMENT_RESPONSE = 'PAYMENT-RESPONSE';
 export const PAYMENT_RECEIPT = 'Payment-Receipt';
 /** Answer: the stable code of a refusal, one of `PAYMENT_FAILURES`. */
 export const X_PAYMENT_FAILURE = 'X-Payment-Failure';
+/** Answer: why a sign-in was not taken, one of `SIGN_IN_FAILURES`. */
+export const X_SIGN_IN_FAILURE = 'X-Sign-In-Failure';
 /** Answer: `true` when the resource failed and the payment was not taken; the same proof may be sent again. */
 export const X_PAYMENT_RELEASED = 'X-Payment-Released';
 /** Answer: `true` when it is the stored answer of an earlier request. */

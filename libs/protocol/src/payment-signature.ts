@@ -1,10 +1,11 @@
 import { decodeJsonHeader } from './json-header.js';
-import { isRecord, ownField, type JsonRecord } from './json-record.js';
+import { isRecord, ownField } from './json-record.js';
 import { PaymentError, type PaymentFailure } from './payment-error.js';
 import { PAYMENT_IDENTIFIER } from './payment-identifier.js';
 import { isSignedPayload, parseTransactionPayload, type PaymentProof } from './proof.js';
 import { parseSignedPayment, type SignedPayment } from './signed-payment.js';
-import { parseRequirementTerms, type RequirementTerms } from './x402/requirements.js';
+import { parseEnvelope, type EnvelopeV2 } from './x402/payment-payload.js';
+import type { RequirementTerms } from './x402/requirements.js';
 
 /** Longest header value that is looked into: the signature of a wallet that is not deployed is long. */
 export const MAX_PAYMENT_HEADER_BYTES = 12_288;
@@ -27,25 +28,15 @@ function refuse(code: PaymentFailure, why: string): never {
   throw new PaymentError(code, `The payment ${why}.`);
 }
 
-function parseAccepted(value: unknown): RequirementTerms {
-  try {
-    return parseRequirementTerms(value, 2);
-  } catch (cause) {
-    throw new PaymentError('malformed_proof', 'The payment does not say which option it accepted.', { cause });
-  }
-}
-
-function readPath(value: unknown, ...names: string[]): unknown {
-  return names.reduce((inner, name) => (isRecord(inner) ? ownField(inner, name) : undefined), value);
-}
-
-function readReference(value: JsonRecord): { reference?: string } {
-  const reference = readPath(value, 'accepted', 'extra', 'reference');
+function readReference({ acceptedExtra }: EnvelopeV2): { reference?: string } {
+  const reference = ownField(acceptedExtra, 'reference');
   return typeof reference === 'string' ? { reference } : {};
 }
 
-function readPaymentIdentifier(value: JsonRecord): { paymentIdentifier?: unknown } {
-  const paymentIdentifier = readPath(value, 'extensions', PAYMENT_IDENTIFIER, 'info', 'id');
+function readPaymentIdentifier({ extensions }: EnvelopeV2): { paymentIdentifier?: unknown } {
+  const extension = ownField(extensions, PAYMENT_IDENTIFIER);
+  const info = isRecord(extension) ? ownField(extension, 'info') : undefined;
+  const paymentIdentifier = isRecord(info) ? ownField(info, 'id') : undefined;
   return paymentIdentifier === undefined ? {} : { paymentIdentifier };
 }
 
@@ -57,14 +48,15 @@ function readPaymentIdentifier(value: JsonRecord): { paymentIdentifier?: unknown
 export function parsePaymentSignature(headerValue: string): PaymentSignature {
   const value = decodeJsonHeader(headerValue, MAX_PAYMENT_HEADER_BYTES);
   if (ownField(value, 'x402Version') !== 2) return refuse('wrong_version', 'is not of x402Version 2');
+  const envelope = parseEnvelope(value);
   const payload = ownField(value, 'payload');
   return {
-    accepted: parseAccepted(ownField(value, 'accepted')),
-    ...readReference(value),
+    accepted: envelope.accepted,
+    ...readReference(envelope),
     payment: isSignedPayload(payload)
       ? parseSignedPayment(payload)
       : { kind: 'transaction', payload: parseTransactionPayload(payload) },
-    ...readPaymentIdentifier(value),
+    ...readPaymentIdentifier(envelope),
   };
 }
 

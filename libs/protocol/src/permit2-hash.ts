@@ -1,22 +1,21 @@
 import { hashText, hashTypedData, hashWords, wordOfAddress, wordOfNumber } from './eip712-words.js';
 import type { Hex } from './hex.js';
 import { PERMIT2_ADDRESS, type Permit2Transfer } from './signed-permit.js';
+import { PERMIT2_TYPES, renderTypes } from './typed-data.js';
 
 const DOMAIN_TYPE = hashText('EIP712Domain(string name,uint256 chainId,address verifyingContract)');
 const DOMAIN_NAME = hashText('Permit2');
-const TOKEN_TEXT = 'TokenPermissions(address token,uint256 amount)';
-const TOKEN_TYPE = hashText(TOKEN_TEXT);
+const { TokenPermissions } = PERMIT2_TYPES.exact;
+const TOKEN_TYPE = hashText(renderTypes({ TokenPermissions }));
+const WITNESS_TYPES = { exact: hashWitnessType('exact'), upto: hashWitnessType('upto') };
+const PERMIT_TYPES = {
+  exact: hashText(renderTypes(PERMIT2_TYPES.exact)),
+  upto: hashText(renderTypes(PERMIT2_TYPES.upto)),
+};
 
-const WITNESS_TEXTS = {
-  exact: 'Witness(address to,uint256 validAfter)',
-  upto: 'Witness(address to,address facilitator,uint256 validAfter)',
-} as const;
-const WITNESS_TYPES = { exact: hashText(WITNESS_TEXTS.exact), upto: hashText(WITNESS_TEXTS.upto) };
-const PERMIT_TYPES = { exact: hashText(permitText('exact')), upto: hashText(permitText('upto')) };
-
-function permitText(scheme: keyof typeof WITNESS_TEXTS): string {
-  const own = 'TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline,Witness witness';
-  return `PermitWitnessTransferFrom(${own})${TOKEN_TEXT}${WITNESS_TEXTS[scheme]}`;
+function hashWitnessType(scheme: keyof typeof PERMIT2_TYPES): string {
+  const { Witness } = PERMIT2_TYPES[scheme];
+  return hashText(renderTypes({ Witness }));
 }
 
 /** Permit2's domain separator on a chain (EIP-712): the same for every permit there, so hash it once. */

@@ -25,6 +25,11 @@ export interface SignedAuthorization {
 /** A payment that its payer signed and somebody else sends: nothing has moved before it is settled. */
 export type SignedPayment = SignedAuthorization | SignedPermit;
 
+/** Who signed. */
+export function payerOf(payment: SignedPayment): Hex {
+  return payment.kind === 'permit2' ? payment.permit2Authorization.from : payment.authorization.from;
+}
+
 /** Longest signature that is looked into: a passkey's, wrapped with the call that deploys its wallet, has some 1,500. */
 export const MAX_SIGNATURE_BYTES = 4096;
 

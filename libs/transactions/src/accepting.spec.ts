@@ -156,19 +156,36 @@ describe('accepting, listing and forgetting jobs', () => {
     expect(await full.submit(request)).toEqual({ outcome: 'refused', reason: 'lane_full' });
   });
 
+  it('makes no job under a name after the time that was given for it', async () => {
+    const nowMs = Number((await redis.time())[0]) * 1000;
+    const submit = (latestMs: number) =>
+      journal.submitNamed({ ...sampleRequest(lane), jobId: createJobId(lane), latestMs });
+    expect(await submit(nowMs - 1000)).toEqual({ outcome: 'refused', reason: 'late' });
+    expect(await submit(nowMs + 60_000)).toMatchObject({ outcome: 'accepted' });
+  });
+
   describe('retention', () => {
     const keysOfLane = () => redis.keys(`tollgate:{${lane.chainId}:${lane.address}}:job:*`);
+
+    /** Ends a job, and returns in a later millisecond of Redis's clock: what ended in one is forgotten in no order. */
+    const endOne = async (kept: Journal): Promise<string> => {
+      const { jobId } = await submitSample(kept, lane, token);
+      await kept.cancel(jobId);
+      const endedAtMs = await readTimeMs();
+      while ((await readTimeMs()) === endedAtMs);
+      return jobId;
+    };
+    const readTimeMs = async (): Promise<number> => {
+      const [seconds, micros] = await redis.time();
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    };
 
     it('keeps so many ended jobs and every open one', async () => {
       const small = new Journal({ redis, jobsKept: 5 });
       await small.open();
       const open = await submitSample(small, lane, token);
-      const ended = [];
-      for (let index = 0; index < 12; index++) {
-        const write = await submitSample(small, lane, token);
-        await small.cancel(write.jobId);
-        ended.push(write.jobId);
-      }
+      const ended: string[] = [];
+      for (let index = 0; index < 12; index++) ended.push(await endOne(small));
       expect((await keysOfLane()).map((name) => name.split(':job:')[1]).sort()).toEqual(
         [open.jobId, ...ended.slice(-5)].sort(),
       );
@@ -179,14 +196,7 @@ describe('accepting, listing and forgetting jobs', () => {
     it('forgets what ended too long ago', async () => {
       const brief = new Journal({ redis, retentionMs: 0 });
       await brief.open();
-      for (let index = 0; index < 5; index++) {
-        const { jobId } = await submitSample(brief, lane, token);
-        await brief.cancel(jobId);
-        const [seconds, micros] = await redis.time();
-        const endedAt = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-        // Redis's clock has to move on before the next end can find this one in the past.
-        while (Number((await redis.time())[0]) * 1000 + Number((await redis.time())[1]) / 1000 < endedAt + 2);
-      }
+      for (let index = 0; index < 5; index++) await endOne(brief);
       expect((await keysOfLane()).length).toBe(1);
       await journal.open();
     });

@@ -68,6 +68,7 @@ async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome
     return isLane ? 'waiting' : 'again';
   }
   crashPoint('F4');
+  work.nextNonce.noteTaken(reserved.nonce);
   if (reserved.state !== 'RESERVED') return 'again';
   return signFirst(work, job, planned.step, reserved.nonce);
 }
@@ -134,6 +135,7 @@ async function afterRefusal({ journal, lease }: LaneWork): Promise<AdvanceOutcom
   return (await journal.readLane(lease.lane)).frozen === null ? 'again' : 'waiting';
 }
 
-async function readQuote({ chain, signer, settings }: LaneWork): Promise<Fees> {
+/** Fees as they are asked for now. */
+export async function readQuote({ chain, signer, settings }: LaneWork): Promise<Fees> {
   return quoteFees(await chain.readRecentHead(signer.address), settings);
 }

@@ -4,10 +4,11 @@ import { crashPoint } from './crash-point.js';
 import { flightName } from './flight-watch.js';
 import type { JobFailure, JobRecord } from './job.js';
 import { assertLease, writeFor, type LaneWork } from './lane-work.js';
+import type { StepReceipt } from './ports.js';
 import type { StoredBytes } from './put-attempt.js';
 import { joinSendAnswers, readSendAnswer, type SendAnswer } from './read-send-answer.js';
-import type { Chain } from './rpc/chain.js';
-import type { MarkBroadcastRequest } from './transition.js';
+import type { RpcAnswer } from './rpc/rpc-connection.js';
+import type { MarkBroadcastRequest, StepWrite } from './transition.js';
 
 /** Why a lane that ran out of native coin is paused; it goes on by itself once the node takes its transactions again. */
 export const WALLET_IS_EMPTY: JobFailure = {
@@ -35,8 +36,45 @@ export async function broadcast(
   const flight = flightName(write);
   work.watch.noteSent(flight, hash);
   work.pace.noteSent();
-  const answer = await sendToAll(work.chain, hash, raw);
+  const answer = await joinAnswers(work.chain.send(raw), hash);
   crashPoint('F7');
+  await heed(work, write, { kind, hash }, answer);
+  return answer;
+}
+
+/**
+ * The same, and the receipt where a server waits for it; then the answer is not noted, since whoever notes what is mined
+ * notes that too.
+ */
+export async function broadcastAndWait(
+  work: LaneWork,
+  job: Pick<JobRecord, 'id' | 'stepIndex'>,
+  { kind, hash, raw }: StoredBytes,
+): Promise<StepReceipt | null> {
+  if (!work.pace.isQuick) {
+    await broadcast(work, job, { kind, hash, raw });
+    return null;
+  }
+  const write = writeFor(work, job);
+  work.watch.noteSent(flightName(write), hash);
+  const { receipt, sent } = work.chain.sendAndWait(raw, hash);
+  const found = await receipt;
+  if (found === null) {
+    work.pace.noteSent();
+    const answer = await joinAnswers(sent, hash);
+    crashPoint('F7');
+    await heed(work, write, { kind, hash }, answer);
+  } else crashPoint('F7');
+  return found;
+}
+
+async function heed(
+  work: LaneWork,
+  write: StepWrite,
+  { kind, hash }: Pick<StoredBytes, 'kind' | 'hash'>,
+  answer: SendAnswer,
+): Promise<void> {
+  const flight = flightName(write);
   switch (answer) {
     case 'accepted':
       work.watch.noteAccepted(flight);
@@ -57,7 +95,6 @@ export async function broadcast(
     case 'unknown':
       break;
   }
-  return answer;
 }
 
 /** Nothing new gets a nonce until the wallet can pay; `jobId`: whose plan found it empty. */
@@ -81,8 +118,8 @@ async function giveUpBytes(
   );
 }
 
-async function sendToAll(chain: Chain, hash: Hex, raw: Hex): Promise<SendAnswer> {
-  const answers = chain.send(raw).map(async (answer) => readSendAnswer(await answer, hash));
+function joinAnswers(sent: readonly Promise<RpcAnswer>[], hash: Hex): Promise<SendAnswer> {
+  const answers = sent.map(async (answer) => readSendAnswer(await answer, hash));
   return new Promise((resolve) => {
     for (const answer of answers) void answer.then((read) => read === 'accepted' && resolve(read));
     void Promise.all(answers).then((all) => resolve(joinSendAnswers(all)));

@@ -90,6 +90,21 @@ describe('a Redis that may have lost something', () => {
     expect((await next.readLane(lane)).frozen).toBe('lost');
   });
 
+  it('freezes a lane that has nothing to send, also when another fleet saw the restart first', async () => {
+    const server = await serve();
+    const { redis, journal } = await openJournal(server.url);
+    const lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    const held = (await journal.takeLease(lane, 'worker', 600_000))!;
+    const other = new Journal({ redis, fleet: 'others' });
+    await server.kill();
+    await server.start();
+    await other.open();
+    expect((await journal.readLane(lane)).frozen).toBeNull();
+    expect(await journal.renewLease(held, 600_000)).toMatchObject({ token: held.token });
+    expect((await journal.readLane(lane)).frozen).toBe('restarted');
+  });
+
   it('never starts over: a wiped journal knows no lane until it is adopted again', async () => {
     const server = await serve();
     const { redis, journal } = await openJournal(server.url);

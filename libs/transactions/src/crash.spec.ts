@@ -2,6 +2,10 @@ import { LaneFixture, RECEIVER } from '../test/lane-fixture.js';
 import { markOf } from '../test/transfer-planner.js';
 import type { CrashPoint } from './crash-point.js';
 
+// Processes are killed and started again: a busy machine takes its time.
+jest.setTimeout(180_000);
+const PROCESS_WITHIN_MS = 60_000;
+
 describe('a worker that is killed', () => {
   let fixture: LaneFixture;
 
@@ -38,7 +42,7 @@ describe('a worker that is killed', () => {
 
   const killAt = async (at: CrashPoint, changes: Parameters<LaneFixture['startWorker']>[0] = {}) => {
     const worker = await fixture.startWorker({ crash: { at, signal: 'SIGKILL' }, ...changes });
-    await worker.waitForLine(new RegExp(`crash point ${at}$`), 30_000);
+    await worker.waitForLine(new RegExp(`crash point ${at}$`), PROCESS_WITHIN_MS);
     expect(await worker.exited).toMatchObject({ signal: 'SIGKILL' });
   };
 
@@ -49,7 +53,7 @@ describe('a worker that is killed', () => {
     await killAt('F1', { submit });
     expect(await fixture.listJobs()).toEqual([]);
     const worker = await fixture.startWorker({ submit });
-    await worker.waitForLine(/worker ready/, 30_000);
+    await worker.waitForLine(/worker ready/, PROCESS_WITHIN_MS);
     const [jobId] = await fixture.listJobs();
     await fixture.waitForState(jobId!, 'FINAL');
     await expectEachStepOnce(jobId!);
@@ -59,7 +63,7 @@ describe('a worker that is killed', () => {
     const submit = fixture.request(twoSteps);
     await killAt('F2', { submit });
     const worker = await fixture.startWorker({ submit });
-    await worker.waitForLine(/worker ready/, 30_000);
+    await worker.waitForLine(/worker ready/, PROCESS_WITHIN_MS);
     const [jobId] = await fixture.listJobs();
     await fixture.waitForState(jobId!, 'FINAL');
     expect(await fixture.listJobs()).toEqual([jobId]);
@@ -95,7 +99,7 @@ describe('a worker that is killed', () => {
     const { steps: before } = await fixture.waitForState(jobId, 'MINED');
     await fixture.rpc('evm_revert', [snapshot]);
     await fixture.rpc('anvil_mine', ['0x4']);
-    await worker.waitForLine(/crash point F11$/, 30_000);
+    await worker.waitForLine(/crash point F11$/, PROCESS_WITHIN_MS);
     await worker.exited;
     expect(await fixture.readMined()).toEqual([]);
 
@@ -108,12 +112,12 @@ describe('a worker that is killed', () => {
   it('F12: a worker that slept over its lease writes nothing more', async () => {
     const jobId = await fixture.submit(twoSteps);
     const zombie = await fixture.startWorker({ crash: { at: 'F12', signal: 'SIGSTOP' } });
-    await zombie.waitForLine(/crash point F12$/, 30_000);
+    await zombie.waitForLine(/crash point F12$/, PROCESS_WITHIN_MS);
     await fixture.startWorker();
     await fixture.waitForState(jobId, 'FINAL');
     const { attempts } = (await fixture.readJob(jobId)).steps[0]!;
     zombie.signal('SIGCONT');
-    await zombie.waitForLine(/trouble: The lane's lease is held by somebody else now/, 30_000);
+    await zombie.waitForLine(/trouble: The lane's lease is held by somebody else now/, PROCESS_WITHIN_MS);
     expect((await fixture.readJob(jobId)).steps[0]!.attempts).toEqual(attempts);
     await expectEachStepOnce(jobId);
   });

@@ -21,7 +21,7 @@ export { eventsKey } from './keys.js';
 export { Journal } from './journal.js';
 export type { JournalOptions } from './journal.js';
 export { JournalError, JournalUnavailableError } from './journal-error.js';
-export { codeOfLane, createJobId } from './keys.js';
+export { codeOfLane, createJobId, RELAYER_FLEET } from './keys.js';
 export { LaneDirectory } from './lane-directory.js';
 export type { LaneDirectoryOptions, ListedLane } from './lane-directory.js';
 export { createLaneId, nameLane, readLaneName } from './lane-id.js';
@@ -37,6 +37,7 @@ export { readKeySigner } from './read-key-signer.js';
 export { DEFAULT_LANE_SETTINGS } from './lane-settings.js';
 export type { LaneSettings } from './lane-settings.js';
 export { LaneShare } from './lane-share.js';
+export { pause } from './pause.js';
 export { PlanFailure, WalletEmptyError } from './ports.js';
 export type {
   JobPlan,
@@ -56,3 +57,4 @@ export type { ChainOptions } from './rpc/chain.js';
 export { ChainUnavailableError } from './rpc/rpc-value.js';
 export { LaneRunner } from './lane-runner.js';
 export type { LaneRunnerOptions } from './lane-runner.js';
+export type { PlannedJob } from './launch-job.js';

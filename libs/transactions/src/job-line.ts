@@ -56,6 +56,12 @@ export class JobLine {
     return { jobId, isNewcomer };
   }
 
+  /** A job that nobody waits for any more gets its turn at once, as a newcomer. */
+  begin(jobId: string): void {
+    this.#forget(jobId);
+    this.#active.set(jobId, true);
+  }
+
   /** Says how a turn ended; true for a newcomer's. */
   leave(jobId: string, outcome: AdvanceOutcome | 'failed'): boolean {
     const wasNewcomer = this.#active.get(jobId) ?? false;

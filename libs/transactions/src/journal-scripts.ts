@@ -24,6 +24,7 @@ import { PUT_ATTEMPT_LUA } from './scripts/put-attempt.lua.js';
 import { PUT_DETAIL_LUA } from './scripts/put-detail.lua.js';
 import { PUT_PLAN_LUA } from './scripts/put-plan.lua.js';
 import { REJECT_LUA } from './scripts/reject.lua.js';
+import { RELEASE_LANE_LUA } from './scripts/release-lane.lua.js';
 import { RESERVE_SPENDING_LUA } from './scripts/reserve-spending.lua.js';
 import { RESERVE_LUA } from './scripts/reserve.lua.js';
 import { RESUME_JOB_LUA } from './scripts/resume-job.lua.js';
@@ -55,6 +56,7 @@ const transitions = {
   putDetail: PUT_DETAIL_LUA,
   putPlan: PUT_PLAN_LUA,
   reject: REJECT_LUA,
+  releaseLane: RELEASE_LANE_LUA,
   reserve: RESERVE_LUA,
   reserveSpending: RESERVE_SPENDING_LUA,
   resumeJob: RESUME_JOB_LUA,
@@ -86,7 +88,8 @@ ${Object.entries(transitions)
 
 -- A plan that waits for somebody's agreement goes no further by itself.
 local function goes_on(reply)
-  return (reply[2] == 'done' or reply[2] == 'unchanged') and reply[3] ~= 'AWAITING_APPROVAL'
+  local went = reply[2] == 'done' or reply[2] == 'unchanged' or reply[2] == 'accepted'
+  return went and reply[3] ~= 'AWAITING_APPROVAL'
 end
 
 local replies, at = {}, 1

@@ -7,9 +7,10 @@ import type { TransitionName } from './journal-scripts.js';
 import { DEFAULT_FLEET, laneKey, openKey } from './keys.js';
 import { LaneRegistry } from './lane-registry.js';
 import { readInFlightSteps, readLaneStatus } from './lane-status.js';
+import { launchNamedJob } from './launch-named-job.js';
 import { listJobs } from './list-jobs.js';
 import { Outbox } from './outbox.js';
-import { readCancel, readLaneTransition, readTransition } from './read-reply.js';
+import { readCancel, readLaneTransition, readRelease, readTransition } from './read-reply.js';
 import { ScriptRunner, type ScriptArgument } from './script-runner.js';
 import { StepJournal } from './step-journal.js';
 import { submitJob, submitNamedJob } from './submit-job.js';
@@ -86,6 +87,7 @@ export class Journal extends StepJournal {
   /**
    * Seeds a lane's nonce counter from the chain's pending nonce; the only way a counter begins. Again on a frozen or
    * paused lane: the counter goes to where the chain is, and open jobs that may have been sent wait for an operator.
+   * @throws JournalError for the lane of another fleet
    */
   async adopt(lane: LaneId, { pendingNonce }: { pendingNonce: number }): Promise<on.LaneTransition> {
     assertNonce(pendingNonce);
@@ -100,6 +102,17 @@ export class Journal extends StepJournal {
   async thaw(lane: LaneId, { pendingNonce, run }: { pendingNonce: number; run: string }): Promise<on.LaneTransition> {
     assertNonce(pendingNonce);
     return this.#onLane('thaw', lane, [pendingNonce, run]);
+  }
+
+  /**
+   * Ends the account's role in this fleet: its counter, its ended jobs and their events are forgotten, and any fleet may adopt
+   * it from where the chain is. Refused while a process works on it, or anything of it has not ended. `isTrial`: only looks.
+   */
+  async release(lane: LaneId, { isTrial = false } = {}): Promise<on.ReleaseResult> {
+    const args = [this.lanes.fleet, isTrial ? '' : '1'];
+    const result = readRelease(await this.runner.run('releaseLane', laneKey(lane), null, args));
+    if (!isTrial && result.outcome !== 'refused') await this.runner.within(this.lanes.strike(lane));
+    return result;
   }
 
   /** No new nonce is given out until the lane is resumed; what is in flight goes on. */
@@ -135,6 +148,11 @@ export class Journal extends StepJournal {
     return submitNamedJob(this.runner, request, this.#terms);
   }
 
+  /** `submitNamed` of a job that is planned and signed already, and the first steps of its way, in one write. */
+  launchNamed(request: on.LaunchRequest): Promise<on.LaunchResult> {
+    return launchNamedJob(this.runner, request, this.#terms);
+  }
+
   /** AWAITING_APPROVAL -> PLANNED, for exactly these floors, by another key than the submitter's. */
   async approve(request: { jobId: string; floorsHash: string; approvedBy: string }): Promise<on.Transition> {
     return readTransition(await this.onJob('approve', request.jobId, [request.floorsHash, request.approvedBy]));
@@ -168,7 +186,13 @@ export class Journal extends StepJournal {
     return this.runner.within(readLaneStatus(this.#redis, lane));
   }
 
-  /** Every lane of the fleet that was ever adopted. */
+  /** Those of these lanes that another fleet has adopted: this one cannot. */
+  async findForeign(lanes: readonly LaneId[]): Promise<LaneId[]> {
+    const statuses = await Promise.all(lanes.map((lane) => this.readLane(lane)));
+    return statuses.flatMap(({ lane, fleet }) => (fleet === null || fleet === this.lanes.fleet ? [] : [lane]));
+  }
+
+  /** Every lane of the fleet that is adopted. */
   readLanes(): Promise<LaneId[]> {
     return this.runner.within(this.lanes.read());
   }

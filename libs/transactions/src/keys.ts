@@ -5,6 +5,8 @@ import { nameLane } from './lane-id.js';
 
 /** The fleet of the wallets that agent jobs name. */
 export const DEFAULT_FLEET = 'lanes';
+/** The fleet of the accounts that send settlements. */
+export const RELAYER_FLEET = 'relayers';
 
 /** The names of all lanes of a fleet that were ever adopted. */
 export const lanesKey = (fleet: string): string => `tollgate:{${fleet}}:lanes`;

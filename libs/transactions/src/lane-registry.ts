@@ -1,7 +1,8 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import type { LaneId } from './job.js';
-import { codeOfLane, lanesKey, readLaneCode } from './keys.js';
+import { JournalError } from './journal-error.js';
+import { codeOfLane, laneKey, lanesKey, readLaneCode } from './keys.js';
 import { nameLane, readLaneName } from './lane-id.js';
 
 /** Which lanes there are; finds a job's lane from its id. */
@@ -10,15 +11,37 @@ export class LaneRegistry {
 
   constructor(
     private readonly redis: Redis | Cluster,
-    private readonly fleet: string,
+    readonly fleet: string,
   ) {}
 
+  /** @throws JournalError when another fleet was first */
   async register(lane: LaneId): Promise<void> {
+    await this.#occupy(lane);
     await this.redis.sadd(lanesKey(this.fleet), nameLane(lane));
     this.#byCode.set(codeOfLane(lane), lane);
   }
 
-  /** Every lane that was ever adopted, by name. */
+  /** In the lane itself, so that two fleets cannot both be first. */
+  async #occupy(lane: LaneId): Promise<void> {
+    await this.redis.hsetnx(laneKey(lane), 'fleet', this.fleet);
+    const fleet = await this.redis.hget(laneKey(lane), 'fleet');
+    if (fleet === this.fleet) return;
+    throw new JournalError(
+      'lane_of_other_fleet',
+      `The account ${lane.address} sends for ${String(fleet)} already, and cannot for ${this.fleet}.`,
+      'Give each an account of its own: an account has one nonce counter and does one work.',
+    );
+  }
+
+  /** Takes a released lane from the list, unless it was adopted again meanwhile. */
+  async strike(lane: LaneId): Promise<void> {
+    await this.redis.srem(lanesKey(this.fleet), nameLane(lane));
+    const fleet = await this.redis.hget(laneKey(lane), 'fleet');
+    if (fleet === this.fleet) await this.redis.sadd(lanesKey(this.fleet), nameLane(lane));
+    else this.#byCode.delete(codeOfLane(lane));
+  }
+
+  /** Every lane that is adopted, by name. */
   async read(): Promise<LaneId[]> {
     const names = await this.redis.smembers(lanesKey(this.fleet));
     const lanes = names.sort().flatMap((name) => readLaneName(name) ?? []);

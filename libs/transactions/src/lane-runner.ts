@@ -2,22 +2,21 @@ import type { Hex } from '@tollgate/protocol';
 
 import { advanceJob, type AdvanceOutcome } from './advance-job.js';
 import { confirmLane } from './confirm-lane.js';
-import { EmptyWallet } from './empty-wallet.js';
-import { FlightWatch } from './flight-watch.js';
 import type { LaneId } from './job.js';
 import { JobLine } from './job-line.js';
 import type { Journal } from './journal.js';
 import { holdLane, type HeldLane } from './lane-lease.js';
+import { createLaneMemory } from './lane-memory.js';
 import { DEFAULT_LANE_SETTINGS, type LaneSettings } from './lane-settings.js';
 import { LaneShare } from './lane-share.js';
 import { LeaseLostError, type LaneWork } from './lane-work.js';
-import { LookPace } from './look-pace.js';
+import { launchJob, type PlannedJob } from './launch-job.js';
 import { pause } from './pause.js';
-import { PlanRetries } from './plan-retries.js';
 import type { JobPlanner, JobQueue, LaneSigner, JudgeStep } from './ports.js';
 import { reconcileLane } from './reconcile.js';
 import type { Chain } from './rpc/chain.js';
 import { tendLane } from './tend-lane.js';
+import type { SubmitResult } from './transition.js';
 
 export interface LaneRunnerOptions {
   journal: Journal;
@@ -72,6 +71,11 @@ export class LaneRunner implements JobQueue {
     return this.#work !== null;
   }
 
+  /** True while a job that is submitted now would get a nonce at once, as far as is known. */
+  get hasRoom(): boolean {
+    return this.#work !== null && this.#room > 0 && this.#active.size < this.#settings.jobsAtOnce;
+  }
+
   start(): void {
     this.#running ??= this.#run();
   }
@@ -87,6 +91,29 @@ export class LaneRunner implements JobQueue {
     if (!this.#work) return;
     this.#line.join(jobId);
     this.#pump();
+  }
+
+  /**
+   * Submits a job that is planned already. Where this process holds the lane and there is room, it is signed before and
+   * written together with its bytes; elsewhere it waits its turn as any other.
+   * @throws JournalUnavailableError: whether it was written is unknown
+   */
+  async launch(planned: PlannedJob): Promise<SubmitResult> {
+    const { jobId } = planned;
+    const work = this.#work;
+    if (!work || !this.hasRoom) return this.#submit(planned);
+    this.#room--;
+    this.#line.begin(jobId);
+    const { written, carry } = launchJob(work, planned);
+    const submitted = written.then((result) => result ?? this.#submit(planned));
+    this.#carry(work, jobId, () => submitted.then(carry, carry));
+    return submitted;
+  }
+
+  async #submit({ step: _, ...named }: PlannedJob): Promise<SubmitResult> {
+    const submitted = await this.#options.journal.submitNamed(named);
+    this.wake(named.jobId);
+    return submitted;
   }
 
   async #run(): Promise<void> {
@@ -127,13 +154,7 @@ export class LaneRunner implements JobQueue {
   #begin(held: HeldLane): LaneWork {
     const { journal, chain, signer, planner, judgeStep, onTrouble } = this.#options;
     const settings = this.#settings;
-    const { planRetryMs, longestPlanRetryMs, firstLookMs, pollMs } = settings;
-    const memory = {
-      watch: new FlightWatch(),
-      wallet: new EmptyWallet(),
-      retries: new PlanRetries({ firstMs: planRetryMs, longestMs: longestPlanRetryMs }),
-      pace: new LookPace({ firstMs: firstLookMs, longestMs: pollMs }),
-    };
+    const memory = createLaneMemory(settings);
     this.#work = { journal, chain, lease: held, signer, planner, judgeStep, settings, onTrouble, ...memory };
     this.#line.clear();
     this.#room = 0;
@@ -174,7 +195,8 @@ export class LaneRunner implements JobQueue {
       for (const jobId of wake) this.#line.joinFirst(jobId);
       for (const jobId of work.retries.takeDue()) this.#line.join(jobId);
       if (hasEnded) this.#line.joinLocked();
-      const { unminedSteps, paused, frozen } = await tendLane(work);
+      const { unminedSteps, paused, frozen, nextNonce } = await tendLane(work);
+      if (nextNonce !== null) work.nextNonce.see(nextNonce);
       this.#noteStanding(paused !== null || frozen !== null);
       this.#room = work.wallet.isEmpty ? 0 : this.#settings.maxInFlight - unminedSteps - this.#line.newcomers;
       this.#pump();
@@ -196,16 +218,20 @@ export class LaneRunner implements JobQueue {
       const next = this.#line.next({ hasRoom: this.#room > 0 });
       if (!next) return;
       if (next.isNewcomer) this.#room--;
-      const advance = this.#advance(work, next.jobId).finally(() => this.#active.delete(advance));
-      this.#active.add(advance);
-      void advance.then(() => this.#pump());
+      this.#carry(work, next.jobId, () => advanceJob(work, next.jobId));
     }
   }
 
-  async #advance(work: LaneWork, jobId: string): Promise<void> {
+  #carry(work: LaneWork, jobId: string, carry: () => Promise<AdvanceOutcome>): void {
+    const advance = this.#advance(work, jobId, carry).finally(() => this.#active.delete(advance));
+    this.#active.add(advance);
+    void advance.then(() => this.#pump());
+  }
+
+  async #advance(work: LaneWork, jobId: string, carry: () => Promise<AdvanceOutcome>): Promise<void> {
     let outcome: AdvanceOutcome | 'failed' = 'failed';
     try {
-      outcome = await advanceJob(work, jobId);
+      outcome = await carry();
     } catch (error) {
       this.#options.onTrouble(error);
     }

@@ -8,9 +8,10 @@ import type { InFlightStep, LaneStatus } from './transition.js';
 /** Where a lane stands. */
 export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Promise<LaneStatus> {
   const [fields, openJobs, unminedSteps] = await readTogether(redis, lane);
-  const { nextNonce, paused, run, frozen, leaseOwner, leaseToken, leaseUntil, sequence } = fields;
+  const { fleet, nextNonce, paused, run, frozen, leaseOwner, leaseToken, leaseUntil, sequence } = fields;
   return {
     lane,
+    fleet: fleet ?? null,
     nextNonce: nextNonce === undefined ? null : Number(nextNonce),
     frozen: frozen === 'restarted' || frozen === 'lost' || frozen === 'chain_ahead' ? frozen : null,
     paused: paused === undefined ? null : parseFailure(paused),

@@ -4,6 +4,7 @@ import type { JobRecord, StepRecord } from './job.js';
 import type { Journal } from './journal.js';
 import type { LaneSettings } from './lane-settings.js';
 import type { LookPace } from './look-pace.js';
+import type { NextNonce } from './next-nonce.js';
 import type { PlanRetries } from './plan-retries.js';
 import type { JobPlanner, LaneSigner, JudgeStep } from './ports.js';
 import type { Chain } from './rpc/chain.js';
@@ -22,6 +23,7 @@ export interface LaneWork {
   wallet: EmptyWallet;
   retries: PlanRetries;
   pace: LookPace;
+  nextNonce: NextNonce;
   onTrouble: (error: unknown) => void;
 }
 

@@ -84,8 +84,10 @@ describe('a lane', () => {
 
     it('is kept while it is held, and its loss is told once', async () => {
       const lost: LaneId[] = [];
-      const held = (await holdLane(journal, lane, { owner: 'a', leaseMs: 60, onLost: (one) => lost.push(one) }))!;
-      expect(await holdLane(journal, lane, { owner: 'b', leaseMs: 60, onLost: () => undefined })).toBeNull();
+      // A process that is held up for two thirds of it loses a lease.
+      const leaseMs = 1500;
+      const held = (await holdLane(journal, lane, { owner: 'a', leaseMs, onLost: (one) => lost.push(one) }))!;
+      expect(await holdLane(journal, lane, { owner: 'b', leaseMs, onLost: () => undefined })).toBeNull();
       const untilMs = (await journal.readLane(lane)).lease!.untilMs;
       while ((await journal.readLane(lane)).lease!.untilMs === untilMs) await sleep(5);
       await redis.hset(laneKey(lane), 'leaseOwner', 'b', 'leaseToken', '99');

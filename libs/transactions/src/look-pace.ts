@@ -1,5 +1,6 @@
 /** What is mined sooner than that is looked for at once. */
 const AT_ONCE_MS = 25;
+const QUICK_MS = 1_000;
 /** How much the latest wait for a block counts against those before. */
 const WEIGHT = 0.2;
 /** Of the usual wait: when the first look is due, and how much later the second. */
@@ -42,6 +43,11 @@ export class LookPace {
   /** @param waitedMs since the transaction was taken */
   noteMined(waitedMs: number): void {
     this.#usualMs += WEIGHT * (Math.min(waitedMs, 2 * this.#longestMs) - this.#usualMs);
+  }
+
+  /** Blocks come so soon that somebody may wait for one. */
+  get isQuick(): boolean {
+    return this.#usualMs < QUICK_MS;
   }
 
   /** Waits until the next look is due. */

@@ -25,16 +25,15 @@ export interface AttemptRequest {
   fees: Fees;
 }
 
+type BytesRequest = Pick<AttemptRequest, 'kind' | 'call' | 'nonce' | 'fees'>;
+
 /**
  * Signs one attempt and writes it into the journal, where it must stand before it is sent. Null: the journal did not
  * take it, and these bytes are forgotten; what is stored counts.
  */
 export async function putAttempt(work: LaneWork, request: AttemptRequest): Promise<StoredBytes | null> {
   const { job, kind, nonce, expectedAttempts, fees } = request;
-  const raw = await work.signer.sign(createTransaction(work, request));
-  crashPoint('F5');
-  crashPoint('F12');
-  const hash = keccak256(raw);
+  const { hash, raw } = await signAttempt(work, request);
   const { outcome } = assertLease(
     await work.journal.putAttempt({
       ...writeFor(work, job),
@@ -46,7 +45,15 @@ export async function putAttempt(work: LaneWork, request: AttemptRequest): Promi
   return outcome === 'refused' ? null : { kind, hash, raw };
 }
 
-function createTransaction({ chain, signer, settings }: LaneWork, request: AttemptRequest): TransactionToSign {
+/** Bytes that are to be journaled before they go anywhere. */
+export async function signAttempt(work: LaneWork, request: BytesRequest): Promise<StoredBytes> {
+  const raw = await work.signer.sign(createTransaction(work, request));
+  crashPoint('F5');
+  crashPoint('F12');
+  return { kind: request.kind, hash: keccak256(raw), raw };
+}
+
+function createTransaction({ chain, signer, settings }: LaneWork, request: BytesRequest): TransactionToSign {
   const { call, kind, nonce, fees } = request;
   const { to, data, value, gas } =
     kind === 'cancel' ? { to: signer.address, data: '0x' as const, value: 0n, gas: settings.cancelGas } : call;

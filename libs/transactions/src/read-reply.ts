@@ -4,6 +4,7 @@ import type {
   LaneTransition,
   LockResult,
   RefusalReason,
+  ReleaseResult,
   ReserveResult,
   SpendingResult,
   Transition,
@@ -25,6 +26,22 @@ function readRefusal([, reason, state]: readonly string[]): Refused {
 export function readLaneTransition([outcome, reason]: readonly string[]): LaneTransition {
   if (outcome === 'refused') return { outcome, reason: reason as RefusalReason };
   return { outcome: outcome === 'done' ? 'done' : 'unchanged' };
+}
+
+export function readRelease([outcome, second, , ...counts]: readonly string[]): ReleaseResult {
+  if (outcome === 'done') return { outcome, endedJobs: Number(second) };
+  if (outcome !== 'refused') return { outcome: 'unchanged' };
+  const reason = second as RefusalReason;
+  const [openJobs = 0, steps = 0, parkedJobs = 0] = counts.map(Number);
+  return reason === 'lane_busy' ? { outcome, reason, openJobs, steps, parkedJobs } : { outcome, reason };
+}
+
+/** What a chain of transitions came to, by name; null for one that was not asked for, or not made after a refusal. */
+export function findReply(names: readonly string[], replies: readonly string[][]): (name: string) => string[] | null {
+  return (name) => {
+    const reply = replies[names.indexOf(name)];
+    return reply && reply[0] !== 'skipped' ? reply : null;
+  };
 }
 
 export function readReserve(reply: readonly string[]): ReserveResult {

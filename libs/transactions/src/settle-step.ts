@@ -26,7 +26,7 @@ export async function settleStep(
   work: LaneWork,
   flying: FlyingStep,
   receipt: StepReceipt,
-  head: Head,
+  head: Pick<Head, 'number'>,
 ): Promise<'ended' | 'look again' | 'settled' | 'wake'> {
   const isDeep = head.number - receipt.blockNumber + 1 >= work.settings.confirmations;
   const verdict = isDeep ? await judge(work, flying, receipt) : null;

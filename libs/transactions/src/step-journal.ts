@@ -3,7 +3,7 @@ import type { JobFailure, JsonValue } from './job.js';
 import type { TransitionName } from './journal-scripts.js';
 import { jobKey, laneKey } from './keys.js';
 import type { LaneRegistry } from './lane-registry.js';
-import { readLock, readReserve, readSpending, readTransition } from './read-reply.js';
+import { findReply, readLock, readReserve, readSpending, readTransition } from './read-reply.js';
 import type { ScriptArgument, ScriptRunner } from './script-runner.js';
 import { listSpendings, nameScope } from './spending.js';
 import type * as on from './transition.js';
@@ -32,10 +32,10 @@ export abstract class StepJournal {
     if (spendings.length > 0) calls.push(['reserveSpending', [...write, ...listSpendings(spendings)]]);
     if (maxInFlight !== undefined) calls.push(['reserve', [...write, maxInFlight]]);
     const replies = await this.#chain(jobId, calls);
-    const replyTo = (name: TransitionName): string[] | null => {
-      const reply = replies[calls.findIndex(([called]) => called === name)];
-      return reply && reply[0] !== 'skipped' ? reply : null;
-    };
+    const replyTo = findReply(
+      calls.map(([name]) => name),
+      replies,
+    );
     const [lock, spending, reserved] = [replyTo('lockApprovals'), replyTo('reserveSpending'), replyTo('reserve')];
     return {
       plan: readTransition(replyTo('putPlan') ?? []),
@@ -65,11 +65,7 @@ export abstract class StepJournal {
 
   /** RESERVED -> SIGNED with the first attempt; further ones by compare-and-set on their number. */
   async putAttempt(request: on.PutAttemptRequest): Promise<on.Transition> {
-    const { expectedAttempts, nonce, attempt } = request;
-    const { kind, hash, maxFeePerGas, maxPriorityFeePerGas, raw } = attempt;
-    const fees = `${maxFeePerGas} ${maxPriorityFeePerGas}`;
-    const args = [expectedAttempts, nonce, kind, hash.toLowerCase(), fees, raw];
-    return readTransition(await this.#onStep('putAttempt', request, args));
+    return readTransition(await this.#onStep('putAttempt', request, listAttempt(request)));
   }
 
   /**
@@ -169,9 +165,18 @@ export abstract class StepJournal {
   }
 }
 
-function listPlan({ steps, plan, floorsHash, needsApproval }: on.PutPlanRequest): ScriptArgument[] {
+export function listAttempt({ expectedAttempts, nonce, attempt }: AttemptWrite): ScriptArgument[] {
+  const { kind, hash, maxFeePerGas, maxPriorityFeePerGas, raw } = attempt;
+  return [expectedAttempts, nonce, kind, hash.toLowerCase(), `${maxFeePerGas} ${maxPriorityFeePerGas}`, raw];
+}
+
+type AttemptWrite = Pick<on.PutAttemptRequest, 'expectedAttempts' | 'nonce' | 'attempt'>;
+
+export function listPlan({ steps, plan, floorsHash, needsApproval }: PlanWrite): ScriptArgument[] {
   return [floorsHash, needsApproval ? 1 : 0, encodeJson(plan), ...steps.map(encodeStep)];
 }
+
+type PlanWrite = Pick<on.PutPlanRequest, 'steps' | 'plan' | 'floorsHash' | 'needsApproval'>;
 
 function listMined({ mined: { hash, blockNumber, blockHash } }: on.MarkMinedRequest): ScriptArgument[] {
   return [hash.toLowerCase(), blockNumber, blockHash.toLowerCase()];

@@ -2,7 +2,7 @@ import { encodeJson } from './encode-job.js';
 import type { JobState } from './job.js';
 import { codeOfLane, createJobId, hashIdempotencyKey, idempotencyKey, jobKey, laneKey, readLaneCode } from './keys.js';
 import { parseState } from './parse-job.js';
-import type { ScriptRunner } from './script-runner.js';
+import type { ScriptArgument, ScriptRunner } from './script-runner.js';
 import type { SubmitNamedRequest, SubmitRequest, SubmitResult } from './transition.js';
 
 export interface SubmitTerms {
@@ -52,26 +52,34 @@ export async function submitJob(
  */
 export async function submitNamedJob(
   runner: ScriptRunner,
-  { lane, jobId, operation, input, wallet, keyId }: SubmitNamedRequest,
-  { maxOpenJobs }: Pick<SubmitTerms, 'maxOpenJobs'>,
+  request: SubmitNamedRequest,
+  terms: Pick<SubmitTerms, 'maxOpenJobs'>,
 ): Promise<SubmitResult> {
+  const { lane, jobId } = request;
+  return readSubmit(await runner.run('submit', laneKey(lane), jobKey(lane, jobId), listNamed(request, terms)));
+}
+
+/** The arguments of `submit` for a job that has its id already. */
+export function listNamed(
+  { lane, jobId, operation, input, wallet, keyId, latestMs }: SubmitNamedRequest,
+  { maxOpenJobs }: Pick<SubmitTerms, 'maxOpenJobs'>,
+): ScriptArgument[] {
   assertWord(operation, 'operation');
   assertWord(wallet, 'wallet');
   assertWord(keyId, 'keyId');
   if (readLaneCode(jobId) !== codeOfLane(lane))
     throw new TypeError("jobId must be made by createJobId for the job's lane");
-  const body = encodeJson({ input, wallet });
-  const args = [jobId, 'named', '', maxOpenJobs, operation, keyId, body];
-  return readSubmit(await runner.run('submit', laneKey(lane), jobKey(lane, jobId), args));
+  const latest = latestMs === undefined ? '' : Math.floor(latestMs);
+  return [jobId, 'named', '', maxOpenJobs, operation, keyId, encodeJson({ input, wallet }), latest];
 }
 
-function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitResult {
+export function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitResult {
   switch (outcome) {
     case 'accepted':
     case 'known':
       return { outcome, jobId: detail, state: parseState(state) satisfies JobState };
     case 'refused':
-      return { outcome, reason: detail === 'lane_full' ? detail : 'not_adopted' };
+      return { outcome, reason: detail === 'lane_full' || detail === 'late' ? detail : 'not_adopted' };
     case 'conflict':
       return { outcome };
     default:

@@ -18,6 +18,12 @@ export type RefusalReason =
   | 'lane_paused'
   /** As many transactions are in flight, or jobs open, as the settings allow. */
   | 'lane_full'
+  /** Some process works on the lane. */
+  | 'lane_held'
+  /** The lane has jobs that have not ended. */
+  | 'lane_busy'
+  /** A consumer has not taken all events of the lane. */
+  | 'events_unread'
   /** The job is about to end: no new step begins. */
   | 'ending'
   /** Another attempt was stored first, or the step stands in another block by now. */
@@ -46,6 +52,14 @@ export type Transition =
   | { outcome: 'refused'; reason: RefusalReason; state: JobState | null };
 
 export type LaneTransition = { outcome: 'done' | 'unchanged' } | { outcome: 'refused'; reason: RefusalReason };
+
+export type ReleaseResult =
+  | { outcome: 'done'; endedJobs: number }
+  /** The account has no role. */
+  | { outcome: 'unchanged' }
+  | { outcome: 'refused'; reason: Exclude<RefusalReason, 'lane_busy'> }
+  /** `steps`: those with a nonce and no end. */
+  | { outcome: 'refused'; reason: 'lane_busy'; openJobs: number; steps: number; parkedJobs: number };
 
 /** The right to write to a lane. Whoever took the lease later has the higher token, and the only one that counts. */
 export interface LaneLease {
@@ -86,6 +100,8 @@ export interface SubmitNamedRequest {
   input: JsonValue;
   wallet: string;
   keyId: string;
+  /** On Redis's clock: later it is not accepted any more. Default: always. */
+  latestMs?: number;
 }
 
 export type SubmitResult =
@@ -94,7 +110,23 @@ export type SubmitResult =
   | { outcome: 'conflict' }
   /** The job of this key ended and is forgotten: whether it did anything can only be read from the chain. */
   | { outcome: 'forgotten' }
-  | { outcome: 'refused'; reason: 'not_adopted' | 'lane_full' };
+  | { outcome: 'refused'; reason: 'not_adopted' | 'lane_full' | 'late' };
+
+/** A job that is planned and signed already, under the nonce that its lane will give out next as far as is known. */
+export interface LaunchRequest extends SubmitNamedRequest, Pick<PutPlanRequest, 'plan' | 'floorsHash' | 'steps'> {
+  token: number;
+  maxInFlight: number;
+  nonce: number;
+  attempt: PutAttemptRequest['attempt'];
+}
+
+/** Null: not done after a refusal. */
+export interface LaunchResult {
+  submitted: SubmitResult;
+  reserved: ReserveResult | null;
+  /** Refused where the nonce is another by now: then these bytes are forgotten. */
+  stored: Transition | null;
+}
 
 export interface PutPlanRequest extends StepWrite {
   /** The steps from `stepIndex` on; earlier ones stay as they were carried out. */
@@ -196,6 +228,8 @@ export interface InFlightStep {
 
 export interface LaneStatus {
   lane: LaneId;
+  /** What it was first adopted for; null: nothing yet. */
+  fleet: string | null;
   /** The next nonce the lane gives out; null: not adopted. */
   nextNonce: number | null;
   /** Why nothing new may be sent until the chain was compared; null: all is well. */

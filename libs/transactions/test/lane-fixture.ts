@@ -20,7 +20,9 @@ import type { LaneSettings } from '../src/lane-settings.js';
 import { Chain } from '../src/rpc/chain.js';
 import type { SubmitRequest } from '../src/transition.js';
 import type { WorkerTask } from './lane-worker.js';
-import { transferPlanner, type TransferInput } from './transfer-planner.js';
+import { RECEIVER, transferPlanner, type TransferInput } from './transfer-planner.js';
+
+export { RECEIVER };
 
 export interface MinedTransaction {
   from: Hex;
@@ -40,7 +42,6 @@ export const QUICK: Partial<LaneSettings> = {
   planRetryMs: 20,
   strangerMs: 50,
 };
-export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 
 /** A Redis, a chain, and a new wallet per test whose lane is adopted. */
 export class LaneFixture {
@@ -144,7 +145,9 @@ export class LaneFixture {
 
   /** A worker in a process of its own. */
   async startWorker(
-    changes: Partial<Pick<WorkerTask, 'crash' | 'rpcUrls' | 'submit'>> & { settings?: Partial<LaneSettings> } = {},
+    changes: Partial<Pick<WorkerTask, 'crash' | 'launch' | 'rpcUrls' | 'submit'>> & {
+      settings?: Partial<LaneSettings>;
+    } = {},
   ): Promise<Child> {
     const { settings, ...others } = changes;
     const task: WorkerTask = {
@@ -158,6 +161,7 @@ export class LaneFixture {
       ),
       crash: null,
       submit: null,
+      launch: null,
       ...others,
     };
     const child = await startChild({

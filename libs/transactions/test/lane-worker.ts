@@ -1,6 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
+import { waitFor } from '../../../test/harness/retry.js';
 import { acceptJob } from '../src/accept-job.js';
 import { createKeySigner } from '../src/create-key-signer.js';
 import { Journal } from '../src/journal.js';
@@ -8,7 +9,7 @@ import { LaneRunner } from '../src/lane-runner.js';
 import type { LaneSettings } from '../src/lane-settings.js';
 import { Chain } from '../src/rpc/chain.js';
 import type { SubmitRequest } from '../src/transition.js';
-import { transferPlanner } from './transfer-planner.js';
+import { planTransfer, transferPlanner } from './transfer-planner.js';
 
 /** A worker in a process of its own, which ends or stands still by a signal at the named crash point. */
 export interface WorkerTask {
@@ -21,6 +22,8 @@ export interface WorkerTask {
   crash: { at: string; signal: NodeJS.Signals } | null;
   /** Submitted before the lane is worked on. */
   submit: SubmitRequest | null;
+  /** Launched once the lane is worked on: a transfer of its own mark. */
+  launch: string | null;
 }
 
 const task = JSON.parse(process.env['TASK'] ?? '') as WorkerTask;
@@ -56,6 +59,10 @@ process.once('SIGTERM', () => {
 });
 runner.start();
 if (task.submit) await acceptJob({ journal, queue: runner }, task.submit);
+if (task.launch) {
+  await waitFor('the lane is held and looked at', () => Promise.resolve(runner.hasRoom));
+  await runner.launch(planTransfer(runner.lane, task.launch));
+}
 console.log('worker ready');
 
 function readSettings(settings: WorkerTask['settings']): Partial<LaneSettings> {

@@ -1,8 +1,11 @@
 import { isHexBytes, type Hex } from '@tollgate/protocol';
 import { stringToHex } from 'viem';
 
-import type { JobRecord, PlannedStep } from '../src/job.js';
+import type { JobRecord, LaneId, PlannedStep } from '../src/job.js';
+import type { PlannedJob } from '../src/launch-job.js';
 import type { JobPlanner } from '../src/ports.js';
+
+export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 
 /** What the jobs of these tests do: as many transfers as receivers, one after the other. */
 export interface TransferInput {
@@ -25,7 +28,15 @@ export const transferPlanner: JobPlanner = {
   },
 };
 
-function planTransfers(job: JobRecord): PlannedStep[] {
+/** A job of one such transfer, planned before it is submitted. */
+export function planTransfer(lane: LaneId, jobId: string, to: Hex = RECEIVER): PlannedJob {
+  const input = { receivers: [to] };
+  const [step] = planTransfers({ id: jobId, input });
+  if (!step) throw new Error('a transfer has one step');
+  return { lane, jobId, operation: 'transfer', input, wallet: 'main', keyId: 'key-1', step };
+}
+
+function planTransfers(job: Pick<JobRecord, 'id' | 'input'>): PlannedStep[] {
   const { receivers, data, gas } = job.input as unknown as TransferInput;
   return receivers.map((to, index) => ({
     label: `Transfer ${index}`,

@@ -1,14 +1,14 @@
 import type { Hex, TokenDomain } from '@tollgate/protocol';
 import { IsArray } from 'class-validator';
 
-import type { ChecksTogether } from './read-environment.js';
+import type { ChecksEntries } from './read-environment.js';
 import { Setting } from './setting.js';
 
 /** A token that signed payments may be in: its address in lower case, name and version of its EIP-712 domain. */
 export type SignedAsset = Omit<TokenDomain, 'chainId'>;
 
 /** The tokens besides ASSET_ADDRESS: the gateway and the verifier must agree on them. */
-export class AssetEnvironment implements ChecksTogether {
+export class AssetEnvironment implements ChecksEntries {
   @Setting({
     help:
       'Tokens that others may have payments settled in, comma separated, each as address:name:version with name and ' +
@@ -23,7 +23,7 @@ export class AssetEnvironment implements ChecksTogether {
     return this.facilitatorAssets.flatMap((text) => parseAsset(text) ?? []);
   }
 
-  problemsTogether(): string[] {
+  problemsOfEntries(): string[] {
     return this.facilitatorAssets.flatMap((text) =>
       parseAsset(text) ? [] : [`FACILITATOR_ASSETS: "${text}" is not address:name:version.`],
     );

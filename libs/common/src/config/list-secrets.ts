@@ -14,12 +14,12 @@ export function listSecrets(environment: object): string[] {
   return [...new Set([...nested, ...own])].filter((secret) => secret.length >= SHORTEST);
 }
 
-/** Of a URL the password, and the parts of path and query that look like keys; host names may be logged. */
+/** Of a URL the password, and the parts of user name, path and query that look like keys; host names may be logged. */
 function secretsIn(value: string): string[] {
   if (!value.includes('://')) return [value];
   try {
-    const { password, pathname, searchParams } = new URL(value);
-    const keys = [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= 16);
+    const { username, password, pathname, searchParams } = new URL(value);
+    const keys = [username, ...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= 16);
     return [password, decodeURIComponent(password), ...keys];
   } catch {
     return [value];

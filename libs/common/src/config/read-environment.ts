@@ -10,6 +10,11 @@ export interface ChecksTogether {
   problemsTogether(): string[];
 }
 
+/** An environment class may say which entries of its lists are wrong, whatever else is; each string is one problem. */
+export interface ChecksEntries {
+  problemsOfEntries(): string[];
+}
+
 /**
  * Reads the settings of an environment class, its groups included. An unset or empty variable takes the default;
  * a setting without a default is required unless class-validator says `@IsOptional()`. A secret may also stand in a
@@ -21,10 +26,27 @@ export function readEnvironment<T extends object>(
   environment: EnvironmentClass<T>,
   env: Readonly<Record<string, string | undefined>>,
 ): T {
-  const problems: string[] = [];
-  const result = readGroup(environment, env, problems);
-  if (problems.length > 0) throw new ConfigurationError([...new Set(problems)]);
+  const { result, problems } = examineEnvironment(environment, env);
+  if (problems.length > 0) throw new ConfigurationError(problems);
   return result;
+}
+
+export interface ExaminedEnvironment<T> {
+  /** What is in `faulty` is not of its type. */
+  readonly result: T;
+  readonly problems: readonly string[];
+  /** Names of the variables that are missing or wrong. */
+  readonly faulty: ReadonlySet<string>;
+}
+
+/** As `readEnvironment`, for who looks for more problems before all of them are told. */
+export function examineEnvironment<T extends object>(
+  environment: EnvironmentClass<T>,
+  env: Readonly<Record<string, string | undefined>>,
+): ExaminedEnvironment<T> {
+  const found = { problems: [] as string[], faulty: new Set<string>() };
+  const result = readGroup(environment, env, found);
+  return { result, problems: [...new Set(found.problems)], faulty: found.faulty };
 }
 
 /** Every setting of an environment class, its groups first. */
@@ -40,12 +62,13 @@ export function listSettings(environment: EnvironmentClass): SettingDescription[
 function readGroup<T extends object>(
   environment: EnvironmentClass<T>,
   env: Readonly<Record<string, string | undefined>>,
-  problems: string[],
+  found: { problems: string[]; faulty: Set<string> },
 ): T {
+  const { problems } = found;
   const result = new environment();
   const fields = result as Record<string, unknown>;
   const problemsBefore = problems.length;
-  for (const [property, group] of ownGroups(environment)) fields[property] = readGroup(group, env, problems);
+  for (const [property, group] of ownGroups(environment)) fields[property] = readGroup(group, env, found);
 
   const described = ownSettings(environment);
   const faulty = new Set<string>();
@@ -62,6 +85,8 @@ function readGroup<T extends object>(
       texts.set(setting.property, text);
       fields[setting.property] = convert(text, setting);
     }
+    // What looks at the entries of a list finds one.
+    if (faulty.has(setting.property) && setting.kind === 'list') fields[setting.property] = [];
   }
 
   const byProperty = new Map(described.map((setting) => [setting.property, setting]));
@@ -69,7 +94,10 @@ function readGroup<T extends object>(
     const setting = byProperty.get(error.property);
     if (setting === undefined || faulty.has(error.property)) continue;
     problems.push(`${explain(error, setting, texts.get(setting.property))}. ${howToMend(setting)}`);
+    faulty.add(setting.property);
   }
+  for (const { property, name } of described) if (faulty.has(property)) found.faulty.add(name);
+  if ('problemsOfEntries' in result) problems.push(...(result as unknown as ChecksEntries).problemsOfEntries());
   // Settings that are wrong alone would only repeat themselves in the checks that take them together.
   if (problems.length === problemsBefore && 'problemsTogether' in result) {
     problems.push(...(result as unknown as ChecksTogether).problemsTogether());

@@ -1,10 +1,10 @@
 import { ArrayNotEmpty, IsArray, IsInt, Max, Min } from 'class-validator';
 
-import type { ChecksTogether } from './read-environment.js';
+import type { ChecksEntries } from './read-environment.js';
 import { Setting } from './setting.js';
 
 /** Which servers of the chain are asked; what a service asks, and how, comes on top. */
-export class RpcEnvironment implements ChecksTogether {
+export class RpcEnvironment implements ChecksEntries {
   @Setting({
     // The path or the user part often is an API key.
     secret: true,
@@ -22,7 +22,7 @@ export class RpcEnvironment implements ChecksTogether {
   @Max(60_000)
   readonly rpcTimeoutMs: number = 3_000;
 
-  problemsTogether(): string[] {
+  problemsOfEntries(): string[] {
     return this.rpcUrl.flatMap((url, index) =>
       isHttpUrl(url) ? [] : [`RPC_URL: entry ${index + 1} is not an http:// or https:// URL (its value is not shown).`],
     );

@@ -39,6 +39,7 @@ export const PROBLEM_CODES = [
   'resource_failed',
   'upstream_refused',
   'upstream_failed',
+  'upstream_mischarged',
   'upstream_unknown',
   'verification_unavailable',
   'settlement_pending',

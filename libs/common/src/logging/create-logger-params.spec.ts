@@ -5,6 +5,7 @@ import { listSecrets } from '../config/list-secrets.js';
 import { LogEnvironment } from '../config/log.environment.js';
 import { readEnvironment } from '../config/read-environment.js';
 import { RedisEnvironment } from '../config/redis.environment.js';
+import { RpcEnvironment } from '../config/rpc.environment.js';
 import { createLoggerParams } from './create-logger-params.js';
 import type { LogStream } from './log-stream.js';
 import { withRequestId } from './request-id.js';
@@ -23,7 +24,8 @@ function createLogger(env: Record<string, string> = {}, secrets: string[] = []) 
 describe('logging', () => {
   it('strikes out proofs, credentials and signatures, wherever an object holds them', () => {
     const { logger, lines } = createLogger();
-    const headers = { 'x-payment': 'canary', authorization: 'canary', cookie: 'canary', accept: 'kept' };
+    const payments = { 'x-payment': 'canary', 'payment-signature': 'canary', 'sign-in-with-x': 'canary' };
+    const headers = { ...payments, authorization: 'canary', cookie: 'canary', accept: 'kept' };
     logger.info({ headers, req: { headers }, signature: 'canary', job: { privateKey: 'canary' } }, 'paid');
     logger.info(headers, 'bare headers');
     expect(lines.join('')).not.toContain('canary');
@@ -39,6 +41,13 @@ describe('logging', () => {
     expect(secrets).toEqual(['pass%22word', 'pass"word']);
     expect(lines.join('')).toContain('ledger:6379');
     expect(lines.join('')).not.toMatch(/pass(%22|\\*")word/);
+  });
+
+  // Prevents: providers that take their key as the user name have it in the log of whatever quotes their URL.
+  it('knows a key by its length, wherever a URL has it', () => {
+    const url = 'https://key-as-user-name@rpc.example/v2/key-in-the-path-x?k=key-in-the-query-x&chain=sei';
+    const secrets = listSecrets(readEnvironment(RpcEnvironment, { RPC_URL: url }));
+    expect(secrets.sort()).toEqual(['key-as-user-name', 'key-in-the-path-x', 'key-in-the-query-x']);
   });
 
   it('gives every line the request id it is written under, and none outside', async () => {

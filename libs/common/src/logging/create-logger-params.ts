@@ -15,7 +15,10 @@ export interface LoggerSettings {
   output?: LogStream;
 }
 
-const SECRET_FIELDS = ['authorization', '["x-payment"]', 'cookie', 'signature', 'secret', 'password', 'privateKey'];
+const SECRET_FIELDS = [
+  ...['authorization', '["x-payment"]', '["payment-signature"]', '["sign-in-with-x"]', 'cookie'],
+  ...['signature', 'secret', 'password', 'privateKey'],
+];
 
 /** What Nest tells of its own start: a line per module and route, of use only to who debugs the wiring. */
 const STARTUP_CONTEXTS: ReadonlySet<unknown> = new Set([

@@ -8,8 +8,6 @@ export const SETTLE_SIGNED_PAYMENT = 'settle-signed-payment.v1';
 
 /** The queue that gateways put settlements into. */
 export const SETTLE_QUEUE = 'settle';
-/** The lanes, in the journal, of the accounts that send settlements. */
-export const RELAYER_FLEET = 'relayers';
 
 /** What a signed payment has to be good for. Addresses are lower case. */
 export interface SignedPaymentTerms {
@@ -50,8 +48,16 @@ export interface EarlierSettlement {
   amountBaseUnits?: string;
 }
 
+/** The call that settles a payment would have done so at the newest block: the payer's own key has signed, and he has no code. */
+export interface PaymentTrial {
+  /** When it was asked for, on the clock of the ledger's Redis. */
+  atMs: number;
+  /** What the payer had. */
+  balanceBaseUnits: string;
+}
+
 export type SignedPaymentVerdict =
-  | ({ outcome: 'claimed'; lease: Lease; payer: Hex } & EarlierSettlement)
+  | ({ outcome: 'claimed'; lease: Lease; payer: Hex; trial?: PaymentTrial } & EarlierSettlement)
   /** Nothing was claimed, as was asked. */
   | ({ outcome: 'valid'; payer: Hex } & EarlierSettlement)
   | { outcome: 'answered'; id: PaymentId }
@@ -73,6 +79,8 @@ export interface SettleSignedPaymentRequest {
    * is settled.
    */
   amountBaseUnits: string;
+  /** As the verdict had it: what was tried a moment ago need not be tried again. */
+  trial?: PaymentTrial;
 }
 
 export type SettlementResult =

@@ -24,6 +24,8 @@ export function connectRedis({ url, role, use = 'commands' }: RedisConnection): 
   const redis = new Redis(url, {
     connectionName: `tollgate-${role}`,
     connectTimeout: 5_000,
+    // So long a process that has closed a connection which was lost already goes on living.
+    disconnectTimeout: 500,
     // A peer that vanished without a word (power, firewall) is found by its silence.
     socketTimeout: SILENCE_MS,
     maxRetriesPerRequest: use === 'blocking' ? null : 2,

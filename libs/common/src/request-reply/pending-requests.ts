@@ -6,6 +6,10 @@ export interface PendingRequest {
   endsAtMs: number;
   repeatAtMs: number;
   repeatEveryMs: number;
+  /** It is taken out of the list at its end. */
+  isTakenBack: boolean;
+  /** How often it was given to be pushed. */
+  pushes: number;
   settle: (outcome: ReplyEnvelope | Error) => void;
 }
 
@@ -18,7 +22,7 @@ export class PendingRequests {
 
   constructor(
     private readonly repeat: (id: string, request: PendingRequest) => void,
-    private readonly late: () => Error,
+    private readonly late: (request: PendingRequest) => Promise<Error>,
   ) {}
 
   get size(): number {
@@ -66,9 +70,11 @@ export class PendingRequests {
     const nowMs = performance.now();
     for (const [id, request] of this.#pending) {
       if (nowMs >= request.endsAtMs) {
-        this.settle(id, this.late());
+        this.#pending.delete(id);
+        void this.late(request).then(request.settle);
       } else if (nowMs >= request.repeatAtMs) {
         request.repeatAtMs = nowMs + request.repeatEveryMs;
+        request.pushes++;
         this.repeat(id, request);
       }
     }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
@@ -8,7 +9,7 @@ import { currentRequestId } from '../logging/request-id.js';
 import { connectRedis } from '../redis/connect-redis.js';
 import { RedisClock } from '../redis/redis-clock.js';
 import { createQueueKeys, parseReply, type QueueKeys, type ReplyEnvelope, type RequestEnvelope } from './envelope.js';
-import { PendingRequests } from './pending-requests.js';
+import { PendingRequests, type PendingRequest } from './pending-requests.js';
 import { PopLoop } from './pop-loop.js';
 import { MAX_PUSH, PUSH_REQUESTS } from './push-requests.lua.js';
 import { NoReplyError, QueueFullError, RequestFailedError } from './request-reply-error.js';
@@ -29,6 +30,8 @@ export interface AskOptions {
   timeoutMs: number;
   /** Asks again, with the same data and id, when no reply came for so long; never without it. */
   retryAfterMs?: number;
+  /** Takes the request out of the queue at its deadline: `NoReplyError.isUntaken` then says that no server had it. */
+  isTakenBack?: boolean;
   /** Carried to the log lines of the server; by default that of the log context. */
   requestId?: string;
 }
@@ -42,6 +45,7 @@ interface Outgoing {
 }
 
 const REPEAT_FAILED_PUSH_MS = 250;
+const TAKE_BACK_WITHIN_MS = 500;
 
 /**
  * Asks the servers of a queue; each request is handled by exactly one of them, unless it is asked again.
@@ -77,9 +81,9 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
         this.counts.askedAgain++;
         this.#outgoing.add({ id, text, again: true });
       },
-      () => {
+      async (request) => {
         this.counts.noReply++;
-        return new NoReplyError(options.queue, 'the deadline passed');
+        return new NoReplyError(options.queue, 'the deadline passed', await this.#takeBack(request));
       },
     );
   }
@@ -162,7 +166,9 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
       const nowMs = performance.now();
       const repeatEveryMs = options.retryAfterMs ?? Number.POSITIVE_INFINITY;
       const endsAtMs = nowMs + options.timeoutMs;
-      this.#pending.add(id, { text, endsAtMs, repeatAtMs: nowMs + repeatEveryMs, repeatEveryMs, settle });
+      const { isTakenBack = false } = options;
+      const times = { endsAtMs, repeatAtMs: nowMs + repeatEveryMs, repeatEveryMs };
+      this.#pending.add(id, { text, ...times, isTakenBack, pushes: 1, settle });
       this.#outgoing.add({ id, text, again: false });
     }
     return id;
@@ -216,6 +222,13 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
 
   #refuse(id: string): void {
     if (this.#pending.settle(id, new QueueFullError(this.#options.queue))) this.counts.queueFull++;
+  }
+
+  /** True: every copy of it was still in the list, and is there no longer. */
+  async #takeBack({ text, pushes, isTakenBack }: PendingRequest): Promise<boolean> {
+    if (!isTakenBack || this.#commands === null) return false;
+    const removed = this.#commands.lrem(this.#keys.requests, 0, text).catch(() => 0);
+    return (await Promise.race([removed, sleep(TAKE_BACK_WITHIN_MS, 0, { ref: false })])) === pushes;
   }
 
   #takeReply(text: string): void {

@@ -9,10 +9,14 @@ export class QueueFullError extends Error {
   }
 }
 
-/** No reply came inside the deadline. Whether a server saw the request is unknown. */
+/** No reply came inside the deadline. Unless `isUntaken`, a server may have seen the request. */
 export class NoReplyError extends Error {
   readonly code = 'no_reply';
-  constructor(queue: string, reason: string) {
+  constructor(
+    queue: string,
+    reason: string,
+    readonly isUntaken = false,
+  ) {
     super(`No reply from the queue "${queue}": ${reason}.`);
     this.name = 'NoReplyError';
   }

@@ -38,6 +38,7 @@ export function formatDetails(payments: readonly PaymentDetails[]): string {
           ['holders so far', String(one.generation)],
           ['counted releases', `${one.releases} of 5`],
           ['produced again', `${one.reproductions} times`],
+          ...(one.meteredBaseUnits === null ? [] : [['came to', `${one.meteredBaseUnits} base units`]]),
           ['stored answer', one.answerBytes === null ? 'none' : `${one.answerBytes} bytes`],
           ['retry key', yesNo(one.hasRetryKey)],
           ['forgotten', one.forgottenInMs === null ? 'never' : timeOf(Date.now() + one.forgottenInMs)],

@@ -22,6 +22,10 @@ const HELP = `Looks into the payments ledger; changes nothing.
 
 const STATES: readonly string[] = ['leased', 'answered', 'done', 'released'] satisfies PaymentState[];
 
+// Only the chain knows which authorization or permit a transaction has settled.
+const NOT_FOUND = `Not in the ledger. A signed payment is found by its own name (auth:… or permit:…, see list), not by the hash
+of the transaction that settled it.`;
+
 class UsageError extends Error {}
 
 interface Options {
@@ -64,7 +68,7 @@ async function run(redis: Redis, command: string, subject: string | undefined, o
       return print(await newest(redis, options), formatPayments, 'The ledger holds no such payment.');
     case 'show':
       if (subject === undefined) throw new UsageError('show needs a transaction hash');
-      return print(await showPayments(redis, parseEntry(subject, options)), formatDetails, 'Not in the ledger.');
+      return print(await showPayments(redis, parseEntry(subject, options)), formatDetails, NOT_FOUND);
     case 'refused':
       return print(await listRefusals(redis, { limit: options.limit }), formatRefusals, 'No payment was refused.');
     default:

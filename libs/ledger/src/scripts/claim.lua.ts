@@ -66,6 +66,9 @@ end
 -- An unfinished record of an earlier epoch may have been finished in what was lost, if the payment was made by then.
 local function is_doubtful(r, candidate) return not is_done(r) and r.epoch ~= epoch and is_older(candidate) end
 
+-- What was fixed for one request may still be moved: it is not what another one costs.
+local function is_fixed_for_another(r) return r.amount and r.fingerprint ~= fingerprint end
+
 local function take(candidate, old)
   local record = {
     state = 'L', epoch = epoch, generation = (old and old.generation or 0) + 1, releases = old and old.releases or 0,
@@ -99,6 +102,7 @@ if key ~= '' then
       if is_doubtful(r, candidate) then return answer('older_than_ledger', candidate.slot) end
       if is_live(r) then return answer(same and 'busy' or 'conflict', candidate.slot, r.til - now) end
       if r.state == 'R' then
+        if is_fixed_for_another(r) then return answer('conflict', candidate.slot) end
         if r.releases >= max_releases then return answer('released_too_often', candidate.slot) end
         return take(candidate, r)
       end
@@ -138,7 +142,7 @@ for _, candidate in ipairs(candidates) do
         reserved = true
       elseif is_doubtful(r, candidate) then
         reason = 'older_than_ledger'
-      elseif r.state == 'R' then
+      elseif r.state == 'R' and not is_fixed_for_another(r) then
         if r.releases < max_releases then return take(candidate, r) end
         reason = 'released_too_often'
       elseif r.fingerprint == fingerprint then

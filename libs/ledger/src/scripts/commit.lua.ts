@@ -2,7 +2,8 @@ import { RECORD_LUA } from './record.lua.js';
 
 /**
  * KEYS birth, entry, answer, answers (the byte budget); ARGV slot, generation, owner, answer or '', answer ttl ms,
- * budget bytes. Answers {now, `done` | `answered` | `stale` | `discontinued`}.
+ * budget bytes, receipt or '' (kept where the answer is not). Answers {now, `done` | `answered` | `stale` |
+ * `discontinued`}.
  *
  * Atomic: seeing that the lease is still this holder's, ending it, and storing the answer inside the budget. If
  * anything came between, a holder whose lease was taken over would answer too, or a payment would be spent with its
@@ -56,6 +57,7 @@ if #payload > 0 then
     r.state = 'A'
   end
 end
+if r.state == 'D' and ARGV[7] ~= '' then redis.call('HSET', KEYS[2], slot .. ':receipt', ARGV[7]) end
 write_state(KEYS[2], slot, r)
 return {text(now), r.state == 'A' and 'answered' or 'done'}
 `;

@@ -47,7 +47,10 @@ local function read_entry(entry)
   for index = 1, #flat, 2 do fields[flat[index]] = flat[index + 1] end
   for slot, line in pairs(fields) do
     local by = fields[slot .. ':by']
-    if by then records[slot] = read_record(line, by) end
+    if by then
+      records[slot] = read_record(line, by)
+      records[slot].amount = fields[slot .. ':amount']
+    end
   end
   return records
 end

@@ -1,7 +1,8 @@
 import { RECORD_LUA } from './record.lua.js';
 
 /**
- * KEYS entry; ARGV slot, generation, owner, 1 when the release counts. Answers {now, `released` | `stale`}.
+ * KEYS entry; ARGV slot, generation, owner, 1 when the release counts, 1 when a fixed amount is forgotten. Answers
+ * {now, `released` | `stale`}.
  *
  * Atomic: seeing that the lease is still this holder's and giving the payment back. If a take-over came between, the
  * new holder's payment would be free for a third request.
@@ -15,6 +16,7 @@ if r.state == 'R' then return {text(now), 'released'} end
 if r.state ~= 'L' or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
 r.state, r.at, r.til, r.owner = 'R', now, 0, ''
 r.releases = r.releases + tonumber(ARGV[4])
+if ARGV[5] == '1' then redis.call('HDEL', KEYS[1], ARGV[1] .. ':amount') end
 write_state(KEYS[1], ARGV[1], r)
 return {text(now), 'released'}
 `;

@@ -13,11 +13,15 @@ export interface PaymentPayloadV1 {
   readonly payment: SignedPayment;
 }
 
-export interface PaymentPayloadV2 {
+export interface PaymentPayloadV2 extends EnvelopeV2 {
   readonly version: 2;
   readonly scheme: string;
   readonly network: string;
   readonly payment: SignedPayment;
+}
+
+/** What stands beside the payload of version 2. */
+export interface EnvelopeV2 {
   /** The requirement that the client says it accepted; never what it is held to. */
   readonly accepted: RequirementTerms;
   /** `accepted.extra` as it came back, unread. */
@@ -46,14 +50,20 @@ function parseV1(value: JsonRecord): PaymentPayloadV1 {
 }
 
 function parseV2(value: JsonRecord): PaymentPayloadV2 {
+  const envelope = parseEnvelope(value);
+  const { scheme, network } = envelope.accepted;
+  return { version: 2, scheme, network, payment: parseSignedPayment(ownField(value, 'payload')), ...envelope };
+}
+
+/**
+ * Reads what stands beside the payload of version 2.
+ * @throws PaymentError `malformed_proof`
+ */
+export function parseEnvelope(value: JsonRecord): EnvelopeV2 {
   const [record, extensions] = [ownField(value, 'accepted'), ownField(value, 'extensions')];
   const accepted = parseAccepted(record);
   const extra = isRecord(record) ? ownField(record, 'extra') : undefined;
   return {
-    version: 2,
-    scheme: accepted.scheme,
-    network: accepted.network,
-    payment: parseSignedPayment(ownField(value, 'payload')),
     accepted,
     acceptedExtra: isRecord(extra) ? extra : {},
     extensions: isRecord(extensions) ? extensions : {},

@@ -2,6 +2,7 @@ import type { Hex } from '@tollgate/protocol';
 
 import type { StepReceipt } from '../ports.js';
 import { parseReceipt } from './parse-receipt.js';
+import { ReceiptWaiter } from './receipt-waiter.js';
 import { RpcConnection, type RpcAnswer, type RpcCall } from './rpc-connection.js';
 import {
   ChainUnavailableError,
@@ -42,6 +43,7 @@ export class Chain {
   readonly chainId: number;
   readonly #connections: readonly RpcConnection[];
   #preferred = 0;
+  readonly #receipts = new ReceiptWaiter();
   #recent: { address: Hex; head: Promise<Head>; sinceMs: number } | null = null;
 
   constructor({ chainId, rpcUrls, timeoutMs = 5000, batchSize = 100 }: ChainOptions) {
@@ -55,6 +57,30 @@ export class Chain {
   /** Gives the signed bytes to every server; one answer each, none of which can fail. */
   send(raw: Hex): Promise<RpcAnswer>[] {
     return this.#connections.map((connection) => connection.call('eth_sendRawTransaction', [raw]));
+  }
+
+  /**
+   * The same, and the receipt as soon as there is one, where the server that is asked first waits for it (EIP-7966). Null:
+   * it does not, or not long enough; whether it has the bytes, `sent` tells.
+   */
+  sendAndWait(raw: Hex, hash: Hex): { receipt: Promise<StepReceipt | null>; sent: Promise<RpcAnswer>[] } {
+    const waiting = this.#connections[this.#preferred % this.#connections.length];
+    const receipt = waiting ? this.#awaitReceipt(waiting, raw, hash) : Promise.resolve(null);
+    const sent = this.#connections.map(async (connection): Promise<RpcAnswer> => {
+      // The same bytes again: whatever kept it from waiting, it takes or knows them.
+      if (connection === waiting && (await receipt) !== null) return { kind: 'result', value: hash };
+      return connection.call('eth_sendRawTransaction', [raw]);
+    });
+    return { receipt, sent };
+  }
+
+  /** A receipt counts only while its block is the one at that height: what a sequencer announces is none. */
+  async #awaitReceipt(connection: RpcConnection, raw: Hex, hash: Hex): Promise<StepReceipt | null> {
+    const found = await this.#receipts.ask(connection, raw, hash);
+    if (found === null || found.isInChain) return found && found.receipt;
+    const { blockNumber, blockHash } = found.receipt;
+    const hashes = await this.readBlockHashes([blockNumber]).catch(() => null);
+    return hashes?.get(blockNumber) === blockHash ? found.receipt : null;
   }
 
   /** A head that was asked for less than a second ago: fees may be that old. */

@@ -25,6 +25,8 @@ interface Waiting {
 }
 
 const MAX_REQUESTS = 8;
+/** Requests of calls that are answered late. */
+const MAX_WAITING = 64;
 
 /**
  * One RPC server. Calls of one turn of the event loop leave together in one request. It never throws: a server that
@@ -33,6 +35,7 @@ const MAX_REQUESTS = 8;
 export class RpcConnection {
   readonly #options: RpcConnectionOptions;
   readonly #pool: Pool;
+  readonly #waitingPool: Pool;
   readonly #path: string;
   readonly #headers: Record<string, string>;
   #queue: Waiting[] = [];
@@ -46,11 +49,10 @@ export class RpcConnection {
     this.#options = options;
     this.#path = url.pathname + url.search;
     this.#headers = { 'content-type': 'application/json', ...authorizationOf(url) };
-    this.#pool = new Pool(url.origin, {
-      connections: MAX_REQUESTS,
-      pipelining: 1,
-      maxResponseSize: options.maxResponseBytes,
-    });
+    const createPool = (connections: number) =>
+      new Pool(url.origin, { connections, pipelining: 1, maxResponseSize: options.maxResponseBytes });
+    this.#pool = createPool(MAX_REQUESTS);
+    this.#waitingPool = createPool(MAX_WAITING);
   }
 
   call(method: string, params: readonly unknown[]): Promise<RpcAnswer> {
@@ -60,8 +62,18 @@ export class RpcConnection {
     });
   }
 
+  /**
+   * A call that the server answers when something has happened: at once and in a request of its own, so that no other waits
+   * for it. `then`: another in the same request, left out where the server takes no batches.
+   */
+  async callWaiting(call: RpcCall, then: RpcCall): Promise<[RpcAnswer, RpcAnswer]> {
+    const calls = this.#options.batchSize > 1 ? [call, then] : [call];
+    const [answer = LEFT_OUT, next = LEFT_OUT] = await this.#try(calls, this.#waitingPool);
+    return [answer, next];
+  }
+
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await Promise.all([this.#pool.destroy(), this.#waitingPool.destroy()]);
   }
 
   // setImmediate, so that calls of many jobs, a few promises deep each, leave together.
@@ -78,22 +90,29 @@ export class RpcConnection {
 
   async #send(batch: Waiting[]): Promise<void> {
     this.#inFlight++;
-    const firstId = this.#nextId;
-    this.#nextId += batch.length;
-    const answers = await this.#post(batch, firstId).catch((error: unknown) => {
-      const why = error instanceof RpcTrouble ? error.message : 'the server cannot be reached in time';
-      return batch.map((): RpcAnswer => ({ kind: 'unanswered', why }));
-    });
-    this.#inFlight--;
-    batch.forEach(({ resolve }, index) =>
-      resolve(answers[index] ?? { kind: 'unanswered', why: 'the answer was left out' }),
+    const answers = await this.#try(
+      batch.map(({ call }) => call),
+      this.#pool,
     );
+    this.#inFlight--;
+    batch.forEach(({ resolve }, index) => resolve(answers[index] ?? LEFT_OUT));
     if (this.#queue.length > 0) this.#planFlush();
   }
 
-  async #post(batch: readonly Waiting[], firstId: number): Promise<(RpcAnswer | undefined)[]> {
-    const requests = batch.map(({ call }, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }));
-    const { statusCode, body } = await this.#pool.request({
+  async #try(calls: readonly RpcCall[], pool: Pool): Promise<(RpcAnswer | undefined)[]> {
+    const firstId = this.#nextId;
+    this.#nextId += calls.length;
+    try {
+      return await this.#post(calls, firstId, pool);
+    } catch (error) {
+      const why = error instanceof RpcTrouble ? error.message : 'the server cannot be reached in time';
+      return calls.map(() => ({ kind: 'unanswered', why }));
+    }
+  }
+
+  async #post(calls: readonly RpcCall[], firstId: number, pool: Pool): Promise<(RpcAnswer | undefined)[]> {
+    const requests = calls.map((call, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }));
+    const { statusCode, body } = await pool.request({
       method: 'POST',
       path: this.#path,
       headers: this.#headers,
@@ -107,7 +126,7 @@ export class RpcConnection {
     }
     const value: unknown = await body.json();
     const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
-    const answers = new Array<RpcAnswer | undefined>(batch.length).fill(undefined);
+    const answers = new Array<RpcAnswer | undefined>(calls.length).fill(undefined);
     for (const entry of entries) {
       const { id, answer } = readEntry(entry);
       const index = typeof id === 'number' ? id - firstId : -1;
@@ -118,6 +137,8 @@ export class RpcConnection {
     return answers;
   }
 }
+
+const LEFT_OUT: RpcAnswer = { kind: 'unanswered', why: 'the answer was left out' };
 
 class RpcTrouble extends Error {}
 

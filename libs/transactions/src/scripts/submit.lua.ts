@@ -1,6 +1,6 @@
 /**
  * KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed ('': just now), most open jobs,
- * operation, key id, body. Answers {now, `accepted` | `known`, job id, state}, {now, `conflict` | `forgotten`} or a refusal.
+ * operation, key id, body, latest ms or ''. Answers {now, `accepted` | `known`, job id, state}, {now, `conflict` | `forgotten`} or a refusal.
  *
  * Atomic: seeing that the key made no job in this lane, and writing the job with its place among the open ones. If
  * another came between, one request would be carried out twice; a job outside the open set would never be carried out.
@@ -17,6 +17,8 @@ if known then
 end
 -- A key as old as a forgotten job's may be that job's: whether it did anything, only the chain knows.
 if ARGV[3] ~= '' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
+-- Whoever was told that there is no such job acts on that: it must not come about any more.
+if (ARGV[8] or '') ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
 if redis.call('ZCARD', key('open')) >= tonumber(ARGV[4]) then return refused('lane_full') end
 
 redis.call('HSET', JOB, 'state', 'PLANNED', 'step', '0', 'steps', '0', 'at', text(now), 'submittedAt', text(now),

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { leaseOf, sampleClaim } from '../test/sample-payments.js';
+import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { formatDetails } from './cli/format-payments.js';
+import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
+import type { Ledger } from './ledger.js';
+import { locatePayment } from './payment-id.js';
+import { showPayments } from './read-payments.js';
+import type { ClaimRequest } from './types.js';
+
+describe('what a metered payment comes to', () => {
+  let started: StartedLedger;
+  let ledger: Ledger;
+
+  beforeAll(async () => {
+    started = await startLedger();
+    ({ ledger } = started);
+  });
+
+  afterAll(() => started.stop());
+
+  const claim = async (overrides: Partial<ClaimRequest> = {}) => {
+    const request = sampleClaim(ledger, { retryKey: hashRetryKey('mine'), ...overrides });
+    return { request, lease: leaseOf(await ledger.claim(request)) };
+  };
+  const again = async (request: ClaimRequest) =>
+    leaseOf(await ledger.claim({ ...request, owner: createOwner(), leaseMs: 30_000 }));
+
+  it('is what was said first', async () => {
+    const { lease } = await claim();
+    expect(await ledger.fixAmount(lease, 300n)).toBe(300n);
+    expect(await ledger.fixAmount(lease, 900n)).toBe(300n);
+    const [details, ...others] = await showPayments(started.redis, locatePayment(lease.id).entry);
+    expect([details!.meteredBaseUnits, others]).toEqual(['300', []]);
+    expect(formatDetails([details!])).toMatch(/came to +300 base units/);
+  });
+
+  it('may be nothing, or more than a number holds', async () => {
+    const [free, dear] = [(await claim()).lease, (await claim()).lease];
+    expect([await ledger.fixAmount(free, 0n), await ledger.fixAmount(free, 1n)]).toEqual([0n, 0n]);
+    expect(await ledger.fixAmount(dear, 2n ** 256n - 1n)).toBe(2n ** 256n - 1n);
+  });
+
+  // Prevents: a gateway that died before it knew the settlement's end has another amount moved on the next try.
+  it('outlives its holder, and a release', async () => {
+    const { request, lease } = await claim({ leaseMs: 1 });
+    await ledger.fixAmount(lease, 300n);
+    await sleep(5);
+    const second = await again(request);
+    expect(await ledger.fixAmount(second, 900n)).toBe(300n);
+    await ledger.release(second, { counted: false });
+    expect(await ledger.fixAmount(await again(request), 900n)).toBe(300n);
+  });
+
+  // Prevents: who was asked little by one request has a dearer one answered for it, while the little may be moved.
+  it('is for the request that it was fixed for, with a key and without one', async () => {
+    const fingerprint = createFingerprint({ method: 'GET', path: '/api/dear', query: '' });
+    for (const retryKey of [hashRetryKey('mine'), null]) {
+      const { request, lease } = await claim({ retryKey });
+      await ledger.fixAmount(lease, 300n);
+      await ledger.release(lease, { counted: false });
+      expect(await ledger.claim({ ...request, owner: createOwner(), fingerprint })).toEqual({ outcome: 'conflict' });
+      const second = await again(request);
+      await ledger.release(second, { counted: false, forgetsAmount: true });
+      await again({ ...request, fingerprint });
+    }
+  });
+
+  it('is forgotten where nothing can move it any more', async () => {
+    const { request, lease } = await claim();
+    await ledger.fixAmount(lease, 300n);
+    await ledger.release(lease, { counted: true, forgetsAmount: true });
+    expect(await ledger.fixAmount(await again(request), 900n)).toBe(900n);
+  });
+
+  it('is not for a holder whose lease was taken over to fix or to forget', async () => {
+    const { request, lease } = await claim({ leaseMs: 1 });
+    await sleep(5);
+    const second = await again(request);
+    expect(await ledger.fixAmount(lease, 900n)).toBeNull();
+    await ledger.fixAmount(second, 300n);
+    expect(await ledger.release(lease, { counted: true, forgetsAmount: true })).toBe(false);
+    expect(await ledger.fixAmount(second, 900n)).toBe(300n);
+    await ledger.commit(second, null);
+    expect(await ledger.fixAmount(second, 900n)).toBeNull();
+  });
+
+  it('is not fixed for a payment of a time that the ledger has lost', async () => {
+    const { lease } = await claim();
+    await started.redis.flushall();
+    expect(await ledger.fixAmount(lease, 300n)).toBeNull();
+  });
+});
+
+describe('the receipt of a payment', () => {
+  let started: StartedLedger;
+
+  beforeAll(async () => {
+    started = await startLedger();
+  });
+
+  afterAll(() => started.stop());
+
+  it('is kept where the answer is not', async () => {
+    const { ledger } = started;
+    const take = async () => leaseOf(await ledger.claim(sampleClaim(ledger)));
+    const [streamed, stored, silent] = [await take(), await take(), await take()];
+    await ledger.commit(streamed, null, 'receipt');
+    await ledger.commit(stored, { status: 200, headers: [], body: Buffer.from('x') }, 'receipt');
+    await ledger.commit(silent, null);
+    expect(await ledger.readReceipt(streamed.id)).toBe('receipt');
+    expect(await ledger.readReceipt(stored.id)).toBeNull();
+    expect(await ledger.readReceipt(silent.id)).toBeNull();
+  });
+});

@@ -1,0 +1,38 @@
+import type { TransitionName } from './journal-scripts.js';
+import { jobKey, laneKey } from './keys.js';
+import { findReply, readReserve, readTransition } from './read-reply.js';
+import type { ScriptArgument, ScriptRunner } from './script-runner.js';
+import { listAttempt, listPlan } from './step-journal.js';
+import { listNamed, readSubmit, type SubmitTerms } from './submit-job.js';
+import type { LaunchRequest, LaunchResult } from './transition.js';
+
+/**
+ * `submit`, `putPlan`, `reserve` and `putAttempt` of a job's first step in one write. What follows a refusal is not done;
+ * what was done before it stands, and the job goes on from there as any other.
+ */
+export async function launchNamedJob(
+  runner: ScriptRunner,
+  request: LaunchRequest,
+  terms: Pick<SubmitTerms, 'maxOpenJobs'>,
+): Promise<LaunchResult> {
+  const { lane, jobId, token, maxInFlight, nonce, attempt } = request;
+  const write = [token, 0];
+  const calls: [TransitionName, ScriptArgument[]][] = [
+    ['submit', listNamed(request, terms)],
+    ['putPlan', [...write, ...listPlan({ ...request, needsApproval: false })]],
+    ['reserve', [...write, maxInFlight]],
+    ['putAttempt', [...write, ...listAttempt({ expectedAttempts: 0, nonce, attempt })]],
+  ];
+  const job = jobKey(lane, jobId);
+  const chain = calls.map(([name, args]) => ({ name, job, args }));
+  const replyTo = findReply(
+    calls.map(([name]) => name),
+    await runner.runChain(laneKey(lane), chain),
+  );
+  const [reserved, stored] = [replyTo('reserve'), replyTo('putAttempt')];
+  return {
+    submitted: readSubmit(replyTo('submit') ?? []),
+    reserved: reserved && readReserve(reserved),
+    stored: stored && readTransition(stored),
+  };
+}

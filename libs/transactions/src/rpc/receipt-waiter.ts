@@ -1,0 +1,90 @@
+import { isHash, type Hex } from '@tollgate/protocol';
+
+import { pause } from '../pause.js';
+import type { StepReceipt } from '../ports.js';
+import { readSendAnswer } from '../read-send-answer.js';
+import { parseReceipt } from './parse-receipt.js';
+import type { RpcAnswer, RpcConnection } from './rpc-connection.js';
+import { ChainUnavailableError, parseObject } from './rpc-value.js';
+
+/** A server that did not wait is not asked to for so long. */
+const NOT_ASKED_MS = 60_000;
+/** How much the latest sending counts against those before. */
+const WEIGHT = 0.2;
+
+export interface AwaitedReceipt {
+  receipt: StepReceipt;
+  /** A newest block that was read meanwhile is the receipt's, or follows it; servers may answer what is asked together in any order. */
+  isInChain: boolean;
+}
+
+/** What is known of a server that waits. */
+interface Pace {
+  /** From the sending to its block, without the way there and back. */
+  minedMs: number;
+  /** The way there and back. */
+  roadMs: number;
+}
+
+/** Sends bytes to servers that answer with the receipt (EIP-7966), and remembers which of them do not. */
+export class ReceiptWaiter {
+  readonly #notAskedUntilMs = new Map<RpcConnection, number>();
+  readonly #paces = new Map<RpcConnection, Pace>();
+
+  /** Null: the server did not wait, or not long enough. It may have the bytes or not: they are to be sent again. */
+  async ask(connection: RpcConnection, raw: Hex, hash: Hex): Promise<AwaitedReceipt | null> {
+    if (performance.now() < (this.#notAskedUntilMs.get(connection) ?? -Infinity)) return null;
+    const answered = new AbortController();
+    const looking = this.#look(connection, answered.signal);
+    const sentAtMs = performance.now();
+    const [answer, latest] = await connection.callWaiting(
+      { method: 'eth_sendRawTransactionSync', params: [raw] },
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    );
+    answered.abort();
+    const tookMs = performance.now() - sentAtMs;
+    try {
+      if (answer.kind === 'result') {
+        const receipt = parseReceipt(answer.value, hash);
+        const isInChain = follows(latest, receipt) || follows(await looking, receipt);
+        this.#learn(connection, tookMs);
+        return { receipt, isInChain };
+      }
+    } catch (error) {
+      if (!(error instanceof ChainUnavailableError)) throw error;
+    }
+    // A server that refuses the bytes may know very well how to wait.
+    const isRefused = answer.kind === 'error' && readSendAnswer(answer, hash) !== 'unknown';
+    if (!isRefused) this.#notAskedUntilMs.set(connection, performance.now() + NOT_ASKED_MS);
+    return null;
+  }
+
+  /**
+   * The newest block, asked for while the receipt is on its way: where blocks come much sooner than answers do, that spares a
+   * way there and back. Null: not asked.
+   */
+  async #look(connection: RpcConnection, answered: AbortSignal): Promise<RpcAnswer | null> {
+    const { minedMs, roadMs } = this.#paces.get(connection) ?? { minedMs: 0, roadMs: Infinity };
+    // Twice, so that the block is mostly there.
+    const waitMs = 2 * minedMs;
+    if (waitMs > roadMs / 2) return null;
+    await pause(waitMs, answered);
+    if (answered.aborted) return null;
+    const askedAtMs = performance.now();
+    const block = await connection.call('eth_getBlockByNumber', ['latest', false]);
+    if (block.kind === 'result') this.#paces.set(connection, { minedMs, roadMs: performance.now() - askedAtMs });
+    return block;
+  }
+
+  #learn(connection: RpcConnection, tookMs: number): void {
+    const pace = this.#paces.get(connection);
+    if (pace) pace.minedMs += WEIGHT * (Math.max(0, tookMs - pace.roadMs) - pace.minedMs);
+  }
+}
+
+/** Whether the block is that of the receipt or the one after. */
+function follows(answer: RpcAnswer | null, { blockHash }: StepReceipt): boolean {
+  if (answer?.kind !== 'result') return false;
+  const { hash, parentHash } = parseObject(answer.value, 'block');
+  return [hash, parentHash].some((known) => isHash(known) && known.toLowerCase() === blockHash);
+}
