@@ -8,8 +8,8 @@ const NATIVE_DECIMALS = 18;
 export function formatWallets(wallets: readonly WalletState[]): string {
   const table = formatTable(
     ['WALLET', 'ADDRESS', 'CHAIN', 'BALANCE', 'NEXT NONCE', 'ON CHAIN', 'OPEN', 'IN FLIGHT', 'STATE'],
-    wallets.map(({ name, lane, status, onChain }) => [
-      name,
+    wallets.map(({ name, role, lane, status, onChain }) => [
+      name ?? (role === 'relayer' ? '(relayer)' : '(no name)'),
       lane.address,
       String(lane.chainId),
       onChain === null ? '-' : formatTokenAmount(onChain.balanceWei, NATIVE_DECIMALS),
@@ -17,7 +17,7 @@ export function formatWallets(wallets: readonly WalletState[]): string {
       onChain === null ? '-' : String(onChain.pendingNonce),
       String(status.openJobs),
       String(status.unminedSteps),
-      stateOf({ name, status }),
+      stateOf({ name, role, lane, status }),
     ]),
   );
   const isSilent = wallets.some(({ onChain }) => onChain === null);
@@ -26,8 +26,9 @@ export function formatWallets(wallets: readonly WalletState[]): string {
 
 /** For programs: amounts in wei, as text. */
 export function toJson(wallets: readonly WalletState[]): string {
-  const described = wallets.map(({ name, lane, status, onChain }) => ({
+  const described = wallets.map(({ name, role, lane, status, onChain }) => ({
     name,
+    role,
     address: lane.address,
     chainId: lane.chainId,
     balanceWei: onChain?.balanceWei.toString() ?? null,
@@ -48,12 +49,13 @@ const FROZEN = {
   chain_ahead: 'frozen: the chain has transactions that the journal does not know; adopt it again',
 } as const;
 
-function stateOf({ name, status }: Pick<WalletState, 'name' | 'status'>): string {
-  if (status.nextNonce === null) return `not adopted: npm run wallets -- adopt ${name}`;
+function stateOf({ name, role, lane, status }: Omit<WalletState, 'onChain'>): string {
+  if (status.nextNonce === null) return `not adopted: npm run wallets -- adopt ${name ?? lane.address}`;
   const states = [
     ...(status.frozen === null ? [] : [FROZEN[status.frozen]]),
     ...(status.paused === null ? [] : [`paused: ${status.paused.message}`]),
   ];
   if (states.length > 0) return states.join('; ');
-  return status.lease === null ? 'adopted, but no worker holds it' : `worked on by ${status.lease.owner}`;
+  if (status.lease !== null) return `worked on by ${status.lease.owner}`;
+  return role === 'relayer' ? 'a relayer, but no verifier holds it' : 'adopted, but no worker holds it';
 }

@@ -1,9 +1,11 @@
-import { Chain, type Journal, type LaneStatus } from '@tollgate/transactions';
+import { Chain, type LaneId, type LaneStatus } from '@tollgate/transactions';
 import { createPublicClient, fallback, http } from 'viem';
 
-import type { WalletDirectory, WalletEntry } from '../wallet-directory.js';
+import { listAccounts, type Account, type AccountSources } from './list-accounts.js';
 
-export interface WalletState extends WalletEntry {
+export interface WalletState extends Omit<Account, 'names'> {
+  /** Null: it has none. */
+  name: string | null;
   status: LaneStatus;
   /** Null where the chain did not say. */
   onChain: { pendingNonce: number; balanceWei: bigint } | null;
@@ -11,24 +13,21 @@ export interface WalletState extends WalletEntry {
 
 const TIMEOUT_MS = 5000;
 
-/** Every published wallet as the journal and the chain know it. */
-export async function readWalletStates(
-  { directory, journal }: { directory: WalletDirectory; journal: Journal },
-  rpcUrls: readonly string[],
-): Promise<WalletState[]> {
-  const entries = await directory.list();
-  return Promise.all(
-    entries.map(async (entry) => {
-      const [status, onChain] = await Promise.all([
-        journal.readLane(entry.lane),
-        readOnChain(entry, rpcUrls).catch(() => null),
-      ]);
-      return { ...entry, status, onChain };
-    }),
-  );
+/** Every account as the journal and the chain know it; one with several names is there under each. */
+export async function readWalletStates(sources: AccountSources, rpcUrls: readonly string[]): Promise<WalletState[]> {
+  const states = (await listAccounts(sources)).map(async ({ names, ...account }) => {
+    const { lane, role } = account;
+    const [status, onChain] = await Promise.all([
+      (role === 'relayer' ? sources.relayers : sources.journal).readLane(lane),
+      readOnChain(lane, rpcUrls).catch(() => null),
+    ]);
+    const known = names.length === 0 ? [null] : names;
+    return known.map((name) => ({ ...account, name, status, onChain }));
+  });
+  return (await Promise.all(states)).flat();
 }
 
-async function readOnChain({ lane }: WalletEntry, rpcUrls: readonly string[]): Promise<WalletState['onChain']> {
+async function readOnChain(lane: LaneId, rpcUrls: readonly string[]): Promise<WalletState['onChain']> {
   if (rpcUrls.length === 0) return null;
   const client = createPublicClient({ transport: fallback(rpcUrls.map((url) => http(url, { timeout: TIMEOUT_MS }))) });
   // The nonce first: it is refused by a chain that is not the wallet's.

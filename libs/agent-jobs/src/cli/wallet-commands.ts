@@ -1,12 +1,11 @@
-import { createLaneId, nameLane, type Journal, type LaneId, type LaneTransition } from '@tollgate/transactions';
+import { createLaneId, nameLane, type LaneId, type LaneTransition } from '@tollgate/transactions';
 
-import type { WalletDirectory, WalletEntry } from '../wallet-directory.js';
+import type { WalletEntry } from '../wallet-directory.js';
+import type { AccountSources } from './list-accounts.js';
 import { readChainId, withChain } from './read-wallet-states.js';
 import { CommandError, UsageError } from './run-command.js';
 
-export interface WalletParts {
-  directory: WalletDirectory;
-  journal: Journal;
+export interface WalletParts extends Omit<AccountSources, 'relayers'> {
   rpcUrls: readonly string[];
 }
 
@@ -64,7 +63,7 @@ export async function removeWallet(parts: WalletParts, name: string, isForced: b
   return `${name} stands for no account now. A worker that still has it publishes it again at its next start.`;
 }
 
-async function findWallet({ directory }: WalletParts, name: string): Promise<WalletEntry> {
+async function findWallet({ directory }: Pick<WalletParts, 'directory'>, name: string): Promise<WalletEntry> {
   const found = await directory.find(name);
   if (found) return found;
   const known = (await directory.list()).map((entry) => entry.name);
@@ -88,7 +87,7 @@ async function publishWallet(parts: WalletParts, name: string, address: string):
   );
 }
 
-async function readPendingNonce({ rpcUrls }: WalletParts, lane: LaneId): Promise<number> {
+export async function readPendingNonce({ rpcUrls }: WalletParts, lane: LaneId): Promise<number> {
   assertRpc({ rpcUrls });
   return withChain(lane.chainId, rpcUrls, (chain) => chain.readPendingNonce(lane.address)).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -100,7 +99,8 @@ function assertRpc({ rpcUrls }: Pick<WalletParts, 'rpcUrls'>): void {
   if (rpcUrls.length === 0) throw new CommandError('The chain has to be asked: set RPC_URL.');
 }
 
-function assertDone(result: LaneTransition, name: string): Exclude<LaneTransition, { outcome: 'refused' }> {
+/** @throws CommandError with what to do */
+export function assertDone(result: LaneTransition, name: string): Exclude<LaneTransition, { outcome: 'refused' }> {
   if (result.outcome !== 'refused') return result;
   switch (result.reason) {
     case 'not_adopted':

@@ -62,7 +62,7 @@ describe('npm run wallets', () => {
     const balanceWei = BigInt((await callRpc(chain.rpcUrl, 'eth_getBalance', [address, 'latest'])) as string);
     expect(listed).toEqual({
       ...{ name: 'main', address, chainId: 1328, balanceWei: balanceWei.toString(), pendingNonce: 9, nextNonce: 7 },
-      ...{ openJobs: 0, inFlight: 0, paused: null, frozen: null, heldBy: null },
+      ...{ openJobs: 0, inFlight: 0, paused: null, frozen: null, heldBy: null, role: 'wallet' },
     });
     const { stdout } = await wallets('list');
     expect(stdout).toMatch(
@@ -95,9 +95,11 @@ describe('npm run wallets', () => {
     expect((await wallets('thaw', 'main')).stdout).toBe('main is not frozen.\n');
   });
 
-  it('forgets a name', async () => {
+  it('forgets a name, but not what the account is', async () => {
     expect((await wallets('remove', 'main')).stdout).toContain('main stands for no account now');
-    expect((await wallets('list')).stdout).toBe('No agent worker has published a wallet yet.\n');
+    expect((await wallets('list')).stdout).toMatch(
+      /\n\(no name\) +0x\w{40} +1328 .* adopted, but no worker holds it\n/,
+    );
   });
 
   it('explains itself, and what is wrong with what was typed', async () => {

@@ -1,9 +1,10 @@
-import { Journal, JournalError } from '@tollgate/transactions';
+import { Journal, JournalError, RELAYER_FLEET } from '@tollgate/transactions';
 
 import { WalletDirectory } from '../wallet-directory.js';
 import { findRpcUrls } from './find-place.js';
 import { formatWallets, toJson } from './format-wallets.js';
 import { readWalletStates } from './read-wallet-states.js';
+import { releaseAccount, type AccountParts } from './release-account.js';
 import {
   CommandError,
   FLAG,
@@ -14,16 +15,9 @@ import {
   UsageError,
   withRedis,
 } from './run-command.js';
-import {
-  adoptWallet,
-  pauseWallet,
-  removeWallet,
-  resumeWallet,
-  thawWallet,
-  type WalletParts,
-} from './wallet-commands.js';
+import { adoptWallet, pauseWallet, removeWallet, resumeWallet, thawWallet } from './wallet-commands.js';
 
-const HELP = `Looks after the wallets that agent workers sign for. It needs no key.
+const HELP = `Looks after the accounts that agent workers and relayers send from. It needs no key.
 
   npm run wallets -- list                        [--json]   balance, nonces, open jobs and what holds each wallet up
   npm run wallets -- adopt <name> [--address <0x…>]         seeds the nonces from the chain; once, before the first job.
@@ -34,9 +28,13 @@ const HELP = `Looks after the wallets that agent workers sign for. It needs no k
   npm run wallets -- thaw <name>                            compares a wallet that Redis's restart has frozen with the
                                                             chain; a worker that holds it does so by itself
   npm run wallets -- remove <name> [--force]                forgets which account the name stands for
+  npm run wallets -- release <name|0x…> [--cancel] [--yes]  ends the account's role as a wallet or a relayer, so that it may
+                                                            have another; says what it would do, and with --yes does
+                                                            it. Refused while anything of it has not ended
 
   --address  of a wallet that no worker has published yet
   --force    although the wallet has open jobs
+  --cancel   cancels jobs of the account that have not begun, and that nobody can begin without its key
   --redis    the journal's Redis; default REDIS_URL, else that of a running npm run dev, else redis://127.0.0.1:6379
   --rpc      the chain's RPC servers, comma separated; default RPC_URL, else that of a running npm run dev
 `;
@@ -48,6 +46,8 @@ const OPTIONS = {
   rpc: TEXT,
   json: FLAG,
   force: FLAG,
+  cancel: FLAG,
+  yes: FLAG,
   help: HELP_FLAG,
 } as const;
 
@@ -59,7 +59,9 @@ async function main(): Promise<string> {
   return withRedis(values.redis, async (redis) => {
     const journal = new Journal({ redis });
     await journal.open();
-    const parts: WalletParts = { journal, directory: new WalletDirectory(redis), rpcUrls };
+    // Not opened: what it keeps of a relayer's jobs is for the verifiers to say.
+    const relayers = new Journal({ redis, fleet: RELAYER_FLEET });
+    const parts: AccountParts = { journal, relayers, directory: new WalletDirectory(redis), rpcUrls };
     if (command === 'list') return list(parts, values.json ?? false);
     if (name === undefined) throw new UsageError(`${command} needs the name of a wallet`);
     switch (command) {
@@ -73,16 +75,20 @@ async function main(): Promise<string> {
         return thawWallet(parts, name);
       case 'remove':
         return removeWallet(parts, name, values.force ?? false);
+      case 'release':
+        return releaseAccount(parts, name, { cancels: values.cancel ?? false, isMeant: values.yes ?? false });
       default:
         throw new UsageError(`there is no command ${command}`);
     }
   }).catch(explain);
 }
 
-async function list(parts: WalletParts, isJson: boolean): Promise<string> {
+async function list(parts: AccountParts, isJson: boolean): Promise<string> {
   const wallets = await readWalletStates(parts, parts.rpcUrls);
   if (isJson) return toJson(wallets);
-  return wallets.length === 0 ? 'No agent worker has published a wallet yet.' : formatWallets(wallets);
+  return wallets.length === 0
+    ? 'No agent worker has published a wallet yet, and no verifier a relayer.'
+    : formatWallets(wallets);
 }
 
 function explain(error: unknown): never {

@@ -219,7 +219,7 @@ describe('what a sent plan comes to', () => {
     kit.on('transactionSubmitted', (sent) => late.push(sent.hash));
     const removed = () => late.push('removed');
     kit.on('transactionConfirmed', removed).off('transactionConfirmed', removed);
-    const result = await kit.run('transfer', { amount: '0.1', to: taker.replace(/.$/, '1') });
+    const result = await kit.run('transfer', { amount: '0.1', to: chain.payTo });
     expect(result.status).toBe('success');
     expect(late).toEqual([result.result]);
     const warnings = warn.mock.calls.map(([text]) => String(text));

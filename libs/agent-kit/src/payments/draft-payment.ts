@@ -1,4 +1,4 @@
-import { chooseRequirement, createPaymentCall } from '@tollgate/client';
+import { chooseRequirement, createPaymentCall, type ChosenRequirement } from '@tollgate/client';
 import { formatTokenAmount, type PaymentChallenge, type PaymentRequirement } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 
@@ -66,7 +66,7 @@ export function createPaymentStep(requirement: PaymentRequirement, amount: Token
   return { label, to, data, value: 0n, failures: ERC20_FAILURES };
 }
 
-function choose(...choice: Parameters<typeof chooseRequirement>): ReturnType<typeof chooseRequirement> {
+function choose(...choice: Parameters<typeof chooseRequirement<PaymentRequirement>>): ChosenRequirement {
   try {
     return chooseRequirement(...choice);
   } catch (error) {
