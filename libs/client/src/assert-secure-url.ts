@@ -1,5 +1,8 @@
 import { PaymentError } from '@tollgate/protocol';
 
+/** Names a tool of a connection that somebody else has made; no fetch goes there. */
+export const TOOL_PROTOCOL = 'mcp:';
+
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 
@@ -9,7 +12,8 @@ const isLoopback = (host: string): boolean =>
  */
 export function assertSecureUrl(url: string, allowInsecureHttp: boolean): void {
   const { protocol, hostname } = new URL(url);
-  if (protocol === 'https:' || (protocol === 'http:' && (allowInsecureHttp || isLoopback(hostname)))) return;
+  if (protocol === 'https:' || protocol === TOOL_PROTOCOL) return;
+  if (protocol === 'http:' && (allowInsecureHttp || isLoopback(hostname))) return;
   throw new PaymentError('insecure_url', `No payment is made over ${protocol}//${hostname}.`, {
     hint: 'Use https, or set allowInsecureHttp on a network you trust.',
     details: { url },

@@ -1,7 +1,8 @@
-import { PaymentError } from '@tollgate/protocol';
+import { PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 import type { PaymentContext } from './payment-options.js';
 import type { SignedTransaction, StoredRevision } from './payment-store.js';
+import { endsAtMs } from './signed-facts.js';
 import { sleep } from './sleep.js';
 
 const FIRST_POLL_MS = 50;
@@ -60,9 +61,17 @@ async function pollOutcome(
   }
 }
 
+/** What was signed is the server's to have settled: there is nothing to wait for, and an end after which it is void. */
+async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: SignedPayment): Promise<boolean> {
+  if (Date.now() < endsAtMs(signed)) return true;
+  return !(signed.kind === 'permit2'
+    ? await wallet.permits?.isExpired(signed)
+    : await wallet.authorizations?.isExpired(asset, signed.authorization));
+}
+
 /**
  * Waits until a signed payment is mined, sending the stored bytes again where the chain does not have them.
- * @returns true when it succeeded; false when it can never be mined and was marked so, which allows a new payment.
+ * @returns true when it succeeded, or is an authorization; false when it can never be mined and was marked so, which allows a new payment.
  * @throws PaymentError `transaction_failed`, `payment_pending`, or `broadcast_refused` while the outcome is open.
  */
 export async function awaitPayment(
@@ -71,13 +80,18 @@ export async function awaitPayment(
   { payment, revision }: StoredRevision,
   until: { deadlineAtMs: number; signal: AbortSignal | null },
 ): Promise<boolean> {
-  const { transaction } = payment;
-  if (!transaction) throw new PaymentError('store_damaged', `The stored payment ${key} has no transaction.`);
   if (payment.chainId !== context.wallet.chainId) {
     throw new PaymentError('wrong_chain', `The stored payment is on chain ${payment.chainId}.`, {
       hint: 'Redeem it with a wallet on that chain.',
     });
   }
+  const { transaction, authorization } = payment;
+  if (authorization) {
+    if (await isStillGood(context, payment.requirement.asset, authorization)) return true;
+    await context.store.write(key, { ...payment, state: 'replaced' }, revision);
+    return false;
+  }
+  if (!transaction) throw new PaymentError('store_damaged', `The stored payment ${key} has no transaction.`);
   const outcome = await pollOutcome(context, transaction, until);
   if (outcome === 'success') {
     context.onEvent({ type: 'mined', key, payment });

@@ -1,15 +1,16 @@
 import {
+  caip2Of,
   formatTokenAmount,
   parseTokenAmount,
   PaymentError,
+  v1NetworkOf,
   type Hex,
-  type PaymentChallenge,
   type PaymentRequirement,
 } from '@tollgate/protocol';
 
 /** A token the caller is willing to pay with. Nothing a server says adds to this list. */
 export interface TrustedAsset {
-  /** The name servers give the network, for example `chain-testnet`. */
+  /** The name servers give the network, for example `chain-testnet`; the published names of the chain are known. */
   network: string;
   chainId: number;
   address: Hex;
@@ -18,18 +19,25 @@ export interface TrustedAsset {
   payTo?: Hex;
 }
 
-export interface ChosenRequirement {
-  requirement: PaymentRequirement;
+/** What is looked at to choose. */
+type Asked = Pick<PaymentRequirement, 'network' | 'asset' | 'payTo' | 'maxAmountRequired'>;
+
+export interface ChosenRequirement<Requirement extends Asked = PaymentRequirement> {
+  requirement: Requirement;
   asset: TrustedAsset;
   amountBaseUnits: bigint;
 }
 
 const isSameAddress = (one: Hex, other: Hex): boolean => one.toLowerCase() === other.toLowerCase();
 
-function findAsset(requirement: PaymentRequirement, assets: readonly TrustedAsset[]): TrustedAsset | undefined {
+function isOnNetwork({ network, chainId }: TrustedAsset, asked: string): boolean {
+  return [network, caip2Of(chainId), v1NetworkOf(chainId)].includes(asked);
+}
+
+function findAsset(requirement: Asked, assets: readonly TrustedAsset[]): TrustedAsset | undefined {
   return assets.find(
     (asset) =>
-      asset.network === requirement.network &&
+      isOnNetwork(asset, requirement.network) &&
       isSameAddress(asset.address, requirement.asset) &&
       (asset.payTo === undefined || isSameAddress(asset.payTo, requirement.payTo)),
   );
@@ -39,10 +47,10 @@ function findAsset(requirement: PaymentRequirement, assets: readonly TrustedAsse
  * The first requirement in a trusted asset that costs at most `maxAmount` (decimal text in the asset's unit).
  * @throws PaymentError `no_trusted_requirement` or `over_limit`; nothing was paid.
  */
-export function chooseRequirement(
-  challenge: PaymentChallenge,
+export function chooseRequirement<Requirement extends Asked>(
+  challenge: { accepts: readonly Requirement[] },
   { assets, maxAmount, chainId }: { assets: readonly TrustedAsset[]; maxAmount: string; chainId: number },
-): ChosenRequirement {
+): ChosenRequirement<Requirement> {
   let dearest: string | undefined;
   for (const requirement of challenge.accepts) {
     const asset = findAsset(requirement, assets);

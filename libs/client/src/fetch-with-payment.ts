@@ -1,10 +1,10 @@
-import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT } from '@tollgate/protocol';
+import { IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, PaymentError, X_PAYMENT } from '@tollgate/protocol';
 
 import { assertSecureUrl } from './assert-secure-url.js';
 import { awaitPayment } from './await-payment.js';
 import { createContext, type PaymentContext, type PaymentOptions } from './payment-options.js';
 import type { StoredRevision } from './payment-store.js';
-import { readChallenge } from './read-challenge.js';
+import { readOffers } from './read-offers.js';
 import { redeemPayment } from './redeem-payment.js';
 import { requestKey, takeRequest, toInit, type RequestSnapshot } from './request-snapshot.js';
 import { signPayment } from './sign-payment.js';
@@ -86,9 +86,9 @@ export async function runProcedure(
       if (response.status !== 402) return onUnpaid(response);
       const paidRequest = assertSameOrigin(request, response);
       assertSecureUrl(paidRequest.url, context.allowInsecureHttp);
-      const challenge = await readChallenge(response);
+      const offers = await readOffers(response, context.wallet, context.attemptTimeoutMs);
       const afterRevision = stored?.revision ?? 0;
-      stored = await signPayment(context, { key, request: paidRequest, challenge, afterRevision });
+      stored = await signPayment(context, { key, request: paidRequest, offers, afterRevision });
       // Somebody else bought the same meanwhile: that purchase serves this call too, even when it is done already.
       if (!stored) canRepeat = true;
     }
@@ -117,7 +117,7 @@ export function fetchWithPayment(
   return async (input, init) => {
     const request = await takeRequest(input, init);
     // Somebody who brings a proof of his own pays for himself.
-    if (request.headers.has(X_PAYMENT))
+    if (request.headers.has(X_PAYMENT) || request.headers.has(PAYMENT_SIGNATURE))
       return context.fetch(request.url, toInit(request, { headers: request.headers, signal: request.signal }));
     return runProcedure(context, request, (response) => response);
   };

@@ -30,6 +30,43 @@ const payment: StoredPayment = {
   },
   createdAtMs: 1,
   transaction: { txHash: `0x${'44'.repeat(32)}`, rawTransaction: '0x02', nonce: 0 },
+  authorization: null,
+};
+const signed: StoredPayment = {
+  ...payment,
+  requirement: {
+    ...{ x402Version: 2, scheme: 'exact', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300 },
+    ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}`, extra: { name: 'USDC', version: '2' } },
+    sent: { accepted: { anything: [1] } },
+  },
+  transaction: null,
+  authorization: {
+    kind: 'authorization',
+    authorization: {
+      ...{ from: `0x${'11'.repeat(20)}`, to: `0x${'22'.repeat(20)}`, value: '1000' },
+      ...{ validAfter: '0', validBefore: '300', nonce: `0x${'55'.repeat(32)}` },
+    },
+    signature: `0x${'66'.repeat(65)}`,
+  },
+};
+
+const permitted: StoredPayment = {
+  ...signed,
+  requirement: {
+    ...{ x402Version: 2, scheme: 'upto', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300 },
+    ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}`, sent: { accepted: { anything: [1] } } },
+    extra: { name: null, assetTransferMethod: 'permit2', facilitatorAddress: `0x${'77'.repeat(20)}` },
+  },
+  authorization: {
+    kind: 'permit2',
+    scheme: 'upto',
+    permit2Authorization: {
+      ...{ from: `0x${'11'.repeat(20)}`, permitted: { token: `0x${'33'.repeat(20)}`, amount: '1000' } },
+      ...{ spender: `0x${'88'.repeat(20)}`, nonce: '5', deadline: '300' },
+      witness: { to: `0x${'22'.repeat(20)}`, facilitator: `0x${'77'.repeat(20)}`, validAfter: '0' },
+    },
+    signature: `0x${'66'.repeat(65)}`,
+  },
 };
 
 let directory: string;
@@ -109,7 +146,13 @@ describe('FilePaymentStore', () => {
 
 describe('parseStoredPayment', () => {
   it('reads back what was written', () => {
-    expect(parseStoredPayment(JSON.parse(JSON.stringify(payment)))).toEqual(payment);
+    for (const written of [payment, signed, permitted])
+      expect(parseStoredPayment(JSON.parse(JSON.stringify(written)))).toEqual(written);
+  });
+
+  it('reads what was written before there were authorizations', () => {
+    const { authorization, ...older } = payment;
+    expect(parseStoredPayment(JSON.parse(JSON.stringify(older)))).toEqual({ ...older, authorization });
   });
 
   it('gives a payment or an error for anything', () => {

@@ -1,4 +1,5 @@
 export { assertSecureUrl } from './assert-secure-url.js';
+export type { AuthorizationSigner, SignedToken } from './authorization-signer.js';
 export { chooseRequirement, type ChosenRequirement, type TrustedAsset } from './choose-requirement.js';
 export { createPaymentCall } from './create-payment-call.js';
 export { fetchWithPayment } from './fetch-with-payment.js';
@@ -15,7 +16,9 @@ export {
   type StoredPayment,
   type StoredRevision,
 } from './payment-store.js';
+export type { PermitSigner } from './permit-signer.js';
 export { readChallenge } from './read-challenge.js';
 export { redeemPaidRequest, type RedeemOptions } from './redeem-paid-request.js';
 export type { PaidResponse } from './redeem-payment.js';
+export type { AuthorizableRequirement, PermittableRequirement, SignableRequirement } from './signable-requirement.js';
 export { createWallet, type Wallet, type WalletOptions } from './wallet.js';

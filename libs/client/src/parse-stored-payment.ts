@@ -1,6 +1,14 @@
-import { isAddress, isHash, isHexBytes, parsePaymentRequirement } from '@tollgate/protocol';
+import {
+  isAddress,
+  isHash,
+  isHexBytes,
+  parsePaymentRequirement,
+  parseSignedPayment,
+  type SignedPayment,
+} from '@tollgate/protocol';
 
 import type { PaymentState, SignedTransaction, StoredPayment } from './payment-store.js';
+import { parseStoredSignable } from './signable-requirement.js';
 
 const STATES: readonly string[] = ['intended', 'signed', 'redeemed', 'failed', 'replaced', 'abandoned'];
 
@@ -18,6 +26,15 @@ function parseTransaction(value: unknown): SignedTransaction | null {
   return { txHash, rawTransaction, nonce };
 }
 
+/** Older stores know no authorizations. */
+function parseAuthorization(value: unknown): SignedPayment | null {
+  return value === null || value === undefined ? null : parseSignedPayment(value);
+}
+
+function parseRequirement(value: unknown): StoredPayment['requirement'] {
+  return isRecord(value) && 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
+}
+
 /**
  * Reads a stored payment back.
  * @throws TypeError or PaymentError when a field is not what was written.
@@ -33,7 +50,10 @@ export function parseStoredPayment(value: unknown): StoredPayment {
     throw new TypeError('chainId, createdAtMs or payer is not what was written');
   }
   const transaction = parseTransaction(value['transaction']);
-  if (state === 'signed' && transaction === null) throw new TypeError('a signed payment has no transaction');
-  const requirement = parsePaymentRequirement(value['requirement']);
-  return { state, method, url, idempotencyKey, chainId, payer, requirement, createdAtMs, transaction };
+  const authorization = parseAuthorization(value['authorization']);
+  if (state === 'signed' && transaction === null && authorization === null) {
+    throw new TypeError('a signed payment has no transaction and no authorization');
+  }
+  const requirement = parseRequirement(value['requirement']);
+  return { state, method, url, idempotencyKey, chainId, payer, requirement, createdAtMs, transaction, authorization };
 }

@@ -1,20 +1,31 @@
 import { PAYMENT_FAILURES, PaymentError, type Hex, type PaymentFailure } from '@tollgate/protocol';
 
+import type { SignedName } from './create-payment-headers.js';
+
 /** The server refused a payment that was made. It stays in the store; no other payment is made for the request. */
 export class PaymentNotAcceptedError extends PaymentError {
   /** The server's `X-Payment-Failure`, or null when it gave none that is known. */
   readonly failure: PaymentFailure | null;
-  readonly txHash: Hex;
+  /** Null where an authorization was to pay. */
+  readonly txHash: Hex | null;
 
-  constructor(input: { failure: string | null; challengeError: string | null; txHash: Hex; url: string; key: string }) {
+  constructor(input: {
+    failure: string | null;
+    challengeError: string | null;
+    signed: SignedName;
+    url: string;
+    key: string;
+  }) {
+    const { challengeError, signed, url, key } = input;
     const failure = PAYMENT_FAILURES.find((known) => known === input.failure) ?? null;
-    const reason = failure ?? input.challengeError ?? 'no reason given';
-    super('payment_not_accepted', `The server did not accept the payment ${input.txHash}: ${reason}.`, {
+    const reason = failure ?? challengeError ?? 'no reason given';
+    const txHash = 'txHash' in signed ? signed.txHash : null;
+    super('payment_not_accepted', `The server did not accept the payment ${txHash ?? 'that was signed'}: ${reason}.`, {
       hint: 'The payment stays in the store and is shown again by the next call; abandon it there to pay anew.',
-      details: { failure, challengeError: input.challengeError, txHash: input.txHash, url: input.url, key: input.key },
+      details: { failure, challengeError, ...signed, url, key },
     });
     this.name = 'PaymentNotAcceptedError';
     this.failure = failure;
-    this.txHash = input.txHash;
+    this.txHash = txHash;
   }
 }

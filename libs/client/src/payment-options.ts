@@ -20,6 +20,11 @@ export interface PaymentOptions {
   maxAmount: string;
   /** Most all payments of this client together may cost, per asset; without it there is no total limit. */
   maxTotal?: string;
+  /**
+   * How much of an asset Permit2 is allowed, in decimal text, by a transaction of the wallet's own, where what it may move
+   * falls short of a payment by it. Without it such a payment fails with `permit2_allowance_missing`.
+   */
+  permit2Allowance?: string;
   /** Where payments survive a crash. Default: memory, which survives none. */
   store?: PaymentStore;
   /** From the signature to the answer; 60 s. */
@@ -32,7 +37,8 @@ export interface PaymentOptions {
 }
 
 /** The options with every default in place, and what the calls of one client share. */
-export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal'>> {
+export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal' | 'permit2Allowance'>> {
+  permit2Allowance: string | undefined;
   fetch: typeof globalThis.fetch;
   wallet: Wallet;
   limit: SpendingLimit;
@@ -48,6 +54,7 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
     }
     parseTokenAmount(options.maxAmount, decimals);
     if (options.maxTotal !== undefined) parseTokenAmount(options.maxTotal, decimals);
+    if (options.permit2Allowance !== undefined) parseTokenAmount(options.permit2Allowance, decimals);
   }
   return {
     fetch,
@@ -55,6 +62,7 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
     limit: new SpendingLimit(options.maxTotal),
     assets: options.assets,
     maxAmount: options.maxAmount,
+    permit2Allowance: options.permit2Allowance,
     store: options.store ?? new MemoryPaymentStore(),
     deadlineMs: options.deadlineMs ?? 60_000,
     attemptTimeoutMs: options.attemptTimeoutMs ?? 30_000,

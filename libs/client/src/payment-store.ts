@@ -1,4 +1,6 @@
-import type { Hex, PaymentRequirement } from '@tollgate/protocol';
+import type { Hex, PaymentRequirement, SignedPayment } from '@tollgate/protocol';
+
+import type { SignableRequirement } from './signable-requirement.js';
 
 /** A signed transaction: these bytes and no others are ever sent for one payment. */
 export interface SignedTransaction {
@@ -9,10 +11,10 @@ export interface SignedTransaction {
 
 /**
  * - `intended`: chosen, nothing signed; no money can have moved.
- * - `signed`: the transaction exists and may have been sent; only this payment may answer the request.
+ * - `signed`: the transaction or authorization exists and may have been sent; only this payment may answer the request.
  * - `redeemed`: the answer arrived whole.
  * - `failed`: the transaction was mined and reverted.
- * - `replaced`: another transaction took its nonce for good, so it can never be mined.
+ * - `replaced`: another transaction took its nonce for good, so it can never be mined; or its authorization ended unused.
  * - `abandoned`: given up by the user.
  */
 export type PaymentState = 'intended' | 'signed' | 'redeemed' | 'failed' | 'replaced' | 'abandoned';
@@ -25,17 +27,17 @@ export interface StoredPayment {
   idempotencyKey: string;
   chainId: number;
   payer: Hex;
-  requirement: PaymentRequirement;
+  requirement: PaymentRequirement | SignableRequirement;
   createdAtMs: number;
-  /** Null while `intended`. */
+  /** Null while `intended`, and where an authorization pays. */
   transaction: SignedTransaction | null;
+  /** What pays a `SignableRequirement`, by EIP-3009 or Permit2; null while `intended`. */
+  authorization: SignedPayment | null;
 }
 
 /** What is needed of a payment that was made to fetch its answer. */
-export interface RedeemablePayment extends Pick<
-  StoredPayment,
-  'method' | 'url' | 'idempotencyKey' | 'payer' | 'requirement'
-> {
+export interface RedeemablePayment extends Pick<StoredPayment, 'method' | 'url' | 'idempotencyKey' | 'payer'> {
+  requirement: PaymentRequirement;
   transaction: Pick<SignedTransaction, 'txHash'>;
 }
 

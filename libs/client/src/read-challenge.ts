@@ -1,12 +1,43 @@
-import { parseChallenge, PaymentError, type PaymentChallenge } from '@tollgate/protocol';
+import {
+  decodeJsonHeader,
+  isRecord,
+  ownField,
+  parseChallenge,
+  PAYMENT_REQUIRED,
+  PaymentError,
+  type PaymentChallenge,
+} from '@tollgate/protocol';
 
 /** A challenge is below 1 KiB; what is far longer is not read. */
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 
-/** At most `limit` bytes of the body, or null when it is longer. */
-async function readBounded(response: Response, limit: number): Promise<Uint8Array | null> {
+/** Whoever sends a challenge byte by byte would keep the caller for months. */
+const READ_WITHIN_MS = 30_000;
+
+/**
+ * At most `limit` bytes of the body, or null when it is longer.
+ * @throws what reading throws, also when it takes longer than `timeoutMs`
+ */
+async function readBounded(response: Response, limit: number, timeoutMs: number): Promise<Uint8Array | null> {
   if (!response.body) return new Uint8Array();
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new PaymentError('malformed_challenge', `The 402 answer did not end within ${timeoutMs} ms.`));
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([readAll(reader, limit), late]);
+  } catch (error) {
+    reader.cancel().catch(() => undefined);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>, limit: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (;;) {
@@ -29,29 +60,49 @@ async function readBounded(response: Response, limit: number): Promise<Uint8Arra
 }
 
 /**
- * Reads the body of a 402.
- * @throws PaymentError `malformed_challenge` for more than 64 KiB, for what is not JSON, and for what is no challenge.
+ * The parsed JSON body of a 402.
+ * @throws PaymentError `malformed_challenge` for more than 64 KiB, for what is not JSON, and for what does not end in time.
  */
-export async function readChallenge(response: Response): Promise<PaymentChallenge> {
-  const bytes = await readBounded(response, MAX_CHALLENGE_BYTES);
+export async function readChallengeBody(response: Response, timeoutMs = READ_WITHIN_MS): Promise<unknown> {
+  const bytes = await readBounded(response, MAX_CHALLENGE_BYTES, timeoutMs);
   if (bytes === null) {
     throw new PaymentError('malformed_challenge', `The 402 answer is longer than ${MAX_CHALLENGE_BYTES} bytes.`);
   }
-  let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder().decode(bytes));
+    return JSON.parse(new TextDecoder().decode(bytes));
   } catch (cause) {
     throw new PaymentError('malformed_challenge', 'The 402 answer is not JSON.', { cause });
   }
-  return parseChallenge(value);
 }
 
-/** The `error` text of a 402 that refuses a proof, or null; never throws. */
-export async function readChallengeError(response: Response): Promise<string | null> {
+/**
+ * Reads the body of a 402 that asks for a transfer.
+ * @throws PaymentError `malformed_challenge` for what is not JSON, too long, or no challenge.
+ */
+export async function readChallenge(response: Response): Promise<PaymentChallenge> {
+  return parseChallenge(await readChallengeBody(response));
+}
+
+/** The `error` text of a 402 that refuses a proof, or null; never throws. Version 2 has it in a header. */
+export async function readChallengeError(response: Response, timeoutMs: number): Promise<string | null> {
+  const header = response.headers.get(PAYMENT_REQUIRED);
+  const errors = [header === null ? null : readHeaderError(header), await readBodyError(response, timeoutMs)];
+  return errors.find((error) => error !== null)?.slice(0, 200) ?? null;
+}
+
+function readHeaderError(header: string): string | null {
   try {
-    const { error } = await readChallenge(response);
-    return error === undefined ? null : error.slice(0, 200);
+    return errorOf(decodeJsonHeader(header, MAX_CHALLENGE_BYTES));
   } catch {
     return null;
   }
+}
+
+async function readBodyError(response: Response, timeoutMs: number): Promise<string | null> {
+  return readChallengeBody(response, timeoutMs).then(errorOf, () => null);
+}
+
+function errorOf(challenge: unknown): string | null {
+  const error = isRecord(challenge) ? ownField(challenge, 'error') : undefined;
+  return typeof error === 'string' ? error : null;
 }

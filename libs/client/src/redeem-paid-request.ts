@@ -1,3 +1,4 @@
+import { showTransfer } from './create-payment-headers.js';
 import type { RedeemablePayment } from './payment-store.js';
 import { fetchPaidAnswer, type PaidResponse, type RedemptionContext } from './redeem-payment.js';
 import { requestKey, takeRequest } from './request-snapshot.js';
@@ -19,6 +20,6 @@ export async function redeemPaidRequest(payment: RedeemablePayment, options: Red
   const request = await takeRequest(payment.url, { method: payment.method, ...(signal && { signal }) });
   return fetchPaidAnswer(
     { fetch, attemptTimeoutMs, allowInsecureHttp, onEvent: () => undefined, ...(inTurn && { inTurn }) },
-    { key: requestKey(request), request, payment, deadlineAtMs: Date.now() + deadlineMs },
+    { key: requestKey(request), request, payment: showTransfer(payment), deadlineAtMs: Date.now() + deadlineMs },
   );
 }

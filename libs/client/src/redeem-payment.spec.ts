@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../test/paid-server.js';
+import { ScriptedGateway } from '../test/scripted-gateway.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 import type { PaymentOptions } from './payment-options.js';
 import { MemoryPaymentStore } from './payment-store.js';
@@ -207,6 +208,26 @@ describe('hostile servers', () => {
   ])('sending %s as a challenge get nothing', async (_case, body) => {
     expect(await challengeWith(body)).toMatchObject({ code: 'malformed_challenge' });
     expect(await transfers()).toEqual([]);
+  });
+
+  // Prevents: a server keeps its caller for as long as it likes, by a body that never ends.
+  it('that never end a challenge, before the payment or after it, are left', async () => {
+    const drip: Interference = (response) => {
+      response.writeHead(402, { 'Retry-After': '30' }).write('{');
+      return true;
+    };
+    const gateway = await ScriptedGateway.start();
+    try {
+      gateway.answer((response) => void response.writeHead(402).write('{'));
+      expect(await failureOf(buy({ attemptTimeoutMs: 100 }, gateway.url))).toMatchObject({
+        code: 'malformed_challenge',
+      });
+    } finally {
+      await gateway.stop();
+    }
+    server.interfere = Array<Interference>(100).fill(drip);
+    const change = { attemptTimeoutMs: 2000, deadlineMs: 10_000 };
+    expect(await failureOf(buy(change))).toMatchObject({ code: 'payment_not_accepted' });
   });
 
   it('hand on long answers and event streams as they come', async () => {

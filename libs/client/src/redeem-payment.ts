@@ -1,18 +1,11 @@
-import {
-  encodeProof,
-  IDEMPOTENCY_KEY,
-  PaymentError,
-  X_PAYMENT,
-  X_PAYMENT_FAILURE,
-  X_PAYMENT_RELEASED,
-  type Hex,
-} from '@tollgate/protocol';
+import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 import { assertSecureUrl } from './assert-secure-url.js';
+import { showPayment, type ShownPayment, type SignedName } from './create-payment-headers.js';
 import { judgeResponse } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
 import type { PaymentContext } from './payment-options.js';
-import type { RedeemablePayment, StoredRevision } from './payment-store.js';
+import type { StoredRevision } from './payment-store.js';
 import { readChallengeError } from './read-challenge.js';
 import { receiveAnswer } from './receive-answer.js';
 import type { RequestSnapshot } from './request-snapshot.js';
@@ -32,20 +25,10 @@ export interface RedemptionContext extends Pick<
   inTurn?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
-function createProof({ requirement, payer, transaction }: RedeemablePayment): string {
-  const { network, maxAmountRequired, extra } = requirement;
-  return encodeProof({
-    x402Version: 1,
-    scheme: 'exact',
-    network,
-    payload: { txHash: transaction.txHash, amount: maxAmountRequired, from: payer, reference: extra.reference },
-  });
-}
-
-function createHeaders(request: RequestSnapshot, payment: RedeemablePayment): Headers {
+function createHeaders(request: RequestSnapshot, { header, idempotencyKey }: ShownPayment): Headers {
   const headers = new Headers(request.headers);
-  headers.set(X_PAYMENT, createProof(payment));
-  headers.set(IDEMPOTENCY_KEY, payment.idempotencyKey);
+  headers.set(header.name, header.value);
+  headers.set(IDEMPOTENCY_KEY, idempotencyKey);
   // As the reference client does; with a method that has a body, servers would then expect JSON in it.
   if (request.method === 'GET' && !headers.has('content-type')) headers.set('Content-Type', 'application/json');
   return headers;
@@ -76,17 +59,17 @@ class Redemption {
   readonly #request: RequestSnapshot;
   readonly #headers: Headers;
   readonly #key: string;
-  readonly #txHash: Hex;
+  readonly #signed: SignedName;
   readonly #seen = { nowMs: 0, releases: 0, undiagnosed: 0 };
   #redirects = 0;
   #url: string;
 
-  constructor(context: RedemptionContext, key: string, request: RequestSnapshot, payment: RedeemablePayment) {
+  constructor(context: RedemptionContext, key: string, request: RequestSnapshot, payment: ShownPayment) {
     this.#context = context;
     this.#key = key;
     this.#request = request;
     this.#headers = createHeaders(request, payment);
-    this.#txHash = payment.transaction.txHash;
+    this.#signed = payment.signed;
     this.#url = request.url;
   }
 
@@ -130,18 +113,18 @@ class Redemption {
   async refusal(response: Response): Promise<PaymentNotAcceptedError> {
     return new PaymentNotAcceptedError({
       failure: response.headers.get(X_PAYMENT_FAILURE),
-      challengeError: await readChallengeError(response),
-      txHash: this.#txHash,
+      challengeError: await readChallengeError(response, this.#context.attemptTimeoutMs),
+      signed: this.#signed,
       url: this.#url,
       key: this.#key,
     });
   }
 
   unanswered(cause: unknown): PaymentError {
-    const message = `The payment ${this.#txHash} is made, but ${this.#url} gave no answer.`;
+    const message = `The payment ${'txHash' in this.#signed ? this.#signed.txHash : 'that was signed'} is made, but ${this.#url} gave no answer.`;
     return new PaymentError('payment_unredeemed', message, {
       hint: 'It is in the store: the same request with the same store redeems it.',
-      details: { txHash: this.#txHash, url: this.#url, key: this.#key },
+      details: { ...this.#signed, url: this.#url, key: this.#key },
       cause,
     });
   }
@@ -162,7 +145,7 @@ export interface PaidResponse {
  */
 export async function fetchPaidAnswer(
   context: RedemptionContext,
-  input: { key: string; request: RequestSnapshot; payment: RedeemablePayment; deadlineAtMs: number },
+  input: { key: string; request: RequestSnapshot; payment: ShownPayment; deadlineAtMs: number },
 ): Promise<PaidResponse> {
   const { key, request, payment } = input;
   const { inTurn = (attempt) => attempt() } = context;
@@ -199,10 +182,9 @@ export async function redeemPayment(
 ): Promise<Response> {
   const { key, request, deadlineAtMs } = input;
   const { payment, revision } = input.stored;
-  const { transaction } = payment;
-  if (!transaction) throw new PaymentError('store_damaged', 'The stored payment has no transaction.');
-  const paid = { key, request, payment: { ...payment, transaction }, deadlineAtMs };
-  const { response, isFinal } = await fetchPaidAnswer(context, paid);
+  const shown = showPayment(payment);
+  if (!shown) throw new PaymentError('store_damaged', 'The stored payment has nothing that was signed.');
+  const { response, isFinal } = await fetchPaidAnswer(context, { key, request, payment: shown, deadlineAtMs });
   if (isFinal) {
     await context.store.write(key, { ...payment, state: 'redeemed' }, revision);
     context.onEvent({ type: 'redeemed', key, payment, status: response.status });

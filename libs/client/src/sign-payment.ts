@@ -1,29 +1,81 @@
-import { formatTokenAmount, IDEMPOTENCY_KEY, type PaymentChallenge } from '@tollgate/protocol';
+import {
+  formatTokenAmount,
+  IDEMPOTENCY_KEY,
+  PaymentError,
+  type PaymentRequirement,
+  type SignedPayment,
+} from '@tollgate/protocol';
 
 import { chooseRequirement, type ChosenRequirement } from './choose-requirement.js';
 import { createPaymentCall } from './create-payment-call.js';
 import type { PaymentContext } from './payment-options.js';
 import type { StoredPayment, StoredRevision } from './payment-store.js';
+import { ensureAllowance } from './permit2-allowance.js';
+import { createRandomHex } from './random-hex.js';
+import type { Offers } from './read-offers.js';
 import type { RequestSnapshot } from './request-snapshot.js';
+import { signAuthorization } from './sign-authorization.js';
+import { signPermit } from './sign-permit.js';
+import { isPermittable, isSignable, type SignableRequirement } from './signable-requirement.js';
 
-/** 128 random bits in hexadecimal; `randomUUID` is missing on plain HTTP pages. */
-function createIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+type Chosen = ChosenRequirement<PaymentRequirement | SignableRequirement>;
 
-function createIntention(context: PaymentContext, request: RequestSnapshot, chosen: ChosenRequirement): StoredPayment {
+function createIntention(context: PaymentContext, request: RequestSnapshot, chosen: Chosen): StoredPayment {
   return {
     state: 'intended',
     method: request.method,
     url: request.url,
-    idempotencyKey: request.headers.get(IDEMPOTENCY_KEY) ?? createIdempotencyKey(),
+    idempotencyKey: request.headers.get(IDEMPOTENCY_KEY) ?? createRandomHex(16),
     chainId: context.wallet.chainId,
     payer: context.wallet.address,
     requirement: chosen.requirement,
     createdAtMs: Date.now(),
     transaction: null,
+    authorization: null,
   };
+}
+
+/** Signs a transfer that others send. */
+async function signTransfer(
+  context: PaymentContext,
+  chosen: ChosenRequirement<SignableRequirement>,
+  signal: AbortSignal | null,
+): Promise<SignedPayment> {
+  const { wallet } = context;
+  const { authorizations, permits } = wallet;
+  const { requirement } = chosen;
+  if (isPermittable(requirement)) {
+    if (!permits) throw new PaymentError('cannot_pay', 'The wallet signs no permits.');
+    const byPermit = { ...chosen, requirement };
+    await ensureAllowance(context, permits, byPermit, signal);
+    return signPermit(permits, wallet, byPermit);
+  }
+  if (!authorizations) throw new PaymentError('cannot_pay', 'The wallet signs no authorizations.');
+  return signAuthorization(authorizations, wallet, { ...chosen, requirement });
+}
+
+/** Signs, has it stored by `keep`, and sends what is to be sent. False when another process was faster. */
+async function commit(
+  context: PaymentContext,
+  request: RequestSnapshot,
+  chosen: Chosen,
+  keep: (signed: Pick<StoredPayment, 'transaction' | 'authorization'>) => Promise<boolean>,
+): Promise<boolean> {
+  const { wallet } = context;
+  const { requirement } = chosen;
+  if (isSignable(requirement)) {
+    const authorization = await signTransfer(context, { ...chosen, requirement }, request.signal);
+    request.signal?.throwIfAborted();
+    return keep({ transaction: null, authorization });
+  }
+  return wallet.inTurn(async () => {
+    request.signal?.throwIfAborted();
+    const transaction = await wallet.sign(createPaymentCall(requirement));
+    if (!(await keep({ transaction, authorization: null }))) return false;
+    // Sent inside the turn, or the next payment would sign the same nonce. A failure is mended by whoever waits.
+    await wallet.broadcast(transaction).catch(() => undefined);
+    return true;
+  });
 }
 
 /**
@@ -34,11 +86,11 @@ function createIntention(context: PaymentContext, request: RequestSnapshot, chos
  */
 export async function signPayment(
   context: PaymentContext,
-  input: { key: string; request: RequestSnapshot; challenge: PaymentChallenge; afterRevision: number },
+  input: { key: string; request: RequestSnapshot; offers: Offers; afterRevision: number },
 ): Promise<StoredRevision | null> {
   const { store, wallet, limit, onEvent } = context;
   const { key, request } = input;
-  const chosen = chooseRequirement(input.challenge, { ...context, chainId: wallet.chainId });
+  const chosen = chooseRequirement(input.offers, { ...context, chainId: wallet.chainId });
   const intention = createIntention(context, request, chosen);
   const giveBack = limit.reserve(chosen);
   let isSigned = false;
@@ -48,18 +100,16 @@ export async function signPayment(
     revision += 1;
     const price = formatTokenAmount(chosen.amountBaseUnits, chosen.asset.decimals);
     onEvent({ type: 'intended', key, payment: intention, price });
-    return await wallet.inTurn(async () => {
-      request.signal?.throwIfAborted();
-      const transaction = await wallet.sign(createPaymentCall(chosen.requirement));
-      const payment: StoredPayment = { ...intention, state: 'signed', transaction };
-      if (!(await store.write(key, payment, revision))) return null;
+    let payment: StoredPayment = intention;
+    const isKept = await commit(context, request, chosen, async (signed) => {
+      payment = { ...intention, ...signed, state: 'signed' };
+      if (!(await store.write(key, payment, revision))) return false;
       revision += 1;
       isSigned = true;
       onEvent({ type: 'signed', key, payment });
-      // Sent inside the turn, or the next payment would sign the same nonce. A failure is mended by whoever waits.
-      await wallet.broadcast(transaction).catch(() => undefined);
-      return { payment, revision };
+      return true;
     });
+    return isKept ? { payment, revision } : null;
   } catch (error) {
     // Nobody need wait for an intention that came to nothing. Should this fail too, waiting ends by itself.
     if (!isSigned) await store.write(key, { ...intention, state: 'abandoned' }, revision).catch(() => undefined);

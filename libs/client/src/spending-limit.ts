@@ -15,7 +15,7 @@ export class SpendingLimit {
    * Takes the amount from the budget at once; call the result to give it back when nothing was signed.
    * @throws PaymentError `over_limit`.
    */
-  reserve({ asset, amountBaseUnits }: ChosenRequirement): () => void {
+  reserve({ asset, amountBaseUnits }: Pick<ChosenRequirement, 'asset' | 'amountBaseUnits'>): () => void {
     const key = `${asset.chainId}:${asset.address.toLowerCase()}`;
     const spent = (this.#spent.get(key) ?? 0n) + amountBaseUnits;
     if (this.#maxTotal !== undefined && spent > parseTokenAmount(this.#maxTotal, asset.decimals)) {

@@ -14,7 +14,9 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
+import { createAuthorizationSigner, type AuthorizationSigner } from './authorization-signer.js';
 import type { SignedTransaction } from './payment-store.js';
+import { createPermitSigner, type PermitSigner } from './permit-signer.js';
 
 /** Signing, sending and waiting are apart, so that what was signed can be stored before it is sent. */
 export interface Wallet {
@@ -33,6 +35,10 @@ export interface Wallet {
   readOutcome(txHash: Hex): Promise<'success' | 'failed' | null>;
   /** True when another transaction of the wallet took the nonce in a block that is final. */
   isReplaced(transaction: SignedTransaction): Promise<boolean>;
+  /** Without it, servers that only take payments signed by EIP-3009 are not paid. */
+  readonly authorizations?: AuthorizationSigner;
+  /** The same of payments by Permit2, and metered ones. */
+  readonly permits?: PermitSigner;
 }
 
 export interface WalletOptions {
@@ -53,7 +59,8 @@ const NONCE_MEMORY_MS = 30_000;
  */
 export function createWallet(options: WalletOptions): Wallet {
   const { rpcUrl, chainId, rpcTimeoutMs = 10_000 } = options;
-  const account = typeof options.account === 'string' ? readAccount(options.account) : options.account;
+  // A variable that is not set comes here as undefined, whatever its type says.
+  const account = typeof options.account === 'object' ? options.account : readAccount(options.account);
   const chain = defineChain({
     id: chainId,
     name: `chain ${chainId}`,
@@ -78,6 +85,8 @@ function readAccount(privateKey: Hex): LocalAccount {
 class RpcWallet implements Wallet {
   readonly address: Hex;
   readonly chainId: number;
+  readonly authorizations: AuthorizationSigner;
+  readonly permits: PermitSigner;
   readonly #account: LocalAccount;
   readonly #client: PublicClient;
   readonly #chain: Chain;
@@ -91,6 +100,8 @@ class RpcWallet implements Wallet {
     this.chainId = chain.id;
     this.#chain = chain;
     this.#client = client;
+    this.authorizations = createAuthorizationSigner(account, client, chain.id);
+    this.permits = createPermitSigner(account, client, chain.id);
   }
 
   inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -190,7 +201,8 @@ class RpcWallet implements Wallet {
 function explain(error: unknown, code: 'cannot_pay' | 'broadcast_refused' | 'wallet_unavailable', what: string): Error {
   if (error instanceof PaymentError || !(error instanceof BaseError)) return error as Error;
   const isAnswered = error.walk((cause) => cause instanceof RpcRequestError) !== null;
-  const why = error.details || error.shortMessage;
+  // Some of them end in a full stop already.
+  const why = (error.details || error.shortMessage).replace(/\.$/, '');
   return isAnswered
     ? new PaymentError(code, `${what}: ${why}.`, {
         hint: 'Look at balance, fees and nonce of the payer.',

@@ -1,8 +1,8 @@
-/** An answer of the gate itself, in place of what is sold. */
+/** An answer of the gate, in place of what the handler would make: its own, or one that was sold and stored. */
 export interface Answer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: string | Uint8Array<ArrayBuffer>;
 }
 
 /** JSON that nobody keeps: a 402 is for one request. */

@@ -54,13 +54,20 @@ export class Challenge {
 
   /** For version 1 there is none on a chain that its clients have no name for. */
   requirementFor(version: 1, resource: string): RequirementV1 | null;
-  requirementFor(version: 2, resource: string): RequirementV2;
-  requirementFor(version: 1 | 2, resource: string): RequirementV1 | RequirementV2 | null;
-  requirementFor(version: 1 | 2, resource: string): RequirementV1 | RequirementV2 | null {
+  requirementFor(version: 2, resource: string, reference: string | null): RequirementV2;
+  requirementFor(version: 1 | 2, resource: string, reference: string | null): RequirementV1 | RequirementV2 | null;
+  requirementFor(
+    version: 1 | 2,
+    resource: string,
+    reference: string | null = null,
+  ): RequirementV1 | RequirementV2 | null {
     const { payTo, asset, chainId, maxTimeoutSeconds = 300 } = this.terms;
     const extra = { name: asset.name, version: asset.version };
     const common = { scheme: 'exact', payTo, asset: asset.address, maxTimeoutSeconds, extra };
-    if (version === 2) return { ...common, network: caip2Of(chainId), amount: this.#amount };
+    if (version === 2) {
+      const given = reference === null ? {} : { extra: { ...extra, reference } };
+      return { ...common, ...given, network: caip2Of(chainId), amount: this.#amount };
+    }
     const network = v1NetworkOf(chainId);
     if (network === null) return null;
     return { ...common, ...this.#describe(), network, maxAmountRequired: this.#amount, resource };
@@ -73,7 +80,8 @@ export class Challenge {
       x402Version: 2,
       ...reason,
       resource: { url: resource, ...this.#describe() },
-      accepts: [this.requirementFor(2, resource)],
+      // Payers of version 2 send it back, and the chain never sees it: who knows it is who was asked.
+      accepts: [this.requirementFor(2, resource, crypto.randomUUID())],
     };
     const requirement = this.requirementFor(1, resource);
     const v1: PaymentRequiredV1 | null = requirement && { x402Version: 1, ...reason, accepts: [requirement] };

@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { keepPrivate, type Answer } from './answer.js';
+import type { Answer } from './answer.js';
 import type { Offer } from './challenge.js';
 import type { PaymentGate } from './gate.js';
-import { holdResponse } from './hold-response.js';
+import { holdResponse, type HeldResponse } from './hold-response.js';
 import type { PaidRequest } from './paid-request.js';
 
 /** What Express adds to a request; without it the URL is of this connection. */
-type ExpressRequest = IncomingMessage & { readonly protocol?: string; readonly originalUrl?: string };
+type ExpressRequest = IncomingMessage & {
+  readonly protocol?: string;
+  readonly originalUrl?: string;
+  readonly body?: unknown;
+};
 
 /** Middleware for what is paid for: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
 export function paid(gate: PaymentGate, offer: Offer) {
@@ -18,30 +22,33 @@ export function paid(gate: PaymentGate, offer: Offer) {
       method,
       url: `${protocol}://${headers.host ?? 'localhost'}${originalUrl}`,
       header: (name) => headers[name.toLowerCase()] as string | undefined,
+      // As far as another middleware has read it.
+      readBody: async () =>
+        request.body instanceof Uint8Array ? request.body : (JSON.stringify(request.body) ?? null),
     });
     if ('answer' in admission) return send(response, admission.answer);
-    response.once('close', () => admission.paid.end());
-    holdResponse(response, (pass, restart) => settle(response, admission.paid, pass, restart));
+    // Who left while his payment was looked at gets no answer made, and may come again.
+    if (response.destroyed) return admission.paid.end();
+    response.once('close', () => void admission.paid.end());
+    holdResponse(response, (held) => settle(response, admission.paid, held));
     next();
   };
 }
 
-async function settle(
-  response: ServerResponse,
-  paidRequest: PaidRequest,
-  pass: () => void,
-  restart: () => void,
-): Promise<void> {
+async function settle(response: ServerResponse, paidRequest: PaidRequest, held: HeldResponse): Promise<void> {
   // From 400 on nothing is sold; and where nobody is there to get it, nothing is settled.
-  if (response.statusCode >= 400 || response.destroyed) return pass();
-  const settlement = await paidRequest.settle();
+  if (response.statusCode >= 400 || response.destroyed) {
+    await paidRequest.end();
+    return held.pass();
+  }
+  const sold = { status: response.statusCode, headers: response.getHeaders(), body: held.body() };
+  const settlement = await paidRequest.settle(sold, () => response.destroyed);
   if ('answer' in settlement) {
-    restart();
+    held.restart();
     return send(response, settlement.answer);
   }
   for (const [name, value] of Object.entries(settlement.headers)) response.setHeader(name, value);
-  response.setHeader('Cache-Control', keepPrivate(response.getHeader('Cache-Control')?.toString()));
-  pass();
+  held.pass();
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer): void {

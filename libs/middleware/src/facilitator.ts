@@ -17,6 +17,12 @@ export interface FacilitatorQuestion {
   paymentRequirements: RequirementV1 | RequirementV2;
 }
 
+export interface SettleAnswer {
+  response: SettleResponse;
+  /** It named the Idempotency-Key that it was asked under: what it says is of all that was asked under that key. */
+  knowsKey: boolean;
+}
+
 /** The facilitator gave no verdict. `isRefused`: it took no part of the question, and nothing was settled. */
 export class FacilitatorError extends Error {
   override readonly name = 'FacilitatorError';
@@ -42,25 +48,26 @@ export class Facilitator {
 
   /** @throws FacilitatorError */
   async verify(question: FacilitatorQuestion): Promise<VerifyResponse> {
-    const answer = await this.#ask('verify', question, {});
+    const { answer } = await this.#ask('verify', question, {});
     if (typeof answer['isValid'] !== 'boolean') throw new FacilitatorError('The facilitator gave no verdict.', false);
     return answer as unknown as VerifyResponse;
   }
 
   /** @throws FacilitatorError */
-  async settle(question: FacilitatorQuestion, idempotencyKey: string): Promise<SettleResponse> {
-    const answer = await this.#ask('settle', question, { 'Idempotency-Key': idempotencyKey });
+  async settle(question: FacilitatorQuestion, idempotencyKey: string): Promise<SettleAnswer> {
+    const { answer, headers } = await this.#ask('settle', question, { 'Idempotency-Key': idempotencyKey });
     if (typeof answer['success'] !== 'boolean' || typeof answer['transaction'] !== 'string') {
       throw new FacilitatorError('The facilitator does not say what became of the payment.', false);
     }
-    return answer as unknown as SettleResponse;
+    const knowsKey = headers.get('Idempotency-Key') === idempotencyKey;
+    return { response: answer as unknown as SettleResponse, knowsKey };
   }
 
   async #ask(
     path: string,
     question: FacilitatorQuestion,
     headers: Record<string, string>,
-  ): Promise<Record<string, unknown>> {
+  ): Promise<{ answer: Record<string, unknown>; headers: Headers }> {
     const { apiKey, timeoutMs = TIMEOUT_MS } = this.options;
     const authorization = apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` };
     try {
@@ -73,7 +80,7 @@ export class Facilitator {
       });
       const text = await response.text();
       if (response.status !== 200) throw refuse(path, response.status, text);
-      return Object(JSON.parse(text)) as Record<string, unknown>;
+      return { answer: Object(JSON.parse(text)) as Record<string, unknown>, headers: response.headers };
     } catch (error) {
       if (error instanceof FacilitatorError) throw error;
       throw new FacilitatorError(`The facilitator's /${path} cannot be asked.`, false, { cause: error });

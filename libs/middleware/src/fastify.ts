@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { keepPrivate, type Answer } from './answer.js';
+import type { Answer } from './answer.js';
 import type { Offer } from './challenge.js';
 import type { PaymentGate } from './gate.js';
 import type { PaidRequest } from './paid-request.js';
@@ -28,7 +28,14 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
         header: (name) => headers[name.toLowerCase()] as string | undefined,
       });
       if ('answer' in admission)
-        return reply.code(admission.answer.status).headers(admission.answer.headers).send(admission.answer.body);
+        return reply.code(admission.answer.status).headers(admission.answer.headers).send(toPayload(admission.answer));
+      // Who left while his payment was looked at gets no answer made, and may come again: `onResponse` has been called.
+      if (reply.raw.destroyed) {
+        await admission.paid.end();
+        return reply.hijack();
+      }
+      // `onResponse` is not called for a client that left before the first byte was written to it.
+      reply.raw.once('close', () => void admission.paid.end());
       admitted.set(request, { paid: admission.paid, headersBefore: { ...reply.getHeaders() } });
       return undefined;
     },
@@ -37,16 +44,19 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
       if (sold === undefined) return payload;
       const inner = isResponse(payload) ? unwrap(reply, payload) : payload;
       // Nobody is there to get it: nothing is settled.
-      if (reply.statusCode >= 400 || reply.raw.destroyed) return inner;
+      if (reply.statusCode >= 400 || reply.raw.destroyed) {
+        await sold.paid.end();
+        return inner;
+      }
       const body = await hold(inner);
-      const settlement = await sold.paid.settle();
+      const answer = { status: reply.statusCode, headers: reply.getHeaders(), body };
+      const settlement = await sold.paid.settle(answer, () => reply.raw.destroyed);
       if ('answer' in settlement) return replace(reply, sold.headersBefore, settlement.answer);
-      const cacheControl = keepPrivate(reply.getHeader('Cache-Control')?.toString());
-      reply.headers(settlement.headers).header('Cache-Control', cacheControl);
+      reply.headers(settlement.headers);
       return body;
     },
     async onResponse(request) {
-      admitted.get(request)?.paid.end();
+      await admitted.get(request)?.paid.end();
     },
   };
 }
@@ -63,19 +73,26 @@ function isResponse(payload: unknown): payload is Response {
 
 /** Fastify would look at its status after the hooks only. */
 function unwrap(reply: FastifyReply, { status, headers, body }: Response): unknown {
-  reply.code(status).headers(Object.fromEntries(headers));
+  reply.code(status);
+  // One by one: each cookie is a header of its own.
+  for (const [name, value] of headers) reply.header(name, value);
   return body;
 }
 
 /** A stream is read to its end: none of it may leave before the payment is settled. */
-async function hold(payload: unknown): Promise<unknown> {
+async function hold(payload: unknown): Promise<string | Buffer | null> {
   if (payload instanceof ReadableStream) return buffer(payload);
   if (typeof payload === 'object' && payload !== null && 'pipe' in payload) return buffer(payload as Readable);
-  return payload;
+  return (payload ?? null) as string | Buffer | null;
 }
 
-function replace(reply: FastifyReply, headersBefore: Admitted['headersBefore'], answer: Answer): string {
+/** Fastify takes bytes for JSON that are no Buffer. */
+function toPayload({ body }: Answer): string | Buffer {
+  return typeof body === 'string' ? body : Buffer.from(body);
+}
+
+function replace(reply: FastifyReply, headersBefore: Admitted['headersBefore'], answer: Answer): string | Buffer {
   for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
   reply.code(answer.status).headers({ ...headersBefore, ...answer.headers });
-  return answer.body;
+  return toPayload(answer);
 }

@@ -1,5 +1,9 @@
-import { keepPrivate, type Answer } from './answer.js';
+import type { Answer } from './answer.js';
+import { concatBytes } from './concat-bytes.js';
 import type { Sale } from './gate.js';
+
+/** Of a body that is looked at before the handler runs. */
+const MAX_BODY_BYTES = 1_048_576;
 
 /**
  * Sells what `produce` makes, for servers that speak `Request` and `Response`. The body is held back until the payment is
@@ -11,29 +15,62 @@ export async function handleRequest(
   produce: () => Response | Promise<Response>,
 ): Promise<Response> {
   const { method, url, headers } = request;
-  const admission = await sale.admit({ method, url, header: (name) => headers.get(name) ?? undefined });
+  const header = (name: string): string | undefined => headers.get(name) ?? undefined;
+  const admission = await sale.admit({ method, url, header, readBody: () => readBody(request) });
   if ('answer' in admission) return toResponse(admission.answer);
   const { paid } = admission;
   try {
     const response = await produce();
     // Where nobody is there to get it, nothing is settled.
     if (response.status >= 400 || request.signal.aborted) return response;
-    const body = response.body === null ? null : await response.arrayBuffer();
-    const settlement = await paid.settle();
-    return 'answer' in settlement ? toResponse(settlement.answer) : addHeaders(response, body, settlement.headers);
+    const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
+    const answer = { status: response.status, headers: collectHeaders(response.headers), body };
+    const settlement = await paid.settle(answer, () => request.signal.aborted);
+    if ('answer' in settlement) return toResponse(settlement.answer);
+    return addHeaders(response, body, settlement.headers);
   } finally {
-    paid.end();
+    await paid.end();
   }
 }
 
-function toResponse({ status, headers, body }: Answer): Response {
-  return new Response(body, { status, headers });
+/** Of a copy, which leaves the handler its own; null where there is none, or too much of it. */
+async function readBody(request: Request): Promise<Uint8Array | null> {
+  if (request.body === null || request.bodyUsed) return null;
+  const reader = (request.clone().body as ReadableStream<Uint8Array>).getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    length += part.value.length;
+    if (length > MAX_BODY_BYTES) {
+      // Ends only once the handler's own copy does, which is not read yet.
+      reader.cancel().catch(() => undefined);
+      return null;
+    }
+    chunks.push(part.value);
+  }
+  return concatBytes(chunks);
 }
 
-function addHeaders(response: Response, body: ArrayBuffer | null, added: Readonly<Record<string, string>>): Response {
+function collectHeaders(headers: Headers): Record<string, string | string[]> {
+  const cookies = headers.getSetCookie();
+  return { ...Object.fromEntries(headers), ...(cookies.length > 0 && { 'set-cookie': cookies }) };
+}
+
+function toResponse({ status, headers, body }: Answer): Response {
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  );
+  // Some statuses have no body, not even an empty one.
+  return new Response(body.length === 0 ? null : body, { status, headers: entries });
+}
+
+function addHeaders(
+  response: Response,
+  body: Uint8Array<ArrayBuffer> | null,
+  added: Readonly<Record<string, string>>,
+): Response {
   const { status, statusText } = response;
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(added)) headers.set(name, value);
-  headers.set('Cache-Control', keepPrivate(headers.get('Cache-Control')));
   return new Response(body, { status, statusText, headers });
 }

@@ -2,14 +2,17 @@ import type { ServerResponse, OutgoingHttpHeaders } from 'node:http';
 
 type Headers = OutgoingHttpHeaders | readonly (string | number | string[])[];
 
-/**
- * Keeps what is written to a response until it is ended, then asks what to do with it: `pass` sends it, `restart` drops it
- * with all that was set since, so that another answer can be given.
- */
-export function holdResponse(
-  response: ServerResponse,
-  decide: (pass: () => void, restart: () => void) => Promise<void>,
-): void {
+/** What was written to a response and has not left. */
+export interface HeldResponse {
+  readonly body: () => Uint8Array;
+  /** Sends it. */
+  readonly pass: () => void;
+  /** Drops it with all that was set since, so that another answer can be given. */
+  readonly restart: () => void;
+}
+
+/** Keeps what is written to a response until it is ended, then asks what to do with it. */
+export function holdResponse(response: ServerResponse, decide: (held: HeldResponse) => Promise<void>): void {
   // What another middleware put over the methods before is kept.
   const originals = {
     writeHead: response.writeHead.bind(response),
@@ -57,7 +60,7 @@ export function holdResponse(
       if (isEnded) return response;
       isEnded = true;
       keep(args);
-      void decide(pass, restart);
+      void decide({ body: () => Buffer.concat(chunks), pass, restart });
       return response;
     },
   });

@@ -55,7 +55,7 @@ describe('the examples of the README', () => {
     },
   };
 
-  it.each(['gate.ts', ...Object.keys(start)])('show %s as it is', (file) => {
+  it.each(['gate.ts', 'gate-over-redis.ts', ...Object.keys(start)])('show %s as it is', (file) => {
     expect(readme).toContain(`\`\`\`ts\n${readFileSync(`${FOLDER}/${file}`, 'utf8')}\`\`\``);
   });
 

@@ -26,12 +26,17 @@ export const VERSIONS = {
   },
   2: {
     answer: 'payment-response',
-    pay: (nonce = createNonce()) => {
+    pay: ({
+      nonce = createNonce(),
+      reference,
+      identifier,
+    }: { nonce?: string; reference?: string; identifier?: string } = {}) => {
       const accepted = {
         ...{ scheme: 'exact', network: 'eip155:1328', amount: '1000', asset: ASSET, payTo: PAY_TO },
-        ...{ maxTimeoutSeconds: 300, extra: {} },
+        ...{ maxTimeoutSeconds: 300, extra: { ...(reference !== undefined && { reference }) } },
       };
-      const payload = { x402Version: 2, payload: payloadOf(nonce), accepted };
+      const extensions = identifier === undefined ? {} : { 'payment-identifier': { info: { id: identifier } } };
+      const payload = { x402Version: 2, payload: payloadOf(nonce), accepted, extensions };
       return { 'Payment-Signature': encodeJsonHeader(payload) };
     },
   },

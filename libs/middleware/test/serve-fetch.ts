@@ -24,8 +24,11 @@ export function serveFetch(handle: (request: Request) => Response | Promise<Resp
   };
 }
 
-function toRequest({ url = '/', method = 'GET', headers }: IncomingMessage, signal: AbortSignal): Request {
-  return new Request(`http://${headers.host}${url}`, { method, headers: headers as Record<string, string>, signal });
+function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
+  const { url = '/', method = 'GET' } = incoming;
+  const headers = incoming.headers as Record<string, string>;
+  const body = ['GET', 'HEAD'].includes(method) ? {} : { body: Readable.toWeb(incoming), duplex: 'half' as const };
+  return new Request(`http://${headers['host']}${url}`, { method, headers, signal, ...body });
 }
 
 export async function listen(listener: RequestListener): Promise<Shop> {

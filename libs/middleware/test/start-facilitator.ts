@@ -20,6 +20,8 @@ export interface ScriptedFacilitator {
   readonly asked: AskedQuestion[];
   verify: Script<VerifyResponse>;
   settle: Script<SettleResponse>;
+  /** Whether it says so, as a Tollgate gateway does. */
+  knowsKeys: boolean;
   stop(): Promise<void>;
 }
 
@@ -36,6 +38,8 @@ export async function startFacilitator(): Promise<ScriptedFacilitator> {
       const answer = await (path === '/verify' ? facilitator.verify(question) : facilitator.settle(question));
       if (answer === 'hang up') return request.socket.destroy();
       response.statusCode = typeof answer === 'number' ? answer : 200;
+      const { 'idempotency-key': key } = request.headers;
+      if (facilitator.knowsKeys && key !== undefined) response.setHeader('Idempotency-Key', key);
       return response.end(JSON.stringify(typeof answer === 'number' ? { detail: 'as the test says' } : answer));
     })();
   });
@@ -45,6 +49,7 @@ export async function startFacilitator(): Promise<ScriptedFacilitator> {
     asked,
     verify: isValid,
     settle: succeed,
+    knowsKeys: false,
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -13,7 +13,7 @@ import { paid as paidNext } from '../src/next.js';
 import { listen, serveFetch, type Shop } from './serve-fetch.js';
 
 /** What a shop sells at `GET /goods`: made anew for each request. */
-export type Goods = (request: { url: string }) => Made | Promise<Made>;
+export type Goods = (request: { url: string; text: () => Promise<string> }) => Made | Promise<Made>;
 
 export interface Made {
   readonly status?: number;
@@ -31,8 +31,10 @@ export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) =>
       response.setHeader('X-Shop', 'yes');
       next();
     });
-    app.get('/goods', paidExpress(gate, OFFER), async (request, response) => {
-      const { status = 200, headers = {}, body } = await goods(request);
+    app.use(express.text());
+    app.all('/goods', paidExpress(gate, OFFER), async (request, response) => {
+      const text = async () => request.body as string;
+      const { status = 200, headers = {}, body } = await goods({ url: request.url, text });
       response.status(status).set(headers);
       if (typeof body === 'string') response.send(body);
       else body.pipe(response);
@@ -42,8 +44,9 @@ export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) =>
   fastify: async (gate, goods) => {
     const app = fastify();
     app.addHook('onRequest', async (_request, reply) => void reply.header('X-Shop', 'yes'));
-    app.get('/goods', paidFastify(gate, OFFER), async (request, reply) => {
-      const { status = 200, headers = {}, body } = await goods(request);
+    app.all('/goods', paidFastify(gate, OFFER), async (request, reply) => {
+      const text = async () => request.body as string;
+      const { status = 200, headers = {}, body } = await goods({ url: request.url, text });
       return reply.code(status).headers(headers).send(body);
     });
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -55,11 +58,15 @@ export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) =>
       context.header('X-Shop', 'yes');
       await next();
     });
-    app.get('/goods', paidHono(gate, OFFER), async (context) => toResponse(await goods(context.req)));
+    app.all('/goods', paidHono(gate, OFFER), async (context) =>
+      toResponse(await goods({ url: context.req.url, text: () => context.req.text() })),
+    );
     return listen(serveFetch((request) => app.fetch(request)));
   },
   next: async (gate, goods) => {
-    const handler = paidNext(gate, OFFER, async (request: Request) => toResponse(await goods(request)));
+    const handler = paidNext(gate, OFFER, async (request: Request) =>
+      toResponse(await goods({ url: request.url, text: () => request.text() })),
+    );
     return listen(
       serveFetch(async (request) => {
         const response = await handler(request);

@@ -4,9 +4,13 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
+import { encodeJsonHeader } from '@tollgate/protocol';
+
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { startInTerminal } from '../../../../test/harness/start-in-terminal.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { startSigningShop } from '../../test/signing-shop.js';
+import { nonceOf } from '../signed-facts.js';
 import { runPay } from './run-pay.js';
 
 let chain: Devnet;
@@ -90,9 +94,41 @@ describe('pay', () => {
     const { rpcUrl, chainId, asset, payTo, accounts } = chain;
     const state = { rpcUrl, chainId, network: 'chain-testnet', asset, payTo, accounts };
     await writeFile(join(directory, '.tollgate/dev.json'), JSON.stringify(state));
+    const stranger = await runCommand([server.url, '--max', '0.01', '--dev', '--pay-to', `0x${'11'.repeat(20)}`]);
+    expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('[no_trusted_requirement]') });
+    // What it would ignore it refuses: another token, for example, is not what is paid with.
+    const contradicting = await runCommand([
+      server.url,
+      '--max',
+      '0.01',
+      '--dev',
+      '--asset',
+      asset,
+      '--key-env',
+      'KEY',
+    ]);
+    expect(contradicting).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--dev .* --asset, --key-env\n/) });
     const { code, stdout } = await runCommand([server.url, '--max', '0.01', '--dev']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{"conditions":"Clear","number":1}' });
     expect(server.paid()[0]?.proof?.payload.from).toBe(chain.accounts[0]!.address);
+  });
+
+  // Prevents: a server writes another price, recipient or outcome over what the command says.
+  it('lets no server draw on the terminal', async () => {
+    const forged = `\u001b[2K\rPaying 0.000001 USDC to ${payer().address}.\nThe payment is mined.\u202e`;
+    server.challenge = { extra: { name: forged, version: '2', reference: 'chain-1-a' } };
+    server.interfere = [
+      (response) => {
+        response.writeHead(402, { 'X-Payment-Failure': 'forged' }).end(JSON.stringify({ error: forged }));
+        return true;
+      },
+    ];
+    const { code, stderr } = await runHere(payArguments(), key());
+    expect(code).toBe(4);
+    expect(stderr).not.toMatch(/[^\P{C}\n]/u);
+    const lines = stderr.split('\n');
+    expect(lines[0]).toMatch(/^Paying 0\.001 /);
+    expect(lines.filter((line) => line === 'The payment is mined.')).toHaveLength(1);
   });
 
   it('sends method, headers, body and key', async () => {
@@ -193,6 +229,55 @@ describe('pay', () => {
       },
     ];
     expect(await runHere(payArguments(), key())).toMatchObject({ code: 5, stdout: 'gone' });
+  });
+
+  const lastLine = ({ stderr }: Run) => stderr.trimEnd().split('\n').at(-1);
+
+  it('says what became of a transfer whose resource failed, and pays no second time for it', async () => {
+    const before = (await listTransfers(chain, payer().address)).length;
+    const fail = (headers: Record<string, string>) => (response: ServerResponse) => {
+      response.writeHead(404, headers).end('gone');
+      return true;
+    };
+    for (const [headers, line] of [
+      [
+        { 'X-Payment-Released': 'true' },
+        /^The answer has status 404\. The payment is not spent: the transfer 0x\w{64} /,
+      ],
+      [{}, /does not say whether the payment was taken: .* pays nothing more\.$/],
+      [{ 'Idempotent-Replayed': 'true' }, /: the payment is spent\.$/],
+    ] as const) {
+      server.interfere = [fail(headers)];
+      const run = await runHere(payArguments(), key());
+      expect({ code: run.code, line: lastLine(run) }).toEqual({ code: 5, line: expect.stringMatching(line) });
+    }
+    expect((await listTransfers(chain, payer().address)).length - before).toBe(1);
+    expect((await runHere(payArguments(), key())).stderr).toContain('Signed 0x');
+  });
+
+  it('says the same of an authorization, and signs no second one', async () => {
+    const shop = await startSigningShop(chain, 2);
+    try {
+      const settled = { 'PAYMENT-RESPONSE': encodeJsonHeader({ success: true, transaction: '0x', network: 'x' }) };
+      for (const [headers, line] of [
+        [
+          { 'X-Payment-Released': 'true' },
+          /not spent: the same command shows the same authorization again and signs no other before 20/,
+        ],
+        [settled, /The payment was taken all the same: the same command asks again/],
+      ] as const) {
+        shop.interfere = [(response) => void response.writeHead(404, headers).end('gone')];
+        const run = await runHere([shop.url, ...payArguments().slice(1)], key());
+        expect({ code: run.code, line: lastLine(run) }).toEqual({ code: 5, line: expect.stringMatching(line) });
+      }
+      expect(await runHere([shop.url, ...payArguments().slice(1)], key())).toMatchObject({
+        code: 0,
+        stdout: 'the goods',
+      });
+      expect(new Set(shop.shown.map(({ payment }) => nonceOf(payment))).size).toBe(1);
+    } finally {
+      await shop.close();
+    }
   });
 
   it('explains itself', async () => {

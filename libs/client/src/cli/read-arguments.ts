@@ -17,10 +17,14 @@ What to pay:
   --asset ADDRESS        trusted token (default 0x4fCF1784B31630811181f670Aea7A7bEF803eaED, USDC)
   --decimals N           the token's decimals (default 6)
   --pay-to ADDRESS       pay this recipient only
+  --approve AMOUNT       let Permit2 move as much of the token, by a transaction of its own, where a payment by Permit2
+                         needs it; what is metered is paid so, with --max as the most that is signed
 Wallet:
   --rpc URL              JSON-RPC endpoint of the chain
   --key-env NAME         environment variable with the private key (default WALLET_PRIVATE_KEY)
-  --dev                  take endpoint, token and an account from the running devnet (.tollgate/dev.json)
+  --dev                  take endpoint, chain, token and an account from the running devnet (.tollgate/dev.json), and
+                         pay its gateway's recipient only, or that of --pay-to; not with --network, --chain-id,
+                         --asset or --key-env
 Request:
   --method METHOD        default GET, or POST with a body
   --header 'Name: value' may be repeated
@@ -34,7 +38,7 @@ Behaviour:
   --help
 
 Exit codes: 0 answered; 1 unexpected error; 2 wrong usage; 3 nothing was paid; 4 paid, but no answer yet: run it
-again; 5 answered with a status of 400 or more.
+again; 5 answered with a status of 400 or more: the last line says whether the payment is still good.
 `;
 
 /** The command line does not say what to do. */
@@ -44,6 +48,7 @@ export interface PayArguments {
   url: string;
   init: RequestInit;
   maxAmount: string;
+  permit2Allowance?: string;
   asset: TrustedAsset;
   rpcUrl: string;
   privateKey: Hex;
@@ -60,6 +65,7 @@ const OPTIONS = {
   asset: { type: 'string' },
   decimals: { type: 'string' },
   'pay-to': { type: 'string' },
+  approve: { type: 'string' },
   rpc: { type: 'string' },
   'key-env': { type: 'string' },
   dev: { type: 'boolean' },
@@ -122,8 +128,17 @@ function readWallet(values: Values, env: NodeJS.ProcessEnv): WalletSource {
   };
 }
 
+/** What `--dev` takes from the devnet, whatever is said of it. */
+const OF_THE_DEVNET = ['network', 'chain-id', 'asset', 'key-env'] as const;
+
 /** The devnet writes this file for its tools; it is ours and on this machine, but may be of another version. */
 function readDevnet(values: Values): WalletSource {
+  const contradicting = OF_THE_DEVNET.filter((name) => values[name] !== undefined).map((name) => `--${name}`);
+  if (contradicting.length > 0) {
+    throw new UsageError(
+      `--dev takes chain, token and account from the running devnet: leave it out, or ${contradicting.join(', ')}`,
+    );
+  }
   const path = '.tollgate/dev.json';
   let state: Partial<Record<string, unknown>>;
   try {
@@ -142,7 +157,9 @@ function readDevnet(values: Values): WalletSource {
     throw new UsageError(`${path} does not describe a devnet`);
   }
   const decimals = readNumber(values.decimals ?? '6', 'decimals');
-  return { rpcUrl: values.rpc ?? rpcUrl, privateKey, asset: { network, chainId, address: asset, decimals, payTo } };
+  const recipient = readAddress(values['pay-to'] ?? payTo, 'pay-to');
+  const trusted = { network, chainId, address: asset, decimals, payTo: recipient };
+  return { rpcUrl: values.rpc ?? rpcUrl, privateKey, asset: trusted };
 }
 
 function readRequest(values: Values): RequestInit {
@@ -176,6 +193,7 @@ export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): 
     url,
     init: readRequest(values),
     maxAmount: values.max ?? '0',
+    ...(values.approve !== undefined && { permit2Allowance: values.approve }),
     ...readWallet(values, env),
     storeDirectory: values.store ?? '.tollgate/payments',
     deadlineMs: readNumber(values.timeout ?? '60', 'timeout') * 1000,

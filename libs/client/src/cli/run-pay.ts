@@ -1,11 +1,20 @@
-import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
+import {
+  decodeJsonHeader,
+  formatTokenAmount,
+  ownField,
+  PAYMENT_RESPONSE,
+  PaymentError,
+  type PaymentErrorCode,
+} from '@tollgate/protocol';
 
 import { FilePaymentStore } from '../file-payment-store.js';
 import { payForResource } from '../pay-for-resource.js';
 import type { PaymentEvent } from '../payment-options.js';
-import { abandonPayment } from '../payment-store.js';
+import { abandonPayment, type StoredPayment } from '../payment-store.js';
 import { requestKey, takeRequest } from '../request-snapshot.js';
+import { nonceOf } from '../signed-facts.js';
 import { createWallet } from '../wallet.js';
+import { explainFailure } from './explain-failure.js';
 import { readArguments, USAGE, UsageError, type PayArguments } from './read-arguments.js';
 
 export interface Terminal {
@@ -16,22 +25,37 @@ export interface Terminal {
 }
 
 const LINE_BREAK = 0x0a;
+/** Names and reasons are the server's: none of them draws on the terminal, or begins a line that looks like ours. */
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
+const MAX_RECEIPT_BYTES = 64 * 1024;
 
 /** Where the library's hint names an option of its own, the one that is typed here. */
 const HINTS: Partial<Record<PaymentErrorCode, string>> = {
   over_limit: 'Raise --max if the price is right.',
   no_trusted_requirement: 'Compare what it offers with --network, --chain-id, --asset and --pay-to.',
+  permit2_allowance_missing: 'Let Permit2 move the token (approve), or give --approve AMOUNT to have it done.',
   insecure_url: 'Use https, or give --insecure on a network you trust.',
 };
+
+/** As people are told of it. */
+function nameOf({ transaction, authorization }: StoredPayment): string {
+  return transaction?.txHash ?? `authorization ${authorization ? nonceOf(authorization) : 'to come'}`;
+}
+
+function describeIntention({ scheme, asset, payTo, extra }: StoredPayment['requirement'], price: string): string {
+  return `Paying ${scheme === 'upto' ? 'at most ' : ''}${price} ${extra.name ?? asset} to ${payTo}.`;
+}
+
+const plain = (line: string): string => line.replace(CONTROLS, ' ');
 
 function describe(event: PaymentEvent): string {
   switch (event.type) {
     case 'resuming':
-      return `Found the payment ${event.payment.transaction?.txHash} for this request; paying nothing.`;
+      return `Found the payment ${nameOf(event.payment)} for this request; paying nothing.`;
     case 'intended':
-      return `Paying ${event.price} ${event.payment.requirement.extra.name} to ${event.payment.requirement.payTo}.`;
+      return describeIntention(event.payment.requirement, event.price);
     case 'signed':
-      return `Signed ${event.payment.transaction?.txHash} and stored it.`;
+      return `Signed ${nameOf(event.payment)} and stored it.`;
     case 'mined':
       return 'The payment is mined.';
     case 'waiting':
@@ -41,23 +65,42 @@ function describe(event: PaymentEvent): string {
   }
 }
 
+/** What the server says that was moved, in base units; null where it says nothing of the kind, as in version 1. */
+function readAmountTaken(headers: Headers): bigint | null {
+  const header = headers.get(PAYMENT_RESPONSE);
+  if (header === null) return null;
+  try {
+    const amount = ownField(decodeJsonHeader(header, MAX_RECEIPT_BYTES), 'amount');
+    return typeof amount === 'string' && /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : null;
+  } catch {
+    return null;
+  }
+}
+
 async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void): Promise<number> {
+  let payment: StoredPayment | null = null;
   const response = await payForResource(
     input.url,
     createWallet({ account: input.privateKey, rpcUrl: input.rpcUrl, chainId: input.asset.chainId }),
     {
       assets: [input.asset],
       maxAmount: input.maxAmount,
+      ...(input.permit2Allowance !== undefined && { permit2Allowance: input.permit2Allowance }),
       store: new FilePaymentStore(input.storeDirectory),
       deadlineMs: input.deadlineMs,
       allowInsecureHttp: input.allowInsecureHttp,
       init: input.init,
       onEvent: (event) => {
-        if (event.type === 'signed' || event.type === 'resuming') onSigned();
-        terminal.stderr(describe(event));
+        if (event.type === 'signed' || event.type === 'resuming') {
+          payment = event.payment;
+          onSigned();
+        }
+        terminal.stderr(plain(describe(event)));
       },
     },
   );
+  const taken = readAmountTaken(response.headers);
+  if (taken !== null) terminal.stderr(`The server says it took ${formatTokenAmount(taken, input.asset.decimals)}.`);
   let lastByte = LINE_BREAK;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     await terminal.stdout(chunk);
@@ -65,7 +108,7 @@ async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void
   }
   if (terminal.showsStdout && lastByte !== LINE_BREAK) await terminal.stdout('\n');
   if (response.status < 400) return 0;
-  terminal.stderr(`The answer has status ${response.status}.`);
+  if (payment !== null) terminal.stderr(explainFailure(payment, response));
   return 5;
 }
 
@@ -97,11 +140,11 @@ export async function runPay(argv: readonly string[], env: NodeJS.ProcessEnv, te
     const message = error instanceof Error ? error.message : String(error);
     if (!(error instanceof PaymentError)) {
       terminal.stderr(
-        error instanceof Error && error.cause instanceof Error ? `${message}: ${error.cause.message}` : message,
+        plain(error instanceof Error && error.cause instanceof Error ? `${message}: ${error.cause.message}` : message),
       );
       return isSigned ? 4 : 1;
     }
-    terminal.stderr(`${message} [${error.code}]`);
+    terminal.stderr(plain(`${message} [${error.code}]`));
     const hint = HINTS[error.code] ?? error.hint;
     if (hint !== undefined) terminal.stderr(hint);
     return isSigned && error.code !== 'transaction_failed' ? 4 : 3;

@@ -1,0 +1,44 @@
+import {
+  decodeJsonHeader,
+  IDEMPOTENT_REPLAYED,
+  PAYMENT_RESPONSE,
+  X_PAYMENT_RELEASED,
+  X_PAYMENT_RESPONSE,
+} from '@tollgate/protocol';
+
+import type { StoredPayment } from '../payment-store.js';
+import { endsAtMs } from '../signed-facts.js';
+
+const MAX_HEADER_BYTES = 16_384;
+
+/** What became of a payment whose request was answered with a status of 400 or more, as far as the server says it. */
+export function explainFailure(payment: StoredPayment, { status, headers }: Response): string {
+  return `The answer has status ${status}. ${explainPayment(payment, headers)}`;
+}
+
+function explainPayment({ transaction, authorization }: StoredPayment, headers: Headers): string {
+  if (headers.get(IDEMPOTENT_REPLAYED) === 'true') {
+    return 'It is what the payment has bought: the payment is spent.';
+  }
+  if (headers.get(X_PAYMENT_RELEASED) === 'true') {
+    if (transaction) {
+      return `The payment is not spent: the transfer ${transaction.txHash} stays made, and the same command shows it again and pays nothing more.`;
+    }
+    const validBefore = new Date(authorization ? endsAtMs(authorization) : 0).toISOString();
+    return `The payment is not spent: the same command shows the same authorization again and signs no other before ${validBefore}.`;
+  }
+  if (saysSettled(headers))
+    return 'The payment was taken all the same: the same command asks again with it and pays nothing more.';
+  return 'The server does not say whether the payment was taken: the same command asks again with it and pays nothing more.';
+}
+
+/** Servers that settle what was signed say so in a header, whatever their answer is. */
+function saysSettled(headers: Headers): boolean {
+  const header = headers.get(PAYMENT_RESPONSE) ?? headers.get(X_PAYMENT_RESPONSE);
+  if (header === null) return false;
+  try {
+    return decodeJsonHeader(header, MAX_HEADER_BYTES)['success'] === true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,54 @@
+import {
+  encodeJsonHeader,
+  encodeProof,
+  PAYMENT_SIGNATURE,
+  X_PAYMENT,
+  type Hex,
+  type SignedPayment,
+} from '@tollgate/protocol';
+
+import type { RedeemablePayment, StoredPayment } from './payment-store.js';
+import { isSignable, type SignableRequirement } from './signable-requirement.js';
+import { nonceOf } from './signed-facts.js';
+
+/** What tells a payment that was signed from others: its transaction, or the nonce of what others are to send. */
+export type SignedName = { txHash: Hex } | { nonce: string };
+
+/** What shows a payment to a server. */
+export interface ShownPayment {
+  idempotencyKey: string;
+  header: { name: string; value: string };
+  signed: SignedName;
+}
+
+/** The proof of a transfer that is mined. */
+export function showTransfer({ requirement, payer, transaction, idempotencyKey }: RedeemablePayment): ShownPayment {
+  const { network, maxAmountRequired, extra } = requirement;
+  const { txHash } = transaction;
+  const payload = { txHash, amount: maxAmountRequired, from: payer, reference: extra.reference };
+  const value = encodeProof({ x402Version: 1, scheme: 'exact', network, payload });
+  return { idempotencyKey, header: { name: X_PAYMENT, value }, signed: { txHash } };
+}
+
+function showAuthorization(
+  { x402Version, scheme, network, sent }: SignableRequirement,
+  signed: SignedPayment,
+): ShownPayment['header'] {
+  const { signature } = signed;
+  const payload =
+    signed.kind === 'permit2'
+      ? { signature, permit2Authorization: signed.permit2Authorization }
+      : { signature, authorization: signed.authorization };
+  return x402Version === 1
+    ? { name: X_PAYMENT, value: encodeJsonHeader({ x402Version, scheme, network, payload }) }
+    : { name: PAYMENT_SIGNATURE, value: encodeJsonHeader({ x402Version, ...sent, payload }) };
+}
+
+/** A stored payment as its server wants it; null while nothing of it is signed. */
+export function showPayment(payment: StoredPayment): ShownPayment | null {
+  const { requirement, transaction, authorization, idempotencyKey } = payment;
+  if (!isSignable(requirement)) return transaction && showTransfer({ ...payment, requirement, transaction });
+  if (!authorization) return null;
+  const signed = { nonce: nonceOf(authorization) };
+  return { idempotencyKey, header: showAuthorization(requirement, authorization), signed };
+}

@@ -1,0 +1,43 @@
+import { encodeJsonHeader, isRecord, ownField, PAYMENT_REQUIRED, type JsonRecord } from '@tollgate/protocol';
+
+/** JSON-RPC's code of a call that is to be paid, and that of the object that wraps what is asked for in a text. */
+const PAYMENT_REQUIRED_CODE = 402;
+const WRAPPER = 'x402/error';
+const MAX_TEXT_LENGTH = 64 * 1024;
+
+/** What a tool's result asks for, wherever it says it; null where it asks for nothing. Only a failure can ask. */
+export function findPaymentRequired(result: unknown): JsonRecord | null {
+  if (!isRecord(result) || ownField(result, 'isError') !== true) return null;
+  const structured = ownField(result, 'structuredContent');
+  return asPaymentRequired(structured) ?? asPaymentRequired(parseText(ownField(result, 'content')));
+}
+
+/** The same of a JSON-RPC error, as version 1 has it. */
+export function readPaymentRequiredError(error: unknown): JsonRecord | null {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== PAYMENT_REQUIRED_CODE) return null;
+  return asPaymentRequired('data' in error ? error.data : undefined);
+}
+
+/** In the words of HTTP: version 1 in the body, version 2 in a header. */
+export function toPaymentRequiredResponse(required: JsonRecord): Response {
+  return ownField(required, 'x402Version') === 2
+    ? new Response('{}', { status: 402, headers: { [PAYMENT_REQUIRED]: encodeJsonHeader(required) } })
+    : new Response(JSON.stringify(required), { status: 402 });
+}
+
+function asPaymentRequired(value: unknown): JsonRecord | null {
+  const wrapper = isRecord(value) ? ownField(value, WRAPPER) : undefined;
+  const required = isRecord(wrapper) ? ownField(wrapper, 'data') : value;
+  return isRecord(required) && Array.isArray(ownField(required, 'accepts')) ? required : null;
+}
+
+function parseText(content: unknown): unknown {
+  const first: unknown = Array.isArray(content) ? content[0] : undefined;
+  const text = isRecord(first) ? ownField(first, 'text') : undefined;
+  if (typeof text !== 'string' || text.length > MAX_TEXT_LENGTH) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,161 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { parsePaymentPayload, type SettleResponse, type SignedAuthorization } from '@tollgate/protocol';
+
+import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { listTransfers } from '../test/paid-server.js';
+import { createPaidTools, WORDINGS, type PaidTools, type Wording } from '../test/paid-tools.js';
+import { settleAuthorization } from '../test/signing-shop.js';
+import { payForTools, type ToolPaymentOptions } from './mcp.js';
+import { MemoryPaymentStore } from './payment-store.js';
+import { createWallet, type Wallet } from './wallet.js';
+
+const textOf = ({ content }: CallToolResult) => content.map((part) => (part.type === 'text' ? part.text : '')).join();
+
+describe('payForTools', () => {
+  let chain: Devnet;
+  let wallet: Wallet;
+  let store: MemoryPaymentStore;
+  let paidBefore: number;
+  let shown: SignedAuthorization[];
+  /** Answers of the server that get lost, one after the other. */
+  let losses: number;
+  const clients: Client[] = [];
+  const payer = () => chain.accounts[3]!;
+  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+
+  beforeAll(async () => {
+    chain = await startChain();
+    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+  });
+  afterAll(() => chain.stop());
+  beforeEach(async () => {
+    store = new MemoryPaymentStore();
+    shown = [];
+    losses = 0;
+    paidBefore = (await listTransfers(chain, payer().address)).length;
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close();
+  });
+
+  const read = (payment: object) => parsePaymentPayload(payment).payment as SignedAuthorization;
+  const settle = async (payment: object): Promise<SettleResponse> => {
+    const { authorization } = read(payment);
+    const answer = { network: 'eip155:1328', payer: authorization.from };
+    return settleAuthorization(chain, read(payment)).then(
+      (transaction) => ({ ...answer, success: true, transaction }),
+      () => ({ ...answer, success: false, transaction: '', errorReason: 'settlement_failed' }),
+    );
+  };
+
+  /** A client of such a server, and how it pays. */
+  async function connect(tools: Partial<PaidTools> = {}, options: Partial<ToolPaymentOptions> = {}) {
+    const wording: Wording = tools.wording ?? 'structured';
+    const extra = { name: 'USDC', version: '2' };
+    const common = { scheme: 'exact', asset: chain.asset, payTo: chain.payTo, maxTimeoutSeconds: 60, extra };
+    const offer = () =>
+      wording === 'version 1'
+        ? { ...common, network: 'sei-testnet', maxAmountRequired: '1000', resource: 'mcp://tool/tell' }
+        : { ...common, network: 'eip155:1328', amount: '1000' };
+    const verify = async (payment: object) => {
+      shown.push(read(payment));
+      return null;
+    };
+    const server = createPaidTools({ wording, offer, verify, settle, ...tools });
+    const [own, others] = InMemoryTransport.createLinkedPair();
+    await server.connect(losing(others));
+    const client = new Client({ name: 'payer', version: '1.0.0' });
+    clients.push(client);
+    await client.connect(own);
+    const asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
+    const terms = { server: 'https://tools.example/mcp', assets: [asset], maxAmount: '0.001', store };
+    return payForTools(client, wallet, { ...terms, ...options });
+  }
+
+  /** A server's transport that loses the answers to payments. */
+  function losing(transport: Transport): Transport {
+    const send = transport.send.bind(transport);
+    transport.send = async (message: JSONRPCMessage, options) => {
+      const isSettled = 'result' in message && JSON.stringify(message).includes('payment-response');
+      if (isSettled && losses-- > 0) return;
+      await send(message, options);
+    };
+    return transport;
+  }
+
+  it.each(WORDINGS)('pays a tool that asks in the words: %s', async (wording) => {
+    const call = await connect({ wording });
+    const result = await call({ name: 'tell', arguments: { city: 'Bern' } });
+    expect(textOf(result)).toBe('told {"city":"Bern"}');
+    expect(result._meta?.['x402/payment-response']).toMatchObject({ success: true });
+    expect([shown.length, await transfers()]).toEqual([1, 1]);
+    expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
+  });
+
+  it('hands through what costs nothing, and what is refused', async () => {
+    const call = await connect();
+    expect(textOf(await call({ name: 'free' }))).toBe('free');
+    await expect(call({ name: 'none' })).rejects.toMatchObject({ code: -32602 });
+    expect([shown, await transfers()]).toEqual([[], 0]);
+  });
+
+  it('makes the call again with the same payment when its answer was lost', async () => {
+    losses = 1;
+    // As a server does that keeps its answers: what the token has moved is not moved again.
+    const settled = new Map<string, SettleResponse>();
+    const settleOnce = async (payment: object) => {
+      const { nonce } = read(payment).authorization;
+      const answer = settled.get(nonce) ?? (await settle(payment));
+      settled.set(nonce, answer);
+      return answer;
+    };
+    const call = await connect({ settle: settleOnce }, { attemptTimeoutMs: 1000 });
+    expect(textOf(await call({ name: 'tell' }))).toBe('told undefined');
+    const nonces = shown.map(({ authorization: { nonce } }) => nonce);
+    expect([new Set(nonces).size, await transfers()]).toEqual([1, 1]);
+    expect(nonces.length).toBeGreaterThan(1);
+  });
+
+  it('keeps the payment of a tool that failed for the next call', async () => {
+    const call = await connect();
+    const results = [await call({ name: 'fail' }), await call({ name: 'fail' })];
+    expect(results).toMatchObject([{ isError: true }, { isError: true }]);
+    expect([new Set(shown.map(({ authorization: { nonce } }) => nonce)).size, await transfers()]).toEqual([1, 0]);
+  });
+
+  it('makes no other payment when the one it made is refused', async () => {
+    const call = await connect({ verify: async () => 'invalid_payment' });
+    const failure = { code: 'payment_not_accepted', details: { challengeError: 'invalid_payment' } };
+    await expect(call({ name: 'tell' }, {})).rejects.toMatchObject(failure);
+    expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['signed']);
+    expect(await transfers()).toBe(0);
+  });
+
+  it('signs nothing above the limit, and for no asset that is not trusted', async () => {
+    const dear = await connect({}, { maxAmount: '0.000999' });
+    await expect(dear({ name: 'tell' })).rejects.toMatchObject({ code: 'over_limit' });
+    const none = await connect({}, { assets: [] });
+    await expect(none({ name: 'tell' })).rejects.toMatchObject({ code: 'no_trusted_requirement' });
+    expect([shown, await store.list()]).toEqual([[], []]);
+  });
+
+  it('buys twice when asked twice, and once under one key', async () => {
+    const call = await connect();
+    await call({ name: 'tell' });
+    await call({ name: 'tell' });
+    expect(await transfers()).toBe(2);
+    await Promise.all(['a', 'b'].map((idempotencyKey) => call({ name: 'tell' }, { idempotencyKey })));
+    expect(await transfers()).toBe(4);
+  });
+
+  it('shows one server no payment to another', async () => {
+    const failing = await connect();
+    await failing({ name: 'fail' });
+    const other = await connect({}, { server: 'https://other.example/mcp' });
+    await other({ name: 'fail' });
+    expect(new Set(shown.map(({ authorization: { nonce } }) => nonce)).size).toBe(2);
+  });
+});

@@ -1,0 +1,110 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import { CallToolResultSchema, type CallToolRequest, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { decodeJsonHeader, IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, X_PAYMENT } from '@tollgate/protocol';
+
+import { TOOL_PROTOCOL } from './assert-secure-url.js';
+import { runProcedure } from './fetch-with-payment.js';
+import { findPaymentRequired, readPaymentRequiredError, toPaymentRequiredResponse } from './mcp-payment-required.js';
+import { createContext, type PaymentOptions } from './payment-options.js';
+import { takeRequest } from './request-snapshot.js';
+import type { Wallet } from './wallet.js';
+
+/** Where a payment stands in the `_meta` of a call (x402 transport specification for MCP, versions 1 and 2). */
+const PAYMENT_META = 'x402/payment';
+/** Of a server that nobody hears: the call is made again with the same payment. */
+const LOST = [-32000, -32001];
+const MAX_PAYMENT_BYTES = 128 * 1024;
+
+export interface ToolPaymentOptions extends Omit<PaymentOptions, 'allowInsecureHttp'> {
+  /** Names the server in the store: its URL. Payments to one server are never shown to another. */
+  server: string;
+}
+
+export interface ToolCallOptions extends RequestOptions {
+  /** Calls of one tool with the same arguments are one purchase while it is open, unless these differ. */
+  idempotencyKey?: string;
+}
+
+export type PayingToolCall = (params: CallToolRequest['params'], options?: ToolCallOptions) => Promise<CallToolResult>;
+
+/**
+ * Calls the tools of an MCP server as `client.callTool` does, and pays those that ask for it, as `fetchWithPayment` does:
+ * once, within the limits, and again with the same payment where the answer is lost. The settlement stands in the
+ * result's `_meta['x402/payment-response']`. Results are not held to a tool's `outputSchema`.
+ * @throws PaymentError for what the payment meets; McpError for what the server refuses
+ */
+export function payForTools(
+  client: Client,
+  wallet: Wallet,
+  { server, ...options }: ToolPaymentOptions,
+): PayingToolCall {
+  const context = createContext(fetch, wallet, options);
+  return async (params, { idempotencyKey, ...callOptions } = {}) => {
+    const calls = new ToolCalls(client, params, callOptions);
+    const request = await takeRequest(
+      `${TOOL_PROTOCOL}${encodeURIComponent(server)}/${encodeURIComponent(params.name)}`,
+      {
+        method: 'POST',
+        body: JSON.stringify(params.arguments ?? {}),
+        headers: idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY]: idempotencyKey },
+        ...(callOptions.signal && { signal: callOptions.signal }),
+      },
+    );
+    const response = await runProcedure({ ...context, fetch: calls.fetch }, request, (unpaid) => unpaid);
+    return calls.resultOf(response);
+  };
+}
+
+/** One tool, called in the words of HTTP, which is what payments are made in. */
+class ToolCalls {
+  readonly #results = new WeakMap<Response, CallToolResult | Error>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly params: CallToolRequest['params'],
+    private readonly options: RequestOptions,
+  ) {}
+
+  readonly fetch = async (_input: unknown, init: RequestInit = {}): Promise<Response> => {
+    const payment = readPayment(new Headers(init.headers));
+    const params = payment ? { ...this.params, _meta: { ...this.params._meta, [PAYMENT_META]: payment } } : this.params;
+    const options = { ...this.options, ...(init.signal && { signal: init.signal }) };
+    try {
+      const result = await this.client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
+      const required = findPaymentRequired(result);
+      if (required) return toPaymentRequiredResponse(required);
+      // A tool that fails is charged by nobody: its payment stays good for the next call.
+      return this.#keep(result, result.isError === true ? 500 : 200);
+    } catch (error) {
+      const required = readPaymentRequiredError(error);
+      if (required) return toPaymentRequiredResponse(required);
+      if (payment === null || !isRefusal(error)) throw error;
+      return this.#keep(error, 500);
+    }
+  };
+
+  /** @throws McpError where the server refused the call */
+  resultOf(response: Response): CallToolResult {
+    const result = this.#results.get(response);
+    if (result === undefined) throw new Error('the answer is of another call');
+    if (result instanceof Error) throw result;
+    return result;
+  }
+
+  #keep(result: CallToolResult | Error, status: number): Response {
+    const response = new Response(null, { status });
+    this.#results.set(response, result);
+    return response;
+  }
+}
+
+function readPayment(headers: Headers): object | null {
+  const header = headers.get(PAYMENT_SIGNATURE) ?? headers.get(X_PAYMENT);
+  return header === null ? null : decodeJsonHeader(header, MAX_PAYMENT_BYTES);
+}
+
+/** The server's own word, not the silence of a connection. */
+function isRefusal(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && typeof error.code === 'number' && !LOST.includes(error.code);
+}

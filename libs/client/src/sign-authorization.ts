@@ -1,0 +1,26 @@
+import type { SignedAuthorization } from '@tollgate/protocol';
+
+import type { AuthorizationSigner } from './authorization-signer.js';
+import type { ChosenRequirement } from './choose-requirement.js';
+import { createRandomHex } from './random-hex.js';
+import type { AuthorizableRequirement } from './signable-requirement.js';
+import { createValidity } from './validity.js';
+import type { Wallet } from './wallet.js';
+
+/** Signs what pays the requirement; nothing moves until the server has it settled. */
+export function signAuthorization(
+  signer: AuthorizationSigner,
+  { address: from }: Pick<Wallet, 'address'>,
+  { requirement, asset, amountBaseUnits }: ChosenRequirement<AuthorizableRequirement>,
+): Promise<SignedAuthorization> {
+  return signer.sign(
+    { asset: asset.address, ...requirement.extra },
+    {
+      from,
+      to: requirement.payTo,
+      value: String(amountBaseUnits),
+      ...createValidity(requirement.maxTimeoutSeconds),
+      nonce: `0x${createRandomHex(32)}`,
+    },
+  );
+}

@@ -1,0 +1,49 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { CallToolRequestSchema, McpError, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { SettleResponse } from '@tollgate/protocol';
+
+/** How a server asks for a payment: all that the transport specifications of versions 1 and 2 allow. */
+export const WORDINGS = ['version 1', 'structured', 'structured and wrapped', 'text', 'text and wrapped'] as const;
+export type Wording = (typeof WORDINGS)[number];
+
+export interface PaidTools {
+  wording: Wording;
+  /** One element of `accepts`, in the version of the wording. */
+  offer: () => object;
+  /** Has what was sent in `_meta` verified; the reason why not, or null. */
+  verify: (payment: object) => Promise<string | null>;
+  settle: (payment: object) => Promise<SettleResponse>;
+  /** What is sold: `tell` answers, `fail` is a tool that fails. */
+  made?: () => void;
+}
+
+/** An MCP server of two tools that are to be paid, and `free`, which is not; as the specification says, it keeps nothing. */
+export function createPaidTools({ wording, offer, verify, settle, made = () => undefined }: PaidTools): Server {
+  const server = new Server({ name: 'paid-tools', version: '1.0.0' }, { capabilities: { tools: {} } });
+  const ask = (error: string, settlement: object = {}): CallToolResult => {
+    const x402Version = wording === 'version 1' ? 1 : 2;
+    const required = { x402Version, error, resource: { url: 'mcp://tool/tell' }, accepts: [offer()], ...settlement };
+    if (x402Version === 1) throw new McpError(402, error, required);
+    const wrapped = { 'x402/error': { code: 402, message: error, data: required } };
+    const said = wording.endsWith('wrapped') ? wrapped : required;
+    const text = wording.startsWith('structured') ? error : JSON.stringify(said);
+    const structured = wording.startsWith('structured') ? { structuredContent: said } : {};
+    return { isError: true, content: [{ type: 'text', text }], ...structured };
+  };
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
+    const { name, arguments: input, _meta } = params;
+    if (name === 'free') return { content: [{ type: 'text', text: 'free' }] };
+    if (name !== 'tell' && name !== 'fail') throw new McpError(-32602, `there is no tool ${name}`);
+    const payment = _meta?.['x402/payment'] as object | undefined;
+    if (!payment) return ask('Payment required');
+    const reason = await verify(payment);
+    if (reason !== null) return ask(reason);
+    made();
+    if (name === 'fail') return { isError: true, content: [{ type: 'text', text: 'the tool failed' }] };
+    const settled = await settle(payment);
+    if (!settled.success) return ask(settled.errorReason ?? 'not settled', { 'x402/payment-response': settled });
+    const text = `told ${JSON.stringify(input)}`;
+    return { content: [{ type: 'text', text }], _meta: { 'x402/payment-response': settled } };
+  });
+  return server;
+}

@@ -1,0 +1,153 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import {
+  decodeJsonHeader,
+  encodeJsonHeader,
+  EXACT_PROXY_ADDRESS,
+  parsePaymentPayload,
+  UPTO_PROXY_ADDRESS,
+  type SignedAuthorization,
+  type SignedPayment,
+  type SignedPermit,
+} from '@tollgate/protocol';
+import { encodeFunctionData, parseAbi, type Hex } from 'viem';
+
+import type { Devnet } from '../../../devnet/chain.js';
+import { callRpc } from '../../../devnet/json-rpc.js';
+import { sendTransaction } from '../../../devnet/transfer-tokens.js';
+
+const abi = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+]);
+const structs = [
+  'struct TokenPermissions { address token; uint256 amount; }',
+  'struct Permit { TokenPermissions permitted; uint256 nonce; uint256 deadline; }',
+] as const;
+const exactAbi = parseAbi([
+  ...structs,
+  'struct Witness { address to; uint256 validAfter; }',
+  'function settle(Permit permit, address owner, Witness witness, bytes signature)',
+]);
+const uptoAbi = parseAbi([
+  ...structs,
+  'struct Witness { address to; address facilitator; uint256 validAfter; }',
+  'function settle(Permit permit, uint256 amount, address owner, Witness witness, bytes signature)',
+]);
+
+export interface SigningShop {
+  url: string;
+  /** Every payment that was shown, as it was sent. */
+  shown: { header: string; headers: IncomingHttpHeaders; payment: SignedPayment }[];
+  /** Fields to change in what is offered. */
+  offer: Record<string, unknown>;
+  /** The same of what is offered behind it, one for each. */
+  others: Record<string, unknown>[];
+  /** What a metered payment comes to. */
+  charge: bigint;
+  /** Each answers one request with a payment in the shop's place. */
+  interfere: ((response: ServerResponse, payment: SignedPayment) => void | Promise<void>)[];
+  /** Has the token, or Permit2, move what was signed; throws when it does not. */
+  settle(payment: SignedPayment): Promise<Hex>;
+  close(): Promise<void>;
+}
+
+/** Sells behind a version of the published protocol as middlewares do: it keeps nothing, and the token is its ledger. */
+export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<SigningShop> {
+  const common = () => ({
+    ...{ scheme: 'exact', asset: chain.asset, payTo: chain.payTo, maxTimeoutSeconds: 300 },
+    extra: { name: 'USDC', version: '2' },
+  });
+  const challenge = (error?: string) => {
+    const said = error === undefined ? {} : { error };
+    if (version === 2) {
+      const offer = { ...common(), network: 'eip155:1328', amount: '1000', ...shop.offer };
+      const others = shop.others.map((changes) => ({ ...offer, ...changes }));
+      return {
+        x402Version: 2,
+        ...said,
+        resource: { url: shop.url },
+        accepts: [offer, ...others],
+        extensions: { kept: { as: 'is' } },
+      };
+    }
+    const texts = { resource: shop.url, description: 'Goods', mimeType: 'text/plain' };
+    const offer = { ...common(), ...texts, network: 'sei-testnet', maxAmountRequired: '1000', ...shop.offer };
+    return { x402Version: 1, ...said, accepts: [offer] };
+  };
+  const ask = (response: ServerResponse, error?: string) => {
+    const body = challenge(error);
+    if (version === 1) return response.writeHead(402).end(JSON.stringify(body));
+    return response.writeHead(402, { 'PAYMENT-REQUIRED': encodeJsonHeader(body) }).end('{}');
+  };
+  const sell = async (headers: IncomingHttpHeaders, response: ServerResponse) => {
+    const header = headers[version === 1 ? 'x-payment' : 'payment-signature'];
+    if (typeof header !== 'string') return ask(response);
+    const { payment } = parsePaymentPayload(decodeJsonHeader(header, 65_536));
+    shop.shown.push({ header, headers, payment });
+    const interference = shop.interfere.shift();
+    if (interference) return interference(response, payment);
+    const isSettled = await shop.settle(payment).then(
+      () => true,
+      () => false,
+    );
+    return isSettled ? response.end('the goods') : ask(response, 'settlement_failed');
+  };
+  const server = createServer((request, response) => {
+    sell(request.headers, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const shop: SigningShop = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/goods`,
+    shown: [],
+    offer: {},
+    others: [],
+    charge: 400n,
+    interfere: [],
+    settle: (payment) =>
+      payment.kind === 'permit2' ? settlePermit(chain, payment, shop.charge) : settleAuthorization(chain, payment),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return shop;
+}
+
+/** Has the token move what was signed, and returns the transaction's hash; throws when it moved nothing. */
+export async function settleAuthorization(chain: Devnet, payment: SignedAuthorization): Promise<Hex> {
+  const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
+  const numbers = [BigInt(value), BigInt(validAfter), BigInt(validBefore)] as const;
+  const args = [from, to, ...numbers, nonce, payment.signature] as const;
+  const data = encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args });
+  return send(chain, chain.asset, data);
+}
+
+/** Has Permit2 move what was signed, `charge` of it where it is metered, by the shop's facilitator. */
+async function settlePermit(chain: Devnet, { scheme, permit2Authorization, signature }: SignedPermit, charge: bigint) {
+  const { from, permitted, nonce, deadline, witness } = permit2Authorization;
+  const amount = BigInt(permitted.amount);
+  const permit = { permitted: { ...permitted, amount }, nonce: BigInt(nonce), deadline: BigInt(deadline) };
+  const times = { to: witness.to, validAfter: BigInt(witness.validAfter) };
+  if (scheme === 'exact') {
+    const args = [permit, from, times, signature] as const;
+    return send(chain, EXACT_PROXY_ADDRESS, encodeFunctionData({ abi: exactAbi, functionName: 'settle', args }));
+  }
+  const { facilitator } = permit2Authorization.witness;
+  const args = [permit, charge, from, { ...times, facilitator }, signature] as const;
+  return send(chain, UPTO_PROXY_ADDRESS, encodeFunctionData({ abi: uptoAbi, functionName: 'settle', args }));
+}
+
+/** Who settles for the shop. */
+export function facilitatorOf({ bulkSenders: [first] }: Devnet): Hex {
+  if (first === undefined) throw new Error('the devnet has no senders');
+  return first;
+}
+
+async function send(chain: Devnet, to: Hex, data: Hex): Promise<Hex> {
+  const hash = await sendTransaction(chain, { from: facilitatorOf(chain), to, data });
+  const receipt = (await callRpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash])) as { status: string };
+  if (receipt.status !== '0x1') throw new Error('nothing was moved');
+  return hash;
+}

@@ -1,0 +1,39 @@
+import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
+import { startFacilitator, type ScriptedFacilitator } from '../test/start-facilitator.js';
+import { PaymentGate, type Sale } from './gate.js';
+import { handleRequest } from './handle-request.js';
+
+describe('a request whose body is larger than what a gate looks at', () => {
+  let facilitator: ScriptedFacilitator;
+  let sale: Sale;
+
+  beforeAll(async () => {
+    facilitator = await startFacilitator();
+    sale = new PaymentGate({
+      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      facilitator: { url: facilitator.url },
+    }).sell({ price: '0.001' });
+  });
+
+  afterAll(() => facilitator.stop());
+
+  // Prevents: one of two copies of a body waits, when it is given up, until the other is read.
+  it('is handled, with all of it', async () => {
+    const chunks = Array.from({ length: 40 }, () => new Uint8Array(65_536));
+    const body = new ReadableStream({
+      pull: (controller) => {
+        const chunk = chunks.shift();
+        if (chunk) controller.enqueue(chunk);
+        else controller.close();
+      },
+    });
+    const init = { method: 'POST', headers: VERSIONS[1].pay(), body, duplex: 'half' as const };
+    const request = new Request('https://shop.example/goods', init);
+    const response = await handleRequest(
+      sale,
+      request,
+      async () => new Response(`of ${(await request.arrayBuffer()).byteLength} bytes`),
+    );
+    expect([response.status, await response.text()]).toEqual([200, 'of 2621440 bytes']);
+  });
+});

@@ -1,0 +1,75 @@
+import {
+  decodeJsonHeader,
+  facilitatorReasonFor,
+  IDEMPOTENCY_KEY,
+  isRecord,
+  ownField,
+  parsePaymentPayload,
+  PAYMENT_IDENTIFIER,
+  PAYMENT_SIGNATURE,
+  PaymentError,
+  X_PAYMENT,
+  type PaymentFailure,
+  type PaymentPayload,
+  type SignedPayment,
+} from '@tollgate/protocol';
+
+import type { GateRequest } from './gate.js';
+
+/** A payment as it was presented, well formed and no more. */
+export interface PresentedPayment {
+  readonly version: 1 | 2;
+  /** As the client sent it. */
+  readonly paymentPayload: object;
+  readonly payment: SignedPayment;
+  /** What a payer of version 2 says he was given with the challenge. */
+  readonly reference: string | null;
+  /** What the payer knows and the chain does not; null where a repeat of his cannot be told from a thief's. */
+  readonly secret: string | null;
+}
+
+const MAX_HEADER_BYTES = 16_384;
+/** Shorter ones, such as `1`, are guessed. As long as the extension `payment-identifier` has them. */
+const MIN_SECRET_CHARACTERS = 16;
+
+/** Null without a payment. A HEAD asks for the price: a payment spent on it would buy nothing. */
+export function readPayment(request: GateRequest): PresentedPayment | { readonly reason: string } | null {
+  const { method, header } = request;
+  const [v1, v2] = [header(X_PAYMENT), header(PAYMENT_SIGNATURE)];
+  const version = v2 === undefined ? 1 : 2;
+  const text = v2 ?? v1;
+  if (text === undefined || method === 'HEAD') return null;
+  try {
+    const paymentPayload = decodeJsonHeader(text, MAX_HEADER_BYTES);
+    const payload = parsePaymentPayload(paymentPayload);
+    if (payload.version !== version) return { reason: facilitatorReasonFor('wrong_version', version) };
+    const { reference, identifier } = readNames(payload);
+    const names = [reference, identifier, header(IDEMPOTENCY_KEY)].filter((name) => name != null);
+    const isSecret = names.some((name) => name.length >= MIN_SECRET_CHARACTERS);
+    return { version, paymentPayload, payment: payload.payment, reference, secret: isSecret ? names.join('\n') : null };
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    return { reason: facilitatorReasonFor(error.code as PaymentFailure, version) };
+  }
+}
+
+/** Version 1 has room for neither. */
+function readNames(payload: PaymentPayload): { reference: string | null; identifier: string | null } {
+  if (payload.version === 1) return { reference: null, identifier: null };
+  const extension = ownField(payload.extensions, PAYMENT_IDENTIFIER);
+  const info = isRecord(extension) ? ownField(extension, 'info') : undefined;
+  const [reference, identifier] = [
+    ownField(payload.acceptedExtra, 'reference'),
+    isRecord(info) && ownField(info, 'id'),
+  ];
+  return {
+    reference: typeof reference === 'string' ? reference : null,
+    identifier: typeof identifier === 'string' ? identifier : null,
+  };
+}
+
+/** A payer's nonce is good for one payment. */
+export function namePayment(payment: SignedPayment, chainId: number, asset: string): string {
+  const { from, nonce } = payment.kind === 'permit2' ? payment.permit2Authorization : payment.authorization;
+  return [chainId, asset.toLowerCase(), payment.kind, from, nonce].join(':');
+}

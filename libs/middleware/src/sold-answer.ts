@@ -1,0 +1,35 @@
+import type { Answer } from './answer.js';
+import { encodeBase64 } from './base64.js';
+
+/** What a handler made, as frameworks hold headers. */
+export interface SoldAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, number | string | readonly string[] | undefined>>;
+  readonly body: string | Uint8Array | null;
+}
+
+/** A `SoldAnswer` as JSON has it; the body in base64. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: string;
+}
+
+/** About one connection, or made anew from the body. */
+const NOT_KEPT = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
+
+/** Null where the body has more than `maxBytes`. */
+export function packAnswer({ status, headers, body }: SoldAnswer, maxBytes: number): StoredAnswer | null {
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
+  if (bytes.length > maxBytes) return null;
+  const kept = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined || NOT_KEPT.has(name.toLowerCase())
+      ? []
+      : [[name.toLowerCase(), typeof value === 'object' ? [...value] : String(value)] as const],
+  );
+  return { status, headers: Object.fromEntries(kept), body: encodeBase64(bytes) };
+}
+
+export function unpackAnswer({ status, headers, body }: StoredAnswer): Answer {
+  return { status, headers, body: Uint8Array.from(atob(body), (character) => character.charCodeAt(0)) };
+}

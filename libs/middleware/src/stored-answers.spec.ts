@@ -1,0 +1,238 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+import { decodeJsonHeader } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { retryUntilPaid } from '../../../test/harness/retry.js';
+import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
+import type { Shop } from '../test/serve-fetch.js';
+import {
+  fail,
+  isValid,
+  startFacilitator,
+  succeed,
+  TRANSACTION,
+  type ScriptedFacilitator,
+} from '../test/start-facilitator.js';
+import { SHOPS, type Goods } from '../test/start-shops.js';
+import { PaymentGate } from './gate.js';
+import { MemoryStore } from './memory-store.js';
+import type { PaymentStore } from './payment-store.js';
+import { RedisStore } from './redis.js';
+
+const named = (): Record<string, string> => ({ 'Idempotency-Key': randomUUID() });
+
+/** What a client that lost its answer sends again. */
+const SHOWINGS: Readonly<Record<string, () => Record<string, string>>> = {
+  'version 1 with an Idempotency-Key': () => ({ ...VERSIONS[1].pay(), ...named() }),
+  'version 2 with the reference of its challenge': () => VERSIONS[2].pay({ reference: randomUUID() }),
+  'version 2 with a payment identifier': () => VERSIONS[2].pay({ identifier: randomUUID() }),
+};
+
+describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
+  let redisServer: RedisServer | undefined;
+  const connections: Redis[] = [];
+  let store: () => PaymentStore;
+
+  beforeAll(async () => {
+    const memory = new MemoryStore();
+    store = () => memory;
+    if (kept === 'memory') return;
+    const { url } = (redisServer = await startRedis());
+    store = () => {
+      const redis = new Redis(url);
+      connections.push(redis);
+      return new RedisStore(redis);
+    };
+  });
+
+  afterAll(async () => {
+    for (const redis of connections) redis.disconnect();
+    await redisServer?.stop();
+  });
+
+  describe.each(Object.keys(SHOPS))('of %s', (name) => {
+    let facilitator: ScriptedFacilitator;
+    const shops: Shop[] = [];
+    const troubles: string[] = [];
+    let goods: Goods;
+    let made = 0;
+
+    beforeAll(async () => {
+      facilitator = await startFacilitator();
+      for (let count = 0; count < 2; count++) {
+        const gate = new PaymentGate({
+          ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+          facilitator: { url: facilitator.url, timeoutMs: 5000 },
+          publicUrl: 'https://shop.example',
+          store: store(),
+          maxAnswerBytes: 1000,
+          onTrouble: ({ message }) => troubles.push(message),
+        });
+        shops.push(await SHOPS[name]!(gate, (request) => ((made += 1), goods(request))));
+      }
+    });
+
+    afterAll(async () => {
+      for (const shop of shops.splice(0)) await shop.stop();
+      await facilitator.stop();
+    });
+
+    beforeEach(() => {
+      made = 0;
+      facilitator.knowsKeys = false;
+      goods = () => ({
+        status: 201,
+        body: `the goods ${made}, für dich`,
+        headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Set-Cookie': 'a=1', 'X-Goods': 'yes' },
+      });
+      facilitator.verify = isValid;
+      facilitator.settle = succeed;
+      facilitator.asked.length = 0;
+      troubles.length = 0;
+    });
+
+    const get = (headers: Record<string, string>, { at = 0, path = '/goods?size=1', method = 'GET', body = '' } = {}) =>
+      fetch(`${shops[at]!.url}${path}`, { headers, method, ...(body !== '' && { body }) });
+    const asked = () => facilitator.asked.map(({ path }) => path);
+    const keys = () => new Set(facilitator.asked.flatMap(({ headers }) => headers['idempotency-key'] ?? []));
+
+    it.each(Object.keys(SHOWINGS))('are given again, the same, to %s', async (who) => {
+      const payment = SHOWINGS[who]!();
+      const first = await get(payment);
+      const again = await get(payment, { at: 1 });
+      expect([first.status, again.status, made]).toEqual([201, 201, 1]);
+      expect(await again.text()).toBe(await first.text());
+      for (const header of ['content-type', 'set-cookie', 'x-goods', 'x-shop', 'cache-control', 'content-length']) {
+        expect([header, again.headers.get(header)]).toEqual([header, first.headers.get(header)]);
+      }
+      const version = 'X-Payment' in payment ? 1 : 2;
+      const receipt = again.headers.get(VERSIONS[version].answer)!;
+      expect(decodeJsonHeader(receipt, 10_000)).toMatchObject({ success: true, transaction: TRANSACTION });
+      expect(receipt).toBe(first.headers.get(VERSIONS[version].answer));
+      expect([first, again].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
+      expect(asked()).toEqual(['/verify', '/settle']);
+    });
+
+    // What is settled is public: from its transaction anybody can make the header again.
+    it('are not given to who knows the payment alone', async () => {
+      for (const [version, paid, stolen] of [
+        [1, named(), {}],
+        [1, named(), named()],
+        [1, {}, {}],
+        [1, { 'Idempotency-Key': 'guessable' }, { 'Idempotency-Key': 'guessable' }],
+        [2, named(), {}],
+        [2, {}, {}],
+      ] as const) {
+        const payment = VERSIONS[version].pay();
+        expect((await get({ ...payment, ...paid })).status).toBe(201);
+        const response = await get({ ...payment, ...stolen }, { at: 1 });
+        expect([response.status, await response.text()]).toEqual([402, expect.not.stringContaining('the goods')]);
+      }
+      const nonce = `0x${randomBytes(32).toString('hex')}`;
+      expect((await get(VERSIONS[2].pay({ nonce, reference: randomUUID() }))).status).toBe(201);
+      for (const reference of [randomUUID(), undefined]) {
+        expect((await get(VERSIONS[2].pay({ nonce, ...(reference && { reference }) }))).status).toBe(402);
+      }
+      expect(made).toBe(7);
+    });
+
+    it('are for one request', async () => {
+      const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
+      expect((await get(payment)).status).toBe(201);
+      for (const other of [{ path: '/goods?size=2' }, { path: '/goods' }, { method: 'POST' }]) {
+        const response = await get(payment, other);
+        expect([response.status, await response.json()]).toEqual([409, { error: 'payment_for_another_request' }]);
+      }
+      expect((await get(payment)).status).toBe(201);
+      expect(made).toBe(1);
+    });
+
+    it('are for one body, where it is known before the handler runs', async () => {
+      const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
+      goods = async ({ text }) => ({ body: `goods for ${await text()}` });
+      const [first, other, again] = [
+        await get(payment, { method: 'POST', body: 'apples' }),
+        await get(payment, { method: 'POST', body: 'pears' }),
+        await get(payment, { method: 'POST', body: 'apples' }),
+      ];
+      // Fastify reads bodies after its gate.
+      expect([first.status, other.status, again.status]).toEqual([200, name === 'fastify' ? 200 : 409, 200]);
+      for (const response of [first, again]) expect(await response.text()).toBe('goods for apples');
+      expect(made).toBe(1);
+    });
+
+    it('that are too large are sold, and not asked for once more', async () => {
+      goods = () => ({ body: 'x'.repeat(1001) });
+      const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
+      expect((await get(payment)).status).toBe(200);
+      expect((await get(payment)).status).toBe(410);
+      expect([made, asked()]).toEqual([1, ['/verify', '/settle']]);
+    });
+
+    it('are made once, however often the payment is shown at the same time', async () => {
+      const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
+      const send = (at: number) => retryUntilPaid(() => get(payment, { at }), [409], 201);
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => send(index % 2)));
+      expect([made, new Set(answers.map(({ body }) => body)).size]).toEqual([1, 1]);
+      expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+      expect([asked().filter((path) => path === '/settle').length, keys().size]).toEqual([1, 1]);
+    });
+
+    it('whose settlement has no known end are settled under one key by every process', async () => {
+      const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
+      facilitator.settle = () => 'hang up';
+      expect((await get(payment)).status).toBe(503);
+      facilitator.verify = () => ({ isValid: false, invalidReason: 'invalid_exact_evm_nonce_already_used' });
+      facilitator.settle = succeed;
+      const { 'X-Payment': stolen = '' } = payment;
+      expect((await get({ 'X-Payment': stolen }, { at: 1 })).status).toBe(402);
+      expect((await get(payment, { at: 1, path: '/goods?size=2' })).status).toBe(409);
+      expect((await get(payment, { at: 1 })).status).toBe(201);
+      expect([asked().slice(-1), keys().size]).toEqual([['/settle'], 1]);
+    });
+
+    it('are not locked up by who shows a payment under a key of his own while it is under way', async () => {
+      const payment = VERSIONS[1].pay();
+      facilitator.settle = fail('settlement_pending', TRANSACTION);
+      for (const names of [{}, named()]) expect((await get({ ...payment, ...names }, { at: 1 })).status).toBe(503);
+      facilitator.settle = succeed;
+      expect([(await get(payment)).status, keys().size]).toEqual([201, 1]);
+      expect((await get(payment)).status).toBe(402);
+    });
+
+    // Who cancels his authorization, or uses its nonce for another, has it told to be used and has paid nothing.
+    it('are not given for a payment that is only told to be used, and no second one is asked for', async () => {
+      const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
+      let settled = 0;
+      const used = fail('invalid_exact_evm_nonce_already_used');
+      facilitator.settle = (question) => (settled++ === 0 ? 'hang up' : used(question));
+      for (let tries = 0; tries < 2; tries++) {
+        const response = await get(payment, { at: tries });
+        expect(response.status).toBe(409);
+        expect(await response.json()).toMatchObject({ error: 'settlement_unknown' });
+      }
+      expect(troubles.filter((trouble) => trouble.includes('authorization:0x1111'))).toHaveLength(2);
+      settled = 1;
+      expect((await get(VERSIONS[1].pay())).status).toBe(402);
+    });
+
+    // Prevents: the settlement whose answer was lost has emptied the payer, and he is asked to pay once more.
+    it.each([
+      [false, 409],
+      [true, 402],
+    ])(
+      'are not asked for anew by a refusal that their settlement may have caused (keys known: %s)',
+      async (knows, is) => {
+        let settled = 0;
+        facilitator.knowsKeys = knows;
+        const refused = fail('insufficient_funds');
+        facilitator.settle = (question) => (settled++ === 0 ? 'hang up' : refused(question));
+        expect((await get(SHOWINGS['version 1 with an Idempotency-Key']!())).status).toBe(is);
+        settled = 1;
+        expect((await get(VERSIONS[1].pay())).status).toBe(402);
+      },
+    );
+  });
+});
