@@ -17,6 +17,7 @@ import type { PaidRoute } from './paywall/paid-route.js';
 import { Paywall } from './paywall/paywall.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';
 import { createServer } from './server/create-server.js';
+import { AttendedRelayer } from './signed-payments/attended-relayer.js';
 
 /** What is served without payment besides routes that say so themselves. */
 const OPEN_PATHS = {
@@ -44,7 +45,9 @@ export async function createGateway(
   addApiKeyAccess(server, app.get(ApiKeyAccess));
   if (environment.facilitator.isServed) addFacilitatorAccess(server, app.get(FacilitatorAccess));
   await app.init();
-  await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, words: challengeWordsOf(environment) });
+  const relayer = app.get(AttendedRelayer);
+  const words = challengeWordsOf(environment, () => relayer.address);
+  await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, words });
   await app.get(QueueBoard).register(server);
   registerDocs(server, { app, routes, environment });
   completeRoutes();

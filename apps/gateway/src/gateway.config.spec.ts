@@ -31,6 +31,13 @@ describe('the configuration of the gateway', () => {
     for (const name of ['CHALLENGE_SECRET', 'PAY_TO', 'ASSET_ADDRESS']) expect(problems).toContain(name);
   });
 
+  it('names the wrong entries of its lists, whatever else is wrong', () => {
+    const lists = { FACILITATOR_PAY_TO: '0x12', FACILITATOR_ASSETS: 'foo', TRUST_PROXY: 'all', CORS_ORIGINS: 'a/b' };
+    const others = { FACILITATOR: 'maybe', PUBLIC_URL: 'nowhere', PORT: 'four' };
+    const problems = problemsOf({ ...complete, ...lists, ...others });
+    for (const name of Object.keys({ ...lists, ...others })) expect(problems).toContain(`  - ${name}`);
+  });
+
   it.each([
     ['PAY_TO', `0x${'0'.repeat(40)}`],
     ['PAY_TO', '0x1234'],
@@ -51,6 +58,8 @@ describe('the configuration of the gateway', () => {
   it('takes no signed payments where any transaction is a proof', () => {
     const env = { ...complete, SIGNED_PAYMENTS: 'true' };
     expect(problemsOf({ ...env, PAYMENT_POLICY: 'receipt' })).toContain('SIGNED_PAYMENTS');
+    const serving = { ...complete, FACILITATOR: 'true', PAYMENT_POLICY: 'receipt' };
+    expect(problemsOf(serving)).toContain('FACILITATOR needs PAYMENT_POLICY transfer or bound');
     expect(problemsOf({ ...env, PAYMENT_POLICY: 'bound' })).toBe('');
   });
 

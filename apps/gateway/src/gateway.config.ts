@@ -69,9 +69,14 @@ export class GatewayEnvironment implements ChecksTogether {
   }
 
   #problemsOfPolicy(): string[] {
-    if (!this.challenge.signedPayments || this.payment.paymentPolicy !== 'receipt') return [];
-    return [
-      'SIGNED_PAYMENTS needs PAYMENT_POLICY transfer or bound: under receipt a settlement could be shown as a proof again.',
+    if (this.payment.paymentPolicy !== 'receipt') return [];
+    const settling = [
+      ...(this.challenge.signedPayments ? ['SIGNED_PAYMENTS'] : []),
+      ...(this.facilitator.isServed ? ['FACILITATOR'] : []),
     ];
+    return settling.map(
+      (setting) =>
+        `${setting} needs PAYMENT_POLICY transfer or bound: under receipt a settlement could be shown as a proof again.`,
+    );
   }
 }

@@ -3,13 +3,16 @@ import { randomBytes } from 'node:crypto';
 import {
   challengeNonce,
   encodeJsonHeader,
+  EXACT_PROXY_ADDRESS,
+  UPTO_PROXY_ADDRESS,
   type Hex,
   type PaymentRequiredV2,
   type SignedAuthorization,
+  type SignedPermit,
   type TransferAuthorization,
 } from '@tollgate/protocol';
 
-import { PAY_TO } from './start-gateway.js';
+import { ASSET, PAY_TO } from './start-gateway.js';
 
 const hex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`;
 
@@ -99,3 +102,38 @@ export function createMppPayment(
   const { id = '', realm = '' } = authentication;
   return createPayment({ nonce: challengeNonce({ id, realm }), ...changes });
 }
+
+/** A maximum of a payer's (scheme `upto`), or with `scheme: 'exact'` a price, by Permit2; nobody verified it. */
+export function createPermit(
+  relayer: Hex,
+  { amount = '1000', scheme = 'upto' }: { amount?: string; scheme?: SignedPermit['scheme'] } = {},
+): SignedPermit {
+  const deadline = String(Math.floor(Date.now() / 1000) + 300);
+  const permitted = { token: lower(ASSET), amount };
+  const common = { from: hex(20), permitted, nonce: BigInt(hex(32)).toString(), deadline };
+  const witness = { to: lower(PAY_TO), validAfter: '0' };
+  const signature = hex(65);
+  if (scheme === 'exact') {
+    const permit2Authorization = { ...common, spender: EXACT_PROXY_ADDRESS, witness };
+    return { kind: 'permit2', scheme, permit2Authorization, signature };
+  }
+  const metered = { ...common, spender: UPTO_PROXY_ADDRESS, witness: { ...witness, facilitator: relayer } };
+  return { kind: 'permit2', scheme, permit2Authorization: metered, signature };
+}
+
+/** What of a permit travels. */
+export function payloadOf({ signature, permit2Authorization }: SignedPermit) {
+  return { signature, permit2Authorization };
+}
+
+/** The headers of a maximum, for the option of a challenge that takes one. */
+export function presentMetered(
+  { required }: Pick<OfferedChallenge, 'required'>,
+  permit: SignedPermit,
+  changes: { accepted?: object; id?: unknown } = {},
+) {
+  const accepts = required.accepts.filter(({ scheme }) => scheme === 'upto');
+  return presentV2({ required: { ...required, accepts } }, payloadOf(permit), changes);
+}
+
+const lower = (address: string): Hex => address.toLowerCase() as Hex;

@@ -95,7 +95,8 @@ export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerif
   const redis = connectRedis({ url: redisUrl, role: 'test-verifier' });
   const ledger = new Ledger({ redis });
   await ledger.open({ headBlockNumber: 1 });
-  const server = new RequestReplyServer({ redisUrl, queue: VERIFY_QUEUE });
+  // What a test leaves unanswered is not waited for.
+  const server = new RequestReplyServer({ redisUrl, queue: VERIFY_QUEUE, closeTimeoutMs: 100 });
   const questions: VerifyPaymentRequest[] = [];
   const judgements = new Map<string, Judgement>();
   const claim: Judgement = (request) => claimTransfer(ledger, request);

@@ -5,15 +5,18 @@ import {
   RequestReplyServer,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
+  VERIFY_CONTRACT_SIGNATURE,
   VERIFY_QUEUE,
   VERIFY_SIGNED_PAYMENT,
+  type ContractSignatureVerdict,
   type SettlementResult,
   type SettleSignedPaymentRequest,
   type SignedPaymentVerdict,
+  type VerifyContractSignatureRequest,
   type VerifySignedPaymentRequest,
 } from '@tollgate/common';
-import { Ledger, type PaymentId } from '@tollgate/ledger';
-import type { Hex, SignedPayment } from '@tollgate/protocol';
+import { Ledger, signedPaymentId } from '@tollgate/ledger';
+import { payerOf, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 export type Settlement = (request: SettleSignedPaymentRequest) => Promise<SettlementResult> | SettlementResult;
 export type Look = (request: VerifySignedPaymentRequest) => Promise<SignedPaymentVerdict> | SignedPaymentVerdict;
@@ -29,52 +32,64 @@ export interface Relay {
   /** The transaction that moved each payment, by its nonce. */
   readonly moved: Map<string, Hex>;
   readonly asked: SettleSignedPaymentRequest[];
+  /** What contracts say of every signature, by their addresses in lower case; all others have signed nothing. */
+  readonly contracts: Map<string, ContractSignatureVerdict>;
   readonly claim: Look;
   readonly settle: Settlement;
   stop(): Promise<void>;
 }
 
-export async function startRelay(redisUrl: string): Promise<Relay> {
+/** `settles: false`: no relayer is there. */
+export async function startRelay(redisUrl: string, { settles = true } = {}): Promise<Relay> {
   const redis = connectRedis({ url: redisUrl, role: 'test-relay' });
   const ledger = new Ledger({ redis });
   await ledger.open({ headBlockNumber: 1 });
   const moved = new Map<string, Hex>();
   const asked: SettleSignedPaymentRequest[] = [];
   const [looks, settlements] = [new Map<string, Look>(), new Map<string, Settlement>()];
-  const claim: Look = (request) => claimAuthorization(ledger, request, moved.get(nonceOf(request.payment)) ?? null);
+  const claim: Look = (request) => claimSigned(ledger, request, moved.get(nonceOf(request.payment)) ?? null);
   const settle: Settlement = ({ payment, amountBaseUnits }) => {
     const nonce = nonceOf(payment);
     const txHash = moved.get(nonce) ?? createHash();
     moved.set(nonce, txHash);
     return { outcome: 'settled', txHash, payer: payerOf(payment), amountBaseUnits };
   };
-  const verifier = new RequestReplyServer({ redisUrl, queue: VERIFY_QUEUE });
+  // What a test leaves unanswered is not waited for.
+  const options = { redisUrl, closeTimeoutMs: 100 };
+  const verifier = new RequestReplyServer({ ...options, queue: VERIFY_QUEUE });
   verifier.addHandler(VERIFY_SIGNED_PAYMENT, async (request: VerifySignedPaymentRequest) =>
     (looks.get(nonceOf(request.payment)) ?? claim)(request),
   );
-  const settler = new RequestReplyServer({ redisUrl, queue: SETTLE_QUEUE });
+  const contracts = new Map<string, ContractSignatureVerdict>();
+  verifier.addHandler(VERIFY_CONTRACT_SIGNATURE, ({ signer }: VerifyContractSignatureRequest) =>
+    Promise.resolve(contracts.get(signer.toLowerCase()) ?? { outcome: 'not_signed' }),
+  );
+  const settler = new RequestReplyServer({ ...options, queue: SETTLE_QUEUE });
   settler.addHandler(SETTLE_SIGNED_PAYMENT, async (request: SettleSignedPaymentRequest) => {
     asked.push(request);
     return (settlements.get(nonceOf(request.payment)) ?? settle)(request);
   });
-  await Promise.all([listen(verifier), listen(settler)]);
+  await Promise.all([listen(verifier), ...(settles ? [listen(settler)] : [])]);
   const stop = async (): Promise<void> => {
     await Promise.all([verifier.close(), settler.close()]);
     redis.disconnect();
   };
-  return { ledger, looks, settlements, moved, asked, claim, settle, stop };
+  return { ledger, looks, settlements, moved, asked, contracts, claim, settle, stop };
 }
 
-async function claimAuthorization(
+async function claimSigned(
   ledger: Ledger,
   { claim, terms, payment, deadlineMs }: VerifySignedPaymentRequest,
   txHash: Hex | null,
 ): Promise<SignedPaymentVerdict> {
   const payer = payerOf(payment);
   if (claim === null) return { outcome: 'valid', payer, txHash };
-  const { chainId, asset } = terms;
-  const id: PaymentId = { kind: 'authorization', chainId, asset, from: payer, nonce: nonceOf(payment) as Hex };
-  const candidate = { id, blockNumber: 1_000_000, minedAtMs: ledger.nowMs() + 60_000, windowMs: 900_000 };
+  const candidate = {
+    id: signedPaymentId(terms, payment),
+    blockNumber: 1_000_000,
+    minedAtMs: ledger.nowMs() + 60_000,
+    windowMs: 900_000,
+  };
   const result = await ledger.claim({ candidates: [candidate], ...claim, deadlineMs, headBlockNumber: 1 });
   switch (result.outcome) {
     case 'claimed':
@@ -96,10 +111,6 @@ export function createHash(): Hex {
 
 function nonceOf(payment: SignedPayment): string {
   return payment.kind === 'authorization' ? payment.authorization.nonce : payment.permit2Authorization.nonce;
-}
-
-function payerOf(payment: SignedPayment): Hex {
-  return payment.kind === 'authorization' ? payment.authorization.from : payment.permit2Authorization.from;
 }
 
 function listen(server: RequestReplyServer): Promise<void> {

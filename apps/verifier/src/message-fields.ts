@@ -1,4 +1,4 @@
-import type { SignedPaymentTerms } from '@tollgate/common';
+import type { SettleSignedPaymentRequest, SignedPaymentTerms } from '@tollgate/common';
 import { isAddress, parseSignedPayment, PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 /** The message does not have the shape of its version: a verifier or gateway of another release, or no gateway. */
@@ -7,6 +7,8 @@ export class MalformedMessageError extends Error {
 }
 
 export type MessageFields = Record<string, unknown>;
+
+type SignedPaymentQuestion = Pick<SettleSignedPaymentRequest, 'requestId' | 'deadlineMs' | 'terms' | 'payment'>;
 
 const BASE_UNITS = /^\d{1,78}$/;
 /** What the ledger takes as a key. */
@@ -51,8 +53,18 @@ export function readHex(fields: MessageFields, name: string, is: (value: unknown
   return is(value) ? (value.toLowerCase() as Hex) : refuseField(name);
 }
 
-export function readSignedPaymentTerms(fields: MessageFields, name: string): SignedPaymentTerms {
-  const terms = readObject(fields[name], name);
+/** What every question about a signed payment has. */
+export function readSignedPaymentQuestion(fields: MessageFields): SignedPaymentQuestion {
+  return {
+    requestId: readText(fields, 'requestId'),
+    deadlineMs: readNumber(fields, 'deadlineMs'),
+    terms: readTerms(fields),
+    payment: readSignedPayment(fields),
+  };
+}
+
+function readTerms(fields: MessageFields): SignedPaymentTerms {
+  const terms = readObject(fields.terms, 'terms');
   return {
     chainId: readNumber(terms, 'chainId'),
     asset: readHex(terms, 'asset', isAddress),
@@ -63,9 +75,9 @@ export function readSignedPaymentTerms(fields: MessageFields, name: string): Sig
   };
 }
 
-export function readSignedPayment(fields: MessageFields, name: string): SignedPayment {
+function readSignedPayment({ payment }: MessageFields): SignedPayment {
   try {
-    return parseSignedPayment(fields[name]);
+    return parseSignedPayment(payment);
   } catch (error) {
     if (error instanceof PaymentError) throw new MalformedMessageError(error.message);
     throw error;

@@ -16,6 +16,7 @@ import { Logger } from 'nestjs-pino';
 
 import { ChainReader } from './chain/chain-reader.js';
 import { ChainUnavailableError } from './chain/chain-unavailable-error.js';
+import { assertOwnAccounts } from './settlement/assert-own-accounts.js';
 import type { Settlement } from './settlement/create-settlement.js';
 import { AcceptedAssets } from './verification/signed/accepted-assets.js';
 import { VerifierEnvironment } from './verifier.config.js';
@@ -75,6 +76,7 @@ async function startSettlement({ journal, relayers }: Settlement, logger: Logger
   for (let attempt = 1; ; attempt++) {
     try {
       await journal.open();
+      await assertOwnAccounts(journal, relayers.lanes);
       break;
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;

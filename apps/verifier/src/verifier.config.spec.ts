@@ -68,6 +68,26 @@ describe('the settings of the verifier', () => {
     expect(problems).toHaveLength(6);
   });
 
+  it('are refused with every wrong entry of a list beside them', () => {
+    const lists = { RPC_URL: 'ftp://rpc.example', FACILITATOR_ASSETS: 'foo', RELAYER_PRIVATE_KEYS: '0x12,nonsense' };
+    const problems = problemsOf({
+      ...lists,
+      RPC_TIMEOUT_MS: 'x',
+      SETTLE_GAS_CAP: 'lots',
+      ASSET_ADDRESS: ASSET,
+      PAY_TO,
+    });
+    expect(problems.map((problem) => problem.split(/:? /)[0]).sort()).toEqual([
+      'FACILITATOR_ASSETS',
+      'RELAYER_PRIVATE_KEYS',
+      'RELAYER_PRIVATE_KEYS',
+      'RPC_TIMEOUT_MS',
+      'RPC_URL',
+      'SETTLE_GAS_CAP',
+    ]);
+    expect(problems.join()).not.toContain('nonsense');
+  });
+
   it('never print an RPC URL, which may carry a key', () => {
     const [problem, ...others] = problemsOf({ RPC_URL: 'ftp://rpc.example/SECRETKEY', ASSET_ADDRESS: ASSET, PAY_TO });
     expect(problem).toContain('RPC_URL: entry 1 is not an http:// or https:// URL');

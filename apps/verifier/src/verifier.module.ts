@@ -3,19 +3,14 @@ import {
   checkRedis,
   connectRedis,
   createLoggerParams,
-  createQueueKeys,
   HealthModule,
   listSecrets,
   MetricsModule,
-  observeCounts,
-  observeGauge,
-  RELAYER_FLEET,
-  VERIFY_QUEUE,
   type RequestReplyServer,
 } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { Journal, LaneDirectory } from '@tollgate/transactions';
+import { Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/transactions';
 import type { Redis } from 'ioredis';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
@@ -25,12 +20,21 @@ import { ChainReader } from './chain/chain-reader.js';
 import { connectChain, type ConnectedChain } from './chain/connect-chain.js';
 import { RpcTroubleLog } from './chain/rpc-trouble-log.js';
 import type { RulesEnvironment } from './config/rules.environment.js';
+import { observeQueues } from './metrics/observe-queues.js';
+import { observeRelayers } from './metrics/observe-relayers.js';
+import { SettlementMetrics } from './metrics/settlement-metrics.js';
 import { VerifierMetrics } from './metrics/verifier-metrics.js';
 import { createSettlement, type Settlement } from './settlement/create-settlement.js';
 import { RelayerTroubles } from './settlement/relayer-troubles.js';
+import { SettlementRecords } from './settlement/settlement-records.js';
+import { SettlementsUnderWay } from './settlement/settlements-under-way.js';
+import { ContractSignatures } from './verification/contract-signatures.js';
 import { PaymentVerifier } from './verification/payment-verifier.js';
 import { AcceptedAssets } from './verification/signed/accepted-assets.js';
-import { SignedPaymentVerifier } from './verification/signed/signed-payment-verifier.js';
+import {
+  SignedPaymentVerifier,
+  type SignedPaymentVerifierOptions,
+} from './verification/signed/signed-payment-verifier.js';
 import { VerificationController } from './verification/verification.controller.js';
 import { WaitingRoom } from './verification/waiting-room.js';
 import type { VerifierEnvironment } from './verifier.config.js';
@@ -71,18 +75,23 @@ export class VerifierModule implements OnApplicationShutdown {
     const settlement: Settlement | null = createSettlement(environment, {
       chain,
       assets,
+      metrics: new SettlementMetrics(registry),
       nowMs,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
     const parts = { chain: chain.reader, ledger, waitingRoom, assets };
+    const journal = new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET });
+    const underWay = new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) });
     const relayers = new LaneDirectory({
-      journal: new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET }),
+      journal,
       chainId: environment.payment.chainId,
       nowMs,
     });
     // Also one that is away for now may be what a payer was told to sign for.
     const readRelayers = async () => new Set((await relayers.read()).map(({ address }) => address));
-    observe(registry, { server, waitingRoom, queueRedis });
+    observeQueues(registry, { server, waitingRoom, queueRedis });
+    const { chainId } = environment.payment;
+    if (settlement) observeRelayers(registry, settlement, { chainId, batcher: chain.batcher, nowMs });
 
     return {
       module: VerifierModule,
@@ -102,10 +111,17 @@ export class VerifierModule implements OnApplicationShutdown {
       providers: [
         { provide: CONNECTIONS, useValue: { ledgerRedis, queueRedis, chain } satisfies Connections },
         { provide: Ledger, useValue: ledger },
+        {
+          provide: ContractSignatures,
+          useValue: new ContractSignatures({ chainId: environment.payment.chainId, chain: chain.reader, nowMs }),
+        },
         { provide: ChainReader, useValue: chain.reader },
         { provide: AcceptedAssets, useValue: assets },
         { provide: PaymentVerifier, useValue: createVerifier(environment, parts) },
-        { provide: SignedPaymentVerifier, useValue: createSignedVerifier(environment, { ...parts, readRelayers }) },
+        {
+          provide: SignedPaymentVerifier,
+          useValue: createSignedVerifier(environment, { ...parts, readRelayers, underWay }),
+        },
         { provide: VerifierMetrics, useValue: metrics },
         { provide: SETTLEMENT, useValue: settlement },
       ],
@@ -185,7 +201,7 @@ function createAssets({ payment, signedPayments }: VerifierEnvironment): Accepte
 
 function createSignedVerifier(
   { rules, signedPayments, settlement }: VerifierEnvironment,
-  parts: VerifierParts & { assets: AcceptedAssets; readRelayers: () => Promise<ReadonlySet<Hex>> },
+  parts: VerifierParts & Pick<SignedPaymentVerifierOptions, 'assets' | 'readRelayers' | 'underWay'>,
 ): SignedPaymentVerifier {
   return new SignedPaymentVerifier({
     ...parts,
@@ -198,24 +214,6 @@ function createSignedVerifier(
       multicall3: settlement.multicall3Address.toLowerCase() as Hex,
     },
   });
-}
-
-function observe(
-  registry: Registry,
-  parts: { server: RequestReplyServer; waitingRoom: WaitingRoom; queueRedis: Redis },
-): void {
-  const { server, waitingRoom, queueRedis } = parts;
-  observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by what became of them.', server);
-  observeGauge(registry, 'tollgate_verifications_in_flight', 'Payments being verified.', () => server.inFlight);
-  observeGauge(
-    registry,
-    'tollgate_verifications_waiting',
-    'Payments that wait for the chain.',
-    () => waitingRoom.waiting,
-  );
-  observeGauge(registry, 'tollgate_verify_queue_length', 'Questions no verifier has taken yet.', () =>
-    queueRedis.llen(createQueueKeys(VERIFY_QUEUE).requests),
-  );
 }
 
 function checkOpen(isOpen: () => boolean): () => Promise<void> {

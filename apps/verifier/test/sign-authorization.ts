@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import {
+  AUTHORIZATION_TYPES,
+  type Hex,
+  type SignedAuthorization,
+  type TransferAuthorization,
+} from '@tollgate/protocol';
 import { encodeFunctionData, hashTypedData, parseAbi } from 'viem';
 import { sign, signTypedData } from 'viem/accounts';
 
@@ -15,14 +20,7 @@ export interface TestDomain {
 }
 
 const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
+  ...AUTHORIZATION_TYPES,
   CancelAuthorization: [
     { name: 'authorizer', type: 'address' },
     { name: 'nonce', type: 'bytes32' },
@@ -78,7 +76,7 @@ export async function cancelAuthorization(
 
 export const randomNonce = (): Hex => `0x${randomBytes(32).toString('hex')}`;
 
-export function hashTypedDataOf(authorization: TransferAuthorization, domain: TestDomain): Hex {
+function hashTypedDataOf(authorization: TransferAuthorization, domain: TestDomain): Hex {
   const [value, validAfter, validBefore] = numbersOf(authorization);
   const message = { ...authorization, value, validAfter, validBefore };
   return hashTypedData({ domain, types: TYPES, primaryType: 'TransferWithAuthorization', message });

@@ -1,9 +1,12 @@
-import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
+import { type SignedPaymentTerms, type SignedPaymentVerdict, type VerifySignedPaymentRequest } from '@tollgate/common';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import { Journal, RELAYER_FLEET } from '@tollgate/transactions';
 
 import type { DevnetAccount } from '../../../devnet/chain.js';
 import { MULTICALL3 } from '../../../devnet/place-contracts.js';
+import { SettlementRecords } from '../src/settlement/settlement-records.js';
+import { SettlementsUnderWay } from '../src/settlement/settlements-under-way.js';
 import { AcceptedAssets } from '../src/verification/signed/accepted-assets.js';
 import type { SignedPaymentRules } from '../src/verification/signed/judge-authorization.js';
 import { SignedPaymentVerifier } from '../src/verification/signed/signed-payment-verifier.js';
@@ -51,7 +54,7 @@ export function useSignedPaymentVerifier() {
     signAuthorization(createAuthorization(changes), { privateKey, domain: { ...domain(), ...changed } });
 
   const createVerifier = (rules: Partial<SignedPaymentRules> = {}, waitMs = 0): SignedPaymentVerifier => {
-    const { chain, ledger, otherToken } = parts();
+    const { chain, ledger, redis, otherToken } = parts();
     const nowMs = (): number => ledger.nowMs();
     return new SignedPaymentVerifier({
       assets: new AcceptedAssets(1328, [
@@ -68,6 +71,10 @@ export function useSignedPaymentVerifier() {
         ...rules,
       },
       readRelayers: () => Promise.resolve(new Set([relayer().address.toLowerCase() as Hex])),
+      underWay: new SettlementsUnderWay({
+        journal: new Journal({ redis, fleet: RELAYER_FLEET }),
+        records: new SettlementRecords(redis),
+      }),
       chain,
       ledger,
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, nowMs }),

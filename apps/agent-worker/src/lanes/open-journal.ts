@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { ConfigurationError } from '@tollgate/common';
-import { JournalError, JournalUnavailableError, type Journal } from '@tollgate/transactions';
+import { JournalError, JournalUnavailableError, nameLane, type Journal } from '@tollgate/transactions';
 import type { Logger } from 'nestjs-pino';
 
 import { publishWallets } from '../wallets/publish-wallets.js';
@@ -18,12 +18,13 @@ const RETRY_MS = 1000;
 
 /**
  * Opens the journal and publishes the wallets; waits for a Redis that is away.
- * @throws ConfigurationError for a Redis that may forget jobs, and for a name that stands for another account
+ * @throws ConfigurationError for a Redis that may forget jobs, for a relayer's account, and for a name of another account
  */
 export async function openJournal({ journal, directory, wallets }: JournalParts, logger: Logger): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await journal.open();
+      await assertOwnAccounts(journal, wallets);
       return await publishWallets(directory, wallets);
     } catch (error) {
       assertPasses(error);
@@ -31,6 +32,18 @@ export async function openJournal({ journal, directory, wallets }: JournalParts,
       await sleep(RETRY_MS);
     }
   }
+}
+
+/** An account that settles payments would have its nonces given out twice over. */
+async function assertOwnAccounts(journal: Journal, wallets: readonly WorkerWallet[]): Promise<void> {
+  const foreign = new Set((await journal.findForeign(wallets.map(({ lane }) => lane))).map(nameLane));
+  const problems = wallets
+    .filter(({ lane }) => foreign.has(nameLane(lane)))
+    .map(
+      ({ name, lane }) =>
+        `The wallet ${name}, ${lane.address}, is a relayer, which settles payments. Give the wallet an account of its own.`,
+    );
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
 /** What does not get better by waiting is thrown on; the rest is Redis being away. */

@@ -1,8 +1,8 @@
+import { keepFresh } from '@tollgate/common';
 import { Gauge, type Registry } from 'prom-client';
 import { createPublicClient, fallback, formatEther, http } from 'viem';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
-import { keepFresh } from './keep-fresh.js';
 
 export interface ObservedBalances {
   wallets: readonly WorkerWallet[];

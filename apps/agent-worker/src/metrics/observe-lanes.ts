@@ -1,8 +1,8 @@
+import { keepFresh } from '@tollgate/common';
 import type { JobRecord, Journal, LaneStatus } from '@tollgate/transactions';
 import { Gauge, type Registry } from 'prom-client';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
-import { keepFresh } from './keep-fresh.js';
 
 export interface ObservedLanes {
   journal: Journal;
@@ -60,14 +60,15 @@ function observeJobs(registry: Registry, lanes: ObservedLanes): void {
   observe(registry, jobs, async () => (await readJobs()).flatMap(([wallet, open]) => countByState(wallet, open)));
   const oldest = {
     name: 'tollgate_agent_oldest_open_job_seconds',
-    help: 'Age of the oldest open job of a wallet.',
+    help: "Age of the oldest open job of a wallet that waits for nobody's approval.",
     labelNames: ['wallet'] as const,
   };
   observe(registry, oldest, async () =>
-    (await readJobs()).map(([wallet, [first]]) => ({
-      labels: { wallet },
-      value: first ? Math.max(0, Date.now() - first.submittedAtMs) / 1000 : 0,
-    })),
+    (await readJobs()).map(([wallet, open]) => {
+      // A person may take days to agree: one such job must not hide another that is stuck.
+      const first = open.find(({ state }) => state !== 'AWAITING_APPROVAL');
+      return { labels: { wallet }, value: first ? Math.max(0, Date.now() - first.submittedAtMs) / 1000 : 0 };
+    }),
   );
 }
 

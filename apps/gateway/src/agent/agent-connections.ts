@@ -12,6 +12,7 @@ import { Journal, JournalUnavailableError } from '@tollgate/transactions';
 import type { Redis } from 'ioredis';
 
 import { GatewayEnvironment } from '../gateway.config.js';
+import { answerWithin } from '../server/answer-within.js';
 
 const TIMEOUT_MS = 3_000;
 const REPORT_EVERY_MS = 10_000;
@@ -65,17 +66,11 @@ export class AgentConnections implements OnApplicationShutdown {
    * @throws JournalUnavailableError as the journal does
    */
   async within<T>(reading: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
-    });
     try {
-      return await Promise.race([reading, timeout]);
+      return await answerWithin(reading, TIMEOUT_MS);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new JournalUnavailableError(`Keys and wallets cannot be read: ${reason}`, { cause: error });
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -28,10 +28,10 @@ export class FacilitatorEnvironment extends AssetEnvironment {
   @Min(0)
   readonly facilitatorRateLimitPerMinute: number = 600;
 
-  override problemsTogether(): string[] {
+  override problemsOfEntries(): string[] {
     const wrong = this.facilitatorPayTo.filter((address) => !ADDRESS.test(address));
     return [
-      ...super.problemsTogether(),
+      ...super.problemsOfEntries(),
       ...wrong.map((address) => `FACILITATOR_PAY_TO: "${address}" is not 0x and 40 hexadecimal digits, or is zero.`),
     ];
   }

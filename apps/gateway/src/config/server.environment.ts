@@ -1,8 +1,8 @@
-import { Setting, type ChecksTogether } from '@tollgate/common';
+import { Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
 import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsOptional, IsUrl, Max, Min } from 'class-validator';
 import ipaddr from 'ipaddr.js';
 
-export class ServerEnvironment implements ChecksTogether {
+export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @Setting({ help: 'Port the gateway listens on; 0 takes a free one.' })
   @IsInt()
   @Min(0)
@@ -58,10 +58,13 @@ export class ServerEnvironment implements ChecksTogether {
   readonly logUnpaid: boolean = false;
 
   problemsTogether(): string[] {
+    return (this.tlsCert === undefined) === (this.tlsKey === undefined)
+      ? []
+      : ['TLS_CERT and TLS_KEY go together: set both, or neither.'];
+  }
+
+  problemsOfEntries(): string[] {
     const problems: string[] = [];
-    if ((this.tlsCert === undefined) !== (this.tlsKey === undefined)) {
-      problems.push('TLS_CERT and TLS_KEY go together: set both, or neither.');
-    }
     for (const range of this.trustProxy) {
       if (!ipaddr.isValid(range) && !ipaddr.isValidCIDR(range)) {
         problems.push(`TRUST_PROXY: "${range}" is neither an address nor a CIDR range such as 10.0.0.0/8.`);

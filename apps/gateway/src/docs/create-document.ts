@@ -7,20 +7,23 @@ import { describeEvents } from './agent/describe-events.js';
 import { describeJobs, describeRequests } from './agent/describe-jobs.js';
 import { describeOperations, OPERATIONS_TAG } from './describe-operations.js';
 import { describePaidRoute, documentPath, PAID_TAG } from './describe-paid-route.js';
+import { describeFacilitator, FACILITATOR_TAG } from './facilitator/describe-facilitator.js';
+import { FACILITATOR_SCHEMAS } from './facilitator/facilitator-schemas.js';
 import type { DocsParts } from './register-docs.js';
 import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './schemas.js';
 
-/** The OpenAPI document: what is sold first, each route with its price, then agent jobs, then the routes for those who run the gateway. */
+/** The OpenAPI document: what is sold first, each route with its price, then agent jobs and the facilitator, then the routes for those who run the gateway. */
 export function createDocument({ app, routes, environment }: DocsParts): OpenAPIObject {
-  const { server, payment } = environment;
+  const { server, payment, facilitator, challenge } = environment;
   const builder = new DocumentBuilder()
     .setTitle('Tollgate')
-    .setDescription('Resources behind an HTTP 402 payment challenge: pay on chain, send the proof in `X-Payment`.')
+    .setDescription(describeSale(challenge.signedPayments))
     .setVersion(packageJson.version)
     .setOpenAPIVersion('3.1.0')
     .addTag(PAID_TAG, 'Answer 402 with a challenge, and the resource to who has paid.')
-    .addTag(AGENT_TAG, 'Jobs that agents hand in and a worker carries out on chain, for holders of an API key.')
-    .addTag(OPERATIONS_TAG, 'Free, and for the machines that look after the gateway.');
+    .addTag(AGENT_TAG, 'Jobs that agents hand in and a worker carries out on chain, for holders of an API key.');
+  if (facilitator.isServed) builder.addTag(FACILITATOR_TAG, 'Signed payments of other servers, verified and settled.');
+  builder.addTag(OPERATIONS_TAG, 'Free, and for the machines that look after the gateway.');
   if (server.publicUrl !== undefined) builder.addServer(server.publicUrl);
   builder.addSecurity(API_KEY_SECURITY, { type: 'http', scheme: 'bearer', bearerFormat: 'tgk_<id>_<secret>' });
   const document = SwaggerModule.createDocument(app, builder.build());
@@ -31,6 +34,7 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
     Problem: PROBLEM_SCHEMA,
     ...AGENT_SCHEMAS,
     ...describeRequests(),
+    ...(facilitator.isServed && FACILITATOR_SCHEMAS),
   };
   for (const route of routes) {
     const item = (paths[documentPath(route.path)] ??= {});
@@ -41,7 +45,19 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
   }
   return {
     ...document,
-    paths: { ...paths, ...describeJobs(), ...describeEvents(), ...describeOperations(document.paths) },
+    paths: {
+      ...paths,
+      ...describeJobs(),
+      ...describeEvents(),
+      ...(facilitator.isServed && describeFacilitator()),
+      ...describeOperations(document.paths),
+    },
     components: { ...document.components, schemas: { ...document.components?.schemas, ...schemas } },
   };
+}
+
+function describeSale(takesSignedPayments: boolean): string {
+  const sale = 'Resources behind an HTTP 402 payment challenge: pay on chain, send the proof in `X-Payment`.';
+  if (!takesSignedPayments) return sale;
+  return `${sale} Or sign a payment, which the gateway has sent: in \`X-PAYMENT\` (version 1), \`PAYMENT-SIGNATURE\` (version 2) or \`Authorization: Payment\` (MPP).`;
 }

@@ -9,10 +9,13 @@ import {
   PAYMENT_REQUIRED,
   PAYMENT_RESPONSE,
   PAYMENT_SIGNATURE,
+  SIGN_IN_FAILURES,
+  SIGN_IN_WITH_X,
   X_PAYMENT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
   X_PAYMENT_RESPONSE,
+  X_SIGN_IN_FAILURE,
 } from '@tollgate/protocol';
 
 import type { PaidRoute } from '../paywall/paid-route.js';
@@ -32,6 +35,13 @@ const SETTLED = {
   [X_PAYMENT_RESPONSE]: { description: 'What became of a signed payment of version 1.', ...text },
   [PAYMENT_RESPONSE]: { description: 'The same of version 2.', ...text },
   [PAYMENT_RECEIPT]: { description: 'The same by MPP.', ...text },
+};
+
+const NOT_SIGNED_IN = {
+  [X_SIGN_IN_FAILURE]: {
+    description: 'Why a sign-in was not taken.',
+    schema: { type: 'string', enum: [...SIGN_IN_FAILURES] },
+  },
 };
 
 const PARAMETERS = [
@@ -55,6 +65,13 @@ const PARAMETERS = [
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
 ];
+
+const SIGN_IN = {
+  name: SIGN_IN_WITH_X,
+  in: 'header',
+  description: 'base64 of what the account has signed that paid before: it may come back without paying.',
+  ...text,
+};
 
 /** Answers besides 200 and 402, in the order of their statuses. */
 const PROBLEMS: readonly (readonly [status: string, description: string, headers?: object])[] = [
@@ -80,7 +97,9 @@ export function describePaidRoute(
   method: string,
   { assetDecimals, assetSymbol }: Pick<PaymentEnvironment, 'assetDecimals' | 'assetSymbol'>,
 ): object {
-  const price = `${formatTokenAmount(route.priceBaseUnits, assetDecimals)} ${assetSymbol}`;
+  const most = route.isMetered === true ? 'at most ' : '';
+  const price = `${most}${formatTokenAmount(route.priceBaseUnits, assetDecimals)} ${assetSymbol}`;
+  const isRevisited = (route.revisitSeconds ?? 0) > 0;
   const inPath = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -90,11 +109,11 @@ export function describePaidRoute(
   return {
     tags: [PAID_TAG],
     summary: `${route.description} (${price})`,
-    parameters: [...inPath, ...PARAMETERS],
+    parameters: [...inPath, ...PARAMETERS, ...(isRevisited ? [SIGN_IN] : [])],
     ...(method === 'GET' ? {} : { requestBody: { content: { '*/*': {} } } }),
     responses: {
       '200': describePaidAnswer(route),
-      '402': describeChallenge(price),
+      '402': describeChallenge(price, isRevisited),
       ...Object.fromEntries(
         PROBLEMS.map(([status, description, headers = {}]) => [status, describeProblem(description, headers)]),
       ),
@@ -115,11 +134,11 @@ function describePaidAnswer({ mimeType, answerSchema }: PaidRoute): object {
   };
 }
 
-function describeChallenge(price: string): object {
+function describeChallenge(price: string, isRevisited: boolean): object {
   const failure = { description: 'Why a proof was refused.', schema: { type: 'string', enum: [...PAYMENT_FAILURES] } };
   return {
     description: `The challenge to pay ${price}; with \`error\` where a proof was refused.`,
-    headers: { [X_PAYMENT_FAILURE]: failure, ...RETRY_AFTER, ...OFFERS },
+    headers: { [X_PAYMENT_FAILURE]: failure, ...(isRevisited ? NOT_SIGNED_IN : {}), ...RETRY_AFTER, ...OFFERS },
     content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentChallenge' } } },
   };
 }

@@ -3,11 +3,11 @@ import { ProblemError, type ApiKey, type SettlementResult } from '@tollgate/comm
 import { createFingerprint, hashRetryKey, type Lease, type StoredAnswer } from '@tollgate/ledger';
 import {
   DUPLICATE_SETTLEMENT,
-  facilitatorReasonFor,
   SETTLEMENT_PENDING,
-  type PaymentFailure,
   type RequirementTerms,
   type SettleResponse,
+  type SignedPayment,
+  type SignedPermit,
 } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../gateway.config.js';
@@ -17,10 +17,11 @@ import { PaywallConnections } from '../paywall/paywall.module.js';
 import { SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
 import { KEY_NEEDED } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
-import { createUnavailable } from './facilitator-unavailable.js';
+import { createSettling, createUnavailable } from './facilitator-unavailable.js';
 import type { Asker } from './facilitator-verification.js';
 import { parseFacilitatorRequest, type FacilitatorRequest } from './parse-facilitator-request.js';
 import { ServedTerms } from './served-terms.js';
+import { fail, isMetered, reasonFor } from './settle-response.js';
 
 export interface SettleAsker extends Asker {
   /** Null: who asks has no API key. */
@@ -64,8 +65,11 @@ export class FacilitatorSettlement {
     const request = parseFacilitatorRequest(body);
     const served = this.served.read(request);
     if ('reason' in served) return this.#refuse(request, served.reason, served.message);
-    if (asker.key === null) this.#assertFree(request.requirement);
     const question = { requestId: asker.requestId, clientAddress: asker.clientAddress, ...served };
+    const { payment } = served;
+    if (isMetered(payment) && served.terms.priceBaseUnits === '0')
+      return this.#settleNothing(request, question, payment);
+    if (asker.key === null) this.#assertFree(request.requirement);
     // Counted so that the process does not end before what was moved is marked.
     this.inFlight.enter();
     try {
@@ -86,8 +90,7 @@ export class FacilitatorSettlement {
     const verdict = await this.payments.claim(question, keysFor(request.requirement, asker));
     switch (verdict.outcome) {
       case 'claimed': {
-        const { lease, txHash, payer } = verdict;
-        return this.#settleClaimed(request, question, { lease, txHash, payer });
+        return this.#settleClaimed(request, question, verdict);
       }
       case 'answered':
         return this.#replay(request, await this.connections.ledger.readAnswer(verdict.id));
@@ -97,7 +100,7 @@ export class FacilitatorSettlement {
         return this.#refuse(request, DUPLICATE_SETTLEMENT, 'payment_used');
       case 'refused': {
         const { failure, payer } = verdict;
-        return this.#refuse(request, reasonFor(failure, request.version), failure, payer);
+        return this.#refuse(request, reasonFor(failure, request, question.payment), failure, payer);
       }
       case 'valid':
       case 'unavailable':
@@ -105,26 +108,64 @@ export class FacilitatorSettlement {
     }
   }
 
+  /** Nothing was used of what the payer signed: no transaction, no gas, and the permit is as good as before. */
+  async #settleNothing(
+    request: FacilitatorRequest,
+    question: SignedPaymentQuestion,
+    { permit2Authorization }: SignedPermit,
+  ): Promise<Settled> {
+    const terms = { ...question.terms, priceBaseUnits: permit2Authorization.permitted.amount };
+    const verdict = await this.payments.look({ ...question, terms });
+    if (verdict.outcome === 'unavailable') throw this.#unavailable(verdict.retryAfterMs);
+    const payer = permit2Authorization.from;
+    if (verdict.outcome === 'valid' && verdict.txHash === null) {
+      const { network } = request.requirement;
+      return this.#answer('settled', { success: true, payer, transaction: '', network, amount: '0' });
+    }
+    const failure = verdict.outcome === 'refused' ? verdict.failure : 'payment_used';
+    return this.#refuse(request, reasonFor(failure, request, question.payment), failure, payer);
+  }
+
   async #settleClaimed(request: FacilitatorRequest, question: SignedPaymentQuestion, claim: Claim): Promise<Settled> {
     const keeper = new LeaseKeeper(this.connections.ledger, claim.lease, this.#leaseMs);
     try {
       const result = await this.#move(question, claim);
-      return await this.#finish(request, claim, result);
+      return await this.#finish(request, question.payment, claim, result);
     } finally {
       keeper.stop();
     }
   }
 
-  #move(question: SignedPaymentQuestion, { txHash, payer }: Claim): Promise<SettlementResult> {
-    const amountBaseUnits = question.terms.priceBaseUnits;
-    if (txHash !== null) return Promise.resolve({ outcome: 'settled', txHash, payer, amountBaseUnits });
-    return this.payments.settle(question, amountBaseUnits);
+  async #move(question: SignedPaymentQuestion, { lease, txHash, payer, ...moved }: Claim): Promise<SettlementResult> {
+    const { priceBaseUnits } = question.terms;
+    const { amountBaseUnits = priceBaseUnits } = moved;
+    if (txHash !== null) return { outcome: 'settled', txHash, payer, amountBaseUnits };
+    if (isMetered(question.payment) && !(await this.#fixAmount(lease, priceBaseUnits))) {
+      return { outcome: 'unavailable', reason: 'amount_not_fixed' };
+    }
+    return this.payments.settle(question, priceBaseUnits);
   }
 
-  async #finish(request: FacilitatorRequest, { lease, payer }: Claim, result: SettlementResult): Promise<Settled> {
+  /** Before it is sent: while so much may be moved, nobody is served for another amount, here or at the paywall. */
+  async #fixAmount(lease: Lease, amountBaseUnits: string): Promise<boolean> {
+    const fixed = await this.connections.ledger.fixAmount(lease, BigInt(amountBaseUnits)).catch(() => null);
+    return fixed === BigInt(amountBaseUnits);
+  }
+
+  async #finish(
+    request: FacilitatorRequest,
+    payment: SignedPayment,
+    { lease, payer }: Claim,
+    result: SettlementResult,
+  ): Promise<Settled> {
     switch (result.outcome) {
       case 'settled': {
         const { txHash: transaction, amountBaseUnits: amount } = result;
+        if (BigInt(amount) !== BigInt(request.requirement.amountBaseUnits)) {
+          // Who asked for that much is told of it: this server got something else.
+          await this.#release(lease, { counted: false });
+          return this.#refuse(request, DUPLICATE_SETTLEMENT, 'payment_used', payer);
+        }
         const response = { success: true, payer, transaction, network: request.requirement.network, amount };
         // Unmarked, a second request would be told of the same success.
         const isMarked = await this.connections.ledger.commit(lease, toStored(response)).catch(() => false);
@@ -136,23 +177,24 @@ export class FacilitatorSettlement {
       }
       case 'failed': {
         // One that reached the chain has cost gas: so often and no more.
-        await this.#release(lease, result.txHash !== null);
-        return this.#refuse(request, reasonFor(result.failure, request.version), result.failure, payer);
+        await this.#release(lease, { counted: result.txHash !== null, forgetsAmount: true });
+        return this.#refuse(request, reasonFor(result.failure, request, payment), result.failure, payer);
       }
       case 'pending': {
-        await this.#release(lease, false);
+        await this.#release(lease, { counted: false });
+        if (result.txHash === null) throw this.#settling();
         const response = fail(request, SETTLEMENT_PENDING, 'The payment is being settled.', payer);
-        return this.#answer('pending', { ...response, transaction: result.txHash ?? '' });
+        return this.#answer('pending', { ...response, transaction: result.txHash });
       }
       case 'unavailable':
-        await this.#release(lease, false);
+        await this.#release(lease, { counted: false });
         throw this.#unavailable(result.retryAfterMs);
     }
   }
 
   /** A ledger that is away lets the lease end by itself. */
-  async #release(lease: Lease, counted: boolean): Promise<void> {
-    await this.connections.ledger.release(lease, { counted }).catch(() => false);
+  async #release(lease: Lease, terms: { counted: boolean; forgetsAmount?: boolean }): Promise<void> {
+    await this.connections.ledger.release(lease, terms).catch(() => false);
   }
 
   #replay(request: FacilitatorRequest, stored: StoredAnswer | null): Settled {
@@ -171,6 +213,12 @@ export class FacilitatorSettlement {
     return { response, isReplay: false };
   }
 
+  /** Servers ask again by themselves where there is a transaction to ask about, and only there. */
+  #settling(): ProblemError {
+    this.counters.counts.pending += 1;
+    return new ProblemError(createSettling());
+  }
+
   #unavailable(retryAfterMs?: number): ProblemError {
     this.counters.counts.unavailable += 1;
     return new ProblemError(createUnavailable(retryAfterMs));
@@ -181,6 +229,8 @@ interface Claim {
   readonly lease: Lease;
   readonly payer: `0x${string}`;
   readonly txHash: `0x${string}` | null;
+  /** What that moved, where it may be less than what is asked for. */
+  readonly amountBaseUnits?: string;
 }
 
 /** The API key is part of the retry key: `1` is everybody's first Idempotency-Key. */
@@ -189,26 +239,6 @@ function keysFor({ network, payTo, asset, amountBaseUnits }: RequirementTerms, {
   return {
     fingerprint: createFingerprint({ method: 'POST', path: '/facilitator/settle', query }),
     retryKey: idempotencyKey === undefined ? null : hashRetryKey(`${key?.id ?? ''}\n${idempotencyKey}`),
-  };
-}
-
-function reasonFor(failure: PaymentFailure, version: 1 | 2): string {
-  return failure === 'payment_used' ? DUPLICATE_SETTLEMENT : facilitatorReasonFor(failure, version);
-}
-
-function fail(
-  { requirement }: FacilitatorRequest,
-  errorReason: string,
-  errorMessage: string,
-  payer?: string,
-): SettleResponse {
-  return {
-    success: false,
-    errorReason,
-    errorMessage,
-    ...(payer !== undefined && { payer }),
-    transaction: '',
-    network: requirement.network,
   };
 }
 

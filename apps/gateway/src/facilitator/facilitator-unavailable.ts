@@ -9,3 +9,13 @@ export function createUnavailable(retryAfterMs = 2_000): Problem {
     retryAfterMs,
   };
 }
+
+/** The payment was taken on and may be sent at any time: asking again for the same one is how to learn of it. */
+export function createSettling(): Problem {
+  return {
+    status: 503,
+    code: 'settlement_pending',
+    detail: 'The payment will be settled and is in no transaction yet. Send the same request again.',
+    retryAfterMs: 2_000,
+  };
+}

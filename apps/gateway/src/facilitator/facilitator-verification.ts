@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type SignedPaymentVerdict } from '@tollgate/common';
-import { facilitatorReasonFor, type PaymentFailure, type VerifyResponse } from '@tollgate/protocol';
+import {
+  facilitatorReasonFor,
+  signedKindOf,
+  type PaymentFailure,
+  type SignedKind,
+  type VerifyResponse,
+} from '@tollgate/protocol';
 
 import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
@@ -29,13 +35,13 @@ export class FacilitatorVerification {
     if ('reason' in served)
       return this.#count({ isValid: false, invalidReason: served.reason, invalidMessage: served.message });
     const verdict = await this.payments.look({ ...asker, ...served });
-    return this.#count(this.#describe(verdict, request.version));
+    return this.#count(this.#describe(verdict, request.version, signedKindOf(served.payment)));
   }
 
-  #describe(verdict: SignedPaymentVerdict, version: 1 | 2): VerifyResponse {
+  #describe(verdict: SignedPaymentVerdict, version: 1 | 2, kind: SignedKind): VerifyResponse {
     const refuse = (failure: PaymentFailure, payer?: string): VerifyResponse => ({
       isValid: false,
-      invalidReason: facilitatorReasonFor(failure, version),
+      invalidReason: facilitatorReasonFor(failure, version, kind),
       invalidMessage: failure,
       ...(payer !== undefined && { payer }),
     });

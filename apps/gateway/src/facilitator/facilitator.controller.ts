@@ -1,8 +1,9 @@
-import { Body, Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ProblemError, type ApiKey } from '@tollgate/common';
 import {
   IDEMPOTENT_REPLAYED,
+  type DiscoveryResponse,
   type SettleResponse,
   type SupportedResponse,
   type VerifyResponse,
@@ -14,6 +15,8 @@ import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempoten
 import { FacilitatorSettlement } from './facilitator-settlement.js';
 import { FacilitatorVerification } from './facilitator-verification.js';
 import { ForServers } from './for-servers.js';
+import { parseListingQuery } from './parse-listing-query.js';
+import { ResourceListing } from './resource-listing.js';
 import { SupportedKinds } from './supported-kinds.js';
 
 /** What published servers ask of a facilitator, in their words. */
@@ -23,6 +26,7 @@ export class FacilitatorController {
     @Inject(FacilitatorVerification) private readonly verification: FacilitatorVerification,
     @Inject(FacilitatorSettlement) private readonly settlement: FacilitatorSettlement,
     @Inject(SupportedKinds) private readonly kinds: SupportedKinds,
+    @Inject(ResourceListing) private readonly listing: ResourceListing,
   ) {}
 
   @Post('verify')
@@ -46,6 +50,8 @@ export class FacilitatorController {
     const asker = { requestId: request.id, clientAddress: request.ip, key, idempotencyKey };
     const { response, isReplay } = await this.settlement.settle(body, asker);
     if (isReplay) void reply.header(IDEMPOTENT_REPLAYED, 'true');
+    // Tells this facilitator from those that do not know the key, whose second word may contradict their first.
+    if (idempotencyKey !== undefined) void reply.header('Idempotency-Key', idempotencyKey);
     return response;
   }
 
@@ -53,5 +59,11 @@ export class FacilitatorController {
   @RouteConfig({ access: 'free' })
   supported(): Promise<SupportedResponse> {
     return this.kinds.read();
+  }
+
+  @Get('discovery/resources')
+  @RouteConfig({ access: 'free' })
+  resources(@Query() query: unknown): DiscoveryResponse {
+    return this.listing.list(parseListingQuery(query));
   }
 }

@@ -8,6 +8,7 @@ import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorSettlement } from './facilitator-settlement.js';
 import { FacilitatorVerification } from './facilitator-verification.js';
 import { FacilitatorController } from './facilitator.controller.js';
+import { ResourceListing } from './resource-listing.js';
 import { ServedTerms } from './served-terms.js';
 import { SupportedKinds } from './supported-kinds.js';
 
@@ -31,6 +32,7 @@ export class FacilitatorModule {
         FacilitatorVerification,
         FacilitatorSettlement,
         SupportedKinds,
+        ResourceListing,
       ],
     };
   }

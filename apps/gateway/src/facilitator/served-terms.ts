@@ -34,7 +34,7 @@ export class ServedTerms {
   /** The own requirement is what the payment is held to; what the client says he accepted must be of the same kind. */
   read({ version, requirement, payment }: FacilitatorRequest): Served {
     const refuse = (failure: PaymentFailure): Served => ({
-      reason: facilitatorReasonFor(failure, version),
+      reason: facilitatorReasonFor(failure, version, requirement.scheme === 'upto' ? 'upto' : 'authorization'),
       message: failure,
     });
     if (!SCHEMES[version].includes(requirement.scheme)) return refuse('wrong_scheme');

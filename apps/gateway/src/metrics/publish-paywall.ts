@@ -9,7 +9,7 @@ const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 export function publishPaywall(registry: Registry, counters: PaywallCounters): void {
   const challenges: Counter<'reason'> = new Counter({
     name: 'tollgate_challenges_total',
-    help: 'Answers 402, by reason: unpaid, or the code of the refusal.',
+    help: 'Answers 402, by reason: unpaid, the code of the refusal, or sign_in_refused.',
     labelNames: ['reason'],
     registers: [registry],
     collect() {
@@ -20,7 +20,7 @@ export function publishPaywall(registry: Registry, counters: PaywallCounters): v
   });
   const answers: Counter<'origin'> = new Counter({
     name: 'tollgate_answers_total',
-    help: 'Answers of resources, by what became of the payment: paid, replayed, reproduced or released.',
+    help: 'Answers of resources, by what became of the payment: paid, replayed, reproduced, released or revisited.',
     labelNames: ['origin'],
     registers: [registry],
     collect() {

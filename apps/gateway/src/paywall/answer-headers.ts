@@ -11,6 +11,7 @@ const NOT_KEPT = new Set([
   'payment-response',
   'payment-receipt',
   'x-payment-released',
+  'x-sign-in-failure',
   'idempotent-replayed',
 ]);
 

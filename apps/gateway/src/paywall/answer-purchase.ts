@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream';
 
-import type { SettlementResult } from '@tollgate/common';
-import { LedgerError, type Lease, type Ledger, type PaymentId, type StoredAnswer } from '@tollgate/ledger';
+import { LedgerError, type Ledger, type PaymentId, type StoredAnswer } from '@tollgate/ledger';
+import { payerOf } from '@tollgate/protocol';
+import { crashPoint } from '@tollgate/transactions';
 
+import type { Revisits } from '../revisits/revisits.js';
 import {
   answerForeignChallenge,
   answerGone,
@@ -17,8 +19,11 @@ import { readBody } from './answer-body.js';
 import { keepHeaders } from './answer-headers.js';
 import type { Claim } from './judge.js';
 import { LeaseKeeper } from './lease-keeper.js';
+import { NotSettledError, PaymentMaker, TakenOverError, type PaymentMakerParts } from './make-payment.js';
+import { isMetered } from './metering.js';
 import { UpstreamError, type PaidRoute, type ProducedAnswer } from './paid-route.js';
 import type { PaymentIdentifiers } from './payment-identifiers.js';
+import { decodeReceipt, encodeReceipt } from './receipt-text.js';
 import { createResourceRequest, type Order } from './resource-request.js';
 import { createFailureHeaders, createSettlementHeaders, type MadePayment } from './settlement-headers.js';
 
@@ -30,40 +35,43 @@ export interface AnswerSettings {
   readonly maxStoredAnswerBytes: number;
 }
 
-export interface AnswerParts {
+export interface AnswerParts extends PaymentMakerParts {
   readonly ledger: Ledger;
-  /** Has an order's signed payment moved. Never throws. */
-  readonly settle: (order: Order) => Promise<SettlementResult>;
   readonly identifiers: PaymentIdentifiers;
+  readonly revisits: Revisits;
   readonly reportFailure: (error: unknown, order: Order) => void;
 }
 
 /** Makes the answers of paid requests, and sees to it that each is paid and committed before its first byte leaves. */
 export class Answers {
+  readonly #payments: PaymentMaker;
+
   constructor(
     private readonly parts: AnswerParts,
     private readonly settings: AnswerSettings,
-  ) {}
+  ) {
+    this.#payments = new PaymentMaker(parts);
+  }
 
   /**
    * Produces, settles and commits under a fresh lease. A payment whose resource fails is given back: unless the route
    * settles first, a signed one was then not moved at all.
    */
   async produce(order: Order, claim: Claim): Promise<Answer> {
-    const { lease, payer } = claim;
+    const { lease } = claim;
     const keeper = new LeaseKeeper(this.parts.ledger, lease, this.settings.leaseMs);
     const { route } = order.purchase.endpoint;
     try {
-      let made: MadePayment | null = claim.txHash === null ? null : { txHash: claim.txHash, payer };
-      if (made === null && route.settle === 'before') made = await this.#settle(order, false);
+      let made = claim.txHash === null ? null : describeClaimed(order, claim);
+      if (made === null && route.settle === 'before') made = await this.#payments.make(order, claim);
       const grounds = { payment: lease.id, txHash: made?.txHash ?? null, signal: keeper.signal };
       const produced = await route.resource.produce(createResourceRequest(order, grounds));
       return isCharged(produced.status, route.chargeOn)
-        ? await this.#charge(order, lease, produced, made)
+        ? await this.#charge(order, claim, produced, made)
         : await this.#giveBack(order, claim, produced);
     } catch (error) {
       if (error instanceof NotSettledError) return await this.#answerUnsettled(order, claim, error);
-      if (keeper.signal.aborted) return answerTakenOver();
+      if (keeper.signal.aborted || error instanceof TakenOverError) return answerTakenOver();
       this.parts.reportFailure(error, order);
       return await this.#fail(order, claim, error);
     } finally {
@@ -84,47 +92,56 @@ export class Answers {
   }
 
   async #reproduce(order: Order, id: PaymentId): Promise<Answer> {
-    const { method, instrument, endpoint } = order.purchase;
+    const { method, endpoint } = order.purchase;
     if (!SAFE_METHODS.has(method)) return answerGone('It was not kept, and asking again could do harm.');
+    const made = await this.#findMade(order, id);
     if (!(await this.parts.ledger.countReproduction(id, MAX_REPRODUCTIONS))) {
       return answerGone(`It was not kept, and was made ${MAX_REPRODUCTIONS} more times already.`);
     }
-    const txHash = instrument.kind === 'transaction' ? instrument.txHash : null;
-    const grounds = { payment: id, txHash, signal: new AbortController().signal };
+    const grounds = { payment: id, txHash: made?.txHash ?? null, signal: new AbortController().signal };
     const produced = await endpoint.route.resource.produce(createResourceRequest(order, grounds));
     const body = await readBody(produced.body, 0);
-    if (produced.status !== 402) return toAnswer('reproduced', produced, body);
+    if (produced.status !== 402) return toAnswer('reproduced', produced, body, tell(order, made, produced));
     discard(body);
     return answerForeignChallenge(false);
   }
 
-  /** @throws NotSettledError */
-  async #settle(order: Order, afterWork: boolean): Promise<MadePayment> {
-    const result = await this.parts.settle(order);
-    if (result.outcome !== 'settled') throw new NotSettledError(result, afterWork);
-    return result;
+  /** The payment that was made for an answer which was not kept; null where nothing is known of it any more. */
+  async #findMade({ purchase: { instrument } }: Order, id: PaymentId): Promise<MadePayment | null> {
+    if (instrument.kind === 'transaction') return { txHash: instrument.txHash, payer: undefined };
+    const text = await this.parts.ledger.readReceipt(id);
+    const kept = text === null ? null : decodeReceipt(text);
+    return kept && { ...kept, payer: payerOf(instrument) };
   }
 
-  async #charge(order: Order, lease: Lease, produced: ProducedAnswer, made: MadePayment | null): Promise<Answer> {
+  async #charge(order: Order, claim: Claim, produced: ProducedAnswer, made: MadePayment | null): Promise<Answer> {
     const isStored = order.purchase.endpoint.route.answer === 'stored';
     const body = await readBody(produced.body, isStored ? this.settings.maxStoredAnswerBytes : 0);
     let committed = false;
     try {
-      const payment = made ?? (await this.#settle(order, true));
+      const payment = made ?? (await this.#payments.make(order, claim, produced));
+      crashPoint('S4');
+      await this.#remember(order, payment);
       const { status } = produced;
-      const told = createSettlementHeaders(order.purchase, payment, { status, nowMs: Date.now() });
-      const paid = { ...produced, headers: [...keepHeaders(produced.headers), ...told] };
-      const stored = isStored && Buffer.isBuffer(body) ? this.#toStored(paid, body) : null;
-      committed = await this.parts.ledger.commit(lease, stored);
+      const headers = [...keepHeaders(produced.headers), ...tell(order, payment, produced)];
+      const stored = isStored && Buffer.isBuffer(body) ? this.#toStored({ status, headers, body }) : null;
+      committed = await this.parts.ledger.commit(claim.lease, stored, receiptOf(order, payment));
       if (!committed) return answerTakenOver();
-      return { kind: 'resource', origin: 'paid', status, headers: paid.headers, body, txHash: payment.txHash };
+      const { txHash, amountBaseUnits } = payment;
+      return { kind: 'resource', origin: 'paid', status, headers, body, txHash: txHash ?? undefined, amountBaseUnits };
     } finally {
       if (!committed) discard(body);
     }
   }
 
-  #toStored({ status, headers }: ProducedAnswer, body: Buffer): StoredAnswer | null {
-    return body.length > this.settings.maxStoredAnswerBytes ? null : { status, headers, body };
+  /** Before the commit: whoever has paid may come back, also where this process ends before it has answered. */
+  async #remember({ purchase }: Order, { payer }: MadePayment): Promise<void> {
+    const { revisitSeconds = 0 } = purchase.endpoint.route;
+    if (revisitSeconds > 0 && payer !== undefined) await this.parts.revisits.remember(payer, purchase, revisitSeconds);
+  }
+
+  #toStored(answer: StoredAnswer): StoredAnswer | null {
+    return answer.body.length > this.settings.maxStoredAnswerBytes ? null : answer;
   }
 
   /** What was made for the payment is thrown away; what becomes of the payment depends on what is known of it. */
@@ -133,7 +150,8 @@ export class Answers {
     try {
       // Counted for what it cost: otherwise who empties his account meanwhile gets work done, or gas spent, for ever.
       const counted = result.outcome === 'failed' && (afterWork || result.txHash !== null);
-      const released = await this.#release(order, claim, { counted, keepsIdentifier: isOpen });
+      const forgetsAmount = result.outcome === 'failed';
+      const released = await this.#release(order, claim, { counted, forgetsAmount, keepsIdentifier: isOpen });
       if (!released) return answerTakenOver();
     } catch {
       // The lease ends by itself, and the same proof finds the payment again.
@@ -179,10 +197,10 @@ export class Answers {
   async #release(
     { purchase }: Order,
     { lease, payer }: Claim,
-    { counted, keepsIdentifier = false }: { readonly counted: boolean; readonly keepsIdentifier?: boolean },
+    { keepsIdentifier = false, ...terms }: ReleaseTerms,
   ): Promise<boolean> {
     const { paymentIdentifier: identifier } = purchase;
-    const released = await this.parts.ledger.release(lease, { counted });
+    const released = await this.parts.ledger.release(lease, terms);
     if (identifier !== null && !keepsIdentifier) {
       // One that is kept for nothing ends by itself.
       await this.parts.identifiers.forget({ payer, identifier, payment: lease.id }).catch(() => undefined);
@@ -191,18 +209,25 @@ export class Answers {
   }
 }
 
-type Unsettled = Exclude<SettlementResult, { outcome: 'settled' }>;
+interface ReleaseTerms {
+  readonly counted: boolean;
+  readonly forgetsAmount?: boolean;
+  readonly keepsIdentifier?: boolean;
+}
 
-/** A payment that is not settled, at the place where it should have been. */
-class NotSettledError extends Error {
-  constructor(
-    readonly result: Unsettled,
-    /** The resource had done its work. */
-    readonly afterWork: boolean,
-  ) {
-    super(`The payment is not settled: ${result.outcome}.`);
-    this.name = 'NotSettledError';
-  }
+/** A payment that was made before this request, as a transaction or by an earlier settlement. */
+function describeClaimed({ purchase }: Order, { txHash, payer, amountBaseUnits }: Claim): MadePayment {
+  return { txHash, payer, ...(isMetered(purchase.instrument) ? { amountBaseUnits } : {}) };
+}
+
+/** What tells the payer that it was made, beside what he bought. */
+function tell({ purchase }: Order, made: MadePayment | null, { status }: ProducedAnswer): [string, string][] {
+  return made === null ? [] : createSettlementHeaders(purchase, made, { status, nowMs: Date.now() });
+}
+
+/** What is kept of a signed payment where its answer is not; a transaction is named by its own proof. */
+function receiptOf({ purchase }: Order, made: MadePayment): string {
+  return purchase.instrument.kind === 'transaction' ? '' : encodeReceipt(made);
 }
 
 function isCharged(status: number, chargeOn: PaidRoute['chargeOn']): boolean {
@@ -210,8 +235,13 @@ function isCharged(status: number, chargeOn: PaidRoute['chargeOn']): boolean {
   return status !== 402 && status < (chargeOn === '<400' ? 400 : 500);
 }
 
-function toAnswer(origin: AnswerOrigin, { status, headers }: ProducedAnswer, body: Buffer | Readable): Answer {
-  return { kind: 'resource', origin, status, headers: keepHeaders(headers), body };
+function toAnswer(
+  origin: AnswerOrigin,
+  { status, headers }: ProducedAnswer,
+  body: Buffer | Readable,
+  told: [string, string][] = [],
+): Answer {
+  return { kind: 'resource', origin, status, headers: [...keepHeaders(headers), ...told], body };
 }
 
 function discard(body: Buffer | Readable): void {

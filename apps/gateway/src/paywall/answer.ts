@@ -10,9 +10,10 @@ export type Answer = ResourceAnswer | ProblemAnswer | RefusedAnswer;
 
 /**
  * What the payment has to do with an answer. `paid`: spent on it just now; `replayed`: the stored answer of a payment
- * spent before; `reproduced`: made again for one; `released`: the payment was given back.
+ * spent before; `reproduced`: made again for one; `released`: the payment was given back; `revisited`: made for who has
+ * paid before, and comes back.
  */
-export type AnswerOrigin = 'paid' | 'replayed' | 'reproduced' | 'released';
+export type AnswerOrigin = 'paid' | 'replayed' | 'reproduced' | 'released' | 'revisited';
 
 export interface ResourceAnswer {
   readonly kind: 'resource';
@@ -22,6 +23,8 @@ export interface ResourceAnswer {
   readonly body: Buffer | Readable;
   /** The transaction that paid, where it is known. */
   readonly txHash?: string | undefined;
+  /** What a metered payment came to. */
+  readonly amountBaseUnits?: string | undefined;
 }
 
 export interface ProblemAnswer {
@@ -38,6 +41,11 @@ export interface RefusedAnswer {
 }
 
 const RETRY_SOON_MS = 1_000;
+const DETAILS = {
+  refused: 'The resource could not be reached.',
+  failed: 'The resource gave no complete answer.',
+  mischarged: 'The resource did not say properly what its answer came to. Nothing was charged.',
+} as const;
 
 function createProblem(problem: Problem, released = false): ProblemAnswer {
   return { kind: 'problem', problem, released };
@@ -97,6 +105,5 @@ export function answerUpstreamError(error: unknown, released: boolean): ProblemA
       'The resource did not answer in time; whether it acted is unknown. Send the same request again later.';
     return createProblem({ status: 504, code, detail, retryAfterMs: RETRY_SOON_MS });
   }
-  const detail = kind === 'refused' ? 'The resource could not be reached.' : 'The resource gave no complete answer.';
-  return createProblem({ status: options.timedOut === true ? 504 : 502, code, detail }, released);
+  return createProblem({ status: options.timedOut === true ? 504 : 502, code, detail: DETAILS[kind] }, released);
 }

@@ -1,9 +1,7 @@
 import { createChallenge, type ChallengeError, type Hex, type PaymentRequirement } from '@tollgate/protocol';
 
 import { toAsciiJson } from './ascii-json.js';
-
-const REFERENCE_MARK = '\u0001reference\u0001';
-const RESOURCE_MARK = '\u0001resource\u0001';
+import { cutAtMarks, markOf } from './cut-at-marks.js';
 
 export interface ChallengeFacts {
   readonly network: string;
@@ -32,21 +30,18 @@ export class ChallengeTemplate {
       scheme: 'exact',
       network: facts.network,
       maxAmountRequired: facts.priceBaseUnits.toString(),
-      resource: RESOURCE_MARK,
+      resource: markOf('resource'),
       description: facts.description,
       mimeType: facts.mimeType,
       payTo: facts.payTo,
       maxTimeoutSeconds: facts.maxTimeoutSeconds,
       asset: facts.asset,
-      extra: { name: facts.assetName, version: facts.assetVersion, reference: REFERENCE_MARK },
+      extra: { name: facts.assetName, version: facts.assetVersion, reference: markOf('reference') },
     };
-    const text = toAsciiJson(createChallenge(requirement));
-    const resourceAt = text.indexOf(toAsciiJson(RESOURCE_MARK));
-    const referenceAt = text.indexOf(toAsciiJson(REFERENCE_MARK));
-    this.#start = text.slice(0, resourceAt);
-    this.#middle = `${text.slice(resourceAt + toAsciiJson(RESOURCE_MARK).length, referenceAt)}"`;
-    // Without the last brace: an error may still follow.
-    this.#end = `"${text.slice(referenceAt + toAsciiJson(REFERENCE_MARK).length, -1)}`;
+    const [start = '', , middle = '', , end = ''] = cutAtMarks(createChallenge(requirement));
+    this.#start = start;
+    this.#middle = `${middle}"`;
+    this.#end = `"${end}`;
   }
 
   /** The part before the reference; may be kept for a resource that does not change. */

@@ -1,5 +1,5 @@
 import type { PaymentEnvironment } from '@tollgate/common';
-import { v1NetworkOf } from '@tollgate/protocol';
+import { v1NetworkOf, type Hex } from '@tollgate/protocol';
 
 import type { GatewayEnvironment } from '../gateway.config.js';
 import { publicOriginOf } from './public-origin.js';
@@ -11,12 +11,18 @@ export interface ChallengeWords {
   readonly v1ClientsUrl: string | null;
   /** Whether headers offer to settle signed payments. */
   readonly signedPayments: boolean;
+  /** The account that settles what payers sign a maximum of; null while there is none. */
+  readonly readRelayer: () => Hex | null;
 }
 
-export function challengeWordsOf({ challenge, payment, server }: GatewayEnvironment): ChallengeWords {
+export function challengeWordsOf(
+  { challenge, payment, server }: GatewayEnvironment,
+  readRelayer: () => Hex | null,
+): ChallengeWords {
   const { challengeForm, signedPayments } = challenge;
   const isForV1Clients = challengeForm === 'v1-clients' && server.publicUrl !== undefined;
-  return { payment, v1ClientsUrl: isForV1Clients ? publicOriginOf(server.publicUrl).url : null, signedPayments };
+  const v1ClientsUrl = isForV1Clients ? publicOriginOf(server.publicUrl).url : null;
+  return { payment, v1ClientsUrl, signedPayments, readRelayer };
 }
 
 /** What proofs may name: the network as it is configured, and as clients of version 1 were told to call it. */

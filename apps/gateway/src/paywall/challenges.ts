@@ -2,10 +2,16 @@ import {
   challengeErrorFor,
   createReference,
   facilitatorReasonFor,
+  signInReasonFor,
   verifyReference,
+  type ChallengeError,
   type PaymentFailure,
+  type SignInFailure,
+  type SignedKind,
 } from '@tollgate/protocol';
 
+import { SignInNonces } from '../revisits/sign-in-nonces.js';
+import { createSignInParts } from '../revisits/sign-in-offer.js';
 import { createHmacSha256 } from './hmac-sha256.js';
 import { createNoncePool } from './nonce-pool.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
@@ -40,9 +46,11 @@ export class Challenges {
   readonly #signingSecret: Uint8Array;
   readonly #hmac = createHmacSha256();
   readonly #nextNonce = createNoncePool();
+  readonly #nonces: SignInNonces;
 
   /** The first secret signs; the others are still accepted. */
   constructor(secrets: readonly string[]) {
+    this.#nonces = new SignInNonces(secrets);
     this.#secrets = secrets.map((secret) => Buffer.from(secret));
     const [signingSecret] = this.#secrets;
     if (signingSecret === undefined) throw new TypeError('There is no secret to sign references with.');
@@ -50,7 +58,26 @@ export class Challenges {
   }
 
   /** The 402 for one request, with a reference made for this one answer; `failure` is that of a payment it refuses. */
-  render({ endpoint, method, resource, origin }: ChallengedRequest, failure?: PaymentFailure): RenderedChallenge {
+  render(
+    { endpoint, method, resource, origin }: ChallengedRequest,
+    failure?: PaymentFailure,
+    kind?: SignedKind,
+  ): RenderedChallenge {
+    const error = failure === undefined ? undefined : challengeErrorFor(failure);
+    const reason = failure === undefined ? undefined : facilitatorReasonFor(failure, 2, kind);
+    return this.#render({ endpoint, method, resource, origin }, error, reason);
+  }
+
+  /** That of an unpaid request; clients of version 2 are told why a sign-in was not taken. */
+  renderVisit(request: ChallengedRequest, failure: SignInFailure): RenderedChallenge {
+    return this.#render(request, undefined, signInReasonFor(failure));
+  }
+
+  #render(
+    { endpoint, method, resource, origin }: ChallengedRequest,
+    error: ChallengeError | undefined,
+    reason: string | undefined,
+  ): RenderedChallenge {
     const issuedAtMs = Date.now();
     const reference = createReference({
       terms: endpoint.termsOf(method, resource),
@@ -61,11 +88,12 @@ export class Challenges {
       hmac: this.#hmac,
     });
     const { template, offer } = endpoint;
-    const error = failure === undefined ? undefined : challengeErrorFor(failure);
     const body = endpoint.renderStart(resource) + reference + template.renderEnd(error);
     if (offer === null) return { body, headers: NO_HEADERS };
-    const reason = failure === undefined ? undefined : facilitatorReasonFor(failure, 2);
-    return { body, headers: offer.render({ origin, resource, reference, issuedAtMs, error: reason }) };
+    const signIn = endpoint.isRevisited
+      ? createSignInParts(this.#nonces, origin.url + resource, issuedAtMs)
+      : undefined;
+    return { body, headers: offer.render({ origin, resource, reference, issuedAtMs, signIn, error: reason }) };
   }
 
   /** Null for a reference that was not given out here, for this method and resource. */

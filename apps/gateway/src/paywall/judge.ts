@@ -1,18 +1,18 @@
 import {
-  NoReplyError,
   QueueFullError,
   VERIFY_PAYMENT,
+  type PaymentTrial,
   type RequestReplyClient,
   type SignedPaymentTerms,
   type SignedPaymentVerdict,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
-import { createOwner, LedgerUnavailableError, type EntryId, type Lease, type Ledger } from '@tollgate/ledger';
+import { createOwner, signedPaymentId, type EntryId, type Lease, type Ledger } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import { clientNetwork } from '../server/client-network.js';
-import { entryOf, type SignedPaymentQuestion, type SignedPayments } from '../signed-payments/signed-payments.js';
+import { reasonOf, type SignedPaymentQuestion, type SignedPayments } from '../signed-payments/signed-payments.js';
 import type { PaymentIdentifiers } from './payment-identifiers.js';
 import type { TransactionInstrument } from './presented-payment.js';
 import { retryKeyOf, type Purchase } from './purchase.js';
@@ -49,6 +49,10 @@ export interface Claim {
   readonly payer: Hex;
   /** Null for a signed payment that has yet to be settled. */
   readonly txHash: Hex | null;
+  /** What that moved, where it may be less than the price. */
+  readonly amountBaseUnits?: string;
+  /** That it can be settled, as of when it was claimed. */
+  readonly trial?: PaymentTrial;
 }
 
 export type Verdict =
@@ -168,7 +172,7 @@ export class Judge {
   /** What the ledger keeps the payment under. */
   #entryOf(purchase: Purchase): EntryId {
     const { instrument } = purchase;
-    if (instrument.kind !== 'transaction') return entryOf(this.#termsOf(purchase), instrument);
+    if (instrument.kind !== 'transaction') return signedPaymentId(this.#termsOf(purchase), instrument);
     return { chainId: this.settings.chainId, txHash: lowerCase(instrument.txHash) };
   }
 
@@ -187,10 +191,4 @@ export class Judge {
 
 function lowerCase(text: Hex): Hex {
   return text.toLowerCase() as Hex;
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof QueueFullError || error instanceof NoReplyError) return error.code;
-  if (error instanceof LedgerUnavailableError) return 'ledger_unavailable';
-  return error instanceof Error ? error.message : String(error);
 }

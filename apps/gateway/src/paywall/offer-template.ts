@@ -1,20 +1,26 @@
 import {
   AUTHENTICATION_START,
   caip2Of,
+  createSignInOffer,
   encodeChargeRequest,
   PAYMENT_IDENTIFIER,
   PAYMENT_IDENTIFIER_EXTENSION,
   PAYMENT_REQUIRED,
   renderAuthenticationEnd,
+  SIGN_IN_EXTENSION,
   type Hex,
   type PaymentRequiredV2,
+  type RequirementV2,
 } from '@tollgate/protocol';
 
+import type { SignInParts } from '../revisits/sign-in-offer.js';
 import { toAsciiJson } from './ascii-json.js';
+import { cutAtMarks, markOf } from './cut-at-marks.js';
+import { createMeteredOption } from './metered-option.js';
 import type { PublicOrigin } from './public-origin.js';
+import { RequiredTemplate } from './required-template.js';
 
-const REFERENCE_MARK = '\u0001reference\u0001';
-const URL_MARK = '\u0001url\u0001';
+const URL_MARK = markOf('url');
 
 export interface OfferFacts {
   readonly chainId: number;
@@ -28,6 +34,10 @@ export interface OfferFacts {
   readonly priceBaseUnits: bigint;
   readonly description: string;
   readonly mimeType: string;
+  /** The account that payers of a metered route name as who settles; null while there is none. */
+  readonly readRelayer?: () => Hex | null;
+  /** Who has paid may come back, and signs for it. */
+  readonly isRevisited?: boolean;
 }
 
 export interface OfferParts {
@@ -35,6 +45,8 @@ export interface OfferParts {
   readonly resource: string;
   readonly reference: string;
   readonly issuedAtMs: number;
+  /** Where who has paid may come back. */
+  readonly signIn?: SignInParts | undefined;
   /** Why a payment was refused, in the words of version 2. */
   readonly error?: string | undefined;
 }
@@ -65,28 +77,40 @@ export class OfferTemplate {
   readonly #maxTimeoutMs: number;
   #lead: OfferLead | null = null;
   #expiry = { issuedAtMs: 0, text: '' };
+  #varying: { readonly relayer: Hex | null; readonly template: RequiredTemplate } | null = null;
 
   constructor(private readonly facts: OfferFacts) {
-    const text = toAsciiJson(createOffer(facts));
-    const urlAt = text.indexOf(toAsciiJson(URL_MARK));
-    const referenceAt = text.indexOf(toAsciiJson(REFERENCE_MARK));
-    this.#start = text.slice(0, urlAt);
-    this.#middle = `${text.slice(urlAt + toAsciiJson(URL_MARK).length, referenceAt)}"`;
-    this.#end = `"${text.slice(referenceAt + toAsciiJson(REFERENCE_MARK).length, -1)}`;
+    const [start = '', , middle = '', , end = ''] = cutAtMarks(createOffer(facts));
+    this.#start = start;
+    this.#middle = `${middle}"`;
+    this.#end = `"${end}`;
     this.#endings = [0, 1, 2].map((taken) => btoa(`${this.#end.slice(taken)}}`));
     this.#chargeRequest = createChargeRequest(facts, facts.priceBaseUnits);
     this.#maxTimeoutMs = facts.maxTimeoutSeconds * 1000;
   }
 
   /** Names and values in turn. */
-  render({ origin, resource, reference, issuedAtMs, error }: OfferParts): string[] {
+  render(parts: OfferParts): string[] {
+    const { origin, resource, reference, issuedAtMs, error } = parts;
     const lead = this.#leadOf(origin, resource);
+    const required = this.#renderVarying(parts) ?? lead.required + this.#encodeRest(reference, error);
     return [
       PAYMENT_REQUIRED,
-      lead.required + this.#encodeRest(reference, error),
+      required,
       'WWW-Authenticate',
       `${AUTHENTICATION_START}${reference}${lead.authentication}${this.expiresAt(issuedAtMs)}"`,
     ];
+  }
+
+  /** The version 2 object of an offer that has more than one part of its own each time; null for a plain one. */
+  #renderVarying({ origin, resource, reference, signIn, error }: OfferParts): string | null {
+    const relayer = this.facts.readRelayer?.() ?? null;
+    if (relayer === null && signIn === undefined) return null;
+    if (this.#varying?.relayer !== relayer) {
+      this.#varying = { relayer, template: new RequiredTemplate(createVaryingOffer(this.facts, relayer)) };
+    }
+    const values = { url: origin.url + resource, domain: origin.host, reference, ...signIn };
+    return this.#varying.template.render(values, error);
   }
 
   #leadOf(origin: PublicOrigin, resource: string): OfferLead {
@@ -130,7 +154,7 @@ function createChargeRequest(facts: OfferFacts, priceBaseUnits: bigint): string 
   return encodeChargeRequest({ amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals });
 }
 
-function createOffer(facts: OfferFacts): PaymentRequiredV2 {
+function createOffer(facts: OfferFacts): PaymentRequiredV2 & { accepts: readonly [RequirementV2] } {
   return {
     x402Version: 2,
     resource: { url: URL_MARK, description: facts.description, mimeType: facts.mimeType },
@@ -142,9 +166,20 @@ function createOffer(facts: OfferFacts): PaymentRequiredV2 {
         asset: facts.asset,
         payTo: facts.payTo,
         maxTimeoutSeconds: facts.maxTimeoutSeconds,
-        extra: { name: facts.assetName, version: facts.assetVersion, reference: REFERENCE_MARK },
+        extra: { name: facts.assetName, version: facts.assetVersion, reference: markOf('reference') },
       },
     ],
     extensions: { [PAYMENT_IDENTIFIER]: PAYMENT_IDENTIFIER_EXTENSION },
   };
+}
+
+function createVaryingOffer(facts: OfferFacts, relayer: Hex | null): PaymentRequiredV2 {
+  const { accepts, extensions, ...offer } = createOffer(facts);
+  const metered = relayer === null ? [] : accepts.map((exact) => createMeteredOption(exact, relayer));
+  const asked = {
+    ...{ domain: markOf('domain'), uri: URL_MARK, network: caip2Of(facts.chainId) },
+    ...{ nonce: markOf('nonce'), issuedAt: markOf('issuedAt'), expirationTime: markOf('expirationTime') },
+  };
+  const signIn = facts.isRevisited === true ? { [SIGN_IN_EXTENSION]: createSignInOffer(asked) } : {};
+  return { ...offer, accepts: [...accepts, ...metered], extensions: { ...extensions, ...signIn } };
 }

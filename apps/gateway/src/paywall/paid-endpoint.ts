@@ -12,6 +12,8 @@ export class PaidEndpoint {
   readonly template: ChallengeTemplate;
   /** Null where signed payments are not taken. */
   readonly offer: OfferTemplate | null;
+  /** Whether who has paid may come back without paying. */
+  readonly isRevisited: boolean;
   readonly #termsByMethod = new Map<string, ReferenceTerms>();
   readonly #literalStart: string | null;
 
@@ -19,7 +21,7 @@ export class PaidEndpoint {
     readonly route: PaidRoute,
     private readonly words: ChallengeWords,
   ) {
-    const { payment, v1ClientsUrl, signedPayments } = words;
+    const { payment, v1ClientsUrl, signedPayments, readRelayer } = words;
     const {
       chainId,
       assetAddress: asset,
@@ -38,7 +40,10 @@ export class PaidEndpoint {
         ? { ...facts, network: payment.network, assetName: assetSymbol }
         : { ...facts, network: v1NetworkOf(chainId) ?? payment.network, assetName },
     );
-    this.offer = signedPayments ? new OfferTemplate({ ...facts, chainId, assetName, assetDecimals }) : null;
+    const offered = { ...facts, chainId, assetName, assetDecimals, ...(route.isMetered === true && { readRelayer }) };
+    const isRevisited = (route.revisitSeconds ?? 0) > 0;
+    this.isRevisited = isRevisited;
+    this.offer = signedPayments ? new OfferTemplate({ ...offered, isRevisited }) : null;
     this.#literalStart = this.path.literal === null ? null : this.#renderStart(this.path.literal);
   }
 

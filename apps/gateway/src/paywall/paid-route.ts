@@ -11,6 +11,10 @@ export interface PaidRoute {
   /** In capitals. HEAD and OPTIONS are never listed: HEAD is always a 402 without body, OPTIONS is free. */
   readonly methods: readonly string[];
   readonly priceBaseUnits: bigint;
+  /** Whether payers may sign for the price as a maximum, and are charged what the answer says it came to. */
+  readonly isMetered?: boolean;
+  /** How long who has paid may have the same resource again for his signature alone; 0 or absent: not at all. */
+  readonly revisitSeconds?: number;
   readonly description: string;
   readonly mimeType: string;
   /** `stored`: kept with the payment and given again on a retry; `streamed`: committed at its first byte. */
@@ -63,14 +67,16 @@ export interface ProducedAnswer {
   readonly status: number;
   readonly headers: [string, string][];
   readonly body: Buffer | Readable;
+  /** What it came to, as the resource wrote it: for metered payments. Absent: the maximum. */
+  readonly charge?: string;
 }
 
 /**
  * What happened to a request that an upstream did not answer. `refused`: it was never reached; `failed`: it was reached
- * and there is no answer; both release the payment. `unknown`: an unsafe request may have had its effect, so the payment
- * stays with this request until its lease ends.
+ * and there is no answer; `mischarged`: its answer came to what cannot be charged; all release the payment. `unknown`: an
+ * unsafe request may have had its effect, so the payment stays with this request until its lease ends.
  */
-export type UpstreamFailure = 'refused' | 'failed' | 'unknown';
+export type UpstreamFailure = 'refused' | 'failed' | 'mischarged' | 'unknown';
 
 export class UpstreamError extends Error {
   readonly code: `upstream_${UpstreamFailure}`;

@@ -9,8 +9,10 @@ import type { AnswerOrigin, ProblemAnswer, ResourceAnswer } from './answer.js';
 @Injectable()
 export class PaywallCounters {
   unpaid = 0;
-  readonly refusals = new Map<PaymentFailure, number>();
-  readonly answers: Record<AnswerOrigin, number> = { paid: 0, replayed: 0, reproduced: 0, released: 0 };
+  readonly refusals = new Map<PaymentFailure | 'sign_in_refused', number>();
+  readonly answers: Record<AnswerOrigin, number> = {
+    ...{ paid: 0, replayed: 0, reproduced: 0, released: 0, revisited: 0 },
+  };
   /** Answers as problem+json, by code. */
   readonly problems = new Map<string, number>();
 
@@ -38,7 +40,7 @@ export class PaywallCounters {
     if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#onDrained.push(resolve));
   }
 
-  countRefusal(failure: PaymentFailure): void {
+  countRefusal(failure: PaymentFailure | 'sign_in_refused'): void {
     this.refusals.set(failure, (this.refusals.get(failure) ?? 0) + 1);
   }
 

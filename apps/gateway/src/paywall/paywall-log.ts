@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 
+import type { Visit } from '../revisits/visit.js';
 import type { ProblemAnswer, ResourceAnswer } from './answer.js';
 import { namePayment } from './purchase.js';
 import type { Order } from './resource-request.js';
@@ -41,6 +42,7 @@ export class PaywallLog {
         ...facts,
         ...(txHash === undefined ? {} : { txHash }),
         ...this.#link(txHash),
+        ...(answer.amountBaseUnits === undefined ? {} : { amountBaseUnits: answer.amountBaseUnits }),
         status: answer.status,
       });
       return;
@@ -65,6 +67,13 @@ export class PaywallLog {
     const { requestId } = caller;
     const facts = { requestId, route: purchase.endpoint.route.path, ...namePayment(purchase) };
     this.#logger.error({ msg: 'the resource failed', ...facts, err: error });
+  }
+
+  visitFailed(error: unknown, { endpoint, signIn }: Visit, requestId: string): void {
+    this.#logger.error({
+      ...{ msg: 'a visit failed', requestId, route: endpoint.route.path, payer: signIn.address },
+      err: error,
+    });
   }
 
   #link(txHash: string | undefined): { explorer?: string } {

@@ -4,6 +4,11 @@ import { Ledger, LedgerUnavailableError } from '@tollgate/ledger';
 import type { Redis } from 'ioredis';
 
 import { GatewayEnvironment } from '../gateway.config.js';
+import { Revisits } from '../revisits/revisits.js';
+import { SignInNonces } from '../revisits/sign-in-nonces.js';
+import { Signers } from '../revisits/signers.js';
+import { Visits } from '../revisits/visits.js';
+import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
 import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { Answers } from './answer-purchase.js';
 import { proofNetworks } from './challenge-words.js';
@@ -96,15 +101,39 @@ export class PaywallModule {
             new SignedPayments(connections, { ...environment.verification, leaseMs: environment.answers.leaseMs }),
         },
         {
+          provide: AttendedRelayer,
+          inject: [PaywallConnections],
+          useFactory: (connections: PaywallConnections) => createAttendedRelayer(environment, routes, connections),
+        },
+        {
           provide: Paywall,
           inject: [PaywallConnections, PaywallCounters, SignedPayments],
           useFactory: (connections: PaywallConnections, counters: PaywallCounters, signedPayments: SignedPayments) =>
             createPaywall(environment, { connections, counters, signedPayments }),
         },
       ],
-      exports: [GatewayEnvironment, PAID_ROUTES, Paywall, PaywallConnections, PaywallCounters, SignedPayments],
+      exports: [
+        GatewayEnvironment,
+        PAID_ROUTES,
+        AttendedRelayer,
+        Paywall,
+        PaywallConnections,
+        PaywallCounters,
+        SignedPayments,
+      ],
     };
   }
+}
+
+/** Looked for where a route names it in its challenges. */
+function createAttendedRelayer(
+  { payment: { chainId } }: GatewayEnvironment,
+  routes: readonly PaidRoute[],
+  { redis, ledger }: PaywallConnections,
+): AttendedRelayer {
+  const relayer = new AttendedRelayer({ redis, chainId, nowMs: () => ledger.nowMs() });
+  if (routes.some(({ isMetered }) => isMetered === true)) relayer.start();
+  return relayer;
 }
 
 interface PaywallParts {
@@ -125,6 +154,7 @@ async function createPaywall(
     chainId,
     assetAddress: asset,
     assetVersion,
+    assetDecimals,
     domainName: assetName,
     payTo,
     maxTimeoutSeconds,
@@ -137,6 +167,8 @@ async function createPaywall(
     { network, chainId, asset, assetName, assetVersion, payTo, ...verification, leaseMs },
   );
   const settle = createSettle(judge, signedPayments);
+  const revisits = new Revisits(redis, server.publicUrl ?? '');
+  const nonces = new SignInNonces(challenge.challengeSecret);
   const reportFailure = (error: unknown, order: Order) => log.failed(error, order);
   return new Paywall({
     terms: {
@@ -146,7 +178,15 @@ async function createPaywall(
       ...{ chainId, asset, payTo, maxTimeoutSeconds },
     },
     judge,
-    answers: new Answers({ ledger, settle, identifiers, reportFailure }, { leaseMs, maxStoredAnswerBytes }),
+    answers: new Answers(
+      { ledger, settle, identifiers, revisits, reportFailure, assetDecimals },
+      { leaseMs, maxStoredAnswerBytes },
+    ),
+    visits: new Visits({
+      ...{ revisits, nonces, chainId },
+      signers: new Signers({ ...verification, verifier, chainId, nowMs: () => ledger.nowMs() }),
+      reportFailure: (error, visit, requestId) => log.visitFailed(error, visit, requestId),
+    }),
     counters,
     log,
     readOrigin: createPublicOrigin(server.publicUrl),

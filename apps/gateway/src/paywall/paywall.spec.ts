@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { waitFor } from '../../../../test/harness/retry.js';
 import {
   answerJson,
   createRoute,
@@ -15,9 +16,14 @@ import {
 } from '../../test/start-gateway.js';
 import { UpstreamError, type ProducedAnswer, type ResourceRequest } from './paid-route.js';
 
+/** A process that is held up for two thirds of it loses a lease. */
+const LEASE_MS = 3000;
+
 let redis: RedisServer;
 let verifier: LedgerVerifier;
 let gateway: RunningGateway;
+/** The same, but it does not wait long for a verdict that never comes. */
+let hasty: RunningGateway;
 let made: ResourceRequest[];
 let produce: (request: ResourceRequest) => Promise<ProducedAnswer> | ProducedAnswer;
 
@@ -29,21 +35,20 @@ const resource = (request: ResourceRequest): Promise<ProducedAnswer> | ProducedA
 beforeAll(async () => {
   redis = await startRedis();
   verifier = await startLedgerVerifier(redis.url);
-  gateway = await startGateway(
-    redis.url,
-    [
-      createRoute(resource),
-      createRoute(resource, { path: '/orders', methods: ['POST'], priceBaseUnits: 5n }),
-      createRoute(resource, { path: '/stream', methods: ['GET', 'POST'], answer: 'streamed' }),
-      createRoute(resource, { path: '/lenient', chargeOn: '<500' }),
-      createRoute(resource, { path: '/files/*' }),
-    ],
-    { MAX_STORED_ANSWER_BYTES: '1000', LEASE_MS: '1000', VERIFY_DEADLINE_MS: '800', VERIFY_RETRY_MS: '300' },
-  );
+  const routes = [
+    createRoute(resource),
+    createRoute(resource, { path: '/orders', methods: ['POST'], priceBaseUnits: 5n }),
+    createRoute(resource, { path: '/stream', methods: ['GET', 'POST'], answer: 'streamed' }),
+    createRoute(resource, { path: '/lenient', chargeOn: '<500' }),
+    createRoute(resource, { path: '/files/*' }),
+  ];
+  const env = { MAX_STORED_ANSWER_BYTES: '1000', LEASE_MS: String(LEASE_MS), VERIFY_RETRY_MS: '300' };
+  gateway = await startGateway(redis.url, routes, env);
+  hasty = await startGateway(redis.url, routes, { ...env, VERIFY_DEADLINE_MS: '800' });
 });
 
 afterAll(async () => {
-  await gateway.stop();
+  await Promise.all([gateway.stop(), hasty.stop()]);
   await verifier.stop();
   await redis.stop();
 });
@@ -54,6 +59,17 @@ beforeEach(() => {
   verifier.judgements.clear();
   produce = (request) => answerJson({ sold: request.path, payment: request.verification });
 });
+
+/** The first answer that is not "in progress". */
+async function payWhenFree(...request: Parameters<typeof pay>): Promise<Response> {
+  let response = await pay(...request);
+  await waitFor('a payment that is free', async () => {
+    if (response.status !== 409) return true;
+    response = await pay(...request);
+    return false;
+  });
+  return response;
+}
 
 async function problemOf(response: Response): Promise<Record<string, unknown>> {
   expect(response.headers.get('content-type')).toContain('application/problem+json');
@@ -179,7 +195,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(Number(busy.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(await problemOf(busy)).toMatchObject({ code: 'payment_in_progress' });
     // Longer than the lease: it is renewed meanwhile.
-    await sleep(1500);
+    await sleep(LEASE_MS + 200);
     expect((await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' })).status).toBe(409);
     finish();
     expect((await first).status).toBe(200);
@@ -244,9 +260,8 @@ describe('a payment whose resource fails', () => {
     const unknown = await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' });
     expect([unknown.status, unknown.headers.get('x-payment-released')]).toEqual([504, null]);
     expect((await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' })).status).toBe(409);
-    await sleep(1100);
     produce = () => answerJson('taken over');
-    const again = await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' });
+    const again = await payWhenFree(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' });
     expect([again.status, await again.json()]).toEqual([200, 'taken over']);
     expect(new Set(made.map((request) => request.idempotencyKey)).size).toBe(1);
   });
@@ -331,10 +346,8 @@ describe('a client that leaves', () => {
       return answerJson('kept');
     };
     await expect(pay(`${gateway.url}/api/weather`, { txHash, key: 'k1', signal: controller.signal })).rejects.toThrow();
-    await sleep(50);
     finish();
-    await sleep(100);
-    const again = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+    const again = await payWhenFree(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
     expect([again.headers.get('idempotent-replayed'), await again.json()]).toEqual(['true', 'kept']);
     expect(made).toHaveLength(1);
   });
@@ -353,7 +366,7 @@ describe('a verdict that does not come', () => {
   ])('because %s is 503, never 402', async (_name, judgement, retryAfter = '1') => {
     const txHash = createTxHash();
     verifier.judgements.set(txHash, judgement);
-    const response = await pay(`${gateway.url}/api/weather`, { txHash });
+    const response = await pay(`${hasty.url}/api/weather`, { txHash });
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe(retryAfter);
     expect(await problemOf(response)).toMatchObject({ code: 'verification_unavailable' });
@@ -365,7 +378,7 @@ describe('a verdict that does not come', () => {
       await verifier.claim(request);
       return new Promise<never>(() => undefined);
     });
-    expect((await pay(`${gateway.url}/api/weather`, { txHash })).status).toBe(503);
+    expect((await pay(`${hasty.url}/api/weather`, { txHash })).status).toBe(503);
     verifier.judgements.clear();
     expect((await pay(`${gateway.url}/api/weather`, { txHash })).status).toBe(200);
   });
@@ -379,7 +392,7 @@ describe('a verdict that does not come', () => {
     });
     expect((await pay(`${gateway.url}/api/weather`, { txHash })).status).toBe(200);
     expect(new Set(verifier.questions.map(({ owner }) => owner)).size).toBe(1);
-    expect(verifier.questions).toHaveLength(2);
+    expect(verifier.questions.length).toBeGreaterThan(1);
   });
 });
 

@@ -1,7 +1,17 @@
 import { ProblemError, sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
-import { PaymentError, X_PAYMENT_FAILURE, type PaymentFailure } from '@tollgate/protocol';
+import {
+  PaymentError,
+  signedKindOf,
+  X_PAYMENT_FAILURE,
+  X_SIGN_IN_FAILURE,
+  type PaymentFailure,
+  type SignedKind,
+  type SignInFailure,
+} from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import type { Visit } from '../revisits/visit.js';
+import type { RefusedVisit, Visits } from '../revisits/visits.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
 import { answerBusy, answerConflict, answerIdentifierReused, answerUnavailable, type Answer } from './answer.js';
 import type { Answers } from './answer-purchase.js';
@@ -21,13 +31,16 @@ import {
   type PurchaseTerms,
 } from './purchase.js';
 import type { Order } from './resource-request.js';
+import { factsOf, type RoutedRequest } from './routed-request.js';
 import { sendAnswer } from './send-answer.js';
+import { sendChallenge } from './send-challenge.js';
 import { sendUnpaid } from './send-unpaid.js';
 
 export interface PaywallParts {
   readonly terms: PurchaseTerms;
   readonly judge: Judge;
   readonly answers: Answers;
+  readonly visits: Visits;
   readonly counters: PaywallCounters;
   readonly log: PaywallLog;
   readonly readOrigin: ReadPublicOrigin;
@@ -42,6 +55,7 @@ const UNSAFE_PATH: Problem = {
 /** Stands before every paid route: challenge, proof, verdict, answer. */
 export class Paywall {
   readonly #purchases = new WeakMap<FastifyRequest, Purchase>();
+  readonly #visits = new WeakMap<FastifyRequest, Visit>();
 
   constructor(private readonly parts: PaywallParts) {}
 
@@ -55,7 +69,9 @@ export class Paywall {
     const header = findPaymentHeader(request, this.parts.terms);
     // A HEAD asks what the resource costs: a payment spent on it would buy nothing.
     if (header === undefined || request.method === 'HEAD') {
-      this.#challenge(endpoint, path, request, reply);
+      const mayRevisit = endpoint.isRevisited && request.method !== 'HEAD';
+      if (!mayRevisit) this.#challenge(endpoint, path, request, reply);
+      else if (this.#admitVisit({ endpoint, path, request, reply })) pass();
       return;
     }
     if (header === null) {
@@ -67,15 +83,60 @@ export class Paywall {
 
   /** After the body was read: finds out whether the purchase is paid, and answers it. */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const purchase = this.#purchases.get(request);
-    if (purchase === undefined) throw new Error('A paid route was reached past its paywall.');
+    const [purchase, visit] = [this.#purchases.get(request), this.#visits.get(request)];
     const { counters } = this.parts;
     counters.enter();
     try {
+      if (visit !== undefined) return await this.#serveVisit(visit, request, reply);
+      if (purchase === undefined) throw new Error('A paid route was reached past its paywall.');
       return await this.#serve(purchase, request, reply);
     } finally {
       counters.leave();
     }
+  }
+
+  /** Remembers who comes back; false where the request is answered: nobody does, or not as he was asked to. */
+  #admitVisit({ endpoint, path, request, reply }: RoutedRequest): boolean {
+    const { visits, readOrigin } = this.parts;
+    const visit = visits.read({ endpoint, path, request, origin: readOrigin(request) });
+    if (visit === null) {
+      this.#challenge(endpoint, path, request, reply);
+      return false;
+    }
+    if (typeof visit === 'string') {
+      this.#refuseVisit({ endpoint, path, request, reply }, visit);
+      return false;
+    }
+    this.#visits.set(request, visit);
+    return true;
+  }
+
+  async #serveVisit(visit: Visit, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { visits, counters, log } = this.parts;
+    const { endpoint, resource, signIn } = visit;
+    const { path } = resource;
+    const startedAtMs = performance.now();
+    const answer = await visits.serve(visit, request);
+    const facts = { ...factsOf(request, path), payer: signIn.address };
+    if (answer.kind === 'unpaid') {
+      return this.#refuseVisit({ endpoint, path, request, reply }, answer.failure, answer.cause);
+    }
+    counters.countAnswer(answer);
+    log.answered({ ...facts, durationMs: Math.round((performance.now() - startedAtMs) * 10) / 10 }, answer);
+    return sendAnswer(reply, answer);
+  }
+
+  /** An ordinary challenge: that of an unpaid request, with the reason beside it. */
+  #refuseVisit(
+    { endpoint, path, request, reply }: RoutedRequest,
+    failure: SignInFailure,
+    cause: RefusedVisit['cause'] = failure,
+  ): FastifyReply {
+    const { terms, counters, log } = this.parts;
+    counters.countRefusal('sign_in_refused');
+    log.refused({ ...factsOf(request, path), failure: `sign_in: ${cause}` });
+    const challenge = terms.challenges.renderVisit(this.#asked(endpoint, path, request), failure);
+    return sendChallenge(reply, challenge, [[X_SIGN_IN_FAILURE, failure]]);
   }
 
   /** Remembers the request's purchase; false where it is answered already, for its payment is not well formed. */
@@ -148,39 +209,32 @@ export class Paywall {
   }
 
   #refuseOrder(order: Order, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
-    const { endpoint, path } = order.purchase;
+    const { endpoint, path, instrument } = order.purchase;
+    const signedKind = instrument.kind === 'transaction' ? undefined : signedKindOf(instrument);
     this.parts.log.refused({ ...orderFacts(order, request), failure: refusal.failure });
-    return this.#refuse({ endpoint, path, request, reply, ...refusal });
+    return this.#refuse({ endpoint, path, request, reply, signedKind, ...refusal });
   }
 
-  #refuse({ endpoint, path, request, reply, failure, retryAfterMs, headers = [] }: RefusedRequest): FastifyReply {
+  #refuse({
+    endpoint,
+    path,
+    request,
+    reply,
+    failure,
+    signedKind,
+    retryAfterMs,
+    headers = [],
+  }: RefusedRequest): FastifyReply {
     const { terms, counters } = this.parts;
     counters.countRefusal(failure);
     if (retryAfterMs !== undefined) void reply.header('Retry-After', toRetryAfter(retryAfterMs));
-    const challenge = terms.challenges.render(this.#asked(endpoint, path, request), failure);
-    for (const [name, value] of headers) void reply.header(name, value);
-    for (let at = 0; at + 1 < challenge.headers.length; at += 2) {
-      void reply.header(challenge.headers[at] ?? '', challenge.headers[at + 1]);
-    }
-    return reply
-      .code(402)
-      .header(X_PAYMENT_FAILURE, failure)
-      .header('Cache-Control', 'no-store')
-      .header('X-Request-Id', request.id)
-      .type('application/json; charset=utf-8')
-      .send(challenge.body);
+    const challenge = terms.challenges.render(this.#asked(endpoint, path, request), failure, signedKind);
+    return sendChallenge(reply, challenge, [...headers, [X_PAYMENT_FAILURE, failure]]);
   }
 
   #asked(endpoint: PaidEndpoint, resource: string, request: FastifyRequest): ChallengedRequest {
     return { endpoint, method: request.method, resource, origin: this.parts.readOrigin(request) };
   }
-}
-
-interface RoutedRequest {
-  readonly endpoint: PaidEndpoint;
-  readonly path: string;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
 }
 
 interface PresentingRequest extends RoutedRequest {
@@ -189,15 +243,12 @@ interface PresentingRequest extends RoutedRequest {
 
 interface Refusal {
   readonly failure: PaymentFailure;
+  readonly signedKind?: SignedKind | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly headers?: readonly (readonly [string, string])[];
 }
 
 type RefusedRequest = RoutedRequest & Refusal;
-
-function factsOf(request: FastifyRequest, path: string): RequestFacts {
-  return { requestId: request.id, method: request.method, path, clientAddress: request.ip };
-}
 
 function orderFacts({ purchase }: Order, request: FastifyRequest): RequestFacts & PaymentFacts {
   return { ...factsOf(request, purchase.path), ...namePayment(purchase) };

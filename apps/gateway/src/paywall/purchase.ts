@@ -13,6 +13,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 
 import type { AuthenticReference, Challenges } from './challenges.js';
+import { isMetered } from './metering.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
 import type { PaymentHeader } from './payment-header.js';
 import {
@@ -36,7 +37,7 @@ export interface Purchase {
   readonly network: string;
   readonly instrument: Instrument;
   readonly reference: AuthenticReference | null;
-  /** What a signed payment has to be worth. */
+  /** What a signed payment has to be worth; of a metered one the most that is charged. */
   readonly priceBaseUnits: bigint;
   /** Hash of the Idempotency-Key, and of the reference where the proof has one; null without a key. */
   readonly retryKey: string | null;
@@ -71,7 +72,7 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
   const { maxTimeoutSeconds } = terms;
   const { priceBaseUnits: currentPrice } = endpoint.route;
   const priceBaseUnits = priceOf(presented.instrument, reference, { priceBaseUnits: currentPrice, maxTimeoutSeconds });
-  assertOffered(presented, priceBaseUnits, terms);
+  assertOffered(presented, priceBaseUnits, { ...terms, isMeteredRoute: endpoint.route.isMetered === true });
   assertOwnChallenge(presented, reference, parts);
   const { form, network, instrument } = presented;
   const paymentIdentifier = parseIdentifier(presented);
@@ -115,13 +116,17 @@ function authenticate(
 
 /** What a payer of version 2 says he accepted is what is offered; the payment itself is held to the offer all the same. */
 function assertOffered(
-  { accepted }: PresentedPayment,
+  { form, instrument, accepted }: PresentedPayment,
   priceBaseUnits: bigint,
-  { chainId, asset, payTo }: PurchaseTerms,
+  { chainId, asset, payTo, isMeteredRoute }: PurchaseTerms & { readonly isMeteredRoute: boolean },
 ): void {
+  const scheme = isMetered(instrument) ? 'upto' : 'exact';
+  if (scheme === 'upto' && !(isMeteredRoute && form === 'v2')) {
+    throw new PaymentError('wrong_scheme', 'No maximum is taken here: the price is what is charged.');
+  }
   if (accepted === undefined) return;
   const amountBaseUnits = priceBaseUnits.toString();
-  assertAccepted(accepted, { scheme: 'exact', network: caip2Of(chainId), asset, payTo, amountBaseUnits });
+  assertAccepted(accepted, { scheme, network: caip2Of(chainId), asset, payTo, amountBaseUnits });
 }
 
 /** What a payer by MPP says he was asked is what he was asked, by this gateway, and his authorization is for that alone. */
@@ -174,7 +179,7 @@ export function isPaymentFailure(code: string): code is PaymentFailure {
 }
 
 /** As written, without the question mark; a fragment, which no client should send, is no part of it. */
-function readQuery(url: string): string {
+export function readQuery(url: string): string {
   const hashAt = url.indexOf('#');
   const target = hashAt === -1 ? url : url.slice(0, hashAt);
   const questionAt = target.indexOf('?');

@@ -2,13 +2,21 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { PaymentId } from '@tollgate/ledger';
-import { IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, withoutPaymentCredentials, X_PAYMENT } from '@tollgate/protocol';
+import {
+  IDEMPOTENCY_KEY,
+  PAYMENT_SIGNATURE,
+  SIGN_IN_WITH_X,
+  withoutPaymentCredentials,
+  X_PAYMENT,
+} from '@tollgate/protocol';
 
 import type { Caller } from './judge.js';
 import type { ResourceRequest } from './paid-route.js';
 import type { Purchase } from './purchase.js';
 
-const PAYMENT_HEADERS = [X_PAYMENT, PAYMENT_SIGNATURE, IDEMPOTENCY_KEY].map((name) => name.toLowerCase());
+const PAYMENT_HEADERS = [X_PAYMENT, PAYMENT_SIGNATURE, SIGN_IN_WITH_X, IDEMPOTENCY_KEY].map((name) =>
+  name.toLowerCase(),
+);
 
 /** A purchase with what of the request its resource is told. */
 export interface Order {
@@ -45,7 +53,8 @@ export function createResourceRequest(order: Order, { payment, txHash, signal }:
   };
 }
 
-function withoutPayment(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+/** The headers of a client without those that are between it and the gateway. */
+export function withoutPayment(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const left = { ...headers };
   for (const name of PAYMENT_HEADERS) Reflect.deleteProperty(left, name);
   const others = headers.authorization === undefined ? null : withoutPaymentCredentials(headers.authorization);

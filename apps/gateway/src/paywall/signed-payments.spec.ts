@@ -15,6 +15,8 @@ import type { ProducedAnswer, ResourceRequest } from './paid-route.js';
 let redis: RedisServer;
 let relay: Relay;
 let gateway: RunningGateway;
+/** The same, but it does not wait long for an answer that never comes. */
+let hasty: RunningGateway;
 let made: ResourceRequest[];
 let settledBefore: number[];
 let produce: (request: ResourceRequest) => Promise<ProducedAnswer> | ProducedAnswer;
@@ -34,11 +36,11 @@ beforeAll(async () => {
     createRoute(resource, { path: '/first', settle: 'before' }),
     createRoute(resource, { path: '/orders', methods: ['POST'] }),
   ];
-  const env = { SIGNED_PAYMENTS: 'true', LEASE_MS: '1000', SETTLE_DEADLINE_MS: '700', VERIFY_DEADLINE_MS: '800' };
-  gateway = await startGateway(redis.url, routes, { ...env, VERIFY_RETRY_MS: '300' });
+  gateway = await startGateway(redis.url, routes, { SIGNED_PAYMENTS: 'true' });
+  hasty = await startGateway(redis.url, routes, { SIGNED_PAYMENTS: 'true', SETTLE_DEADLINE_MS: '1000' });
 });
 afterAll(async () => {
-  await gateway.stop();
+  await Promise.all([gateway.stop(), hasty.stop()]);
   await relay.stop();
   await redis.stop();
 });
@@ -252,7 +254,7 @@ describe('a settlement', () => {
   it('whose result nobody tells is under way', async () => {
     const payment = createPayment();
     relay.settlements.set(payment.authorization.nonce, () => new Promise(() => undefined));
-    const response = await get('/api/weather', presentV1(payment));
+    const response = await fetch(`${hasty.url}/api/weather`, { headers: presentV1(payment) });
     expect([response.status, await response.json()]).toMatchObject([503, { code: 'settlement_pending' }]);
   });
 

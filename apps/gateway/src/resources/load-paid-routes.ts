@@ -1,24 +1,58 @@
+import { ConfigurationError } from '@tollgate/common';
+
 import type { GatewayEnvironment } from '../gateway.config.js';
 import type { PaidRoute } from '../paywall/paid-route.js';
 import { readRoutesFile } from './routes-file/read-routes-file.js';
 import { createWeatherRoute } from './weather/create-weather-route.js';
 
+/** As many as ASSET_DECIMALS may be. */
+const MOST_DECIMALS = 36;
+
 /**
- * Every route that is sold: the weather, and what `ROUTES_FILE` lists. `env` has the variables that file names.
+ * Every route that is sold: the weather, and what `ROUTES_FILE` lists. `env` has the variables that file names;
+ * `faulty` the settings that are wrong already, of which nothing more is said.
  *
- * @throws ConfigurationError listing every problem of the routes file, each with its place
+ * @throws ConfigurationError listing every problem of the weather's price and of the routes file, each with its place
  */
 export function loadPaidRoutes(
   config: GatewayEnvironment,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  faulty: ReadonlySet<string> = new Set(),
 ): PaidRoute[] {
-  const { assetDecimals } = config.payment;
-  const weather = createWeatherRoute(config.weather, assetDecimals);
-  const { routesFile } = config.challenge;
-  if (routesFile === undefined) return [weather];
+  const problems: string[] = [];
+  const routes = [readWeather, readFile].flatMap((read) => {
+    try {
+      return read(config, env, faulty);
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      problems.push(...error.problems);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return routes;
+}
+
+type ReadRoutes = (...given: Required<Parameters<typeof loadPaidRoutes>>) => PaidRoute[];
+
+const readWeather: ReadRoutes = (config, _env, faulty) => {
+  if (faulty.has('WEATHER_PRICE')) return [];
+  const { weatherUrl, ...others } = config.weather;
+  const weather = weatherUrl === undefined || faulty.has('WEATHER_URL') ? others : { ...others, weatherUrl };
+  return [createWeatherRoute(weather, decimalsOf(config, faulty))];
+};
+
+const readFile: ReadRoutes = (config, env, faulty) => {
+  const { routesFile, signedPayments } = config.challenge;
+  if (routesFile === undefined) return [];
   const { maxStoredAnswerBytes } = config.answers;
-  return [
-    weather,
-    ...readRoutesFile(routesFile, { env, assetDecimals, maxStoredAnswerBytes, publicUrl: config.server.publicUrl }),
-  ];
+  const { publicUrl } = config.server;
+  // What is set wrong counts as set.
+  const context = { publicUrl, signedPayments: signedPayments || faulty.has('SIGNED_PAYMENTS') };
+  const assetDecimals = decimalsOf(config, faulty);
+  return readRoutesFile(routesFile, { env, assetDecimals, maxStoredAnswerBytes, ...context });
+};
+
+function decimalsOf({ payment }: GatewayEnvironment, faulty: ReadonlySet<string>): number {
+  return faulty.has('ASSET_DECIMALS') ? MOST_DECIMALS : payment.assetDecimals;
 }

@@ -2,8 +2,13 @@ import { isIPv6 } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
+/** Some proxies write the client's port behind its address, and it has a new one with each connection. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
+
 /** What counts as one client: an IPv4 address, or an IPv6 /64 network, since a network has as many addresses as it likes. */
-export function clientNetwork(address: string): string {
+export function clientNetwork(said: string): string {
+  const [, v6, v4] = WITH_PORT.exec(said) ?? [];
+  const address = v6 ?? v4 ?? said;
   if (!isIPv6(address)) return address;
   const parsed = ipaddr.process(address);
   return parsed instanceof ipaddr.IPv6 ? `${parsed.parts.slice(0, 4).join(':')}::/64` : parsed.toString();

@@ -5,10 +5,12 @@ import {
   PAYMENT_REQUIRED,
   PAYMENT_RESPONSE,
   PAYMENT_SIGNATURE,
+  SIGN_IN_WITH_X,
   X_PAYMENT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
   X_PAYMENT_RESPONSE,
+  X_SIGN_IN_FAILURE,
 } from '@tollgate/protocol';
 
 const EXPOSED = [
@@ -19,6 +21,7 @@ const EXPOSED = [
   PAYMENT_RECEIPT,
   X_PAYMENT_FAILURE,
   X_PAYMENT_RELEASED,
+  X_SIGN_IN_FAILURE,
   IDEMPOTENT_REPLAYED,
   'Location',
   'Retry-After',
@@ -27,6 +30,7 @@ const EXPOSED = [
 const ACCEPTED = [
   X_PAYMENT,
   PAYMENT_SIGNATURE,
+  SIGN_IN_WITH_X,
   IDEMPOTENCY_KEY,
   // A header of answers, which published clients send with their requests.
   'Access-Control-Expose-Headers',

@@ -17,6 +17,17 @@ describe('RateLimit', () => {
     expect(limit.take('192.0.2.1', 0)).toBeGreaterThan(0);
   });
 
+  // Prevents: behind a proxy that writes ports, each connection is a client with a budget of its own.
+  it('counts an address that a proxy wrote with a port as the address', () => {
+    const limit = new RateLimit(1);
+    expect(limit.take('192.0.2.1:50001', 0)).toBe(0);
+    for (const same of ['192.0.2.1:50002', '192.0.2.1', '[::ffff:192.0.2.1]:3'])
+      expect(limit.take(same, 0)).toBeGreaterThan(0);
+    expect(limit.take('[2001:db8:1:2::1]:50001', 0)).toBe(0);
+    for (const same of ['[2001:db8:1:2::1]:50002', '[2001:db8:1:2::9]', '2001:db8:1:2::1'])
+      expect(limit.take(same, 0)).toBeGreaterThan(0);
+  });
+
   it('keeps a bounded number of clients; the others share one budget', () => {
     const limit = new RateLimit(1, 2);
     expect(['a', 'b', 'c', 'd', 'a'].map((client) => limit.take(client, 0) === 0)).toEqual([

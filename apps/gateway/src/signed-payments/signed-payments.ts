@@ -3,6 +3,7 @@ import {
   QueueFullError,
   SETTLE_SIGNED_PAYMENT,
   VERIFY_SIGNED_PAYMENT,
+  type PaymentTrial,
   type RequestReplyClient,
   type SettlementResult,
   type SettleSignedPaymentRequest,
@@ -10,7 +11,7 @@ import {
   type SignedPaymentVerdict,
   type VerifySignedPaymentRequest,
 } from '@tollgate/common';
-import { createOwner, LedgerUnavailableError, type EntryId, type Ledger } from '@tollgate/ledger';
+import { createOwner, LedgerUnavailableError, signedPaymentId, type Ledger } from '@tollgate/ledger';
 import type { SignedPayment } from '@tollgate/protocol';
 
 import { clientNetwork } from '../server/client-network.js';
@@ -59,7 +60,7 @@ export class SignedPayments {
     // What nobody has moved has bought nothing.
     if (verdict.outcome !== 'valid' || verdict.txHash === null) return verdict;
     try {
-      const isSpent = await this.parts.ledger.isSpent(entryOf(question.terms, question.payment));
+      const isSpent = await this.parts.ledger.isSpent(signedPaymentId(question.terms, question.payment));
       return isSpent ? { outcome: 'refused', failure: 'payment_used', payer: verdict.payer } : verdict;
     } catch (error) {
       return { outcome: 'unavailable', reason: reasonOf(error) };
@@ -76,10 +77,11 @@ export class SignedPayments {
     return verdict;
   }
 
-  /** Has a claimed payment moved. Whatever is not known to have failed is `pending`, or `unavailable` where nobody was asked. */
+  /** Has a claimed payment moved. What is not known to have failed is `pending`, or `unavailable` where nobody was reached. */
   async settle(
     { terms, payment, requestId }: SignedPaymentQuestion,
     amountBaseUnits: string,
+    trial?: PaymentTrial,
   ): Promise<SettlementResult> {
     const { settleDeadlineMs } = this.settings;
     const { ledger, settler } = this.parts;
@@ -89,15 +91,19 @@ export class SignedPayments {
       terms,
       payment,
       amountBaseUnits,
+      ...(trial && { trial }),
     };
     try {
       return await settler.ask<SettlementResult, SettleSignedPaymentRequest>(SETTLE_SIGNED_PAYMENT, request, {
         timeoutMs: settleDeadlineMs + REPLY_SLACK_MS,
         retryAfterMs: Math.ceil(settleDeadlineMs / 2),
+        isTakenBack: true,
         requestId,
       });
     } catch (error) {
       if (error instanceof QueueFullError) return { outcome: 'unavailable', reason: error.code };
+      // No relayer is there to take it on.
+      if (error instanceof NoReplyError && error.isUntaken) return { outcome: 'unavailable', reason: 'no_relayer' };
       // It may have been taken on by a process that cannot say so.
       return { outcome: 'pending', txHash: null };
     }
@@ -124,21 +130,12 @@ export class SignedPayments {
 
   async #giveUp({ terms, payment }: SignedPaymentQuestion, owner: string): Promise<void> {
     // The claim's own deadline and the end of its lease do the same, later.
-    await this.parts.ledger.releaseOwner(entryOf(terms, payment), owner).catch(() => undefined);
+    await this.parts.ledger.releaseOwner(signedPaymentId(terms, payment), owner).catch(() => undefined);
   }
 }
 
-/** What the ledger keeps a signed payment under. */
-export function entryOf({ chainId, asset }: SignedPaymentTerms, payment: SignedPayment): EntryId {
-  if (payment.kind === 'permit2') {
-    const { from: owner, nonce } = payment.permit2Authorization;
-    return { kind: 'permit2', chainId, owner, nonce };
-  }
-  const { from, nonce } = payment.authorization;
-  return { kind: 'authorization', chainId, asset, from, nonce };
-}
-
-function reasonOf(error: unknown): string {
+/** Why a payment cannot be looked at now, in a word where it is a usual one. */
+export function reasonOf(error: unknown): string {
   if (error instanceof QueueFullError || error instanceof NoReplyError) return error.code;
   if (error instanceof LedgerUnavailableError) return 'ledger_unavailable';
   return error instanceof Error ? error.message : String(error);

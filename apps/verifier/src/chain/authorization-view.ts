@@ -1,14 +1,17 @@
 import type { Hex } from '@tollgate/protocol';
 
-import { hasContractFailed, valueOf, type RpcCall, type RpcResult } from './rpc-endpoint.js';
-import { malformed, parseData } from './rpc-value.js';
-
-/** A call that is tried and not sent. */
-export interface TriedCall {
-  to: Hex;
-  data: Hex;
-  gas: number;
-}
+import {
+  askContract,
+  askForBalance,
+  askForCode,
+  hasCode,
+  readCall,
+  readWord,
+  tryCall,
+  wordOf,
+  type TriedCall,
+} from './contract-question.js';
+import type { RpcCall, RpcResult } from './rpc-endpoint.js';
 
 /** What a token knows an authorization by. */
 export interface AuthorizationName {
@@ -37,8 +40,7 @@ export interface AuthorizationView {
   /** Null: there is no contract that answers at the asset's address. */
   balanceBaseUnits: bigint | null;
   wouldSettle: boolean;
-  /** Null: not asked. */
-  hasPayerCode: boolean | null;
+  hasPayerCode: boolean;
   /** What came of the signature check; null where it failed, or was not asked for. */
   signatureAnswer: Hex | null;
   headBlockNumber: number;
@@ -46,10 +48,6 @@ export interface AuthorizationView {
 
 /** `authorizationState(address,bytes32)` (EIP-3009) */
 const AUTHORIZATION_STATE = '0xe94a0102';
-/** `balanceOf(address)` (ERC-20) */
-const BALANCE_OF = '0x70a08231';
-const WORD_LENGTH = 2 + 64;
-const MISSING: RpcResult = { kind: 'missing' };
 
 /** The calls of one round trip, and how their results are read. */
 export function askAboutAuthorization({ route, deployingRoute, ...name }: AuthorizationQuestion): {
@@ -58,24 +56,23 @@ export function askAboutAuthorization({ route, deployingRoute, ...name }: Author
 } {
   const { asset, payer } = name;
   const routeCalls = tryRoute(route);
-  const codeCalls = route.signatureCheck === null ? [] : [{ method: 'eth_getCode', params: [payer, 'latest'] }];
   return {
     // The nonce last: what nodes answer in turn says so of a payment that is settled meanwhile.
     calls: [
-      call(asset, `${BALANCE_OF}${wordOf(payer)}`),
-      ...codeCalls,
+      askForBalance(asset, payer),
+      askForCode(payer),
       ...routeCalls,
       ...(deployingRoute === null ? [] : tryRoute(deployingRoute)),
       askForNonce(name),
     ],
-    read: ([balance = MISSING, ...results], headBlockNumber) => {
-      const nonce = results.pop() ?? MISSING;
-      const hasPayerCode = codeCalls.length === 0 ? null : readCode(results.shift() ?? MISSING);
-      const isDeploying = hasPayerCode === false && deployingRoute !== null;
-      const [settlement = MISSING, check = null] = isDeploying ? results.slice(routeCalls.length) : results;
+    read: ([balance, code, ...results], headBlockNumber) => {
+      const nonce = results.pop();
+      const hasPayerCode = hasCode(code);
+      const isDeploying = !hasPayerCode && deployingRoute !== null;
+      const [settlement, check = null] = isDeploying ? results.slice(routeCalls.length) : results;
       return {
         isNonceTaken: readNonce(nonce),
-        balanceBaseUnits: readBalance(balance),
+        balanceBaseUnits: readWord(balance),
         wouldSettle: readCall(settlement) !== null,
         hasPayerCode,
         signatureAnswer: check && readCall(check),
@@ -87,41 +84,14 @@ export function askAboutAuthorization({ route, deployingRoute, ...name }: Author
 
 /** The call that asks whether the nonce of an authorization is taken. */
 export function askForNonce({ asset, payer, nonce }: AuthorizationName): RpcCall {
-  return call(asset, `${AUTHORIZATION_STATE}${wordOf(payer)}${nonce.slice(2)}`);
+  return askContract(asset, `${AUTHORIZATION_STATE}${wordOf(payer)}${nonce.slice(2)}`);
 }
 
 /** Whether the nonce is taken. A token without EIP-3009 has taken none; that it cannot settle shows when it is tried. */
-export function readNonce(result: RpcResult): boolean {
-  const data = readCall(result);
-  if (data === null || data === '0x') return false;
-  return data.length === WORD_LENGTH ? BigInt(data) !== 0n : malformed('an authorizationState that is no word');
-}
-
-const wordOf = (address: Hex): string => address.slice(2).padStart(64, '0');
-
-function call(to: Hex, data: string): RpcCall {
-  return { method: 'eth_call', params: [{ to, data }, 'latest'] };
+export function readNonce(result?: RpcResult): boolean {
+  return (readWord(result) ?? 0n) !== 0n;
 }
 
 function tryRoute({ settlement, signatureCheck }: SettlementRoute): RpcCall[] {
   return [tryCall(settlement), ...(signatureCheck === null ? [] : [tryCall(signatureCheck)])];
-}
-
-function tryCall({ to, data, gas }: TriedCall): RpcCall {
-  return { method: 'eth_call', params: [{ to, data, gas: `0x${gas.toString(16)}` }, 'latest'] };
-}
-
-/** What a contract returned; null where it failed. */
-function readCall(result: RpcResult): Hex | null {
-  return hasContractFailed(result) ? null : parseData(valueOf(result, 'eth_call'), 'eth_call');
-}
-
-function readCode(result: RpcResult): boolean {
-  return parseData(valueOf(result, 'eth_getCode'), 'code') !== '0x';
-}
-
-function readBalance(result: RpcResult): bigint | null {
-  const data = readCall(result);
-  if (data === null || data === '0x') return null;
-  return data.length === WORD_LENGTH ? BigInt(data) : malformed('a balance that is no word');
 }

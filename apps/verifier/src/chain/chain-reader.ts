@@ -10,6 +10,7 @@ import {
 } from './authorization-view.js';
 import type { BlockTimes } from './block-times.js';
 import { ChainUnavailableError } from './chain-unavailable-error.js';
+import { askContract, askForCode, hasCode, readCall, tryCall } from './contract-question.js';
 import { encodeIsValidSignature, isYes, SIGNATURE_GAS } from './contract-signature.js';
 import {
   askAboutPermit,
@@ -21,8 +22,7 @@ import {
 } from './permit-view.js';
 import { parseReceipt, type Receipt } from './receipt.js';
 import type { RpcBatcher } from './rpc-batcher.js';
-import { hasContractFailed, valueOf, type RpcResult } from './rpc-endpoint.js';
-import { parseData } from './rpc-value.js';
+import { MISSING, valueOf, type RpcResult } from './rpc-endpoint.js';
 import { searchLogs, type FoundLog, type LogSearch } from './search-logs.js';
 import type { SearchMemory } from './search-memory.js';
 import { parseTransaction } from './transaction.js';
@@ -48,7 +48,6 @@ export interface ContractSignature {
   signature: Hex;
 }
 
-const MISSING: RpcResult = { kind: 'missing' };
 /** `DOMAIN_SEPARATOR()` (EIP-2612, EIP-3009) */
 const DOMAIN_SEPARATOR = '0x3644e515';
 
@@ -84,20 +83,11 @@ export class ChainReader {
   isContractSignature({ signer, hash, signature }: ContractSignature, deadlineMs: number): Promise<boolean> {
     return this.batcher.ask({
       calls: [
-        { method: 'eth_getCode', params: [signer, 'latest'] },
-        {
-          method: 'eth_call',
-          params: [
-            { to: signer, gas: `0x${SIGNATURE_GAS.toString(16)}`, data: encodeIsValidSignature(hash, signature) },
-            'latest',
-          ],
-        },
+        askForCode(signer),
+        tryCall({ to: signer, gas: SIGNATURE_GAS, data: encodeIsValidSignature(hash, signature) }),
       ],
       deadlineMs,
-      read: ([code = MISSING, call = MISSING]) => {
-        if (parseData(valueOf(code, 'eth_getCode'), 'code') === '0x' || hasContractFailed(call)) return false;
-        return isYes(parseData(valueOf(call, 'eth_call'), 'eth_call'));
-      },
+      read: ([code, call]) => hasCode(code) && isYes(readCall(call) ?? '0x'),
     });
   }
 
@@ -111,7 +101,7 @@ export class ChainReader {
     return this.batcher.ask({
       calls: [askForNonce(name)],
       deadlineMs,
-      read: ([taken = MISSING], headBlockNumber) => ({ isTaken: readNonce(taken), headBlockNumber }),
+      read: ([taken], headBlockNumber) => ({ isTaken: readNonce(taken), headBlockNumber }),
     });
   }
 
@@ -125,17 +115,17 @@ export class ChainReader {
     return this.batcher.ask({
       calls: [askForPermitNonce(name)],
       deadlineMs,
-      read: ([word = MISSING], headBlockNumber) => ({ isTaken: readPermitNonce(name, word), headBlockNumber }),
+      read: ([word], headBlockNumber) => ({ isTaken: readPermitNonce(name, word), headBlockNumber }),
     });
   }
 
   /** The token's own EIP-712 domain separator; null where it tells none. */
   readDomainSeparator(asset: Hex, deadlineMs: number): Promise<Hex | null> {
     return this.batcher.ask({
-      calls: [{ method: 'eth_call', params: [{ to: asset, data: DOMAIN_SEPARATOR }, 'latest'] }],
+      calls: [askContract(asset, DOMAIN_SEPARATOR)],
       deadlineMs,
-      read: ([call = MISSING]) => {
-        const data = hasContractFailed(call) ? '0x' : parseData(valueOf(call, 'eth_call'), 'eth_call');
+      read: ([call]) => {
+        const data = readCall(call);
         return isHash(data) ? data : null;
       },
     });
@@ -146,9 +136,12 @@ export class ChainReader {
     return searchLogs(this.batcher, this.logRangeBlocks, search);
   }
 
-  /** The same for what happens once and is known to have happened: remembered for a minute. */
-  searchPast(search: LogSearch): Promise<FoundLog[]> {
-    return this.pastSearches.find(search, (again) => this.searchLogs(again));
+  /**
+   * The same for what happens once and is known to have happened: remembered for a minute.
+   * @param event what it is, where address and topics do not say it
+   */
+  searchPast(search: LogSearch, event = ''): Promise<FoundLog[]> {
+    return this.pastSearches.find(search, event, (again) => this.searchLogs(again));
   }
 
   /** The number of the newest block; throws where the chain is not the configured one. */

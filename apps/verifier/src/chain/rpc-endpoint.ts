@@ -17,11 +17,17 @@ export interface BatchAnswer {
   headBlockNumber: number;
 }
 
-const MISSING: RpcResult = { kind: 'missing' };
+export const MISSING: RpcResult = { kind: 'missing' };
 /** JSON-RPC code of `execution reverted`; some nodes put it into the message only. */
 const REVERTED = 3;
-/** How nodes word that the contract failed, and not they. */
-const CONTRACT_FAILED = /revert|out of gas|VM (execution )?error|invalid (opcode|jump)|stack (under|over)flow/i;
+/** How nodes word that the contract failed, and not they: who calls a contract of a payer's gets to hear each of them. */
+const CONTRACT_FAILED = new RegExp(
+  [
+    'revert|out of gas|VM (execution )?error|invalid (opcode|jump|code)|stack (underflow|overflow|limit reached)',
+    'gas required exceeds|gas uint64 overflow|return data out of bounds|write protection|max (init)?code size',
+  ].join('|'),
+  'i',
+);
 
 /** One RPC server, asked in batches. Every batch also asks for the chain id and the head, and believes no other chain. */
 export class RpcEndpoint {

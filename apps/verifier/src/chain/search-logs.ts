@@ -4,7 +4,7 @@ import { parseBlock } from './block.js';
 import { ChainUnavailableError } from './chain-unavailable-error.js';
 import { parseLog, type EmittedLog } from './receipt.js';
 import type { RpcBatcher } from './rpc-batcher.js';
-import { valueOf, type RpcCall, type RpcResult } from './rpc-endpoint.js';
+import { MISSING, valueOf, type RpcCall, type RpcResult } from './rpc-endpoint.js';
 import { malformed, parseHash, parseObject, parseQuantity } from './rpc-value.js';
 
 export interface LogSearch {
@@ -34,7 +34,6 @@ interface SearchedRanges {
   oldestTimeMs: number | null;
 }
 
-const MISSING: RpcResult = { kind: 'missing' };
 const FIRST_RANGES = 1;
 const GROWTH = 4;
 const MAX_RANGES = 16;

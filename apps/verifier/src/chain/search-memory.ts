@@ -12,9 +12,12 @@ export class SearchMemory {
 
   constructor(private readonly nowMs: () => number) {}
 
-  /** What is remembered, or else what is found now; a search that failed is forgotten. */
-  find(search: LogSearch, run: (search: LogSearch) => Promise<FoundLog[]>): Promise<FoundLog[]> {
-    const name = JSON.stringify([search.address, search.topics]);
+  /**
+   * What is remembered, or else what is found now; a search that failed is forgotten.
+   * @param event what is searched for, where the logs themselves do not say it
+   */
+  find(search: LogSearch, event: string, run: (search: LogSearch) => Promise<FoundLog[]>): Promise<FoundLog[]> {
+    const name = JSON.stringify([search.address, search.topics, event]);
     const known = this.searches.get(name);
     if (known && known.untilMs > this.nowMs()) return known.found;
     const found = run(search);

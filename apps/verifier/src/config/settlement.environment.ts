@@ -1,4 +1,4 @@
-import { Setting, type ChecksTogether } from '@tollgate/common';
+import { Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
 import { parseTokenAmount } from '@tollgate/protocol';
 import { readKeySigner, type LaneSettings, type LaneSigner } from '@tollgate/transactions';
 import { ArrayNotEmpty, IsArray, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
@@ -12,7 +12,7 @@ const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
 const gweiMessage = '$property must be a decimal number of gwei with at most 9 digits behind the point';
 
 /** How signed payments are settled; without a relayer's key this process verifies only. */
-export class SettlementEnvironment implements ChecksTogether {
+export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   @Setting({
     secret: true,
     as: 'list',
@@ -108,15 +108,18 @@ export class SettlementEnvironment implements ChecksTogether {
     return this.#signers;
   }
 
-  problemsTogether(): string[] {
+  problemsOfEntries(): string[] {
     const problems: string[] = [];
     this.#signers = readSigners(this.relayerPrivateKeys ?? [], problems);
-    const { maxFeePerGas, maxPriorityFeePerGas } = this.fees();
-    if (maxFeePerGas === 0n) problems.push('RELAYER_MAX_FEE_GWEI must be more than 0: nothing could be settled.');
-    else if (maxPriorityFeePerGas > maxFeePerGas) {
-      problems.push('RELAYER_MAX_PRIORITY_FEE_GWEI must not be above RELAYER_MAX_FEE_GWEI.');
-    }
     return problems;
+  }
+
+  problemsTogether(): string[] {
+    const { maxFeePerGas, maxPriorityFeePerGas } = this.fees();
+    if (maxFeePerGas === 0n) return ['RELAYER_MAX_FEE_GWEI must be more than 0: nothing could be settled.'];
+    return maxPriorityFeePerGas > maxFeePerGas
+      ? ['RELAYER_MAX_PRIORITY_FEE_GWEI must not be above RELAYER_MAX_FEE_GWEI.']
+      : [];
   }
 
   /** @param stopWithinMs how long a lane that is given back waits for what it has begun */

@@ -18,9 +18,9 @@ export class SignedPaymentsEnvironment extends AssetEnvironment {
     return new Set(this.eip6492Factories.map((address) => address.toLowerCase() as Hex));
   }
 
-  override problemsTogether(): string[] {
+  override problemsOfEntries(): string[] {
     return [
-      ...super.problemsTogether(),
+      ...super.problemsOfEntries(),
       ...this.eip6492Factories.flatMap((text) =>
         isAddress(text) ? [] : [`EIP6492_FACTORIES: "${text}" is not 0x and 40 hexadecimal digits.`],
       ),

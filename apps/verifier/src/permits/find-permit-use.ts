@@ -47,22 +47,26 @@ const MAX_TRANSACTIONS = 32;
  * @throws ChainUnavailableError
  */
 export async function findPermitUse(
-  chain: Pick<ChainReader, 'searchLogs' | 'readTransaction' | 'readBlockTime'>,
+  chain: Pick<ChainReader, 'searchPast' | 'readTransaction' | 'readBlockTime'>,
   { promised, sinceMs, deadlineMs }: PermitLookUp,
   headBlockNumber: number,
 ): Promise<PermitUse> {
   const { asset, payTo, payment } = promised;
   const topics: Hex[][] = [[TRANSFER], [topicOf(payment.permit2Authorization.from)], [topicOf(payTo)]];
   let [head, left] = [headBlockNumber, MAX_TRANSACTIONS];
+  // The newest first, as they were when the nonce was taken already; then those below, whichever the newest were.
+  let event = `permit ${payment.permit2Authorization.nonce}`;
   while (head >= 0 && left > 0) {
-    const logs = await chain.searchLogs({ address: asset, topics, headBlockNumber: head, sinceMs, deadlineMs });
+    const search = { address: asset, topics, headBlockNumber: head, sinceMs, deadlineMs };
+    const logs = [...(await chain.searchPast(search, event))].sort(byAge);
     if (logs.length === 0) break;
-    const txHashes = [...new Set(logs.sort(byAge).map(({ txHash }) => txHash))].slice(0, left);
+    const txHashes = [...new Set(logs.map(({ txHash }) => txHash))].slice(0, left);
     const uses = await Promise.all(txHashes.map((txHash) => readUse(chain, promised, { txHash, deadlineMs })));
     const found = uses.find((use) => use?.outcome === 'settled') ?? uses.find((use) => use !== null);
     if (found) return found;
     left -= txHashes.length;
     head = Math.min(...logs.map(({ blockNumber }) => blockNumber)) - 1;
+    event = `below ${head + 1}`;
   }
   return { outcome: 'used' };
 }

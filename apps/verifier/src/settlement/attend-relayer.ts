@@ -7,10 +7,9 @@ import {
   type SettlementResult,
   type SettleSignedPaymentRequest,
 } from '@tollgate/common';
-import type { Chain, Journal, LaneRunnerOptions } from '@tollgate/transactions';
+import { pause, type Chain, type Journal, type LaneRunnerOptions } from '@tollgate/transactions';
 
 import { parseSettleRequest } from './parse-settle-request.js';
-import { pause } from './pause.js';
 import { RelayerTender } from './relayer-tender.js';
 
 export interface SettleQueue {

@@ -1,12 +1,16 @@
-import { connectRedis, RELAYER_FLEET } from '@tollgate/common';
+import { connectRedis } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
-import { Chain, Journal } from '@tollgate/transactions';
+import { Chain, Journal, RELAYER_FLEET } from '@tollgate/transactions';
 
 import type { ConnectedChain } from '../chain/connect-chain.js';
+import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import type { AcceptedAssets } from '../verification/signed/accepted-assets.js';
 import type { VerifierEnvironment } from '../verifier.config.js';
+import { BurningPayers } from './burning-payers.js';
+import { readBalance } from './explain-unsettled.js';
 import { GasMemory } from './gas-memory.js';
 import { JobWatch } from './job-watch.js';
+import { PayersMeans } from './payers-means.js';
 import { PermitSettlements } from './permit-settlements.js';
 import { Relayers } from './relayers.js';
 import { SettlementRecords } from './settlement-records.js';
@@ -16,6 +20,7 @@ import { Trials } from './trials.js';
 export interface SettlementParts {
   chain: ConnectedChain;
   assets: AcceptedAssets;
+  metrics: SettlementMetrics;
   nowMs: () => number;
   onTrouble: (relayer: Hex | null, error: unknown) => void;
 }
@@ -24,28 +29,35 @@ export interface SettlementParts {
 export interface Settlement {
   relayers: Relayers;
   journal: Journal;
+  /** Payments whose settlement is under way in this process. */
+  underWay(): number;
   close(): Promise<void>;
 }
 
 /** Ended jobs are looked up for minutes, and hold some 100 KiB each. */
 const JOBS_KEPT = 500;
+const ANSWERS_WITHIN_MS = 5_000;
+/** Of the places for questions, for payments that wait for others of their payers. */
+const HELD_SHARE = 0.125;
 /** Of the time that the process has to stop, for what the lanes have begun. */
 const SETTLING_SHARE = 0.4;
 
 /** Puts the parts of this folder together; null without a relayer. Nothing is connected before it is started. */
 export function createSettlement(environment: VerifierEnvironment, parts: SettlementParts): Settlement | null {
   const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
-  const { nowMs, onTrouble } = parts;
+  const { metrics, nowMs, onTrouble } = parts;
   if (settlement.signers.length === 0) return null;
   const connection = connectRedis({ url: redis.redisUrl, role: 'settlements' });
   const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT });
   const report = (error: unknown) => onTrouble(null, error);
   const jobs = new JobWatch(journal, report);
   const records = new SettlementRecords(connection);
+  const burning = new BurningPayers(connection);
   const shared = {
     chainId: payment.chainId,
     journal,
     jobs,
+    burning,
     waitMs: settlement.settleWaitMs,
     windowMs: Math.max(rules.redemptionWindowSeconds, rules.boundRedemptionWindowSeconds) * 1000,
     nowMs,
@@ -58,22 +70,30 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
     chain: parts.chain,
     leastValidityMs: settlement.settleLeastValiditySeconds * 1000,
   });
-  const permits = new PermitSettlements({ ...shared, records, reader: parts.chain.reader });
+  const { batcher, reader } = parts.chain;
+  const means = new PayersMeans({
+    readBalance: (asset, payer) => readBalance(batcher, asset, payer, nowMs() + ANSWERS_WITHIN_MS),
+    nowMs,
+    mostHeld: Math.ceil(server.maxInFlight * HELD_SHARE),
+  });
+  const permits = new PermitSettlements({ ...shared, records, reader, means });
   const laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
   const gasCap = BigInt(settlement.settleGasCap);
   const gas = new GasMemory(gasCap);
   const multicall3 = settlement.multicall3Address.toLowerCase() as Hex;
-  const { batcher } = parts.chain;
   const relayers = new Relayers({
     signers: settlement.signers,
     journal,
     chain: laneChain,
     trials: new Trials({ batcher, multicall3, gas, gasCap, nowMs }),
     gas,
+    means,
+    burning,
     records,
     jobs,
     settlements,
     permits,
+    metrics,
     settings: settlement.laneSettings(rules.confirmations, shutdown.shutdownTimeoutMs * SETTLING_SHARE),
     batchSize: settlement.settleBatchSize,
     batchWaitMs: settlement.settleBatchWaitMs,
@@ -88,6 +108,7 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
   return {
     relayers,
     journal,
+    underWay: () => settlements.underWay + permits.underWay,
     close: async () => {
       settlements.close();
       permits.close();

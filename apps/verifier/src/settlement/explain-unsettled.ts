@@ -3,9 +3,9 @@ import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import { lookUpAuthorization } from '../authorizations/look-up-authorization.js';
 import type { ChainReader } from '../chain/chain-reader.js';
+import { askForBalance, readWord } from '../chain/contract-question.js';
 import type { RpcBatcher } from '../chain/rpc-batcher.js';
-import { valueOf, type RpcResult } from '../chain/rpc-endpoint.js';
-import { malformed, parseData } from '../chain/rpc-value.js';
+import { malformed } from '../chain/rpc-value.js';
 import { payerOf, promiseOf, type SettlementEntry } from './settlement-entry.js';
 
 /** The parts of the chain that settlements are read from. */
@@ -24,9 +24,6 @@ export interface UnsettledTerms {
 }
 
 const ANSWERS_WITHIN_MS = 5_000;
-/** `balanceOf(address)` */
-const BALANCE_OF = '0x70a08231';
-const MISSING: RpcResult = { kind: 'missing' };
 
 /**
  * What became of a payment that nothing of ours can settle any more: somebody else may have sent it, and then it is
@@ -74,14 +71,14 @@ async function findReason(
   return balance < BigInt(authorization.value) ? 'balance_too_low' : failure;
 }
 
-function readBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, deadlineMs: number): Promise<bigint> {
-  const data = `${BALANCE_OF}${owner.slice(2).padStart(64, '0')}`;
+/**
+ * What an account has of a token in the last block.
+ * @throws ChainUnavailableError
+ */
+export function readBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, deadlineMs: number): Promise<bigint> {
   return batcher.ask({
-    calls: [{ method: 'eth_call', params: [{ to: asset, data }, 'latest'] }],
+    calls: [askForBalance(asset, owner)],
     deadlineMs,
-    read: ([result = MISSING]) => {
-      const balance = parseData(valueOf(result, 'eth_call'), 'balance');
-      return balance.length === 66 ? BigInt(balance) : malformed('a balance that is no word');
-    },
+    read: ([balance]) => readWord(balance) ?? malformed('no balance of a token'),
   });
 }

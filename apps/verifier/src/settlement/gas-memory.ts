@@ -4,6 +4,8 @@ import type { Hex } from '@tollgate/protocol';
 const BASE_GAS = 21_000n;
 /** For a receiver or a payer whom the token meets for the first time. */
 const SLACK_PERCENT = 35n;
+/** The same for several of them in one transaction that nobody tries. */
+const UNTRIED_SLACK_PERCENT = 100n;
 
 /**
  * How much gas settling one payment takes, by token, as learned from receipts: estimating each time would run every
@@ -17,8 +19,20 @@ export class GasMemory {
 
   /** The gas to offer for a transaction that settles payments in these tokens, one each. */
   limitFor(assets: readonly Hex[]): bigint {
-    const own = assets.map((asset) => this.#byAsset.get(asset) ?? this.cap);
-    return BASE_GAS + own.reduce((sum, gas) => sum + least((gas * (100n + SLACK_PERCENT)) / 100n, this.cap), 0n);
+    return this.#add(
+      assets.map((asset) => this.#byAsset.get(asset) ?? this.cap),
+      SLACK_PERCENT,
+    );
+  }
+
+  /** The same where it is not tried as a whole before it is sent; null while too little is known for that. */
+  limitForUntried(assets: readonly Hex[]): bigint | null {
+    const known = assets.flatMap((asset) => this.#byAsset.get(asset) ?? []);
+    return known.length < assets.length ? null : this.#add(known, UNTRIED_SLACK_PERCENT);
+  }
+
+  #add(own: readonly bigint[], slackPercent: bigint): bigint {
+    return BASE_GAS + own.reduce((sum, gas) => sum + least((gas * (100n + slackPercent)) / 100n, this.cap), 0n);
   }
 
   /** Of a transaction that settled so many payments, all in this token and none in vain. */

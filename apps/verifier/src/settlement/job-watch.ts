@@ -19,8 +19,10 @@ export type EndedJob = { outcome: 'over'; txHash: Hex | null } | { outcome: 'unk
 
 const FIRST_LOOK_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
-/** Nobody takes that long from naming a job to submitting it. */
-const SUBMITTED_WITHIN_MS = 5_000;
+/** How long whoever has named a job may take to submit it: the journal accepts it no later. */
+export const SUBMITTED_WITHIN_MS = 9_000;
+/** Then there is no such job and never will be; by how much more clocks may differ here. */
+export const UNKNOWN_AFTER_MS = SUBMITTED_WITHIN_MS + 1_000;
 
 /**
  * Waits for jobs. Those of this process's lanes are told at once when they are mined; whatever else becomes of them, and
@@ -92,7 +94,7 @@ export class JobWatch {
   }
 
   #judge(jobId: string, watched: WatchedJob, job: JobRecord | null): void {
-    const isOver = job ? isFinal(job.state) : watched.ageMs > SUBMITTED_WITHIN_MS;
+    const isOver = job ? isFinal(job.state) : watched.ageMs > UNKNOWN_AFTER_MS;
     if (!isOver) return;
     this.#watched.delete(jobId);
     watched.ended.resolve(

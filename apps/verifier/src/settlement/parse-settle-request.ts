@@ -1,22 +1,18 @@
-import type { SettleSignedPaymentRequest } from '@tollgate/common';
+import type { PaymentTrial, SettleSignedPaymentRequest } from '@tollgate/common';
 
-import {
-  readBaseUnits,
-  readNumber,
-  readObject,
-  readSignedPayment,
-  readSignedPaymentTerms,
-  readText,
-} from '../message-fields.js';
+import { readBaseUnits, readNumber, readObject, readSignedPaymentQuestion } from '../message-fields.js';
 
 /** Unknown to a request with addresses and hashes in lower case, or throws MalformedMessageError. */
 export function parseSettleRequest(message: unknown): SettleSignedPaymentRequest {
   const fields = readObject(message, 'message');
   return {
-    requestId: readText(fields, 'requestId'),
-    deadlineMs: readNumber(fields, 'deadlineMs'),
-    terms: readSignedPaymentTerms(fields, 'terms'),
-    payment: readSignedPayment(fields, 'payment'),
+    ...readSignedPaymentQuestion(fields),
     amountBaseUnits: readBaseUnits(fields, 'amountBaseUnits'),
+    ...(fields.trial === undefined ? {} : { trial: parseTrial(fields.trial) }),
   };
+}
+
+function parseTrial(value: unknown): PaymentTrial {
+  const fields = readObject(value, 'trial');
+  return { atMs: readNumber(fields, 'atMs'), balanceBaseUnits: readBaseUnits(fields, 'balanceBaseUnits') };
 }

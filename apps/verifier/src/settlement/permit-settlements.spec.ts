@@ -1,8 +1,9 @@
 import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
-import type { SignedPermit } from '@tollgate/protocol';
+import type { Hex, SignedPermit } from '@tollgate/protocol';
 
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../devnet/sign-permit.js';
 import { sendTransaction } from '../../../../devnet/transfer-tokens.js';
+import { waitFor } from '../../../../test/harness/retry.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 import { planPermitTransfer } from '../permits/permit-proxy.js';
 
@@ -21,8 +22,10 @@ describe('settling payments by Permit2', () => {
     signPermit(fixture.chain, signer, { amountBaseUnits: 1000n, ...terms });
   const signMetered = (terms: Partial<PermitTerms> = {}, signer = fixture.payer()) =>
     sign({ facilitator: fixture.relayer().address, ...terms }, signer);
-  const settle = async (payment: SignedPermit, amount = 1000n): Promise<SettlementResult> => {
-    const asked = fixture.createRequest(await fixture.sign(), { payment, amountBaseUnits: String(amount) });
+  const settle = async (payment: SignedPermit, amount = 1000n, withinMs?: number): Promise<SettlementResult> => {
+    const deadline = withinMs === undefined ? {} : { deadlineMs: Date.now() + withinMs };
+    const changes = { payment, amountBaseUnits: String(amount), ...deadline };
+    const asked = fixture.createRequest(await fixture.sign(), changes);
     return fixture.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: 20_000 });
   };
   const payer = () => fixture.payer().address.toLowerCase();
@@ -44,6 +47,28 @@ describe('settling payments by Permit2', () => {
     expect(first).toMatchObject({ outcome: 'settled', payer: payer(), amountBaseUnits: '7' });
     expect(await settle(payment, 900n)).toEqual(first);
     expect(await fixture.readBalance()).toBe(before + 7n);
+  });
+
+  // Prevents: a server that others maintain takes what is under way for what failed, and its payer pays for nothing.
+  it.each([
+    ['all that was signed', () => sign()],
+    ['what was used', () => signMetered()],
+  ])('names the transaction of %s to whoever asks while it is under way', async (_, signPayment) => {
+    await fixture.rpc('evm_setAutomine', [false]);
+    const payment = await signPayment();
+    const settling = settle(payment);
+    let txHash: Hex | undefined;
+    await waitFor('a settlement in the pool', async () => {
+      const block = await fixture.rpc('eth_getBlockByNumber', ['pending', false]);
+      txHash = (block as { transactions: Hex[] }).transactions.at(-1);
+      return txHash !== undefined;
+    });
+    for (const withinMs of [500, -1]) {
+      expect(await settle(payment, 1000n, withinMs)).toEqual({ outcome: 'pending', txHash });
+    }
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    expect(await settling).toMatchObject({ outcome: 'settled', txHash });
   });
 
   it('sends nothing that is not what was signed', async () => {

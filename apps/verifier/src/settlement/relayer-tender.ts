@@ -21,7 +21,7 @@ export class RelayerTender {
   #readUntil: number | null = null;
 
   constructor(
-    private readonly parts: { journal: Journal; chain: Chain },
+    private readonly parts: { journal: Journal; chain: Chain; onTrouble: (error: unknown) => void },
     private readonly lane: LaneId,
   ) {}
 
@@ -34,6 +34,7 @@ export class RelayerTender {
     }
     await this.#findParked(lastSequence);
     await this.#releaseParked();
+    if (paused) this.parts.onTrouble(new Error(`${paused.message} ${paused.suggestion}`));
     return nextNonce !== null && frozen === null && paused === null;
   }
 

@@ -1,14 +1,17 @@
+import type { PaymentTrial } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
-import { createJobId, type Journal, type LaneId } from '@tollgate/transactions';
+import { crashPoint, createJobId, type LaneId, type PlannedJob, type SubmitResult } from '@tollgate/transactions';
 
 import { AuthorizedTransfers } from '../authorizations/has-settlement.js';
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import type { BurningPayers } from './burning-payers.js';
 import type { GasMemory } from './gas-memory.js';
 import { GatheringLine } from './gathering-line.js';
-import type { EndedJob, JobWatch, MinedJob } from './job-watch.js';
-import { promiseOf, isShareable, type SettlementEntry } from './settlement-entry.js';
+import { SUBMITTED_WITHIN_MS, type EndedJob, type JobWatch, type MinedJob } from './job-watch.js';
+import type { PayersMeans } from './payers-means.js';
+import { promiseOf, isShareable, payerOf, type SettlementEntry } from './settlement-entry.js';
 import { encodeSettlementJob, SETTLE_OPERATION } from './settlement-job.js';
-import type { SettlementPlanner } from './settlement-planner.js';
+import { stepFor, type SettlementPlanner } from './settlement-planner.js';
 import type { SettlementRecord, SettlementRecords } from './settlement-records.js';
 import type { Exclusion, Trials, TriedSettlement } from './trials.js';
 
@@ -21,6 +24,10 @@ export interface PaymentToSettle {
   endedJobId: string | null;
   /** It shall share its transaction with none. */
   isAlone: boolean;
+  /** As it came with the request. */
+  trial: PaymentTrial | undefined;
+  /** Whether somebody waits for it: no job is begun for who may have been told to sign anew. */
+  isWanted: () => boolean;
 }
 
 /** What came of carrying a payment's settlement out. */
@@ -32,31 +39,37 @@ export type PaymentEnd =
   | { outcome: 'ended'; jobId: string; news: EndedJob }
   /** Nothing was sent; it may be settled alone. */
   | { outcome: 'excluded'; why: Exclusion }
-  /** Nothing was sent: it would fail. */
-  | { outcome: 'refused'; failure: 'simulation_failed' | 'authorization_expired' }
+  /** Nothing was sent: it would fail, as its payer's have failed before. */
+  | { outcome: 'refused'; failure: 'simulation_failed' | 'authorization_expired' | 'settlement_failed' }
   /** Nothing was sent. */
   | { outcome: 'unavailable'; reason: string };
 
 export interface RelayerOptions {
   lane: LaneId;
-  journal: Journal;
   records: SettlementRecords;
   jobs: JobWatch;
   trials: Trials;
   planner: SettlementPlanner;
   gas: GasMemory;
+  means: PayersMeans;
+  burning: Pick<BurningPayers, 'findBarred'>;
   batchSize: number;
   batchWaitMs: number;
   /** Redis's clock. */
   nowMs: () => number;
-  /** Has the lane's runner look at the job at once. */
-  wake: (jobId: string) => void;
+  /** Submits a job and has the lane's runner carry it on at once. */
+  launch: (job: PlannedJob) => Promise<SubmitResult>;
   onTrouble: (error: unknown) => void;
 }
 
+const BARRED: PaymentEnd = { outcome: 'refused', failure: 'settlement_failed' };
+const UNWANTED: PaymentEnd = { outcome: 'unavailable', reason: 'nobody_waits' };
+const TURNED_AWAY: PaymentEnd = { outcome: 'unavailable', reason: 'payer_busy' };
 const TOO_LATE: PaymentEnd = { outcome: 'refused', failure: 'authorization_expired' };
 
 interface Waiting extends PaymentToSettle {
+  /** What it came with still holds. */
+  isTried: boolean;
   /** Told as soon as it is known which job it is in. */
   onJob: (jobId: string) => void;
   end: (end: PaymentEnd) => void;
@@ -78,7 +91,17 @@ export class Relayer {
   }
 
   /** Never rejects. */
-  carryOut(payment: PaymentToSettle, onJob: (jobId: string) => void): Promise<PaymentEnd> {
+  async carryOut(payment: PaymentToSettle, onJob: (jobId: string) => void): Promise<PaymentEnd> {
+    const { asset, amountBaseUnits } = payment.entry;
+    const { trial } = payment;
+    const claimed = { asset, payer: payerOf(payment.entry), amountBaseUnits: BigInt(amountBaseUnits), trial };
+    const end = await this.options.means.spend(claimed, (isTried) =>
+      payment.isWanted() ? this.#begin({ ...payment, isTried }, onJob) : Promise.resolve(UNWANTED),
+    );
+    return end ?? TURNED_AWAY;
+  }
+
+  #begin(payment: PaymentToSettle & { isTried: boolean }, onJob: (jobId: string) => void): Promise<PaymentEnd> {
     this.#underWay++;
     return new Promise<PaymentEnd>((end) => {
       const waiting = { ...payment, onJob, end };
@@ -104,7 +127,8 @@ export class Relayer {
       return;
     }
     await this.#carry(payments, async () => {
-      const { settlement, excluded } = await trials.tryShared(entries, lane.address);
+      const assumed = payments.every(({ isTried }) => isTried) ? trials.assumeShared(entries) : null;
+      const { settlement, excluded } = assumed ?? (await trials.tryShared(entries, lane.address));
       return { settlement, refuse: (entry) => ({ outcome: 'excluded', why: excluded.get(entry) ?? 'fails' }) };
     });
   }
@@ -115,20 +139,25 @@ export class Relayer {
     attempt: () => Promise<{ settlement: TriedSettlement | null; refuse: (entry: SettlementEntry) => PaymentEnd }>,
   ): Promise<void> {
     const jobId = createJobId(this.options.lane);
-    const [claimed, tried] = await Promise.allSettled([this.#claim(payments, jobId), attempt()]);
+    const latestMs = this.options.nowMs() + SUBMITTED_WITHIN_MS;
+    const { burning } = this.options;
+    const barring = burning.findBarred(payments.map(({ entry }) => payerOf(entry)));
+    const [claimed, tried, barred] = await Promise.allSettled([this.#claim(payments, jobId), attempt(), barring]);
     if (claimed.status === 'rejected') return this.#giveUp(payments, jobId, claimed.reason);
     const own = claimed.value;
     if (tried.status === 'rejected') return this.#giveUp(own, jobId, tried.reason);
+    if (barred.status === 'rejected') return this.#giveUp(own, jobId, barred.reason);
 
     const { settlement, refuse } = tried.value;
     const ready: Waiting[] = [];
     const nowMs = this.options.nowMs();
     for (const payment of own) {
-      if (payment.sendBeforeMs <= nowMs) void this.#refuse(payment, jobId, TOO_LATE);
+      if (barred.value.has(payerOf(payment.entry))) void this.#refuse(payment, jobId, BARRED);
+      else if (payment.sendBeforeMs <= nowMs) void this.#refuse(payment, jobId, TOO_LATE);
       else if (!settlement?.entries.includes(payment.entry)) void this.#refuse(payment, jobId, refuse(payment.entry));
       else ready.push(payment);
     }
-    if (settlement && ready.length > 0) await this.#submit(ready, jobId, settlement);
+    if (settlement && ready.length > 0) await this.#submit(ready, { jobId, latestMs }, settlement);
   }
 
   /** Those that this job settles from now on; the others are told who does. */
@@ -150,18 +179,24 @@ export class Relayer {
     });
   }
 
-  async #submit(payments: readonly Waiting[], jobId: string, tried: TriedSettlement): Promise<void> {
-    const { journal, lane, jobs, trials, planner, wake, onTrouble } = this.options;
+  async #submit(
+    payments: readonly Waiting[],
+    { jobId, latestMs }: { jobId: string; latestMs: number },
+    tried: TriedSettlement,
+  ): Promise<void> {
+    const { lane, jobs, trials, planner, launch, onTrouble } = this.options;
     const entries = payments.map(({ entry }) => entry);
     const settlement = entries.length === tried.entries.length ? tried : trials.narrow(tried, entries);
     planner.remember(jobId, settlement);
     const mined = jobs.untilMined(jobId);
     const input = encodeSettlementJob(entries);
-    const named = { lane, jobId, operation: SETTLE_OPERATION, input, wallet: 'relayer', keyId: 'verifier' };
+    const named = { lane, jobId, latestMs, operation: SETTLE_OPERATION, input, wallet: 'relayer', keyId: 'verifier' };
+    const step = stepFor({ ...settlement, count: entries.length });
+    crashPoint('S1');
     try {
-      const submitted = await journal.submitNamed(named);
+      const submitted = await launch({ ...named, step });
       if (submitted.outcome === 'refused') return await this.#giveUp(payments, jobId, `relayer_${submitted.reason}`);
-      wake(jobId);
+      crashPoint('S2');
     } catch (error) {
       // Whether it was written is unknown: the journal tells in time.
       onTrouble(error);
@@ -175,6 +210,7 @@ export class Relayer {
       return;
     }
     const { jobs, gas } = this.options;
+    crashPoint('S3');
     const { txHash, gasUsed } = news;
     const transfers = new AuthorizedTransfers(news.logs);
     const left = payments.filter(({ entry, end }) => {

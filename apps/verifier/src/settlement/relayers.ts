@@ -8,15 +8,21 @@ import {
   LaneShare,
   type Chain,
   type Journal,
+  type LaneId,
   type LaneSettings,
   type LaneSigner,
+  type PlannedJob,
 } from '@tollgate/transactions';
 
+import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import { attendRelayer, type SettleQueue } from './attend-relayer.js';
+import type { BurningPayers } from './burning-payers.js';
 import type { GasMemory } from './gas-memory.js';
 import type { JobWatch } from './job-watch.js';
+import type { PayersMeans } from './payers-means.js';
 import type { PermitSettlements } from './permit-settlements.js';
 import { Relayer } from './relayer.js';
+import { countPayments } from './settlement-job.js';
 import { SettlementPlanner } from './settlement-planner.js';
 import type { SettlementRecords } from './settlement-records.js';
 import type { Settlements } from './settlements.js';
@@ -30,12 +36,15 @@ export interface RelayersOptions {
   jobs: JobWatch;
   trials: Trials;
   gas: GasMemory;
+  means: PayersMeans;
+  burning: BurningPayers;
   settlements: Settlements;
   permits: PermitSettlements;
   settings: Partial<LaneSettings>;
   batchSize: number;
   batchWaitMs: number;
   queue: SettleQueue;
+  metrics: SettlementMetrics;
   /** Redis's clock. */
   nowMs: () => number;
   onTrouble: (relayer: Hex, error: unknown) => void;
@@ -51,8 +60,12 @@ export class Relayers {
     this.#runners = options.signers.map((signer) => this.#createRunner(signer));
   }
 
+  get lanes(): LaneId[] {
+    return this.#runners.map(({ lane }) => lane);
+  }
+
   get addresses(): Hex[] {
-    return this.#runners.map(({ lane }) => lane.address);
+    return this.lanes.map(({ address }) => address);
   }
 
   isHolding(address: Hex): boolean {
@@ -68,12 +81,13 @@ export class Relayers {
   }
 
   #createRunner(signer: LaneSigner): LaneRunner {
-    const { journal, chain, trials, jobs, settings, queue, settlements, permits } = this.options;
+    const { journal, chain, trials, jobs, settings, queue, settlements, permits, metrics, nowMs } = this.options;
     const lane = createLaneId(chain.chainId, signer.address);
     const planner = new SettlementPlanner(trials, lane.address);
     const onTrouble = (error: unknown) => this.options.onTrouble(lane.address, error);
     const wake = (jobId: string) => runner.wake(jobId);
-    const relayer = new Relayer({ ...this.options, lane, planner, wake, onTrouble });
+    const launch = (job: PlannedJob) => runner.launch(job);
+    const relayer = new Relayer({ ...this.options, lane, planner, launch, onTrouble });
     const runner: LaneRunner = new LaneRunner({
       journal,
       chain,
@@ -83,15 +97,18 @@ export class Relayers {
       // What each payment came to is read from its own logs, whoever waits for it.
       judgeStep: (job, _, receipt) => {
         jobs.noteMined(job.id, receipt);
+        metrics.mined(countPayments(job), (nowMs() - job.submittedAtMs) / 1000);
         return Promise.resolve({ outcome: 'done' });
       },
       owner: this.#owner,
       share: this.#share,
-      attend: attendRelayer({ journal, chain, queue, onTrouble }, (request, signal) => {
+      attend: attendRelayer({ journal, chain, queue, onTrouble }, async (request, signal) => {
         const { payment } = request;
-        return payment.kind === 'permit2'
+        const result = await (payment.kind === 'permit2'
           ? permits.settle({ ...request, payment }, { lane, wake }, signal)
-          : settlements.settle(request, relayer, signal);
+          : settlements.settle(request, relayer, signal));
+        metrics.answered(result);
+        return result;
       }),
       onTrouble,
     });

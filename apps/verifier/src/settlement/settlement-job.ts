@@ -32,6 +32,12 @@ export function parseSettlementJob({ input }: Pick<JobRecord, 'input'>): Settlem
   return Array.isArray(entries) ? entries.map(parseEntry) : refuseField('entries');
 }
 
+/** How many payments a job settles; a permit is alone in its own. */
+export function countPayments({ input }: Pick<JobRecord, 'input'>): number {
+  const { entries } = readObject(input, 'input');
+  return Array.isArray(entries) ? entries.length : 1;
+}
+
 function parseEntry(value: unknown): SettlementEntry {
   const fields = readObject(value, 'entry');
   // The signature is in a form of its own, and read apart.

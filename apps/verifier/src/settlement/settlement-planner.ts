@@ -1,5 +1,5 @@
 import type { Hex } from '@tollgate/protocol';
-import { PlanFailure, type JobPlan, type JobPlanner, type JobRecord } from '@tollgate/transactions';
+import { PlanFailure, type JobPlan, type JobPlanner, type JobRecord, type PlannedStep } from '@tollgate/transactions';
 
 import { readPermitJobCall, SETTLE_PERMIT_OPERATION } from './permit-job.js';
 import { parseSettlementJob } from './settlement-job.js';
@@ -32,9 +32,7 @@ export class SettlementPlanner implements JobPlanner {
   async plan(job: JobRecord): Promise<JobPlan> {
     const tried = job.operation === SETTLE_PERMIT_OPERATION ? await this.#tryPermit(job) : await this.#tryEntries(job);
     if (!tried) throw new PlanFailure(NOTHING_TO_SETTLE);
-    const { call, gas, count } = tried;
-    const label = count === 1 ? 'Settle a payment' : `Settle ${count} payments`;
-    return { steps: [{ ...call, label, value: 0n, gas }], preview: null, floorsHash: 'none', needsApproval: false };
+    return { steps: [stepFor(tried)], preview: null, floorsHash: 'none', needsApproval: false };
   }
 
   async #tryPermit(job: JobRecord): Promise<PlannedCall | null> {
@@ -58,6 +56,12 @@ export class SettlementPlanner implements JobPlanner {
     if (first && others.length === 0) return this.trials.tryAlone(first, this.relayer);
     return (await this.trials.tryShared(entries, this.relayer)).settlement;
   }
+}
+
+/** The one step of a job that settles so many payments. */
+export function stepFor({ call, gas, count }: PlannedCall): PlannedStep {
+  const label = count === 1 ? 'Settle a payment' : `Settle ${count} payments`;
+  return { ...call, label, value: 0n, gas };
 }
 
 const NOTHING_TO_SETTLE = {

@@ -8,6 +8,9 @@ if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1],
 return 1
 `);
 
+/** What is remembered no longer: a payment may be valid for ever. */
+const LONGEST_VALIDITY_MS = 86_400_000;
+
 export interface SettlementRecord {
   /** As `nameSettlement` gives it. */
   name: string;
@@ -21,6 +24,11 @@ export interface SettlementRecord {
  */
 export class SettlementRecords {
   constructor(private readonly redis: Redis) {}
+
+  /** The job that a payment was put into last; null: none, or it was given up. */
+  find(name: string): Promise<string | null> {
+    return this.redis.get(keyOf(name));
+  }
 
   /** The job that settles each payment: this one, or the one that was written first. One round trip for all. */
   async claim(records: readonly SettlementRecord[], jobId: string): Promise<string[]> {
@@ -48,4 +56,10 @@ export class SettlementRecords {
 /** Each in a slot of its own. */
 function keyOf(name: string): string {
   return `tollgate:{settlement-${name}}`;
+}
+
+/** @param validUntil the payment's own end, in seconds: it is remembered until then, and while it may be redeemed */
+export function keptMsFor(validUntil: string, { nowMs, windowMs }: { nowMs: () => number; windowMs: number }): number {
+  const validMs = Number(validUntil) * 1000 - nowMs();
+  return Math.ceil(Math.min(Math.max(validMs, 0), LONGEST_VALIDITY_MS) + windowMs);
 }

@@ -1,4 +1,15 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { waitFor } from '../../../../test/harness/retry.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
+
+/** Says yes to every signature, and burns all its gas where it is given more than half a million of it. */
+const LAVISH: Hex = '0x5a6207a12010601957631626ba7e60e01b60005260206000f35bfe';
+
+interface PendingBlock {
+  transactions: Hex[];
+}
 
 describe('settling signed payments', () => {
   let fixture: SettlementFixture;
@@ -19,5 +30,36 @@ describe('settling signed payments', () => {
     expect(results.every((result) => JSON.stringify(result) === JSON.stringify(first))).toBe(true);
     expect(await fixture.settle(payment)).toEqual(first);
     expect(await fixture.readBalance()).toBe(before + 1000n);
+  });
+
+  // Prevents: a question that is asked again comes too late, and its answer says that nothing was sent while something was.
+  it('says to whoever asks too late that it may be under way', async () => {
+    const late = { deadlineMs: Date.now() - 1 };
+    await fixture.rpc('evm_setAutomine', [false]);
+    const payment = await fixture.sign();
+    const settling = fixture.settle(payment);
+    let txHash: Hex | undefined;
+    await waitFor('a settlement in the pool', async () => {
+      const { transactions } = (await fixture.rpc('eth_getBlockByNumber', ['pending', false])) as PendingBlock;
+      txHash = transactions.at(-1);
+      return txHash !== undefined;
+    });
+    const soon = { deadlineMs: Date.now() + 500 };
+    for (const asked of [soon, late]) {
+      expect(await fixture.settle(payment, asked)).toEqual({ outcome: 'pending', txHash });
+    }
+    expect(await fixture.settle(await fixture.sign(), late)).toEqual({ outcome: 'pending', txHash: null });
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    expect(await settling).toMatchObject({ outcome: 'settled', txHash });
+  });
+
+  // Prevents: a payer's code that takes what it is given keeps the RPC server busy with as much as a block holds.
+  it('tries a payment with no more gas than it may take', async () => {
+    const from: Hex = `0x${'79'.repeat(20)}`;
+    await fixture.rpc('anvil_setCode', [from, LAVISH]);
+    await transferTokens(fixture.chain, { to: from, amountBaseUnits: 1000n });
+    const payment = { ...(await fixture.sign({ from })), signature: '0x12' as const };
+    expect(await fixture.settle(payment)).toMatchObject({ outcome: 'settled', payer: from });
   });
 });

@@ -1,28 +1,26 @@
 import type { SettlementResult, SettleSignedPaymentRequest } from '@tollgate/common';
 import type { Hex, PaymentFailure, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
-import type { Journal } from '@tollgate/transactions';
+import { pause } from '@tollgate/transactions';
 
 import { PaymentRefused } from '../verification/payment-refused.js';
+import type { BurningPayers } from './burning-payers.js';
 import { createEntry, type EntryTerms } from './create-entry.js';
 import { explainUnsettled, type SettledChain } from './explain-unsettled.js';
 import type { EndedJob, JobWatch } from './job-watch.js';
-import { pause } from './pause.js';
+import { JoinedSettlements, type JoinedSettlementsOptions, type Settling } from './joined-settlements.js';
 import type { PaymentEnd, PaymentToSettle, Relayer } from './relayer.js';
 import { nameSettlement, payerOf, type SettlementEntry } from './settlement-entry.js';
+import { keptMsFor } from './settlement-records.js';
 
-export interface SettlementsOptions extends EntryTerms {
+export interface SettlementsOptions extends EntryTerms, JoinedSettlementsOptions {
   chainId: number;
-  journal: Pick<Journal, 'readJob'>;
   jobs: JobWatch;
+  burning: Pick<BurningPayers, 'note'>;
   chain: SettledChain;
-  /** How long somebody who asks is kept waiting at most. */
-  waitMs: number;
   /** How long a payment may be redeemed after its block. */
   windowMs: number;
   /** What is valid for less than that is not sent any more. */
   leastValidityMs: number;
-  /** Redis's clock. */
-  nowMs: () => number;
   onTrouble: (error: unknown) => void;
 }
 
@@ -33,41 +31,32 @@ interface Asked {
   relayer: Relayer;
 }
 
-/** One payment while its settlement is under way in this process. */
-interface Settling {
-  result: Promise<SettlementResult>;
-  /** The job it is in, as far as is known. */
-  jobId: string | null;
-}
-
 const MOST_TRIES = 3;
 const LOOK_AGAIN_MS = 500;
-/** What is remembered no longer: an authorization may be valid for ever. */
-const LONGEST_VALIDITY_MS = 86_400_000;
 
 /** Settles signed payments, each once, however often and wherever it is asked for. */
 export class Settlements {
-  readonly #underWay = new Map<string, Settling>();
+  readonly #joined: JoinedSettlements;
   readonly #closing = new AbortController();
 
-  constructor(private readonly options: SettlementsOptions) {}
+  constructor(private readonly options: SettlementsOptions) {
+    this.#joined = new JoinedSettlements(options);
+  }
 
   /** Payments whose settlement is under way in this process. */
   get underWay(): number {
-    return this.#underWay.size;
+    return this.#joined.size;
   }
 
   /** Never throws for what payers, the chain or Redis do. `signal`: this process gives the relayer back. */
   async settle(request: SettleSignedPaymentRequest, relayer: Relayer, signal: AbortSignal): Promise<SettlementResult> {
-    const { nowMs, waitMs } = this.options;
     const { payment, deadlineMs } = request;
     if (payment.kind !== 'authorization') return { outcome: 'unavailable', reason: 'settings_differ' };
     const mismatch = findMismatch(payment.authorization, request);
     if (mismatch) return failed(mismatch);
-    const patienceMs = Math.min(deadlineMs - nowMs(), waitMs);
-    if (patienceMs <= 0) return { outcome: 'unavailable', reason: 'deadline_passed' };
-    const settling = this.#join({ request, payment, relayer });
-    return (await within(settling.result, patienceMs, signal)) ?? this.#describePending(settling);
+    const name = this.#nameOf(request, payment);
+    const asked = { request, payment, relayer };
+    return this.#joined.settle(name, { deadlineMs, signal }, (settling) => this.#begin(asked, name, settling));
   }
 
   /** What is under way goes on in the journal; whoever waits here is told so. */
@@ -75,16 +64,8 @@ export class Settlements {
     this.#closing.abort();
   }
 
-  #join(asked: Asked): Settling {
-    const { terms, amountBaseUnits } = asked.request;
-    const { authorization } = asked.payment;
-    const name = nameSettlement(this.options.chainId, { ...terms, amountBaseUnits, authorization });
-    const known = this.#underWay.get(name);
-    if (known) return known;
-    const settling: Settling = { result: Promise.resolve({ outcome: 'pending', txHash: null }), jobId: null };
-    this.#underWay.set(name, settling);
-    settling.result = this.#begin(asked, name, settling).finally(() => this.#underWay.delete(name));
-    return settling;
+  #nameOf({ terms, amountBaseUnits }: SettleSignedPaymentRequest, { authorization }: SignedAuthorization): string {
+    return nameSettlement(this.options.chainId, { ...terms, amountBaseUnits, authorization });
   }
 
   async #begin(asked: Asked, name: string, settling: Settling): Promise<SettlementResult> {
@@ -105,9 +86,11 @@ export class Settlements {
     name: string,
     settling: Settling,
   ): Promise<SettlementResult> {
-    const record = { name, keptMs: this.#keptMs(first) };
+    const record = { name, keptMs: keptMsFor(first.authorization.validBefore, this.options) };
     const sendBeforeMs = Number(first.authorization.validBefore) * 1000 - this.options.leastValidityMs;
-    const toSettle: PaymentToSettle = { entry: first, record, sendBeforeMs, endedJobId: null, isAlone: false };
+    const { isWanted } = settling;
+    const once = { entry: first, record, sendBeforeMs, isWanted, trial: request.trial };
+    const toSettle: PaymentToSettle = { ...once, endedJobId: null, isAlone: false };
     for (let tries = 1; ;) {
       const end = await relayer.carryOut(toSettle, (jobId) => (settling.jobId = jobId));
       if (end.outcome === 'excluded') {
@@ -144,8 +127,18 @@ export class Settlements {
       case 'elsewhere':
         return this.#judgeEnded(entry, await this.options.jobs.untilEnded(end.jobId), mayTryAgain);
       case 'ended':
-        return this.#judgeEnded(entry, end.news, mayTryAgain);
+        return this.#judgeOwn(entry, end.news, mayTryAgain);
     }
+  }
+
+  async #judgeOwn(entry: SettlementEntry, news: EndedJob, mayTryAgain: boolean): Promise<SettlementResult | 'again'> {
+    const { burning, onTrouble } = this.options;
+    const result = await this.#judgeEnded(entry, news, mayTryAgain);
+    const isSettled = result !== 'again' && result.outcome === 'settled';
+    if (!isSettled && news.outcome === 'over' && news.txHash !== null) {
+      await burning.note(payerOf(entry)).catch(onTrouble);
+    }
+    return result;
   }
 
   async #judgeEnded(entry: SettlementEntry, news: EndedJob, mayTryAgain: boolean): Promise<SettlementResult | 'again'> {
@@ -168,17 +161,6 @@ export class Settlements {
     }
     return { outcome: 'pending', txHash };
   }
-
-  async #describePending({ jobId }: Settling): Promise<SettlementResult> {
-    const job = jobId === null ? null : await this.options.journal.readJob(jobId).catch(() => null);
-    return { outcome: 'pending', txHash: job?.steps[0]?.attempts.at(-1)?.hash ?? null };
-  }
-
-  #keptMs({ authorization }: SettlementEntry): number {
-    const { nowMs, windowMs } = this.options;
-    const validMs = Number(authorization.validBefore) * 1000 - nowMs();
-    return Math.ceil(Math.min(Math.max(validMs, 0), LONGEST_VALIDITY_MS) + windowMs);
-  }
 }
 
 /** Whoever asks has verified the payment; what costs gas and cannot be what he wants is not sent all the same. */
@@ -192,22 +174,4 @@ function findMismatch(
 
 function failed(failure: PaymentFailure): SettlementResult {
   return { outcome: 'failed', failure, txHash: null };
-}
-
-/** Null when the time is over first. By hand, since signals made of signals cost more than the rest of a request. */
-function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
-    };
-    const giveUp = (): void => {
-      end();
-      resolve(null);
-    };
-    const timer = setTimeout(giveUp, timeoutMs);
-    signal.addEventListener('abort', giveUp);
-    if (signal.aborted) giveUp();
-    void promise.then(resolve, reject).finally(end);
-  });
 }

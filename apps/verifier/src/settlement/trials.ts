@@ -1,9 +1,10 @@
 import type { Hex } from '@tollgate/protocol';
 
 import { bundleCalls, readBundle, type ContractCall } from '../authorizations/contract-call.js';
+import { askForCode, hasCode, readCall, tryCall } from '../chain/contract-question.js';
 import type { RpcBatcher } from '../chain/rpc-batcher.js';
-import { hasContractFailed, valueOf, type RpcResult } from '../chain/rpc-endpoint.js';
-import { malformed, parseData, parseQuantity } from '../chain/rpc-value.js';
+import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from '../chain/rpc-endpoint.js';
+import { malformed, parseQuantity } from '../chain/rpc-value.js';
 import type { GasMemory } from './gas-memory.js';
 import { isDeployable, isShareable, payerOf, planEntry, type SettlementEntry } from './settlement-entry.js';
 
@@ -35,7 +36,6 @@ export interface TrialsOptions {
 const ANSWERS_WITHIN_MS = 5_000;
 const LOOK_FOR_MULTICALL3_MS = 60_000;
 const MARGIN_PERCENT = 20n;
-const MISSING: RpcResult = { kind: 'missing' };
 
 /** Tries settlements out as the chain is now: what would fail is not sent, and burns nobody's gas. */
 export class Trials {
@@ -77,6 +77,13 @@ export class Trials {
     return { settlement: rest.length === 0 ? null : { entries: rest, call: this.#bundle(rest), gas }, excluded };
   }
 
+  /** What `tryShared` would find of payments that were tried one by one a moment ago; null: it has to be asked. */
+  assumeShared(entries: readonly SettlementEntry[]): SharedTrial | null {
+    const gas = this.options.gas.limitForUntried(entries.map(({ asset }) => asset));
+    if (gas === null || !entries.every(isShareable)) return null;
+    return { settlement: { entries, call: this.#bundle(entries), gas }, excluded: new Map() };
+  }
+
   /** The same for some of its payments, as if the others had never been there. */
   narrow({ gas }: TriedSettlement, entries: readonly SettlementEntry[]): TriedSettlement {
     return { entries, call: this.#bundle(entries), gas };
@@ -114,10 +121,9 @@ export class Trials {
 
   #tryAll(entries: readonly SettlementEntry[], from: Hex, gas: bigint): Promise<boolean[]> {
     if (entries.length === 0) return Promise.resolve([]);
-    const params = [{ from, ...this.#bundle(entries), gas: `0x${gas.toString(16)}` }, 'latest'];
-    return this.#ask([{ method: 'eth_call', params }], ([result = MISSING]) => {
-      if (hasContractFailed(result)) return entries.map(() => false);
-      const data = parseData(valueOf(result, 'eth_call'), 'eth_call');
+    return this.#ask([tryCall({ from, ...this.#bundle(entries), gas: Number(gas) })], ([result]) => {
+      const data = readCall(result);
+      if (data === null) return entries.map(() => false);
       if (entries.length === 1) return [true];
       return readBundle(data, entries.length) ?? malformed('no results of the bundled calls');
     });
@@ -126,28 +132,25 @@ export class Trials {
   #findPayersWithCode(entries: readonly SettlementEntry[]): Promise<ReadonlySet<Hex>> {
     const payers = [...new Set(entries.map(payerOf))];
     if (payers.length === 0) return Promise.resolve(new Set());
-    const calls = payers.map((payer) => ({ method: 'eth_getCode', params: [payer, 'latest'] }));
-    return this.#ask(calls, (results) => new Set(payers.filter((_, index) => hasCode(results[index]))));
+    return this.#ask(
+      payers.map(askForCode),
+      (results) => new Set(payers.filter((_, index) => hasCode(results[index]))),
+    );
   }
 
   #readHasCode(address: Hex): Promise<boolean> {
-    return this.#ask([{ method: 'eth_getCode', params: [address, 'latest'] }], ([result]) => hasCode(result));
+    return this.#ask([askForCode(address)], ([result]) => hasCode(result));
   }
 
+  /** Within the cap: a payer's code that is given more would run for as long as the node lets it. */
   #estimate(call: ContractCall, from: Hex, block: 'latest' | 'pending'): Promise<bigint | null> {
-    return this.#ask([{ method: 'eth_estimateGas', params: [{ from, ...call }, block] }], ([result = MISSING]) =>
+    const gas = `0x${this.options.gasCap.toString(16)}`;
+    return this.#ask([{ method: 'eth_estimateGas', params: [{ from, gas, ...call }, block] }], ([result = MISSING]) =>
       hasContractFailed(result) ? null : BigInt(parseQuantity(valueOf(result, 'eth_estimateGas'), 'gas')),
     );
   }
 
-  #ask<T>(
-    calls: readonly { method: string; params: readonly unknown[] }[],
-    read: (results: readonly RpcResult[]) => T,
-  ): Promise<T> {
+  #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
     return this.options.batcher.ask({ calls, deadlineMs: this.options.nowMs() + ANSWERS_WITHIN_MS, read });
   }
-}
-
-function hasCode(result: RpcResult = MISSING): boolean {
-  return parseData(valueOf(result, 'eth_getCode'), 'code') !== '0x';
 }

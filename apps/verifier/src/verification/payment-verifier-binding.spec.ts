@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { hashRetryKey } from '@tollgate/ledger';
-import { proofMessage, type Hex } from '@tollgate/protocol';
+import { AUTHORIZATION_TYPES, proofMessage, type Hex } from '@tollgate/protocol';
 import { concatHex, encodeFunctionData, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
@@ -15,16 +15,6 @@ import { planPermitTransfer } from '../permits/permit-proxy.js';
 const AUTHORIZE = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ]);
-const AUTHORIZATION_TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 
 const { parts, ask, createReferenceNow, createRequest, createVerifier, payer } = usePaymentVerifier();
 

@@ -1,8 +1,10 @@
 import { Controller, Inject, Logger } from '@nestjs/common';
 import { MessagePattern, Payload, RpcException } from '@nestjs/microservices';
 import {
+  VERIFY_CONTRACT_SIGNATURE,
   VERIFY_PAYMENT,
   VERIFY_SIGNED_PAYMENT,
+  type ContractSignatureVerdict,
   type SignedPaymentVerdict,
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
@@ -10,6 +12,8 @@ import type { SignedPayment } from '@tollgate/protocol';
 
 import { MalformedMessageError } from '../message-fields.js';
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
+import { ContractSignatures } from './contract-signatures.js';
+import { parseContractSignatureRequest } from './parse-contract-signature-request.js';
 import { parseVerifyPaymentRequest } from './parse-verify-payment-request.js';
 import { PaymentVerifier } from './payment-verifier.js';
 import { parseVerifySignedPaymentRequest } from './signed/parse-verify-signed-payment-request.js';
@@ -22,6 +26,7 @@ export class VerificationController {
   constructor(
     @Inject(PaymentVerifier) private readonly verifier: PaymentVerifier,
     @Inject(SignedPaymentVerifier) private readonly signedVerifier: SignedPaymentVerifier,
+    @Inject(ContractSignatures) private readonly contractSignatures: ContractSignatures,
     @Inject(VerifierMetrics) private readonly metrics: VerifierMetrics,
   ) {}
 
@@ -43,6 +48,11 @@ export class VerificationController {
     this.metrics.verdictGiven(request.payment.kind, verdict, (performance.now() - startedAtMs) / 1000);
     this.log(nameSignedPayment(request.payment), verdict);
     return verdict;
+  }
+
+  @MessagePattern(VERIFY_CONTRACT_SIGNATURE)
+  async verifyContractSignature(@Payload() message: unknown): Promise<ContractSignatureVerdict> {
+    return this.contractSignatures.verify(parse(message, parseContractSignatureRequest));
   }
 
   private log(payment: Record<string, string>, verdict: VerifyPaymentVerdict | SignedPaymentVerdict): void {

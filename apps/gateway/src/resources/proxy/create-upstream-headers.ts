@@ -13,6 +13,9 @@ export interface UpstreamHeaderRules {
 
 /** Made or measured here, or meant for this server: the client's own never goes on. */
 const OURS = /^(host|content-length|expect|forwarded|x-forwarded(-.*)?|x-real-ip|x-request-id|via)$/;
+/** Some upstreams take them for the request itself: what was paid is the path and the method of the request line. */
+const OTHER_REQUEST =
+  /^(x-(original|rewrite|request)-(url|uri|path)|x-envoy-original-path|x-http-method(-override)?|x-method-override)$/;
 /** A 304 is an answer without a body: it would be charged, and it would be what a retry gets. */
 const CONDITIONS = new Set(['if-none-match', 'if-modified-since']);
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -44,7 +47,7 @@ export function createUpstreamHeaders(request: ResourceRequest, rules: UpstreamH
   for (const [name, value] of Object.entries(request.headers)) {
     const canonical = canonicalName(name);
     if (value === undefined || set.has(canonical) || hopByHop.has(canonical)) continue;
-    if (OURS.test(canonical) || isPaymentHeader(canonical)) continue;
+    if (OURS.test(canonical) || OTHER_REQUEST.test(canonical) || isPaymentHeader(canonical)) continue;
     if (CREDENTIALS.has(canonical) && !rules.passCredentials) continue;
     if (CONDITIONS.has(canonical) && isSafeMethod(request.method)) continue;
     for (const one of [value].flat()) passed.push([name, one]);

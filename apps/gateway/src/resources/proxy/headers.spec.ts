@@ -39,6 +39,7 @@ describe('createUpstreamHeaders', () => {
       'x-payment-anything': '1',
       'payment-signature': 'proof',
       payment: 'x',
+      'sign-in-with-x': 'proof',
       authorization: 'Bearer x',
       cookie: 'a=b',
       connection: 'keep-alive, X-Private ,',
@@ -76,6 +77,24 @@ describe('createUpstreamHeaders', () => {
       'x-forwarded-proto': 'https',
       'x-forwarded-host': 'gate.example:8443',
     });
+  });
+
+  // Prevents: who pays for a cheap path gets a dear one, or another method, of an upstream that believes such a header.
+  it('passes on no other path and no other method than was paid', () => {
+    const headers = {
+      'x-original-url': '/dear',
+      x_original_url: '/dear',
+      'x-original-uri': '/dear',
+      'x-rewrite-url': '/dear',
+      'x-request-uri': '/dear',
+      'x-envoy-original-path': '/dear',
+      'x-http-method': 'DELETE',
+      'x-http-method-override': 'DELETE',
+      'x-method-override': 'DELETE',
+    };
+    expect(sent(headers)).toEqual(ours);
+    const added = [['X-HTTP-Method-Override', 'PATCH']] as const;
+    expect(sent(headers, { added })).toEqual({ ...ours, 'X-HTTP-Method-Override': 'PATCH' });
   });
 
   it('lets the operator add headers that no client can replace', () => {
@@ -118,6 +137,7 @@ describe('createAnswerHeaders', () => {
       ...['Connection', 'close, X-Hop', 'X-Hop', '1', 'Transfer-Encoding', 'chunked', 'Keep-Alive', 'timeout=5'],
       ...['Set-Cookie', 'a=b', 'Strict-Transport-Security', 'max-age=1', 'Content-Length', '3'],
       ...['CDN-Cache-Control', 'max-age=9', 'Surrogate-Control', 'max-age=9'],
+      ...['Tollgate-Charge', '0.01', 'tollgate_charge', '0.01'],
     ];
     expect(kept(raw)).toEqual([]);
   });

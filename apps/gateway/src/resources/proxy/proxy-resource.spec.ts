@@ -60,6 +60,20 @@ async function failure(produced: Promise<unknown>): Promise<UpstreamError> {
   return error as UpstreamError;
 }
 
+describe('what an answer came to', () => {
+  it.each<[string, string[], boolean, string | undefined]>([
+    ['is read where the route is metered', ['Tollgate-Charge', '0.01'], true, '0.01'],
+    ['is nothing to another route', ['Tollgate-Charge', '0.01'], false, undefined],
+    ['may be left out', [], true, undefined],
+    ['is no number where it is said twice', ['Tollgate-Charge', '0.01', 'tollgate_charge', '0.02'], true, '0.01, 0.02'],
+  ])('%s', async (_, headers, isMetered, expected) => {
+    const upstream = started(await startUpstream((_request, response) => response.writeHead(200, headers).end('x')));
+    const produced = await proxy(upstream.url, { isMetered }).produce(request());
+    expect(produced.charge).toBe(expected);
+    expect(produced.headers.filter(([name]) => name.includes('charge'))).toEqual([]);
+  });
+});
+
 /** A port that nobody listens on. */
 async function closedPort(): Promise<number> {
   const server = createServer();

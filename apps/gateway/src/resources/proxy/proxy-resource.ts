@@ -1,6 +1,7 @@
 import type { Agent, Dispatcher } from 'undici';
 
 import { readBody } from '../../paywall/answer-body.js';
+import { canonicalName } from '../../paywall/hop-by-hop-headers.js';
 import {
   UpstreamError,
   type PaidRoute,
@@ -11,6 +12,7 @@ import {
 import { createAnswerHeaders } from './create-answer-headers.js';
 import { createUpstreamAgent, NotConnectedError } from './create-upstream-agent.js';
 import { createUpstreamHeaders, isSafeMethod, type UpstreamHeaderRules } from './create-upstream-headers.js';
+import { CHARGE } from './header-rules.js';
 import type { UpstreamPath } from './upstream-path.js';
 
 export interface ProxyOptions {
@@ -19,6 +21,8 @@ export interface ProxyOptions {
   readonly path: UpstreamPath;
   readonly headers: UpstreamHeaderRules;
   readonly answer: PaidRoute['answer'];
+  /** The upstream says what each answer comes to. */
+  readonly isMetered?: boolean;
   /** For a whole stored answer; for a streamed one, until it begins and between two of its pieces. */
   readonly timeoutMs: number;
   /** A larger answer is streamed, also on a `stored` route. */
@@ -60,7 +64,9 @@ export class ProxyResource implements Resource {
       const body = await readBody(answer.body, this.#maxBufferedBytes);
       streaming = !Buffer.isBuffer(body);
       if (!Buffer.isBuffer(body)) body.once('close', () => request.signal.removeEventListener('abort', stop));
-      return { status: answer.statusCode, headers: this.#headersOf(answer, request.method, streaming), body };
+      const headers = this.#headersOf(answer, request.method, streaming);
+      const charge = this.options.isMetered === true ? readCharge(answer.rawHeaders) : undefined;
+      return { status: answer.statusCode, headers, body, ...(charge === undefined ? {} : { charge }) };
     } catch (error) {
       throw toUpstreamError(error, request, timedOut);
     } finally {
@@ -110,6 +116,12 @@ export class ProxyResource implements Resource {
       keepLength,
     });
   }
+}
+
+/** Said twice it is no number, and refused as such. */
+function readCharge(raw: readonly string[]): string | undefined {
+  const said = raw.filter((_, at) => at % 2 === 1 && canonicalName(raw[at - 1] ?? '') === CHARGE);
+  return said.length === 0 ? undefined : said.join(', ');
 }
 
 /** The query as the client wrote it, byte for byte; what no request line may hold is encoded. */

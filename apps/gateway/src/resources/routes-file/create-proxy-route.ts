@@ -5,15 +5,15 @@ import { parsePathPattern, PathPatternError, type PathPattern } from '../../payw
 import { ProxyResource } from '../proxy/proxy-resource.js';
 import { UpstreamPath, UpstreamPathError } from '../proxy/upstream-path.js';
 import { expandVariables, ExpansionError } from './expand-variables.js';
+import { explainContradictions, type ContradictionContext } from './explain-contradictions.js';
 import type { ParsedDescription } from './parse-route-descriptions.js';
 import { parseUpstreamHeaders } from './parse-upstream-headers.js';
 import type { Problem } from './place.js';
 
-export interface RouteContext {
+export interface RouteContext extends ContradictionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly assetDecimals: number;
   readonly maxStoredAnswerBytes: number;
-  readonly publicUrl?: string | undefined;
 }
 
 export interface ProxyRoute {
@@ -52,9 +52,8 @@ export function createProxyRoute(
         env: context.env,
         problems,
       });
-  if (description.answer === 'streamed' && description.settle === 'after') {
-    const message = 'cannot be after where answer is streamed: its first bytes leave before its end is known';
-    problems.push({ place: [...place, 'settle'], message });
+  for (const [key, message] of explainContradictions(parsed, context)) {
+    problems.push({ place: [...place, key], message });
   }
   if (pattern === null) return null;
   if (url === null) return { path: description.path, pattern, route: null };
@@ -64,12 +63,14 @@ export function createProxyRoute(
 
   if (path === null || price === null || faulty.size > 0 || problems.length > problemsBefore)
     return { path: description.path, pattern, route: null };
-  const { answer, chargeOn, maxBodyBytes, methods, mimeType, passCredentials, timeoutMs } = description;
+  const { answer, chargeOn, maxBodyBytes, metered, methods, mimeType, passCredentials, timeoutMs } = description;
+  const { revisitSeconds } = description;
   const resource = new ProxyResource({
     origin: url.origin,
     path,
     headers: { added, passCredentials, publicUrl: context.publicUrl },
     answer,
+    isMetered: metered,
     timeoutMs,
     maxStoredAnswerBytes: context.maxStoredAnswerBytes,
   });
@@ -85,6 +86,8 @@ export function createProxyRoute(
       answer,
       chargeOn,
       settle: answer === 'streamed' ? 'before' : (description.settle ?? 'after'),
+      isMetered: metered,
+      revisitSeconds,
       ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
       resource,
     },

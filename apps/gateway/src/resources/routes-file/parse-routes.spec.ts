@@ -131,6 +131,36 @@ rotes: []
     ]);
   });
 
+  it('refuses a metered route that is charged before its end, each reason at once', () => {
+    const text =
+      'routes:\n  - { path: /a, price: "1", upstream: "http://u", answer: streamed, settle: before, metered: true }';
+    const why = 'where metered is true: what it comes to is known when it is there';
+    expect(problems(text)).toEqual([
+      `routes[0].answer (line 2): cannot be streamed ${why}.`,
+      `routes[0].settle (line 2): cannot be before ${why}.`,
+      'routes[0].metered (line 2): needs SIGNED_PAYMENTS=true: the payer signs a maximum, and less is settled.',
+    ]);
+    const right = 'routes: [{path: /a, price: 1, upstream: "http://u", metered: true}]';
+    expect(parseRoutes(right, { ...context, signedPayments: true })).toMatchObject([
+      { isMetered: true, answer: 'stored', settle: 'after' },
+    ]);
+  });
+
+  it('refuses revisits that cannot be told or must not be repeated, each reason at once', () => {
+    const route =
+      '{ path: /a, price: "1", upstream: "http://u", methods: [GET, POST], revisitSeconds: 60, metered: true }';
+    expect(problems(`routes:\n  - ${route}`)).toEqual([
+      'routes[0].metered (line 2): needs SIGNED_PAYMENTS=true: the payer signs a maximum, and less is settled.',
+      'routes[0].methods (line 2): must be [GET] where revisitSeconds is set: nothing else may be repeated without being paid.',
+      'routes[0].revisitSeconds (line 2): cannot be set where metered is true: each answer has a price of its own.',
+      'routes[0].revisitSeconds (line 2): needs SIGNED_PAYMENTS=true: clients are asked in its header.',
+      'routes[0].revisitSeconds (line 2): needs PUBLIC_URL: a sign-in is for one host, and clients could name any.',
+    ]);
+    const right = 'routes: [{path: /a, price: 1, upstream: "http://u", revisitSeconds: 60}]';
+    const settings = { ...context, signedPayments: true, publicUrl: 'https://shop.example' };
+    expect(parseRoutes(right, settings)).toMatchObject([{ revisitSeconds: 60, answer: 'stored' }]);
+  });
+
   it.each([
     ['path: /q/(a)', 'routes[0].path (line 4): has "(a)"'],
     ['price: 1e-3', 'routes[0].price (line 4): Token amount "1e-3" is not a decimal number'],
@@ -151,6 +181,10 @@ rotes: []
     ['maxBodyBytes: -1', 'must be at least 0'],
     ['maxBodyBytes: 1.5', 'must be a whole number of bytes'],
     ['passCredentials: "yes"', 'must be true or false'],
+    ['revisitSeconds: 1.5', 'routes[0].revisitSeconds (line 5): must be a whole number of seconds'],
+    ['revisitSeconds: -1', 'must be at least 0'],
+    ['revisitSeconds: 2592001', 'must be at most 2592000'],
+    ['metered: "yes"', 'routes[0].metered (line 5): must be true or false'],
     ['upstreamHeaders: [x]', 'must be names and values'],
     ['upstreamHeaders: { X: 1 }', 'routes[0].upstreamHeaders.X (line 5): must be text'],
     ['upstreamHeaders: { "a b": x }', 'routes[0].upstreamHeaders["a b"] (line 5): is no header name'],

@@ -58,6 +58,14 @@ export class RouteDescription {
   @IsIn(['after', 'before'], { message: 'settle must be after or before' })
   settle?: 'after' | 'before';
 
+  @IsBoolean({ message: 'metered must be true or false' })
+  metered: boolean = false;
+
+  @IsInt({ message: 'revisitSeconds must be a whole number of seconds' })
+  @Min(0, { message: 'revisitSeconds must be at least $constraint1' })
+  @Max(2_592_000, { message: 'revisitSeconds must be at most $constraint1' })
+  revisitSeconds: number = 0;
+
   @IsInt({ message: 'timeoutMs must be a whole number of milliseconds' })
   @Min(100, { message: 'timeoutMs must be at least $constraint1' })
   @Max(600_000, { message: 'timeoutMs must be at most $constraint1' })
@@ -89,6 +97,8 @@ const EVERY_KEY: Record<keyof RouteDescription, true> = {
   answer: true,
   chargeOn: true,
   settle: true,
+  metered: true,
+  revisitSeconds: true,
   timeoutMs: true,
   maxBodyBytes: true,
   stripPrefix: true,

@@ -3,8 +3,8 @@ import { decodeFunctionResult } from 'viem';
 
 import { bundleCalls, multicall3Abi, type ContractCall } from '../../authorizations/contract-call.js';
 import type { PayerSignature } from '../../authorizations/payer-signature.js';
-import type { AuthorizationView } from '../../chain/authorization-view.js';
 import { encodeIsValidSignature, isYes } from '../../chain/contract-signature.js';
+import type { PermitView } from '../../chain/permit-view.js';
 import { PaymentRefused } from '../payment-refused.js';
 
 /**
@@ -13,7 +13,7 @@ import { PaymentRefused } from '../payment-refused.js';
  */
 export function assertSignature(
   signature: PayerSignature,
-  { hasPayerCode, signatureAnswer }: Pick<AuthorizationView, 'hasPayerCode' | 'signatureAnswer'>,
+  { hasPayerCode, signatureAnswer }: Pick<PermitView, 'hasPayerCode' | 'signatureAnswer'>,
 ): void {
   if (signature.kind === 'account') return;
   if (!hasPayerCode && signature.deployment === null) {

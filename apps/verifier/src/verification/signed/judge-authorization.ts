@@ -1,8 +1,9 @@
-import type { SignedPaymentTerms } from '@tollgate/common';
+import type { PaymentTrial, SignedPaymentTerms } from '@tollgate/common';
+import { signedPaymentId } from '@tollgate/ledger';
 import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
 import { findAuthorizationUse, type AuthorizationLookUp } from '../../authorizations/find-authorization-use.js';
-import { readPayerSignature } from '../../authorizations/payer-signature.js';
+import { readPayerSignature, splitSignature, type PayerSignature } from '../../authorizations/payer-signature.js';
 import { planTransfer } from '../../authorizations/plan-transfer.js';
 import type { AuthorizationQuestion, AuthorizationView, SettlementRoute } from '../../chain/authorization-view.js';
 import type { ChainReader } from '../../chain/chain-reader.js';
@@ -37,6 +38,8 @@ export interface SignedJudgement extends PromisedPayment {
   /** Null: nobody has sent it yet. */
   settlement: Settlement | null;
   headBlockNumber: number;
+  /** Left out where settling it has to be tried again in any case. */
+  trial?: PaymentTrial;
 }
 
 export interface JudgedAuthorization {
@@ -63,8 +66,7 @@ export async function judgeAuthorization(
   // Whoever has paid is served after the end, too: only what ended before anything that is redeemed is refused unseen.
   assertValidityWindow(authorization, nowMs, -rules.memoryMs);
 
-  const { signature, question } = await planQuestion(judged, rules);
-  const view = await chain.readAuthorization(question, deadlineMs);
+  const { signature, question, view } = await askToken(judged, rules, chain);
   const balance = assertAssetHasCode(view);
   assertSignature(signature, view);
   if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
@@ -79,19 +81,49 @@ export async function judgeAuthorization(
     if (!again.isTaken) throw error;
     return judgeSettled(judged, again, rules, chain);
   }
-  return { ...promisedBy(judged), settlement: null, headBlockNumber: view.headBlockNumber };
+  // What the code of a payer does may change from one block to the next.
+  const isSimple = signature.kind === 'account' && !view.hasPayerCode;
+  const trial = isSimple ? { trial: { atMs: nowMs, balanceBaseUnits: balance.toString() } } : {};
+  return { ...promisedBy(judged), settlement: null, headBlockNumber: view.headBlockNumber, ...trial };
 }
 
-async function planQuestion(
-  { terms, payment, domainSeparator }: JudgedAuthorization,
-  { factories, multicall3, settleGasCap }: SignedPaymentRules,
-) {
+/**
+ * What the chain says, and whose signature it is. One of an account's form is put to the token as such first: where that
+ * would settle, the token has found it good, and recovering the key here, which costs more than all the rest, would add nothing.
+ */
+async function askToken(
+  judged: JudgedAuthorization,
+  rules: SignedPaymentRules,
+  chain: ChainReader,
+): Promise<{ signature: PayerSignature; question: AuthorizationQuestion; view: AuthorizationView }> {
+  const { payment, deadlineMs } = judged;
+  const ask = async (signature: PayerSignature) => {
+    const question = planQuestion(judged, rules, signature);
+    return { signature, question, view: await chain.readAuthorization(question, deadlineMs) };
+  };
+  const supposed = splitSignature(payment.signature);
+  const asked = supposed && (await ask(supposed));
+  if (asked?.view.wouldSettle && !asked.view.isNonceTaken) return asked;
+  const signer = { hash: hashOf(judged), payer: payment.authorization.from, factories: rules.factories };
+  const signature = await readPayerSignature(payment.signature, signer);
+  return asked && signature.kind === 'account' ? asked : ask(signature);
+}
+
+function hashOf({ payment, domainSeparator }: JudgedAuthorization): Hex {
+  return hashTransferAuthorization(payment.authorization, domainSeparator);
+}
+
+function planQuestion(
+  judged: JudgedAuthorization,
+  { multicall3, settleGasCap }: SignedPaymentRules,
+  signature: PayerSignature,
+): AuthorizationQuestion {
+  const { terms, payment } = judged;
   const { authorization } = payment;
   const { from: payer, nonce } = authorization;
-  const hash = hashTransferAuthorization(authorization, domainSeparator);
-  const signature = await readPayerSignature(payment.signature, { hash, payer, factories });
+  const signed = signature.kind === 'contract' ? { signature, hash: hashOf(judged) } : null;
   const planRoute = (isDeployed: boolean): SettlementRoute => {
-    const check = planSignatureCheck(signature, { payer, hash, multicall3, isDeployed });
+    const check = signed && planSignatureCheck(signed.signature, { payer, hash: signed.hash, multicall3, isDeployed });
     return {
       settlement: {
         ...planTransfer(authorization, signature, { asset: terms.asset, multicall3, isDeployed }),
@@ -101,14 +133,13 @@ async function planQuestion(
     };
   };
   const mayDeploy = signature.kind === 'contract' && signature.deployment !== null;
-  const question: AuthorizationQuestion = {
+  return {
     asset: terms.asset,
     payer,
     nonce,
     route: planRoute(true),
     deployingRoute: mayDeploy ? planRoute(false) : null,
   };
-  return { signature, question };
 }
 
 async function judgeSettled(
@@ -130,10 +161,6 @@ async function judgeSettled(
 }
 
 function promisedBy({ terms, payment }: JudgedAuthorization): PromisedPayment {
-  const { from, nonce, value } = payment.authorization;
-  return {
-    id: { kind: 'authorization', chainId: terms.chainId, asset: terms.asset, from, nonce },
-    payer: from,
-    amountBaseUnits: BigInt(value),
-  };
+  const { from, value } = payment.authorization;
+  return { id: signedPaymentId(terms, payment), payer: from, amountBaseUnits: BigInt(value) };
 }

@@ -1,4 +1,5 @@
 import type { SignedPaymentTerms } from '@tollgate/common';
+import { signedPaymentId } from '@tollgate/ledger';
 import { hashPermit2Transfer, type Hex, type SignedPermit } from '@tollgate/protocol';
 
 import { readPayerSignature, type PayerSignature } from '../../authorizations/payer-signature.js';
@@ -138,10 +139,6 @@ function bytesOf(signature: PayerSignature): Hex {
 }
 
 function promisedBy({ terms, payment }: JudgedPermit): PromisedPayment {
-  const { from: owner, nonce } = payment.permit2Authorization;
-  return {
-    id: { kind: 'permit2', chainId: terms.chainId, owner, nonce },
-    payer: owner,
-    amountBaseUnits: BigInt(terms.priceBaseUnits),
-  };
+  const { from } = payment.permit2Authorization;
+  return { id: signedPaymentId(terms, payment), payer: from, amountBaseUnits: BigInt(terms.priceBaseUnits) };
 }

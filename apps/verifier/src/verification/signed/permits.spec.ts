@@ -143,6 +143,10 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask(payment, { claim: null })).toMatchObject({ outcome: 'valid' });
     await call(PERMIT2, encodeFunctionData({ abi, functionName: 'invalidateUnorderedNonces', args }), payer().address);
     expect(await ask(payment)).toEqual(refused('payment_used'));
+    // Prevents: whoever shows it again and again has the RPC server search all of its past each time.
+    parts().rpc.requests.length = 0;
+    expect(await ask(payment)).toEqual(refused('payment_used'));
+    expect(parts().rpc.requests.flat()).not.toContain('eth_getLogs');
     expect(await ask(await signed({ nonce: nonce + 16n }))).toMatchObject({ outcome: 'claimed' });
   });
 
@@ -169,10 +173,14 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'busy' });
   });
 
-  it('finds it among many others of the same payer', async () => {
+  it('finds it among many others of the same payer, also of those that came after another was looked for', async () => {
     const payment = await sign();
     const txHash = await settle(payment, PRICE);
-    for (let index = 0; index < 5; index++) await settle(await sign(), PRICE);
+    for (let index = 0; index < 5; index++) {
+      const later = await sign();
+      const laterHash = await settle(later, PRICE);
+      expect(await ask(later)).toMatchObject({ outcome: 'claimed', txHash: laterHash });
+    }
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 

@@ -14,7 +14,7 @@ const inSeconds = (seconds: number): string => String(Math.floor(Date.now() / 10
 const refused = (failure: string) => ({ outcome: 'refused', failure, payer: addressOf(0) });
 
 describe('verifying a payment that its payer signed', () => {
-  it('claims one that nobody has sent, in one round trip of three calls', async () => {
+  it('claims one that nobody has sent, in one round trip of four calls', async () => {
     const payment = await signPayment();
     parts().rpc.requests.length = 0;
     expect(await ask(payment)).toEqual({
@@ -33,8 +33,10 @@ describe('verifying a payment that its payer signed', () => {
         generation: 1,
         untilMs: expect.any(Number),
       },
+      trial: { atMs: expect.any(Number), balanceBaseUnits: expect.stringMatching(/^\d+$/) },
     });
-    expect(parts().rpc.requests).toEqual([['eth_call', 'eth_call', 'eth_call', 'eth_chainId', 'eth_blockNumber']]);
+    const calls = ['eth_call', 'eth_getCode', 'eth_call', 'eth_call'];
+    expect(parts().rpc.requests).toEqual([[...calls, 'eth_chainId', 'eth_blockNumber']]);
   });
 
   it('looks and claims nothing where nothing is to be claimed', async () => {
@@ -161,12 +163,28 @@ describe('verifying a payment that its payer signed', () => {
     expect(verdicts.filter(({ outcome }) => outcome === 'busy')).toHaveLength(19);
   });
 
+  // Regression: the payer was told to sign anew, while the request that held his first payment had it settled.
+  it('refuses nothing that another request holds, though no rule takes it any more', async () => {
+    const failing = { rules: { settleGasCap: 30_000 } };
+    const payment = await signPayment();
+    expect(await ask(payment, failing)).toEqual(refused('simulation_failed'));
+    const held = await ask(payment);
+    if (held.outcome !== 'claimed') throw new Error(held.outcome);
+    expect(await ask(payment, failing)).toMatchObject({ outcome: 'busy' });
+    expect(await ask(payment, { ...failing, claim: null })).toMatchObject({
+      outcome: 'unavailable',
+      reason: 'settlement_pending',
+    });
+    await parts().ledger.release(held.lease, { counted: false });
+    expect(await ask(payment, failing)).toEqual(refused('simulation_failed'));
+  });
+
   it('claims again for the same owner, and after a release for the same retry key alone', async () => {
     const payment = await signPayment();
     const request = createRequest(payment, { claim: { retryKey: hashRetryKey('mine') } });
     const first = await createVerifier().verify(request);
     if (first.outcome !== 'claimed') throw new Error(first.outcome);
-    expect(await createVerifier().verify(request)).toEqual(first);
+    expect(await createVerifier().verify(request)).toMatchObject({ outcome: 'claimed', lease: first.lease });
     await parts().ledger.release(first.lease, { counted: true });
     expect(await ask(payment)).toEqual(refused('payment_used'));
     expect(await ask(payment, { claim: { retryKey: hashRetryKey('mine') } })).toMatchObject({ outcome: 'claimed' });

@@ -1,8 +1,9 @@
 import type { EarlierSettlement, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
-import type { ClaimResult, Ledger } from '@tollgate/ledger';
-import { hashPermit2Domain, type Hex } from '@tollgate/protocol';
+import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger';
+import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure } from '@tollgate/protocol';
 
 import type { ChainReader } from '../../chain/chain-reader.js';
+import type { SettlementsUnderWay } from '../../settlement/settlements-under-way.js';
 import { describeDoubt, explainRefusal } from '../explain-refusal.js';
 import { isNotYet, PaymentRefused } from '../payment-refused.js';
 import type { WaitingRoom } from '../waiting-room.js';
@@ -15,12 +16,20 @@ export interface SignedPaymentVerifierOptions {
   rules: SignedPaymentRules;
   /** The accounts that settle payments here, in lower case. */
   readRelayers: () => Promise<ReadonlySet<Hex>>;
+  underWay: Pick<SettlementsUnderWay, 'include'>;
   chain: ChainReader;
-  ledger: Pick<Ledger, 'claim' | 'recordRefusal' | 'nowMs'>;
+  ledger: Pick<Ledger, 'claim' | 'isLeased' | 'recordRefusal' | 'nowMs'>;
   waitingRoom: WaitingRoom;
 }
 
 type Claim = NonNullable<VerifySignedPaymentRequest['claim']>;
+
+/** Nothing more can be moved by what was signed. */
+const NONCE_IS_GONE: ReadonlySet<PaymentFailure> = new Set([
+  'payment_used',
+  'payment_too_old',
+  'authorization_cancelled',
+]);
 
 /** What a payer is told to wait before the next try, while chain or ledger have not caught up. */
 const RETRY_AFTER_MS = 1000;
@@ -99,10 +108,12 @@ export class SignedPaymentVerifier {
   }
 
   private toVerdict(result: ClaimResult, judgement: SignedJudgement): SignedPaymentVerdict {
-    const { payer, settlement, ...payment } = judgement;
+    const { payer, settlement, trial, ...payment } = judgement;
     switch (result.outcome) {
-      case 'claimed':
-        return { outcome: 'claimed', lease: result.lease, payer, ...describeSettlement(judgement) };
+      case 'claimed': {
+        const { lease } = result;
+        return { outcome: 'claimed', lease, payer, ...describeSettlement(judgement), ...(trial && { trial }) };
+      }
       case 'answered':
       case 'busy':
       case 'conflict':
@@ -127,21 +138,34 @@ export class SignedPaymentVerifier {
     }
   }
 
-  private async explain(error: unknown, { payment }: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
+  private async explain(error: unknown, request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
     const verdict = await explainRefusal(error, this.options.ledger);
     if (verdict.outcome !== 'refused') return verdict;
     if (isNotYet(verdict.failure)) return unavailable(verdict.failure);
-    return { ...verdict, payer: payerOf(payment) };
+    if (NONCE_IS_GONE.has(verdict.failure)) return { ...verdict, payer: payerOf(request.payment) };
+    const { payment, claim } = request;
+    try {
+      if (!(await this.mayStillMove(request))) return { ...verdict, payer: payerOf(payment) };
+    } catch {
+      return unavailable('journal_unavailable');
+    }
+    return claim === null ? unavailable('settlement_pending') : { outcome: 'busy', retryAfterMs: RETRY_AFTER_MS };
+  }
+
+  /**
+   * What was good when it was claimed or sent may not be now, and be moved all the same: by the request that holds it, or
+   * by a relayer after that.
+   */
+  private async mayStillMove({ terms, payment }: VerifySignedPaymentRequest): Promise<boolean> {
+    const { ledger, underWay } = this.options;
+    // In this order: what is not held any more was put into a job before.
+    return (await ledger.isLeased(signedPaymentId(terms, payment))) || underWay.include(terms, payment);
   }
 }
 
 function describeSettlement({ settlement, amountBaseUnits }: SignedJudgement): EarlierSettlement {
   if (settlement === null) return { txHash: null };
   return { txHash: settlement.txHash, amountBaseUnits: amountBaseUnits.toString() };
-}
-
-function payerOf(payment: VerifySignedPaymentRequest['payment']): Hex {
-  return payment.kind === 'authorization' ? payment.authorization.from : payment.permit2Authorization.from;
 }
 
 function unavailable(reason: string): SignedPaymentVerdict {

@@ -1,0 +1,47 @@
+import { Registry } from 'prom-client';
+
+import { sampleLane, sampleStep, submitSample } from '../../../../libs/transactions/test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../../../../libs/transactions/test/start-journal.js';
+import type { WorkerWallet } from '../wallets/worker-wallet.js';
+import { observeLanes } from './observe-lanes.js';
+
+const AGE = 'tollgate_agent_oldest_open_job_seconds';
+
+describe('observeLanes', () => {
+  let started: StartedJournal;
+
+  beforeAll(async () => {
+    started = await startJournal();
+  });
+
+  afterAll(() => started.stop());
+
+  it('tells the age of the oldest open job, however long an older one waits for approval', async () => {
+    const { journal } = started;
+    const lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    const token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+    const waiting = await submitSample(journal, lane, token);
+    const plan = { steps: [sampleStep()], plan: 'p', floorsHash: 'floors', needsApproval: true };
+    await journal.putPlan({ ...waiting, ...plan });
+    // A registry each time, so that nothing read before is told again.
+    const readAge = async (): Promise<number | undefined> => {
+      const registry = new Registry();
+      const wallet = { name: 'main', lane } as WorkerWallet;
+      observeLanes(registry, { journal, wallets: [wallet], isHolding: () => true });
+      const { values = [] } = (await registry.getSingleMetric(AGE)?.get()) ?? {};
+      return values[0]?.value;
+    };
+    expect(await readAge()).toBe(0);
+    const { jobId } = await submitSample(journal, lane, token);
+    const [first, second] = await journal.readJobs([waiting.jobId, jobId]);
+    // Redis counts in milliseconds: a day's difference is what an alert is about.
+    const nowMs = jest.spyOn(Date, 'now').mockReturnValue(second!.submittedAtMs + 86_400_000);
+    try {
+      expect(first!.state).toBe('AWAITING_APPROVAL');
+      expect(await readAge()).toBe(86_400);
+    } finally {
+      nowMs.mockRestore();
+    }
+  });
+});

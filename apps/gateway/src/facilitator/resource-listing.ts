@@ -1,0 +1,90 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  caip2Of,
+  type DiscoveredResource,
+  type DiscoveryResponse,
+  type Hex,
+  type RequirementV2,
+} from '@tollgate/protocol';
+
+import { GatewayEnvironment } from '../gateway.config.js';
+import { challengeWordsOf, type ChallengeWords } from '../paywall/challenge-words.js';
+import { createMeteredOption } from '../paywall/metered-option.js';
+import { PAID_ROUTES, type PaidRoute } from '../paywall/paid-route.js';
+import { publicOriginOf } from '../paywall/public-origin.js';
+import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
+import type { ListingQuery } from './parse-listing-query.js';
+
+/**
+ * What the gateway sells, as facilitators list resources. Without PUBLIC_URL the list is empty: others keep it, and must
+ * not keep what somebody wrote into a Host header.
+ */
+@Injectable()
+export class ResourceListing {
+  readonly #x402Version: 1 | 2;
+  /** Each by the relayer that is there, whom payers of a maximum name. */
+  readonly #items: readonly ((relayer: Hex | null) => DiscoveredResource)[];
+
+  constructor(
+    @Inject(GatewayEnvironment) environment: GatewayEnvironment,
+    @Inject(PAID_ROUTES) routes: readonly PaidRoute[],
+    @Inject(AttendedRelayer) private readonly relayer: AttendedRelayer,
+  ) {
+    const { publicUrl } = environment.server;
+    const words = challengeWordsOf(environment, () => relayer.address);
+    const lastUpdated = new Date().toISOString();
+    this.#x402Version = words.signedPayments ? 2 : 1;
+    this.#items =
+      publicUrl === undefined
+        ? []
+        : routes.map((route) => {
+            const item: DiscoveredResource = {
+              ...describe(route, publicOriginOf(publicUrl).url + route.path, words),
+              ...{ type: 'http', lastUpdated, metadata: { methods: route.methods } },
+            };
+            return (relayer) => (route.isMetered === true && relayer !== null ? addMeteredOption(item, relayer) : item);
+          });
+  }
+
+  list({ type, terms, limit, offset }: ListingQuery): DiscoveryResponse {
+    const items = this.#items.map((create) => create(this.relayer.address));
+    const found = type === undefined || type === 'http' ? items.filter((item) => fits(item, terms)) : [];
+    return {
+      x402Version: this.#x402Version,
+      items: found.slice(offset, offset + limit),
+      pagination: { limit, offset, total: found.length },
+    };
+  }
+}
+
+/** In the words of version 2 where the route's 402 offers it, else in those of its body. */
+function describe(route: PaidRoute, resource: string, { payment, signedPayments }: ChallengeWords) {
+  const { chainId, network, assetAddress, domainName, assetSymbol, assetVersion } = payment;
+  const { description, mimeType } = route;
+  const amount = route.priceBaseUnits.toString();
+  const terms = { scheme: 'exact', payTo: payment.payTo, maxTimeoutSeconds: payment.maxTimeoutSeconds };
+  const asset = {
+    asset: assetAddress,
+    extra: { name: signedPayments ? domainName : assetSymbol, version: assetVersion },
+  };
+  const accepts = signedPayments
+    ? [{ ...terms, network: caip2Of(chainId), amount, ...asset }]
+    : [{ ...terms, network, maxAmountRequired: amount, resource, description, mimeType, ...asset }];
+  const x402Version: 1 | 2 = signedPayments ? 2 : 1;
+  return { resource, x402Version, accepts, description, mimeType };
+}
+
+/** Signed payments are taken where a route is metered: its option is one of version 2. */
+function addMeteredOption(item: DiscoveredResource, relayer: Hex): DiscoveredResource {
+  const options = item.accepts as readonly RequirementV2[];
+  return { ...item, accepts: [...options, ...options.map((exact) => createMeteredOption(exact, relayer))] };
+}
+
+function fits({ accepts }: DiscoveredResource, terms: ListingQuery['terms']): boolean {
+  return accepts.some((requirement) =>
+    Object.entries(terms).every(([name, value]) => {
+      const own = String((requirement as Record<string, unknown>)[name]);
+      return own.toLowerCase() === value.toLowerCase();
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+import {
+  DUPLICATE_SETTLEMENT,
+  facilitatorReasonFor,
+  SETTLEMENT_EXCEEDS_AMOUNT,
+  signedKindOf,
+  type PaymentFailure,
+  type SettleResponse,
+  type SignedPayment,
+  type SignedPermit,
+} from '@tollgate/protocol';
+
+import type { FacilitatorRequest } from './parse-facilitator-request.js';
+
+/** Of scheme `upto`: as much is moved as was used. */
+export function isMetered(payment: SignedPayment): payment is SignedPermit {
+  return payment.kind === 'permit2' && payment.scheme === 'upto';
+}
+
+/** Why a payment is not settled, in the words of its version. */
+export function reasonFor(failure: PaymentFailure, { version }: FacilitatorRequest, payment: SignedPayment): string {
+  if (failure === 'payment_used') return DUPLICATE_SETTLEMENT;
+  if (failure === 'amount_too_low' && isMetered(payment)) return SETTLEMENT_EXCEEDS_AMOUNT;
+  return facilitatorReasonFor(failure, version, signedKindOf(payment));
+}
+
+export function fail(
+  { requirement }: FacilitatorRequest,
+  errorReason: string,
+  errorMessage: string,
+  payer?: string,
+): SettleResponse {
+  return {
+    success: false,
+    errorReason,
+    errorMessage,
+    ...(payer !== undefined && { payer }),
+    transaction: '',
+    network: requirement.network,
+  };
+}

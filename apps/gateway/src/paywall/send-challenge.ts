@@ -1,0 +1,21 @@
+import type { FastifyReply } from 'fastify';
+
+import type { RenderedChallenge } from './challenges.js';
+
+/** The 402 of a request whose payment, or sign-in, was not taken; `told`: why. */
+export function sendChallenge(
+  reply: FastifyReply,
+  challenge: RenderedChallenge,
+  told: readonly (readonly [string, string])[],
+): FastifyReply {
+  for (let at = 0; at + 1 < challenge.headers.length; at += 2) {
+    void reply.header(challenge.headers[at] ?? '', challenge.headers[at + 1]);
+  }
+  for (const [name, value] of told) void reply.header(name, value);
+  return reply
+    .code(402)
+    .header('Cache-Control', 'no-store')
+    .header('X-Request-Id', reply.request.id)
+    .type('application/json; charset=utf-8')
+    .send(challenge.body);
+}

@@ -1,0 +1,56 @@
+import { createFingerprint, hashRetryKey, LedgerUnavailableError } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+import type { Redis } from 'ioredis';
+
+import { answerWithin } from '../server/answer-within.js';
+import { SIGN_IN_LIFETIME_MS } from './sign-in-offer.js';
+
+const ANSWERS_WITHIN_MS = 3_000;
+/** Replicas' clocks may differ: a nonce is remembered for longer than any of them takes it. */
+const NONCE_KEPT_MS = 2 * SIGN_IN_LIFETIME_MS;
+
+/** What was paid for, and may be had again: a path with its query. Only what is safe to repeat is revisited. */
+export interface RevisitedResource {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+/**
+ * Who has paid for what, for as long as he may come back; and which nonces were used. Every entry expires.
+ * Each operation throws LedgerUnavailableError where Redis does not do it.
+ */
+export class Revisits {
+  /** @param origin one Redis may serve several shops */
+  constructor(
+    private readonly redis: Redis,
+    private readonly origin: string,
+  ) {}
+
+  async remember(payer: Hex, resource: RevisitedResource, seconds: number): Promise<void> {
+    await within(this.redis.set(this.#keyOf(payer, resource), '1', 'EX', seconds));
+  }
+
+  async isRemembered(payer: Hex, resource: RevisitedResource): Promise<boolean> {
+    return (await within(this.redis.exists(this.#keyOf(payer, resource)))) === 1;
+  }
+
+  /** False: it was used before. */
+  async takeNonce(nonce: string): Promise<boolean> {
+    const key = `tollgate:sign-in-nonce:${hashRetryKey(nonce)}`;
+    return (await within(this.redis.set(key, '1', 'PX', NONCE_KEPT_MS, 'NX'))) === 'OK';
+  }
+
+  #keyOf(payer: Hex, { method, path, query }: RevisitedResource): string {
+    const resource = createFingerprint({ method, path, query });
+    return `tollgate:revisit:${hashRetryKey([this.origin, payer.toLowerCase(), resource].join('\n'))}`;
+  }
+}
+
+async function within<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await answerWithin(work, ANSWERS_WITHIN_MS);
+  } catch (error) {
+    throw new LedgerUnavailableError('The Redis that remembers who has paid is unavailable.', { cause: error });
+  }
+}

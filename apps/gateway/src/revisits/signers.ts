@@ -1,0 +1,63 @@
+import {
+  NoReplyError,
+  QueueFullError,
+  VERIFY_CONTRACT_SIGNATURE,
+  type ContractSignatureVerdict,
+  type RequestReplyClient,
+  type VerifyContractSignatureRequest,
+} from '@tollgate/common';
+import type { Hex, SignIn } from '@tollgate/protocol';
+import { hashMessage, recoverAddress } from 'viem';
+
+export interface SignersParts {
+  readonly verifier: Pick<RequestReplyClient, 'ask'>;
+  readonly chainId: number;
+  readonly verifyDeadlineMs: number;
+  readonly verifyRetryMs: number;
+  /** Redis's clock. */
+  readonly nowMs: () => number;
+}
+
+/** Nobody can tell now whether a contract has signed. */
+export class SignerUnknownError extends Error {
+  override readonly name = 'SignerUnknownError';
+}
+
+/** Finds out who has signed: an account is told by its signature (EIP-191), a contract is asked (EIP-1271). */
+export class Signers {
+  constructor(private readonly parts: SignersParts) {}
+
+  /** @throws SignerUnknownError */
+  async hasSigned(message: string, { address, signature }: SignIn, requestId: string): Promise<boolean> {
+    const hash = hashMessage(message);
+    if ((await recoverAccount(hash, signature)) === address.toLowerCase()) return true;
+    const verdict = await this.#ask({ hash, signature, signer: address, requestId });
+    if (verdict.outcome === 'unavailable') throw new SignerUnknownError(verdict.reason);
+    return verdict.outcome === 'signed';
+  }
+
+  async #ask(asked: Omit<VerifyContractSignatureRequest, 'deadlineMs' | 'chainId'>): Promise<ContractSignatureVerdict> {
+    const { verifier, chainId, verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
+    const request = { ...asked, chainId, deadlineMs: nowMs() + timeoutMs };
+    try {
+      return await verifier.ask<ContractSignatureVerdict, VerifyContractSignatureRequest>(
+        VERIFY_CONTRACT_SIGNATURE,
+        request,
+        { timeoutMs, retryAfterMs, requestId: asked.requestId },
+      );
+    } catch (error) {
+      const isAway = error instanceof QueueFullError || error instanceof NoReplyError;
+      return { outcome: 'unavailable', reason: isAway ? error.code : String(error) };
+    }
+  }
+}
+
+/** In lower case; null for what is no signature of an account's. */
+async function recoverAccount(hash: Hex, signature: Hex): Promise<string | null> {
+  try {
+    return (await recoverAddress({ hash, signature })).toLowerCase();
+  } catch {
+    // Another length, or not a point of the curve.
+    return null;
+  }
+}

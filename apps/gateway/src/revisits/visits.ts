@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+
+import { LedgerError } from '@tollgate/ledger';
+import { createSignInMessage, type SignInFailure } from '@tollgate/protocol';
+import type { FastifyRequest } from 'fastify';
+
+import { answerForeignChallenge, answerUnavailable, answerUpstreamError, type Answer } from '../paywall/answer.js';
+import { readBody } from '../paywall/answer-body.js';
+import { keepHeaders } from '../paywall/answer-headers.js';
+import type { ResourceRequest } from '../paywall/paid-route.js';
+import { withoutPayment } from '../paywall/resource-request.js';
+import type { Revisits } from './revisits.js';
+import type { SignInNonces } from './sign-in-nonces.js';
+import { SignerUnknownError, type Signers } from './signers.js';
+import { readVisit, type Visit, type VisitParts } from './visit.js';
+
+export interface VisitsParts {
+  readonly revisits: Revisits;
+  readonly signers: Pick<Signers, 'hasSigned'>;
+  readonly nonces: SignInNonces;
+  readonly chainId: number;
+  readonly reportFailure: (error: unknown, visit: Visit, requestId: string) => void;
+}
+
+export type VisitOutcome = Exclude<Answer, { kind: 'refused' }> | RefusedVisit;
+
+export interface RefusedVisit {
+  readonly kind: 'unpaid';
+  readonly failure: SignInFailure;
+  /** For the log alone: who has paid for what is nobody else's business. */
+  readonly cause: SignInFailure | 'signature_invalid';
+}
+
+/** Answers who has paid for a resource and comes back, as his signature proves, without another payment. */
+export class Visits {
+  constructor(private readonly parts: VisitsParts) {}
+
+  /** See `readVisit`. */
+  read(parts: VisitParts): Visit | SignInFailure | null {
+    return readVisit(parts, this.parts);
+  }
+
+  /** Never throws. Where nobody knows who has paid, or has signed: 503, and neither an answer nor a challenge. */
+  async serve(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
+    try {
+      const cause = await this.#findFailure(visit, request.id);
+      if (cause === null) return await produce(visit, request);
+      return { kind: 'unpaid', failure: cause === 'signature_invalid' ? 'not_paid' : cause, cause };
+    } catch (error) {
+      this.parts.reportFailure(error, visit, request.id);
+      const isUnknown = error instanceof LedgerError || error instanceof SignerUnknownError;
+      return isUnknown ? answerUnavailable() : answerUpstreamError(error, false);
+    }
+  }
+
+  /** The dearest look last: only who is said to have paid has his signature looked at. */
+  async #findFailure({ signIn, asked, resource }: Visit, requestId: string): Promise<RefusedVisit['cause'] | null> {
+    const { revisits, signers } = this.parts;
+    if (!(await revisits.isRemembered(signIn.address, resource))) return 'not_paid';
+    const message = createSignInMessage(asked, signIn.address);
+    if (!(await signers.hasSigned(message, signIn, requestId))) return 'signature_invalid';
+    return (await revisits.takeNonce(signIn.nonce)) ? null : 'nonce_used';
+  }
+}
+
+/** Made anew: what was paid for is the resource, not one answer of it. */
+async function produce(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
+  const { status, headers, body } = await visit.endpoint.route.resource.produce(createVisitRequest(visit, request));
+  const read = await readBody(body, 0);
+  if (status !== 402)
+    return { kind: 'resource', origin: 'revisited', status, headers: keepHeaders(headers), body: read };
+  if (!Buffer.isBuffer(read)) read.destroy();
+  return answerForeignChallenge(false);
+}
+
+function createVisitRequest({ resource, signIn }: Visit, request: FastifyRequest): ResourceRequest {
+  const name = createHash('sha256').update(signIn.nonce).digest().subarray(0, 16).toString('base64url');
+  return {
+    ...resource,
+    params: request.params as Record<string, string>,
+    headers: withoutPayment(request.raw.headers),
+    body: null,
+    idempotencyKey: `tollgate-visit-${name}`,
+    requestId: request.id,
+    clientAddress: request.ip,
+    verification: { isValid: true },
+    signal: new AbortController().signal,
+  };
+}

@@ -1,0 +1,52 @@
+import type { Hex } from '@tollgate/protocol';
+import { Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/transactions';
+import type { Redis } from 'ioredis';
+
+const LOOK_AGAIN_MS = 1_000;
+
+export interface AttendedRelayerParts {
+  readonly redis: Redis;
+  readonly chainId: number;
+  /** Redis's clock. */
+  readonly nowMs: () => number;
+}
+
+/** An account that some verifier settles by, kept at hand: a challenge has no time to look for one. */
+export class AttendedRelayer {
+  readonly #lanes: LaneDirectory;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+  #address: Hex | null = null;
+
+  constructor({ redis, chainId, nowMs }: AttendedRelayerParts) {
+    const journal = new Journal({ redis, fleet: RELAYER_FLEET });
+    this.#lanes = new LaneDirectory({ journal, chainId, nowMs, maxAgeMs: 0 });
+  }
+
+  /** Null while no verifier settles: then there is nobody whom a payer could name. */
+  get address(): Hex | null {
+    return this.#address;
+  }
+
+  start(): void {
+    void this.#look().finally(() => {
+      if (!this.#isStopped) this.#timer = setTimeout(() => this.start(), LOOK_AGAIN_MS).unref();
+    });
+  }
+
+  onApplicationShutdown(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const attended = (await this.#lanes.read()).filter(({ isAttended }) => isAttended);
+      // The same one as long as it is there: what payers have signed names it.
+      const isThere = attended.some(({ address }) => address === this.#address);
+      if (!isThere) this.#address = attended[0]?.address ?? null;
+    } catch {
+      // The journal is away, and so is the ledger: payments are answered 503 until both are back.
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from './rpc-endpoint.js';
+import { malformed, parseData } from './rpc-value.js';
+
+/** A call that is tried and not sent. */
+export interface TriedCall {
+  to: Hex;
+  data: Hex;
+  gas: number;
+  /** Who would send it; left out where that makes no difference. */
+  from?: Hex;
+}
+
+/** `balanceOf(address)` (ERC-20) */
+const BALANCE_OF = '0x70a08231';
+const WORD_LENGTH = 2 + 64;
+
+/** An address as the 32 bytes it has in calldata, without `0x`. */
+export function wordOf(address: Hex): string {
+  return address.slice(2).padStart(64, '0');
+}
+
+export function askContract(to: Hex, data: string): RpcCall {
+  return { method: 'eth_call', params: [{ to, data }, 'latest'] };
+}
+
+export function tryCall({ gas, ...call }: TriedCall): RpcCall {
+  return { method: 'eth_call', params: [{ ...call, gas: `0x${gas.toString(16)}` }, 'latest'] };
+}
+
+export function askForBalance(token: Hex, owner: Hex): RpcCall {
+  return askContract(token, `${BALANCE_OF}${wordOf(owner)}`);
+}
+
+export function askForCode(address: Hex): RpcCall {
+  return { method: 'eth_getCode', params: [address, 'latest'] };
+}
+
+/** Whether there is a contract at the address that `askForCode` asked about. */
+export function hasCode(result: RpcResult = MISSING): boolean {
+  return parseData(valueOf(result, 'eth_getCode'), 'code') !== '0x';
+}
+
+/** What a contract returned; null where it failed. */
+export function readCall(result: RpcResult = MISSING): Hex | null {
+  return hasContractFailed(result) ? null : parseData(valueOf(result, 'eth_call'), 'eth_call');
+}
+
+/** A contract's answer of one word; null where it failed, or where no contract answers. */
+export function readWord(result?: RpcResult): bigint | null {
+  const data = readCall(result);
+  if (data === null || data === '0x') return null;
+  return data.length === WORD_LENGTH ? BigInt(data) : malformed('an answer of a contract that is no word');
+}

@@ -1,0 +1,34 @@
+import {
+  createQueueKeys,
+  observeCounts,
+  observeGauge,
+  SETTLE_QUEUE,
+  VERIFY_QUEUE,
+  type RequestReplyServer,
+} from '@tollgate/common';
+import type { Redis } from 'ioredis';
+import type { Registry } from 'prom-client';
+
+import type { WaitingRoom } from '../verification/waiting-room.js';
+
+/** What waits for verifiers and relayers, and what this process has in hand. */
+export function observeQueues(
+  registry: Registry,
+  parts: { server: RequestReplyServer; waitingRoom: WaitingRoom; queueRedis: Redis },
+): void {
+  const { server, waitingRoom, queueRedis } = parts;
+  observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by what became of them.', server);
+  observeGauge(registry, 'tollgate_verifications_in_flight', 'Payments being verified.', () => server.inFlight);
+  observeGauge(
+    registry,
+    'tollgate_verifications_waiting',
+    'Payments that wait for the chain.',
+    () => waitingRoom.waiting,
+  );
+  observeGauge(registry, 'tollgate_verify_queue_length', 'Questions no verifier has taken yet.', () =>
+    queueRedis.llen(createQueueKeys(VERIFY_QUEUE).requests),
+  );
+  observeGauge(registry, 'tollgate_settle_queue_length', 'Settlements no relayer has taken on yet.', () =>
+    queueRedis.llen(createQueueKeys(SETTLE_QUEUE).requests),
+  );
+}

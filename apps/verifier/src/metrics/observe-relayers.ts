@@ -1,0 +1,110 @@
+import { keepFresh, observeGauge } from '@tollgate/common';
+import type { Hex } from '@tollgate/protocol';
+import { createLaneId, type LaneStatus } from '@tollgate/transactions';
+import { Gauge, type Registry } from 'prom-client';
+
+import type { RpcBatcher } from '../chain/rpc-batcher.js';
+import { valueOf } from '../chain/rpc-endpoint.js';
+import { malformed } from '../chain/rpc-value.js';
+import type { Settlement } from '../settlement/create-settlement.js';
+
+type ObservedSettlement = Pick<Settlement, 'relayers' | 'journal' | 'underWay'>;
+
+export interface RelayerChain {
+  chainId: number;
+  batcher: RpcBatcher;
+  /** Redis's clock. */
+  nowMs: () => number;
+}
+
+/** The gauges of one scrape share what was read. */
+const FRESH_MS = 1_000;
+const BALANCE_FRESH_MS = 60_000;
+const ANSWERS_WITHIN_MS = 5_000;
+const WEI_PER_COIN = 1e18;
+
+/** Where the relayers stand; read when scraped. Every process with a relayer's key tells it of all. */
+export function observeRelayers(registry: Registry, settlement: ObservedSettlement, chain: RelayerChain): void {
+  const { relayers, underWay } = settlement;
+  const { addresses } = relayers;
+  observeGauge(registry, 'tollgate_settlements_under_way', 'Payments whose settlement this process sees to.', underWay);
+  const readLanes = keepFresh(FRESH_MS, () => readStatuses(settlement, chain));
+  const ofLane = (name: string, help: string, pick: (status: LaneStatus) => number): void =>
+    observe(registry, { name, help }, async () =>
+      (await readLanes()).map(([relayer, status]) => ({ relayer, value: pick(status) })),
+    );
+  ofLane(
+    'tollgate_relayer_open_jobs',
+    'Settlements that were accepted for a relayer and have not ended.',
+    ({ openJobs }) => openJobs,
+  );
+  ofLane(
+    'tollgate_relayer_in_flight',
+    'Transactions of a relayer that are not mined.',
+    ({ unminedSteps }) => unminedSteps,
+  );
+  observe(registry, { name: 'tollgate_relayer_held', help: '1: this process works on the relayer.' }, () =>
+    Promise.resolve(addresses.map((relayer) => ({ relayer, value: Number(relayers.isHolding(relayer)) }))),
+  );
+  const readWei = keepFresh(BALANCE_FRESH_MS, () => readBalances(addresses, chain));
+  const help = "The relayer's native coin, in whole units; about a minute old.";
+  observe(registry, { name: 'tollgate_relayer_balance', help }, readWei);
+}
+
+/** Also of relayers whose keys are gone: what they were given waits, and nobody else would tell of it. */
+async function readStatuses(
+  { relayers, journal }: ObservedSettlement,
+  { chainId }: RelayerChain,
+): Promise<[relayer: Hex, LaneStatus][]> {
+  const adopted = (await journal.readLanes()).filter((lane) => lane.chainId === chainId);
+  const addresses = new Set([...relayers.addresses, ...adopted.map(({ address }) => address)]);
+  return Promise.all(
+    [...addresses].map(async (address): Promise<[Hex, LaneStatus]> => [
+      address,
+      await journal.readLane(createLaneId(chainId, address)),
+    ]),
+  );
+}
+
+function readBalances(addresses: readonly Hex[], { batcher, nowMs }: RelayerChain): Promise<Sample[]> {
+  const calls = addresses.map((address) => ({ method: 'eth_getBalance', params: [address, 'latest'] }));
+  return batcher.ask({
+    calls,
+    deadlineMs: nowMs() + ANSWERS_WITHIN_MS,
+    read: (results) =>
+      results.map((result, index) => {
+        const wei = valueOf(result, 'eth_getBalance');
+        const relayer = addresses[index];
+        if (relayer === undefined || typeof wei !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(wei)) {
+          return malformed('a balance that is no quantity');
+        }
+        // For an alert a float is exact enough.
+        return { relayer, value: Number(BigInt(wei)) / WEI_PER_COIN };
+      }),
+  });
+}
+
+interface Sample {
+  relayer: Hex;
+  value: number;
+}
+
+function observe(
+  registry: Registry,
+  description: { name: string; help: string },
+  read: () => Promise<readonly Sample[]>,
+): void {
+  const gauge: Gauge<'relayer'> = new Gauge({
+    ...description,
+    labelNames: ['relayer'],
+    registers: [registry],
+    async collect() {
+      // What cannot be read now keeps its last value: the other metrics are still wanted.
+      const samples = await read().catch(() => null);
+      if (!samples) return;
+      this.reset();
+      for (const { relayer, value } of samples) this.set({ relayer }, value);
+    },
+  });
+  void gauge;
+}

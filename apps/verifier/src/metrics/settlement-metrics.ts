@@ -1,0 +1,48 @@
+import type { SettlementResult } from '@tollgate/common';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const PAYMENTS = [1, 2, 5, 10, 20, 50, 100, 200];
+
+/** What relayers count. Labels hold codes only. */
+export class SettlementMetrics {
+  readonly #answers: Counter<'outcome' | 'failure'>;
+  readonly #minedSeconds: Histogram;
+  readonly #batchPayments: Histogram;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#answers = new Counter({
+      name: 'tollgate_settlements_total',
+      help: 'Answers to who asked for a settlement; failure is the code of one, or the reason of an unavailability.',
+      labelNames: ['outcome', 'failure'],
+      registers,
+    });
+    this.#minedSeconds = new Histogram({
+      name: 'tollgate_settlement_mined_seconds',
+      help: 'From writing a settlement down to its being mined as deep as CONFIRMATIONS asks.',
+      buckets: SECONDS,
+      registers,
+    });
+    this.#batchPayments = new Histogram({
+      name: 'tollgate_settlement_batch_payments',
+      help: 'Payments that were settled in one transaction.',
+      buckets: PAYMENTS,
+      registers,
+    });
+  }
+
+  answered(result: SettlementResult): void {
+    this.#answers.inc({ outcome: result.outcome, failure: codeOf(result) });
+  }
+
+  mined(payments: number, seconds: number): void {
+    this.#batchPayments.observe(payments);
+    this.#minedSeconds.observe(Math.max(0, seconds));
+  }
+}
+
+function codeOf(result: SettlementResult): string {
+  if (result.outcome === 'failed') return result.failure;
+  return result.outcome === 'unavailable' ? result.reason : '';
+}

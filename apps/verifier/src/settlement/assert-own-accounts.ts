@@ -1,0 +1,17 @@
+import { ConfigurationError } from '@tollgate/common';
+import type { Journal, LaneId } from '@tollgate/transactions';
+
+/**
+ * An account that is a wallet of agent jobs would have its nonces given out twice over.
+ * @throws ConfigurationError for such relayers, JournalUnavailableError
+ */
+export async function assertOwnAccounts(journal: Journal, lanes: readonly LaneId[]): Promise<void> {
+  const foreign = await journal.findForeign(lanes);
+  if (foreign.length === 0) return;
+  throw new ConfigurationError(
+    foreign.map(
+      ({ address }) =>
+        `RELAYER_PRIVATE_KEYS: ${address} is a wallet of agent jobs. Settle by an account that is used for nothing else.`,
+    ),
+  );
+}

@@ -1,0 +1,43 @@
+import { LuaScript } from '@tollgate/common';
+import type { Hex } from '@tollgate/protocol';
+import type { Redis } from 'ioredis';
+
+/** As often as one payment may cost gas in vain. */
+const MOST_BURNS = 5;
+const KEPT_MS = 3_600_000;
+
+/** KEYS the payer, ARGV ms. Atomic: a count without an end would bar him for ever. */
+const NOTE = new LuaScript(/* lua */ `
+if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return 1
+`);
+
+/**
+ * Payers whose payments fail in their blocks although they were tried before: a wallet's code may tell a trial from a
+ * block, and signing costs it nothing. Each gas that is burnt for one counts for an hour, over all verifiers.
+ */
+export class BurningPayers {
+  constructor(private readonly redis: Redis) {}
+
+  /** A transaction was mined, and did not settle this payer's payment. */
+  async note(payer: Hex): Promise<void> {
+    await NOTE.run(this.redis, keyOf(payer), [KEPT_MS]);
+  }
+
+  /** Those of the payers for whom nothing is sent for now. */
+  async findBarred(payers: readonly Hex[]): Promise<ReadonlySet<Hex>> {
+    const counts = await Promise.all(
+      [...new Set(payers)].map(async (payer) => [payer, await this.#count(payer)] as const),
+    );
+    return new Set(counts.flatMap(([payer, count]) => (count >= MOST_BURNS ? [payer] : [])));
+  }
+
+  async #count(payer: Hex): Promise<number> {
+    return Number((await this.redis.get(keyOf(payer))) ?? 0);
+  }
+}
+
+/** Each in a slot of its own. */
+function keyOf(payer: Hex): string {
+  return `tollgate:{burnt-${payer}}`;
+}

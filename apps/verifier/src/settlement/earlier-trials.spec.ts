@@ -1,0 +1,83 @@
+import type { PaymentTrial } from '@tollgate/common';
+
+import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { SettlementFixture } from '../../test/settlement-fixture.js';
+import { PayersMeans } from './payers-means.js';
+
+const PRICE = 1000n;
+const MINUTE_MS = 60_000;
+
+describe('what was tried when it was verified', () => {
+  let fixture: SettlementFixture;
+
+  beforeAll(async () => {
+    fixture = await SettlementFixture.start();
+    await fixture.startVerifier();
+    // How much gas a payment takes is known from then on.
+    expect(await fixture.settle(await fixture.sign())).toMatchObject({ outcome: 'settled' });
+  });
+
+  afterAll(() => fixture.stop());
+
+  const readSent = async () =>
+    Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
+
+  /** Of a clock ahead, so that a slow machine does not make it old. */
+  const tried = (ageMs: number): { trial: PaymentTrial } => ({
+    trial: { atMs: Date.now() + MINUTE_MS - ageMs, balanceBaseUnits: '1000000' },
+  });
+
+  it('is settled, by itself and with others', async () => {
+    const before = await fixture.readBalance();
+    const payments = await Promise.all(Array.from({ length: 8 }, (_, index) => fixture.sign({}, fixture.payer(index))));
+    const results = await Promise.all(payments.map((payment) => fixture.settle(payment, tried(0))));
+    expect(results.map(({ outcome }) => outcome)).toEqual(payments.map(() => 'settled'));
+    expect(await fixture.readBalance()).toBe(before + PRICE * BigInt(payments.length));
+  });
+
+  // Prevents: what a payer has spent since is told as settled, or sent in vain for as long as he likes.
+  it.each<[string, number, number, number]>([
+    ['sent once and then tried, when it was a moment ago', 1, 0, 1],
+    ['tried again before it is sent, when it was longer ago', 2, 2 * MINUTE_MS, 0],
+  ])('and fails now is %s', async (_, index, ageMs, sent) => {
+    const payer = fixture.payer(index);
+    const amountBaseUnits = await fixture.readBalance(payer.address);
+    await transferTokens(fixture.chain, { from: payer.address, to: fixture.payer(8).address, amountBaseUnits });
+    const before = await readSent();
+    expect(await fixture.settle(await fixture.sign({}, payer), tried(ageMs))).toMatchObject({ outcome: 'failed' });
+    expect(await readSent()).toBe(before + sent);
+  });
+});
+
+describe('the means of a payer whose payments were tried', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  const claimed = { asset: '0xaa', payer: '0xbb', amountBaseUnits: 5n } as const;
+  const createMeans = () => new PayersMeans({ readBalance: () => Promise.resolve(100n), nowMs: Date.now, mostHeld: 4 });
+  const spend = (means: PayersMeans, balance: string, atMs = Date.now()) =>
+    means.spend({ ...claimed, trial: { atMs, balanceBaseUnits: balance } }, (isTried) => Promise.resolve(isTried));
+
+  it('are enough beside what is under way', async () => {
+    const means = createMeans();
+    expect(await Promise.all([spend(means, '10'), spend(means, '10'), spend(means, '10')])).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('are less by what was lately moved, which the trial may have seen or not', async () => {
+    const means = createMeans();
+    expect([await spend(means, '5'), await spend(means, '9'), await spend(means, '15')]).toEqual([true, false, true]);
+    jest.advanceTimersByTime(MINUTE_MS);
+    expect(await spend(means, '5')).toBe(true);
+  });
+
+  it('are not known by an old trial', async () => {
+    const means = createMeans();
+    const atMs = Date.now();
+    jest.advanceTimersByTime(2_001);
+    expect(await spend(means, '100', atMs)).toBe(false);
+  });
+});

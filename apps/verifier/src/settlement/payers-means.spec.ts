@@ -1,0 +1,181 @@
+import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
+
+import type { DevnetAccount } from '../../../../devnet/chain.js';
+import { approvePermit2, signPermit } from '../../../../devnet/sign-permit.js';
+import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { SettlementFixture } from '../../test/settlement-fixture.js';
+import { PayersMeans } from './payers-means.js';
+
+const COUNT = 20;
+const PRICE = 1000n;
+
+describe('payments of one payer', () => {
+  let fixture: SettlementFixture;
+
+  beforeAll(async () => {
+    fixture = await SettlementFixture.start();
+    await fixture.startVerifier();
+  });
+
+  afterAll(() => fixture.stop());
+
+  const readSent = async () =>
+    Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
+
+  const waitForPool = (count: number) =>
+    waitFor(`${count} transactions in the pool`, async () => {
+      const { pending } = (await fixture.rpc('txpool_status')) as { pending: Hex };
+      return Number(pending) >= count;
+    });
+
+  const settleWithin = async (patienceMs: number, payment: SignedPayment): Promise<SettlementResult> => {
+    const changes = { payment, amountBaseUnits: String(PRICE), deadlineMs: Date.now() + patienceMs };
+    const asked = fixture.createRequest(await fixture.sign(), changes);
+    return fixture.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: 20_000 });
+  };
+  const settle = (payment: SignedPayment) => settleWithin(20_000, payment);
+
+  /** Leaves him what so many payments take. */
+  async function leave(payer: DevnetAccount, count: number): Promise<void> {
+    const amountBaseUnits = (await fixture.readBalance(payer.address)) - PRICE * BigInt(count);
+    await transferTokens(fixture.chain, { from: payer.address, to: fixture.payer(8).address, amountBaseUnits });
+  }
+
+  type Sign = (payer: DevnetAccount) => Promise<SignedPayment>;
+  const signPermitFor: Sign = (payer) => signPermit(fixture.chain, payer, { amountBaseUnits: PRICE });
+
+  // Prevents: what is signed often over one balance is tried on a chain that has none of it yet, and each try is sent.
+  it.each<[string, number, Sign]>([
+    ['authorizations', 1, (payer) => fixture.sign({}, payer)],
+    ['permits', 2, signPermitFor],
+  ])('cost no gas for what he cannot pay beside what waits for its block: %s', async (_, index, sign) => {
+    const [payer, other] = [fixture.payer(index), fixture.payer(3)];
+    await approvePermit2(fixture.chain, { owner: payer.address });
+    await leave(payer, 2);
+    const payments = await Promise.all(Array.from({ length: COUNT }, () => sign(payer)));
+    const before = await readSent();
+    await fixture.rpc('evm_setAutomine', [false]);
+    const first = settle(payments[0]!);
+    await waitForPool(1);
+    const results = payments.slice(1).map(settle);
+    await waitForPool(2);
+    const another = settle(await fixture.sign({}, other));
+    await waitForPool(3);
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    expect(await another).toMatchObject({ outcome: 'settled' });
+    const outcomes = await Promise.all([first, ...results]);
+    expect(outcomes.filter(({ outcome }) => outcome === 'settled')).toHaveLength(2);
+    expect(outcomes.filter(({ outcome }) => outcome === 'failed')).toHaveLength(COUNT - 2);
+    expect(await readSent()).toBe(before + 3);
+    expect(await fixture.readBalance(payer.address)).toBe(0n);
+  });
+
+  // Prevents: who was told that he has too little signs anew, and what he signed before is sent when he has more.
+  it.each<[string, number, Sign]>([
+    ['authorizations', 4, (payer) => fixture.sign({}, payer)],
+    ['permits', 5, signPermitFor],
+  ])('are not looked at for who has left: %s', async (_, index, sign) => {
+    const payer = fixture.payer(index);
+    await approvePermit2(fixture.chain, { owner: payer.address });
+    await leave(payer, 1);
+    const [first, left, later] = [await sign(payer), await sign(payer), await sign(payer)];
+    const before = await readSent();
+    await fixture.rpc('evm_setAutomine', [false]);
+    const settling = settle(first);
+    await waitForPool(1);
+    expect(await settleWithin(500, left)).toMatchObject({ outcome: 'pending', txHash: null });
+    const filling = transferTokens(fixture.chain, {
+      from: fixture.payer(8).address,
+      to: payer.address,
+      amountBaseUnits: 2n * PRICE,
+    });
+    await waitForPool(2);
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    await filling;
+    expect(await settling).toMatchObject({ outcome: 'settled' });
+    // Its turn is after that of the one which was left.
+    expect(await settle(later)).toMatchObject({ outcome: 'settled' });
+    expect(await readSent()).toBe(before + 2);
+    expect(await settle(left)).toMatchObject({ outcome: 'settled' });
+  });
+
+  it('go together where he can pay them all', async () => {
+    const payments = await Promise.all(Array.from({ length: COUNT }, () => fixture.sign()));
+    await fixture.rpc('evm_setAutomine', [false]);
+    const first = settle(payments[0]!);
+    await waitForPool(1);
+    const results = payments.slice(1).map(settle);
+    await waitForPool(2);
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    for (const result of await Promise.all([first, ...results])) expect(result.outcome).toBe('settled');
+  });
+
+  // Prevents: who signs often over one balance takes all places of the relayer, and nobody else is served.
+  it('take few places from others while they wait for each other', async () => {
+    const [payer, other] = [fixture.payer(6), fixture.payer(3)];
+    await fixture.closeVerifiers();
+    await fixture.startVerifier({ MAX_IN_FLIGHT: '16' });
+    await leave(payer, 1);
+    const payments = await Promise.all(Array.from({ length: COUNT }, () => fixture.sign({}, payer)));
+    await fixture.rpc('evm_setAutomine', [false]);
+    const first = settle(payments[0]!);
+    await waitForPool(1);
+    const outcomes: string[] = [];
+    const others = payments.slice(1).map(async (payment) => outcomes.push((await settle(payment)).outcome));
+    await waitFor('there is room', () => outcomes.length === COUNT - 3);
+    const another = settle(await fixture.sign({}, other));
+    await waitForPool(2);
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    expect(await Promise.all([first, another])).toMatchObject([{ outcome: 'settled' }, { outcome: 'settled' }]);
+    await Promise.all(others);
+    expect(outcomes).toEqual([...Array<string>(COUNT - 3).fill('unavailable'), 'failed', 'failed']);
+  });
+});
+
+describe('the means of a payer', () => {
+  const claimed = { asset: '0xaa', payer: '0xbb' } as const;
+
+  it('are looked at in the order of asking, and nothing is kept of who has nothing under way', async () => {
+    let balance = 10n;
+    const means = new PayersMeans({ readBalance: () => Promise.resolve(balance), nowMs: Date.now, mostHeld: 4 });
+    const begun: number[] = [];
+    const ends: (() => void)[] = [];
+    const works = [6n, 3n, 5n, 1n].map((amountBaseUnits, index) =>
+      means.spend({ ...claimed, amountBaseUnits }, () => {
+        begun.push(index);
+        return new Promise<void>((end) => (ends[index] = end));
+      }),
+    );
+    await waitFor('the first two', () => begun.length === 2);
+    balance = 4n;
+    ends[0]!();
+    await works[0];
+    balance = 1n;
+    ends[1]!();
+    // Nothing is under way: whether the last block has enough for him is for the trial to say.
+    await waitFor('the third', () => begun.length === 3);
+    ends[2]!();
+    await waitFor('the last', () => begun.length === 4);
+    ends[3]!();
+    await Promise.all(works);
+    expect([begun, means.size]).toEqual([[0, 1, 2, 3], 0]);
+  });
+
+  it('hold nobody up where they cannot be read, or a work fails', async () => {
+    const means = new PayersMeans({
+      readBalance: () => Promise.reject(new Error('away')),
+      nowMs: Date.now,
+      mostHeld: 4,
+    });
+    const spend = (work: () => Promise<string>) => means.spend({ ...claimed, amountBaseUnits: 1n }, work);
+    const works = [spend(() => Promise.reject(new Error('no'))), spend(() => Promise.resolve('done'))];
+    expect(await Promise.allSettled(works)).toMatchObject([{ status: 'rejected' }, { value: 'done' }]);
+    expect(means.size).toBe(0);
+  });
+});

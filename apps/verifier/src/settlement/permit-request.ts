@@ -1,0 +1,36 @@
+import type { SettlementResult, SettleSignedPaymentRequest } from '@tollgate/common';
+import type { Hex, PaymentFailure, SignedPermit } from '@tollgate/protocol';
+
+import type { EmittedLog } from '../chain/receipt.js';
+import { findPermitTransfers } from '../permits/find-permit-transfers.js';
+import { PROXIES } from '../permits/permit-proxy.js';
+
+/** A request for a permit. */
+export type PermitRequest = SettleSignedPaymentRequest & { payment: SignedPermit };
+
+/** Its payer has paid so much. */
+export function settled({ payment }: PermitRequest, txHash: Hex, amount: bigint): SettlementResult {
+  const payer = payment.permit2Authorization.from;
+  return { outcome: 'settled', txHash, payer, amountBaseUnits: amount.toString() };
+}
+
+/** What the scheme's proxy moved from the payer to the recipient; null where it moved nothing. */
+export function findMoved(logs: readonly EmittedLog[], { payment, terms }: PermitRequest): bigint | null {
+  const transfers = [...findPermitTransfers(logs, terms.asset).values()];
+  const own = transfers.find(
+    ({ from, to, proxy }) =>
+      from === payment.permit2Authorization.from && to === terms.payTo && proxy === PROXIES[payment.scheme],
+  );
+  return own?.amountBaseUnits ?? null;
+}
+
+/** Whoever asks has verified the payment; what costs gas and cannot be what he wants is not sent all the same. */
+export function findMismatch({ payment, terms, amountBaseUnits }: PermitRequest): PaymentFailure | null {
+  const { permitted, spender, witness } = payment.permit2Authorization;
+  const [amount, most] = [BigInt(amountBaseUnits), BigInt(permitted.amount)];
+  if (permitted.token !== terms.asset) return 'asset_mismatch';
+  if (spender !== PROXIES[payment.scheme]) return 'spender_mismatch';
+  if (witness.to !== terms.payTo) return 'recipient_mismatch';
+  const isFit = payment.scheme === 'upto' ? amount > 0n && amount <= most : amount === most;
+  return isFit ? null : 'amount_mismatch';
+}

@@ -1,0 +1,46 @@
+import type { SignedPaymentTerms } from '@tollgate/common';
+import type { SignedPayment } from '@tollgate/protocol';
+import { isFinal, type Journal } from '@tollgate/transactions';
+
+import { UNKNOWN_AFTER_MS } from './job-watch.js';
+import { namePermitSettlement } from './permit-job.js';
+import { nameSettlement } from './settlement-entry.js';
+import type { SettlementRecords } from './settlement-records.js';
+
+export interface SettlementsUnderWayParts {
+  journal: Pick<Journal, 'readJob'>;
+  records: Pick<SettlementRecords, 'find'>;
+}
+
+const MAX_REMEMBERED = 1_000;
+
+/** Which payments some relayer, of whichever process, may still move. */
+export class SettlementsUnderWay {
+  readonly #unknownSinceMs = new Map<string, number>();
+
+  constructor(private readonly parts: SettlementsUnderWayParts) {}
+
+  /** @throws JournalUnavailableError, or what Redis throws */
+  async include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean> {
+    const jobId = await this.parts.records.find(nameOf(terms, payment));
+    if (jobId === null) return false;
+    const job = await this.parts.journal.readJob(jobId);
+    return job === null ? this.#mayBeSubmitted(jobId) : !isFinal(job.state);
+  }
+
+  /** Whoever has named the job has as long as others wait for him. */
+  #mayBeSubmitted(jobId: string): boolean {
+    const nowMs = performance.now();
+    const sinceMs = this.#unknownSinceMs.get(jobId);
+    if (sinceMs !== undefined) return nowMs - sinceMs <= UNKNOWN_AFTER_MS;
+    if (this.#unknownSinceMs.size >= MAX_REMEMBERED) this.#unknownSinceMs.clear();
+    this.#unknownSinceMs.set(jobId, nowMs);
+    return true;
+  }
+}
+
+function nameOf({ chainId, asset, payTo }: SignedPaymentTerms, payment: SignedPayment): string {
+  if (payment.kind === 'permit2') return namePermitSettlement(chainId, payTo, payment);
+  const { authorization } = payment;
+  return nameSettlement(chainId, { asset, payTo, amountBaseUnits: authorization.value, authorization });
+}

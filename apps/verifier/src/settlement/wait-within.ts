@@ -1,0 +1,17 @@
+/** Null when the time is over first, or the process gives up. By hand, since signals made of signals cost more than the rest of a request. */
+export function waitWithin<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+    };
+    const giveUp = (): void => {
+      end();
+      resolve(null);
+    };
+    const timer = setTimeout(giveUp, timeoutMs);
+    signal.addEventListener('abort', giveUp);
+    if (signal.aborted) giveUp();
+    void promise.then(resolve, reject).finally(end);
+  });
+}

@@ -1,0 +1,18 @@
+import type { VerifyContractSignatureRequest } from '@tollgate/common';
+import { isAddress, isHash, isHexBytes, MAX_SIGNATURE_BYTES } from '@tollgate/protocol';
+
+import { readHex, readNumber, readObject, readText, refuseField } from '../message-fields.js';
+
+/** Unknown to a request with hexadecimal text in lower case, or throws MalformedMessageError. */
+export function parseContractSignatureRequest(message: unknown): VerifyContractSignatureRequest {
+  const fields = readObject(message, 'message');
+  const signature = readHex(fields, 'signature', isHexBytes);
+  return {
+    requestId: readText(fields, 'requestId'),
+    deadlineMs: readNumber(fields, 'deadlineMs'),
+    chainId: readNumber(fields, 'chainId'),
+    signer: readHex(fields, 'signer', isAddress),
+    hash: readHex(fields, 'hash', isHash),
+    signature: signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES ? signature : refuseField('signature'),
+  };
+}
