@@ -40,9 +40,10 @@ module.exports = {
     '^@tollgate/(protocol|client|agent-kit|ledger|transactions|common|agent-jobs)$': '<rootDir>/libs/$1/src/index.ts',
     '^@tollgate/client/jobs$': '<rootDir>/libs/client/src/jobs/index.ts',
     '^@tollgate/client/axios$': '<rootDir>/libs/client/src/axios.ts',
+    '^@tollgate/client/mcp$': '<rootDir>/libs/client/src/mcp.ts',
     '^@tollgate/client/file-payment-store$': '<rootDir>/libs/client/src/file-payment-store.ts',
     '^@tollgate/middleware$': '<rootDir>/libs/middleware/src/index.ts',
-    '^@tollgate/middleware/(express|fastify|hono|next)$': '<rootDir>/libs/middleware/src/$1.ts',
+    '^@tollgate/middleware/(express|fastify|hono|next|redis)$': '<rootDir>/libs/middleware/src/$1.ts',
     '^@tollgate/agent-kit/planner$': '<rootDir>/libs/agent-kit/src/planner.ts',
     '^@tollgate/agent-kit/(langchain|mcp|ai-sdk)$': '<rootDir>/libs/agent-kit/src/tools/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
@@ -55,5 +56,6 @@ module.exports = {
   ],
   // They need packages that are not installed by default: `npm run test:interop`.
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/interop/'],
-  testTimeout: 60_000,
+  // Ends what hangs: a busy machine takes half a minute to start a process.
+  testTimeout: 120_000,
 };

@@ -2,6 +2,7 @@
 // services mount that need it.
 //   create-secrets.mjs FILE…         random text, to sign with: for CHALLENGE_SECRET_FILE and AGENT_SECRET_FILE
 //   create-secrets.mjs --wallet DIR  with DEVNET_WALLET=true, the key of the devnet's funded agent wallet, and a wallets file
+//   create-secrets.mjs --relayer DIR with DEVNET_WALLET=true, the key of the devnet's funded relayer
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,22 +11,35 @@ import { join } from 'node:path';
 const SERVICE_USER = 1000;
 const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';
 const DEVNET_WALLET_INDEX = 20;
+/** No agent wallet's: two who send from one account take each other's nonces. */
+const DEVNET_RELAYER_INDEX = 24;
 
 const args = process.argv.slice(2);
 if (args.length === 0) {
-  console.error('usage: create-secrets.mjs FILE… [--wallet DIR]');
+  console.error('usage: create-secrets.mjs FILE… [--wallet DIR] [--relayer DIR]');
   process.exit(2);
 }
-const walletFlag = args.indexOf('--wallet');
-const [, walletFolder] = walletFlag === -1 ? [] : args.splice(walletFlag, 2);
+const walletFolder = takeFolder('--wallet');
+const relayerFolder = takeFolder('--relayer');
+const isDevnet = process.env.DEVNET_WALLET === 'true';
 
 for (const file of args) create(file, () => randomBytes(48).toString('base64url'));
-if (walletFolder && process.env.DEVNET_WALLET === 'true') {
-  const { mnemonicToAccount } = await import('viem/accounts');
-  const account = mnemonicToAccount(DEVNET_MNEMONIC, { addressIndex: DEVNET_WALLET_INDEX });
-  create(join(walletFolder, 'devnet.key'), () => Buffer.from(account.getHdKey().privateKey).toString('hex'));
+if (relayerFolder && isDevnet) create(join(relayerFolder, 'devnet-key'), await deriveKey(DEVNET_RELAYER_INDEX));
+if (walletFolder && isDevnet) {
+  create(join(walletFolder, 'devnet.key'), await deriveKey(DEVNET_WALLET_INDEX));
   const wallets = { devnet: { privateKeyFile: 'devnet.key' } };
   create(join(walletFolder, 'wallets.yaml'), () => `${JSON.stringify({ wallets }, null, 2)}\n`);
+}
+
+function takeFolder(flag) {
+  const at = args.indexOf(flag);
+  return at === -1 ? undefined : args.splice(at, 2)[1];
+}
+
+async function deriveKey(addressIndex) {
+  const { mnemonicToAccount } = await import('viem/accounts');
+  const account = mnemonicToAccount(DEVNET_MNEMONIC, { addressIndex });
+  return () => Buffer.from(account.getHdKey().privateKey).toString('hex');
 }
 
 function create(file, write) {

@@ -1,7 +1,7 @@
 /**
- * Brings the compose stack up with its devnet, buys an answer from it, kills a verifier, buys another, has a job of each
- * kind carried out while agent workers are killed, and takes it all down; then uses a stack with an environment file and a
- * wallet of its own. Run by `npm run test:compose`; needs a Docker engine.
+ * Brings the compose stack up with its devnet, buys an answer from it, kills a verifier, buys another, buys one by signature
+ * alone, has a job of each kind carried out while agent workers are killed, and takes it all down; then uses a stack with an
+ * environment file, a wallet and a relayer of its own. Run by `npm run test:compose`; needs a Docker engine.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,11 +10,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 
+import { encodeJsonHeader, X_PAYMENT, X_PAYMENT_RESPONSE, type Hex } from '@tollgate/protocol';
 import { toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 
-import { deriveAgentWallet } from '../devnet/chain.js';
+import { deriveAgentWallet, derivePayer, deriveRelayer } from '../devnet/chain.js';
 import { findFreePort } from '../devnet/free-port.js';
+import { signAuthorization } from '../devnet/sign-authorization.js';
 import { createAgentClient } from '../test/harness/agent-client.js';
 import { tryAgentJobs } from './try-agent-jobs.js';
 
@@ -73,17 +75,24 @@ try {
   const second = await pay('compose-2');
   assert(second !== bought, 'the second purchase got the first one’s answer');
 
-  step('nobody but the agent workers has a key of a wallet');
+  step('a payment that is only signed buys an answer, and is settled by the relayer');
+  await payBySignature();
+
+  step('nobody but the agent workers has a key of a wallet, and nobody but the verifiers that of the relayer');
   for (const service of ['gateway', 'verifier', 'redis']) assertNoKeys(service);
+  for (const service of ['gateway', 'agent-worker', 'redis']) assertNoRelayer(service);
 
   step('a job of each kind, with the agent workers killed in turn');
   const apiKey = createApiKey('devnet');
   await tryAgentJobs({ gateway, rpcUrl: `http://127.0.0.1:${devnetPort}`, apiKey, disturb: killWorkerAt });
 
   await takeDown();
-  step('start again with an environment file of one’s own, made from .env.example, and a wallet of one’s own');
+  step(
+    'start again with an environment file of one’s own, made from .env.example, a wallet and a relayer of one’s own',
+  );
   env['TOLLGATE_ENV_FILE'] = writeOwnEnvironment();
   env['AGENT_WALLETS'] = writeOwnWallet();
+  env['RELAYER_KEYS'] = writeOwnRelayer();
   await run([...compose, '--profile', 'devnet', 'up', '--detach']);
   const wallets = ['exec', '-T', 'agent-worker', 'node', 'dist/libs/agent-jobs/cli/wallets.js'];
   console.log(capture([...compose, ...wallets, 'adopt', 'own', '--address', deriveAgentWallet(1).address]));
@@ -93,6 +102,7 @@ try {
   const challenge = await (await fetch(`${gateway}/api/weather`)).text();
   assert(challenge.includes(`"maxAmountRequired":"${OWN_PRICE_BASE_UNITS}"`), `the challenge says: ${challenge}`);
   await pay('compose-own');
+  await payBySignature(OWN_PRICE_BASE_UNITS);
 
   step('a job of its wallet is carried out');
   const own = createAgentClient(gateway, createApiKey('own'));
@@ -137,7 +147,15 @@ async function killWorkerAt(jobNumber: number): Promise<void> {
 function assertNoKeys(service: string): void {
   for (const id of containersOf(service)) {
     const mounts = capture(['docker', 'inspect', '-f', '{{range .Mounts}}{{.Destination}} {{end}}{{.Config.Env}}', id]);
-    assert(!/wallet|PRIVATE_KEY/i.test(mounts.replace('DEVNET_WALLET=true', '')), `${service} has: ${mounts}`);
+    const others = mounts.replace('DEVNET_WALLET=true', '').replace(/RELAYER_PRIVATE_KEYS_FILE=\S+/, '');
+    assert(!/wallet|PRIVATE_KEY/i.test(others), `${service} has: ${mounts}`);
+  }
+}
+
+function assertNoRelayer(service: string): void {
+  for (const id of containersOf(service)) {
+    const mounts = capture(['docker', 'inspect', '-f', '{{range .Mounts}}{{.Destination}} {{end}}', id]);
+    assert(!mounts.includes('/run/relayer'), `${service} has: ${mounts}`);
   }
 }
 
@@ -157,7 +175,8 @@ function writeOwnEnvironment(): string {
     return value === undefined ? line : `${name}=${value}`;
   });
   const file = join(store, '.env');
-  writeFileSync(file, filledIn, { mode: 0o600 });
+  const relayer = 'RELAYER_PRIVATE_KEYS_FILE=/run/relayer/own-key\n';
+  writeFileSync(file, filledIn + relayer, { mode: 0o600 });
   return file;
 }
 
@@ -167,6 +186,14 @@ function writeOwnWallet(): string {
   mkdirSync(folder);
   writeFileSync(join(folder, 'own.key'), deriveAgentWallet(1).privateKey);
   writeFileSync(join(folder, 'wallets.yaml'), 'wallets:\n  own: { privateKeyFile: own.key }\n');
+  return folder;
+}
+
+/** A folder as the verifiers mount it. */
+function writeOwnRelayer(): string {
+  const folder = join(store, 'relayer');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'own-key'), deriveRelayer(1).privateKey);
   return folder;
 }
 
@@ -234,4 +261,18 @@ async function pay(idempotencyKey: string): Promise<string> {
   const code = await new Promise((resolve) => child.once('close', resolve));
   assert(code === 0, `pay ended with ${String(code)}`);
   return body;
+}
+
+/** Buys the weather with what the second devnet account signs. */
+async function payBySignature(priceBaseUnits = 1000): Promise<void> {
+  const { CHAIN_ID, NETWORK, ASSET_ADDRESS, PAY_TO } = parseEnv(readFileSync('deploy/devnet.env', 'utf8'));
+  const chain = { chainId: Number(CHAIN_ID), asset: ASSET_ADDRESS as Hex, payTo: PAY_TO as Hex };
+  const { signature, authorization } = await signAuthorization(chain, derivePayer(1), {
+    value: String(priceBaseUnits),
+  });
+  const payload = { x402Version: 1, scheme: 'exact', network: NETWORK, payload: { signature, authorization } };
+  const answer = await fetch(`${gateway}/api/weather`, { headers: { [X_PAYMENT]: encodeJsonHeader(payload) } });
+  assert(answer.status === 200, `a signed payment got ${answer.status}: ${await answer.text()}`);
+  const settled = Buffer.from(answer.headers.get(X_PAYMENT_RESPONSE) ?? '', 'base64').toString();
+  assert(/"transaction":"0x[0-9a-f]{64}"/.test(settled), `it was settled as: ${settled}`);
 }

@@ -1,10 +1,15 @@
 import { adoptOnNewChain } from './adopt-wallets.js';
-import { deriveAgentWallet } from './chain.js';
+import { alignRelayers } from './align-relayers.js';
+import { deriveAgentWallet, deriveRelayer } from './chain.js';
+import { callRpc } from './json-rpc.js';
 
-// For the compose stack: takes the devnet's first agent wallet into use under the name given.
+// For the compose stack, whose Redis may be older than its chain: takes the devnet's first agent wallet into use under the
+// name given, and gives its relayer the nonce that the journal expects.
 const [name] = process.argv.slice(2);
 const { REDIS_URL: redisUrl, RPC_URL: rpcUrl } = process.env;
 if (!name || !redisUrl || !rpcUrl) throw new Error('usage: REDIS_URL=… RPC_URL=… adopt-wallet.ts NAME');
 const { address } = deriveAgentWallet(0);
+const chainId = Number(await callRpc(rpcUrl, 'eth_chainId', []));
+await alignRelayers({ redisUrl, rpcUrl, chainId, relayers: [deriveRelayer(0)] });
 await adoptOnNewChain({ redisUrl, rpcUrl, wallets: [{ name, address }] });
 console.log(`${name} (${address}) is adopted`);

@@ -1,3 +1,4 @@
+import { AUTHORIZATION_TYPES } from '@tollgate/protocol';
 import {
   createPublicClient,
   createWalletClient,
@@ -34,17 +35,6 @@ const usdcAbi = [
     'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
   ]),
 ] as const;
-
-const authorizationTypes = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 
 const later = 10_000_000_000n;
 
@@ -85,7 +75,7 @@ describe('the devnet', () => {
     };
     const signature = await payer().signTypedData({
       domain: domain(),
-      types: { [name]: authorizationTypes.TransferWithAuthorization },
+      types: { [name]: AUTHORIZATION_TYPES.TransferWithAuthorization },
       primaryType: name,
       message,
     });

@@ -119,6 +119,11 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
 }
 
 /** The same on every devnet. */
+export function derivePayer(index: number): DevnetAccount {
+  return deriveAccount(index);
+}
+
+/** The same on every devnet. */
 export function deriveAgentWallet(index: number): DevnetAccount {
   return deriveAccount(FIRST_AGENT_WALLET + index);
 }

@@ -36,7 +36,8 @@ export async function runDemo(): Promise<number> {
     const end = await Promise.race([playDemo(first.baseUrl, first.chain), stopRequest]);
     if (end !== undefined) return 130;
     console.log('\nAll as it should be. `npm run dev` keeps the same stack up for you to play with;');
-    console.log('`npm run demo -- jobs` shows the other half: agent jobs that send transactions.');
+    console.log('`npm run demo -- interop` shows clients of others paying by a signature, and');
+    console.log('`npm run demo -- jobs` the other half: agent jobs that send transactions.');
     return 0;
   } catch (error) {
     console.error(`\n✗ ${error instanceof Error ? error.message : String(error)}`);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 import { startChain } from './chain.js';
+import { readDevSettings } from './dev-settings.js';
 import { claimDevFolder, type DevFolder, type DevState } from './dev-state.js';
 import { startExplorer } from './explorer.js';
 import { findFreePort } from './free-port.js';
@@ -11,7 +12,7 @@ import { openRedis } from './redis.js';
 import { startStack, type ProcessFailure, type Stack } from './stack.js';
 import { waitForStopRequest } from './stop-request.js';
 
-const USUAL_PORTS = { gateway: 4020, verifier: 4021, agentWorker: 4022, chain: 8545 };
+const CHAIN_PORT = 8545;
 
 interface DevStack {
   stack: Stack;
@@ -28,7 +29,7 @@ export async function runDev(): Promise<number> {
     const first = await Promise.race([starting, stopRequest]);
     if (typeof first === 'string') return 0;
     folder.publish(first.state);
-    showAddresses(first.state, folder);
+    showAddresses(first, folder);
     const end = await Promise.race([stopRequest, first.stack.firstFailure]);
     if (typeof end !== 'string') return showFailure(end);
     console.log(`\n${end}: stopping…`);
@@ -48,6 +49,7 @@ export async function runDev(): Promise<number> {
 
 async function startDevStack(folder: DevFolder): Promise<DevStack> {
   const { env } = process;
+  const { ports, chainId } = readDevSettings(env);
   const parts: { stop(): Promise<void> }[] = [];
   const stop = async () => {
     for (const part of parts.splice(0).reverse()) await part.stop();
@@ -59,7 +61,7 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
   };
   try {
     const redis = await keep(openRedis(env['REDIS_URL']));
-    const chain = await keep(startDevChain(env));
+    const chain = await keep(startDevChain(chainId));
     const explorerUrl = env['EXPLORER_URL'] ?? (await keep(startExplorer(chain))).url;
     const stack = await keep(
       startStack({
@@ -68,14 +70,15 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
         quiet: false,
         agentWorkers: 1,
         wantedPorts: {
-          gateway: claimPort(readPort(env['PORT']) ?? USUAL_PORTS.gateway),
-          verifier: claimPort(readPort(env['VERIFIER_PORT']) ?? USUAL_PORTS.verifier),
-          'agent-worker': claimPort(readPort(env['AGENT_WORKER_PORT']) ?? USUAL_PORTS.agentWorker),
+          gateway: claimPort(ports.PORT),
+          verifier: claimPort(ports.VERIFIER_PORT),
+          'agent-worker': claimPort(ports.AGENT_WORKER_PORT),
         },
         env: {
           LOG_FORMAT: 'pretty',
           CHALLENGE_SECRET: folder.challengeSecret,
           AGENT_SECRET: folder.agentSecret,
+          SIGNED_PAYMENTS: String(takesSignedPayments(env)),
           ...chosenSettings(env),
           EXPLORER_URL: explorerUrl,
         },
@@ -122,10 +125,9 @@ function claimPort(port: number): number {
 }
 
 /** Another program may take the usual port between the search and the start. */
-async function startDevChain(env: NodeJS.ProcessEnv) {
-  const chainId = readPort(env['CHAIN_ID']);
+async function startDevChain(chainId: number | undefined) {
   const options = chainId === undefined ? {} : { chainId };
-  const port = await findFreePort(claimPort(USUAL_PORTS.chain));
+  const port = await findFreePort(claimPort(CHAIN_PORT));
   return startChain({ ...options, port, protocols: true }).catch(() => startChain({ ...options, protocols: true }));
 }
 
@@ -148,15 +150,11 @@ function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => ![...decided, ...keys].includes(name)));
 }
 
-function readPort(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
-}
-
-function showAddresses(state: DevState, folder: DevFolder): void {
+function showAddresses({ state, stack }: DevStack, folder: DevFolder): void {
   const [account] = state.accounts;
   const file = relative(process.cwd(), folder.stateFile);
   const lines: [string, string][] = [
-    ['gateway', `${state.baseUrl}${portNote(state.baseUrl, 'PORT', USUAL_PORTS.gateway)}`],
+    ['gateway', `${state.baseUrl}${portNote(state.baseUrl)}`],
     ['', `curl -i ${state.baseUrl}/api/weather`],
     ['chain', `${state.rpcUrl}    chain id ${state.chainId}, a block per transaction`],
     ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
@@ -166,6 +164,8 @@ function showAddresses(state: DevState, folder: DevFolder): void {
     ['pays to', state.payTo],
     ['a payer', `${account?.address}`],
     ['its key', `${account?.privateKey}`],
+    ...(takesSignedPayments(process.env) ? [signedPaymentsLine(stack)] : []),
+    ...(process.env['FACILITATOR'] === 'true' ? [facilitatorLine(state)] : []),
     ['agent', `wallet ${state.agent.wallet}, ${state.agent.address}; a first job:`],
     ['', createFirstJob(state)],
     ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
@@ -173,6 +173,19 @@ function showAddresses(state: DevState, folder: DevFolder): void {
   console.log('\nTollgate runs. Ctrl-C stops it.\n');
   for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
   console.log('');
+}
+
+/** On unless it is turned off, or the policy takes transactions alone. */
+function takesSignedPayments({ SIGNED_PAYMENTS: asked, PAYMENT_POLICY: policy }: NodeJS.ProcessEnv): boolean {
+  return asked === undefined ? policy !== 'receipt' : asked === 'true';
+}
+
+function signedPaymentsLine({ chain }: Stack): [string, string] {
+  return ['relayer', `${chain.relayers[0]?.address}    settles what payers only sign`];
+}
+
+function facilitatorLine({ baseUrl }: DevState): [string, string] {
+  return ['servers', `of others name ${baseUrl}/facilitator as their facilitator`];
 }
 
 /** A command that can be pasted as it stands. */
@@ -185,8 +198,8 @@ function createFirstJob({ baseUrl, agent, payTo }: DevState): string {
 }
 
 /** Says so when the gateway is not where it was asked to be. */
-function portNote(url: string, setting: string, usual: number): string {
-  const wanted = readPort(process.env[setting]) ?? usual;
+function portNote(url: string): string {
+  const wanted = readDevSettings(process.env).ports.PORT;
   const isElsewhere = wanted !== 0 && new URL(url).port !== String(wanted);
   return isElsewhere ? `    (port ${wanted} was taken)` : '';
 }

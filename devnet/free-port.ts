@@ -1,22 +1,27 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/** Below the ports that systems give away by themselves: what is stopped here and started again finds its port free. */
+const [FIRST, LAST] = [20_000, 32_767];
+const TRIES = 100;
 
 /**
- * A port that nobody listens on now: the wanted one if it is free, else one that the system picks. Between this answer
- * and its use another process may take it; callers that can, try again.
+ * A port that nobody listens on now: the wanted one if it is free, else any. Between this answer and its use another
+ * process may take it; callers that can, try again.
  */
 export async function findFreePort(wanted = 0, host = '127.0.0.1'): Promise<number> {
-  return (
-    (await tryPort(wanted, host)) ?? (await tryPort(0, host)) ?? Promise.reject(new Error(`no free port on ${host}`))
-  );
+  if (wanted !== 0 && (await isFree(wanted, host))) return wanted;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const port = randomInt(FIRST, LAST + 1);
+    if (await isFree(port, host)) return port;
+  }
+  throw new Error(`no free port on ${host}`);
 }
 
-function tryPort(port: number, host: string): Promise<number | undefined> {
+function isFree(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen(port, host, () => {
-      const { port: taken } = server.address() as AddressInfo;
-      server.close(() => resolve(taken));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
   });
 }

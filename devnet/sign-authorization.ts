@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import {
+  createAuthorizationTypedData,
+  type Hex,
+  type SignedAuthorization,
+  type TransferAuthorization,
+} from '@tollgate/protocol';
 import { privateKeyToAccount } from 'viem/accounts';
 
 import type { Devnet, DevnetAccount } from './chain.js';
 
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 const VALID_SECONDS = 600;
 
 /**
@@ -22,7 +17,7 @@ const VALID_SECONDS = 600;
  * ever for ten minutes, under a nonce of its own. A `from` that is not the signer's is a contract that he signs for.
  */
 export async function signAuthorization(
-  chain: Devnet,
+  chain: Pick<Devnet, 'chainId' | 'asset' | 'payTo'>,
   { privateKey, address }: DevnetAccount,
   terms: Partial<TransferAuthorization> & { value: string },
 ): Promise<SignedAuthorization> {
@@ -34,20 +29,10 @@ export async function signAuthorization(
     nonce: `0x${randomBytes(32).toString('hex')}`,
     ...terms,
   };
-  const { from, to, value, validAfter, validBefore, nonce } = authorization;
-  const signature = await privateKeyToAccount(privateKey).signTypedData({
-    domain: { name: 'USDC', version: '2', chainId: chain.chainId, verifyingContract: chain.asset },
-    types: TYPES,
-    primaryType: 'TransferWithAuthorization',
-    message: {
-      from,
-      to,
-      nonce,
-      value: BigInt(value),
-      validAfter: BigInt(validAfter),
-      validBefore: BigInt(validBefore),
-    },
-  });
+  const { chainId, asset } = chain;
+  const signature = await privateKeyToAccount(privateKey).signTypedData(
+    createAuthorizationTypedData(authorization, { name: 'USDC', version: '2', chainId, asset }),
+  );
   return { kind: 'authorization', authorization, signature };
 }
 

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
-import { parseSignedPayment, type SignedPermit } from '@tollgate/protocol';
-import { encodeFunctionData, erc20Abi, maxUint256, type Hex, type TypedDataParameter } from 'viem';
+import {
+  createPermit2TypedData,
+  parseSignedPayment,
+  type Permit2Transfer,
+  type SignedPermit,
+} from '@tollgate/protocol';
+import { encodeFunctionData, erc20Abi, maxUint256, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 import type { Devnet, DevnetAccount } from './chain.js';
@@ -28,38 +33,26 @@ export interface PermitTerms {
   validAfter?: bigint;
 }
 
-function typesOf(scheme: SignedPermit['scheme']): Record<string, TypedDataParameter[]> {
-  const facilitator = scheme === 'upto' ? [{ name: 'facilitator', type: 'address' }] : [];
-  return {
-    PermitWitnessTransferFrom: [
-      { name: 'permitted', type: 'TokenPermissions' },
-      { name: 'spender', type: 'address' },
-      { name: 'nonce', type: 'uint256' },
-      { name: 'deadline', type: 'uint256' },
-      { name: 'witness', type: 'Witness' },
-    ],
-    TokenPermissions: [
-      { name: 'token', type: 'address' },
-      { name: 'amount', type: 'uint256' },
-    ],
-    Witness: [{ name: 'to', type: 'address' }, ...facilitator, { name: 'validAfter', type: 'uint256' }],
-  };
-}
-
 /** A payment by Permit2 as a wallet signs it. */
 export async function signPermit(chain: Devnet, signer: DevnetAccount, terms: PermitTerms): Promise<SignedPermit> {
   const { amountBaseUnits, facilitator, to = chain.payTo, token = chain.asset, from = signer.address } = terms;
   const { nonce = BigInt(`0x${randomBytes(32).toString('hex')}`), deadline = 20_000_000_000n, validAfter = 0n } = terms;
-  const spender = terms.spender ?? (facilitator === undefined ? EXACT_PROXY : UPTO_PROXY);
-  const witness = { to, ...(facilitator === undefined ? {} : { facilitator }), validAfter };
-  const message = { permitted: { token, amount: amountBaseUnits }, spender, nonce, deadline, witness };
-  const signature = await privateKeyToAccount(signer.privateKey).signTypedData({
-    domain: { name: 'Permit2', chainId: chain.chainId, verifyingContract: PERMIT2 },
-    types: typesOf(facilitator === undefined ? 'exact' : 'upto'),
-    primaryType: 'PermitWitnessTransferFrom',
-    message,
-  });
-  const signed = parseSignedPayment({ signature, permit2Authorization: withTextNumbers({ from, ...message }) });
+  const permit = {
+    from,
+    permitted: { token, amount: String(amountBaseUnits) },
+    spender: terms.spender ?? (facilitator === undefined ? EXACT_PROXY : UPTO_PROXY),
+    nonce: String(nonce),
+    deadline: String(deadline),
+  };
+  const witness = { to, validAfter: String(validAfter) };
+  const transfer: Permit2Transfer =
+    facilitator === undefined
+      ? { scheme: 'exact', permit2Authorization: { ...permit, witness } }
+      : { scheme: 'upto', permit2Authorization: { ...permit, witness: { ...witness, facilitator } } };
+  const signature = await privateKeyToAccount(signer.privateKey).signTypedData(
+    createPermit2TypedData(transfer, chain.chainId),
+  );
+  const signed = parseSignedPayment({ signature, ...transfer });
   if (signed.kind !== 'permit2') throw new Error('a permit was read as something else');
   return signed;
 }
@@ -71,10 +64,4 @@ export async function approvePermit2(
 ): Promise<void> {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [PERMIT2, amount] });
   await sendTransaction(chain, { from: owner, to: token, data });
-}
-
-function withTextNumbers(message: object): unknown {
-  return JSON.parse(
-    JSON.stringify(message, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
-  );
 }

@@ -7,6 +7,8 @@ funded accounts and an API key for agent jobs; it is removed at the end. Setting
 
   PORT=4100 PAYMENT_POLICY=bound ROUTES_FILE=routes.yaml npm run dev
 
+Payments that are only signed are taken too, and settled by a funded relayer; SIGNED_PAYMENTS=false turns that off.
+
   REDIS_URL           use this Redis, if it answers, instead of one of its own
   TOLLGATE_STATE_DIR  where dev.json and the data are (default: .tollgate)
   EXPLORER_URL        links lead there (default: a page of its own)

@@ -2,7 +2,26 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { CLIENTS, paysServer, SERVERS, type Cell } from '../test/interop/matrix.js';
+import { WORDINGS } from '../libs/client/test/paid-tools.js';
+import {
+  ALTERED_ACCEPTANCES,
+  ALTERED_PAYMENTS,
+  ALTERED_PERMITS,
+  ALTERED_TERMS,
+  CLIENTS,
+  comesThrough,
+  COMING_BACK,
+  FAULTS,
+  paysByScheme,
+  paysServer,
+  PROTOCOL_CLIENTS,
+  SERVERS,
+  TRIED_SALES,
+  USES,
+  type Cell,
+  type Fault,
+  type Refusal,
+} from '../test/interop/matrix.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const PAGE = 'docs/interop.md';
@@ -31,6 +50,101 @@ function table(head: string[], rows: string[][]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+/** Each middleware that is tried, once. */
+const triedServers = [...new Set(TRIED_SALES.map(({ server }) => server))];
+
+function createFaults(): string {
+  return table(
+    ['what happens', 'the gateway', ...triedServers.map(({ packageName }) => nameOf(packageName))],
+    (Object.keys(FAULTS) as Fault[]).map((fault) => [
+      FAULTS[fault],
+      'yes',
+      ...triedServers.map((server) => show(comesThrough(server, fault))),
+    ]),
+  );
+}
+
+function createUses(): string {
+  return table(
+    ['a payment that is', 'the gateway', 'the same middlewares'],
+    Object.entries(USES).map(([use, text]) => [text, 'yes', use === 'asHash' ? '' : 'yes']),
+  );
+}
+
+function createRefusals(): string {
+  const rows = (where: string, refusals: Readonly<Record<string, Refusal>>) =>
+    Object.entries(refusals).map(([what, { failure, mpp }]) => [
+      `${where}: ${what}`,
+      `\`${failure}\`${mpp === undefined ? '' : `; by MPP \`${mpp}\``}`,
+    ]);
+  return table(
+    ['what is not as it was', 'refused as'],
+    [
+      ...rows('in the challenge', ALTERED_TERMS),
+      ...rows('in the payment', ALTERED_PAYMENTS),
+      ...rows('in a payment by Permit2 (`upto`)', ALTERED_PERMITS),
+      ...rows('in what a payment of version 2 accepts', ALTERED_ACCEPTANCES),
+    ],
+  );
+}
+
+function createTrouble(): string {
+  const clients = PROTOCOL_CLIENTS.map(({ packageName }) => nameOf(packageName)).join(', ');
+  return [
+    '### What happens when something goes wrong',
+    `At the gateway with ${clients}, behind the middlewares with the first two, each of which sends a request again ` +
+      `that is answered 409 or 503, or not at all. By Permit2 with ${nameOf('@x402/fetch')} too: \`upto\` at the gateway, ` +
+      `and behind ${nameOf('@x402/express')} both schemes. The payer is charged once, and gets his answer, though`,
+    createFaults(),
+    'A caller of version 1 gets an answer that was lost again if he named his request with an `Idempotency-Key`, from ' +
+      '`@tollgate/middleware` too; the others send our reference back, which does the same. Through every `no` here the payer is charged once too.',
+    'What is done with a payment that is good:',
+    createUses(),
+    'By `upto` nobody can be first: only the facilitator that the payer signed may send it.',
+    'What somebody altered between client and gateway is refused, charges nothing and reaches no upstream:',
+    createRefusals(),
+  ].join('\n\n');
+}
+
+function createSchemes(): string {
+  const columns = ['x402 1, `exact`', 'x402 2, `exact` by EIP-3009', 'x402 2, `exact` by Permit2', 'x402 2, `upto`'];
+  return [
+    '### By version and scheme',
+    'Through the published middlewares of the version, with us as their facilitator; at the gateway by `upto` too, where a route is metered. ' +
+      'A handler that fails is charged to nobody here either.',
+    table(
+      ['client', ...columns],
+      CLIENTS.map((client) => [
+        nameOf(client.packageName),
+        show(paysServer(client, { protocols: ['x402 1'] })),
+        show(paysServer(client, { protocols: ['x402 2'] })),
+        show(paysByScheme(client)),
+        show(paysByScheme(client)),
+      ]),
+    ),
+    `At the gateway, with ${nameOf('@x402/extensions')}:`,
+    table(
+      [
+        'client',
+        '`payment-identifier`: signing anew is not charged anew',
+        '`sign-in-with-x`: comes back without paying',
+      ],
+      COMING_BACK.map(({ packageName, cell }) => [nameOf(packageName), 'yes', show(cell)]),
+    ),
+  ].join('\n\n');
+}
+
+function createTools(): string {
+  return [
+    '### Tools of MCP servers',
+    'That have us as their facilitator, paid by `@tollgate/client/mcp`, by how they ask for a payment:',
+    table(
+      ['the server asks in the words', 'paid once', 'not charged when the tool fails'],
+      WORDINGS.map((wording) => [wording, 'yes', 'yes']),
+    ),
+  ].join('\n\n');
+}
+
 function createTables(): string {
   const clients = table(
     ['client', 'protocol', 'pays in', 'the default challenge', '`CHALLENGE_FORM=v1-clients`'],
@@ -56,6 +170,9 @@ function createTables(): string {
     '### Which middlewares can have us as their facilitator, and who pays them',
     servers,
     'A handler that fails is charged to nobody: tested for each `yes`.',
+    createSchemes(),
+    createTools(),
+    createTrouble(),
     '### What a package cannot do',
     notes.map((note, index) => `${index + 1}. It ${note}.`).join('\n'),
   ].join('\n\n');

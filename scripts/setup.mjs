@@ -1,9 +1,5 @@
 // Makes this clone ready to run: packages, built services, compiled devnet contracts, a Redis server.
 // Does only what is missing. Plain Node, because it runs before anything is installed.
-//   node scripts/setup.mjs                 everything
-//   node scripts/setup.mjs --packages      only node_modules
-//   node scripts/setup.mjs --redis-server  a server program even when REDIS_URL answers: tests start and kill their own
-//   node scripts/setup.mjs --published     and the published clients and servers that test/interop runs
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +12,14 @@ import { installRedis } from './install-redis.mjs';
 import { runStep } from './run-step.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const OLDEST_NODE = [20, 12];
+const HELP = `npm run setup: installs the packages, builds the services, compiles the devnet's contracts and installs a Redis server,
+each where it is missing. The other commands do it themselves.
+
+  npm run setup -- --packages      the packages alone
+  npm run setup -- --redis-server  a Redis server also where REDIS_URL answers: tests start and kill their own
+  npm run setup -- --published     and the published clients and servers that test/interop runs (550 MB)
+`;
+const OLDEST_NODE = [20, 19];
 
 /** Throws when a step failed; what and why is on the terminal by then. */
 export async function setup({ onlyPackages = false, needsRedisServer = false, needsPublished = false } = {}) {
@@ -109,6 +112,10 @@ function takeLock(path) {
 
 if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
   const flags = process.argv.slice(2);
+  if (flags.includes('--help') || flags.includes('-h')) {
+    process.stdout.write(HELP);
+    process.exit(0);
+  }
   const options = {
     onlyPackages: flags.includes('--packages'),
     needsRedisServer: flags.includes('--redis-server'),

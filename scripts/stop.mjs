@@ -5,6 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readRunningPid } from './process-identity.mjs';
 
+const HELP = `npm run stop: ends the \`npm run dev\` of this folder, all of them where several run, and waits until they have ended.
+
+  TOLLGATE_STATE_DIR  the folder where their dev.json is (default: .tollgate)
+`;
+
+const args = process.argv.slice(2);
+if (args.length > 0) {
+  const asksForHelp = args.some((flag) => flag === '--help' || flag === '-h');
+  if (asksForHelp) process.stdout.write(HELP);
+  else process.stderr.write(`npm run stop takes no ${args.join(' ')}.\n\n${HELP}`);
+  process.exit(asksForHelp ? 0 : 2);
+}
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const folder = resolve(process.env.TOLLGATE_STATE_DIR || join(root, '.tollgate'));
 const others = existsSync(folder) ? readdirSync(folder).filter((name) => /^dev-\d+$/.test(name)) : [];

@@ -12,6 +12,9 @@ import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 
 const TOLLGATE = 'tollgate';
 const DELAY_MS = 50;
+/** Payments to each server before any is counted: code that has not run often is several times slower, everybody's. */
+const WARM_UP = 64;
+const WARM_UP_IN_FLIGHT = 8;
 
 interface SignedCase {
   inFlight: number;
@@ -74,7 +77,7 @@ async function measure(
     ...(peers ? await startPeerTargets(chain, rpcUrl, keep) : []),
   ];
   progress('warming up');
-  for (const target of targets) await pay(chain, target, 8, 1);
+  for (const target of targets) await pay(chain, target, WARM_UP, WARM_UP_IN_FLIGHT);
   const cases = (quick ? QUICK_CASES : CASES).map(({ inFlight, requests, peerRequests }): Case => ({
     name: `${inFlight} in flight${place}`,
     baseline: TOLLGATE,

@@ -39,7 +39,8 @@ function showHeader(sign: string, name: string, headers: Headers): void {
 function decode(value: string): { what: string; text: string } | null {
   const request = /\brequest="([\w-]+)"/.exec(value)?.[1];
   const encoded = request ?? value.replace(/^Payment /, '');
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  // The gateway pads a header with blanks before the brace, so that its changing part begins at a whole group of four.
+  const text = Buffer.from(encoded, 'base64').toString('utf8').trimStart();
   if (!text.startsWith('{')) return null;
   return { what: request === undefined ? 'base64 of' : 'its request is base64 of', text };
 }

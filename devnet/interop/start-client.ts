@@ -6,8 +6,9 @@ import type { Devnet } from '../chain.js';
 import { startChild } from '../child-process.js';
 import { repositoryRoot } from '../repository.js';
 
-/** The clients by the names of their programs in test/interop/clients; all but the first are published by others. */
-export type ClientName = 'tollgate' | 'x402-fetch' | 'x402-axios' | 'x402-fetch-v2' | 'x402-axios-v2' | 'mppx';
+/** The clients by the names of their programs in test/interop/clients; all but the first two are published by others. */
+export type ClientName =
+  'tollgate' | 'tollgate-axios' | 'x402-fetch' | 'x402-axios' | 'x402-fetch-v2' | 'x402-axios-v2' | 'mppx';
 
 export interface ClientOptions {
   /** The devnet's account that pays. */
@@ -56,14 +57,14 @@ export async function startClient(
     maxAmount: '100000',
     ...options,
   };
-  const isOurs = name === 'tollgate';
+  const isOurs = name.startsWith('tollgate');
   const child = await startChild({
     name,
     command: process.execPath,
     args: [
       ...(isOurs ? ['--import', 'tsx'] : []),
       join(repositoryRoot(), 'test', 'interop', 'clients', 'serve-client.mjs'),
-      isOurs ? 'tollgate.ts' : `${name}.mjs`,
+      `${name}.${isOurs ? 'ts' : 'mjs'}`,
     ],
     cwd: repositoryRoot(),
     env: {

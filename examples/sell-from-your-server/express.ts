@@ -7,4 +7,5 @@ const app = express();
 app.get('/weather', paid(gate, { price: '0.001', description: 'The weather' }), (_request, response) => {
   response.json({ conditions: 'sunny' });
 });
-app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1');
+const port = Number(process.env['PORT'] ?? 3000);
+app.listen(port, '127.0.0.1', () => console.log(`Selling at http://127.0.0.1:${port}/weather`));
