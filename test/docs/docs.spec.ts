@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { PROBLEM_CODES } from '@tollgate/common';
-import { challengeErrorFor, CLIENT_FAILURES, PAYMENT_FAILURES } from '@tollgate/protocol';
+import { challengeErrorFor, CLIENT_FAILURES, PAYMENT_FAILURES, SIGN_IN_FAILURES } from '@tollgate/protocol';
 
 const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { encoding: 'utf8' })
   .split('\n')
@@ -70,6 +70,11 @@ describe('docs/errors.md', () => {
     expect(rows.map(([code, error]) => [code, error])).toEqual(expected);
   });
 
+  it('has every X-Sign-In-Failure', () => {
+    const rows = readTable(page, 'A sign-in was not taken: 402 with `X-Sign-In-Failure`');
+    expect(firstCells(rows)).toEqual([...SIGN_IN_FAILURES]);
+  });
+
   it('has every problem', () => {
     expect(firstCells(readTable(page, 'Another error: `application/problem+json`'))).toEqual([...PROBLEM_CODES]);
   });
@@ -78,7 +83,7 @@ describe('docs/errors.md', () => {
     const rows = readTable(page, 'The paying client stopped: `PaymentError.code`');
     expect(firstCells(rows)).toEqual([...CLIENT_FAILURES]);
     const own = firstCells(readTable('libs/client/README.md', 'Errors')).flatMap((cell) => cell.split(', '));
-    expect(own.sort()).toEqual([...CLIENT_FAILURES, 'transaction_failed'].sort());
+    expect(own.sort()).toEqual([...CLIENT_FAILURES, 'transaction_failed', 'permit2_allowance_missing'].sort());
   });
 });
 
@@ -99,5 +104,14 @@ describe('docs/operations.md', () => {
         .filter((name) => name.startsWith('tollgate_'))
         .sort(),
     ).toEqual(metrics.sort());
+  });
+
+  it('says what to do about every alert, and about no other', () => {
+    const alerts = [...read('deploy/alerts.yml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
+    const sections = [...read('docs/operations.md').matchAll(/^### When .* fires?\n([\s\S]*?)(?=^##)/gm)];
+    const named = sections.flatMap(([, section = '']) =>
+      [...section.matchAll(/^\| (`.*?`) +\|/gm)].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', ')),
+    );
+    expect(named.sort()).toEqual(alerts.sort());
   });
 });

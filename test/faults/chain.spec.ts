@@ -7,7 +7,8 @@ import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
 
 const QUOTE = '/v1/quotes/A';
-const DEADLINE_MS = 2_000;
+/** Long enough for what is well, on a busy machine too. */
+const DEADLINE_MS = 6_000;
 
 /** Trouble with the chain, and floods that want to make some: a payer is never told to pay again, nor kept waiting. */
 describe('when the RPC server', () => {
@@ -16,8 +17,8 @@ describe('when the RPC server', () => {
   beforeAll(async () => {
     shop = await startShop({
       env: {
-        RPC_TIMEOUT_MS: '500',
-        VERIFY_RETRY_MS: '1500',
+        RPC_TIMEOUT_MS: '1500',
+        VERIFY_RETRY_MS: '4000',
         VERIFY_DEADLINE_MS: String(DEADLINE_MS),
         VERIFY_QUEUE_LIMIT: '200',
         MAX_IN_FLIGHT: '100',
@@ -74,7 +75,7 @@ describe('when the RPC server', () => {
     ]);
     expect(shop.upstream.requests).toEqual([]);
     shop.rpc.fail(undefined);
-    await retryUntilPaid(() => redeem(proof), isTooLong ? [503] : []);
+    await retryUntilPaid(() => redeem(proof), isTooLong ? [503] : [409]);
   });
 
   it('takes at most a part of a body without end', () => {

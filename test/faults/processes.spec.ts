@@ -104,8 +104,7 @@ describe('a payer is served, once, when', () => {
     expect(await lost).toBe('lost');
     expect(await readLedger(paid)).toEqual(['leased 1']);
     shop.upstream.answer = answer;
-    const { isReplay, before } = await retryUntilPaid(() => redeem(paid, 1));
-    expect([isReplay, [...new Set(before)]]).toEqual([false, [409]]);
+    expect((await retryUntilPaid(() => redeem(paid, 1), [409])).isReplay).toBe(false);
     expect(await readLedger(paid)).toEqual(['answered 2']);
     expect(upstreamKeys()).toEqual([upstreamKeys()[0], upstreamKeys()[0]]);
     await shop.stack.gateways[0]!.restart();

@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { concatHex } from 'viem';
 
-import type { Hex } from '@tollgate/protocol';
-import { concatHex, encodeFunctionData, parseAbi } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-
+import { submitAuthorization } from '../../apps/verifier/test/sign-authorization.js';
 import { deployBatchPayer, deployToken } from '../../devnet/deploy.js';
+import { signAuthorization } from '../../devnet/sign-authorization.js';
 import { encodeTransfer, sendTransaction, transferTokens } from '../../devnet/transfer-tokens.js';
 import { createProof, outcomeOf } from '../harness/pay.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
@@ -175,39 +173,8 @@ describe('one payment', () => {
   });
 
   async function settleAuthorization() {
-    const account = privateKeyToAccount(shop.chain.accounts[1]!.privateKey);
-    const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
-    const message = {
-      from: account.address,
-      to: shop.chain.payTo,
-      value: PRICE,
-      validAfter: 0n,
-      validBefore: 10_000_000_000n,
-      nonce,
-    };
-    const signature = await account.signTypedData({
-      domain: { name: 'USDC', version: '2', chainId: 1328, verifyingContract: shop.chain.asset },
-      types: {
-        TransferWithAuthorization: [
-          { name: 'from', type: 'address' },
-          { name: 'to', type: 'address' },
-          { name: 'value', type: 'uint256' },
-          { name: 'validAfter', type: 'uint256' },
-          { name: 'validBefore', type: 'uint256' },
-          { name: 'nonce', type: 'bytes32' },
-        ],
-      } as const,
-      primaryType: 'TransferWithAuthorization',
-      message,
-    });
-    const data = encodeFunctionData({
-      abi: parseAbi([
-        'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
-      ]),
-      functionName: 'transferWithAuthorization',
-      args: [message.from, message.to, PRICE, 0n, message.validBefore, message.nonce, signature],
-    });
-    const settle = () => sendTransaction(shop.chain, { to: shop.chain.asset, data });
+    const payment = await signAuthorization(shop.chain, shop.chain.accounts[1]!, { value: String(PRICE) });
+    const settle = () => submitAuthorization(shop.chain, payment);
     return { txHash: await settle(), settleAgain: settle };
   }
 });

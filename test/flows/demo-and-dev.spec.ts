@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { encodeJsonHeader } from '@tollgate/protocol';
+
 import { startChild, type Child } from '../../devnet/child-process.js';
 import type { DevState } from '../../devnet/dev-state.js';
+import { signAuthorization } from '../../devnet/sign-authorization.js';
 import { DEVNET_CONTRACTS } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
 import { readDescendants, waitUntilGone } from '../harness/processes.js';
 
@@ -45,6 +48,14 @@ async function waitForState(child: Child, path = join(folder, 'dev.json')): Prom
 
 const askWeather = async (state: DevState) => (await fetch(`${state.baseUrl}/api/weather`)).status;
 
+/** What a payer only signs, the relayer of the devnet settles. */
+async function payBySignature(state: DevState): Promise<number> {
+  const { signature, authorization } = await signAuthorization(state, state.accounts[0]!, { value: '1000' });
+  const payment = { x402Version: 1, scheme: 'exact', network: state.network, payload: { signature, authorization } };
+  const headers = { 'X-Payment': encodeJsonHeader(payment) };
+  return (await fetch(`${state.baseUrl}/api/weather`, { headers })).status;
+}
+
 describe('npm run dev', () => {
   it('says in dev.json where all is, and leaves neither process nor file behind after Ctrl-C', async () => {
     const dev = await runScript('dev');
@@ -66,6 +77,7 @@ describe('npm run dev', () => {
     expect(Object.keys(state.accounts[0] ?? {})).toEqual(['address', 'privateKey']);
     expect(statSync(join(folder, 'dev.json')).mode & 0o777).toBe(0o600);
     expect(await askWeather(state)).toBe(402);
+    expect(await payBySignature(state)).toBe(200);
 
     const processes = readDescendants(dev.pid);
     // The dev process, redis, anvil, verifier, agent worker, gateway at least.
@@ -125,6 +137,25 @@ async function findProcess(pids: number[], argument: string): Promise<{ pid: num
   }
   throw new Error(`no process runs ${argument}`);
 }
+
+it.each(['setup', 'dev', 'demo', 'stop'])(
+  'npm run %s -- --help says what it does, and does nothing',
+  async (script) => {
+    const { PATH, HOME } = process.env;
+    const args = [`scripts/${script}.mjs`, '--help'];
+    const child = await startChild({
+      name: script,
+      command: 'node',
+      args,
+      env: { PATH, HOME, TOLLGATE_STATE_DIR: folder },
+    });
+    children.push(child);
+    expect((await child.exited).code).toBe(0);
+    expect(child.logs()).toMatch(new RegExp(`^npm run ${script}\\b.*: `));
+    expect(readdirSync(folder)).toEqual([]);
+  },
+  60_000,
+);
 
 it('npm run demo pays once, and is refused the second time', async () => {
   const demo = await runScript('demo');

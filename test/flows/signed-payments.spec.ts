@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-
 import {
   challengeNonce,
   encodeProof,
@@ -7,7 +5,6 @@ import {
   type SignedAuthorization,
   type TransferAuthorization,
 } from '@tollgate/protocol';
-import { privateKeyToAccount } from 'viem/accounts';
 
 import {
   presentMpp,
@@ -16,48 +13,17 @@ import {
   readChallenge,
   readHeader,
 } from '../../apps/gateway/test/present-payments.js';
+import { signAuthorization } from '../../devnet/sign-authorization.js';
 import { useStack } from '../harness/use-stack.js';
 
 const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true' } });
 const url = () => `${stack().baseUrl}/api/weather`;
 
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
-
-/** Signed by a payer of the devnet, over the price of the weather unless told otherwise. */
-async function sign(changes: Partial<TransferAuthorization> = {}): Promise<SignedAuthorization> {
+/** Signed by a payer of the devnet, over the price of the weather unless told otherwise; addresses as wallets spell them. */
+function sign(changes: Partial<TransferAuthorization> = {}): Promise<SignedAuthorization> {
   const { chain } = stack();
-  const account = privateKeyToAccount(chain.accounts[0]!.privateKey);
-  const authorization: TransferAuthorization = {
-    from: account.address,
-    to: chain.payTo,
-    value: '1000',
-    validAfter: '0',
-    validBefore: String(Math.floor(Date.now() / 1000) + 300),
-    nonce: `0x${randomBytes(32).toString('hex')}`,
-    ...changes,
-  };
-  const { value, validAfter, validBefore } = authorization;
-  const signature = await account.signTypedData({
-    domain: { name: 'USDC', version: '2', chainId: chain.chainId, verifyingContract: chain.asset },
-    types: TYPES,
-    primaryType: 'TransferWithAuthorization',
-    message: {
-      ...authorization,
-      value: BigInt(value),
-      validAfter: BigInt(validAfter),
-      validBefore: BigInt(validBefore),
-    },
-  });
-  return { kind: 'authorization', authorization, signature };
+  const [payer] = chain.accounts;
+  return signAuthorization(chain, payer!, { value: '1000', from: payer!.address, to: chain.payTo, ...changes });
 }
 
 const outcome = (response: Response) => [response.status, response.headers.get('x-payment-failure')];

@@ -17,7 +17,7 @@ export function readDescendants(pid: number): number[] {
 }
 
 /** Waits for the processes to end; returns those that are left after the time. */
-export async function waitUntilGone(pids: number[], withinMs = 15_000): Promise<number[]> {
+export async function waitUntilGone(pids: number[], withinMs = 60_000): Promise<number[]> {
   const deadlineMs = Date.now() + withinMs;
   for (;;) {
     const running = new Set(readProcesses().flatMap(({ pid, isZombie }) => (isZombie ? [] : [pid])));

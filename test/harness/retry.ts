@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const GIVE_UP_MS = 60_000;
 
-/** Sends the same request until it is answered 200, as a payer would; every status before must be one that says so. */
+/** Sends the same request until it is answered, as a payer would; every status before must be one that says so. */
 export async function retryUntilPaid(
   send: () => Promise<Response>,
   mayCome: readonly (number | 'no answer')[] = [409, 502, 503, 504, 'no answer'],
+  paid = 200,
 ): Promise<{ body: string; isReplay: boolean; before: (number | 'no answer')[] }> {
   const before: (number | 'no answer')[] = [];
   const giveUpMs = Date.now() + GIVE_UP_MS;
@@ -13,7 +14,7 @@ export async function retryUntilPaid(
     const response = await send().catch(() => null);
     const body = await response?.text().catch(() => null);
     const status = response === null || body == null ? 'no answer' : response.status;
-    if (response !== null && status === 200) {
+    if (response !== null && status === paid) {
       return { body: body ?? '', isReplay: response.headers.has('Idempotent-Replayed'), before };
     }
     before.push(status);

@@ -24,6 +24,9 @@ describe('npm run demo -- interop', () => {
     });
     const { code } = await demo.exited;
     expect({ code, end: lines.slice(-20).join('\n') }).toMatchObject({ code: 0 });
+    const headers = lines.filter((line) => /^ {2}[<>] .*(payment|authenticate|authorization).*: /.test(line));
+    expect(headers).toHaveLength(9);
+    for (const header of headers) expect(header).toMatch(/base64 of$|: (true|evm\/charge)$/);
     const moved = lines.filter((line) => line.startsWith('  payer')).map((line) => line.split(/ {2,}/).at(-1));
     expect(moved).toEqual(['-0.001 USDC', '-0.001 USDC', '0 USDC']);
   }, 180_000);

@@ -1,3 +1,5 @@
+import type { PaymentFailure } from '@tollgate/protocol';
+
 import type { ClientName } from '../../devnet/interop/start-client.js';
 import type { ServerName } from '../../devnet/interop/start-server.js';
 
@@ -12,7 +14,7 @@ export interface Client {
   /** As npm knows it; the version is the one in this folder's package.json. */
   packageName: string;
   protocol: 'x402 1' | 'x402 2' | 'MPP';
-  /** The header that its signed payments come in; none where it pays by a transfer of its own. */
+  /** The header that its payments come in at the gateway. */
   paysIn: 'x-payment' | 'payment-signature' | 'authorization';
   gateway: Record<ChallengeForm, Cell>;
 }
@@ -26,6 +28,13 @@ export const CLIENTS: readonly Client[] = [
   {
     name: 'tollgate',
     packageName: '@tollgate/client',
+    protocol: 'x402 1',
+    paysIn: 'x-payment',
+    gateway: { documented: 'works', 'v1-clients': 'works' },
+  },
+  {
+    name: 'tollgate-axios',
+    packageName: '@tollgate/client/axios',
     protocol: 'x402 1',
     paysIn: 'x-payment',
     gateway: { documented: 'works', 'v1-clients': 'works' },
@@ -67,7 +76,10 @@ export const CLIENTS: readonly Client[] = [
   },
 ];
 
-/** One for each way in which published clients sign. */
+/** They pay a gateway by transfers of their own, made before they ask again, and every other server by what they sign. */
+export const isOurs = ({ packageName }: Client): boolean => packageName.startsWith('@tollgate/');
+
+/** One for each protocol that published clients sign in. */
 export const PROTOCOL_CLIENTS = CLIENTS.filter(({ name }) => ['x402-fetch', 'x402-fetch-v2', 'mppx'].includes(name));
 
 export interface Server {
@@ -95,9 +107,8 @@ export const SERVERS: readonly Server[] = [
 ];
 
 /** Whether a client can pay a middleware at all, whoever verifies and settles for it. */
-export function paysServer(client: Client, { protocols }: Server): Cell {
-  if (client.name === 'tollgate')
-    return { cannot: 'pays by transfers of its own, which no middleware takes', says: /./ };
+export function paysServer(client: Client, { protocols }: Pick<Server, 'protocols'>): Cell {
+  if (isOurs(client)) return 'works';
   // Clients of version 2 read both, and mppx reads version 2 beside its own protocol.
   if (client.protocol === 'x402 2') return 'works';
   if (protocols.includes(client.protocol === 'MPP' ? 'x402 2' : client.protocol)) return 'works';
@@ -106,7 +117,54 @@ export function paysServer(client: Client, { protocols }: Server): Cell {
     : { cannot: 'reads challenges in the body, and x402 2 has them in a header', says: /reading 'map'/ };
 }
 
-/** With one client of each protocol: charged once, and answered, though this happens. */
+/** What version 2 knows beside the authorization of EIP-3009; a metered payment is for what it came to. */
+export const SCHEMES = {
+  permit2: { scheme: 'exact', transferMethod: 'permit2' },
+  metered: { scheme: 'upto' },
+} as const;
+export type SchemeName = keyof typeof SCHEMES;
+
+/** What is sold, at the path of that name: for an authorization, or by a scheme. */
+export type Product = 'quote' | SchemeName;
+
+/** A client, and the product that it buys; by Permit2 what `exact` costs, or of a maximum (`upto`) what was used. */
+export interface Way {
+  client: Client;
+  product: Product;
+}
+
+export const SCHEME_SERVERS = SERVERS.filter(({ packageName }) => packageName.startsWith('@x402/'));
+
+/** Whether a client pays so, and what it says where it cannot. */
+export function paysByScheme(client: Client): Cell {
+  if (isOurs(client) || client.protocol === 'x402 2') return 'works';
+  return client.protocol === 'MPP'
+    ? { cannot: 'signs no permits', says: /No method found/ }
+    : paysServer(client, { protocols: ['x402 2'] });
+}
+
+/** Whether a client that knows the extension comes back for a signature, where a route lets who has paid; else it pays again. */
+export const COMING_BACK: readonly { packageName: string; cell: Cell }[] = [
+  { packageName: '@x402/fetch', cell: 'works' },
+  {
+    packageName: '@x402/axios',
+    cell: { cannot: 'pays again: it asks no extension before it pays', says: /^payment-signature$/ },
+  },
+];
+
+function clientOf(name: ClientName): Client {
+  const client = CLIENTS.find((one) => one.name === name);
+  if (!client) throw new Error(`nobody is called ${name}`);
+  return client;
+}
+
+/** Each way in which published clients sign for a gateway. */
+export const GATEWAY_WAYS: readonly Way[] = [
+  ...PROTOCOL_CLIENTS.map((client): Way => ({ client, product: 'quote' })),
+  { client: clientOf('x402-fetch-v2'), product: 'metered' },
+];
+
+/** In each of these ways: charged once, and answered, though this happens. */
 export const FAULTS = {
   slowChain: 'no block takes the settlement in until long after it was asked for',
   lostReply: 'the node takes the settlement, and its reply is lost',
@@ -114,35 +172,114 @@ export const FAULTS = {
   lostAnswer: 'the answer is lost on its way',
 } as const;
 
-/** One client and server of each version, for the faults that a server with no ledger of its own comes through. */
-export const FAULTY_SALES: readonly { client: ClientName; server: ServerName }[] = [
-  { client: 'x402-fetch', server: 'x402-express' },
-  { client: 'x402-fetch-v2', server: 'x402-express-v2' },
+export type Fault = keyof typeof FAULTS;
+
+/** A way to pay a middleware through our facilitator. */
+export interface Sale extends Way {
+  server: Server;
+}
+
+function saleOf(clientName: ClientName, packageName: string, product: Product = 'quote'): Sale {
+  const server = SERVERS.find((one) => one.packageName === packageName);
+  if (!server) throw new Error(`no middleware is called ${packageName}`);
+  return { client: clientOf(clientName), server, product };
+}
+
+/** Each version with its own middleware and with ours, and both schemes of Permit2 where they are offered. */
+export const TRIED_SALES: readonly Sale[] = [
+  saleOf('x402-fetch', 'x402-express'),
+  saleOf('x402-fetch', '@tollgate/middleware/express'),
+  saleOf('x402-fetch-v2', '@x402/express'),
+  saleOf('x402-fetch-v2', '@tollgate/middleware/express'),
+  saleOf('x402-fetch-v2', '@x402/express', 'permit2'),
+  saleOf('x402-fetch-v2', '@x402/express', 'metered'),
 ];
 
-/** With one client of each protocol: refused, and nothing charged, when its challenge was altered on the way. */
-export const ALTERED_TERMS = ['another recipient', 'a lower amount', 'a higher amount'] as const;
+/** Version 1 does not send a reference back: its callers name their request, to be given its answer again. */
+export function nameRequest({ protocol }: Client, key: string): { headers?: Record<string, string> } {
+  return protocol === 'x402 1' ? { headers: { 'Idempotency-Key': key } } : {};
+}
 
-/** The same for what was altered in a payment after it was signed. */
-export const ALTERED_PAYMENTS = [
-  'recipient',
-  'value',
-  'expiry',
-  'expiry that has passed',
-  'nonce',
-  'payer',
-  'signature',
-  'signature, as of a wallet yet to be deployed (EIP-6492)',
-  'network',
-] as const;
+/** Whether a middleware that a fault meets while it has a payment settled gives the payer what he is charged for. */
+export function comesThrough({ packageName, protocols }: Server, fault: Fault): Cell {
+  if (fault === 'lostAnswer' && !packageName.startsWith('@tollgate/')) {
+    return {
+      cannot: 'keeps no answers: one that is lost on its way was paid for, and is gone',
+      says: /^{"status":402/,
+    };
+  }
+  const asksOnce = protocols.length === 1 && protocols[0] === 'x402 1';
+  if (fault === 'slowChain' && asksOnce) {
+    return {
+      cannot: 'takes a settlement that is under way for one that failed: `SETTLE_WAIT_MS` is what it waits',
+      says: /^{"status":402/,
+    };
+  }
+  return 'works';
+}
 
-/** The same for what a payment of version 2 says its payer accepted. */
-export const ALTERED_ACCEPTANCES = ['amount', 'payTo', 'asset', 'network', 'scheme'] as const;
+/** The `X-Payment-Failure` that a payment is refused with, which charges nothing; `mpp` where that of MPP is another. */
+export interface Refusal {
+  failure: PaymentFailure;
+  mpp?: PaymentFailure;
+}
 
-/** With one client of each protocol. */
+/** A challenge of MPP cannot be altered unnoticed: it comes back with the payment. */
+const unknownToMpp = (failure: PaymentFailure): Refusal => ({ failure, mpp: 'unknown_reference' });
+
+/** In each of the gateway's ways: what was altered in a challenge before the payment was signed for it. */
+export const ALTERED_TERMS = {
+  'another recipient': unknownToMpp('recipient_mismatch'),
+  'a lower amount': unknownToMpp('amount_mismatch'),
+  'a higher amount': unknownToMpp('amount_mismatch'),
+  'a time that ends at once': unknownToMpp('authorization_expired'),
+} as const satisfies Record<string, Refusal>;
+export type AlteredTerm = keyof typeof ALTERED_TERMS;
+
+/** The same of what was altered in a payment after it was signed. */
+export const ALTERED_PAYMENTS = {
+  recipient: { failure: 'recipient_mismatch' },
+  value: { failure: 'amount_mismatch' },
+  expiry: { failure: 'signature_invalid' },
+  nonce: { failure: 'signature_invalid', mpp: 'not_bound' },
+  payer: { failure: 'signature_invalid' },
+  signature: { failure: 'signature_invalid' },
+  'signature, as of a wallet yet to be deployed (EIP-6492)': { failure: 'factory_not_allowed' },
+  network: unknownToMpp('wrong_network'),
+} as const satisfies Record<string, Refusal>;
+export type AlteredPayment = keyof typeof ALTERED_PAYMENTS;
+
+/** The same of one by Permit2, whose payer signs a maximum. */
+export const ALTERED_PERMITS = {
+  recipient: { failure: 'recipient_mismatch' },
+  maximum: { failure: 'amount_too_low' },
+  spender: { failure: 'spender_mismatch' },
+  facilitator: { failure: 'facilitator_mismatch' },
+  expiry: { failure: 'signature_invalid' },
+  nonce: { failure: 'signature_invalid' },
+  payer: { failure: 'signature_invalid' },
+  signature: { failure: 'signature_invalid' },
+  network: { failure: 'wrong_network' },
+} as const satisfies Record<string, Refusal>;
+export type AlteredPermit = keyof typeof ALTERED_PERMITS;
+
+/** The same of what a payment of version 2 says its payer accepted. */
+export const ALTERED_ACCEPTANCES = {
+  amount: { failure: 'amount_mismatch' },
+  payTo: { failure: 'recipient_mismatch' },
+  asset: { failure: 'asset_mismatch' },
+  network: { failure: 'wrong_network' },
+  scheme: { failure: 'wrong_scheme' },
+} as const satisfies Record<string, Refusal>;
+export type AlteredAcceptance = keyof typeof ALTERED_ACCEPTANCES;
+
+/** What is done with good payments: at the gateway and, but for the last, behind middlewares. */
 export const USES = {
   together: 'sent 20 times at once, buys one answer and is charged once',
-  many: 'one of 40 at once, each of which buys its own answer',
+  many: 'one of 40 at once, each of which buys an answer of its own',
   preempted: 'sent to the token by a stranger first, is charged once and buys its answer',
   asHash: 'settled, buys nothing more by the hash of its transaction',
 } as const;
+
+/** Nobody but the facilitator that was signed can send what is metered. */
+export const canBePreempted = ({ product }: Way): boolean => product !== 'metered';

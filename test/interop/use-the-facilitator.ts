@@ -1,23 +1,14 @@
-import { startServer, type RunningServer, type ServerName } from '../../devnet/interop/start-server.js';
+import type { ServerName } from '../../devnet/interop/start-server.js';
 import { CLIENTS, paysServer, SERVERS, type Client } from './matrix.js';
 import { PRICE, type Rig } from './rig/start-rig.js';
 import { watchMoney } from './rig/watch-money.js';
 
 /** Every published middleware with our gateway as its facilitator, paid by every published client that can. */
 export function describeUsingTheFacilitator(rig: () => Rig): void {
-  const servers = new Map<ServerName, RunningServer>();
+  // They take some seconds to start, which are no test's.
   beforeAll(async () => {
-    const names = new Set(SERVERS.map(({ name }) => name));
-    const { chain } = rig().stack;
-    for (const name of names) {
-      const { seller: payTo, facilitatorHeaders } = rig();
-      const facilitator = { payTo, facilitatorHeaders, facilitatorUrl: `${rig().stack.baseUrl}/facilitator` };
-      servers.set(name, await startServer(name, chain, { ...facilitator, priceBaseUnits: PRICE }));
-    }
+    for (const { name } of SERVERS) await rig().server(name);
   }, 120_000);
-  afterAll(async () => {
-    for (const server of servers.values()) await server.stop();
-  });
 
   describe.each(SERVERS)('$packageName with our facilitator', (server) => {
     it.each(CLIENTS)('is paid by $packageName, or why not', async (client) => {
@@ -47,7 +38,7 @@ export function describeUsingTheFacilitator(rig: () => Rig): void {
 
   async function buy({ name }: Client, path: string, server: ServerName) {
     const { client, payer } = await rig().client(name);
-    const url = `${servers.get(server)?.url ?? ''}${path}`;
+    const url = (await rig().server(server)).url + path;
     return watchMoney(rig().chain, { payer: payer.address, payTo: rig().seller }, () =>
       client.fetch(url).catch((error: Error) => ({ gaveUp: error.message })),
     );

@@ -15,22 +15,28 @@ import {
   type ClientOptions,
   type RunningClient,
 } from '../../../devnet/interop/start-client.js';
+import { startServer, type RunningServer, type ServerName } from '../../../devnet/interop/start-server.js';
+import { approvePermit2 } from '../../../devnet/sign-permit.js';
 import { startStack, type Stack } from '../../../devnet/stack.js';
 import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
 import { startRpcProxy, type RpcProxy } from '../../harness/rpc-proxy.js';
-import type { ChallengeForm, Client } from '../matrix.js';
+import { isOurs, SCHEMES, type ChallengeForm, type Client, type Product } from '../matrix.js';
 
-/** What every route of the rig costs, in base units. */
+/** What every route of the rig costs, in base units, and what `/metered` comes to, for which it is the maximum. */
 export const PRICE = 1000n;
+export const METERED = 400n;
+export const COSTS: Readonly<Record<Product, bigint>> = { quote: PRICE, permit2: PRICE, metered: METERED };
 
 const ROUTES = `routes:
   - { path: /quote, price: "0.001", upstream: "\${UPSTREAM}" }
   - { path: /broken, price: "0.001", upstream: "\${UPSTREAM}" }
+  - { path: /metered, price: "0.001", upstream: "\${UPSTREAM}", metered: true }
+  - { path: /revisited, price: "0.001", upstream: "\${UPSTREAM}", revisitSeconds: 600 }
 `;
 
 /** The form that a client needs: those of version 1 know no other network names than their own. */
-export function formFor({ protocol, name }: Client): ChallengeForm {
-  return protocol === 'x402 1' && name !== 'tollgate' ? 'v1-clients' : 'documented';
+export function formFor(client: Client): ChallengeForm {
+  return client.protocol === 'x402 1' && !isOurs(client) ? 'v1-clients' : 'documented';
 }
 
 export interface Rig {
@@ -45,17 +51,27 @@ export interface Rig {
   seller: Hex;
   facilitatorHeaders: Record<string, string>;
   /** The same client once, however often it is asked for, with a payer of its own while there are some. */
-  client(name: ClientName, options?: Omit<ClientOptions, 'payer'>): Promise<PayingClient>;
+  client(name: ClientName, options?: PayingOptions): Promise<PayingClient>;
+  /** The same middleware's server once, with our gateway as its facilitator, paid for the seller. */
+  server(name: ServerName): Promise<RunningServer>;
   stop(): Promise<void>;
 }
+
+/** The product that is bought says which offer the client takes, and that its payer approves Permit2; without it a quote. */
+export type PayingOptions = Omit<ClientOptions, 'payer' | 'scheme' | 'transferMethod'> & { product?: Product };
 
 export interface PayingClient {
   client: RunningClient;
   payer: DevnetAccount;
 }
 
+export interface RigOptions {
+  /** Settings of every service; they win over the rig's. */
+  env?: NodeJS.ProcessEnv;
+}
+
 /** One chain, one Redis, one verifier, a gateway for each form of the challenge, and clients as they are asked for. */
-export async function startRig(): Promise<Rig> {
+export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'interop-'));
   writeFileSync(join(folder, 'routes.yaml'), ROUTES);
   const stops: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true })];
@@ -78,9 +94,9 @@ export async function startRig(): Promise<Rig> {
       CHALLENGE_SECRET: randomBytes(32).toString('hex'),
       SIGNED_PAYMENTS: 'true',
       RELAYER_POLL_MS: '20',
-      SETTLE_WAIT_MS: '1000',
       FACILITATOR: 'true',
       FACILITATOR_RATE_LIMIT_PER_MINUTE: '0',
+      ...options.env,
     };
     const stack = keep(await startStack({ chain, env: { ...env, PUBLIC_URL: taps.documented.url } }));
     const second = keep(
@@ -93,18 +109,30 @@ export async function startRig(): Promise<Rig> {
     taps['v1-clients'].forwardTo(second.baseUrl);
 
     const clients = new Map<string, Promise<PayingClient>>();
-    const start = async (name: ClientName, options: Omit<ClientOptions, 'payer'>, index: number) => {
+    const start = async (name: ClientName, { product = 'quote', ...asked }: PayingOptions, index: number) => {
       const payer = chain.accounts[index % chain.accounts.length];
       if (!payer) throw new Error('the devnet has no accounts');
-      return { client: keep(await startClient(name, chain, { payer, ...options })), payer };
+      if (product === 'quote') return { client: keep(await startClient(name, chain, { payer, ...asked })), payer };
+      await approvePermit2(chain, { owner: payer.address });
+      return { client: keep(await startClient(name, chain, { payer, ...SCHEMES[product], ...asked })), payer };
+    };
+    const seller = chain.bulkSenders[1] ?? chain.payTo;
+    const facilitatorHeaders = { authorization: `Bearer ${await createSettlingKey(stack.redis.url)}` };
+    const servers = new Map<ServerName, Promise<RunningServer>>();
+    const serve = async (name: ServerName) => {
+      const facilitator = { facilitatorHeaders, facilitatorUrl: `${stack.baseUrl}/facilitator` };
+      return keep(await startServer(name, chain, { payTo: seller, priceBaseUnits: PRICE, ...facilitator }));
     };
     return {
-      ...{ stack, chain, rpc, taps, upstream, stop },
-      seller: chain.bulkSenders[1] ?? chain.payTo,
-      facilitatorHeaders: { authorization: `Bearer ${await createSettlingKey(stack.redis.url)}` },
-      client: (name, options = {}) => {
-        const key = JSON.stringify([name, options]);
-        const running = clients.get(key) ?? start(name, options, clients.size);
+      ...{ stack, chain, rpc, taps, upstream, stop, seller, facilitatorHeaders },
+      server: (name) => {
+        const running = servers.get(name) ?? serve(name);
+        servers.set(name, running);
+        return running;
+      },
+      client: (name, asked = {}) => {
+        const key = JSON.stringify([name, asked]);
+        const running = clients.get(key) ?? start(name, asked, clients.size);
         clients.set(key, running);
         return running;
       },
@@ -115,12 +143,14 @@ export async function startRig(): Promise<Rig> {
   }
 }
 
-/** Every quote is another, so that a test can tell one answer from the next; `/broken` fails. */
+/** Every quote is another, so that a test can tell one answer from the next; `/broken` and what is asked to fail does. */
 function startQuotes(): Promise<Upstream> {
   let made = 0;
   return startUpstream((request, response) => {
-    const isBroken = request.url?.startsWith('/broken') ?? false;
-    response.writeHead(isBroken ? 500 : 200, { 'content-type': 'application/json' });
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://upstream');
+    const isBroken = pathname === '/broken' || searchParams.has('fails');
+    const charge = pathname === '/metered' ? { 'tollgate-charge': '0.0004' } : {};
+    response.writeHead(isBroken ? 500 : 200, { 'content-type': 'application/json', ...charge });
     response.end(JSON.stringify(isBroken ? { error: 'the handler failed' } : { symbol: 'SEI', made: ++made }));
   });
 }

@@ -42,18 +42,27 @@ export const routeV2 = {
   mimeType,
 };
 
+/** The same paid by Permit2, and as a maximum of which `spent` is charged. */
+const byPermit2 = { amount: priceBaseUnits, asset, extra: { ...eip712, assetTransferMethod: 'permit2' } };
+export const routePermit2 = { ...routeV2, accepts: { ...routeV2.accepts, price: byPermit2 } };
+export const routeMetered = { ...routeV2, accepts: { ...routeV2.accepts, scheme: 'upto' } };
+export const spent = { amount: '400' };
+
 /** The resource server of version 2 with our facilitator, from whichever package's class is given. */
 export async function createResourceServer(X402ResourceServer) {
   const { HTTPFacilitatorClient } = await import('@x402/core/server');
   const { ExactEvmScheme } = await import('@x402/evm/exact/server');
+  const { UptoEvmScheme } = await import('@x402/evm/upto/server');
   const facilitator = new HTTPFacilitatorClient({
     url: facilitatorUrl,
     createAuthHeaders: facilitatorV1.createAuthHeaders,
   });
-  return new X402ResourceServer(facilitator).register(network, new ExactEvmScheme());
+  return new X402ResourceServer(facilitator)
+    .register(network, new ExactEvmScheme())
+    .register(network, new UptoEvmScheme());
 }
 
-/** What is sold at `/quote`; `/broken` takes a payment and then fails. */
+/** What is sold at `/quote`, in version 2 at `/permit2` and `/metered` too; `/broken` takes a payment and then fails. */
 export const quote = (server) => ({ symbol: 'SEI', server });
 export const failure = { error: 'the handler failed' };
 

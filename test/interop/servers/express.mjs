@@ -1,11 +1,17 @@
 import express from 'express';
-import { announce, failure, quote } from './configuration.mjs';
+import { announce, failure, quote, spent } from './configuration.mjs';
 
-/** Sells a quote behind the given payment middleware, and fails at `/broken`. */
-export function serveExpress(name, paymentMiddleware) {
+/** Sells a quote behind the given payment middleware, and fails at `/broken` and where it is asked to (`?fails`). `charge` says what a metered one came to. */
+export function serveExpress(name, paymentMiddleware, charge) {
   const app = express();
   app.use(paymentMiddleware);
+  app.use((request, response, next) => ('fails' in request.query ? response.status(500).json(failure) : next()));
   app.get('/quote', (_request, response) => response.json(quote(name)));
+  app.get('/permit2', (_request, response) => response.json(quote(name)));
+  app.get('/metered', (_request, response) => {
+    charge(response, spent);
+    response.json(quote(name));
+  });
   app.get('/broken', (_request, response) => response.status(500).json(failure));
   const server = app.listen(0, '127.0.0.1', () => announce(server.address().port));
 }

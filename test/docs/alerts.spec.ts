@@ -1,0 +1,58 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+import { parse } from 'yaml';
+
+const read = (file: string) => readFileSync(file, 'utf8');
+
+interface Rules {
+  groups: { rules: { alert: string; expr: string }[] }[];
+}
+interface RuleTests {
+  tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[];
+}
+
+const rules = (parse(read('deploy/alerts.yml')) as Rules).groups.flatMap((group) => group.rules);
+
+/** As Prometheus has them: a histogram is several series. */
+function readSeriesNames(): string[] {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'apps/*.ts'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => /(?<!\.spec)\.ts$/.test(file) && existsSync(file));
+  return files
+    .flatMap((file) => [...read(file).matchAll(/(observeCounts\(registry, )?'(tollgate_[a-z_]+)'/g)])
+    .flatMap(([, counts, name = '']) =>
+      counts ? [`${name}_total`] : [name, ...(name.endsWith('_total') ? [] : [`${name}_bucket`, `${name}_count`])],
+    );
+}
+
+describe('deploy/alerts.yml', () => {
+  it.each(['deploy/alerts.yml', 'deploy/alerts.test.yml', 'docs/operations.md'])(
+    '%s names only metrics that exist',
+    (file) => {
+      const named = [...read(file).matchAll(/\btollgate_[a-z_]+/g)].map(([name]) => name);
+      expect(named.length).toBeGreaterThan(20);
+      const exist = new Set(readSeriesNames());
+      expect(named.filter((name) => !exist.has(name))).toEqual([]);
+    },
+  );
+
+  it('has a test of each alert firing, and of each not firing', () => {
+    const { tests } = parse(read('deploy/alerts.test.yml')) as RuleTests;
+    const cases = tests.flatMap((one) => one.alert_rule_test);
+    const names = rules.map(({ alert }) => alert).sort();
+    for (const fires of [true, false]) {
+      const tested = cases.filter(({ exp_alerts: expected }) => expected.length > 0 === fires);
+      expect([...new Set(tested.map(({ alertname }) => alertname))].sort()).toEqual(names);
+    }
+  });
+
+  // Nothing else here needs Prometheus.
+  const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+  (hasPromtool ? it : it.skip)('passes its tests with promtool', () => {
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'deploy/alerts.test.yml'], {
+      encoding: 'utf8',
+    });
+    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
+  });
+});

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { useStack } from '../harness/use-stack.js';
+
+const PAGE = readFileSync('docs/facilitator.md', 'utf8');
+const GATEWAY = 'http://127.0.0.1:4020';
+
+/** What the page says to type, and what it says is answered. */
+const examples = [...PAGE.matchAll(/```sh\n((?:cat|curl) [\s\S]*?)```\n\n```json\n([\s\S]*?)```/g)].map(
+  ([, command = '', answer = '']) => ({ command, answer: JSON.parse(answer) as object }),
+);
+/** The settings that the page starts `npm run dev` with. */
+const [, assignments = ''] = /```sh\n(FACILITATOR.*) npm run dev\n```/.exec(PAGE) ?? [];
+const env = Object.fromEntries(assignments.split(' ').map((one) => one.split('=') as [string, string]));
+
+describe('docs/facilitator.md', () => {
+  const stack = useStack({ env: { SIGNED_PAYMENTS: 'true', ...env } });
+  let folder: string;
+
+  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'tollgate-page-'))));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('starts a facilitator', () => {
+    expect(env).toEqual({ FACILITATOR: 'true', FACILITATOR_PAY_TO: stack().chain.payTo });
+    expect(examples).toHaveLength(4);
+  });
+
+  it.each(examples.map((example, index) => [index + 1, example] as const))(
+    'says what command %s is answered',
+    (_, { command, answer }) => {
+      const text = execFileSync('sh', ['-ec', command.replaceAll(GATEWAY, stack().baseUrl)], { cwd: folder });
+      const answered = JSON.parse(text.toString()) as Record<string, unknown>;
+      expect(answered).toEqual(JSON.parse(JSON.stringify(answer), fillIn(answered)));
+    },
+  );
+
+  it('names settings that exist', () => {
+    const named = [...PAGE.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name = '']) => name);
+    const settings = readFileSync('docs/settings.md', 'utf8');
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !settings.includes(`| \`${name}\` |`))).toEqual([]);
+  });
+});
+
+/** `0x…` stands for a transaction, which is another each time. */
+function fillIn(answered: Record<string, unknown>) {
+  return (key: string, value: unknown): unknown => {
+    if (value !== '0x…') return value;
+    expect(answered[key]).toMatch(/^0x[0-9a-f]{64}$/);
+    return answered[key];
+  };
+}

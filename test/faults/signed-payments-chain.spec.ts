@@ -1,0 +1,90 @@
+import { createRandom } from '../chaos/random.js';
+import { loseReplies } from '../harness/lose-replies.js';
+import { retryUntilPaid } from '../harness/retry.js';
+import type { Interception, RpcReply } from '../harness/rpc-proxy.js';
+import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';
+
+jest.setTimeout(120_000);
+
+/** Until he is paid for, a payer hears that it is under way or cannot be told, and never that he shall pay. */
+const NOT_YET = [409, 503] as const;
+const TOO_MANY: RpcReply = { status: 429, body: 'too many requests' };
+
+const isSend = (call: unknown) => JSON.stringify(call).includes('eth_sendRawTransaction');
+
+/** A signed payment is moved once and answered, whatever becomes of the words between relayer and chain. */
+describe('when the RPC server', () => {
+  const sales = useSignedSales({ env: { SETTLE_DEADLINE_MS: '2000', VERIFY_DEADLINE_MS: '2000' } });
+  let sent: number;
+
+  beforeEach(() => (sent = 0));
+  afterEach(() => sales().proxy.reset());
+
+  /** From now on, sends become this as often as that; all else is forwarded. */
+  function failSends(times: number, fail: Interception): void {
+    sales().proxy.intercept('*', async (call, forward) => {
+      if (isSend(call) && sent++ < times) return fail(call, forward);
+      return { body: await forward() };
+    });
+  }
+
+  async function expectAnswer(purchase: Purchase): Promise<void> {
+    const { body } = await retryUntilPaid(() => purchase.send(), NOT_YET);
+    expect(JSON.parse(body)).toMatchObject({ sold: '/v1/quotes/A' });
+    await expectPaidOnce(sales(), [purchase.payment]);
+  }
+
+  it.each<[string, RpcReply]>([
+    ['breaks the connection', 'broken'],
+    ['says nothing', 'silence'],
+    ['answers 429', TOO_MANY],
+    ['answers nonsense', { body: '<html>maintenance</html>' }],
+  ])('takes a transaction and %s: it is sent again as it was, and mined once', async (_, reply) => {
+    failSends(2, async (_call, forward) => {
+      await forward();
+      return reply;
+    });
+    await expectAnswer(await sales().order());
+    expect(sent).toBeGreaterThan(0);
+  });
+
+  it('refuses to take it with 429 for a while: it is sent again until it is taken', async () => {
+    failSends(3, () => TOO_MANY);
+    await expectAnswer(await sales().order());
+    expect(sent).toBeGreaterThan(3);
+  });
+
+  it.each<[string, RpcReply]>([
+    ['is gone', 'broken'],
+    ['answers nothing but 429', TOO_MANY],
+    ['hangs', 'silence'],
+  ])('%s between the sending and the receipt: 503 until it is back, then the answer', async (_, reply) => {
+    sales().proxy.intercept('*', async (call, forward) => {
+      const body = sent === 0 ? await forward() : '';
+      if (isSend(call)) sent++;
+      return sent === 0 ? { body } : reply;
+    });
+    const purchase = await sales().order();
+    for (const early of [await purchase.send(), await purchase.send()]) {
+      expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+    }
+    sales().proxy.reset();
+    await expectAnswer(purchase);
+  });
+
+  it('loses every second reply to what is sent, and refuses much else: each of twenty is moved and answered once', async () => {
+    sales().proxy.intercept('*', loseReplies(createRandom(402)));
+    const orders = await Promise.all(Array.from({ length: 20 }, (_, index) => sales().order(payer(index))));
+    const bodies = await Promise.all(
+      orders.map(async (purchase) => (await retryUntilPaid(() => purchase.send(), NOT_YET)).body),
+    );
+    expect(new Set(bodies).size).toBe(20);
+    sales().proxy.reset();
+    await expectPaidOnce(
+      sales(),
+      orders.map(({ payment }) => payment),
+    );
+  });
+
+  const payer = (index: number) => sales().chain.accounts[index % sales().chain.accounts.length]!;
+});

@@ -1,0 +1,138 @@
+import type { SettleResponse } from '@tollgate/protocol';
+import { numberToHex } from 'viem';
+
+import { postSettlement } from '../harness/post-settlement.js';
+import { retryUntilPaid, waitFor } from '../harness/retry.js';
+import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';
+
+jest.setTimeout(120_000);
+
+/** What was sent may be mined at any time: until that is known, nobody is told to pay, and nobody is told that he has. */
+describe('while the chain makes no blocks', () => {
+  const sales = useSignedSales({
+    gateways: 2,
+    env: { SETTLE_DEADLINE_MS: '1500', FACILITATOR: 'true', FACILITATOR_RATE_LIMIT_PER_MINUTE: '0' },
+  });
+  const verifier = () => sales().stack.verifiers[0]!;
+
+  beforeEach(() => sales().rpc('evm_setAutomine', [false]));
+  afterEach(resume);
+
+  async function resume(): Promise<void> {
+    await sales().rpc('evm_setAutomine', [true]);
+    await sales().rpc('evm_mine');
+  }
+
+  const settle = (purchase: Purchase, gateway = 0) =>
+    postSettlement(sales().stack.gateways[gateway]!.url, sales().chain, purchase.payment);
+
+  const isInPool = () =>
+    waitFor('a settlement in the pool', async () => {
+      const { pending } = (await sales().rpc('txpool_status')) as { pending: string };
+      return Number(pending) > 0;
+    });
+
+  async function expectPending(purchase: Purchase, gateway = 0): Promise<void> {
+    const response = await purchase.send(gateway);
+    expect([response.status, await response.json()]).toMatchObject([503, { code: 'settlement_pending' }]);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(response.headers.has('payment-required')).toBe(false);
+  }
+
+  it('a payer hears that his payment is being settled, as often as he asks and wherever, and gets the answer after', async () => {
+    const purchase = await sales().order();
+    for (const gateway of [0, 1, 0]) await expectPending(purchase, gateway);
+    await resume();
+    await retryUntilPaid(() => purchase.send(1), [409, 503]);
+    await expectPaidOnce(sales(), [purchase.payment]);
+  });
+
+  it('he hears the same when the verifier dies meanwhile', async () => {
+    const purchase = await sales().order();
+    await expectPending(purchase);
+    await verifier().kill();
+    await verifier().restart();
+    await expectPending(purchase);
+    await resume();
+    await retryUntilPaid(() => purchase.send(), [409, 503]);
+    await expectPaidOnce(sales(), [purchase.payment]);
+  });
+
+  it('he is not told that his authorization has ended while its transaction may still be mined', async () => {
+    const validBefore = Math.floor(Date.now() / 1000) + 15;
+    const purchase = await sales().present(await sales().sign({ validBefore: String(validBefore) }));
+    await expectPending(purchase);
+    await waitFor('too late to settle it anew', () => Date.now() / 1000 > validBefore - 5);
+    const late = await purchase.send();
+    expect([late.status, late.headers.get('retry-after')]).toEqual([409, '1']);
+    await waitFor('its end', () => Date.now() / 1000 > validBefore + 1);
+    expect((await purchase.send()).status).toBe(409);
+    // The block of that time comes late.
+    await sales().rpc('evm_setNextBlockTimestamp', [numberToHex(validBefore - 1)]);
+    await resume();
+    await retryUntilPaid(() => purchase.send(), [409, 503]);
+    await expectPaidOnce(sales(), [purchase.payment]);
+  });
+
+  it('a facilitator gives the hash, says the same after its verifier died, and tells of the success once', async () => {
+    const purchase = await sales().order();
+    let pending = await settle(purchase);
+    await waitFor('its hash', async () => {
+      expect(pending).toMatchObject({ success: false, errorReason: 'settlement_pending' });
+      if (pending.transaction !== '') return true;
+      pending = await settle(purchase);
+      return false;
+    });
+    expect(pending.transaction).toMatch(/^0x[0-9a-f]{64}$/);
+    await verifier().kill();
+    await verifier().restart();
+    expect(await settle(purchase, 1)).toMatchObject({ success: false, errorReason: 'settlement_pending' });
+    await resume();
+    const answers: SettleResponse[] = [];
+    await waitFor('the success', async () => {
+      answers.push(await settle(purchase, answers.length % 2));
+      return answers.at(-1)!.errorReason !== 'settlement_pending';
+    });
+    expect(answers.at(-1)).toMatchObject({ success: true, transaction: pending.transaction });
+    for (const gateway of [0, 1]) {
+      expect(await settle(purchase, gateway)).toMatchObject({ errorReason: 'duplicate_settlement' });
+    }
+    await expectPaidOnce(sales(), [purchase.payment]);
+  });
+
+  it.each([1, 2])(
+    'of a facilitator and a paywall that are given the same payment, one has it (try %s)',
+    async (turn) => {
+      const purchase = await sales().order();
+      const asked = [
+        settle(purchase, turn % 2).then(({ success }) => success),
+        purchase.send((turn + 1) % 2).then(({ status }) => status),
+      ] as const;
+      await isInPool();
+      await resume();
+      const [settled, status] = await Promise.all(asked);
+      expect([settled, status === 200]).toContain(true);
+      expect([settled, status]).not.toEqual([true, 200]);
+      // Whoever lost may not have it later either.
+      const [again, lost] = [await settle(purchase), (await purchase.send()).status];
+      expect(again).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
+      expect(lost).toBe(settled ? 409 : 200);
+      await expectPaidOnce(sales(), [purchase.payment]);
+    },
+  );
+
+  it('he is refused once its transaction was mined too late, and pays nothing', async () => {
+    const validBefore = Math.floor(Date.now() / 1000) + 60;
+    const purchase = await sales().present(await sales().sign({ validBefore: String(validBefore) }));
+    await expectPending(purchase);
+    // The last of these tests: from here on the chain is a minute ahead.
+    await sales().rpc('evm_setNextBlockTimestamp', [numberToHex(validBefore)]);
+    await resume();
+    await waitFor('a refusal', async () => {
+      const { status } = await purchase.send();
+      expect([402, 409, 503]).toContain(status);
+      return status === 402;
+    });
+    await expectPaidOnce(sales(), []);
+  });
+});

@@ -1,0 +1,50 @@
+import { challengeNonce, type SignedAuthorization } from '@tollgate/protocol';
+
+import { presentMpp, presentV1, presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
+import { postSettlement } from '../harness/post-settlement.js';
+import { expectPaidOnce, useSignedSales } from '../harness/use-signed-sales.js';
+
+jest.setTimeout(120_000);
+
+const RESOURCE = '/v1/quotes/A';
+const TIMES = 3;
+
+/** The same authorization, in the words of three protocols and by a facilitator, at two gateways at the same time. */
+describe('one authorization, presented by everybody in every way', () => {
+  const sales = useSignedSales({
+    gateways: 2,
+    // By one name, so that a challenge of one is good at the other.
+    env: { PUBLIC_URL: 'https://shop.example', FACILITATOR: 'true', FACILITATOR_RATE_LIMIT_PER_MINUTE: '0' },
+  });
+
+  // Prevents: who pays once has an answer in each of the words he knows, or has paid for none of them.
+  it.each([1, 2, 3, 4])('buys one answer or one success, and is moved once (try %s)', async () => {
+    const challenge = await readChallenge(sales().url(RESOURCE));
+    const { id = '', realm = '' } = challenge.authentication;
+    const payment: SignedAuthorization = await sales().sign({ nonce: challengeNonce({ id, realm }) });
+    const present = [presentV1(payment), presentV2(challenge, payment), presentMpp(challenge, payment)];
+    const ask = async (headers: Record<string, string>, gateway: number) => {
+      const response = await fetch(sales().url(RESOURCE, gateway), { headers });
+      const failure = response.headers.get('x-payment-failure');
+      return [response.status, response.headers.has('idempotent-replayed'), await response.text(), failure] as const;
+    };
+    const settle = async (gateway: number) =>
+      (await postSettlement(sales().stack.gateways[gateway]!.url, sales().chain, payment)).success;
+
+    const rounds = Array.from({ length: TIMES }, (_, turn) => turn % 2);
+    const buying = rounds.flatMap((gateway) =>
+      present.flatMap((headers) => [ask(headers, gateway), ask(headers, 1 - gateway)]),
+    );
+    const settling = rounds.map(settle);
+    const [bought, settled] = [await Promise.all(buying), await Promise.all(settling)];
+
+    const answers = bought.filter(([status, isReplayed]) => status === 200 && !isReplayed);
+    expect(answers.length + settled.filter(Boolean).length).toBe(1);
+    const replays = bought.filter(([status, isReplayed]) => status === 200 && isReplayed);
+    for (const [, , text] of replays) expect(text).toBe(answers[0]?.[2]);
+    // To who does not name what it was bought under, it is used; nobody is told that it is not good.
+    for (const [status, , , failure] of bought)
+      expect([null, 'payment_used']).toContain(status === 200 ? null : failure);
+    await expectPaidOnce(sales(), [payment]);
+  });
+});

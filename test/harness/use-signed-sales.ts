@@ -1,0 +1,197 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
+import { createLaneId, Journal, type CrashPoint } from '@tollgate/transactions';
+import { Redis } from 'ioredis';
+
+import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
+import { startChain, type Devnet, type DevnetAccount } from '../../devnet/chain.js';
+import { callRpc } from '../../devnet/json-rpc.js';
+import type { ServiceApp } from '../../devnet/service-process.js';
+import { signAuthorization } from '../../devnet/sign-authorization.js';
+import { startStack, type Stack } from '../../devnet/stack.js';
+import { startUpstream, type Upstream } from '../flows/start-upstream.js';
+import { readTransfersTo, type TokenTransferred } from './read-transfers.js';
+import { waitFor } from './retry.js';
+import { startRpcProxy, type RpcProxy } from './rpc-proxy.js';
+
+export interface SignedSalesOptions {
+  gateways?: number;
+  verifiers?: number;
+  relayers?: number;
+  /** Run from their sources, so that they can be killed at crash points. */
+  fromSource?: readonly ServiceApp[];
+  env?: NodeJS.ProcessEnv;
+  /** Appended to the RPC server's address, as the API keys of providers are. */
+  rpcPath?: string;
+}
+
+/** A signed payment with the request that presents it: sent again, it is the same purchase. */
+export interface Purchase {
+  payment: SignedPayment;
+  send(gateway?: number): Promise<Response>;
+}
+
+/** Gateways that sell an upstream for signed payments, verifiers that settle them, and a chain that fails as told. */
+export interface SignedSales {
+  stack: Stack;
+  chain: Devnet;
+  /** The verifiers reach the chain through it alone. */
+  proxy: RpcProxy;
+  upstream: Upstream & { answer: Parameters<typeof startUpstream>[0] };
+  journal: Journal;
+  /** Of the stack: what the services keep. */
+  redis: Redis;
+  rpc: (method: string, params?: unknown[]) => Promise<unknown>;
+  url(path: string, gateway?: number): string;
+  sign(terms?: Partial<TransferAuthorization>, payer?: DevnetAccount): Promise<SignedAuthorization>;
+  /** In the words of version 2, whose client knows its challenge: a repeat finds its answer. */
+  present(payment: SignedPayment, path?: string): Promise<Purchase>;
+  /** Signed by a payer of the devnet over the price. */
+  order(payer?: DevnetAccount, path?: string): Promise<Purchase>;
+  /** What the recipient got since this was asked last. */
+  readNewTransfers(): Promise<TokenTransferred[]>;
+  /** The next process that comes to this point sends itself the signal there. */
+  crashAt(point: CrashPoint, signal?: NodeJS.Signals): void;
+  /** True until a process has come to the point. */
+  isCrashPending(): boolean;
+  stop(): Promise<void>;
+}
+
+export const PRICE = '1000';
+const QUOTE = '/v1/quotes/A';
+const ROUTES = `routes:
+  - { path: /v1/quotes/:symbol, price: "0.001", upstream: "\${UPSTREAM}" }
+  - { path: /v1/first/:symbol, price: "0.001", settle: before, upstream: "\${UPSTREAM}" }
+`;
+/** Fast enough for a test; a real chain is looked at less often. */
+const QUICK = {
+  SIGNED_PAYMENTS: 'true',
+  SETTLE_DEADLINE_MS: '4000',
+  VERIFY_DEADLINE_MS: '4000',
+  VERIFY_RETRY_MS: '1000',
+  LEASE_MS: '1000',
+  RELAYER_POLL_MS: '50',
+  RELAYER_LEASE_MS: '1000',
+  RELAYER_RESEND_AFTER_MS: '500',
+  RPC_TIMEOUT_MS: '1000',
+};
+const START_WITHIN_MS = 120_000;
+const HOOK = 'test/harness/crash-hook.ts';
+
+/** For all tests of a describe: started before the first, stopped after the last. */
+export function useSignedSales(options: SignedSalesOptions = {}): () => SignedSales {
+  let sales: SignedSales | undefined;
+  beforeAll(async () => {
+    sales = await startSignedSales(options);
+  }, START_WITHIN_MS);
+  afterAll(async () => {
+    const { hasFailedTest } = globalThis as { hasFailedTest?: boolean };
+    if (hasFailedTest && sales) process.stderr.write(`\nA test failed. The last lines:\n${sales.stack.logs()}\n`);
+    await sales?.stop();
+  }, START_WITHIN_MS);
+  return () => {
+    if (!sales) throw new Error('the sales are there in tests and hooks, not while they are declared');
+    return sales;
+  };
+}
+
+async function startSignedSales(options: SignedSalesOptions): Promise<SignedSales> {
+  const { gateways = 1, verifiers = 1, relayers = 1, fromSource = [], env, rpcPath = '' } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'signed-sales-'));
+  writeFileSync(join(folder, 'routes.yaml'), ROUTES);
+  const chain = await startChain();
+  const proxy = await startRpcProxy(chain.rpcUrl, rpcPath, false);
+  const upstream = await startUpstream((request, response) => {
+    const sold = { sold: request.url, to: request.headers['idempotency-key'] };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(sold));
+  });
+  const stopOthers = async () => {
+    await upstream.stop();
+    await proxy.stop();
+    await chain.stop();
+    rmSync(folder, { recursive: true });
+  };
+  const stack = await startStack({
+    chain,
+    gateways,
+    verifiers,
+    relayers,
+    preload: Object.fromEntries(fromSource.map((app) => [app, HOOK])),
+    env: {
+      ...QUICK,
+      RPC_URL: proxy.rpcUrl,
+      ROUTES_FILE: join(folder, 'routes.yaml'),
+      UPSTREAM: upstream.url,
+      CRASH_POINT_FILE: join(folder, 'point'),
+      FACILITATOR_PAY_TO: chain.payTo,
+      ...env,
+    },
+  }).catch(async (error: unknown) => {
+    await stopOthers();
+    throw error;
+  });
+  const redis = new Redis(stack.redis.url);
+  redis.on('error', () => undefined);
+  let nextBlock = 0;
+  const sales: SignedSales = {
+    stack,
+    chain,
+    proxy,
+    upstream,
+    journal: new Journal({ redis, fleet: 'relayers', timeoutMs: 10_000 }),
+    redis,
+    rpc: (method, params) => callRpc(chain.rpcUrl, method, params),
+    url: (path, gateway = 0) => stack.gateways[gateway]!.url + path,
+    sign: (terms = {}, payer = chain.accounts[0]!) => signAuthorization(chain, payer, { value: PRICE, ...terms }),
+    present: async (payment, path = QUOTE) => {
+      const headers = presentV2(await readChallenge(sales.url(path)), payment);
+      return { payment, send: (gateway) => fetch(sales.url(path, gateway), { headers }) };
+    },
+    order: async (payer, path) => sales.present(await sales.sign({}, payer), path),
+    readNewTransfers: async () => {
+      const { transfers, head } = await readTransfersTo(chain, chain.payTo, nextBlock);
+      nextBlock = head + 1;
+      return transfers;
+    },
+    crashAt: (point, signal = 'SIGKILL') => writeFileSync(join(folder, 'point'), `${point} ${signal}`),
+    isCrashPending: () => existsSync(join(folder, 'point')),
+    stop: async () => {
+      proxy.reset();
+      redis.disconnect();
+      await stack.stop();
+      await stopOthers();
+    },
+  };
+  return sales;
+}
+
+/**
+ * The recipient got each of these payments once and nothing else since it was asked last, and the relayers have sent
+ * without a gap all that their journal gave a nonce to.
+ */
+export async function expectPaidOnce(sales: SignedSales, payments: readonly SignedPayment[]): Promise<void> {
+  const { chain, journal, rpc } = sales;
+  for (const { address } of chain.relayers) {
+    const lane = createLaneId(chain.chainId, address);
+    await waitFor(`all that ${address} has sent is mined`, async () => {
+      const { nextNonce, unminedSteps } = await journal.readLane(lane);
+      const mined = Number(await rpc('eth_getTransactionCount', [address, 'latest']));
+      return nextNonce === null || (unminedSteps === 0 && nextNonce === mined);
+    });
+  }
+  const transfers = await sales.readNewTransfers();
+  const named = transfers.map(({ from, amountBaseUnits, nonce }) => [from, amountBaseUnits, nonce].join(' '));
+  expect(named.sort()).toEqual(payments.map(nameTransfer).sort());
+}
+
+function nameTransfer(payment: SignedPayment): string {
+  if (payment.kind === 'permit2') {
+    const { from, permitted } = payment.permit2Authorization;
+    return [from, permitted.amount, null].join(' ');
+  }
+  const { from, value, nonce } = payment.authorization;
+  return [from, value, nonce].join(' ');
+}

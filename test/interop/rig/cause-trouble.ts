@@ -1,0 +1,77 @@
+import type { HttpTap } from '../../../devnet/interop/http-tap.js';
+import { callRpc } from '../../../devnet/json-rpc.js';
+import { waitFor } from '../../harness/retry.js';
+import type { RpcCall } from '../../harness/rpc-proxy.js';
+import type { Fault } from '../matrix.js';
+import type { Rig } from './start-rig.js';
+
+/** Where the trouble is. */
+export interface Place {
+  rig: Rig;
+  /** Before the server that the client pays. */
+  tap: HttpTap;
+  /** Whether somebody was told that the settlement is under way. */
+  isToldToWait: () => boolean;
+}
+
+type Trouble = <Result>(place: Place, buy: () => Promise<Result>) => Promise<Result>;
+
+/** With or without waiting for the receipt. */
+const sends = (call: RpcCall): boolean => JSON.stringify(call).includes('"eth_sendRawTransaction');
+
+/** Does what each fault is while a payment is made, and mends it. Throws when it did not come about. */
+export const TROUBLE: Readonly<Record<Fault, Trouble>> = {
+  slowChain: async ({ rig: { chain }, isToldToWait }, buy) => {
+    await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
+    const mineLate = async () => {
+      try {
+        await waitFor('somebody is told that the settlement is under way', isToldToWait);
+      } finally {
+        await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
+        await callRpc(chain.rpcUrl, 'evm_mine');
+      }
+    };
+    const [result] = await Promise.all([buy(), mineLate()]);
+    return result;
+  },
+
+  lostReply: async ({ rig: { rpc } }, buy) => {
+    let lost = 0;
+    rpc.intercept('*', async (call, forward) => {
+      const body = await forward();
+      return sends(call) && lost++ === 0 ? 'broken' : { body };
+    });
+    const result = await buy();
+    expect(lost).toBeGreaterThan(0);
+    return result;
+  },
+
+  killedVerifier: async ({ rig: { rpc, stack } }, buy) => {
+    const [verifier] = stack.verifiers;
+    if (!verifier) throw new Error('the rig has no verifier');
+    const restarted = new Promise<void>((resolve, reject) => {
+      rpc.intercept('*', async (call, forward) => {
+        const body = await forward();
+        if (!sends(call)) return { body };
+        rpc.reset();
+        await verifier.kill('SIGKILL');
+        verifier.restart().then(resolve, reject);
+        return 'broken';
+      });
+    });
+    const [result] = await Promise.all([buy(), restarted]);
+    return result;
+  },
+
+  lostAnswer: async ({ tap }, buy) => {
+    let lost = 0;
+    tap.interfere(async (request, send) => {
+      const answer = await send(request);
+      if (answer.status === 200 && lost++ === 0) throw new Error('the answer gets lost');
+      return answer;
+    });
+    const result = await buy();
+    expect(lost).toBeGreaterThan(0);
+    return result;
+  },
+};
