@@ -2,6 +2,7 @@ import { createPublicClient, encodeFunctionData, erc20Abi, http, parseAbi, parse
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';
+import { awaitReceipt } from '../../../../test/harness/await-receipt.js';
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
 import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { AgentKit } from '../agent-kit.js';
@@ -179,6 +180,7 @@ describe('plans', () => {
     }
     expect(hashes).toHaveLength(2);
     expect(hashes[1]).toBe(result.result);
+    await awaitReceipt(client(), result.result!);
     expect(balance - (await read())).toBe(parseUnits('7', 6));
     const { gas } = await client().getTransaction({ hash: result.result! });
     if (!isBlind) expect(gas).toBeLessThan(600_000n);
