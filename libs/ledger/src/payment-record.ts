@@ -16,6 +16,7 @@ export interface PaymentRecord {
   atMs: number;
   /** End of the lease; null when there is none. */
   untilMs: number | null;
+  /** Who holds the lease, or held it last; null where a retry key answers that owner's question. */
   owner: string | null;
   fingerprint: string;
   retryKey: string | null;

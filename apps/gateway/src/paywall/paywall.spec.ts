@@ -394,6 +394,27 @@ describe('a verdict that does not come', () => {
     expect(new Set(verifier.questions.map(({ owner }) => owner)).size).toBe(1);
     expect(verifier.questions.length).toBeGreaterThan(1);
   });
+
+  it('holds nothing when it is asked for twice, and the second time comes after the payment was given back', async () => {
+    const txHash = createTxHash();
+    let turn = 0;
+    let goOn = (): void => undefined;
+    let second: ReturnType<typeof verifier.claim> | undefined;
+    const isGivenBack = new Promise<void>((resolve) => (goOn = resolve));
+    verifier.judgements.set(txHash, async (request) => {
+      turn += 1;
+      if (turn === 1) await waitFor('the second time', () => turn > 1);
+      else if (turn === 2) return (second = isGivenBack.then(() => verifier.claim(request)));
+      return verifier.claim(request);
+    });
+    produce = () => answerJson('broken', 500);
+    expect((await pay(`${gateway.url}/api/weather`, { txHash })).status).toBe(500);
+    goOn();
+    expect(await second).toMatchObject({ outcome: 'unavailable' });
+    verifier.judgements.clear();
+    produce = () => answerJson('other');
+    expect((await pay(`${gateway.url}/stream`, { txHash })).status).toBe(200);
+  });
 });
 
 describe('a lease that was taken over', () => {

@@ -84,6 +84,11 @@ local function take(candidate, old)
   return answer('claimed', candidate.slot, record.generation, record.til)
 end
 
+-- The same owner after its request has ended: a second copy of the question, and nobody waits for its verdict.
+for _, r in pairs(records) do
+  if r.owner == owner and r.state ~= 'L' then return answer('late') end
+end
+
 -- The same owner again (the request was asked twice): the same answer.
 for _, candidate in ipairs(candidates) do
   local r = records[candidate.slot]

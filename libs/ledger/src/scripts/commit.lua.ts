@@ -17,7 +17,8 @@ local now = now_ms()
 local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch')
 if birth[1] ~= server_run() then return {text(now), 'discontinued'} end
 
-local r = read_record(redis.call('HGET', KEYS[2], slot))
+local fields = redis.call('HMGET', KEYS[2], slot, slot .. ':by')
+local r = read_record(fields[1], fields[2])
 if not r or r.generation ~= generation then return {text(now), 'stale'} end
 -- The same commit sent twice (its reply was lost) is one commit.
 if r.state == 'D' then return {text(now), 'done'} end
@@ -48,7 +49,9 @@ local function room_for(bytes, until_ms)
   return fits
 end
 
-r.state, r.at, r.til, r.owner = 'D', now, 0, ''
+r.state, r.at, r.til = 'D', now, 0
+-- A second copy of the question finds the answer by its retry key; without one its owner keeps it from another payment.
+if r.key ~= '' then r.owner = '' end
 if #payload > 0 then
   local left = redis.call('PTTL', KEYS[2])
   if left > 0 then ttl = math.min(ttl, left) end

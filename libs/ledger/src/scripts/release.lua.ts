@@ -14,7 +14,8 @@ if not r or r.generation ~= tonumber(ARGV[2]) then return {text(now), 'stale'} e
 -- The same release sent twice (its reply was lost) is one release.
 if r.state == 'R' then return {text(now), 'released'} end
 if r.state ~= 'L' or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
-r.state, r.at, r.til, r.owner = 'R', now, 0, ''
+-- The owner stays: a second copy of its question, handled late, must not take the payment again.
+r.state, r.at, r.til = 'R', now, 0
 r.releases = r.releases + tonumber(ARGV[4])
 if ARGV[5] == '1' then redis.call('HDEL', KEYS[1], ARGV[1] .. ':amount') end
 write_state(KEYS[1], ARGV[1], r)
@@ -31,7 +32,7 @@ export const RELEASE_OWNER_LUA = /* lua */ `${RECORD_LUA}
 local now, outcome = now_ms(), 'none'
 for slot, r in pairs(read_entry(KEYS[1])) do
   if r.state == 'L' and r.owner == ARGV[1] then
-    r.state, r.at, r.til, r.owner = 'R', now, 0, ''
+    r.state, r.at, r.til = 'R', now, 0
     write_state(KEYS[1], slot, r)
     outcome = 'released'
   end
