@@ -231,7 +231,8 @@ describe('a payment that is made but not accepted', () => {
       await act(owner.privateKey).writeContract({ ...token, functionName: 'approve', args: [thief.address, balance] }),
     );
     const honest = createWallet({ account: owner.privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-    // Between the signature and the sending somebody empties the account.
+    // Between the signature and the first sending somebody empties the account.
+    let robbing: Promise<unknown> | undefined;
     const robbed: Wallet = {
       address: honest.address,
       chainId: honest.chainId,
@@ -240,8 +241,10 @@ describe('a payment that is made but not accepted', () => {
       readOutcome: (txHash) => honest.readOutcome(txHash),
       isReplaced: (transaction) => honest.isReplaced(transaction),
       broadcast: async (transaction) => {
-        const args = [owner.address, thief.address, balance] as const;
-        await wait(await act(thief.privateKey).writeContract({ ...token, functionName: 'transferFrom', args }));
+        robbing ??= act(thief.privateKey)
+          .writeContract({ ...token, functionName: 'transferFrom', args: [owner.address, thief.address, balance] })
+          .then(wait);
+        await robbing;
         await honest.broadcast(transaction);
       },
     };

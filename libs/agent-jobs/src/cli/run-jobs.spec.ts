@@ -5,10 +5,12 @@ import type { Hex } from '@tollgate/protocol';
 import { Journal, type LaneId } from '@tollgate/transactions';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
+import { createPublicClient, http } from 'viem';
 
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { awaitReceipt } from '../../../../test/harness/await-receipt.js';
 import { sampleAttempt, sampleLane, sampleRequest, sampleStep } from '../../../transactions/test/sample-jobs.js';
 import { AGENT_QUEUE_PREFIX, wakeQueueOf } from '../queues.js';
 import { writeStoredPlan } from '../stored-plan.js';
@@ -173,6 +175,7 @@ describe('npm run jobs', () => {
   it('abandons nothing whose own transaction is mined, which the journal has not noted', async () => {
     const [from] = (await callRpc(chain.rpcUrl, 'eth_accounts')) as string[];
     const hash = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [{ from, to: from }])) as Hex;
+    await awaitReceipt(createPublicClient({ transport: http(chain.rpcUrl) }), hash);
     const write = { jobId: await submit(), stepIndex: 0, token };
     await plan(write.jobId);
     await journal.reserve({ ...write, maxInFlight: 10 });

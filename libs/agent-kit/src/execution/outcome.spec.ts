@@ -61,7 +61,7 @@ describe('what a sent plan comes to', () => {
     kit = new AgentKit(chain.accounts[account++ % 8]!.privateKey, 'offline', {
       rpcUrl: proxy.rpcUrl,
       networkRetryDelayMs: 10,
-      monitor: { attempts: 50, intervalMs: 20 },
+      monitor: { attempts: 1500, intervalMs: 20 },
       plugins: [draftPlugin(() => plan)],
     });
     await deployer.mined(
@@ -114,9 +114,10 @@ describe('what a sent plan comes to', () => {
 
   /** Closes the taker once so many transactions have gone out: after the last simulation, before the next is mined. */
   const closeBefore = (transaction: number) => {
-    let sent = 0;
-    proxy.intercept('eth_sendRawTransaction', async (_, forward) => {
-      if (++sent === transaction) await setClosed(true);
+    // By their bytes: what is not mined soon is sent again.
+    const sent = new Set<unknown>();
+    proxy.intercept('eth_sendRawTransaction', async ({ params: [bytes] }, forward) => {
+      if (sent.add(bytes).size === transaction) await setClosed(true);
       return { body: await forward() };
     });
   };

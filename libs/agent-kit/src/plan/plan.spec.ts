@@ -37,7 +37,7 @@ describe('plans', () => {
     new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
       rpcUrl: proxy.rpcUrl,
       networkRetryDelayMs: 1,
-      monitor: { attempts: 50, intervalMs: 20 },
+      monitor: { attempts: 1500, intervalMs: 20 },
       plugins: [draftPlugin(() => plan)],
       ...options,
     });
