@@ -53,8 +53,8 @@ describe('once signed, doubt is answered with the same bytes', () => {
     new AgentKit(privateKey, 'offline', {
       rpcUrl: proxy.rpcUrl,
       networkRetryDelayMs: 10,
-      rpcTimeoutMs: 400,
-      monitor: { attempts: 12, intervalMs: 20 },
+      rpcTimeoutMs: 2000,
+      monitor: { attempts: 100, intervalMs: 20 },
       explorerUrl: 'https://explorer.example/',
     });
 

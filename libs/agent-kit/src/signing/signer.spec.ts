@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
 import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { AgentKit } from '../agent-kit.js';
+import type { AgentKitOptions } from '../agent-kit-options.js';
 import { createSigner } from './signer.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
@@ -75,12 +76,12 @@ describe('secrets', () => {
     shown = [];
   });
 
-  const createKit = () => {
+  const createKit = (options: AgentKitOptions = {}) => {
     const kit = new AgentKit(chain.accounts[3]!.privateKey, 'offline', {
       rpcUrl: proxy.rpcUrl,
       networkRetryDelayMs: 1,
-      rpcTimeoutMs: 300,
-      monitor: { attempts: 3, intervalMs: 20 },
+      monitor: { attempts: 100, intervalMs: 20 },
+      ...options,
     });
     for (const name of ['transactionSubmitted', 'transactionConfirmed', 'transactionFailed', 'lowBalance'] as const) {
       kit.on(name, (event) => shown.push(event));
@@ -115,7 +116,7 @@ describe('secrets', () => {
     ['refuses', () => refusal(-32000, 'you shall not pass')],
   ])('are in no error when everything that is asked %s', async (_, interception) => {
     proxy.intercept('*', interception);
-    const kit = createKit();
+    const kit = createKit({ rpcTimeoutMs: 300, monitor: { attempts: 3, intervalMs: 20 } });
     await collect(kit.read('getERC20Balance', {}));
     await collect(kit.plan('transfer', { amount: '1', to: RECEIVER }));
     await collect(kit.monitorTransaction(`0x${'1'.repeat(64)}`));
