@@ -19,7 +19,7 @@ return 1
 export class BurningPayers {
   constructor(private readonly redis: Redis) {}
 
-  /** A transaction was mined, and did not settle this payer's payment. */
+  /** A transaction was mined, and this payer's payment failed in it, whatever became of others there. */
   async note(payer: Hex): Promise<void> {
     await NOTE.run(this.redis, keyOf(payer), [KEPT_MS]);
   }

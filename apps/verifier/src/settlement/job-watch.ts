@@ -12,10 +12,10 @@ export interface MinedJob {
 }
 
 /**
- * `over`: nothing of the job can be mined any more; `txHash` names what was, by its attempts if not by its logs.
- * `unknown`: the journal has no such job. It was forgotten, or whoever meant to submit it has died.
+ * `over`: nothing of the job can be mined any more; `txHash` names what was, by its attempts if not by its logs, and
+ * `isReverted` says that it failed as a whole. `unknown`: the journal has no such job. It was forgotten, or whoever meant to submit it has died.
  */
-export type EndedJob = { outcome: 'over'; txHash: Hex | null } | { outcome: 'unknown' };
+export type EndedJob = { outcome: 'over'; txHash: Hex | null; isReverted: boolean } | { outcome: 'unknown' };
 
 const FIRST_LOOK_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
@@ -97,9 +97,9 @@ export class JobWatch {
     const isOver = job ? isFinal(job.state) : watched.ageMs > UNKNOWN_AFTER_MS;
     if (!isOver) return;
     this.#watched.delete(jobId);
-    watched.ended.resolve(
-      job ? { outcome: 'over', txHash: job.steps[0]?.mined?.hash ?? null } : { outcome: 'unknown' },
-    );
+    if (job === null) return watched.ended.resolve({ outcome: 'unknown' });
+    const txHash = job.steps[0]?.mined?.hash ?? null;
+    watched.ended.resolve({ outcome: 'over', txHash, isReverted: job.state === 'REVERTED' });
   }
 }
 

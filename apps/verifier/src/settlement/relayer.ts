@@ -35,8 +35,8 @@ export type PaymentEnd =
   | { outcome: 'settled'; txHash: Hex }
   /** Another job settles it. */
   | { outcome: 'elsewhere'; jobId: string }
-  /** The job is over, and its transaction did not settle the payment as far as it was seen. */
-  | { outcome: 'ended'; jobId: string; news: EndedJob }
+  /** The job is over, and its transaction, which others shared if `isShared`, did not settle the payment as far as it was seen. */
+  | { outcome: 'ended'; jobId: string; isShared: boolean; news: EndedJob }
   /** Nothing was sent; it may be settled alone. */
   | { outcome: 'excluded'; why: Exclusion }
   /** Nothing was sent: it would fail, as its payer's have failed before. */
@@ -205,8 +205,9 @@ export class Relayer {
   }
 
   async #conclude(payments: readonly Waiting[], jobId: string, news: MinedJob | EndedJob): Promise<void> {
+    const isShared = payments.length > 1;
     if (news.outcome !== 'mined') {
-      for (const { end } of payments) end({ outcome: 'ended', jobId, news });
+      for (const { end } of payments) end({ outcome: 'ended', jobId, isShared, news });
       return;
     }
     const { jobs, gas } = this.options;
@@ -225,7 +226,7 @@ export class Relayer {
     }
     // Not before nothing of the job can be mined any more, in another block or as another attempt.
     const ended = await jobs.untilEnded(jobId);
-    for (const { end } of left) end({ outcome: 'ended', jobId, news: ended });
+    for (const { end } of left) end({ outcome: 'ended', jobId, isShared, news: ended });
   }
 
   /** Nothing was sent, and nothing of this job will be. */

@@ -127,17 +127,21 @@ export class Settlements {
       case 'elsewhere':
         return this.#judgeEnded(entry, await this.options.jobs.untilEnded(end.jobId), mayTryAgain);
       case 'ended':
-        return this.#judgeOwn(entry, end.news, mayTryAgain);
+        return this.#judgeOwn(entry, end, mayTryAgain);
     }
   }
 
-  async #judgeOwn(entry: SettlementEntry, news: EndedJob, mayTryAgain: boolean): Promise<SettlementResult | 'again'> {
+  async #judgeOwn(
+    entry: SettlementEntry,
+    { news, isShared }: PaymentEnd & { outcome: 'ended' },
+    mayTryAgain: boolean,
+  ): Promise<SettlementResult | 'again'> {
     const { burning, onTrouble } = this.options;
     const result = await this.#judgeEnded(entry, news, mayTryAgain);
     const isSettled = result !== 'again' && result.outcome === 'settled';
-    if (!isSettled && news.outcome === 'over' && news.txHash !== null) {
-      await burning.note(payerOf(entry)).catch(onTrouble);
-    }
+    const isMined = news.outcome === 'over' && news.txHash !== null;
+    // What failed as a whole says of none that share it that his payment was the one; the next try is his alone.
+    if (!isSettled && isMined && !(isShared && news.isReverted)) await burning.note(payerOf(entry)).catch(onTrouble);
     return result;
   }
 

@@ -1,0 +1,113 @@
+import type { SettlementResult } from '@tollgate/common';
+import type { Hex, SignedAuthorization } from '@tollgate/protocol';
+
+import type { DevnetAccount } from '../../../../devnet/chain.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { SettlementFixture } from '../../test/settlement-fixture.js';
+
+const PRICE = 1000n;
+/** As many as bar a payer. */
+const ROUNDS = 5;
+/** Where the token's own code is put. */
+const PLAIN_TOKEN: Hex = `0x${'71'.repeat(20)}`;
+/** Asks the payer, as FiatToken 2.2 asks one that has code, and fails where he does; then does what the token does. */
+const ASKING_TOKEN: Hex = `0x5f3560e01c63e3ee160e1415601e575f5f5f5f6004355afa601e575f5ffd5b365f5f375f5f365f73${PLAIN_TOKEN.slice(2)}5af43d5f5f3e6048573d5ffd5b3d5ff3`;
+
+const BURNS_ALL: Hex = '0xfe';
+const SAYS_NO: Hex = '0x5f5ffd';
+const NO_CODE = '0x';
+
+interface PendingBlock {
+  transactions: { input: Hex }[];
+}
+
+describe('payments that share a transaction', () => {
+  let fixture: SettlementFixture;
+
+  beforeAll(async () => {
+    fixture = await SettlementFixture.start();
+    const { asset } = fixture.chain;
+    await fixture.rpc('anvil_setCode', [PLAIN_TOKEN, await fixture.rpc('eth_getCode', [asset, 'latest'])]);
+    await fixture.rpc('anvil_setCode', [asset, ASKING_TOKEN]);
+    await fixture.startVerifier();
+  });
+
+  afterAll(() => fixture.stop());
+
+  const readSent = async () =>
+    Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
+
+  /** As a payer who comes back for as long as he is told to. */
+  async function settle(payment: SignedAuthorization): Promise<SettlementResult> {
+    for (;;) {
+      const result = await fixture.settle(payment);
+      if (result.outcome === 'settled' || result.outcome === 'failed') return result;
+    }
+  }
+
+  /** The payers' payments in one transaction; before its block the first of them is given code, as by EIP-7702. */
+  async function settleTogether(payers: readonly DevnetAccount[], code: Hex): Promise<SettlementResult[]> {
+    const changing = payers[0]!.address;
+    const payments = await Promise.all(payers.map((payer) => fixture.sign({}, payer)));
+    await fixture.rpc('evm_setAutomine', [false]);
+    const settling = payments.map(settle);
+    await waitFor('they are in the pool', async () => (await readPending()).length > 0);
+    const [bundle, ...others] = await readPending();
+    expect(others).toEqual([]);
+    for (const { address } of payers) expect(bundle).toContain(address.slice(2).toLowerCase());
+    await fixture.rpc('anvil_setCode', [changing, code]);
+    const results = await mineUntil(Promise.all(settling));
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('anvil_setCode', [changing, NO_CODE]);
+    return results;
+  }
+
+  async function mineUntil<T>(coming: Promise<T>): Promise<T> {
+    let hasCome = false;
+    void coming.then(() => (hasCome = true));
+    await waitFor('all of them are told', async () => {
+      if ((await readPending()).length > 0) await fixture.rpc('evm_mine');
+      return hasCome;
+    });
+    return coming;
+  }
+
+  async function readPending(): Promise<Hex[]> {
+    const { transactions } = (await fixture.rpc('eth_getBlockByNumber', ['pending', true])) as PendingBlock;
+    return transactions.map(({ input }) => input);
+  }
+
+  // Prevents: who makes a transaction fail for all that share it has the honest among them barred for an hour.
+  it('are settled once, and nothing counts against their payers, when it fails as a whole', async () => {
+    const [one, other, burning] = [fixture.payer(0), fixture.payer(1), fixture.payer(2)];
+    const [received, spent] = [await fixture.readBalance(), await fixture.readBalance(burning.address)];
+    for (let round = 1; round <= ROUNDS; round++) {
+      const before = await readSent();
+      const results = await settleTogether([burning, one, other], BURNS_ALL);
+      expect(results).toMatchObject([{ outcome: 'failed' }, { outcome: 'settled' }, { outcome: 'settled' }]);
+      // All in one, and the honest anew.
+      expect(await readSent()).toBe(before + 3);
+      expect(await fixture.readBalance()).toBe(received + 2n * PRICE * BigInt(round));
+    }
+    for (const payer of [one, other]) {
+      expect(await settle(await fixture.sign({}, payer))).toMatchObject({ outcome: 'settled' });
+    }
+    expect(await fixture.readBalance(burning.address)).toBe(spent);
+  });
+
+  // Prevents: what was tried fails beside others for as long as its payer likes, at the relayer's cost.
+  it('count against him whose own fails there, and nobody else', async () => {
+    const [honest, failing] = [fixture.payer(3), fixture.payer(4)];
+    for (let round = 1; round <= ROUNDS; round++) {
+      const before = await readSent();
+      const results = await settleTogether([failing, honest], SAYS_NO);
+      expect(results).toMatchObject([{ outcome: 'failed' }, { outcome: 'settled' }]);
+      expect(await readSent()).toBe(before + 1);
+    }
+    const before = await readSent();
+    const refused = await settle(await fixture.sign({}, failing));
+    expect(refused).toMatchObject({ outcome: 'failed', failure: 'settlement_failed', txHash: null });
+    expect(await readSent()).toBe(before);
+    expect(await settle(await fixture.sign({}, honest))).toMatchObject({ outcome: 'settled' });
+  });
+});
