@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { createWallet, fetchWithPayment, type PaymentOptions } from '@tollgate/client';
+import { createWallet, fetchWithPayment, type PaymentEvent, type PaymentOptions } from '@tollgate/client';
 
 import { readChallenge, readHeader } from '../../apps/gateway/test/present-payments.js';
 import type { DevnetAccount } from '../../devnet/chain.js';
@@ -92,14 +92,31 @@ describe('the paying client at a metered route', () => {
     expect([sum, answers, upstream.requests.length]).toEqual([4200n, 2, 1]);
   });
 
-  it('pays nothing without an allowance, and says so', async () => {
+  // Whoever takes no metered offer pays the maximum: the gate says so, and the caller has agreed to it by `maxAmount`.
+  it('pays the maximum without an allowance, once, and says so', async () => {
+    const events: PaymentEvent[] = [];
+    const sum = await spent(newcomer, async () => {
+      const response = await buy(newcomer, { onEvent: (event) => events.push(event) });
+      expect([response.status, await response.json()]).toEqual([200, { words: 7 }]);
+    });
+    expect([sum, upstream.requests.length]).toEqual([10_000n, 1]);
+    expect(events).toMatchObject([
+      { type: 'skipped', requirement: { scheme: 'upto' }, problem: { code: 'permit2_allowance_missing' } },
+      { type: 'intended', price: '0.01', payment: { requirement: { scheme: 'exact' } } },
+      { type: 'signed' },
+      { type: 'mined' },
+      { type: 'redeemed' },
+    ]);
+  });
+
+  it('pays nothing without an allowance where the maximum is above the limit', async () => {
     const sum = await spent(newcomer, () =>
-      expect(buy(newcomer)).rejects.toMatchObject({ code: 'permit2_allowance_missing' }),
+      expect(buy(newcomer, { maxAmount: '0.009999' })).rejects.toMatchObject({ code: 'over_limit' }),
     );
     expect([sum, upstream.requests.length]).toEqual([0n, 0]);
   });
 
-  it('pays by its command too, which approves Permit2 when it is told to', async () => {
+  it('pays by its command too, in full, and what was used once it is told to approve Permit2', async () => {
     const run = (args: string[]) => {
       const loader = resolve('node_modules/tsx/dist/loader.mjs');
       const command = [resolve('libs/client/src/cli/pay.ts'), url(), '--max', '0.01', '--rpc', stack.chain.rpcUrl];
@@ -118,9 +135,14 @@ describe('the paying client at a metered route', () => {
         child.on('close', (code) => done({ code, ...said })),
       );
     };
-    const refused = await run([]);
-    expect(refused).toMatchObject({ code: 3, stdout: '' });
-    expect(refused.stderr).toMatch(/\[permit2_allowance_missing\]\n.*--approve AMOUNT/);
+    const inFull = await spent(newcomer, async () => {
+      const { code, stdout, stderr } = await run([]);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: '{"words":7}' });
+      expect(stderr).toMatch(
+        /^Permit2 may move 0 of the token 0x\w+, and this is for 0\.01\. .* full price .* --approve AMOUNT .*\nPaying 0\.01 USDC/,
+      );
+    });
+    expect(inFull).toBe(10_000n);
     const sum = await spent(newcomer, async () => {
       const { code, stdout, stderr } = await run(['--approve', '0.05']);
       expect({ code, stdout }).toEqual({ code: 0, stdout: '{"words":7}' });

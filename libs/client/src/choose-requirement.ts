@@ -43,22 +43,44 @@ function findAsset(requirement: Asked, assets: readonly TrustedAsset[]): Trusted
   );
 }
 
+export interface ChoiceTerms {
+  assets: readonly TrustedAsset[];
+  /** Decimal text in the asset's unit. */
+  maxAmount: string;
+  chainId: number;
+}
+
 /**
- * The first requirement in a trusted asset that costs at most `maxAmount` (decimal text in the asset's unit).
+ * The first requirement in a trusted asset that costs at most `maxAmount`.
  * @throws PaymentError `no_trusted_requirement` or `over_limit`; nothing was paid.
  */
 export function chooseRequirement<Requirement extends Asked>(
   challenge: { accepts: readonly Requirement[] },
-  { assets, maxAmount, chainId }: { assets: readonly TrustedAsset[]; maxAmount: string; chainId: number },
+  terms: ChoiceTerms,
 ): ChosenRequirement<Requirement> {
+  return listWithinLimits(challenge, terms)[0];
+}
+
+/**
+ * All of them, in the order of the challenge.
+ * @throws PaymentError `no_trusted_requirement` or `over_limit` where there is none
+ */
+export function listWithinLimits<Requirement extends Asked>(
+  challenge: { accepts: readonly Requirement[] },
+  { assets, maxAmount, chainId }: ChoiceTerms,
+): [ChosenRequirement<Requirement>, ...ChosenRequirement<Requirement>[]] {
+  const chosen: ChosenRequirement<Requirement>[] = [];
   let dearest: string | undefined;
   for (const requirement of challenge.accepts) {
     const asset = findAsset(requirement, assets);
     if (asset?.chainId !== chainId) continue;
     const amountBaseUnits = BigInt(requirement.maxAmountRequired);
-    if (amountBaseUnits <= parseTokenAmount(maxAmount, asset.decimals)) return { requirement, asset, amountBaseUnits };
-    dearest = formatTokenAmount(amountBaseUnits, asset.decimals);
+    if (amountBaseUnits <= parseTokenAmount(maxAmount, asset.decimals))
+      chosen.push({ requirement, asset, amountBaseUnits });
+    else dearest = formatTokenAmount(amountBaseUnits, asset.decimals);
   }
+  const [first, ...others] = chosen;
+  if (first) return [first, ...others];
   if (dearest !== undefined) {
     throw new PaymentError('over_limit', `The server asks for ${dearest}, more than the limit of ${maxAmount}.`, {
       hint: 'Raise maxAmount if the price is right.',

@@ -1,11 +1,16 @@
 export { assertSecureUrl } from './assert-secure-url.js';
 export type { AuthorizationSigner, SignedToken } from './authorization-signer.js';
-export { chooseRequirement, type ChosenRequirement, type TrustedAsset } from './choose-requirement.js';
+export {
+  chooseRequirement,
+  type ChoiceTerms,
+  type ChosenRequirement,
+  type TrustedAsset,
+} from './choose-requirement.js';
 export { createPaymentCall } from './create-payment-call.js';
 export { fetchWithPayment } from './fetch-with-payment.js';
 export { payForResource } from './pay-for-resource.js';
 export { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
-export type { PaymentEvent, PaymentOptions } from './payment-options.js';
+export type { PaymentEvent, PaymentOptions, SkippedOffer } from './payment-options.js';
 export {
   abandonPayment,
   MemoryPaymentStore,

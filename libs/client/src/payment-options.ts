@@ -2,12 +2,21 @@ import { isAddress, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import type { TrustedAsset } from './choose-requirement.js';
 import { MemoryPaymentStore, type PaymentStore, type StoredPayment } from './payment-store.js';
+import type { PermittableRequirement } from './signable-requirement.js';
 import { SpendingLimit } from './spending-limit.js';
 import type { Wallet } from './wallet.js';
+
+/** An offer that would have been preferred, and why the wallet cannot pay it. */
+export interface SkippedOffer {
+  requirement: PermittableRequirement;
+  problem: PaymentError;
+}
 
 /** What happens on the way, for logs and progress. */
 export type PaymentEvent =
   | { type: 'resuming'; key: string; payment: StoredPayment }
+  /** Before `intended`, where that is not for the offer that would have been preferred. */
+  | ({ type: 'skipped'; key: string } & SkippedOffer)
   | { type: 'intended'; key: string; payment: StoredPayment; price: string }
   | { type: 'signed' | 'mined'; key: string; payment: StoredPayment }
   | { type: 'waiting'; key: string; reason: string; delayMs: number }
@@ -22,7 +31,8 @@ export interface PaymentOptions {
   maxTotal?: string;
   /**
    * How much of an asset Permit2 is allowed, in decimal text, by a transaction of the wallet's own, where what it may move
-   * falls short of a payment by it. Without it such a payment fails with `permit2_allowance_missing`.
+   * falls short of a payment by it. Without it the next offer within the limits is paid, which the event `skipped` tells;
+   * where there is none, the payment fails with `permit2_allowance_missing`.
    */
   permit2Allowance?: string;
   /** Where payments survive a crash. Default: memory, which survives none. */

@@ -9,7 +9,7 @@ import { approvePermit2 } from '../../../devnet/sign-permit.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../test/signing-shop.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
-import type { PaymentOptions } from './payment-options.js';
+import type { PaymentEvent, PaymentOptions } from './payment-options.js';
 import { MemoryPaymentStore } from './payment-store.js';
 import { createWallet, type Wallet } from './wallet.js';
 
@@ -128,9 +128,37 @@ describe('a server that takes payments by Permit2', () => {
         ),
         details: { allowed: '0', needed: '0.001' },
       });
-      expect([shop.shown, (await store.list()).map(({ payment: { state } }) => state)]).toEqual([[], ['abandoned']]);
+      expect([shop.shown, await store.list()]).toEqual([[], []]);
     },
   );
+
+  it.each([
+    ['the price, without an allowance', () => [metered(), BY_PERMIT2, {}], {}],
+    [
+      'the price, though an allowance is to be given that falls short',
+      () => [metered(), {}],
+      { permit2Allowance: '0.000999' },
+    ],
+  ])('is paid %s, by who cannot pay what was used, who is told so', async (_, offers, options) => {
+    const common = { scheme: 'exact', extra: { name: 'USDC', version: '2' } };
+    const [first, ...others] = offers().map((offer) => ({ ...common, ...offer }));
+    Object.assign(shop, { offer: first, others });
+    const events: PaymentEvent[] = [];
+    const change = { ...options, onEvent: (event: PaymentEvent) => events.push(event) };
+    expect(await spent(() => buy(change, walletOf(newcomer)), newcomer)).toBe(1000n);
+    expect(shop.shown.map(({ payment }) => payment)).toMatchObject([{ kind: 'authorization' }]);
+    expect(events.map(({ type }) => type)).toEqual(['skipped', 'intended', 'signed', 'redeemed']);
+    const problem = { code: 'permit2_allowance_missing', details: { needed: '0.001' } };
+    expect(events[0]).toMatchObject({ requirement: { scheme: 'upto' }, problem });
+    expect(await readAllowance(newcomer)).toBe(0n);
+  });
+
+  it('gets nothing signed by who cannot pay what was used, where its price is above his limit', async () => {
+    const exact = { scheme: 'exact', extra: { name: 'USDC', version: '2' } };
+    Object.assign(shop, { offer: metered(), others: [{ ...exact, amount: '1001' }] });
+    const failure = await failureOf(buy({}, walletOf(newcomer)));
+    expect([failure['code'], shop.shown]).toEqual(['permit2_allowance_missing', []]);
+  });
 
   it('gets nothing signed where the allowance to be given falls short', async () => {
     shop.offer = metered();

@@ -9,27 +9,35 @@ import { sleep } from './sleep.js';
 
 const POLL_MS = 100;
 
+type Permittable = ChosenRequirement<PermittableRequirement>;
+
+/** What the wallet itself is to allow, in base units; null where that falls short of the payment. */
+function readOwnAllowance(
+  permit2Allowance: string | undefined,
+  { asset, amountBaseUnits }: Permittable,
+): bigint | null {
+  const wanted = permit2Allowance === undefined ? 0n : parseTokenAmount(permit2Allowance, asset.decimals);
+  return wanted >= amountBaseUnits ? wanted : null;
+}
+
 /**
- * Makes sure that Permit2 may move what is about to be signed: it has the allowance, or is given the one of the options,
- * by a transaction of the wallet's own.
- * @throws PaymentError `permit2_allowance_missing` where it has none and is to be given none; what sending throws
+ * Why the wallet cannot pay by Permit2: it may not move as much, and is not to be allowed to. Null where it can.
+ * @throws PaymentError `wallet_unavailable` where nobody can say
  */
-export async function ensureAllowance(
-  context: Pick<PaymentContext, 'wallet' | 'permit2Allowance' | 'deadlineMs'>,
+export async function findAllowanceProblem(
+  { permit2Allowance }: Pick<PaymentContext, 'permit2Allowance'>,
   permits: PermitSigner,
-  { requirement, asset: { decimals }, amountBaseUnits }: ChosenRequirement<PermittableRequirement>,
-  signal: AbortSignal | null,
-): Promise<void> {
-  const { permit2Allowance } = context;
+  chosen: Permittable,
+): Promise<PaymentError | null> {
+  if (readOwnAllowance(permit2Allowance, chosen) !== null) return null;
+  const { requirement, amountBaseUnits } = chosen;
   const { asset } = requirement;
   const allowed = await permits.readAllowance(asset);
-  if (allowed >= amountBaseUnits) return;
-  const wanted = permit2Allowance === undefined ? 0n : parseTokenAmount(permit2Allowance, decimals);
-  if (wanted >= amountBaseUnits) return approve(context, { asset, wanted }, signal);
+  if (allowed >= amountBaseUnits) return null;
 
-  const [needed, has] = [amountBaseUnits, allowed].map((amount) => formatTokenAmount(amount, decimals));
+  const [needed, has] = [amountBaseUnits, allowed].map((amount) => formatTokenAmount(amount, chosen.asset.decimals));
   const token = `the token ${asset}`;
-  throw new PaymentError(
+  return new PaymentError(
     'permit2_allowance_missing',
     `Permit2 may move ${has} of ${token}, and this is for ${needed}.`,
     {
@@ -37,6 +45,23 @@ export async function ensureAllowance(
       details: { asset, spender: PERMIT2_ADDRESS, allowed: has, needed, permit2Allowance },
     },
   );
+}
+
+/**
+ * Gives Permit2 the allowance of the options where what it may move falls short, by a transaction of the wallet's own.
+ * @throws what sending throws
+ */
+export async function ensureAllowance(
+  context: Pick<PaymentContext, 'wallet' | 'permit2Allowance' | 'deadlineMs'>,
+  permits: PermitSigner,
+  chosen: Permittable,
+  signal: AbortSignal | null,
+): Promise<void> {
+  const wanted = readOwnAllowance(context.permit2Allowance, chosen);
+  // Whoever chose this offer has seen an allowance that is not ours to give.
+  if (wanted === null) return;
+  const { asset } = chosen.requirement;
+  if ((await permits.readAllowance(asset)) < chosen.amountBaseUnits) await approve(context, { asset, wanted }, signal);
 }
 
 async function approve(

@@ -6,7 +6,8 @@ import {
   type SignedPayment,
 } from '@tollgate/protocol';
 
-import { chooseRequirement, type ChosenRequirement } from './choose-requirement.js';
+import { chooseOffer } from './choose-offer.js';
+import type { ChosenRequirement } from './choose-requirement.js';
 import { createPaymentCall } from './create-payment-call.js';
 import type { PaymentContext } from './payment-options.js';
 import type { StoredPayment, StoredRevision } from './payment-store.js';
@@ -88,9 +89,9 @@ export async function signPayment(
   context: PaymentContext,
   input: { key: string; request: RequestSnapshot; offers: Offers; afterRevision: number },
 ): Promise<StoredRevision | null> {
-  const { store, wallet, limit, onEvent } = context;
+  const { store, limit, onEvent } = context;
   const { key, request } = input;
-  const chosen = chooseRequirement(input.offers, { ...context, chainId: wallet.chainId });
+  const { chosen, skipped } = await chooseOffer(context, input.offers);
   const intention = createIntention(context, request, chosen);
   const giveBack = limit.reserve(chosen);
   let isSigned = false;
@@ -98,6 +99,7 @@ export async function signPayment(
   try {
     if (!(await store.write(key, intention, revision))) return null;
     revision += 1;
+    for (const offer of skipped) onEvent({ type: 'skipped', key, ...offer });
     const price = formatTokenAmount(chosen.amountBaseUnits, chosen.asset.decimals);
     onEvent({ type: 'intended', key, payment: intention, price });
     let payment: StoredPayment = intention;

@@ -76,8 +76,7 @@ export async function executePayment(
 }
 
 function readSent(event: PaymentEvent): Sent | undefined {
-  if (event.type === 'waiting') return undefined;
-  const { transaction } = event.payment;
+  const transaction = 'payment' in event ? event.payment.transaction : null;
   return transaction ? { txHash: transaction.txHash, storeKey: event.key } : undefined;
 }
 

@@ -18,7 +18,8 @@ What to pay:
   --decimals N           the token's decimals (default 6)
   --pay-to ADDRESS       pay this recipient only
   --approve AMOUNT       let Permit2 move as much of the token, by a transaction of its own, where a payment by Permit2
-                         needs it; what is metered is paid so, with --max as the most that is signed
+                         needs it; what is metered is paid so, with --max as the most that is signed. Without it, and
+                         without an allowance, the full price of what is metered is paid
 Wallet:
   --rpc URL              JSON-RPC endpoint of the chain
   --key-env NAME         environment variable with the private key (default WALLET_PRIVATE_KEY)

@@ -9,7 +9,7 @@ import {
 
 import { FilePaymentStore } from '../file-payment-store.js';
 import { payForResource } from '../pay-for-resource.js';
-import type { PaymentEvent } from '../payment-options.js';
+import type { PaymentEvent, SkippedOffer } from '../payment-options.js';
 import { abandonPayment, type StoredPayment } from '../payment-store.js';
 import { requestKey, takeRequest } from '../request-snapshot.js';
 import { nonceOf } from '../signed-facts.js';
@@ -46,12 +46,19 @@ function describeIntention({ scheme, asset, payTo, extra }: StoredPayment['requi
   return `Paying ${scheme === 'upto' ? 'at most ' : ''}${price} ${extra.name ?? asset} to ${payTo}.`;
 }
 
+function describeSkipped({ requirement: { scheme }, problem }: SkippedOffer): string {
+  const consequence = scheme === 'upto' ? 'the full price is paid, not what is used' : 'the next offer is paid';
+  return `${problem.message} So ${consequence}; --approve AMOUNT lets Permit2 move it.`;
+}
+
 const plain = (line: string): string => line.replace(CONTROLS, ' ');
 
 function describe(event: PaymentEvent): string {
   switch (event.type) {
     case 'resuming':
       return `Found the payment ${nameOf(event.payment)} for this request; paying nothing.`;
+    case 'skipped':
+      return describeSkipped(event);
     case 'intended':
       return describeIntention(event.payment.requirement, event.price);
     case 'signed':

@@ -1,0 +1,43 @@
+import type { PaymentRequirement } from '@tollgate/protocol';
+
+import { listWithinLimits, type ChosenRequirement } from './choose-requirement.js';
+import type { PaymentContext, SkippedOffer } from './payment-options.js';
+import { findAllowanceProblem } from './permit2-allowance.js';
+import type { Offers } from './read-offers.js';
+import { isPermittable, isSignable, type SignableRequirement } from './signable-requirement.js';
+
+type Chosen = ChosenRequirement<PaymentRequirement | SignableRequirement>;
+
+export interface ChosenOffer {
+  chosen: Chosen;
+  skipped: readonly SkippedOffer[];
+}
+
+type ChoiceContext = Pick<PaymentContext, 'wallet' | 'assets' | 'maxAmount' | 'permit2Allowance'>;
+
+/**
+ * The first offer within the limits that the wallet can pay. One by Permit2 is left for the next where Permit2 may not
+ * move the token: whoever set `maxAmount` has agreed to any offer up to it.
+ * @throws PaymentError as `chooseRequirement`; `permit2_allowance_missing` where nothing else is within the limits
+ */
+export async function chooseOffer(context: ChoiceContext, offers: Offers): Promise<ChosenOffer> {
+  const [preferred, ...others] = listWithinLimits(offers, { ...context, chainId: context.wallet.chainId });
+  const problem = await findProblem(context, preferred);
+  if (!problem) return { chosen: preferred, skipped: [] };
+  const skipped = [problem];
+  for (const chosen of others) {
+    const next = await findProblem(context, chosen);
+    if (!next) return { chosen, skipped };
+    skipped.push(next);
+  }
+  throw problem.problem;
+}
+
+async function findProblem(context: ChoiceContext, chosen: Chosen): Promise<SkippedOffer | null> {
+  const { requirement } = chosen;
+  const { permits } = context.wallet;
+  // Without permits it is no offer, and with them only those of Permit2 can have a problem that is known beforehand.
+  if (!permits || !isSignable(requirement) || !isPermittable(requirement)) return null;
+  const problem = await findAllowanceProblem(context, permits, { ...chosen, requirement });
+  return problem && { requirement, problem };
+}
