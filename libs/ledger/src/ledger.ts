@@ -116,7 +116,8 @@ export class Ledger {
 
   /**
    * Gives the payment back unspent; a counted release uses up one of five. False: the lease was not this holder's.
-   * `forgetsAmount`: nothing is on its way that could still move what was fixed.
+   * `forgetsAmount`: nothing of this lease is on its way that could still move what it has fixed; what an earlier one
+   * fixed stays.
    */
   async release(
     lease: Lease,

@@ -2,7 +2,8 @@
  * What the ledger keeps of one payment, as two short fields of its entry: under the slot
  * `state,epoch,generation,releases,reproductions,atMs,untilMs,owner`, under `<slot>:by` the request it is for,
  * `fingerprint,retryKey`. Neither passes 64 bytes, above which Redis gives up its compact form and takes twice as much.
- * A metered payment has `<slot>:amount` besides, and a signed one whose answer was not kept `<slot>:receipt`.
+ * A metered payment has `<slot>:amount` besides, with the generation that fixed it under `<slot>:fixer`; a signed one
+ * whose answer was not kept `<slot>:receipt`.
  */
 export interface PaymentRecord {
   state: 'leased' | 'answered' | 'done' | 'released';

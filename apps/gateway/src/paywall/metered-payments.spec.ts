@@ -259,6 +259,28 @@ describe('a metered payment', () => {
     expect(readHeader(await get(headers), 'payment-response')).toMatchObject({ amount: '300' });
   });
 
+  // Prevents: a second permit of the same nonce fails for the first, which was moved, and what that is for is forgotten.
+  it('answers no other request after another permit of its nonce has failed', async () => {
+    charge = '0.0003';
+    const challenge = await offer();
+    const permit = createPermit(RELAYER);
+    const { nonce, deadline } = permit.permit2Authorization;
+    const twin = structuredClone(permit);
+    twin.permit2Authorization.deadline = String(Number(deadline) + 1);
+    relay.settlements.set(nonce, () => ({ outcome: 'pending', txHash: null }));
+    expect((await get(presentMetered(challenge, permit))).status).toBe(503);
+    relay.settlements.set(nonce, () => ({ outcome: 'failed', failure: 'payment_used', txHash: null }));
+    expect((await get(presentMetered(challenge, twin))).headers.get('x-payment-failure')).toBe('payment_used');
+    relay.settlements.clear();
+    charge = '0.001';
+    const dear = await get(presentMetered(challenge, permit), '/api/weather?dear');
+    expect(await readProblem(dear)).toEqual([409, 'payment_for_other_request']);
+    expect(readHeader(await get(presentMetered(challenge, permit)), 'payment-response')).toMatchObject({
+      amount: '300',
+    });
+    expect(amounts()).toEqual(['300', '300', '300']);
+  });
+
   // Prevents: who has little of his permit settled elsewhere gets an answer for it here.
   it('buys nothing with what a facilitator may have moved of it', async () => {
     const { permit, headers } = await sign();

@@ -5,7 +5,8 @@ import { RECORD_LUA } from './record.lua.js';
  * units}.
  *
  * Atomic: seeing that the lease is still this holder's, and fixing the amount unless one is fixed. If a take-over came
- * between, two holders would each have an amount of their own moved.
+ * between, two holders would each have an amount of their own moved. Whose generation fixed it stands beside it: see
+ * `release`.
  */
 export const FIX_AMOUNT_LUA = /* lua */ `${RECORD_LUA}
 local slot = ARGV[1]
@@ -15,6 +16,8 @@ if birth[1] ~= server_run() then return {text(now), 'discontinued'} end
 local r = read_record(redis.call('HGET', KEYS[2], slot))
 local holds = r and r.state == 'L' and r.generation == tonumber(ARGV[2]) and r.owner == ARGV[3]
 if not holds or r.epoch ~= tonumber(birth[2]) then return {text(now), 'stale'} end
-redis.call('HSETNX', KEYS[2], slot .. ':amount', ARGV[4])
+if redis.call('HSETNX', KEYS[2], slot .. ':amount', ARGV[4]) == 1 then
+  redis.call('HSET', KEYS[2], slot .. ':fixer', ARGV[2])
+end
 return {text(now), 'fixed', redis.call('HGET', KEYS[2], slot .. ':amount')}
 `;

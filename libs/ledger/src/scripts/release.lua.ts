@@ -1,8 +1,8 @@
 import { RECORD_LUA } from './record.lua.js';
 
 /**
- * KEYS entry; ARGV slot, generation, owner, 1 when the release counts, 1 when a fixed amount is forgotten. Answers
- * {now, `released` | `stale`}.
+ * KEYS entry; ARGV slot, generation, owner, 1 when the release counts, 1 when an amount that this holder fixed is
+ * forgotten. Answers {now, `released` | `stale`}.
  *
  * Atomic: seeing that the lease is still this holder's and giving the payment back. If a take-over came between, the
  * new holder's payment would be free for a third request.
@@ -17,7 +17,9 @@ if r.state ~= 'L' or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
 -- The owner stays: a second copy of its question, handled late, must not take the payment again.
 r.state, r.at, r.til = 'R', now, 0
 r.releases = r.releases + tonumber(ARGV[4])
-if ARGV[5] == '1' then redis.call('HDEL', KEYS[1], ARGV[1] .. ':amount') end
+-- What an earlier holder fixed may be moved by another permit of this nonce, whatever became of this holder's.
+local amount, fixer = ARGV[1] .. ':amount', ARGV[1] .. ':fixer'
+if ARGV[5] == '1' and redis.call('HGET', KEYS[1], fixer) == ARGV[2] then redis.call('HDEL', KEYS[1], amount, fixer) end
 write_state(KEYS[1], ARGV[1], r)
 return {text(now), 'released'}
 `;
