@@ -3,7 +3,7 @@ import type { Hex, SignedPermit } from '@tollgate/protocol';
 import type { ChainReader, MinedTransaction } from '../chain/chain-reader.js';
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import type { FoundLog } from '../chain/search-logs.js';
-import { TRANSFER } from '../verification/token-log.js';
+import { readTransferLog, TRANSFER } from '../verification/token-log.js';
 import { findPermitTransfers } from './find-permit-transfers.js';
 import { isCallOf, PROXIES, readPermitCall } from './permit-proxy.js';
 
@@ -60,7 +60,7 @@ export async function findPermitUse(
     const search = { address: asset, topics, headBlockNumber: head, sinceMs, deadlineMs };
     const logs = [...(await chain.searchPast(search, event))].sort(byAge);
     if (logs.length === 0) break;
-    const txHashes = [...new Set(logs.map(({ txHash }) => txHash))].slice(0, left);
+    const txHashes = [...new Set(logs.filter(movesSomething).map(({ txHash }) => txHash))].slice(0, left);
     const uses = await Promise.all(txHashes.map((txHash) => readUse(chain, promised, { txHash, deadlineMs })));
     const found = uses.find((use) => use?.outcome === 'settled') ?? uses.find((use) => use !== null);
     if (found) return found;
@@ -69,6 +69,11 @@ export async function findPermitUse(
     event = `below ${head + 1}`;
   }
   return { outcome: 'used' };
+}
+
+/** A transfer of nothing needs no allowance: strangers would bury a payment under them. */
+function movesSomething(log: FoundLog): boolean {
+  return (readTransferLog(log)?.amountBaseUnits ?? 0n) > 0n;
 }
 
 function byAge(one: FoundLog, other: FoundLog): number {

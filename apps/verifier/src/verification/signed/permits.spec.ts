@@ -184,6 +184,17 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 
+  // Prevents: a stranger sends what was signed, buries it under transfers that cost him gas alone, and the payer pays again.
+  it('finds it below transfers of nothing, which anybody can make in the name of its payer', async () => {
+    const payment = await sign();
+    const txHash = await settle(payment, PRICE);
+    const abi = parseAbi(['function transferFrom(address from, address to, uint256 value)']);
+    const args = [payer().address, parts().devnet.payTo, 0n] as const;
+    const nothing = encodeFunctionData({ abi, functionName: 'transferFrom', args });
+    for (let count = 0; count < 33; count++) await call(asset(), nothing, addressOf(5));
+    expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
+  });
+
   // Prevents: a payer sends a permit over one unit himself, and shows another of the same nonce over the price.
   it.each<[string, Partial<PermitTerms>]>([
     ['another amount', { amountBaseUnits: 1n }],
