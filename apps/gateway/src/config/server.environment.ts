@@ -44,6 +44,13 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @Min(0)
   readonly rateLimitPerMinute: number = 0;
 
+  @Setting({
+    help: 'Wrong API keys a minute from one client address; above it only keys that were let in before are looked up for it. 0 sets no limit.',
+  })
+  @IsInt()
+  @Min(0)
+  readonly refusedKeysPerMinute: number = 60;
+
   @Setting({ help: 'Origins whose browser pages may call the gateway, comma separated; * for every one.' })
   @IsArray()
   readonly corsOrigins: string[] = ['*'];

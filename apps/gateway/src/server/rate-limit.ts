@@ -18,15 +18,28 @@ export class RateLimit {
   /** Zero when the request may pass, otherwise the milliseconds until the client's next window. */
   take(address: string, nowMs = Date.now()): number {
     if (this.requestsPerMinute === 0) return 0;
-    if (nowMs >= this.#windowEndsAtMs) {
-      this.#counts = new Map();
-      this.#windowEndsAtMs = nowMs + WINDOW_MS;
-    }
+    this.#turnWindow(nowMs);
     const client = this.#clientOf(address);
-    const count = this.#counts.get(client) ?? 0;
-    if (count >= this.requestsPerMinute) return this.#windowEndsAtMs - nowMs;
-    this.#counts.set(client, count + 1);
-    return 0;
+    const waitMs = this.#waitMs(client, nowMs);
+    if (waitMs === 0) this.#counts.set(client, (this.#counts.get(client) ?? 0) + 1);
+    return waitMs;
+  }
+
+  /** As `take`, and counts nothing. */
+  look(address: string, nowMs = Date.now()): number {
+    if (this.requestsPerMinute === 0) return 0;
+    this.#turnWindow(nowMs);
+    return this.#waitMs(this.#clientOf(address), nowMs);
+  }
+
+  #turnWindow(nowMs: number): void {
+    if (nowMs < this.#windowEndsAtMs) return;
+    this.#counts = new Map();
+    this.#windowEndsAtMs = nowMs + WINDOW_MS;
+  }
+
+  #waitMs(client: string, nowMs: number): number {
+    return (this.#counts.get(client) ?? 0) < this.requestsPerMinute ? 0 : this.#windowEndsAtMs - nowMs;
   }
 
   #clientOf(address: string): string {

@@ -121,3 +121,59 @@ describe('the rate limit of an API key', () => {
     await agents.stop();
   });
 });
+
+describe('API keys that are refused', () => {
+  const wrong: TestKey = { id: 'none', token: `tgk_000000000000_${'x'.repeat(43)}` };
+  const from = (address: string): RequestInit => ({
+    headers: { 'X-Forwarded-For': address, 'X-Forwarded-Proto': 'https' },
+  });
+  let agents: AgentsFixture;
+
+  beforeEach(async () => {
+    agents = await AgentsFixture.start({
+      ...{ REFUSED_KEYS_PER_MINUTE: '2', TRUST_PROXY: '127.0.0.1' },
+      ...{ FACILITATOR: 'true', FACILITATOR_PAY_TO: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+    });
+  });
+
+  afterEach(() => agents.stop());
+
+  it('are limited by the address that they come from, at all routes together', async () => {
+    const guess = (path: string, method = 'GET') => agents.call(path, wrong, { method, ...from('192.0.2.1') });
+    expect(await readProblem(await guess('/agent/jobs'))).toEqual([401, 'api_key_refused']);
+    expect(await readProblem(await guess('/facilitator/settle', 'POST'))).toEqual([401, 'api_key_refused']);
+    for (const [path, method] of [
+      ['/agent/jobs', 'GET'],
+      ['/agent/events', 'GET'],
+      ['/agent/queues', 'GET'],
+      ['/facilitator/settle', 'POST'],
+      ['/facilitator/verify', 'POST'],
+    ] as const) {
+      const refused = await guess(path, method);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await readProblem(refused)).toEqual([429, 'too_many_requests']);
+    }
+  });
+
+  it('hinder no right key of another address, and none that was let in before', async () => {
+    const [used, fresh] = [await agents.createKey(['read']), await agents.createKey(['read'])];
+    expect((await agents.call('/agent/jobs', used, from('192.0.2.1'))).status).toBe(200);
+    for (let turn = 0; turn < 5; turn++) await agents.call('/agent/jobs', wrong, from('192.0.2.1'));
+    expect((await agents.call('/agent/jobs', used, from('192.0.2.1'))).status).toBe(200);
+    expect((await agents.call('/agent/jobs', fresh, from('192.0.2.2'))).status).toBe(200);
+  });
+
+  it('are not looked up any more, not even a right one that nobody has used here', async () => {
+    const fresh = await agents.createKey(['read']);
+    for (let turn = 0; turn < 2; turn++) await agents.call('/agent/jobs', wrong, from('192.0.2.1'));
+    const refused = await agents.call('/agent/jobs', fresh, from('192.0.2.1'));
+    expect(await readProblem(refused)).toEqual([429, 'too_many_requests']);
+  });
+
+  it('do not count where no key was sent', async () => {
+    for (let turn = 0; turn < 4; turn++) {
+      const response = await agents.call('/agent/jobs', null, from('192.0.2.1'));
+      expect(await readProblem(response)).toEqual([401, 'api_key_refused']);
+    }
+  });
+});

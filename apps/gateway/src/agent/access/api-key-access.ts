@@ -8,6 +8,7 @@ import { AgentConnections } from '../agent-connections.js';
 import { JOBS_UNAVAILABLE } from '../jobs-unavailable.js';
 import { setCaller } from './caller.js';
 import type { ApiKeyAdmission } from './for-api-keys.js';
+import { KeyGuesses } from './key-guesses.js';
 import { readBasicToken, readBearerToken } from './read-api-token.js';
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
@@ -18,6 +19,11 @@ export const NOT_JSON: Problem = {
   detail: 'The body must be application/json.',
 };
 const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests with this API key.' };
+const TOO_MANY_REFUSED: Problem = {
+  status: 429,
+  code: 'too_many_requests',
+  detail: 'Too many API keys from this address were refused.',
+};
 
 /** What the key of a request must be good for. */
 export interface Demand {
@@ -30,12 +36,14 @@ export interface Demand {
 @Injectable()
 export class ApiKeyAccess {
   readonly #rateLimit: RateLimit;
+  readonly #guesses: KeyGuesses;
 
   constructor(
     @Inject(AgentConnections) private readonly connections: AgentConnections,
-    @Inject(GatewayEnvironment) { agentJobs }: GatewayEnvironment,
+    @Inject(GatewayEnvironment) { agentJobs, server }: GatewayEnvironment,
   ) {
     this.#rateLimit = new RateLimit(agentJobs.agentRateLimitPerMinute);
+    this.#guesses = new KeyGuesses(server.refusedKeysPerMinute);
   }
 
   /** Passes the request on, or answers it. Never rejects. */
@@ -58,9 +66,13 @@ export class ApiKeyAccess {
   async identify(request: FastifyRequest, { scopes, takesBasic, rateLimit }: Demand): Promise<Problem | null> {
     const { authorization } = request.raw.headers;
     const token = readBearerToken(authorization) ?? (takesBasic ? readBasicToken(authorization) : null);
-    const key = token === null ? null : await this.#authenticate(token);
+    if (token === null) return refuseKey(authorization !== undefined, takesBasic);
+    const guessWaitMs = this.#guesses.look(request.ip, token);
+    if (guessWaitMs > 0) return { ...TOO_MANY_REFUSED, retryAfterMs: guessWaitMs };
+    const key = await this.#authenticate(token);
     if (key === 'unknown') return JOBS_UNAVAILABLE;
-    if (key === null) return refuseKey(authorization !== undefined, takesBasic);
+    if (key === null) return this.#refuseGuess(request.ip, token, takesBasic);
+    this.#guesses.admit(token);
     const waitMs = rateLimit.take(key.id);
     if (waitMs > 0) return { ...TOO_MANY, retryAfterMs: waitMs };
     if (!scopes.some((scope) => key.scopes.includes(scope))) return refuseScope(scopes);
@@ -71,6 +83,11 @@ export class ApiKeyAccess {
   async #judge({ scopes, takesBasic }: ApiKeyAdmission, request: FastifyRequest): Promise<Problem | null> {
     const problem = await this.identify(request, { scopes, takesBasic, rateLimit: this.#rateLimit });
     return problem ?? (isJson(request) ? null : NOT_JSON);
+  }
+
+  #refuseGuess(address: string, token: string, takesBasic: boolean): Problem {
+    const waitMs = this.#guesses.refuse(address, token);
+    return waitMs > 0 ? { ...TOO_MANY_REFUSED, retryAfterMs: waitMs } : refuseKey(true, takesBasic);
   }
 
   async #authenticate(token: string): Promise<ApiKey | null | 'unknown'> {
