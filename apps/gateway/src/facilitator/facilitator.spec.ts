@@ -237,22 +237,33 @@ describe('the facilitator', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'bad_request'],
-    ['a list', '[]', 'request_invalid'],
-    ['null', 'null', 'request_invalid'],
-    ['no payment', { ...askV2(), paymentPayload: undefined }, 'request_invalid'],
-    ['no requirements', { ...askV2(), paymentRequirements: 'all' }, 'request_invalid'],
-    [
-      'requirements of the other version',
-      { ...askV2(), paymentRequirements: askV1().paymentRequirements },
-      'request_invalid',
-    ],
-    ['an unknown version', { ...askV2(), x402Version: 7 }, 'request_invalid'],
-    ['a recipient that is none', askV2({ payTo: 'me' }), 'request_invalid'],
-    ['an amount that is none', askV2({ amount: '1e3' }), 'request_invalid'],
-  ])('answers 400 to %s', async (_name, body, code) => {
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['no payment', { ...askV2(), paymentPayload: undefined }],
+    ['no requirements', { ...askV2(), paymentRequirements: 'all' }],
+    ['requirements of the other version', { ...askV2(), paymentRequirements: askV1().paymentRequirements }],
+    ['an unknown version', { ...askV2(), x402Version: 7 }],
+    ['a recipient that is none', askV2({ payTo: 'me' })],
+    ['an amount that is none', askV2({ amount: '1e3' })],
+  ])('answers 400 to %s', async (_name, body) => {
     for (const path of ['verify', 'settle']) {
-      expect(await readProblem(await post(path, body))).toEqual([400, code]);
+      expect(await readProblem(await post(path, body))).toEqual([400, 'request_invalid']);
+    }
+  });
+
+  // Prevents: a server learns only that its request is malformed, and its operator looks for a wrong field.
+  it.each([
+    ['{"x402Version":2,', 'the body is not JSON, or has a field __proto__ or constructor.prototype'],
+    ['x402Version=2', 'the body is not JSON, or has a field __proto__ or constructor.prototype'],
+    ['', 'the body is empty, and not JSON'],
+  ])('says of %j that it is not JSON', async (body, detail) => {
+    for (const path of ['verify', 'settle']) {
+      const response = await post(path, body);
+      expect(response.headers.get('content-type')).toContain('application/problem+json');
+      expect(await response.json()).toMatchObject({
+        ...{ status: 400, code: 'request_invalid', detail },
+        problems: [detail],
+      });
     }
   });
 

@@ -63,8 +63,13 @@ describe('what is no job', () => {
     ['no JSON', '{"operation":'],
     ['an empty body', ''],
     ['a changed prototype', `{"__proto__":{"wallet":"main"},"operation":"transfer"}`],
-  ])('(%s) is malformed', async (_name, body) => {
-    expect(await readProblem(await agents.submit(owner, body))).toEqual([400, 'bad_request']);
+  ])('(%s) is not JSON, and is told so', async (_name, body) => {
+    const response = await agents.submit(owner, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: 'request_invalid',
+      problems: [expect.stringContaining('not JSON')],
+    });
   });
 
   it.each([
