@@ -176,6 +176,7 @@ wallets:
       maxFeePerGas: 500_000_000n,
       maxPriorityFeePerGas: 250_000_000n,
       maxInFlight: 64,
+      approvalTimeoutMs: 86_400_000,
       stopWithinMs: 7000,
     });
     expect(problemsOf({ ...NEEDED, WALLET_PRIVATE_KEY: KEY, MAX_FEE_GWEI: '1' })).toEqual([

@@ -4,6 +4,7 @@ import { USDC_ADDRESS } from '../../../devnet/place-contracts.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { LaneFixture, RECEIVER } from '../test/lane-fixture.js';
 import type { AllowanceHolds, PlannedStep } from './job.js';
+import { jobKey } from './keys.js';
 import { PlanFailure, type JobPlan, type JobPlanner } from './ports.js';
 
 const SPENDER: Hex = '0x0000000000000000000000000000000000005b3d';
@@ -106,6 +107,50 @@ describe('a job', () => {
     await fixture.journal.approve({ jobId, floorsHash: 'floors', approvedBy: 'key-2' });
     await fixture.waitForState(jobId, 'FINAL');
     expect(await labelsMined()).toEqual([RECEIVER]);
+  });
+
+  it('ends where nobody agrees in time, and tells of it', async () => {
+    const jobId = await fixture.submit();
+    fixture.startRunner({ approvalTimeoutMs: 1 }, { planner: plannerOf([transfer()], { needsApproval: true }) });
+    const { failure } = await fixture.waitForState(jobId, 'REJECTED');
+    expect(failure).toMatchObject({ code: 'APPROVAL_EXPIRED', message: expect.stringContaining('in time') });
+    const events = (await fixture.readEvents()).map(({ type, state, error }) => [type, state, error?.code]);
+    expect(events).toEqual([
+      ['jobNeedsOperator', 'AWAITING_APPROVAL', 'APPROVAL_NEEDED'],
+      ['transactionFailed', 'REJECTED', 'APPROVAL_EXPIRED'],
+    ]);
+    expect(await fixture.journal.approve({ jobId, floorsHash: 'floors', approvedBy: 'key-2' })).toMatchObject({
+      reason: 'wrong_state',
+    });
+    expect(await fixture.readMined()).toEqual([]);
+  });
+
+  it('takes back what its first step allowed when nobody agrees to the second one', async () => {
+    const planner: JobPlanner = {
+      plan: (_, { stepIndex }) =>
+        Promise.resolve(planOf([approve(5n), transfer()].slice(stepIndex), { needsApproval: stepIndex === 1 })),
+      undo: () => Promise.resolve([approve(0n)]),
+    };
+    const jobId = await fixture.submit();
+    fixture.startRunner({ approvalTimeoutMs: 1 }, { planner });
+    expect((await fixture.waitForState(jobId, 'REJECTED')).failure).toMatchObject({ code: 'APPROVAL_EXPIRED' });
+    expect(await labelsMined()).toEqual([APPROVE, APPROVE]);
+  });
+
+  it.each([
+    [0, '1'],
+    [86_400_000, null],
+  ])('waits on where %d milliseconds are given', async (approvalTimeoutMs, since) => {
+    const asked = await fixture.submit();
+    const planner: JobPlanner = {
+      plan: (job) => Promise.resolve(planOf([transfer()], { needsApproval: job.id === asked })),
+    };
+    fixture.startRunner({ approvalTimeoutMs }, { planner });
+    await fixture.waitForState(asked, 'AWAITING_APPROVAL');
+    if (since !== null) await fixture.redis.hset(jobKey(fixture.lane, asked), 'at', since);
+    // Both are looked at on the way, the older one first.
+    for (let turn = 0; turn < 3; turn++) await fixture.waitForState(await fixture.submit(), 'FINAL');
+    expect((await fixture.readJob(asked)).state).toBe('AWAITING_APPROVAL');
   });
 
   it('takes back its approval when a later step fails', async () => {

@@ -1,7 +1,7 @@
 import { broadcast } from './broadcast.js';
 import { crashPoint } from './crash-point.js';
 import { quoteFees, raiseFees, type Fees } from './fees.js';
-import type { Attempt, JobRecord, PlannedStep, StepRecord } from './job.js';
+import type { Attempt, JobFailure, JobRecord, PlannedStep, StepRecord } from './job.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from './lane-work.js';
 import { giveUpPlan, planStep } from './plan-step.js';
 import { putAttempt, type StoredBytes } from './put-attempt.js';
@@ -40,6 +40,7 @@ async function advanceFrom(work: LaneWork, job: JobRecord): Promise<AdvanceOutco
     case 'MINED':
       return 'in_flight';
     case 'AWAITING_APPROVAL':
+      return awaitApproval(work, job);
     case 'NEEDS_OPERATOR':
       return 'waiting';
     case 'FINAL':
@@ -49,6 +50,14 @@ async function advanceFrom(work: LaneWork, job: JobRecord): Promise<AdvanceOutco
     case 'PLAN_FAILED':
       return 'ended';
   }
+}
+
+async function awaitApproval(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
+  const { approvalTimeoutMs: waitedMs } = work.settings;
+  if (waitedMs === 0) return 'waiting';
+  const expired = await work.journal.expireApproval({ ...writeFor(work, job), waitedMs, failure: APPROVAL_EXPIRED });
+  assertLease(expired);
+  return expired.outcome === 'refused' && expired.reason === 'too_early' ? 'waiting' : 'again';
 }
 
 async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
@@ -139,3 +148,9 @@ async function afterRefusal({ journal, lease }: LaneWork): Promise<AdvanceOutcom
 export async function readQuote({ chain, signer, settings }: LaneWork): Promise<Fees> {
   return quoteFees(await chain.readRecentHead(signer.address), settings);
 }
+
+const APPROVAL_EXPIRED: JobFailure = {
+  code: 'APPROVAL_EXPIRED',
+  message: 'Nobody agreed to the job in time.',
+  suggestion: 'Submit it again if it is still wanted, and have somebody approve it sooner.',
+};

@@ -6,6 +6,7 @@ import { AMOUNT_LUA } from './scripts/amount.lua.js';
 import { APPROVE_LUA } from './scripts/approve.lua.js';
 import { CANCEL_LUA } from './scripts/cancel.lua.js';
 import { CLAIM_KEY_LUA } from './scripts/claim-key.lua.js';
+import { EXPIRE_APPROVAL_LUA } from './scripts/expire-approval.lua.js';
 import { FAIL_ATTEMPT_LUA } from './scripts/fail-attempt.lua.js';
 import { FAIL_PLAN_LUA } from './scripts/fail-plan.lua.js';
 import { FAIL_STEP_LUA } from './scripts/fail-step.lua.js';
@@ -39,6 +40,7 @@ const transitions = {
   adopt: ADOPT_LUA,
   approve: APPROVE_LUA,
   cancel: CANCEL_LUA,
+  expireApproval: EXPIRE_APPROVAL_LUA,
   failAttempt: FAIL_ATTEMPT_LUA,
   failPlan: FAIL_PLAN_LUA,
   failStep: FAIL_STEP_LUA,

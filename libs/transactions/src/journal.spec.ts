@@ -13,7 +13,7 @@ import {
 } from '../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../test/start-journal.js';
 import type { LaneId } from './job.js';
-import type { Journal } from './journal.js';
+import { Journal } from './journal.js';
 import { jobKey } from './keys.js';
 
 describe('the journal of jobs', () => {
@@ -254,6 +254,28 @@ describe('the journal of jobs', () => {
         error: { code: 'APPROVAL_NEEDED', suggestion: expect.stringContaining('approve') },
       }),
     );
+  });
+
+  // Prevents: somebody is told that the job goes on, and it has ended; or the other way round.
+  it('lets either an approval or the end of the waiting decide, whichever comes first', async () => {
+    const redis = started.redis.duplicate();
+    const other = new Journal({ redis });
+    await other.open();
+    for (let turn = 0; turn < 40; turn++) {
+      const write = await submitSample(journal, lane, token);
+      const { jobId } = write;
+      await journal.putPlan({ ...write, steps: [sampleStep()], plan: null, floorsHash: 'f', needsApproval: true });
+      const approve = () => other.approve({ jobId, floorsHash: 'f', approvedBy: 'boss' });
+      const expire = () => journal.expireApproval({ ...write, waitedMs: 0, failure: FAILURE });
+      const [approved, expired] =
+        turn % 2 === 0
+          ? await Promise.all([approve(), expire()])
+          : (await Promise.all([expire(), approve()])).reverse();
+      const [won, lost] = approved!.outcome === 'done' ? [approved, expired] : [expired, approved];
+      expect([won, lost]).toMatchObject([{ outcome: 'done' }, { outcome: 'refused', reason: 'wrong_state' }]);
+      expect((await journal.readJob(jobId))!.state).toBe(won === approved ? 'PLANNED' : 'REJECTED');
+    }
+    redis.disconnect();
   });
 
   describe('cancelling', () => {

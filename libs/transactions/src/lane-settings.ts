@@ -32,6 +32,8 @@ export interface LaneSettings {
   /** After so long the planner is asked again about a job it failed at; then twice as long each time, up to the longest. */
   planRetryMs: number;
   longestPlanRetryMs: number;
+  /** A job that nobody agrees to for so long ends; 0: it waits for ever. */
+  approvalTimeoutMs: number;
   /** For so many blocks, and for so long, a used nonce may still turn out to be ours. */
   strangerBlocks: number;
   strangerMs: number;
@@ -58,6 +60,7 @@ export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   emptyWalletMs: 3000,
   planRetryMs: 500,
   longestPlanRetryMs: 30_000,
+  approvalTimeoutMs: 86_400_000,
   strangerBlocks: 5,
   strangerMs: 60_000,
   stopWithinMs: 15_000,

@@ -45,6 +45,11 @@ export abstract class StepJournal {
     };
   }
 
+  /** AWAITING_APPROVAL for so long -> as `reject`. */
+  async expireApproval({ waitedMs, failure, ...write }: on.ExpireApprovalRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('expireApproval', write, [waitedMs, encodeFailure(failure)]));
+  }
+
   /**
    * PLANNED: ends the job, as its ending says where it has one, or begins to undo it. RESERVED without an attempt: the
    * step is voided, and its nonce must be used by an attempt of kind `cancel`.

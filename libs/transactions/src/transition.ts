@@ -34,6 +34,8 @@ export type RefusalReason =
   | 'floors_changed'
   /** Who submits a job cannot approve it. */
   | 'own_job'
+  /** Somebody may still agree to the job. */
+  | 'too_early'
   /** The step's transaction is mined: nothing is left to cancel. */
   | 'too_late'
   /** Another job holds the approvals of this token and spender. */
@@ -135,6 +137,12 @@ export interface PutPlanRequest extends StepWrite {
   floorsHash: string;
   /** The job waits until somebody has approved exactly these floors. */
   needsApproval: boolean;
+}
+
+export interface ExpireApprovalRequest extends StepWrite {
+  /** How long the job must have waited, on Redis's clock. */
+  waitedMs: number;
+  failure: JobFailure;
 }
 
 export interface BeginStepRequest extends PutPlanRequest {

@@ -108,6 +108,8 @@ describe('every transition from every state', () => {
     cancel: ({ jobId }) => journal.cancel(jobId),
     putPlan: (write) => plan(write),
     'putPlan that needs approval': (write) => plan(write, true),
+    expireApproval: (write) => journal.expireApproval({ ...write, waitedMs: 0, failure: FAILURE }),
+    'expireApproval too early': (write) => journal.expireApproval({ ...write, waitedMs: 86_400_000, failure: FAILURE }),
     failPlan: (write) => journal.failPlan(end(write)),
     'failPlan with undo': (write) => journal.failPlan({ ...end(write), undo: [sampleStep('revoke')] }),
     skipStep: (write) => journal.skipStep(write),
@@ -177,6 +179,8 @@ describe('every transition from every state', () => {
       RESERVED: 'floors_changed',
       voided: 'ending',
     },
+    expireApproval: { AWAITING_APPROVAL: '-> REJECTED', ...repeated() },
+    'expireApproval too early': { AWAITING_APPROVAL: 'too_early', ...repeated() },
     failPlan: {
       accepted: '-> PLAN_FAILED',
       AWAITING_APPROVAL: '-> PLAN_FAILED',

@@ -57,6 +57,14 @@ export class LaneEnvironment implements ChecksTogether {
   @Max(3_600_000)
   readonly strangerAfterMs: number = 60_000;
 
+  @Setting({
+    help: 'Seconds after which a job ends that waits for a person to agree to it; 0: it waits for ever.',
+  })
+  @IsInt()
+  @Min(0)
+  @Max(31_536_000)
+  readonly approvalTimeoutSeconds: number = 86_400;
+
   @Setting({ help: 'The most that a transaction offers for its gas, in gwei; a replacement too.' })
   @Matches(GWEI, { message: gweiMessage })
   readonly maxFeeGwei: string = '500';
@@ -86,6 +94,7 @@ export class LaneEnvironment implements ChecksTogether {
       resendAfterMs: this.resendAfterMs,
       replaceAfterMs: this.replaceAfterMs,
       strangerMs: this.strangerAfterMs,
+      approvalTimeoutMs: this.approvalTimeoutSeconds * 1000,
       stopWithinMs,
     };
   }

@@ -126,6 +126,17 @@ local function set_ending(state, failure, gives_back)
   redis.call('HSET', JOB, 'endingState', state, 'endingFailure', failure, 'endingGivesBack', gives_back)
 end
 
+-- A job that has sent something already ends by the worker, who takes it back.
+local function reject_job(failure)
+  if redis.call('HGET', JOB, 'step') ~= '0' then
+    set_ending('REJECTED', failure, '0')
+    set_state('PLANNED')
+    return done('PLANNED')
+  end
+  end_job('REJECTED', failure, true)
+  return done('REJECTED')
+end
+
 -- Writes ARGV[from] and what follows as the steps from the given one on; what stood there before is gone.
 local function write_steps(first, from)
   local before = tonumber(redis.call('HGET', JOB, 'steps') or '0')

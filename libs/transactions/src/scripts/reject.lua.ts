@@ -5,16 +5,9 @@
  * refused would be carried out; a job that has sent something already ends by the worker, who takes it back.
  */
 export const REJECT_LUA = /* lua */ `
-local job = redis.call('HMGET', JOB, 'state', 'step')
-local state = job[1]
+local state = redis.call('HGET', JOB, 'state')
 if not state then return refused('not_found') end
 if state == 'REJECTED' then return unchanged(state) end
 if state ~= 'AWAITING_APPROVAL' then return refused('wrong_state', state) end
-if job[2] ~= '0' then
-  set_ending('REJECTED', ARGV[1], '0')
-  set_state('PLANNED')
-  return done('PLANNED')
-end
-end_job('REJECTED', ARGV[1], true)
-return done('REJECTED')
+return reject_job(ARGV[1])
 `;

@@ -1,0 +1,15 @@
+import { WORKER_LUA } from './job.lua.js';
+
+/**
+ * KEYS lane, job; ARGV token, step, how many milliseconds it must have waited, failure. Answers a transition.
+ *
+ * Atomic: seeing that nobody has agreed for so long, ending the job, and its event. If an approval came between, a job
+ * that somebody was told goes on would be ended.
+ */
+export const EXPIRE_APPROVAL_LUA = /* lua */ `${WORKER_LUA}
+if is_past then return unchanged(state) end
+if is_other then return refused('wrong_step', state) end
+if state ~= 'AWAITING_APPROVAL' then return refused('wrong_state', state) end
+if now - tonumber(redis.call('HGET', JOB, 'at')) < tonumber(ARGV[3]) then return refused('too_early', state) end
+return reject_job(ARGV[4])
+`;
