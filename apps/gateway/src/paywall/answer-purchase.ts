@@ -19,7 +19,7 @@ import { readBody } from './answer-body.js';
 import { keepHeaders } from './answer-headers.js';
 import type { Claim } from './judge.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { NotSettledError, PaymentMaker, TakenOverError, type PaymentMakerParts } from './make-payment.js';
+import { mayBeMoved, NotSettledError, PaymentMaker, TakenOverError, type PaymentMakerParts } from './make-payment.js';
 import { isMetered } from './metering.js';
 import { UpstreamError, type PaidRoute, type ProducedAnswer } from './paid-route.js';
 import type { PaymentIdentifiers } from './payment-identifiers.js';
@@ -146,16 +146,16 @@ export class Answers {
 
   /** What was made for the payment is thrown away; what becomes of the payment depends on what is known of it. */
   async #answerUnsettled(order: Order, claim: Claim, { result, afterWork }: NotSettledError): Promise<Answer> {
-    const isOpen = result.outcome === 'pending';
+    const isFailed = result.outcome === 'failed';
     try {
       // Counted for what it cost: otherwise who empties his account meanwhile gets work done, or gas spent, for ever.
-      const counted = result.outcome === 'failed' && (afterWork || result.txHash !== null);
-      const forgetsAmount = result.outcome === 'failed';
-      const released = await this.#release(order, claim, { counted, forgetsAmount, keepsIdentifier: isOpen });
+      const counted = isFailed && (afterWork || result.txHash !== null);
+      const keepsIdentifier = !isFailed && (result.outcome === 'pending' || mayBeMoved(order, claim));
+      const released = await this.#release(order, claim, { counted, forgetsAmount: isFailed, keepsIdentifier });
       if (!released) return answerTakenOver();
     } catch {
       // The lease ends by itself, and the same proof finds the payment again.
-      return isOpen ? answerSettling() : answerUnavailable();
+      return result.outcome === 'pending' ? answerSettling() : answerUnavailable();
     }
     switch (result.outcome) {
       case 'failed': {
@@ -172,7 +172,8 @@ export class Answers {
   /** The resource answered that it cannot: its answer is passed on, and the payment may be used again. */
   async #giveBack(order: Order, claim: Claim, produced: ProducedAnswer): Promise<Answer> {
     const body = await readBody(produced.body, 0);
-    const released = await this.#release(order, claim, { counted: true }).catch((error: unknown) => {
+    const terms = { counted: true, keepsIdentifier: mayBeMoved(order, claim) };
+    const released = await this.#release(order, claim, terms).catch((error: unknown) => {
       discard(body);
       throw error;
     });
@@ -187,7 +188,8 @@ export class Answers {
     if (kind === 'unknown') return answerUpstreamError(error, false);
     try {
       // A resource that was never reached did no work: such attempts are not counted against the payer.
-      const released = await this.#release(order, claim, { counted: kind !== 'refused' });
+      const terms = { counted: kind !== 'refused', keepsIdentifier: mayBeMoved(order, claim) };
+      const released = await this.#release(order, claim, terms);
       return released ? answerUpstreamError(error, true) : answerTakenOver();
     } catch {
       return answerUnavailable();
@@ -197,13 +199,13 @@ export class Answers {
   async #release(
     { purchase }: Order,
     { lease, payer }: Claim,
-    { keepsIdentifier = false, ...terms }: ReleaseTerms,
+    { keepsIdentifier, ...terms }: ReleaseTerms,
   ): Promise<boolean> {
     const { paymentIdentifier: identifier } = purchase;
     const released = await this.parts.ledger.release(lease, terms);
     if (identifier !== null && !keepsIdentifier) {
       // One that is kept for nothing ends by itself.
-      await this.parts.identifiers.forget({ payer, identifier, payment: lease.id }).catch(() => undefined);
+      await this.parts.identifiers.forget({ payer, identifier, lease }).catch(() => undefined);
     }
     return released;
   }
@@ -212,7 +214,7 @@ export class Answers {
 interface ReleaseTerms {
   readonly counted: boolean;
   readonly forgetsAmount?: boolean;
-  readonly keepsIdentifier?: boolean;
+  readonly keepsIdentifier: boolean;
 }
 
 /** A payment that was made before this request, as a transaction or by an earlier settlement. */

@@ -53,6 +53,8 @@ export interface Claim {
   readonly amountBaseUnits?: string;
   /** That it can be settled, as of when it was claimed. */
   readonly trial?: PaymentTrial;
+  /** An earlier request had its payer's identifier for it, and may have had it settled. */
+  readonly isNamedBefore?: boolean;
 }
 
 export type Verdict =
@@ -103,19 +105,18 @@ export class Judge {
     const verdict = await this.parts.signedPayments.claim(question, { fingerprint, retryKey: retryKeyOf(purchase) });
     if (verdict.outcome === 'valid') return { outcome: 'unavailable', reason: 'not_claimed' };
     if (verdict.outcome !== 'claimed' || purchase.paymentIdentifier === null) return verdict;
-    return (await this.#takeIdentifier(purchase.paymentIdentifier, verdict))
-      ? verdict
-      : { outcome: 'identifier_reused' };
+    const named = await this.#takeIdentifier(purchase.paymentIdentifier, verdict);
+    return named === 'another' ? { outcome: 'identifier_reused' } : { ...verdict, isNamedBefore: named === 'before' };
   }
 
   /** Claimed first, so that nobody takes an identifier by a payment that is not his. */
-  async #takeIdentifier(identifier: string, { lease, payer }: Claim): Promise<boolean> {
-    let isTaken = false;
+  async #takeIdentifier(identifier: string, { lease, payer }: Claim): Promise<'anew' | 'before' | 'another'> {
+    let named: 'anew' | 'before' | 'another' = 'another';
     try {
-      isTaken = await this.parts.identifiers.take({ payer, identifier, payment: lease.id });
-      return isTaken;
+      named = await this.parts.identifiers.take({ payer, identifier, lease });
+      return named;
     } finally {
-      if (!isTaken) await this.parts.ledger.release(lease, { counted: false }).catch(() => false);
+      if (named === 'another') await this.parts.ledger.release(lease, { counted: false }).catch(() => false);
     }
   }
 

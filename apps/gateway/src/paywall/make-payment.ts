@@ -38,6 +38,11 @@ export class TakenOverError extends Error {
   override readonly name = 'TakenOverError';
 }
 
+/** Whether a payment that is given back was moved before its answer was made, or may be on its way since an earlier request. */
+export function mayBeMoved({ purchase }: Order, { txHash, isNamedBefore = false }: Claim): boolean {
+  return txHash !== null || isNamedBefore || purchase.endpoint.route.settle === 'before';
+}
+
 /** Has the payment of an order made: a metered one over what its answer came to, any other over the price. */
 export class PaymentMaker {
   constructor(private readonly parts: PaymentMakerParts) {}

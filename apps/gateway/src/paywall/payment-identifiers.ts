@@ -1,5 +1,5 @@
 import { LuaScript } from '@tollgate/common';
-import { hashRetryKey, type PaymentId } from '@tollgate/ledger';
+import { hashRetryKey, type Lease, type PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
@@ -7,11 +7,22 @@ import type { Redis } from 'ioredis';
 const KEPT_MS = 24 * 3600_000;
 
 /**
- * KEYS the identifier; ARGV the payment. Atomic: seeing that the identifier is this payment's, and forgetting it.
- * Otherwise one that was given to another payment meanwhile would be forgotten.
+ * KEYS the identifier; ARGV the payment, the generation of who holds it, ms. Answers what it named: nothing (`anew`), this
+ * payment (`before`) or `another`. Atomic: seeing what it names and naming it. Otherwise two payments would have one.
+ */
+const TAKE = new LuaScript(/* lua */ `
+local named = redis.call('GET', KEYS[1])
+if named and string.match(named, '^[^,]*') ~= ARGV[1] then return 'another' end
+redis.call('SET', KEYS[1], ARGV[1] .. ',' .. ARGV[2], 'PX', ARGV[3])
+return named and 'before' or 'anew'
+`);
+
+/**
+ * KEYS the identifier; ARGV the payment, the generation. Atomic: seeing that nobody has taken it since, and forgetting it.
+ * Otherwise one would be forgotten that names another payment, or this one for another holder, who has it moved.
  */
 const FORGET = new LuaScript(/* lua */ `
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+if redis.call('GET', KEYS[1]) == ARGV[1] .. ',' .. ARGV[2] then return redis.call('DEL', KEYS[1]) end
 return 0
 `);
 
@@ -19,7 +30,8 @@ return 0
 export interface NamedPayment {
   readonly payer: Hex;
   readonly identifier: string;
-  readonly payment: PaymentId;
+  /** By which the payment is held. */
+  readonly lease: Pick<Lease, 'id' | 'generation'>;
 }
 
 /**
@@ -29,16 +41,18 @@ export interface NamedPayment {
 export class PaymentIdentifiers {
   constructor(private readonly redis: Redis) {}
 
-  /** False: the payer gave the identifier to another payment, which may have been settled. */
-  async take({ payer, identifier, payment }: NamedPayment): Promise<boolean> {
-    const named = nameOf(payment);
-    const before = await this.redis.set(keyOf(payer, identifier), named, 'PX', KEPT_MS, 'NX', 'GET');
-    return before === null || before === named;
+  /**
+   * `another`: the payer gave the identifier to another payment, which may have been settled. `before`: an earlier request
+   * had it for this one, and may have had it settled.
+   */
+  async take({ payer, identifier, lease }: NamedPayment): Promise<'anew' | 'before' | 'another'> {
+    const args = [nameOf(lease.id), lease.generation, KEPT_MS];
+    return (await TAKE.run(this.redis, keyOf(payer, identifier), args)) as 'anew' | 'before' | 'another';
   }
 
-  /** For a payment that was given back and not moved: its payer may sign anew. */
-  async forget({ payer, identifier, payment }: NamedPayment): Promise<void> {
-    await FORGET.run(this.redis, keyOf(payer, identifier), [nameOf(payment)]);
+  /** For a payment that was given back and will not be moved: its payer may sign anew. */
+  async forget({ payer, identifier, lease }: NamedPayment): Promise<void> {
+    await FORGET.run(this.redis, keyOf(payer, identifier), [nameOf(lease.id), lease.generation]);
   }
 }
 

@@ -369,6 +369,43 @@ describe('a payment identifier', () => {
     expect((await get('/api/weather', await present(name, createPayment({ from })))).status).toBe(409);
   });
 
+  // Prevents: who paid for an answer that failed, where routes settle first, signs anew for it and pays twice.
+  it('is kept for what was moved before its answer failed', async () => {
+    const [name, payment] = [id(), createPayment()];
+    const { from } = payment.authorization;
+    const offer = await readChallenge(url('/first'));
+    produce = () => answerJson({ error: 'no' }, 500);
+    expect((await get('/first', presentV2(offer, payment, { id: name }))).status).toBe(500);
+    produce = () => answerJson({ sold: true });
+    expect((await get('/first', presentV2(offer, createPayment({ from }), { id: name }))).status).toBe(409);
+    expect((await get('/first', presentV2(offer, payment, { id: name }))).status).toBe(200);
+    expect(new Set(relay.asked.map((asked) => asked.payment.signature))).toEqual(new Set([payment.signature]));
+  });
+
+  // Prevents: a settlement that is on its way is forgotten for a later answer that fails, and another payment is moved too.
+  it('is kept while an earlier settlement may be on its way, whatever the next answer is', async () => {
+    const [name, payment] = [id(), createPayment()];
+    const { from, nonce } = payment.authorization;
+    relay.settlements.set(nonce, () => ({ outcome: 'pending', txHash: null }));
+    const headers = await present(name, payment);
+    expect((await get('/api/weather', headers)).status).toBe(503);
+    produce = () => answerJson({ error: 'no' }, 500);
+    expect((await get('/api/weather', headers)).status).toBe(500);
+    produce = () => answerJson({ sold: true });
+    expect((await get('/api/weather', await present(name, createPayment({ from })))).status).toBe(409);
+    relay.settlements.clear();
+    expect((await get('/api/weather', headers)).status).toBe(200);
+  });
+
+  it('is free again where the first answer fails and nothing was moved', async () => {
+    const [name, { authorization }] = [id(), createPayment()];
+    const { from } = authorization;
+    produce = () => answerJson({ error: 'no' }, 500);
+    expect((await get('/api/weather', await present(name, createPayment({ from })))).status).toBe(500);
+    produce = () => answerJson({ sold: true });
+    expect((await get('/api/weather', await present(name, createPayment({ from })))).status).toBe(200);
+  });
+
   it('of one payer is nothing to another', async () => {
     const name = id();
     expect((await get('/api/weather', await present(name))).status).toBe(200);
