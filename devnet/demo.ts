@@ -24,6 +24,7 @@ import { openRedis } from './redis.js';
 import { paidHeaders, showExchange, type Exchange } from './show-exchange.js';
 import { startStack } from './stack.js';
 import { waitForStopRequest } from './stop-request.js';
+import { waitUntilMined } from './transfer-tokens.js';
 
 /** Shows one payment from the 402 to the refused second use. Resolves with the exit code. */
 export async function runDemo(): Promise<number> {
@@ -118,14 +119,16 @@ async function pay(devnet: Devnet, privateKey: Hex, requirement: PaymentRequirem
     rpcUrls: { default: { http: [devnet.rpcUrl] } },
   });
   const wallet = createWalletClient({ account: privateKeyToAccount(privateKey), chain, transport: http() });
-  const reader = createPublicClient({ chain, transport: http(), pollingInterval: 100 });
+  const reader = createPublicClient({ chain, transport: http() });
   const amount = BigInt(requirement.maxAmountRequired);
   const call = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [requirement.payTo, amount] });
   const hash = await wallet.sendTransaction({
     to: requirement.asset,
     data: appendHashLock(call, requirement.extra.reference),
   });
-  const receipt = await reader.waitForTransactionReceipt({ hash, timeout: 30_000 });
+  // viem's own wait looks again at the next block, and on a quiet chain there is none.
+  await waitUntilMined(devnet, hash);
+  const receipt = await reader.getTransactionReceipt({ hash });
   console.log(`  transfer     ${formatTokenAmount(amount, 6)} ${requirement.extra.name} to ${requirement.payTo}`);
   console.log(`  transaction  ${hash}`);
   console.log(`  block        ${receipt.blockNumber}, ${receipt.status}`);

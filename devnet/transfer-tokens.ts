@@ -47,7 +47,7 @@ export async function sendTransaction(
 }
 
 /** Anvil's automine can strand a transaction that arrives while it mines another: asking for a block frees it. */
-async function waitUntilMined(chain: Devnet, hash: Hex): Promise<void> {
+export async function waitUntilMined(chain: Devnet, hash: Hex): Promise<void> {
   const giveUpMs = Date.now() + 60_000;
   for (let tries = 1; Date.now() < giveUpMs; tries++) {
     if ((await callRpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash])) !== null) return;

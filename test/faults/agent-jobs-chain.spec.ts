@@ -18,7 +18,7 @@ describe('agent jobs on a chain', () => {
   let miner: NodeJS.Timeout;
   const mine = (blocks = 1) => agents().rpc('anvil_mine', [numberToHex(blocks)]);
   const startMining = () => {
-    miner = setInterval(() => void mine(), 200);
+    miner = setInterval(() => void mine().catch(() => undefined), 200);
   };
   const stopMining = async () => {
     clearInterval(miner);

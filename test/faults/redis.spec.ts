@@ -22,7 +22,7 @@ describe('when Redis', () => {
     shop = await startShop({
       redis: redisServer,
       gateways: 2,
-      env: { LEASE_MS: '2000', VERIFY_RETRY_MS: '500', VERIFY_DEADLINE_MS: '3000', RECEIPT_WAIT_MS: '0' },
+      env: { LEASE_MS: '2000', VERIFY_RETRY_MS: '500', VERIFY_DEADLINE_MS: '10000', RECEIPT_WAIT_MS: '0' },
     });
   });
 

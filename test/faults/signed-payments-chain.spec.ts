@@ -14,7 +14,9 @@ const isSend = (call: unknown) => JSON.stringify(call).includes('eth_sendRawTran
 
 /** A signed payment is moved once and answered, whatever becomes of the words between relayer and chain. */
 describe('when the RPC server', () => {
-  const sales = useSignedSales({ env: { SETTLE_DEADLINE_MS: '2000', VERIFY_DEADLINE_MS: '2000' } });
+  const sales = useSignedSales({
+    env: { SETTLE_DEADLINE_MS: '2000', VERIFY_DEADLINE_MS: '2000', RPC_TIMEOUT_MS: '1000' },
+  });
   let sent: number;
 
   beforeEach(() => (sent = 0));

@@ -213,7 +213,7 @@ describe('requests by hand', () => {
       requestHead('/v1/quotes/A', ['Connection: keep-alive']),
       requestHead('/v1/quotes/A', [`X-Payment: ${createProof(`0x${'1'.repeat(64)}`)}`]),
     ].map((head, index) => (index === 2 ? head : Buffer.from(head.toString().replace('Connection: close\r\n', ''))));
-    const { statuses } = await send(Buffer.concat(pipeline), 1000);
+    const { statuses } = await send(Buffer.concat(pipeline), 20_000);
     expect(statuses).toEqual([200, 402, 402]);
   });
 

@@ -14,7 +14,11 @@ describe('one authorization, presented by everybody in every way', () => {
   const sales = useSignedSales({
     gateways: 2,
     // By one name, so that a challenge of one is good at the other.
-    env: { PUBLIC_URL: 'https://shop.example', FACILITATOR: 'true', FACILITATOR_RATE_LIMIT_PER_MINUTE: '0' },
+    env: {
+      ...{ PUBLIC_URL: 'https://shop.example', FACILITATOR: 'true', FACILITATOR_RATE_LIMIT_PER_MINUTE: '0' },
+      // Each is asked once: whoever has it waits for its end, on a busy machine too.
+      ...{ LEASE_MS: '30000', VERIFY_DEADLINE_MS: '30000', SETTLE_DEADLINE_MS: '30000' },
+    },
   });
 
   // Prevents: who pays once has an answer in each of the words he knows, or has paid for none of them.

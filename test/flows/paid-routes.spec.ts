@@ -31,8 +31,8 @@ describe('paid routes', () => {
     price: "0.01"
     upstream: \${UPSTREAM}/internal
     upstreamHeaders: { X-Api-Key: "\${UPSTREAM_KEY}" }
-    timeoutMs: 1000
-  - { path: /v1/orders, methods: [POST], price: "0.02", upstream: "\${UPSTREAM}", timeoutMs: 1000, maxBodyBytes: 100000 }
+    timeoutMs: 4000
+  - { path: /v1/orders, methods: [POST], price: "0.02", upstream: "\${UPSTREAM}", timeoutMs: 4000, maxBodyBytes: 100000 }
   - { path: /v1/events/:topic, price: "0.03", upstream: "\${UPSTREAM}", answer: streamed, timeoutMs: 600000 }
   - { path: /broken/quote, price: "0.01", upstream: "${breaking.url}" }
   - { path: /gone/quote, price: "0.01", upstream: "\${GONE}" }

@@ -10,7 +10,7 @@ export interface RawAnswer {
  * Writes bytes to a server as they are, which no HTTP client would do, and reads until the connection ends, which the
  * server is told to do after `quietMs` without a byte from it.
  */
-export function sendRaw(baseUrl: string, bytes: string | Buffer, { quietMs = 300 } = {}): Promise<RawAnswer> {
+export function sendRaw(baseUrl: string, bytes: string | Buffer, { quietMs = 3000 } = {}): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);
@@ -22,7 +22,7 @@ export function sendRaw(baseUrl: string, bytes: string | Buffer, { quietMs = 300
     };
     socket.on('connect', () => {
       socket.write(bytes);
-      timer = setTimeout(() => socket.destroy(), 10_000);
+      timer = setTimeout(() => socket.destroy(), 30_000);
     });
     socket.on('data', (chunk) => {
       chunks.push(chunk);

@@ -5,6 +5,7 @@ import { createPublicClient, createWalletClient, erc20Abi, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { awaitReceipt } from '../../../test/harness/await-receipt.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
 import type { TrustedAsset } from './choose-requirement.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
@@ -226,7 +227,7 @@ describe('a payment that is made but not accepted', () => {
     const token = { address: chain.asset, abi: erc20Abi, chain: null } as const;
     const reader = createPublicClient({ transport: http(chain.rpcUrl) });
     const balance = await reader.readContract({ ...token, functionName: 'balanceOf', args: [owner.address] });
-    const wait = async (hash: Hex) => reader.waitForTransactionReceipt({ hash, pollingInterval: 50 });
+    const wait = (hash: Hex) => awaitReceipt(reader, hash);
     await wait(
       await act(owner.privateKey).writeContract({ ...token, functionName: 'approve', args: [thief.address, balance] }),
     );

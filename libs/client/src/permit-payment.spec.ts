@@ -6,7 +6,6 @@ import { callRpc } from '../../../devnet/json-rpc.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../devnet/place-contracts.js';
 import { readBalance } from '../../../devnet/read-balance.js';
 import { approvePermit2 } from '../../../devnet/sign-permit.js';
-import { waitFor } from '../../../test/harness/retry.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../test/signing-shop.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 import type { PaymentEvent, PaymentOptions } from './payment-options.js';
@@ -229,10 +228,13 @@ describe('a server that takes payments by Permit2', () => {
   });
 
   describe('when a permit has ended', () => {
+    afterEach(() => jest.restoreAllMocks());
+
     /** For us, and for a final block: the chain's clock is ahead from then on, and takes nothing that we sign. */
     const end = async () => {
-      const endsAtMs = Number(permits()[0]?.permit2Authorization.deadline) * 1000;
-      await waitFor('the permit has ended', () => Date.now() > endsAtMs);
+      const aheadMs = Number(permits()[0]?.permit2Authorization.deadline) * 1000 - Date.now();
+      const now = Date.now.bind(Date);
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
       await callRpc(chain.rpcUrl, 'evm_increaseTime', [3600]);
       await callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
     };
@@ -241,7 +243,7 @@ describe('a server that takes payments by Permit2', () => {
     const sell: SigningShop['interfere'][number] = (response) => void response.end('the goods');
 
     it('is given no other one when it was used after all', async () => {
-      shop.offer = { ...metered(), maxTimeoutSeconds: 5 };
+      shop.offer = metered();
       shop.interfere = [
         async (response, payment) => {
           await shop.settle(payment);
@@ -256,7 +258,7 @@ describe('a server that takes payments by Permit2', () => {
     });
 
     it('is given another one when it was not', async () => {
-      shop.offer = { ...metered(), maxTimeoutSeconds: 1 };
+      shop.offer = metered();
       shop.interfere = [refuse, sell];
       await failureOf(buy());
       await end();

@@ -2,7 +2,6 @@ import type { SignedAuthorization } from '@tollgate/protocol';
 
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
-import { waitFor } from '../../../test/harness/retry.js';
 import { listTransfers } from '../test/paid-server.js';
 import { startSigningShop, type SigningShop } from '../test/signing-shop.js';
 import type { TrustedAsset } from './choose-requirement.js';
@@ -123,16 +122,18 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   });
 
   describe('when an authorization has ended', () => {
+    afterEach(() => jest.restoreAllMocks());
+
     /** For us, and for a final block: the chain's clock is ahead from then on, and takes nothing that we sign. */
     const end = async () => {
-      const endsAtMs = Number(shown()[0]?.validBefore) * 1000;
-      await waitFor('the authorization has ended', () => Date.now() > endsAtMs);
+      const aheadMs = Number(shown()[0]?.validBefore) * 1000 - Date.now();
+      const now = Date.now.bind(Date);
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
       await callRpc(chain.rpcUrl, 'evm_increaseTime', [3600]);
       await callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
     };
 
     it('is given no other one when it was used after all', async () => {
-      shop.offer = { maxTimeoutSeconds: 5 };
       shop.interfere = [
         async (response, payment) => {
           await shop.settle(payment);
@@ -147,7 +148,6 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     });
 
     it('is given another one when it was not', async () => {
-      shop.offer = { maxTimeoutSeconds: 1 };
       shop.interfere = [
         (response) => void response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}'),
         (response) => void response.end('the goods'),

@@ -85,7 +85,7 @@ describe('a lane', () => {
     it('is kept while it is held, and its loss is told once', async () => {
       const lost: LaneId[] = [];
       // A process that is held up for two thirds of it loses a lease.
-      const leaseMs = 1500;
+      const leaseMs = 6000;
       const held = (await holdLane(journal, lane, { owner: 'a', leaseMs, onLost: (one) => lost.push(one) }))!;
       expect(await holdLane(journal, lane, { owner: 'b', leaseMs, onLost: () => undefined })).toBeNull();
       const untilMs = (await journal.readLane(lane)).lease!.untilMs;

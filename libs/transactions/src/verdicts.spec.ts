@@ -123,7 +123,7 @@ describe('a lane', () => {
       let begun = 0;
       let isDone = false;
       const runner = fixture.startRunner(
-        { leaseMs: 2000 },
+        { leaseMs: 30_000 },
         {
           attend: ({ signal }) => {
             if (++begun < 3) throw new Error(`no queue ${begun}`);

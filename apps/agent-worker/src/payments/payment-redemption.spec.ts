@@ -135,7 +135,7 @@ describe('a payment that is mined', () => {
 
   it('needs a person where no answer comes in time', async () => {
     fixture.server.interfere.push(...Array.from({ length: 50 }, () => () => true));
-    fixture.startWorker({ attemptTimeoutMs: 100, redeemWithinMs: 500 });
+    fixture.startWorker({ attemptTimeoutMs: 1_000, redeemWithinMs: 3_000 });
     expectUnanswered(
       await pay('NEEDS_OPERATOR'),
       /the server gave no answer in time: The server took too long to answer\./,
@@ -155,7 +155,7 @@ describe('a payment that is mined', () => {
 
   it('needs a person where the answer drips for ever', async () => {
     fixture.server.interfere.push(...Array.from({ length: 50 }, () => endless('.', 20)));
-    fixture.startWorker({ attemptTimeoutMs: 200, redeemWithinMs: 600 });
+    fixture.startWorker({ attemptTimeoutMs: 1_000, redeemWithinMs: 3_000 });
     expectUnanswered(
       await pay('NEEDS_OPERATOR'),
       /the server gave no answer in time: The server took too long to answer\./,

@@ -40,7 +40,7 @@ describe('reading the chain', () => {
     return connectChain({
       urls: [rpc.url],
       chainId: 1328,
-      timeoutMs: 1500,
+      timeoutMs: 3000,
       batchSize: 50,
       batchesInFlight: 8,
       maxResponseBytes: 16_777_216,
@@ -51,8 +51,8 @@ describe('reading the chain', () => {
     });
   }
 
-  const soon = (ms = 5000) => Date.now() + ms;
-  const read = (hash = txHash, ms = 5000) => chain.reader.readTransaction(hash, soon(ms));
+  const soon = (ms = 20_000) => Date.now() + ms;
+  const read = (hash = txHash, ms = 20_000) => chain.reader.readTransaction(hash, soon(ms));
   const readReceipt = async (): Promise<Receipt> => {
     const { mined } = await read();
     if (mined === null) throw new Error('not mined');

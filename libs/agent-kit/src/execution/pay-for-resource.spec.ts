@@ -29,9 +29,9 @@ describe('executePayment', () => {
     settings = {
       fetch,
       store: new MemoryPaymentStore(),
-      deadlineMs: 1_000,
-      attemptTimeoutMs: 300,
-      priceTimeoutMs: 300,
+      deadlineMs: 8_000,
+      attemptTimeoutMs: 2_000,
+      priceTimeoutMs: 3_000,
     };
     paidBefore = (await listTransfers(chain, wallet.address)).length;
   });

@@ -41,7 +41,7 @@ describe('payForResource', () => {
     new AgentKit(privateKey, 'offline', {
       rpcUrl,
       networkRetryDelayMs: 0,
-      payments: { store, priceTimeoutMs: 500 },
+      payments: { store, priceTimeoutMs: 3_000 },
     });
   const transfers = async () => (await listTransfers(chain, kit.address)).slice(paidBefore);
   const plan = (url: string, maxAmount?: string) => kit.plan('payForResource', { url, maxAmount });

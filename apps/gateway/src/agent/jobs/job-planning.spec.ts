@@ -11,7 +11,7 @@ describe('POST /agent/jobs?dryRun=true', () => {
   const asked: PlanJobRequest[] = [];
 
   beforeAll(async () => {
-    agents = await AgentsFixture.start({ AGENT_PLAN_TIMEOUT_MS: '1000' });
+    agents = await AgentsFixture.start({ AGENT_PLAN_TIMEOUT_MS: '5000' });
     owner = await agents.createKey(['submit']);
   });
 
