@@ -26,7 +26,7 @@ export function createAgentClient(baseUrl: string, token: string): AgentClient {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(60_000),
     });
   const readOk = async (response: Response, status: number): Promise<unknown> => {
     const text = await response.text();

@@ -25,7 +25,7 @@ describe('a Redis that is away', () => {
     const gate = new PaymentGate({
       facilitator: { url: facilitator.url },
       ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
-      store: new RedisStore(redis, { timeoutMs: 1000 }),
+      store: new RedisStore(redis, { timeoutMs: 3000 }),
       onTrouble: ({ message }) => troubles.push(message),
     });
     shop = await SHOPS['express']!(gate, () => ({ body: 'the goods' }));
@@ -44,6 +44,10 @@ describe('a Redis that is away', () => {
     troubles.length = 0;
   });
 
+  const comeBack = async () => {
+    await server.start();
+    await redis.ping();
+  };
   const get = (headers: Record<string, string> = VERSIONS[1].pay()) => fetch(`${shop.url}/goods`, { headers });
 
   it('has nothing settled, and says why to who runs the server', async () => {
@@ -51,7 +55,7 @@ describe('a Redis that is away', () => {
     const response = await get();
     expect([response.status, await response.json()]).toEqual([503, { error: 'store_unavailable' }]);
     expect([facilitator.asked, troubles.length]).toEqual([[], 1]);
-    await server.start();
+    await comeBack();
   });
 
   it('keeps from nobody what is settled already', async () => {
@@ -62,7 +66,7 @@ describe('a Redis that is away', () => {
     const response = await get();
     expect([response.status, await response.text()]).toEqual([200, 'the goods']);
     expect(troubles).toHaveLength(1);
-    await server.start();
+    await comeBack();
   });
 
   // Prevents: who has paid is answered 409, and then, when his payment is used, that he has to pay again.

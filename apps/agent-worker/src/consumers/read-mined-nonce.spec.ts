@@ -12,7 +12,7 @@ describe('the mined nonce of a wallet', () => {
 
   beforeAll(async () => {
     devnet = await startChain();
-    chain = new Chain({ chainId: devnet.chainId, rpcUrls: [devnet.rpcUrl], timeoutMs: 1000 });
+    chain = new Chain({ chainId: devnet.chainId, rpcUrls: [devnet.rpcUrl], timeoutMs: 10_000 });
   });
 
   afterAll(() => chain.close());

@@ -195,7 +195,7 @@ describe('ProxyResource says what became of the request when', () => {
   it('the connection takes too long: refused, as a time-out', async () => {
     const silent = started(await startRawUpstream(() => undefined));
     const origin = silent.url.replace('http:', 'https:');
-    const error = await failure(proxy(origin, { timeoutMs: 300 }).produce(request({ method: 'POST' })));
+    const error = await failure(proxy(origin, { timeoutMs: 1000 }).produce(request({ method: 'POST' })));
     expect(error).toMatchObject({ kind: 'refused', options: { timedOut: true } });
   });
 
@@ -210,7 +210,7 @@ describe('ProxyResource says what became of the request when', () => {
     ['POST', 'unknown'],
   ])('it hangs: %s is %s, as a time-out', async (method, kind) => {
     const upstream = started(await startUpstream(() => undefined));
-    const error = await failure(proxy(upstream.url, { timeoutMs: 200 }).produce(request({ method })));
+    const error = await failure(proxy(upstream.url, { timeoutMs: 1000 }).produce(request({ method })));
     expect(error).toMatchObject({ kind, options: { timedOut: true } });
     expect(upstream.connections()).toBe(1);
   });
@@ -222,7 +222,7 @@ describe('ProxyResource says what became of the request when', () => {
         response.on('close', () => clearInterval(timer));
       }),
     );
-    const error = await failure(proxy(upstream.url, { timeoutMs: 200 }).produce(request()));
+    const error = await failure(proxy(upstream.url, { timeoutMs: 1000 }).produce(request()));
     expect(error).toMatchObject({ kind: 'failed', options: { timedOut: true } });
   });
 
@@ -254,7 +254,7 @@ describe('ProxyResource says what became of the request when', () => {
   it('it breaks off or hangs before the first byte of a streamed answer: as for a stored one', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
     const broken = started(await startRawUpstream((socket) => socket.end(head)));
-    const streamed = { answer: 'streamed', timeoutMs: 200 } as const;
+    const streamed = { answer: 'streamed', timeoutMs: 1000 } as const;
     expect(await failure(proxy(broken.url, streamed).produce(request()))).toMatchObject({ kind: 'failed' });
     const post = request({ method: 'POST' });
     expect(await failure(proxy(broken.url, streamed).produce(post))).toMatchObject({ kind: 'unknown' });
@@ -268,7 +268,7 @@ describe('ProxyResource says what became of the request when', () => {
   it('it hangs in the middle of a streamed answer: the stream fails', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf';
     const upstream = started(await startRawUpstream((socket) => socket.write(head)));
-    const { body } = await proxy(upstream.url, { answer: 'streamed', timeoutMs: 200 }).produce(request());
+    const { body } = await proxy(upstream.url, { answer: 'streamed', timeoutMs: 1000 }).produce(request());
     await expect(buffer(body as Readable)).rejects.toThrow('Body Timeout');
   });
 

@@ -116,7 +116,7 @@ describe('OpenMeteo', () => {
     ['stops in the middle', 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"current":'],
   ])('waits no longer than its time for a service that %s', async (_, head) => {
     const { url } = started(await startRawUpstream((socket) => socket.write(head)));
-    const reading = source(url, { timeoutMs: 200 }).read(0);
+    const reading = source(url, { timeoutMs: 1000 }).read(0);
     await expect(reading).rejects.toMatchObject({ kind: 'failed', options: { timedOut: true } });
   });
 
