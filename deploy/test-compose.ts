@@ -252,7 +252,16 @@ async function pay(idempotencyKey: string): Promise<string> {
     process.execPath,
     [
       ...['--import', 'tsx', 'libs/client/src/cli/pay.ts', `${gateway}/api/weather`, '--max', '0.01'],
-      ...['--rpc', `http://127.0.0.1:${devnetPort}`, '--store', store, '--idempotency-key', idempotencyKey],
+      ...[
+        '--rpc',
+        `http://127.0.0.1:${devnetPort}`,
+        '--rpc-timeout',
+        '60',
+        '--store',
+        store,
+        '--idempotency-key',
+        idempotencyKey,
+      ],
     ],
     { env: { ...process.env, WALLET_PRIVATE_KEY: toHex(key) }, stdio: ['ignore', 'pipe', 'inherit'] },
   );

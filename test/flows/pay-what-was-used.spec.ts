@@ -119,7 +119,16 @@ describe('the paying client at a metered route', () => {
   it('pays by its command too, in full, and what was used once it is told to approve Permit2', async () => {
     const run = (args: string[]) => {
       const loader = resolve('node_modules/tsx/dist/loader.mjs');
-      const command = [resolve('libs/client/src/cli/pay.ts'), url(), '--max', '0.01', '--rpc', stack.chain.rpcUrl];
+      const command = [
+        resolve('libs/client/src/cli/pay.ts'),
+        url(),
+        '--max',
+        '0.01',
+        '--rpc',
+        stack.chain.rpcUrl,
+        '--rpc-timeout',
+        '60',
+      ];
       const child = spawn(process.execPath, ['--import', loader, ...command, ...args], {
         cwd: folder,
         env: {

@@ -39,7 +39,8 @@ describe('docs/protect-your-api.md', () => {
 
   /** The command of the page, told where this devnet is. */
   const pay = (path: string) => {
-    const where = ['--rpc', stack.chain.rpcUrl, '--pay-to', stack.chain.payTo, '--store', join(folder, 'payments')];
+    const chain = ['--rpc', stack.chain.rpcUrl, '--rpc-timeout', '60', '--pay-to', stack.chain.payTo];
+    const where = [...chain, '--store', join(folder, 'payments')];
     const command = ['--import', 'tsx', 'libs/client/src/cli/pay.ts', stack.baseUrl + path, '--max', '0.01', ...where];
     const env = { PATH: process.env['PATH'], WALLET_PRIVATE_KEY: stack.chain.accounts[0]!.privateKey };
     return promisify(execFile)(process.execPath, command, { env });

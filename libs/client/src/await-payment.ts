@@ -12,7 +12,8 @@ const SEND_AGAIN_MS = 5000;
 
 type Outcome = 'success' | 'failed' | 'replaced';
 
-const isUnreachable = (error: unknown): boolean => error instanceof PaymentError && error.code === 'wallet_unavailable';
+const isUnreachable = (error: unknown): error is PaymentError =>
+  error instanceof PaymentError && error.code === 'wallet_unavailable';
 
 async function sendAgain({ wallet }: PaymentContext, transaction: SignedTransaction): Promise<Outcome | null> {
   try {
@@ -30,12 +31,13 @@ async function sendAgain({ wallet }: PaymentContext, transaction: SignedTransact
 
 async function pollOutcome(
   context: PaymentContext,
+  key: string,
   transaction: SignedTransaction,
   { deadlineAtMs, signal }: { deadlineAtMs: number; signal: AbortSignal | null },
 ): Promise<Outcome> {
   let sentAtMs = 0;
   let delayMs = FIRST_POLL_MS;
-  let problem: unknown;
+  let problem: PaymentError | null = null;
   for (;;) {
     signal?.throwIfAborted();
     try {
@@ -45,15 +47,21 @@ async function pollOutcome(
         sentAtMs = Date.now();
       }
       if (outcome) return outcome;
+      problem = null;
     } catch (error) {
       if (!isUnreachable(error)) throw error;
+      if (!problem) context.onEvent({ type: 'waiting', key, reason: error.message.replace(/\.$/, ''), delayMs });
       problem = error;
     }
     if (Date.now() + delayMs > deadlineAtMs) {
-      throw new PaymentError('payment_pending', `The payment ${transaction.txHash} is not mined yet.`, {
+      const { txHash } = transaction;
+      const message = problem
+        ? `Nobody can say whether the payment ${txHash} is mined. ${problem.message}`
+        : `The payment ${txHash} is not mined yet.`;
+      throw new PaymentError('payment_pending', message, {
         hint: 'It is in the store: the same request with the same store goes on waiting and redeems it.',
-        details: { txHash: transaction.txHash },
-        cause: problem,
+        details: { txHash },
+        cause: problem ?? undefined,
       });
     }
     await sleep(delayMs, signal);
@@ -92,7 +100,7 @@ export async function awaitPayment(
     return false;
   }
   if (!transaction) throw new PaymentError('store_damaged', `The stored payment ${key} has no transaction.`);
-  const outcome = await pollOutcome(context, transaction, until);
+  const outcome = await pollOutcome(context, key, transaction, until);
   if (outcome === 'success') {
     context.onEvent({ type: 'mined', key, payment });
     return true;

@@ -1,12 +1,14 @@
 import { PaymentError } from '@tollgate/protocol';
 
+import { describeNoAnswer } from './describe-no-answer.js';
+
 /** Asks the chain about `what`. @throws PaymentError `wallet_unavailable` where it cannot be asked */
 export async function lookUp<Result>(what: string, ask: () => Promise<Result>): Promise<Result> {
   try {
     return await ask();
   } catch (cause) {
-    throw new PaymentError('wallet_unavailable', `The ${what} cannot be looked up.`, {
-      hint: 'Is the RPC endpoint up?',
+    throw new PaymentError('wallet_unavailable', describeNoAnswer(cause) ?? `The ${what} cannot be looked up.`, {
+      hint: 'Is the RPC server up, and its URL right?',
       cause,
     });
   }

@@ -15,6 +15,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 
 import { createAuthorizationSigner, type AuthorizationSigner } from './authorization-signer.js';
+import { describeNoAnswer } from './describe-no-answer.js';
 import type { SignedTransaction } from './payment-store.js';
 import { createPermitSigner, type PermitSigner } from './permit-signer.js';
 
@@ -46,7 +47,7 @@ export interface WalletOptions {
   account: Hex | LocalAccount;
   rpcUrl: string;
   chainId: number;
-  /** Longest wait for one answer of the chain; 10 s. */
+  /** Longest wait for an answer of the chain, which is asked twice where it gives none; 10 s. */
   rpcTimeoutMs?: number;
 }
 
@@ -55,10 +56,11 @@ const NONCE_MEMORY_MS = 30_000;
 
 /**
  * A wallet over viem and JSON-RPC. The key stays in memory and is never part of an error.
- * @throws PaymentError `invalid_options` for a key that is none.
+ * @throws PaymentError `invalid_options` for a key or a URL that is none.
  */
 export function createWallet(options: WalletOptions): Wallet {
   const { rpcUrl, chainId, rpcTimeoutMs = 10_000 } = options;
+  assertHttpUrl(rpcUrl);
   // A variable that is not set comes here as undefined, whatever its type says.
   const account = typeof options.account === 'object' ? options.account : readAccount(options.account);
   const chain = defineChain({
@@ -69,6 +71,14 @@ export function createWallet(options: WalletOptions): Wallet {
   });
   const client = createPublicClient({ chain, transport: http(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }) });
   return new RpcWallet(account, chain, client);
+}
+
+/** Not quoted: what is no URL may still hold the key of one. */
+function assertHttpUrl(rpcUrl: string): void {
+  if (URL.canParse(rpcUrl) && /^https?:$/.test(new URL(rpcUrl).protocol)) return;
+  throw new PaymentError('invalid_options', 'The URL of the RPC server is not one of http or https.', {
+    hint: 'Give it whole, for example http://127.0.0.1:8545.',
+  });
 }
 
 /** Without the cause: what refuses a key may quote it. */
@@ -202,11 +212,11 @@ function explain(error: unknown, code: 'cannot_pay' | 'broadcast_refused' | 'wal
   if (error instanceof PaymentError || !(error instanceof BaseError)) return error as Error;
   const isAnswered = error.walk((cause) => cause instanceof RpcRequestError) !== null;
   // Some of them end in a full stop already.
-  const why = (error.details || error.shortMessage).replace(/\.$/, '');
+  const why = `${what}: ${(error.details || error.shortMessage).replace(/\.$/, '')}.`;
   return isAnswered
-    ? new PaymentError(code, `${what}: ${why}.`, {
-        hint: 'Look at balance, fees and nonce of the payer.',
+    ? new PaymentError(code, why, { hint: 'Look at balance, fees and nonce of the payer.', cause: error })
+    : new PaymentError('wallet_unavailable', describeNoAnswer(error) ?? why, {
+        hint: 'Is the RPC server up, and its URL right?',
         cause: error,
-      })
-    : new PaymentError('wallet_unavailable', `${what}: ${why}.`, { hint: 'Is the RPC endpoint up?', cause: error });
+      });
 }

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { encodeJsonHeader } from '@tollgate/protocol';
 
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/rpc-proxy.js';
 import { startInTerminal } from '../../../../test/harness/start-in-terminal.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
@@ -54,7 +55,12 @@ async function runHere(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run
   return { code, stdout, stderr };
 }
 
-const payArguments = () => [server.url, '--max', '0.01', '--rpc', chain.rpcUrl, '--store', join(directory, 'payments')];
+/** No spec is of how fast the chain is. */
+const PATIENT = ['--rpc-timeout', '60'];
+const payArguments = () => [
+  ...[server.url, '--max', '0.01', '--rpc', chain.rpcUrl, ...PATIENT],
+  ...['--store', join(directory, 'payments')],
+];
 const key = () => ({ WALLET_PRIVATE_KEY: payer().privateKey });
 
 beforeAll(async () => {
@@ -108,7 +114,7 @@ describe('pay', () => {
       'KEY',
     ]);
     expect(contradicting).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--dev .* --asset, --key-env\n/) });
-    const { code, stdout } = await runCommand([server.url, '--max', '0.01', '--dev']);
+    const { code, stdout } = await runCommand([server.url, '--max', '0.01', '--dev', ...PATIENT]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{"conditions":"Clear","number":1}' });
     expect(server.paid()[0]?.proof?.payload.from).toBe(chain.accounts[0]!.address);
   });
@@ -178,9 +184,10 @@ describe('pay', () => {
     ['a price above --max', ['--max', '0.0009'], 3, '[over_limit]'],
     ['another recipient', ['--pay-to', `0x${'11'.repeat(20)}`], 3, '[no_trusted_requirement]'],
     ['another token', ['--asset', `0x${'11'.repeat(20)}`], 3, '[no_trusted_requirement]'],
-    ['no RPC endpoint', ['--rpc', 'http://127.0.0.1:1'], 3, '[wallet_unavailable]'],
+    ['an RPC URL that is none', ['--rpc', 'key@rpc'], 3, '[invalid_options]'],
     ['a limit that is no number', ['--max', '1e3'], 3, '[invalid_amount]'],
     ['a bad chain id', ['--chain-id', 'x'], 2, '--chain-id is not a whole number'],
+    ['a bad time', ['--rpc-timeout', '1.5'], 2, '--rpc-timeout is not a whole number'],
     ['a bad header', ['--header', 'x'], 2, '--header'],
     ['an unknown option', ['--nonsense'], 2, '--nonsense'],
     ['two URLs', ['http://localhost'], 2, 'exactly one URL'],
@@ -191,6 +198,59 @@ describe('pay', () => {
     expect(run.stderr).toContain(text);
     expect(run.stderr).not.toContain(payer().privateKey.slice(2));
     expect(server.paid()).toEqual([]);
+  });
+
+  describe('with an RPC server that does not answer', () => {
+    let proxy: RpcProxy;
+    const host = () => new URL(proxy.rpcUrl).host;
+    beforeEach(async () => {
+      proxy = await startRpcProxy(chain.rpcUrl, '/v2/secret');
+    });
+    afterEach(() => proxy.stop());
+
+    it.each<[string, RpcReply, string[], RegExp]>([
+      ['is silent', 'silence', ['--rpc-timeout', '1'], /^does not answer\.$/],
+      ['breaks connections', 'broken', [], /^does not answer \(\w+\)\.$/],
+      ['wants to be paid', { status: 402, body: '{"error":"secret"}' }, [], /^answers with status 402\.$/],
+      ['is another server', { body: '<html>secret</html>' }, [], /^does not answer in JSON\.$/],
+    ])('says so of one that %s, by its host alone, and that nothing was paid', async (_, reply, args, text) => {
+      proxy.intercept('*', () => reply);
+      const run = await runHere([...payArguments(), '--rpc', proxy.rpcUrl, ...args], key());
+      expect(run).toMatchObject({ code: 3, stdout: '' });
+      const [, said] = /\nThe RPC server at (.*) \[wallet_unavailable\]\n/.exec(run.stderr) ?? [];
+      expect(said?.replace(`${host()} `, '')).toMatch(text);
+      expect(run.stderr).toMatch(/\nNothing was paid\.\n$/);
+      expect(run.stderr).not.toContain('secret');
+      expect(server.paid()).toEqual([]);
+    });
+
+    it('says the same before it signs for Permit2', async () => {
+      proxy.intercept('eth_call', () => 'broken');
+      const shop = await startSigningShop(chain, 2);
+      try {
+        shop.offer = { extra: { assetTransferMethod: 'permit2' } };
+        const run = await runHere([shop.url, ...payArguments().slice(1), '--rpc', proxy.rpcUrl], key());
+        expect(run).toMatchObject({ code: 3, stdout: '' });
+        expect(run.stderr).toContain(`The RPC server at ${host()} does not answer`);
+        expect(run.stderr).toMatch(/\nNothing was paid\.\n$/);
+      } finally {
+        await shop.close();
+      }
+    });
+
+    it('says of a payment that was sent that nobody knows of it, and redeems it when run again', async () => {
+      const before = (await listTransfers(chain, payer().address)).length;
+      proxy.intercept('eth_getTransactionReceipt', () => 'broken');
+      const args = [...payArguments(), '--rpc', proxy.rpcUrl];
+      const run = await runHere([...args, '--timeout', '1'], key());
+      expect(run).toMatchObject({ code: 4, stdout: '' });
+      expect(run.stderr).toMatch(/\nTrying again in \d+ ms: The RPC server at \S+ does not answer/);
+      expect(run.stderr).toMatch(/\nNobody can say whether the payment 0x\w+ is mined\. The RPC server at /);
+      expect(run.stderr).not.toMatch(/Nothing was paid|secret/);
+      proxy.reset();
+      expect(await runHere(args, key())).toMatchObject({ code: 0, stdout: '{"conditions":"Clear","number":1}' });
+      expect((await listTransfers(chain, payer().address)).length - before).toBe(1);
+    });
   });
 
   it('hints at its own options, not at the library’s', async () => {

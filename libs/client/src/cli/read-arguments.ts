@@ -22,6 +22,7 @@ What to pay:
                          without an allowance, the full price of what is metered is paid
 Wallet:
   --rpc URL              JSON-RPC endpoint of the chain
+  --rpc-timeout SECONDS  longest wait for an answer of it, which is asked twice (default 3)
   --key-env NAME         environment variable with the private key (default WALLET_PRIVATE_KEY)
   --dev                  take endpoint, chain, token and an account from the running devnet (.tollgate/dev.json), and
                          pay its gateway's recipient only, or that of --pay-to; not with --network, --chain-id,
@@ -52,6 +53,7 @@ export interface PayArguments {
   permit2Allowance?: string;
   asset: TrustedAsset;
   rpcUrl: string;
+  rpcTimeoutMs: number;
   privateKey: Hex;
   storeDirectory: string;
   deadlineMs: number;
@@ -68,6 +70,7 @@ const OPTIONS = {
   'pay-to': { type: 'string' },
   approve: { type: 'string' },
   rpc: { type: 'string' },
+  'rpc-timeout': { type: 'string' },
   'key-env': { type: 'string' },
   dev: { type: 'boolean' },
   method: { type: 'string' },
@@ -196,6 +199,7 @@ export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): 
     maxAmount: values.max ?? '0',
     ...(values.approve !== undefined && { permit2Allowance: values.approve }),
     ...readWallet(values, env),
+    rpcTimeoutMs: readNumber(values['rpc-timeout'] ?? '3', 'rpc-timeout') * 1000,
     storeDirectory: values.store ?? '.tollgate/payments',
     deadlineMs: readNumber(values.timeout ?? '60', 'timeout') * 1000,
     allowInsecureHttp: values.insecure ?? false,

@@ -34,6 +34,7 @@ const HINTS: Partial<Record<PaymentErrorCode, string>> = {
   over_limit: 'Raise --max if the price is right.',
   no_trusted_requirement: 'Compare what it offers with --network, --chain-id, --asset and --pay-to.',
   permit2_allowance_missing: 'Let Permit2 move the token (approve), or give --approve AMOUNT to have it done.',
+  wallet_unavailable: 'Is it up, and --rpc right? --rpc-timeout waits longer for it.',
   insecure_url: 'Use https, or give --insecure on a network you trust.',
 };
 
@@ -88,7 +89,12 @@ async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void
   let payment: StoredPayment | null = null;
   const response = await payForResource(
     input.url,
-    createWallet({ account: input.privateKey, rpcUrl: input.rpcUrl, chainId: input.asset.chainId }),
+    createWallet({
+      account: input.privateKey,
+      rpcUrl: input.rpcUrl,
+      chainId: input.asset.chainId,
+      rpcTimeoutMs: input.rpcTimeoutMs,
+    }),
     {
       assets: [input.asset],
       maxAmount: input.maxAmount,
@@ -154,6 +160,8 @@ export async function runPay(argv: readonly string[], env: NodeJS.ProcessEnv, te
     terminal.stderr(plain(`${message} [${error.code}]`));
     const hint = HINTS[error.code] ?? error.hint;
     if (hint !== undefined) terminal.stderr(hint);
+    // The chain is what people look to for that, and here it is silent.
+    if (error.code === 'wallet_unavailable' && !isSigned) terminal.stderr('Nothing was paid.');
     return isSigned && error.code !== 'transaction_failed' ? 4 : 3;
   }
 }
