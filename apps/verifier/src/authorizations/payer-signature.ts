@@ -31,7 +31,7 @@ export async function readPayerSignature(
     const parts = splitSignature(signature);
     if (parts) return parts;
   }
-  const wrapped = unwrap(signature);
+  const wrapped = unwrapSignature(signature);
   if (wrapped === null) return { kind: 'contract', bytes: signature, isWrapped: false, deployment: null };
   const { bytes, deployment } = wrapped;
   const isAllowed = factories.has(deployment.to);
@@ -47,7 +47,8 @@ export function splitSignature(signature: Hex): Extract<PayerSignature, { kind: 
   return BigInt(s) <= HALF_ORDER ? { kind: 'account', v: last < 27 ? last + 27 : last, r, s } : null;
 }
 
-function unwrap(signature: Hex): { bytes: Hex; deployment: ContractCall } | null {
+/** What is wrapped for a wallet that may not be deployed yet (EIP-6492); null for what is not wrapped. */
+export function unwrapSignature(signature: Hex): { bytes: Hex; deployment: ContractCall } | null {
   try {
     const { address, data, signature: bytes } = parseErc6492Signature(signature);
     return address === undefined ? null : { bytes, deployment: { to: address.toLowerCase() as Hex, data } };

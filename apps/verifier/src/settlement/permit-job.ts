@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { parseSignedPayment, type Hex, type SignedPermit } from '@tollgate/protocol';
 import type { JobRecord, JsonValue } from '@tollgate/transactions';
 
+import { unwrapSignature } from '../authorizations/payer-signature.js';
 import { readBaseUnits, readObject, refuseField } from '../message-fields.js';
 import { planPermitTransfer } from '../permits/permit-proxy.js';
 
@@ -23,7 +24,7 @@ export function readPermitJobCall({ input }: Pick<JobRecord, 'input'>): { to: He
   const payment = parseSignedPayment(fields.payment);
   if (payment.kind !== 'permit2') return refuseField('payment');
   const amount = BigInt(readBaseUnits(fields, 'amountBaseUnits'));
-  return planPermitTransfer({ ...payment, signature: withRecoveryId(payment.signature) }, amount);
+  return planPermitTransfer({ ...payment, signature: toPermit2(payment.signature) }, amount);
 }
 
 /** Names a permit, in 22 characters, whatever is to be moved of it: it is settled once. */
@@ -33,8 +34,10 @@ export function namePermitSettlement(chainId: number, payTo: Hex, payment: Signe
   return Buffer.from(hash('sha256', parts.join(' '), 'hex').slice(0, 32), 'hex').toString('base64url');
 }
 
-/** Some wallets write the recovery bit itself, which Permit2 does not understand. */
-function withRecoveryId(signature: Hex): Hex {
+/** As it was tried: some wallets wrap what Permit2 takes (EIP-6492), some write the recovery bit itself. */
+function toPermit2(signature: Hex): Hex {
+  const wrapped = unwrapSignature(signature);
+  if (wrapped !== null) return wrapped.bytes;
   const last = signature.length === 2 + 2 * 65 ? Number.parseInt(signature.slice(-2), 16) : 27;
   return last < 2 ? `0x${signature.slice(2, -2)}${(last + 27).toString(16)}` : signature;
 }

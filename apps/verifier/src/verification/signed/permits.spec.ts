@@ -1,6 +1,6 @@
 import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex, SignedPayment, SignedPermit } from '@tollgate/protocol';
-import { encodeFunctionData, parseAbi } from 'viem';
+import { encodeFunctionData, parseAbi, serializeErc6492Signature } from 'viem';
 
 import type { DevnetAccount } from '../../../../../devnet/chain.js';
 import { callRpc } from '../../../../../devnet/json-rpc.js';
@@ -10,6 +10,7 @@ import { sendTransaction } from '../../../../../devnet/transfer-tokens.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
 import { bundleCalls } from '../../authorizations/contract-call.js';
 import { planPermitTransfer } from '../../permits/permit-proxy.js';
+import { encodePermitJob, readPermitJobCall } from '../../settlement/permit-job.js';
 
 const { parts, ask, asset, payer, relayer, refusals, createRequest, createVerifier } = useSignedPaymentVerifier();
 
@@ -119,6 +120,18 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask(byOwner)).toMatchObject({ outcome: 'claimed', payer: wallet.address.toLowerCase() });
     const byStranger = await signed({ from: wallet.address }, account(4));
     expect(await ask(byStranger)).toMatchObject({ outcome: 'refused', failure: 'signature_invalid' });
+  });
+
+  // Prevents: a wallet that is there signs as if it were not, is found good, has work done for it and is never settled.
+  it('takes of a deployed wallet what wraps its signature (EIP-6492), and settles that', async () => {
+    const { wallet } = parts();
+    await wallet.approve(PERMIT2);
+    const payment = await signed({ from: wallet.address });
+    const wrapped = { address: addressOf(3), data: '0x12345678', signature: payment.signature } as const;
+    const signature = serializeErc6492Signature(wrapped);
+    expect(await ask({ ...payment, signature })).toMatchObject({ outcome: 'claimed' });
+    const settlement = readPermitJobCall({ input: encodePermitJob({ ...payment, signature }, String(PRICE)) });
+    await callRpc(parts().devnet.rpcUrl, 'eth_call', [{ from: relayer().address, ...settlement }, 'latest']);
   });
 
   it.each([
