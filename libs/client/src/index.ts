@@ -26,4 +26,5 @@ export { readChallenge } from './read-challenge.js';
 export { redeemPaidRequest, type RedeemOptions } from './redeem-paid-request.js';
 export type { PaidResponse } from './redeem-payment.js';
 export type { AuthorizableRequirement, PermittableRequirement, SignableRequirement } from './signable-requirement.js';
+export { SpendingLimit } from './spending-limit.js';
 export { createWallet, type Wallet, type WalletOptions } from './wallet.js';

@@ -10,6 +10,7 @@ import { createPaidTools, WORDINGS, type PaidTools, type Wording } from '../test
 import { settleAuthorization } from '../test/signing-shop.js';
 import { payForTools, type ToolPaymentOptions } from './mcp.js';
 import { MemoryPaymentStore } from './payment-store.js';
+import { SpendingLimit } from './spending-limit.js';
 import { createWallet, type Wallet } from './wallet.js';
 
 const textOf = ({ content }: CallToolResult) => content.map((part) => (part.type === 'text' ? part.text : '')).join();
@@ -140,6 +141,17 @@ describe('payForTools', () => {
     const none = await connect({}, { assets: [] });
     await expect(none({ name: 'tell' })).rejects.toMatchObject({ code: 'no_trusted_requirement' });
     expect([shown, await store.list()]).toEqual([[], []]);
+  });
+
+  it('shares its total limit with other clients where it is given one to share', async () => {
+    const maxTotal = new SpendingLimit('0.0019');
+    const calls = [
+      await connect({}, { maxTotal }),
+      await connect({}, { maxTotal, server: 'https://other.example/mcp' }),
+    ];
+    const results = await Promise.allSettled(calls.map((call) => call({ name: 'tell' })));
+    expect(results.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: { code: 'over_limit' } }]);
+    expect(await transfers()).toBe(1);
   });
 
   it('buys twice when asked twice, and once under one key', async () => {

@@ -27,8 +27,12 @@ export interface PaymentOptions {
   assets: readonly TrustedAsset[];
   /** Most a single payment may cost, as decimal text in the asset's unit, for example `'0.01'`. */
   maxAmount: string;
-  /** Most all payments of this client together may cost, per asset; without it there is no total limit. */
-  maxTotal?: string;
+  /**
+   * Most all payments of this client together may cost, per asset; without it there is no total limit. A client is what
+   * one call of `fetchWithPayment`, `payWithAxios` or `payForTools` makes, and each call of `payForResource` is one: to
+   * hold several to one limit, give them the same `SpendingLimit`.
+   */
+  maxTotal?: string | SpendingLimit;
   /**
    * How much of an asset Permit2 is allowed, in decimal text, by a transaction of the wallet's own, where what it may move
    * falls short of a payment by it. Without it the next offer within the limits is paid, which the event `skipped` tells;
@@ -51,11 +55,13 @@ export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal'
   permit2Allowance: string | undefined;
   fetch: typeof globalThis.fetch;
   wallet: Wallet;
-  limit: SpendingLimit;
+  limit: SpendingLimit | undefined;
 }
 
 /** @throws PaymentError `invalid_options` or `invalid_amount`, before any request. */
 export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, options: PaymentOptions): PaymentContext {
+  const { maxTotal } = options;
+  const limit = typeof maxTotal === 'string' ? new SpendingLimit(maxTotal) : maxTotal;
   for (const { address, decimals, payTo } of options.assets) {
     if (!isAddress(address) || (payTo !== undefined && !isAddress(payTo))) {
       throw new PaymentError('invalid_options', 'A trusted asset has a malformed address.', {
@@ -63,13 +69,13 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
       });
     }
     parseTokenAmount(options.maxAmount, decimals);
-    if (options.maxTotal !== undefined) parseTokenAmount(options.maxTotal, decimals);
+    if (limit !== undefined) parseTokenAmount(limit.maxTotal, decimals);
     if (options.permit2Allowance !== undefined) parseTokenAmount(options.permit2Allowance, decimals);
   }
   return {
     fetch,
     wallet,
-    limit: new SpendingLimit(options.maxTotal),
+    limit,
     assets: options.assets,
     maxAmount: options.maxAmount,
     permit2Allowance: options.permit2Allowance,

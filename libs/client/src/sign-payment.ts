@@ -93,12 +93,14 @@ export async function signPayment(
   const { key, request } = input;
   const { chosen, skipped } = await chooseOffer(context, input.offers);
   const intention = createIntention(context, request, chosen);
-  const giveBack = limit.reserve(chosen);
+  let giveBack: (() => void) | undefined;
   let isSigned = false;
   let revision = input.afterRevision;
   try {
     if (!(await store.write(key, intention, revision))) return null;
     revision += 1;
+    // Only now: who comes second for the same request needs no money of his own.
+    giveBack = limit?.reserve(chosen);
     for (const offer of skipped) onEvent({ type: 'skipped', key, ...offer });
     const price = formatTokenAmount(chosen.amountBaseUnits, chosen.asset.decimals);
     onEvent({ type: 'intended', key, payment: intention, price });
@@ -117,6 +119,6 @@ export async function signPayment(
     if (!isSigned) await store.write(key, { ...intention, state: 'abandoned' }, revision).catch(() => undefined);
     throw error;
   } finally {
-    if (!isSigned) giveBack();
+    if (!isSigned) giveBack?.();
   }
 }
