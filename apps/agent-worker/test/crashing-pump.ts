@@ -1,4 +1,4 @@
-import { openWebhooksQueue, WebhookTargets } from '@tollgate/agent-jobs';
+import { openWebhooksQueue, WaitingDeliveries, WebhookTargets } from '@tollgate/agent-jobs';
 import { Journal, type LaneId } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
@@ -10,7 +10,14 @@ import { WebhookFanOut } from '../src/webhooks/webhook-fan-out.js';
 /** A process that is killed once the events are in the queue of webhooks and before they count as handed on. */
 const task = JSON.parse(process.env['TASK'] ?? '') as { redisUrl: string; lane: LaneId };
 const redis = new Redis(task.redisUrl);
-const fanOut = new WebhookFanOut({ targets: new WebhookTargets(redis), queue: openWebhooksQueue(redis), attempts: 3 });
+const queue = openWebhooksQueue(redis);
+const fanOut = new WebhookFanOut({
+  targets: new WebhookTargets(redis),
+  queue,
+  waiting: new WaitingDeliveries(redis, queue),
+  settings: { webhookAttempts: 3, webhookWaitingPerTarget: 10 },
+  onOutcome: () => undefined,
+});
 const crashing: EventConsumer = {
   name: fanOut.name,
   take: async (events, wallet) => {

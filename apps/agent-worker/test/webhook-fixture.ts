@@ -4,6 +4,7 @@ import { Logger } from '@nestjs/common';
 import {
   DeadLetters,
   openWebhooksQueue,
+  WaitingDeliveries,
   WebhookTargets,
   type WebhookDelivery,
   type WebhookTarget,
@@ -36,6 +37,7 @@ export class WebhookFixture {
   readonly targets: WebhookTargets;
   readonly queue: Queue<WebhookDelivery>;
   readonly deadLetters: DeadLetters;
+  readonly waiting: WaitingDeliveries;
   registry = new Registry();
   #started: { webhooks: Webhooks; connection: Redis }[] = [];
   #receivers: WebhookReceiver[] = [];
@@ -46,6 +48,7 @@ export class WebhookFixture {
     this.targets = new WebhookTargets(this.redis, { rules: { allowPrivateTargets: true }, limit: 100 });
     this.queue = openWebhooksQueue(this.redis);
     this.deadLetters = new DeadLetters(this.queue);
+    this.waiting = new WaitingDeliveries(this.redis, this.queue);
   }
 
   static async start(): Promise<WebhookFixture> {

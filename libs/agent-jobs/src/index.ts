@@ -18,6 +18,7 @@ export {
   type VerifiedMessage,
   type VerifyMessageOptions,
 } from './verify-agent-job-message.js';
+export { WaitingDeliveries, type NamedDelivery } from './waiting-deliveries.js';
 export { WakeQueues, type WakeQueuesOptions } from './wake-queues.js';
 export { WalletDirectory, type WalletEntry } from './wallet-directory.js';
 export { nameDelivery, openWebhooksQueue, type WebhookDelivery } from './webhook-delivery.js';

@@ -1,4 +1,4 @@
-import { DeadLetters, openWebhooksQueue, WebhookTargets } from '@tollgate/agent-jobs';
+import { DeadLetters, openWebhooksQueue, WaitingDeliveries, WebhookTargets } from '@tollgate/agent-jobs';
 import { ApiKeyStore, type AgentEnvironment } from '@tollgate/common';
 import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
@@ -36,18 +36,21 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { journalRedis, queueRedis, consumerRedis, agent, settings, registry, nameServers } = options;
   const targets = new WebhookTargets(journalRedis);
   const queue = openWebhooksQueue(queueRedis);
+  const waiting = new WaitingDeliveries(queueRedis, queue);
+  const onOutcome = createDeliveryCounter(registry);
   const deliverer = new WebhookDeliverer({
     connection: consumerRedis,
     targets,
+    waiting,
     apiKeys: new ApiKeyStore(journalRedis),
     agentSecret: agent.agentSecret,
     rules: { allowPrivateTargets: agent.allowPrivateTargets, ...(nameServers && { nameServers }) },
     settings,
-    onOutcome: createDeliveryCounter(registry),
+    onOutcome,
   });
   observeWebhooks(registry, queue, new DeadLetters(queue));
   return {
-    consumer: new WebhookFanOut({ targets, queue, attempts: settings.webhookAttempts }),
+    consumer: new WebhookFanOut({ targets, queue, waiting, settings, onOutcome }),
     start: () => deliverer.start(),
     close: async (withinMs) => {
       await deliverer.close(withinMs);

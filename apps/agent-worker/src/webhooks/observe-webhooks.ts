@@ -9,7 +9,7 @@ import type { WebhookDelivererOptions } from './webhook-deliverer.js';
 export function createDeliveryCounter(registry: Registry): WebhookDelivererOptions['onOutcome'] {
   const outcomes = new Counter({
     name: 'tollgate_webhook_deliveries_total',
-    help: 'Attempts to deliver an event to a webhook target, by what came of them.',
+    help: 'Attempts to deliver an event to a webhook target, by what came of them; crowded_out: too much waited for it.',
     labelNames: ['outcome'],
     registers: [registry],
   });

@@ -5,6 +5,7 @@ import {
   AGENT_QUEUE_PREFIX,
   deriveWebhookSecret,
   WEBHOOKS_QUEUE,
+  type WaitingDeliveries,
   type WebhookDelivery,
   type WebhookTarget,
   type WebhookTargets,
@@ -19,13 +20,14 @@ import { retryDelay } from './retry-delay.js';
 import { TargetTurns } from './target-turns.js';
 import type { WebhookEnvironment } from './webhook.environment.js';
 
-/** `dropped`: the target is gone, disabled, or of a revoked key. */
-export type DeliveryOutcome = 'delivered' | 'dropped' | 'gone' | 'failed' | 'dead';
+/** `dropped`: the target is gone, disabled, or of a revoked key. `crowded_out`: too much waited for it. */
+export type DeliveryOutcome = 'delivered' | 'dropped' | 'crowded_out' | 'gone' | 'failed' | 'dead';
 
 export interface WebhookDelivererOptions {
   /** Of the queues' Redis; the deliverer's own connections are made after it. */
   connection: Redis;
   targets: WebhookTargets;
+  waiting: WaitingDeliveries;
   apiKeys: ApiKeyStore;
   /** The setting that webhook secrets are derived from. */
   agentSecret: string;
@@ -60,6 +62,7 @@ export class WebhookDeliverer {
   readonly #logger = new Logger('Webhooks');
   readonly #safe: SafeFetch;
   readonly #turns: TargetTurns;
+  readonly #notes = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   #connection: Redis | null = null;
   #worker: Worker<WebhookDelivery, DeliveryOutcome> | null = null;
@@ -97,6 +100,8 @@ export class WebhookDeliverer {
         },
       },
     );
+    this.#worker.on('completed', (job) => this.#note(job));
+    this.#worker.on('failed', (job) => job && this.#note(job));
     this.#worker.on('error', (error) => this.#logger.debug(`the queue of webhooks: ${error.message}`));
   }
 
@@ -105,6 +110,7 @@ export class WebhookDeliverer {
     const timer = setTimeout(() => this.#stopping.abort(), withinMs * POSTING_SHARE);
     if (this.#worker) await closeWithin(withinMs, this.#worker);
     clearTimeout(timer);
+    await Promise.all(this.#notes);
     this.#connection?.disconnect();
     await this.#safe.close();
   }
@@ -149,6 +155,16 @@ export class WebhookDeliverer {
     onOutcome(isLast ? 'dead' : 'failed', durationMs);
     if (isLast) this.#logger.warn({ msg: 'a webhook is given up', delivery: job.id, reason: posted.reason });
     throw new DeliveryFailedError(posted.reason, posted.retryAfterMs);
+  }
+
+  /** After the queue has noted it, so that nothing counts it again. A count may be off, an event is not posted twice for it. */
+  #note(job: Job<WebhookDelivery>): void {
+    const { id = '', data, finishedOn } = job;
+    const { waiting } = this.options;
+    const note = (finishedOn === undefined ? waiting.goOn({ id, data }) : waiting.end({ id, data }))
+      .catch(() => undefined)
+      .finally(() => this.#notes.delete(note));
+    this.#notes.add(note);
   }
 
   /** Null: nothing may be posted there (any more). */

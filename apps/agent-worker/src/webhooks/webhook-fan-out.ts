@@ -1,6 +1,8 @@
+import { Logger } from '@nestjs/common';
 import {
   nameDelivery,
   toAgentJobEvent,
+  type WaitingDeliveries,
   type WebhookDelivery,
   type WebhookTarget,
   type WebhookTargets,
@@ -9,19 +11,29 @@ import type { JobEvent } from '@tollgate/transactions';
 import type { JobsOptions, Queue } from 'bullmq';
 
 import type { EventConsumer } from '../events/event-consumer.js';
+import type { WebhookDelivererOptions } from './webhook-deliverer.js';
+import type { WebhookEnvironment } from './webhook.environment.js';
 
 export interface WebhookFanOutOptions {
   targets: WebhookTargets;
   queue: Queue<WebhookDelivery>;
-  /** How often a delivery is tried before it becomes a dead letter. */
-  attempts: number;
+  waiting: WaitingDeliveries;
+  settings: Pick<WebhookEnvironment, 'webhookAttempts' | 'webhookWaitingPerTarget'>;
+  /** For metrics: told of what is dropped since too much waits for its target. */
+  onOutcome: WebhookDelivererOptions['onOutcome'];
+}
+
+interface Delivery {
+  data: WebhookDelivery;
+  opts: { jobId: string };
 }
 
 const [HOUR_SECONDS, DAY_SECONDS] = [3_600, 86_400];
 
-/** Puts each event into the queue once for every target that wants it. */
+/** Puts each event into the queue once for every target that wants it, and takes out what is too much for one. */
 export class WebhookFanOut implements EventConsumer {
   readonly name = 'webhooks';
+  readonly #logger = new Logger('Webhooks');
 
   constructor(private readonly options: WebhookFanOutOptions) {}
 
@@ -36,7 +48,22 @@ export class WebhookFanOut implements EventConsumer {
         .filter((target) => isWanted(target, event))
         .map((target) => this.#createDelivery(target, event, wallet)),
     );
-    if (deliveries.length > 0) await queue.addBulk(deliveries);
+    if (deliveries.length === 0) return;
+    await queue.addBulk(deliveries);
+    for (const targetId of new Set(deliveries.map(({ data }) => data.targetId))) {
+      await this.#bound(targetId, deliveries);
+    }
+  }
+
+  /** Counted once they are in the queue, where another lane's fan-out may find that they have no room. */
+  async #bound(targetId: string, deliveries: readonly Delivery[]): Promise<void> {
+    const { waiting, settings, onOutcome } = this.options;
+    const own = deliveries.filter(({ data }) => data.targetId === targetId);
+    const named = own.map(({ opts, data }) => ({ id: opts.jobId, data }));
+    const dropped = await waiting.add(targetId, named, settings.webhookWaitingPerTarget);
+    if (dropped === 0) return;
+    for (let count = 0; count < dropped; count++) onOutcome('crowded_out', null);
+    this.#logger.warn({ msg: 'too much waits for a webhook target: the oldest is dropped', target: targetId, dropped });
   }
 
   #createDelivery(target: WebhookTarget, event: JobEvent, wallet: string) {
@@ -45,15 +72,15 @@ export class WebhookFanOut implements EventConsumer {
       targetId: target.id,
       event: toAgentJobEvent(event, wallet),
     };
-    const opts: JobsOptions = {
+    const opts = {
       // An event that is handed on again after a crash finds its delivery here, done or not.
       jobId: nameDelivery(event, target),
-      attempts: this.options.attempts,
+      attempts: this.options.settings.webhookAttempts,
       backoff: { type: 'custom' },
       removeOnComplete: { age: HOUR_SECONDS, count: 10_000 },
       removeOnFail: { age: 30 * DAY_SECONDS, count: 10_000 },
       stackTraceLimit: 1,
-    };
+    } satisfies JobsOptions;
     return { name: event.type, data, opts };
   }
 }

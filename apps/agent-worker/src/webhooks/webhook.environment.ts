@@ -28,6 +28,12 @@ export class WebhookEnvironment {
   @Max(60_000)
   readonly webhookTimeoutMs: number = 10_000;
 
+  @Setting({ help: 'Events that may wait for one webhook target; above it the oldest are dropped.' })
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
+  readonly webhookWaitingPerTarget: number = 10_000;
+
   @Setting({ help: 'Posts to webhook targets that one worker has running at most.' })
   @IsInt()
   @Min(1)

@@ -1,5 +1,9 @@
+import type { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+
 import { DeadLetters, type DeadLetter } from '../dead-letters.js';
-import { openWebhooksQueue } from '../webhook-delivery.js';
+import { WaitingDeliveries } from '../waiting-deliveries.js';
+import { openWebhooksQueue, type WebhookDelivery } from '../webhook-delivery.js';
 import type { WebhookTarget } from '../webhook-target.js';
 import { WebhookTargets } from '../webhook-targets.js';
 import { formatTable, formatTime } from './format-table.js';
@@ -7,7 +11,8 @@ import { CommandError, FLAG, HELP_FLAG, readArguments, TEXT, UsageError, withRed
 
 export const WEBHOOKS_HELP = `Looks after the targets that events of agent jobs are posted to, and what did not reach them.
 
-  npm run webhooks -- list    [--key <id>] [--json]                 all targets, oldest first
+  npm run webhooks -- list    [--key <id>] [--json]                 all targets, oldest first, with
+                                                                    what waits and what was dropped for it
   npm run webhooks -- dead    [--key <id>] [--limit <n>] [--json]   deliveries that were given up, newest first
   npm run webhooks -- resend  <delivery>                            tries one of them again, from the beginning
   npm run webhooks -- resend  --all [--key <id>]                    tries all of them again
@@ -44,14 +49,18 @@ export async function runWebhooks(args: string[], env: Environment): Promise<str
   const options: Options = { keyId: values.key, limit: parseLimit(values.limit), isJson: values.json ?? false };
   const withTargets = (work: (targets: WebhookTargets) => Promise<string>): Promise<string> =>
     withRedis(values.redis, (redis) => work(new WebhookTargets(redis)));
-  const withLetters = (work: (letters: DeadLetters) => Promise<string>): Promise<string> =>
+  const withQueue = (work: (queue: Queue<WebhookDelivery>, redis: Redis) => Promise<string>): Promise<string> =>
     withRedis(values['queue-redis'] ?? (env['QUEUE_REDIS_URL'] || values.redis), async (redis) => {
       const queue = openWebhooksQueue(redis);
-      return work(new DeadLetters(queue)).finally(() => queue.close());
+      return work(queue, redis).finally(() => queue.close());
     });
+  const withLetters = (work: (letters: DeadLetters) => Promise<string>): Promise<string> =>
+    withQueue((queue) => work(new DeadLetters(queue)));
   switch (command) {
     case 'list':
-      return withTargets((targets) => list(targets, options));
+      return withTargets((targets) =>
+        withQueue((queue, redis) => list(targets, new WaitingDeliveries(redis, queue), options)),
+      );
     case 'dead':
       return withLetters((letters) => listDead(letters, options));
     case 'resend':
@@ -66,15 +75,17 @@ export async function runWebhooks(args: string[], env: Environment): Promise<str
   }
 }
 
-async function list(targets: WebhookTargets, { keyId, isJson }: Options): Promise<string> {
-  const found = await targets.list(keyId);
+async function list(targets: WebhookTargets, waiting: WaitingDeliveries, { keyId, isJson }: Options): Promise<string> {
+  const known = await targets.list(keyId);
+  const found = await Promise.all(known.map(async (target) => ({ ...target, ...(await waiting.count(target.id)) })));
   if (isJson) return JSON.stringify(found.map(describeTarget), null, 2);
   if (found.length === 0) return 'There is no webhook target.';
   return formatTable(
-    ['TARGET', 'KEY', 'HEARS OF', 'EVENTS', 'OPERATIONS', 'CREATED', 'STATE', 'ADDRESS'],
-    found.map(({ id, keyId: owner, hearsAll, events, operations, createdAtMs, disabled, url }) => [
+    ['TARGET', 'KEY', 'HEARS OF', 'EVENTS', 'OPERATIONS', 'CREATED', 'WAITING', 'CROWDED OUT', 'STATE', 'ADDRESS'],
+    found.map(({ id, keyId: owner, hearsAll, events, operations, createdAtMs, disabled, url, ...counts }) => [
       ...[id, owner, hearsAll ? 'all jobs' : 'own jobs', events.join(',') || 'all', operations.join(',') || 'all'],
-      ...[formatTime(createdAtMs), disabled === null ? 'enabled' : `disabled: ${disabled}`, url],
+      ...[formatTime(createdAtMs), String(counts.waiting), String(counts.crowdedOut)],
+      ...[disabled === null ? 'enabled' : `disabled: ${disabled}`, url],
     ]),
   );
 }

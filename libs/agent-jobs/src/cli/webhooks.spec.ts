@@ -6,6 +6,7 @@ import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { DeadLetters } from '../dead-letters.js';
 import { AGENT_QUEUE_PREFIX, WEBHOOKS_QUEUE } from '../queues.js';
+import { WaitingDeliveries } from '../waiting-deliveries.js';
 import { nameDelivery, openWebhooksQueue } from '../webhook-delivery.js';
 import type { WebhookTarget } from '../webhook-target.js';
 import { WebhookTargets } from '../webhook-targets.js';
@@ -62,6 +63,21 @@ describe('npm run webhooks', () => {
     await webhooks('remove', target.id);
     await expect(webhooks('remove', target.id)).rejects.toThrow(CommandError);
     expect(await webhooks('list')).toBe('There is no webhook target.');
+  });
+
+  it('lists how much waits for a target, and how much had no room', async () => {
+    const queue = openWebhooksQueue(redis);
+    const waiting = new WaitingDeliveries(redis, queue);
+    for (let index = 0; index < 3; index++) {
+      const id = nameDelivery({ id: `j1:FINAL:${index}` }, target);
+      const event = { id, type: 'transactionFailed', at: new Date(index).toISOString() } as AgentJobEvent;
+      const data = { keyId: 'k1', targetId: target.id, event };
+      await queue.add('transactionFailed', data, { jobId: id });
+      await waiting.add(target.id, [{ id, data }], 2);
+    }
+    await queue.close();
+    expect(JSON.parse(await webhooks('list', '--json'))).toMatchObject([{ waiting: 2, crowdedOut: 1 }]);
+    expect(await webhooks('list')).toMatch(/WAITING +CROWDED OUT[^]* 2 +1 +enabled/);
   });
 
   it('lists what was given up, and sends it again', async () => {
