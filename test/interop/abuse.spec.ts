@@ -32,7 +32,7 @@ const namesOf = <Name extends string>(table: Readonly<Record<Name, unknown>>) =>
 
 describe('the gateway', () => {
   // Clients that do not come back: forty at once are settled within that on a busy machine too.
-  const rig = useRig({ env: { SETTLE_WAIT_MS: '20000', SETTLE_DEADLINE_MS: '30000' } });
+  const rig = useRig({ env: { SETTLE_WAIT_MS: '20000', SETTLE_DEADLINE_MS: '30000', VERIFY_DEADLINE_MS: '30000' } });
   const tapOf = (client: Client): HttpTap => rig().taps[formFor(client)];
   afterEach(() => {
     for (const tap of Object.values(rig().taps)) tap.interfere();

@@ -21,7 +21,7 @@ import { watchMoney } from './rig/watch-money.js';
 
 /** The published middlewares keep nothing: what they come through, they come through by their facilitator. */
 describe('with our facilitator', () => {
-  const rig = useRig({ env: { SETTLE_WAIT_MS: '6000', SETTLE_DEADLINE_MS: '40000' } });
+  const rig = useRig({ env: { SETTLE_WAIT_MS: '6000', SETTLE_DEADLINE_MS: '40000', VERIFY_DEADLINE_MS: '30000' } });
   let facilitator: HttpTap;
   const shops = new Map<ServerName, { tap: HttpTap; server: RunningServer }>();
   beforeAll(async () => {

@@ -63,6 +63,7 @@ describe('the agent worker', () => {
     expect((await fetch(`${worker.url}/health/live`)).status).toBe(200);
     await fixture.server.start();
     await becomes(200);
+    await fixture.redis.ping();
     const jobId = await fixture.submit(wallet.lane);
     await fixture.waitForState(jobId, 'FINAL');
   });

@@ -24,8 +24,8 @@ globalThis.tollgateCrashPoint = (point) => {
 
 const redis = new Redis(task.redisUrl);
 redis.on('error', () => undefined);
-const journal = new Journal({ redis, timeoutMs: 1000 });
-const chain = new Chain({ chainId: task.chainId, rpcUrls: [task.rpcUrl], timeoutMs: 1000 });
+const journal = new Journal({ redis, timeoutMs: 10_000 });
+const chain = new Chain({ chainId: task.chainId, rpcUrls: [task.rpcUrl], timeoutMs: 5000 });
 const signer = createKeySigner(task.privateKey);
 const { wallet, payments } = createPayingWallet({ rpcUrl: task.rpcUrl, address: signer.address, journal });
 const runner = new LaneRunner({

@@ -330,6 +330,7 @@ describe('a lane on a chain that fails', () => {
     await fixture.waitForEnds(jobIds);
     await fixture.server.kill();
     await fixture.server.start();
+    await fixture.redis.ping();
     const later = await fixture.submit();
     await fixture.waitForState(later, 'FINAL');
     await expectEachOnce([...jobIds, later]);

@@ -38,8 +38,8 @@ globalThis.tollgateCrashPoint = (point) => {
 
 const redis = new Redis(task.redisUrl);
 redis.on('error', () => undefined);
-const journal = new Journal({ redis, timeoutMs: 1000 });
-const chain = new Chain({ chainId: task.chainId, rpcUrls: task.rpcUrls, timeoutMs: 1000 });
+const journal = new Journal({ redis, timeoutMs: 10_000 });
+const chain = new Chain({ chainId: task.chainId, rpcUrls: task.rpcUrls, timeoutMs: 5000 });
 const runner = new LaneRunner({
   journal,
   chain,

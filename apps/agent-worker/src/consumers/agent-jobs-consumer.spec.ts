@@ -129,6 +129,7 @@ describe('jobs that other services put into the queue', () => {
     const message = await sign('order-7');
     await fixture.server.kill();
     await fixture.server.start();
+    await fixture.redis.ping();
     const job = await settle(message);
     expect(job.returnvalue).toMatchObject({ outcome: 'accepted' });
     await fixture.waitForState(job.returnvalue.jobId, 'FINAL');

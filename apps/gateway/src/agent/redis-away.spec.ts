@@ -15,6 +15,7 @@ describe('without Redis', () => {
       expect(await readProblem(response)).toEqual([503, 'jobs_unavailable']);
     }
     await agents.server.start();
+    await agents.redis.ping();
     let response = await agents.submit(owner, SAMPLE_JOB, key);
     await waitFor('the job is accepted', async () => {
       if (response.status !== 202) response = await agents.submit(owner, SAMPLE_JOB, key);

@@ -44,7 +44,7 @@ beforeAll(async () => {
   ];
   const env = { MAX_STORED_ANSWER_BYTES: '1000', LEASE_MS: String(LEASE_MS), VERIFY_RETRY_MS: '300' };
   gateway = await startGateway(redis.url, routes, env);
-  hasty = await startGateway(redis.url, routes, { ...env, VERIFY_DEADLINE_MS: '800' });
+  hasty = await startGateway(redis.url, routes, { ...env, VERIFY_DEADLINE_MS: '3000' });
 });
 
 afterAll(async () => {

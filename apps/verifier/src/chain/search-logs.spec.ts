@@ -56,7 +56,7 @@ describe('searching the chain for logs', () => {
     topics: [[TRANSFER], [wordOf(devnet.accounts[0]!.address)], [wordOf(changes.payee ?? devnet.payTo)]],
     headBlockNumber: changes.headBlockNumber ?? headBlockNumber,
     sinceMs: changes.sinceMs ?? 0,
-    deadlineMs: Date.now() + 5000,
+    deadlineMs: Date.now() + 20_000,
   });
   const search = (changes: Parameters<typeof searchOf>[0] = {}) => chain.reader.searchLogs(searchOf(changes));
   const ranges = () => rpc.requests.map((methods) => methods.filter((method) => method === 'eth_getLogs').length);
