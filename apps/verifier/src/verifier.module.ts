@@ -74,6 +74,7 @@ export class VerifierModule implements OnApplicationShutdown {
     const troubles = new RelayerTroubles(registry);
     const settlement: Settlement | null = createSettlement(environment, {
       chain,
+      ledger,
       assets,
       metrics: new SettlementMetrics(registry),
       nowMs,

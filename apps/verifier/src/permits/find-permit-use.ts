@@ -37,6 +37,9 @@ export type PermitUse =
   /** The payer made it useless or used it for another, as far as it is found. */
   | { outcome: 'used' };
 
+/** What the operator is told of an `unclear` one, before a refund. */
+export const SENT_BY_ANOTHER = 'sent through another contract: most likely what this signature moved';
+
 /** A payer may have paid the same recipient often: so many of his transactions are looked at. */
 const MAX_TRANSACTIONS = 32;
 

@@ -1,4 +1,5 @@
 import { connectRedis } from '@tollgate/common';
+import type { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/transactions';
 
@@ -19,6 +20,7 @@ import { Trials } from './trials.js';
 
 export interface SettlementParts {
   chain: ConnectedChain;
+  ledger: Pick<Ledger, 'recordRefusal'>;
   assets: AcceptedAssets;
   metrics: SettlementMetrics;
   nowMs: () => number;
@@ -45,7 +47,7 @@ const SETTLING_SHARE = 0.4;
 /** Puts the parts of this folder together; null without a relayer. Nothing is connected before it is started. */
 export function createSettlement(environment: VerifierEnvironment, parts: SettlementParts): Settlement | null {
   const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
-  const { metrics, nowMs, onTrouble } = parts;
+  const { ledger, metrics, nowMs, onTrouble } = parts;
   if (settlement.signers.length === 0) return null;
   const connection = connectRedis({ url: redis.redisUrl, role: 'settlements' });
   const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT });
@@ -76,7 +78,7 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
     nowMs,
     mostHeld: Math.ceil(server.maxInFlight * HELD_SHARE),
   });
-  const permits = new PermitSettlements({ ...shared, records, reader, means });
+  const permits = new PermitSettlements({ ...shared, records, reader, means, ledger });
   const laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
   const gasCap = BigInt(settlement.settleGasCap);
   const gas = new GasMemory(gasCap);

@@ -1,10 +1,14 @@
 import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
+import { listRefusals } from '@tollgate/ledger';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
 
+import { MULTICALL3 } from '../../../../devnet/place-contracts.js';
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../devnet/sign-permit.js';
 import { sendTransaction } from '../../../../devnet/transfer-tokens.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
+import { bundleCalls } from '../authorizations/contract-call.js';
 import { planPermitTransfer } from '../permits/permit-proxy.js';
 
 describe('settling payments by Permit2', () => {
@@ -84,6 +88,20 @@ describe('settling payments by Permit2', () => {
     const payment = await sign();
     const txHash = await sendTransaction(fixture.chain, planPermitTransfer(payment, 1000n));
     expect(await settle(payment)).toEqual({ outcome: 'settled', txHash, payer: payer(), amountBaseUnits: '1000' });
+  });
+
+  // Prevents: a stranger is faster through a contract of his, the payer is refused for good, and nobody knows of his money.
+  it('records for refund what somebody else has sent through another contract', async () => {
+    const payment = await sign();
+    const { to, data } = bundleCalls(MULTICALL3, [{ ...planPermitTransfer(payment, 1000n), mayFail: false }]);
+    await sendTransaction(fixture.chain, { to, data });
+    expect(await settle(payment)).toMatchObject({ outcome: 'failed', failure: 'payment_used' });
+    const redis = new Redis(fixture.redis.url);
+    const refusals = await listRefusals(redis);
+    redis.disconnect();
+    const name = `permit:1328:${payer()}:${payment.permit2Authorization.nonce}:permit`;
+    const refusal = { payment: name, failure: 'payment_used', payer: payer(), amountBaseUnits: '1000' };
+    expect(refusals).toContainEqual(expect.objectContaining(refusal));
   });
 
   it('says so where it cannot be settled, and settles it once it can', async () => {

@@ -1,9 +1,10 @@
 import type { SettlementResult } from '@tollgate/common';
+import { signedPaymentId, type Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { crashPoint, createJobId, createLaneId, pause, type Journal, type LaneId } from '@tollgate/transactions';
 
 import type { ChainReader } from '../chain/chain-reader.js';
-import { findPermitUse } from '../permits/find-permit-use.js';
+import { findPermitUse, SENT_BY_ANOTHER } from '../permits/find-permit-use.js';
 import type { BurningPayers } from './burning-payers.js';
 import { SUBMITTED_WITHIN_MS, type JobWatch } from './job-watch.js';
 import { JoinedSettlements, type JoinedSettlementsOptions, type Settling } from './joined-settlements.js';
@@ -20,6 +21,7 @@ export interface PermitSettlementsOptions extends JoinedSettlementsOptions {
   reader: ChainReader;
   means: PayersMeans;
   burning: BurningPayers;
+  ledger: Pick<Ledger, 'recordRefusal'>;
   /** How long a payment may be redeemed after its block. */
   windowMs: number;
   onTrouble: (error: unknown) => void;
@@ -184,7 +186,7 @@ export class PermitSettlements {
     return { outcome: 'pending', txHash };
   }
 
-  /** @throws ChainUnavailableError */
+  /** @throws ChainUnavailableError, LedgerUnavailableError */
   async #explain(request: PermitRequest, txHash: Hex | null): Promise<SettlementResult> {
     const { reader, nowMs, windowMs } = this.options;
     const { payment, terms } = request;
@@ -205,6 +207,12 @@ export class PermitSettlements {
     const promised = { asset: terms.asset, payTo: terms.payTo, payment };
     const use = await findPermitUse(reader, { promised, sinceMs: startedAtMs - windowMs, deadlineMs }, headBlockNumber);
     if (use.outcome === 'settled') return settled(request, use.txHash, use.amountBaseUnits);
+    // Before the payer is told: what is refused now may never be shown again.
+    if (use.outcome === 'unclear') {
+      const { amountBaseUnits, minedAtMs } = use;
+      const record = { id: signedPaymentId(terms, payment), payer: owner, amountBaseUnits, minedAtMs };
+      await this.options.ledger.recordRefusal({ ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER });
+    }
     return { outcome: 'failed', failure: 'payment_used', txHash };
   }
 }

@@ -6,7 +6,7 @@ import { readPayerSignature, type PayerSignature } from '../../authorizations/pa
 import type { ChainReader } from '../../chain/chain-reader.js';
 import { SIGNATURE_GAS } from '../../chain/contract-signature.js';
 import type { PermitQuestion, PermitView } from '../../chain/permit-view.js';
-import { findPermitUse, type PermitLookUp, type PermitUse } from '../../permits/find-permit-use.js';
+import { findPermitUse, SENT_BY_ANOTHER, type PermitLookUp, type PermitUse } from '../../permits/find-permit-use.js';
 import { planPermitTransfer } from '../../permits/permit-proxy.js';
 import { assertConfirmed } from '../assert-confirmed.js';
 import { PaymentRefused } from '../payment-refused.js';
@@ -41,8 +41,6 @@ export interface JudgedPermit {
 
 /** No wallet is deployed for a permit: one that is not there cannot have approved Permit2. */
 const NO_FACTORIES: ReadonlySet<Hex> = new Set();
-/** For the operator, before a refund. */
-const SENT_BY_ANOTHER = 'sent through another contract: most likely what this signature moved';
 
 /** The rules, in order. Throws PaymentRefused at the first that says no, ChainUnavailableError when nobody can tell. */
 export async function judgePermit(
