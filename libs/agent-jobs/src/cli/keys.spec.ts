@@ -116,6 +116,8 @@ describe('npm run keys', () => {
       ['create', '--name', 'bot', '--scope', 'submit', '--wallet', 'two words'],
       ['revoke'],
       ['revoke', 'tgk_0123456789ab_canary'],
+      ['revoke', '0123456789ab', 'tgk_0123456789ab_canary'],
+      ['list', 'canary'],
       ['dance'],
     ];
     for (const args of wrong) {

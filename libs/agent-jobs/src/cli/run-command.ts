@@ -31,6 +31,15 @@ export function readArguments<const Options extends NonNullable<ParseArgsConfig[
   }
 }
 
+/**
+ * Who names two keys to revoke must not believe that both are.
+ * @throws UsageError for more words than the command takes, itself included; without them, for one may be a secret
+ */
+export function refuseMoreThan(taken: 1 | 2, [command = '', ...words]: readonly string[]): void {
+  if (words.length < taken) return;
+  throw new UsageError(taken === 1 ? `${command} takes options only` : `${command} takes one at a time`);
+}
+
 /** Runs a command's main function, prints what it answers, and sets the exit code. */
 export async function runCommand(help: string, main: () => Promise<string>): Promise<void> {
   try {
@@ -52,10 +61,12 @@ export async function runCommand(help: string, main: () => Promise<string>): Pro
  */
 export async function withRedis<T>(url: string | undefined, work: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(findRedisUrl(url), { lazyConnect: true, retryStrategy: () => null });
-  redis.on('error', () => undefined);
+  let trouble: NodeJS.ErrnoException | undefined;
+  redis.on('error', (error) => (trouble = error));
   try {
-    await redis.connect().catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+    await redis.connect().catch((cause: Error) => {
+      // What it rejects with says only that the connection is closed; the code has no address in it.
+      const reason = trouble?.code ?? trouble?.message ?? cause.message;
       throw new CommandError(`Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`);
     });
     return await work(redis);

@@ -232,6 +232,8 @@ describe('npm run jobs', () => {
     const wrong = [
       ['show'],
       ['retry'],
+      ['cancel', 'one', 'another'],
+      ['list', 'one'],
       ['list', '--state', 'DONE'],
       ['list', '--operation', 'dance'],
       ['list', '--limit', '0'],

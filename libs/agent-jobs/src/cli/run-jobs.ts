@@ -8,7 +8,16 @@ import { decideJob, findJob, isDecision, type JobParts } from './job-commands.js
 import { listNewestJobs, type JobFilter } from './list-newest-jobs.js';
 import { printEvents } from './print-events.js';
 import { retryJob } from './retry-job.js';
-import { CommandError, FLAG, HELP_FLAG, readArguments, TEXT, UsageError, withRedis } from './run-command.js';
+import {
+  CommandError,
+  FLAG,
+  HELP_FLAG,
+  readArguments,
+  refuseMoreThan,
+  TEXT,
+  UsageError,
+  withRedis,
+} from './run-command.js';
 import { withWakeQueues } from './with-wake-queues.js';
 
 export const JOBS_HELP = `Looks after agent jobs, straight in the journal.
@@ -58,6 +67,7 @@ export async function runJobs(
     throw new UsageError(`there is no command ${command}`);
   }
   if (!isLooking && id === undefined) throw new UsageError(`${command} needs the id of a job`);
+  refuseMoreThan(isLooking ? 1 : 2, positionals);
   if (command === 'approve' && values.floors === undefined) {
     throw new UsageError('approve needs --floors: the hash that show shows, of the plan that was looked at');
   }

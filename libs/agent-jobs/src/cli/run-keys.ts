@@ -10,7 +10,16 @@ import {
 
 import { deriveEnqueueSecret } from '../agent-secrets.js';
 import { formatTable, formatTime } from './format-table.js';
-import { CommandError, FLAG, HELP_FLAG, readArguments, TEXT, UsageError, withRedis } from './run-command.js';
+import {
+  CommandError,
+  FLAG,
+  HELP_FLAG,
+  readArguments,
+  refuseMoreThan,
+  TEXT,
+  UsageError,
+  withRedis,
+} from './run-command.js';
 
 export const KEYS_HELP = `Looks after the API keys that agent jobs are submitted with, and payments settled.
 
@@ -48,6 +57,7 @@ export async function runKeys(args: string[], env: Environment): Promise<string>
   const { values, positionals } = readArguments(args, OPTIONS);
   const [command, id] = positionals;
   if (values.help || command === undefined) return KEYS_HELP;
+  refuseMoreThan(['revoke', 'secret'].includes(command) ? 2 : 1, positionals);
   const isJson = values.json ?? false;
   const work = (): ((store: ApiKeyStore) => Promise<string>) => {
     switch (command) {
@@ -87,7 +97,7 @@ function create(
     const enqueueSecret = maySubmit && agentSecret !== null ? deriveEnqueueSecret(agentSecret, key.id) : null;
     if (isJson) return JSON.stringify({ ...describe(key), token, enqueueSecret }, null, 2);
     const secret = maySubmit
-      ? (enqueueSecret ?? 'AGENT_SECRET is not set here: npm run keys -- secret shows it')
+      ? (enqueueSecret ?? `AGENT_SECRET is not set here; with it, npm run keys -- secret ${key.id} shows it`)
       : null;
     return formatTable(
       ['KEY', `${key.id} (${key.name})`],
@@ -125,7 +135,10 @@ async function showSecret(
   id: string,
   { agentSecret, isJson }: { agentSecret: string | null; isJson: boolean },
 ): Promise<string> {
-  if (agentSecret === null) throw new CommandError('AGENT_SECRET is not set. Set it to the one of the agent workers.');
+  if (agentSecret === null)
+    throw new CommandError(
+      'AGENT_SECRET is not set. Set it, or AGENT_SECRET_FILE, to that of the agent workers (npm run dev: .tollgate/agent-secret).',
+    );
   const key = await store.read(id);
   if (key === null) throw new CommandError(`There is no key ${id}.`);
   if (key.revokedAtMs !== null) throw new CommandError(`${id} is revoked.`);

@@ -7,7 +7,16 @@ import { openWebhooksQueue, type WebhookDelivery } from '../webhook-delivery.js'
 import type { WebhookTarget } from '../webhook-target.js';
 import { WebhookTargets } from '../webhook-targets.js';
 import { formatTable, formatTime } from './format-table.js';
-import { CommandError, FLAG, HELP_FLAG, readArguments, TEXT, UsageError, withRedis } from './run-command.js';
+import {
+  CommandError,
+  FLAG,
+  HELP_FLAG,
+  readArguments,
+  refuseMoreThan,
+  TEXT,
+  UsageError,
+  withRedis,
+} from './run-command.js';
 
 export const WEBHOOKS_HELP = `Looks after the targets that events of agent jobs are posted to, and what did not reach them.
 
@@ -46,6 +55,7 @@ export async function runWebhooks(args: string[], env: Environment): Promise<str
   const { values, positionals } = readArguments(args, OPTIONS);
   const [command, subject] = positionals;
   if (values.help || command === undefined) return WEBHOOKS_HELP;
+  refuseMoreThan(['list', 'dead'].includes(command) ? 1 : 2, positionals);
   const options: Options = { keyId: values.key, limit: parseLimit(values.limit), isJson: values.json ?? false };
   const withTargets = (work: (targets: WebhookTargets) => Promise<string>): Promise<string> =>
     withRedis(values.redis, (redis) => work(new WebhookTargets(redis)));

@@ -104,17 +104,23 @@ describe('npm run wallets', () => {
 
   it('explains itself, and what is wrong with what was typed', async () => {
     expect((await wallets('--help')).stdout).toContain('npm run wallets -- adopt <name>');
-    for (const args of [['adopt'], ['dance', 'main'], ['list', '--wrong']]) {
-      expect(await wallets(...args)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('npm run wallets -- list'),
-      });
+    for (const [cause, ...args] of [
+      ['adopt needs the name of a wallet', 'adopt'],
+      ['there is no command dance', 'dance'],
+      ['pause takes one at a time', 'pause', 'main', 'spare'],
+      ['list takes options only', 'list', 'main'],
+      ["Unknown option '--wrong'", 'list', '--wrong'],
+    ]) {
+      // Nothing of it needs Redis.
+      const { code, stderr } = await wallets(...args, '--redis', 'redis://127.0.0.1:9');
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('npm run wallets -- list') });
+      expect(stderr).toContain(cause);
     }
   });
 
   it('says that Redis or the chain does not answer, without their addresses', async () => {
     const down = await wallets('list', '--redis', 'redis://:canary@127.0.0.1:9');
-    expect(down).toMatchObject({ code: 1, stderr: expect.stringContaining('Redis did not answer') });
+    expect(down).toMatchObject({ code: 1, stderr: expect.stringContaining('Redis did not answer (ECONNREFUSED)') });
     expect(down.stderr).not.toContain('canary');
     const silent = await wallets('adopt', 'main', '--address', address, '--rpc', 'http://127.0.0.1:9/canary');
     expect(silent).toMatchObject({ code: 1, stderr: expect.stringContaining('No RPC server answered') });

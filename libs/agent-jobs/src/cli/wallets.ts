@@ -10,6 +10,7 @@ import {
   FLAG,
   HELP_FLAG,
   readArguments,
+  refuseMoreThan,
   runCommand,
   TEXT,
   UsageError,
@@ -51,36 +52,50 @@ const OPTIONS = {
   help: HELP_FLAG,
 } as const;
 
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
+
 async function main(): Promise<string> {
   const { values, positionals } = readArguments(process.argv.slice(2), OPTIONS);
-  const [command, name] = positionals;
-  if (values.help || command === undefined) return HELP;
+  if (values.help || positionals.length === 0) return HELP;
+  // What was typed wrong is found before Redis is asked.
+  const work = findWork(positionals, values);
   const rpcUrls = findRpcUrls(values.rpc);
   return withRedis(values.redis, async (redis) => {
     const journal = new Journal({ redis });
     await journal.open();
     // Not opened: what it keeps of a relayer's jobs is for the verifiers to say.
     const relayers = new Journal({ redis, fleet: RELAYER_FLEET });
-    const parts: AccountParts = { journal, relayers, directory: new WalletDirectory(redis), rpcUrls };
-    if (command === 'list') return list(parts, values.json ?? false);
-    if (name === undefined) throw new UsageError(`${command} needs the name of a wallet`);
-    switch (command) {
-      case 'adopt':
-        return adoptWallet(parts, name, values.address);
-      case 'pause':
-        return pauseWallet(parts, name, values.reason ?? 'An operator has paused the wallet.');
-      case 'resume':
-        return resumeWallet(parts, name);
-      case 'thaw':
-        return thawWallet(parts, name);
-      case 'remove':
-        return removeWallet(parts, name, values.force ?? false);
-      case 'release':
-        return releaseAccount(parts, name, { cancels: values.cancel ?? false, isMeant: values.yes ?? false });
-      default:
-        throw new UsageError(`there is no command ${command}`);
-    }
+    return work({ journal, relayers, directory: new WalletDirectory(redis), rpcUrls });
   }).catch(explain);
+}
+
+function findWork(words: string[], values: Values): (parts: AccountParts) => Promise<string> {
+  const [command = '', name] = words;
+  refuseMoreThan(command === 'list' ? 1 : 2, words);
+  if (command === 'list') return (parts) => list(parts, values.json ?? false);
+  const change = findChange(command, values);
+  if (name === undefined) throw new UsageError(`${command} needs the name of a wallet`);
+  return (parts) => change(parts, name);
+}
+
+function findChange(command: string, values: Values): (parts: AccountParts, name: string) => Promise<string> {
+  switch (command) {
+    case 'adopt':
+      return (parts, name) => adoptWallet(parts, name, values.address);
+    case 'pause':
+      return (parts, name) => pauseWallet(parts, name, values.reason ?? 'An operator has paused the wallet.');
+    case 'resume':
+      return resumeWallet;
+    case 'thaw':
+      return thawWallet;
+    case 'remove':
+      return (parts, name) => removeWallet(parts, name, values.force ?? false);
+    case 'release':
+      return (parts, name) =>
+        releaseAccount(parts, name, { cancels: values.cancel ?? false, isMeant: values.yes ?? false });
+    default:
+      throw new UsageError(`there is no command ${command}`);
+  }
 }
 
 async function list(parts: AccountParts, isJson: boolean): Promise<string> {

@@ -99,6 +99,8 @@ describe('npm run webhooks', () => {
     ['resend'],
     ['resend', 'one', '--all'],
     ['remove'],
+    ['remove', 'one', 'another'],
+    ['list', 'one'],
     ['list', '--limit', '0'],
     ['list', '--no'],
   ])('says what it takes instead of %s %s', async (...args) => {

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { Redis } from 'ioredis';
@@ -37,8 +38,7 @@ interface Options {
 
 async function main(): Promise<void> {
   const { values, positionals } = readArguments();
-  const [command, subject] = positionals;
-  if (values.help || command === undefined) {
+  if (values.help || positionals.length === 0) {
     console.log(HELP);
     return;
   }
@@ -48,32 +48,38 @@ async function main(): Promise<void> {
     chainId: parseNatural(values.chain ?? '1328', '--chain'),
     state: parseState(values.state),
   };
+  // What was typed wrong is found before Redis is asked.
+  const work = findWork(positionals, options);
   const redis = new Redis(values.redis ?? findRedisUrl(), { lazyConnect: true, retryStrategy: () => null });
-  redis.on('error', () => undefined);
+  let trouble: NodeJS.ErrnoException | undefined;
+  redis.on('error', (error) => (trouble = error));
   try {
-    await redis.connect();
-    console.log(await run(redis, command, subject, options));
+    await redis.connect().catch((cause: Error) => {
+      // What it rejects with says only that the connection is closed; the code has no address in it.
+      throw new Error(trouble?.code ?? trouble?.message ?? cause.message, { cause });
+    });
+    console.log(await work(redis));
   } finally {
     redis.disconnect();
   }
 }
 
-async function run(redis: Redis, command: string, subject: string | undefined, options: Options): Promise<string> {
+function findWork([command, subject, ...more]: string[], options: Options): (redis: Redis) => Promise<string> {
   const print = <T>(found: T[], format: (found: T[]) => string, none: string): string => {
     if (options.json) return JSON.stringify(found, null, 2);
     return found.length === 0 ? none : format(found);
   };
-  switch (command) {
-    case 'list':
-      return print(await newest(redis, options), formatPayments, 'The ledger holds no such payment.');
-    case 'show':
-      if (subject === undefined) throw new UsageError('show needs a transaction hash');
-      return print(await showPayments(redis, parseEntry(subject, options)), formatDetails, NOT_FOUND);
-    case 'refused':
-      return print(await listRefusals(redis, { limit: options.limit }), formatRefusals, 'No payment was refused.');
-    default:
-      throw new UsageError(`there is no command ${command}`);
+  if (command === 'show') {
+    if (subject === undefined || more.length > 0) throw new UsageError('show needs one transaction hash or payment');
+    const entry = parseEntry(subject, options);
+    return async (redis) => print(await showPayments(redis, entry), formatDetails, NOT_FOUND);
   }
+  if (command !== 'list' && command !== 'refused') throw new UsageError(`there is no command ${command}`);
+  if (subject !== undefined) throw new UsageError(`${command} takes options only`);
+  return async (redis) =>
+    command === 'list'
+      ? print(await newest(redis, options), formatPayments, 'The ledger holds no such payment.')
+      : print(await listRefusals(redis, { limit: options.limit }), formatRefusals, 'No payment was refused.');
 }
 
 /** SCAN has no order, so every page is read; only the newest are kept in memory. */
@@ -128,13 +134,13 @@ function parseEntry(subject: string, { chainId }: Options): string {
   try {
     return transactionEntry(Number(chain), hash);
   } catch {
-    throw new UsageError(`${subject} is no transaction hash`);
+    throw new UsageError(`${subject} is no transaction hash, and no payment`);
   }
 }
 
 function findRedisUrl(): string {
   if (process.env['REDIS_URL']) return process.env['REDIS_URL'];
-  const stateFile = '.tollgate/dev.json';
+  const stateFile = join(process.env['TOLLGATE_STATE_DIR'] || '.tollgate', 'dev.json');
   if (existsSync(stateFile)) {
     const { redisUrl } = JSON.parse(readFileSync(stateFile, 'utf8')) as { redisUrl?: string };
     if (redisUrl) return redisUrl;
