@@ -16,9 +16,15 @@ Payments that are only signed are taken too, and settled by a funded relayer; SI
 A port that is taken is replaced by a free one. Several can run at the same time.
 `;
 
-if (process.argv.slice(2).some((flag) => flag === '--help' || flag === '-h')) {
-  process.stdout.write(HELP);
-  process.exit(0);
+const args = process.argv.slice(2);
+if (args.length > 0) {
+  const asksForHelp = args.some((flag) => flag === '--help' || flag === '-h');
+  if (asksForHelp) process.stdout.write(HELP);
+  else
+    process.stderr.write(`npm run dev takes no ${args.join(' ')}: its settings are environment variables.
+
+${HELP}`);
+  process.exit(asksForHelp ? 0 : 2);
 }
 const { runDev } = await loadWhenReady('devnet/dev.ts');
 process.exit(await runDev());

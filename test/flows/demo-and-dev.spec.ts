@@ -157,6 +157,20 @@ it.each(['setup', 'dev', 'demo', 'stop'])(
   60_000,
 );
 
+it.each(['dev', 'demo', 'stop'])(
+  'npm run %s refuses what it does not take, and does nothing',
+  async (script) => {
+    const { PATH, HOME } = process.env;
+    const env = { PATH, HOME, TOLLGATE_STATE_DIR: folder };
+    const child = await startChild({ name: script, command: 'node', args: [`scripts/${script}.mjs`, 'dance'], env });
+    children.push(child);
+    expect((await child.exited).code).toBe(2);
+    expect(child.logs()).toContain('dance');
+    expect(readdirSync(folder)).toEqual([]);
+  },
+  60_000,
+);
+
 it('npm run demo pays once, and is refused the second time', async () => {
   const demo = await runScript('demo');
   const { code } = await demo.exited;
