@@ -61,7 +61,8 @@ async function describeTransaction(chain: Devnet, hash: Hex): Promise<[string, s
 
 function renderPage(title: string, rows: [string, string][]): string {
   const body = rows.map(([name, value]) => `<tr><th align="left">${escape(name)}<td>${escape(value)}`).join('\n');
-  return `<!doctype html><title>${escape(title)}</title><h3>${escape(title)}</h3>\n<table>${body}</table>\n`;
+  const head = `<meta name="viewport" content="width=device-width"><style>h3, td { overflow-wrap: anywhere }</style>`;
+  return `<!doctype html>${head}<title>${escape(title)}</title><h3>${escape(title)}</h3>\n<table>${body}</table>\n`;
 }
 
 function escape(text: string): string {
