@@ -4,7 +4,8 @@ const HELP = `npm run demo [-- <name>]: shows the whole thing on a local chain, 
 
   npm run demo             one payment from the 402 to the refused second use, with every HTTP exchange shown
   npm run demo -- jobs     one agent job of each kind from POST to event, with its transactions, two that fail, webhooks
-  npm run demo -- interop  two published clients, unmodified, pay the gateway, and pay nothing for an answer that failed
+  npm run demo -- interop  two published clients, unmodified, pay the gateway, and pay nothing for an answer that failed;
+                           installs them first (550 MB)
 
 It installs and builds what is missing, starts Redis, a local chain and the services on free ports, and stops them
 at the end. The exit code is 0 when everything was as it should be.
