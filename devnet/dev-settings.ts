@@ -1,3 +1,5 @@
+import { ConfigurationError } from '@tollgate/common';
+
 const USUAL_PORTS = { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022 } as const;
 const MAX_PORT = 65_535;
 
@@ -9,7 +11,7 @@ export interface DevSettings {
   readonly chainId: number | undefined;
 }
 
-/** @throws Error listing every one that is wrong */
+/** @throws ConfigurationError listing every one that is wrong */
 export function readDevSettings(env: NodeJS.ProcessEnv): DevSettings {
   const problems: string[] = [];
   const read = (name: string, least: number, most: number): number | undefined => {
@@ -29,6 +31,38 @@ export function readDevSettings(env: NodeJS.ProcessEnv): DevSettings {
     },
     chainId: read('CHAIN_ID', 1, Number.MAX_SAFE_INTEGER),
   };
-  if (problems.length > 0) throw new Error(problems.join('\n'));
+  if (problems.length > 0) throw new ConfigurationError(problems);
   return settings;
+}
+
+/** The developer's own settings; what this devnet decides itself (addresses of its parts) is left out. */
+export function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const decided = [
+    'REDIS_URL',
+    'QUEUE_REDIS_URL',
+    'RPC_URL',
+    'CHAIN_ID',
+    'ASSET_ADDRESS',
+    'PORT',
+    'VERIFIER_PORT',
+    'AGENT_WORKER_PORT',
+  ];
+  const keys = [
+    ...['WALLET_PRIVATE_KEY', 'WALLET_PRIVATE_KEY_FILE', 'WALLETS_FILE', 'POLICY_FILE'],
+    ...['RELAYER_PRIVATE_KEYS', 'RELAYER_PRIVATE_KEYS_FILE'],
+  ];
+  return Object.fromEntries(Object.entries(env).filter(([name]) => ![...decided, ...keys].includes(name)));
+}
+
+/** Links under PUBLIC_URL would lead to whatever has the port that this gateway did not get; null where they do not. */
+export function warnOfPublicUrl(env: NodeJS.ProcessEnv, baseUrl: string): string | null {
+  const { PUBLIC_URL: publicUrl } = env;
+  const wanted = readDevSettings(env).ports.PORT;
+  if (!publicUrl || wanted === 0 || portOf(baseUrl) === wanted || portOf(publicUrl) !== wanted) return null;
+  return `PUBLIC_URL names port ${wanted}, which was taken: what is told to be at ${publicUrl} is not this gateway. It is at ${baseUrl}.`;
+}
+
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }

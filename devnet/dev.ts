@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 import { startChain } from './chain.js';
-import { readDevSettings } from './dev-settings.js';
+import { checkSettings } from './check-settings.js';
+import { chosenSettings, readDevSettings, warnOfPublicUrl } from './dev-settings.js';
 import { claimDevFolder, type DevFolder, type DevState } from './dev-state.js';
 import { startExplorer } from './explorer.js';
 import { findFreePort } from './free-port.js';
@@ -49,7 +50,14 @@ export async function runDev(): Promise<number> {
 
 async function startDevStack(folder: DevFolder): Promise<DevStack> {
   const { env } = process;
-  const { ports, chainId } = readDevSettings(env);
+  const servicesEnv = {
+    LOG_FORMAT: 'pretty',
+    CHALLENGE_SECRET: folder.challengeSecret,
+    AGENT_SECRET: folder.agentSecret,
+    SIGNED_PAYMENTS: String(takesSignedPayments(env)),
+    ...chosenSettings(env),
+  };
+  const { ports, chainId } = checkSettings(env, servicesEnv);
   const parts: { stop(): Promise<void> }[] = [];
   const stop = async () => {
     for (const part of parts.splice(0).reverse()) await part.stop();
@@ -74,14 +82,7 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
           verifier: claimPort(ports.VERIFIER_PORT),
           'agent-worker': claimPort(ports.AGENT_WORKER_PORT),
         },
-        env: {
-          LOG_FORMAT: 'pretty',
-          CHALLENGE_SECRET: folder.challengeSecret,
-          AGENT_SECRET: folder.agentSecret,
-          SIGNED_PAYMENTS: String(takesSignedPayments(env)),
-          ...chosenSettings(env),
-          EXPLORER_URL: explorerUrl,
-        },
+        env: { ...servicesEnv, EXPLORER_URL: explorerUrl },
         onReady: (part, url) => console.log(`${part} is ready at ${url}`),
       }),
     );
@@ -131,25 +132,6 @@ async function startDevChain(chainId: number | undefined) {
   return startChain({ ...options, port, protocols: true }).catch(() => startChain({ ...options, protocols: true }));
 }
 
-/** The developer's own settings; what this devnet decides itself (addresses of its parts) is left out. */
-function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const decided = [
-    'REDIS_URL',
-    'QUEUE_REDIS_URL',
-    'RPC_URL',
-    'CHAIN_ID',
-    'ASSET_ADDRESS',
-    'PORT',
-    'VERIFIER_PORT',
-    'AGENT_WORKER_PORT',
-  ];
-  const keys = [
-    ...['WALLET_PRIVATE_KEY', 'WALLET_PRIVATE_KEY_FILE', 'WALLETS_FILE', 'POLICY_FILE'],
-    ...['RELAYER_PRIVATE_KEYS', 'RELAYER_PRIVATE_KEYS_FILE'],
-  ];
-  return Object.fromEntries(Object.entries(env).filter(([name]) => ![...decided, ...keys].includes(name)));
-}
-
 function showAddresses({ state, stack }: DevStack, folder: DevFolder): void {
   const [account] = state.accounts;
   const file = relative(process.cwd(), folder.stateFile);
@@ -172,6 +154,8 @@ function showAddresses({ state, stack }: DevStack, folder: DevFolder): void {
   ];
   console.log('\nTollgate runs. Ctrl-C stops it.\n');
   for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
+  const warning = warnOfPublicUrl(process.env, state.baseUrl);
+  if (warning !== null) console.warn(`\n  ${warning}`);
   console.log('');
 }
 

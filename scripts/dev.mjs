@@ -13,7 +13,8 @@ Payments that are only signed are taken too, and settled by a funded relayer; SI
   TOLLGATE_STATE_DIR  where dev.json and the data are (default: .tollgate)
   EXPLORER_URL        links lead there (default: a page of its own)
 
-A port that is taken is replaced by a free one. Several can run at the same time.
+A port that is taken is replaced by a free one, with a warning where PUBLIC_URL names it. Several can run at the same time.
+What is wrong with the settings is told all at once, before anything starts.
 `;
 
 const args = process.argv.slice(2);

@@ -10,6 +10,7 @@ import type { DevState } from '../../devnet/dev-state.js';
 import { signAuthorization } from '../../devnet/sign-authorization.js';
 import { DEVNET_CONTRACTS } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
 import { readDescendants, waitUntilGone } from '../harness/processes.js';
+import { waitFor } from '../harness/retry.js';
 
 const STARTS_WITHIN_MS = 120_000;
 
@@ -25,13 +26,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function runScript(script: 'dev' | 'demo'): Promise<Child> {
+async function runScript(script: 'dev' | 'demo', settings: NodeJS.ProcessEnv = {}): Promise<Child> {
   const { PATH, HOME } = process.env;
   const child = await startChild({
     name: `npm run ${script}`,
     command: 'npm',
     args: ['run', script],
-    env: { PATH, HOME, TOLLGATE_STATE_DIR: folder },
+    env: { PATH, HOME, TOLLGATE_STATE_DIR: folder, ...settings },
   });
   children.push(child);
   return child;
@@ -88,14 +89,26 @@ describe('npm run dev', () => {
     expect(readdirSync(folder)).toEqual(['agent-secret', 'challenge-secret']);
   }, 180_000);
 
+  it('tells all settings that are wrong at once, of every service, before it starts any', async () => {
+    const dev = await runScript('dev', { MAX_IN_FLIGHT: '0', LANE_MAX_IN_FLIGHT: '0', LEASE_MS: '0' });
+    expect((await dev.exited).code).toBe(1);
+    for (const wrong of [/ MAX_IN_FLIGHT .*\(verifier\)/, /LANE_MAX_IN_FLIGHT .*worker\)/, /LEASE_MS .*\(gateway\)/]) {
+      expect(dev.logs()).toMatch(wrong);
+    }
+    expect(dev.logs()).not.toContain('is ready at');
+  }, 180_000);
+
   it('runs twice in one folder, each with addresses and a state of its own', async () => {
     const first = await runScript('dev');
     const firstState = await waitForState(first);
-    const second = await runScript('dev');
+    const { port } = new URL(firstState.baseUrl);
+    const second = await runScript('dev', { PORT: port, PUBLIC_URL: `http://localhost:${port}` });
     const secondState = await waitForState(second, join(folder, 'dev-2', 'dev.json'));
     for (const name of ['baseUrl', 'rpcUrl', 'redisUrl', 'explorerUrl'] as const) {
       expect(secondState[name]).not.toBe(firstState[name]);
     }
+    // What is told to be there would be asked of the first.
+    await waitFor('a warning', () => second.logs().includes(`PUBLIC_URL names port ${port}, which was taken`));
     first.signal('SIGINT');
     await first.exited;
     expect(await askWeather(secondState)).toBe(402);

@@ -1,0 +1,64 @@
+import { checkSettings } from './check-settings.js';
+import { chosenSettings, warnOfPublicUrl } from './dev-settings.js';
+
+const SECRETS = {
+  CHALLENGE_SECRET: 'a-challenge-secret-of-at-least-32-characters',
+  AGENT_SECRET: 'an-agent-secret-of-at-least-32-characters',
+};
+const check = (env: NodeJS.ProcessEnv) => checkSettings(env, { ...SECRETS, ...chosenSettings(env) });
+
+describe('the settings of a devnet', () => {
+  it('are read where nothing is wrong', () => {
+    expect(check({})).toEqual({
+      ports: { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022 },
+      chainId: undefined,
+    });
+  });
+
+  // Prevents: whoever mends the one that is told starts everything anew to hear of the next.
+  it('are told all at once where they are wrong, each once, with the services that read them', () => {
+    const wrong = {
+      ...{ PORT: '99999', MAX_IN_FLIGHT: '0', LANE_MAX_IN_FLIGHT: 'many', LEASE_MS: '-1' },
+      ...{ LOG_LEVEL: 'loud', ROUTES_FILE: '/nowhere/routes.yaml', CHALLENGE_SECRET: 'canary' },
+    };
+    const told = ((): string => {
+      try {
+        check(wrong);
+        return '';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    expect(told).toMatch(/PORT must be .*"99999" \(npm run dev\)/);
+    expect(told).toMatch(/ MAX_IN_FLIGHT .*\(verifier\)/);
+    expect(told).toMatch(/LANE_MAX_IN_FLIGHT .*\(agent-worker\)/);
+    expect(told).toMatch(/LEASE_MS .*\(gateway\)/);
+    expect(told).toMatch(/LOG_LEVEL .*\(verifier, agent-worker, gateway\)/);
+    expect(told).toMatch(/ROUTES_FILE.*\/nowhere\/routes\.yaml.*\(gateway\)/);
+    expect(told).toMatch(/CHALLENGE_SECRET.*\(gateway\)/);
+    expect(told).toContain('7 problems');
+    expect(told).not.toContain('canary');
+  });
+});
+
+describe('PUBLIC_URL', () => {
+  it.each([
+    [{ PUBLIC_URL: 'http://localhost:4020' }, 'http://127.0.0.1:20123'],
+    [{ PUBLIC_URL: 'http://box.example', PORT: '80' }, 'http://127.0.0.1:20123'],
+    [{ PUBLIC_URL: 'https://box.example', PORT: '443' }, 'https://127.0.0.1:20123'],
+  ])('is warned of where it names the port that was taken: %j', (env, baseUrl) => {
+    const warning = warnOfPublicUrl(env, baseUrl);
+    expect(warning).toContain(env.PUBLIC_URL);
+    expect(warning).toContain(baseUrl);
+  });
+
+  it.each([
+    [{}, 'http://127.0.0.1:20123'],
+    [{ PUBLIC_URL: '' }, 'http://127.0.0.1:20123'],
+    [{ PUBLIC_URL: 'http://localhost:4020' }, 'http://127.0.0.1:4020'],
+    [{ PUBLIC_URL: 'https://api.example' }, 'http://127.0.0.1:20123'],
+    [{ PUBLIC_URL: 'http://localhost:4020', PORT: '0' }, 'http://127.0.0.1:20123'],
+  ])('is not warned of: %j at %s', (env, baseUrl) => {
+    expect(warnOfPublicUrl(env, baseUrl)).toBeNull();
+  });
+});
