@@ -105,7 +105,9 @@ async function playPair(stage: DemoStage): Promise<PlayedJob[]> {
   await untilSent(stage, second.id);
   await callRpc(rpcUrl, 'evm_mine');
   await callRpc(rpcUrl, 'evm_setAutomine', [true]);
-  return [await finishJob(stage, first), await finishJob(stage, second)];
+  const played = await finishJob(stage, first);
+  console.log('');
+  return [played, await finishJob(stage, second)];
 }
 
 async function untilSent({ follower }: DemoStage, id: string): Promise<void> {
