@@ -1,3 +1,4 @@
+import { waitFor } from '../harness/retry.js';
 import { useAgents } from '../harness/use-agents.js';
 
 // Processes are killed and started again: a busy machine takes its time.
@@ -22,7 +23,9 @@ describe('three workers for one wallet', () => {
     expect(steps.map(({ nonce }) => nonce)).toEqual(steps.map((_, index) => steps[0]!.nonce! + index));
     expect(steps).toHaveLength(JOBS);
     expect((await journal.readLane(wallet.lane)).nextNonce).toBe(sent.at(-1)!.nonce + 1);
-    const completed = follower.events.filter(({ type }) => type === 'jobCompleted').map(({ jobId }) => jobId);
-    expect(new Set(completed)).toEqual(new Set(jobIds));
+    const completed = () =>
+      new Set(follower.events.filter(({ type }) => type === 'jobCompleted').map(({ jobId }) => jobId));
+    await waitFor('every end on the stream', () => completed().size >= JOBS);
+    expect(completed()).toEqual(new Set(jobIds));
   });
 });

@@ -34,7 +34,7 @@ async function say(line: string): Promise<{ shown: string; asked: number; result
   chat.enter(line);
   let shown = '';
   for (let asked = 0; ; asked++) {
-    shown += await chat.waitFor(new RegExp(`${QUESTION.replace(/[[\]?]/g, '\\$&')}|${PROMPT.source}`), 40_000);
+    shown += await chat.waitFor(new RegExp(`${QUESTION.replace(/[[\]?]/g, '\\$&')}|${PROMPT.source}`));
     if (!shown.endsWith(QUESTION)) {
       const results = [...shown.matchAll(/^\{\r?\n[^]*?^\}/gm)].map(
         ([json]) => JSON.parse(json) as Record<string, unknown>,

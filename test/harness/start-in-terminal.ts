@@ -51,7 +51,7 @@ export function startInTerminal(
       resolve(code);
     });
   });
-  const waitFor = (pattern: RegExp | string, withinMs = 20_000) =>
+  const waitFor = (pattern: RegExp | string, withinMs = 90_000) =>
     new Promise<string>((resolve, reject) => {
       const finish = (settle: () => void) => {
         watchers.delete(look);

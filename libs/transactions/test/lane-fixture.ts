@@ -125,7 +125,7 @@ export class LaneFixture {
     changes: Partial<LaneRunnerOptions> & { rpcUrls?: string[] } = {},
   ): LaneRunner {
     const { rpcUrls = [this.chain.rpcUrl], ...others } = changes;
-    const chain = new Chain({ chainId: this.chain.chainId, rpcUrls, timeoutMs: 1000 });
+    const chain = new Chain({ chainId: this.chain.chainId, rpcUrls, timeoutMs: 5000 });
     this.#chains.push(chain);
     const runner = new LaneRunner({
       journal: this.journal,
