@@ -1,8 +1,12 @@
 import type { SettleResponse, SignedPayment } from '@tollgate/protocol';
 
 import type { Devnet } from '../../devnet/chain.js';
+import { waitFor } from './retry.js';
 
-/** Has a facilitator settle a payment of the devnet's token to its recipient, in the words of version 2. */
+/**
+ * Has a facilitator settle a payment of the devnet's token to its recipient, in the words of version 2. Asks again while the
+ * payment is in no transaction yet, as the answer says.
+ */
 export async function postSettlement(baseUrl: string, chain: Devnet, payment: SignedPayment): Promise<SettleResponse> {
   const { asset, payTo, chainId } = chain;
   const amount =
@@ -12,12 +16,16 @@ export async function postSettlement(baseUrl: string, chain: Devnet, payment: Si
     extra: { name: 'USDC', version: '2' },
   };
   const paymentPayload = { x402Version: 2, payload: payment, accepted: paymentRequirements };
-  const response = await fetch(`${baseUrl}/facilitator/settle`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements }),
+  const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements });
+  let settled: SettleResponse | undefined;
+  await waitFor('the payment is in a transaction', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const response = await fetch(`${baseUrl}/facilitator/settle`, { method: 'POST', headers, body });
+    const answer = (await response.json()) as SettleResponse & { code?: string };
+    if (response.status === 503 && answer.code === 'settlement_pending') return false;
+    if (response.status !== 200) throw new Error(`${baseUrl} answered ${response.status}: ${JSON.stringify(answer)}`);
+    settled = answer;
+    return true;
   });
-  const body: unknown = await response.json();
-  if (response.status !== 200) throw new Error(`the facilitator answered ${response.status}: ${JSON.stringify(body)}`);
-  return body as SettleResponse;
+  return settled!;
 }

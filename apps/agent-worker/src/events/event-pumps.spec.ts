@@ -85,7 +85,10 @@ describe('the event pumps', () => {
     await waitFor('both have all', () => one.taken.length === 270 && other.taken.length === 270);
     expect([one.taken, other.taken]).toEqual([expected, expected]);
     expect(Math.max(...one.batches)).toBe(100);
-    expect(await journal.outbox.readPositions(lane)).toEqual({ one: 270, other: 270 });
+    await waitFor('both are noted to have all', async () => {
+      const { one: ones, other: others } = await journal.outbox.readPositions(lane);
+      return ones === 270 && others === 270;
+    });
     expect(troubles).toEqual([]);
   });
 
