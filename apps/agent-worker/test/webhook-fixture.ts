@@ -70,7 +70,7 @@ export class WebhookFixture {
     await this.redis.flushall();
   }
 
-  /** A worker's part; its deliveries are tried three times within a second. */
+  /** A worker's part; its deliveries are tried three times, soon after one another. */
   startWebhooks({ settings = {}, allowPrivateTargets = true, nameServers, isIdle }: StartOptions = {}): Webhooks {
     this.registry = new Registry();
     const connection = new Redis(this.server.url, { maxRetriesPerRequest: null });
@@ -82,7 +82,7 @@ export class WebhookFixture {
       agent: { agentSecret: AGENT_SECRET, allowPrivateTargets },
       settings: {
         ...new WebhookEnvironment(),
-        ...{ webhookAttempts: 3, webhookFirstRetryMs: 20, webhookLongestRetryMs: 100, webhookTimeoutMs: 500 },
+        ...{ webhookAttempts: 3, webhookFirstRetryMs: 20, webhookLongestRetryMs: 100, webhookTimeoutMs: 5_000 },
         ...settings,
       },
       registry: this.registry,

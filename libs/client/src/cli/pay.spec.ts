@@ -156,7 +156,7 @@ describe('pay', () => {
       response.destroy();
       return true;
     });
-    const first = await runHere([...payArguments(), '--timeout', '1'], key());
+    const first = await runHere([...payArguments(), '--timeout', '10'], key());
     expect(first).toMatchObject({ code: 4, stdout: '' });
     expect(first.stderr).toContain('[payment_unredeemed]');
     server.interfere = [];
@@ -242,7 +242,7 @@ describe('pay', () => {
       const before = (await listTransfers(chain, payer().address)).length;
       proxy.intercept('eth_getTransactionReceipt', () => 'broken');
       const args = [...payArguments(), '--rpc', proxy.rpcUrl];
-      const run = await runHere([...args, '--timeout', '1'], key());
+      const run = await runHere([...args, '--timeout', '5'], key());
       expect(run).toMatchObject({ code: 4, stdout: '' });
       expect(run.stderr).toMatch(/\nTrying again in \d+ ms: The RPC server at \S+ does not answer/);
       expect(run.stderr).toMatch(/\nNobody can say whether the payment 0x\w+ is mined\. The RPC server at /);
