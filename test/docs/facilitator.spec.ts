@@ -37,6 +37,18 @@ describe('docs/facilitator.md', () => {
     },
   );
 
+  // Behind the commands, which settle the very payment.
+  it('has the payment of its page as the example of /docs', async () => {
+    const [, written = ''] = /<<'END'\n([\s\S]*?)\nEND/.exec(PAGE) ?? [];
+    const document = (await (await fetch(`${stack().baseUrl}/docs/openapi.json`)).json()) as {
+      paths: Record<string, { post: { requestBody: { content: Record<string, { examples: object }> } } }>;
+    };
+    for (const path of ['verify', 'settle']) {
+      const { content } = document.paths[`/facilitator/${path}`]!.post.requestBody;
+      expect(content['application/json']!.examples).toMatchObject({ devnet: { value: JSON.parse(written) as object } });
+    }
+  });
+
   it('names settings that exist', () => {
     const named = [...PAGE.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name = '']) => name);
     const settings = readFileSync('docs/settings.md', 'utf8');

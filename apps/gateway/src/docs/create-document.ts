@@ -1,6 +1,7 @@
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 
 import packageJson from '../../../../package.json' with { type: 'json' };
+import type { GatewayEnvironment } from '../gateway.config.js';
 import { AGENT_TAG, API_KEY_SECURITY } from './agent/agent-operation.js';
 import { AGENT_SCHEMAS } from './agent/agent-schemas.js';
 import { describeEvents } from './agent/describe-events.js';
@@ -47,13 +48,17 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
     ...document,
     paths: {
       ...paths,
-      ...describeJobs(),
+      ...describeJobs(server.publicUrl ?? originOf(server)),
       ...describeEvents(),
       ...(facilitator.isServed && describeFacilitator()),
       ...describeOperations(document.paths),
     },
     components: { ...document.components, schemas: { ...document.components?.schemas, ...schemas } },
   };
+}
+
+function originOf({ tlsCert, port }: GatewayEnvironment['server']): string {
+  return `${tlsCert === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
 }
 
 function describeSale(takesSignedPayments: boolean): string {

@@ -25,19 +25,20 @@ const KEY_PROBLEMS = {
   '410': 'The job of this Idempotency-Key is forgotten: look at the chain first.',
 };
 
-const EXAMPLES = {
-  transfer: {
-    operation: 'transfer',
-    wallet: 'main',
-    input: { to: `0x${'ab'.repeat(20)}`, amount: '0.5', token: 'USDC' },
-  },
-  swap: {
-    operation: 'swap',
-    wallet: 'main',
-    input: { amount: '1', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 },
-  },
-  payment: { operation: 'payment', wallet: 'main', input: { url: 'https://api.example/weather', maxAmount: '0.01' } },
-};
+/** Each can be tried as it stands with `npm run dev`, whose wallet has this name. */
+function listExamples(origin: string): Record<string, object> {
+  const inputs = {
+    transfer: { to: `0x${'ab'.repeat(20)}`, amount: '0.5', token: 'USDC' },
+    swap: { amount: '1', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 },
+    payment: { url: `${origin}/api/weather`, maxAmount: '0.01' },
+  };
+  return Object.fromEntries(
+    Object.entries(inputs).map(([operation, input]) => [
+      operation,
+      { summary: `${operation}, from the wallet of npm run dev`, value: { operation, wallet: 'devnet', input } },
+    ]),
+  );
+}
 
 /** The body of a submission: one schema for each operation, told apart by `operation`. */
 export function describeRequests(): Record<string, object> {
@@ -67,10 +68,13 @@ function nameRequest(operation: string): string {
   return `AgentJobRequest.${operation}`;
 }
 
-/** `/agent/jobs` and what is below it. */
-export function describeJobs(): Record<string, object> {
+/**
+ * `/agent/jobs` and what is below it.
+ * @param origin where the gateway is reached, for examples
+ */
+export function describeJobs(origin: string): Record<string, object> {
   return {
-    '/agent/jobs': { post: describeSubmission(), get: describeList() },
+    '/agent/jobs': { post: describeSubmission(origin), get: describeList() },
     '/agent/jobs/{id}': {
       get: describeAgentOperation({
         summary: 'A job, its steps and its transactions',
@@ -105,16 +109,13 @@ export function describeJobs(): Record<string, object> {
   };
 }
 
-function describeSubmission(): object {
+function describeSubmission(origin: string): object {
   return describeAgentOperation({
     summary: 'Submit a job, or ask what it would do',
     description: 'With `dryRun=true` a worker plans the job; nothing is written or sent.',
     scopes: ['submit'],
     parameters: [idempotencyKey, parameter('query', 'dryRun', 'Only the plan is wanted.', { enum: ['true', 'false'] })],
-    body: {
-      schema: ref('AgentJobRequest'),
-      examples: Object.fromEntries(Object.entries(EXAMPLES).map(([name, value]) => [name, { value }])),
-    },
+    body: { schema: ref('AgentJobRequest'), examples: listExamples(origin) },
     answers: { '200': answerWith('The plan, of a dry run.', ref('AgentPlan')), '202': ACCEPTED },
     problems: {
       '400': 'The body, the query or the Idempotency-Key is not valid; `problems` lists everything.',

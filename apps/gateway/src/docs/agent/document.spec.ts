@@ -47,6 +47,17 @@ describe('the document of agent jobs', () => {
     }
   });
 
+  // Prevents: "Try it out" sends text that no route takes.
+  it('has examples that are accepted as they stand, but for the wallet of another stack', async () => {
+    const key = await agents.createKey(['submit']);
+    const { content } = document.paths['/agent/jobs']!['post']!.requestBody as {
+      content: Record<string, { examples: Record<string, { value: { wallet: string } }> }>;
+    };
+    const examples = Object.values(content['application/json']!.examples);
+    expect(examples.map(({ value }) => value.wallet)).toEqual(['devnet', 'devnet', 'devnet']);
+    for (const { value } of examples) expect((await agents.submit(key, { ...value, wallet: 'main' })).status).toBe(202);
+  });
+
   it('refers to nothing that is not in it', () => {
     const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)];
     expect(references.length).toBeGreaterThan(50);

@@ -1,6 +1,7 @@
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
 
 import { answerWith, API_KEY_SECURITY, parameter, ref } from '../agent/agent-operation.js';
+import { EXAMPLE_REQUEST } from './example-request.js';
 
 export const FACILITATOR_TAG = 'Facilitator';
 
@@ -11,7 +12,9 @@ const REPLAYED = {
     schema: { type: 'string', enum: ['true'] },
   },
 };
-const BODY = { required: true, content: { 'application/json': { schema: ref('FacilitatorRequest') } } };
+const EXAMPLES = { devnet: { summary: 'Signed by a payer of npm run dev', value: EXAMPLE_REQUEST } };
+const CONTENT = { schema: ref('FacilitatorRequest'), examples: EXAMPLES };
+const BODY = { required: true, content: { 'application/json': CONTENT } };
 // A key is needed for some payments only; one that is sent has to be good.
 const OPTIONAL_KEY = [{}, { [API_KEY_SECURITY]: [] }];
 const REFUSALS: Readonly<Record<string, string>> = {
