@@ -10,7 +10,7 @@ import {
 } from './authorization-view.js';
 import type { BlockTimes } from './block-times.js';
 import { ChainUnavailableError } from './chain-unavailable-error.js';
-import { askContract, askForCode, hasCode, readCall, tryCall } from './contract-question.js';
+import { askContract, askForBalance, askForCode, hasCode, readCall, readWord, tryCall } from './contract-question.js';
 import { encodeIsValidSignature, isYes, SIGNATURE_GAS } from './contract-signature.js';
 import {
   askAboutPermit,
@@ -23,6 +23,7 @@ import {
 import { parseReceipt, type Receipt } from './receipt.js';
 import type { RpcBatcher } from './rpc-batcher.js';
 import { MISSING, valueOf, type RpcResult } from './rpc-endpoint.js';
+import { malformed } from './rpc-value.js';
 import { searchLogs, type FoundLog, type LogSearch } from './search-logs.js';
 import type { SearchMemory } from './search-memory.js';
 import { parseTransaction } from './transaction.js';
@@ -102,6 +103,22 @@ export class ChainReader {
       calls: [askForNonce(name)],
       deadlineMs,
       read: ([taken], headBlockNumber) => ({ isTaken: readNonce(taken), headBlockNumber }),
+    });
+  }
+
+  /** What a payer has of a token, and which of these nonces are taken: whatever the balance shows as moved, and maybe more. */
+  readMeans(
+    { asset, payer, nonces }: Omit<AuthorizationName, 'nonce'> & { nonces: readonly Hex[] },
+    deadlineMs: number,
+  ): Promise<{ balanceBaseUnits: bigint; areTaken: boolean[] }> {
+    return this.batcher.ask({
+      // In this order: what is moved between two calls has its nonce taken, and left the balance afterwards.
+      calls: [askForBalance(asset, payer), ...nonces.map((nonce) => askForNonce({ asset, payer, nonce }))],
+      deadlineMs,
+      read: ([balance, ...taken]) => ({
+        balanceBaseUnits: readWord(balance) ?? malformed('no balance of a token'),
+        areTaken: nonces.map((_, index) => readNonce(taken[index])),
+      }),
     });
   }
 

@@ -38,6 +38,8 @@ export interface SignedJudgement extends PromisedPayment {
   /** Null: nobody has sent it yet. */
   settlement: Settlement | null;
   headBlockNumber: number;
+  /** What the payer of an authorization had that nobody has sent. */
+  balanceBaseUnits?: bigint;
   /** Left out where settling it has to be tried again in any case. */
   trial?: PaymentTrial;
 }
@@ -84,7 +86,8 @@ export async function judgeAuthorization(
   // What the code of a payer does may change from one block to the next.
   const isSimple = signature.kind === 'account' && !view.hasPayerCode;
   const trial = isSimple ? { trial: { atMs: nowMs, balanceBaseUnits: balance.toString() } } : {};
-  return { ...promisedBy(judged), settlement: null, headBlockNumber: view.headBlockNumber, ...trial };
+  const { headBlockNumber } = view;
+  return { ...promisedBy(judged), settlement: null, headBlockNumber, balanceBaseUnits: balance, ...trial };
 }
 
 /**

@@ -10,6 +10,7 @@ import type { WaitingRoom } from '../waiting-room.js';
 import type { AcceptedAssets } from './accepted-assets.js';
 import { judgeAuthorization, type SignedJudgement, type SignedPaymentRules } from './judge-authorization.js';
 import { judgePermit } from './judge-permit.js';
+import { OpenPayments } from './open-payments.js';
 
 export interface SignedPaymentVerifierOptions {
   assets: AcceptedAssets;
@@ -40,8 +41,11 @@ const RETRY_AFTER_MS = 1000;
  */
 export class SignedPaymentVerifier {
   private readonly permit2Domain: Hex;
+  private readonly openPayments: OpenPayments;
 
   constructor(private readonly options: SignedPaymentVerifierOptions) {
+    const mayStillMove = (unsent: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>) => this.mayStillMove(unsent);
+    this.openPayments = new OpenPayments({ chain: options.chain, mayStillMove });
     this.permit2Domain = hashPermit2Domain(options.assets.chainId);
   }
 
@@ -88,22 +92,33 @@ export class SignedPaymentVerifier {
   }
 
   private conclude(request: VerifySignedPaymentRequest, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
-    if (request.claim !== null) return this.claim(request.claim, request.deadlineMs, judgement);
+    if (request.claim !== null) return this.claim(request, request.claim, judgement);
     return Promise.resolve({ outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) });
   }
 
-  private async claim(claim: Claim, deadlineMs: number, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
+  private async claim(
+    { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
+    claim: Claim,
+    judgement: SignedJudgement,
+  ): Promise<SignedPaymentVerdict> {
     const { ledger, rules } = this.options;
-    const { id, headBlockNumber } = judgement;
+    const { id, headBlockNumber, balanceBaseUnits } = judgement;
     // What nobody has sent is in the next block at the earliest, whatever the ledger may have lost until now.
     const unsent = { blockNumber: headBlockNumber + 1, minedAtMs: ledger.nowMs() };
     const { blockNumber, minedAtMs } = judgement.settlement ?? unsent;
-    const result = await ledger.claim({
-      ...claim,
-      candidates: [{ id, blockNumber, minedAtMs, windowMs: rules.redemptionWindowMs }],
-      deadlineMs,
-      headBlockNumber,
-    });
+    const claimIt = () =>
+      ledger.claim({
+        ...claim,
+        candidates: [{ id, blockNumber, minedAtMs, windowMs: rules.redemptionWindowMs }],
+        deadlineMs,
+        headBlockNumber,
+      });
+    const isCounted = payment.kind === 'authorization' && balanceBaseUnits !== undefined;
+    const result = isCounted
+      ? await this.openPayments.claim({ terms, payment }, { balanceBaseUnits, deadlineMs }, claimIt)
+      : await claimIt();
+    if (result === 'payer_busy') return unavailable(result);
+    if (result === 'balance_too_low') throw new PaymentRefused(result);
     return this.toVerdict(result, judgement);
   }
 
@@ -156,7 +171,10 @@ export class SignedPaymentVerifier {
    * What was good when it was claimed or sent may not be now, and be moved all the same: by the request that holds it, or
    * by a relayer after that.
    */
-  private async mayStillMove({ terms, payment }: VerifySignedPaymentRequest): Promise<boolean> {
+  private async mayStillMove({
+    terms,
+    payment,
+  }: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>): Promise<boolean> {
     const { ledger, underWay } = this.options;
     // In this order: what is not held any more was put into a job before.
     return (await ledger.isLeased(signedPaymentId(terms, payment))) || underWay.include(terms, payment);

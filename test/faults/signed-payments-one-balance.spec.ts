@@ -1,0 +1,68 @@
+import type { DevnetAccount } from '../../devnet/chain.js';
+import { readBalance } from '../../devnet/read-balance.js';
+import { transferTokens } from '../../devnet/transfer-tokens.js';
+import { outcomeOf } from '../harness/pay.js';
+import { retryUntilPaid, waitFor } from '../harness/retry.js';
+import { expectPaidOnce, PRICE, useSignedSales } from '../harness/use-signed-sales.js';
+
+jest.setTimeout(120_000);
+
+/** So that what is held is held for as long as it is looked at. */
+const PATIENT = {
+  LEASE_MS: '60000',
+  SETTLE_DEADLINE_MS: '20000',
+  VERIFY_DEADLINE_MS: '20000',
+  VERIFY_RETRY_MS: '10000',
+};
+
+describe('signed payments over one balance', () => {
+  const sales = useSignedSales({ env: PATIENT });
+  const account = (index: number) => sales().chain.accounts[index]!;
+
+  /** Leaves him what so many payments take. */
+  async function leave({ address }: DevnetAccount, count: number): Promise<void> {
+    const amountBaseUnits = (await readBalance(sales().chain, address)) - BigInt(PRICE) * BigInt(count);
+    await transferTokens(sales().chain, { from: address, to: account(8).address, amountBaseUnits });
+  }
+
+  // Prevents: who signs often over one balance has the upstream work each time, and is charged once.
+  it('have the upstream work for those that the balance covers, and no others', async () => {
+    const payer = account(0);
+    await leave(payer, 2);
+    const orders = await Promise.all(Array.from({ length: 6 }, () => sales().order(payer)));
+    const held: (() => void)[] = [];
+    const { answer } = sales().upstream;
+    sales().upstream.answer = (request, response) => void held.push(() => answer(request, response));
+    const paid: typeof orders = [];
+    const refused: unknown[] = [];
+    const answers = orders.map(async (purchase) => {
+      const [status, failure] = await outcomeOf(purchase.send());
+      if (status === 200) paid.push(purchase);
+      else refused.push([status, failure]);
+    });
+    await waitFor('what is refused at once', () => refused.length === 4);
+    await waitFor('the upstream to be asked twice', () => held.length === 2);
+    expect(refused).toEqual(Array(4).fill([402, 'balance_too_low']));
+    sales().upstream.answer = answer;
+    for (const letGo of held) letGo();
+    await Promise.all(answers);
+    expect(sales().upstream.requests).toHaveLength(2);
+    await expectPaidOnce(
+      sales(),
+      paid.map(({ payment }) => payment),
+    );
+  });
+
+  // Prevents: who has paid a moment ago is told that he has too little, for what has left his balance already.
+  it('are taken one after the other, to the last', async () => {
+    const payer = account(1);
+    await leave(payer, 5);
+    const orders = await Promise.all(Array.from({ length: 5 }, () => sales().order(payer)));
+    for (const purchase of orders) await retryUntilPaid(() => purchase.send());
+    await expectPaidOnce(
+      sales(),
+      orders.map(({ payment }) => payment),
+    );
+    expect(await readBalance(sales().chain, payer.address)).toBe(0n);
+  });
+});
