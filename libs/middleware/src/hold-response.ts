@@ -22,12 +22,19 @@ export function holdResponse(response: ServerResponse, decide: (held: HeldRespon
   };
   const headersBefore = response.getHeaders();
   const chunks: Buffer[] = [];
+  let isBegun = false;
   let isEnded = false;
 
-  const restore = (): void => void Object.assign(response, originals);
+  const restore = (): void => {
+    Object.assign(response, originals);
+    Reflect.deleteProperty(response, 'headersSent');
+  };
   const pass = (): void => {
     restore();
-    response.end(chunks.length === 0 ? undefined : Buffer.concat(chunks));
+    const body = Buffer.concat(chunks);
+    // Whatever is longer than its length says is taken for the beginning of the connection's next answer.
+    if (body.length > 0 && response.hasHeader('content-length')) response.setHeader('Content-Length', body.length);
+    response.end(body.length === 0 ? undefined : body);
   };
   const restart = (): void => {
     restore();
@@ -46,24 +53,31 @@ export function holdResponse(response: ServerResponse, decide: (held: HeldRespon
 
   Object.assign(response, {
     writeHead(status: number, ...rest: readonly unknown[]) {
+      isBegun = true;
       response.statusCode = status;
       if (typeof rest[0] === 'string') response.statusMessage = rest[0];
       setHeaders(response, rest.find((arg) => typeof arg === 'object') as Headers | undefined);
       return response;
     },
-    flushHeaders: () => undefined,
+    flushHeaders() {
+      isBegun = true;
+    },
     write(...args: readonly unknown[]) {
+      isBegun = true;
       keep(args);
       return true;
     },
     end(...args: readonly unknown[]) {
       if (isEnded) return response;
+      isBegun = true;
       isEnded = true;
       keep(args);
       void decide({ body: () => Buffer.concat(chunks), pass, restart });
       return response;
     },
   });
+  // As without a gate: who finds an answer begun breaks it off, where he would put one of his own behind it.
+  Object.defineProperty(response, 'headersSent', { configurable: true, get: () => isBegun });
 }
 
 /** As `writeHead` takes them: an object, or names and values in turn. */

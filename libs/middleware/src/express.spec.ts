@@ -1,0 +1,73 @@
+import type { RequestListener } from 'node:http';
+
+import express, { type ErrorRequestHandler, type Response as ExpressResponse } from 'express';
+
+import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
+import { listen, type Shop } from '../test/serve-fetch.js';
+import { startFacilitator, type ScriptedFacilitator } from '../test/start-facilitator.js';
+import { paid } from './express.js';
+import { PaymentGate } from './gate.js';
+
+describe('a handler of Express that fails after it has begun to answer', () => {
+  let facilitator: ScriptedFacilitator;
+  let shop: Shop;
+  let answer: (response: ExpressResponse) => void;
+
+  beforeAll(async () => {
+    facilitator = await startFacilitator();
+    const gate = new PaymentGate({
+      facilitator: { url: facilitator.url },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
+    });
+    const app = express();
+    app.get('/goods', paid(gate, { price: '0.001' }), (_request, response) => answer(response));
+    const giveUp: ErrorRequestHandler = (error, _request, response, next) => {
+      if (response.headersSent) next(error);
+      else response.status(500).json({ error: 'broken' });
+    };
+    app.use(giveUp);
+    shop = await listen(app as RequestListener);
+  });
+
+  afterAll(async () => {
+    await shop.stop();
+    await facilitator.stop();
+  });
+
+  const pay = (): Promise<string> =>
+    fetch(`${shop.url}/goods`, { headers: VERSIONS[2].pay() }).then(async (response) => {
+      return `${response.status} ${await response.text()}`;
+    });
+
+  // Prevents: what was written before is given for nothing, and what is too long becomes the next client's answer.
+  it.each<[string, (response: ExpressResponse) => void]>([
+    ['some of the body', (response) => response.write('goods')],
+    ['the head', (response) => response.writeHead(200, { 'X-Goods': 'yes' })],
+    ['the headers', (response) => response.flushHeaders()],
+  ])('having sent %s is broken off, and nothing is settled', async (_, begin) => {
+    facilitator.asked.length = 0;
+    answer = (response) => {
+      begin(response);
+      throw new Error('broken');
+    };
+    await expect(pay()).rejects.toThrow('fetch failed');
+    expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify']);
+  });
+
+  it('having sent nothing is answered as ever', async () => {
+    answer = () => {
+      throw new Error('broken');
+    };
+    expect(await pay()).toBe('500 {"error":"broken"}');
+  });
+
+  it('and puts another answer behind it is not given a length that is too short', async () => {
+    answer = (response) => {
+      response.write('goods');
+      response.status(500).json({ error: 'broken' });
+    };
+    expect(await pay()).toBe('500 goods{"error":"broken"}');
+  });
+});
