@@ -51,13 +51,13 @@ export class PendingRequests {
     this.#pending.delete(id);
   }
 
-  /** False where nobody waits (any more) for this id. */
-  settle(id: string, outcome: ReplyEnvelope | Error): boolean {
+  /** What was settled; null where nobody waits (any more) for this id. */
+  settle(id: string, outcome: ReplyEnvelope | Error): PendingRequest | null {
     const request = this.#pending.get(id);
-    if (request === undefined) return false;
+    if (request === undefined) return null;
     this.#pending.delete(id);
     request.settle(outcome);
-    return true;
+    return request;
   }
 
   settleAll(error: Error): void {

@@ -28,7 +28,10 @@ export interface RequestReplyClientOptions {
 
 export interface AskOptions {
   timeoutMs: number;
-  /** Asks again, with the same data and id, when no reply came for so long; never without it. */
+  /**
+   * Asks again, with the same data and id, when no reply came for so long; never without it. Copies that still wait in the
+   * list when the reply has come are taken out of it.
+   */
   retryAfterMs?: number;
   /** Takes the request out of the queue at its deadline: `NoReplyError.isUntaken` then says that no server had it. */
   isTakenBack?: boolean;
@@ -61,6 +64,8 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
   readonly #clientId = randomBytes(12).toString('base64url');
   readonly #pending: PendingRequests;
   readonly #outgoing = new TurnBatch<Outgoing>((batch) => this.#push(batch));
+  /** Questions that were asked again, and have an answer. */
+  readonly #answered = new TurnBatch<string>((texts) => this.#removeCopies(texts));
   #count = 0;
   #unpushed = 0;
   #connecting: Promise<void> | null = null;
@@ -221,7 +226,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
   }
 
   #refuse(id: string): void {
-    if (this.#pending.settle(id, new QueueFullError(this.#options.queue))) this.counts.queueFull++;
+    if (this.#pending.settle(id, new QueueFullError(this.#options.queue)) !== null) this.counts.queueFull++;
   }
 
   /** True: every copy of it was still in the list, and is there no longer. */
@@ -233,8 +238,20 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
 
   #takeReply(text: string): void {
     const reply = parseReply(text);
-    if (reply === null) this.#logger.warn(`skipped a malformed reply of ${text.length} characters`);
-    else if (!this.#pending.settle(reply.id, reply)) this.counts.strayReplies++;
+    if (reply === null) {
+      this.#logger.warn(`skipped a malformed reply of ${text.length} characters`);
+      return;
+    }
+    const request = this.#pending.settle(reply.id, reply);
+    if (request === null) this.counts.strayReplies++;
+    else if (request.pushes > 1) this.#answered.add(request.text);
+  }
+
+  /** Best effort. Handled after a refusal, a copy could still claim the payment for a request that is over. */
+  #removeCopies(texts: string[]): void {
+    const pipeline = this.#commands?.pipeline();
+    for (const text of texts) pipeline?.lrem(this.#keys.requests, 0, text);
+    void pipeline?.exec().catch(() => undefined);
   }
 
   async #connect(): Promise<void> {

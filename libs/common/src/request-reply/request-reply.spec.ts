@@ -6,6 +6,7 @@ import { firstValueFrom, of } from 'rxjs';
 
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
 import { currentRequestId } from '../logging/request-id.js';
+import type { RequestEnvelope } from './envelope.js';
 import { RequestReplyClient, type RequestReplyClientOptions } from './request-reply-client.js';
 import { RequestReplyContext } from './request-reply-context.js';
 import { NoReplyError, QueueFullError, RequestFailedError } from './request-reply-error.js';
@@ -276,6 +277,35 @@ describe('request and reply', () => {
     await expect(answer).resolves.toBe('again');
     await eventually(() => client.counts.strayReplies >= 1);
     expect(client.pending).toBe(0);
+  });
+
+  // Regression: a copy that was handled after a refusal claimed the payment for a request that was over.
+  it('takes the copies of an answered question out of the list, and nothing else', async () => {
+    const client = createClient();
+    await client.connect();
+    const other = client.ask('echo', 'other', soon);
+    await eventually(async () => (await direct.llen(REQUESTS)) === 1);
+    const answer = client.ask('echo', 'mine', { ...soon, retryAfterMs: 50 });
+    await eventually(async () => (await direct.llen(REQUESTS)) >= 4);
+    const { id, replyTo } = JSON.parse((await direct.rpop(REQUESTS))!) as RequestEnvelope;
+    await direct.rpush(replyTo!, JSON.stringify({ v: 1, id, data: 'refused' }));
+    await expect(answer).resolves.toBe('refused');
+    await eventually(async () => (await direct.llen(REQUESTS)) === 1);
+    await serve();
+    await expect(other).resolves.toMatchObject({ data: 'other' });
+    expect(handled.map(({ data }) => data)).toEqual(['other']);
+  });
+
+  it('looks for no copies of a question that it has asked once', async () => {
+    await serve();
+    const client = createClient();
+    await direct.config('RESETSTAT');
+    await client.ask('echo', 1, { ...soon, retryAfterMs: 40_000 });
+    // Asked on the connection that would have told Redis to look, and after that.
+    await client.ask('echo', 2, { ...soon, retryAfterMs: 40_000 });
+    const calls = await direct.info('commandstats');
+    expect(calls).toContain('cmdstat_rpush:');
+    expect(calls).not.toContain('cmdstat_lrem:');
   });
 
   it('handles at most maxInFlight at once and leaves the rest to other replicas', async () => {
