@@ -4,12 +4,12 @@ import {
   RequestReplyServer,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
+  type RequestReplyContext,
   type SettlementResult,
-  type SettleSignedPaymentRequest,
 } from '@tollgate/common';
 import { pause, type Chain, type Journal, type LaneRunnerOptions } from '@tollgate/transactions';
 
-import { parseSettleRequest } from './parse-settle-request.js';
+import { parseSettleRequest, type SettleQuestion } from './parse-settle-request.js';
 import { RelayerTender } from './relayer-tender.js';
 
 export interface SettleQueue {
@@ -25,7 +25,7 @@ export interface AttendedParts {
   onTrouble: (error: unknown) => void;
 }
 
-type Settle = (request: SettleSignedPaymentRequest, signal: AbortSignal) => Promise<SettlementResult>;
+type Settle = (question: SettleQuestion, signal: AbortSignal) => Promise<SettlementResult>;
 
 const LOOK_EVERY_MS = 500;
 
@@ -47,7 +47,7 @@ export function attendRelayer(parts: AttendedParts, settle: Settle): NonNullable
           // Whoever cannot tell goes on as before.
           return server !== null;
         });
-        if (isFit) server ??= await openServer(parts, (request) => settle(request, signal));
+        if (isFit) server ??= await openServer(parts, (question) => settle(question, signal));
         else if (server) {
           closing.push(server.close());
           server = null;
@@ -62,10 +62,12 @@ export function attendRelayer(parts: AttendedParts, settle: Settle): NonNullable
 
 async function openServer(
   { queue }: AttendedParts,
-  settle: (request: SettleSignedPaymentRequest) => Promise<SettlementResult>,
+  settle: (question: SettleQuestion) => Promise<SettlementResult>,
 ): Promise<RequestReplyServer> {
   const server = new RequestReplyServer({ ...queue, queue: SETTLE_QUEUE });
-  server.addHandler(SETTLE_SIGNED_PAYMENT, (message) => settle(parseSettleRequest(message)));
+  server.addHandler(SETTLE_SIGNED_PAYMENT, (message, { questionId }: RequestReplyContext) =>
+    settle({ ...parseSettleRequest(message), questionId }),
+  );
   let failure: unknown = null;
   await server.listen((error) => (failure = error ?? null));
   if (failure === null) return server;

@@ -59,6 +59,7 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
     chainId: payment.chainId,
     journal,
     jobs,
+    records,
     burning,
     waitMs: settlement.settleWaitMs,
     windowMs: Math.max(rules.redemptionWindowSeconds, rules.boundRedemptionWindowSeconds) * 1000,
@@ -78,7 +79,7 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
     nowMs,
     mostHeld: Math.ceil(server.maxInFlight * HELD_SHARE),
   });
-  const permits = new PermitSettlements({ ...shared, records, reader, means, ledger });
+  const permits = new PermitSettlements({ ...shared, reader, means, ledger });
   const laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
   const gasCap = BigInt(settlement.settleGasCap);
   const gas = new GasMemory(gasCap);

@@ -1,12 +1,13 @@
-import type { SettlementResult, SettleSignedPaymentRequest } from '@tollgate/common';
+import type { SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure, SignedPermit } from '@tollgate/protocol';
 
 import type { EmittedLog } from '../chain/receipt.js';
 import { findPermitTransfers } from '../permits/find-permit-transfers.js';
 import { PROXIES } from '../permits/permit-proxy.js';
+import type { SettleQuestion } from './parse-settle-request.js';
 
 /** A request for a permit. */
-export type PermitRequest = SettleSignedPaymentRequest & { payment: SignedPermit };
+export type PermitRequest = SettleQuestion & { payment: SignedPermit };
 
 /** Its payer has paid so much. */
 export function settled({ payment }: PermitRequest, txHash: Hex, amount: bigint): SettlementResult {

@@ -61,8 +61,8 @@ export class PermitSettlements {
     const mismatch = findMismatch(request);
     if (mismatch) return { outcome: 'failed', failure: mismatch, txHash: null };
     const name = namePermitSettlement(chainId, request.terms.payTo, request.payment);
-    const { deadlineMs } = request;
-    return this.#joined.settle(name, { deadlineMs, signal }, (settling) =>
+    const { questionId, deadlineMs } = request;
+    return this.#joined.settle(name, { questionId, deadlineMs, signal }, (settling) =>
       this.#carryOut(name, request, relayer, settling),
     );
   }
@@ -78,16 +78,14 @@ export class PermitSettlements {
     relayer: AskedRelayer,
     settling: Settling,
   ): Promise<SettlementResult> {
-    const record = { name, keptMs: keptMsFor(request.payment.permit2Authorization.deadline, this.options) };
-    const { payment, terms, amountBaseUnits } = request;
+    const { payment, terms, amountBaseUnits, questionId } = request;
+    const record = { name, questionId, keptMs: keptMsFor(payment.permit2Authorization.deadline, this.options) };
     const payer = payment.permit2Authorization.from;
     const claimed = { asset: terms.asset, payer, amountBaseUnits: BigInt(amountBaseUnits) };
     try {
       for (;;) {
         const result = await this.options.means.spend(claimed, () =>
-          settling.isWanted()
-            ? this.#tryOnce(record, request, relayer, (jobId) => (settling.jobId = jobId))
-            : Promise.resolve(UNWANTED),
+          settling.isWanted() ? this.#tryOnce(record, request, relayer, settling) : Promise.resolve(UNWANTED),
         );
         if (result === null) return TURNED_AWAY;
         if (result !== 'again') return result;
@@ -102,7 +100,7 @@ export class PermitSettlements {
     record: SettlementRecord,
     request: PermitRequest,
     relayer: AskedRelayer,
-    noteJob: (jobId: string) => void,
+    settling: Settling,
   ): Promise<SettlementResult | 'again'> {
     const { chainId, jobs, records, burning, onTrouble } = this.options;
     const { payment } = request;
@@ -113,9 +111,13 @@ export class PermitSettlements {
         : relayer.lane;
     const jobId = createJobId(lane);
     const latestMs = this.options.nowMs() + SUBMITTED_WITHIN_MS;
-    const [holder = jobId] = await records.claim([record], jobId);
-    noteJob(holder);
-    if (holder !== jobId) return this.#judgeEnded(request, record, holder);
+    const [holding = { jobId }] = await records.claim([record], jobId);
+    if ('answer' in holding) {
+      settling.isAnswered = true;
+      return holding.answer;
+    }
+    settling.jobId = holding.jobId;
+    if (holding.jobId !== jobId) return this.#judgeEnded(request, record, holding.jobId);
     const payer = payment.permit2Authorization.from;
     if ((await burning.findBarred([payer])).has(payer)) {
       await records.release(record, jobId);

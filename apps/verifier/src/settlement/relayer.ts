@@ -12,7 +12,7 @@ import type { PayersMeans } from './payers-means.js';
 import { promiseOf, isShareable, payerOf, type SettlementEntry } from './settlement-entry.js';
 import { encodeSettlementJob, SETTLE_OPERATION } from './settlement-job.js';
 import { stepFor, type SettlementPlanner } from './settlement-planner.js';
-import type { SettlementRecord, SettlementRecords } from './settlement-records.js';
+import type { FailedSettlement, SettlementRecord, SettlementRecords } from './settlement-records.js';
 import type { Exclusion, Trials, TriedSettlement } from './trials.js';
 
 export interface PaymentToSettle {
@@ -37,6 +37,8 @@ export type PaymentEnd =
   | { outcome: 'elsewhere'; jobId: string }
   /** The job is over, and its transaction, which others shared if `isShared`, did not settle the payment as far as it was seen. */
   | { outcome: 'ended'; jobId: string; isShared: boolean; news: EndedJob }
+  /** Nothing was sent: the same question was told this before. */
+  | { outcome: 'answered'; answer: FailedSettlement }
   /** Nothing was sent; it may be settled alone. */
   | { outcome: 'excluded'; why: Exclusion }
   /** Nothing was sent: it would fail, as its payer's have failed before. */
@@ -160,7 +162,7 @@ export class Relayer {
     if (settlement && ready.length > 0) await this.#submit(ready, { jobId, latestMs }, settlement);
   }
 
-  /** Those that this job settles from now on; the others are told who does. */
+  /** Those that this job settles from now on; the others are told who does, or what they were told before. */
   async #claim(payments: readonly Waiting[], jobId: string): Promise<Waiting[]> {
     const { records } = this.options;
     const [first] = payments;
@@ -170,12 +172,16 @@ export class Relayer {
       first.endedJobId !== null &&
       (await records.replace(first.record, first.endedJobId, jobId));
     const asked = payments.map(({ record }) => record);
-    const holders = isTakenOver ? [jobId] : await records.claim(asked, jobId);
+    const holdings = isTakenOver ? [{ jobId }] : await records.claim(asked, jobId);
     return payments.filter(({ onJob, end }, index) => {
-      const holder = holders[index] ?? jobId;
-      onJob(holder);
-      if (holder !== jobId) end({ outcome: 'elsewhere', jobId: holder });
-      return holder === jobId;
+      const holding = holdings[index] ?? { jobId };
+      if ('answer' in holding) {
+        end({ outcome: 'answered', ...holding });
+        return false;
+      }
+      onJob(holding.jobId);
+      if (holding.jobId !== jobId) end({ outcome: 'elsewhere', ...holding });
+      return holding.jobId === jobId;
     });
   }
 

@@ -8,6 +8,7 @@ import { createEntry, type EntryTerms } from './create-entry.js';
 import { explainUnsettled, type SettledChain } from './explain-unsettled.js';
 import type { EndedJob, JobWatch } from './job-watch.js';
 import { JoinedSettlements, type JoinedSettlementsOptions, type Settling } from './joined-settlements.js';
+import type { SettleQuestion } from './parse-settle-request.js';
 import type { PaymentEnd, PaymentToSettle, Relayer } from './relayer.js';
 import { nameSettlement, payerOf, type SettlementEntry } from './settlement-entry.js';
 import { keptMsFor } from './settlement-records.js';
@@ -26,7 +27,7 @@ export interface SettlementsOptions extends EntryTerms, JoinedSettlementsOptions
 
 /** A request for an authorization, which is all that can be settled here. */
 interface Asked {
-  request: SettleSignedPaymentRequest;
+  request: SettleQuestion;
   payment: SignedAuthorization;
   relayer: Relayer;
 }
@@ -49,14 +50,16 @@ export class Settlements {
   }
 
   /** Never throws for what payers, the chain or Redis do. `signal`: this process gives the relayer back. */
-  async settle(request: SettleSignedPaymentRequest, relayer: Relayer, signal: AbortSignal): Promise<SettlementResult> {
-    const { payment, deadlineMs } = request;
+  async settle(request: SettleQuestion, relayer: Relayer, signal: AbortSignal): Promise<SettlementResult> {
+    const { payment, questionId, deadlineMs } = request;
     if (payment.kind !== 'authorization') return { outcome: 'unavailable', reason: 'settings_differ' };
     const mismatch = findMismatch(payment.authorization, request);
     if (mismatch) return failed(mismatch);
     const name = this.#nameOf(request, payment);
     const asked = { request, payment, relayer };
-    return this.#joined.settle(name, { deadlineMs, signal }, (settling) => this.#begin(asked, name, settling));
+    return this.#joined.settle(name, { questionId, deadlineMs, signal }, (settling) =>
+      this.#begin(asked, name, settling),
+    );
   }
 
   /** What is under way goes on in the journal; whoever waits here is told so. */
@@ -86,7 +89,8 @@ export class Settlements {
     name: string,
     settling: Settling,
   ): Promise<SettlementResult> {
-    const record = { name, keptMs: keptMsFor(first.authorization.validBefore, this.options) };
+    const { questionId } = request;
+    const record = { name, questionId, keptMs: keptMsFor(first.authorization.validBefore, this.options) };
     const sendBeforeMs = Number(first.authorization.validBefore) * 1000 - this.options.leastValidityMs;
     const { isWanted } = settling;
     const once = { entry: first, record, sendBeforeMs, isWanted, trial: request.trial };
@@ -99,6 +103,10 @@ export class Settlements {
         toSettle.entry = (await createEntry(request, payment, this.options, { isAccount })) ?? toSettle.entry;
         continue;
       }
+      if (end.outcome === 'answered') {
+        settling.isAnswered = true;
+        return end.answer;
+      }
       const result = await this.#judge(toSettle.entry, end, tries++ < MOST_TRIES);
       if (result !== 'again') return result;
       toSettle.isAlone = true;
@@ -109,7 +117,7 @@ export class Settlements {
   /** `again`: nothing of ours can be mined any more, and nothing is known to stand against another try. */
   async #judge(
     entry: SettlementEntry,
-    end: Exclude<PaymentEnd, { outcome: 'excluded' }>,
+    end: Exclude<PaymentEnd, { outcome: 'excluded' | 'answered' }>,
     mayTryAgain: boolean,
   ): Promise<SettlementResult | 'again'> {
     switch (end.outcome) {

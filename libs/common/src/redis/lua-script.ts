@@ -10,12 +10,14 @@ export class LuaScript {
     this.#sha = createHash('sha1').update(lua).digest('hex');
   }
 
-  async run(redis: Redis, key: string, args: readonly (string | number)[]): Promise<unknown> {
+  /** `keys`: one, or all of one slot. */
+  async run(redis: Redis, keys: string | readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    const named = typeof keys === 'string' ? [keys] : keys;
     try {
-      return await redis.evalsha(this.#sha, 1, key, ...args);
+      return await redis.evalsha(this.#sha, named.length, ...named, ...args);
     } catch (error) {
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return redis.eval(this.lua, 1, key, ...args);
+      return redis.eval(this.lua, named.length, ...named, ...args);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { BaseRpcContext } from '@nestjs/microservices';
 
 /** What a handler gets as `@Ctx()`. */
-export class RequestReplyContext extends BaseRpcContext<[requestId: string, deadlineMs: number]> {
+export class RequestReplyContext extends BaseRpcContext<[requestId: string, deadlineMs: number, questionId: string]> {
   get requestId(): string {
     return this.args[0];
   }
@@ -9,5 +9,10 @@ export class RequestReplyContext extends BaseRpcContext<[requestId: string, dead
   /** On the clock of the queue's Redis: nobody waits for an answer after it. */
   get deadlineMs(): number {
     return this.args[1];
+  }
+
+  /** The same for every copy of one question, and for no other. */
+  get questionId(): string {
+    return this.args[2];
   }
 }

@@ -140,7 +140,7 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
 
   async #handle(request: RequestEnvelope, handler: MessageHandler): Promise<void> {
     const { id, data, requestId, deadlineMs } = request;
-    const context = new RequestReplyContext([requestId, deadlineMs]);
+    const context = new RequestReplyContext([requestId, deadlineMs, id]);
     try {
       if (handler.isEventHandler === true) {
         await this.handleEvent(request.pattern, { pattern: request.pattern, data }, context);

@@ -16,7 +16,7 @@ const QUEUE = 'verify';
 const REQUESTS = `tollgate:{${QUEUE}}:requests`;
 
 /** What the handlers of one test saw. */
-let handled: { replica: number; data: unknown }[] = [];
+let handled: { replica: number; data: unknown; questionId?: string }[] = [];
 /** Keeps `held` questions open until it is called. */
 let letGo: () => void = () => undefined;
 let held: Promise<void> = Promise.resolve();
@@ -31,8 +31,8 @@ function createModule(replica: number) {
     }
 
     @MessagePattern('held')
-    async held(@Payload() data: unknown) {
-      handled.push({ replica, data });
+    async held(@Payload() data: unknown, @Ctx() { questionId }: RequestReplyContext) {
+      handled.push({ replica, data, questionId });
       await held;
       return data;
     }
@@ -306,6 +306,21 @@ describe('request and reply', () => {
     const calls = await direct.info('commandstats');
     expect(calls).toContain('cmdstat_rpush:');
     expect(calls).not.toContain('cmdstat_lrem:');
+  });
+
+  it('tells its handler a copy of a question from another question', async () => {
+    hold();
+    await serve();
+    const client = createClient();
+    const answers = [client.ask('held', 'one', { ...soon, retryAfterMs: 100 }), client.ask('held', 'other', soon)];
+    const idsOf = (asked: string) => handled.filter(({ data }) => data === asked).map(({ questionId }) => questionId);
+    await eventually(() => idsOf('one').length >= 2 && idsOf('other').length === 1);
+    letGo();
+    await Promise.all(answers);
+    const [one] = idsOf('one');
+    expect(one).toMatch(/./);
+    expect(new Set(idsOf('one'))).toEqual(new Set([one]));
+    expect(idsOf('other')).not.toContain(one);
   });
 
   it('handles at most maxInFlight at once and leaves the rest to other replicas', async () => {

@@ -83,7 +83,7 @@ describe('signed payments over one balance', () => {
     const { authorization } = first!;
     const terms = { asset: asset(), payTo: authorization.to, amountBaseUnits: authorization.value };
     const name = nameSettlement(1328, { ...terms, authorization });
-    await new SettlementRecords(parts().redis).claim([{ name, keptMs: LEASE_MS }], 'a job');
+    await new SettlementRecords(parts().redis).claim([{ name, questionId: owner, keptMs: LEASE_MS }], 'a job');
     await giveBack(first!, owner);
     expect(await verify(verifier, second!)).toMatchObject(TOO_LOW);
   });
