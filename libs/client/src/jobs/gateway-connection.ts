@@ -29,6 +29,8 @@ export interface GatewayRequest {
   once?: true;
 }
 
+/** Without what was given: it may be a key with something around it. */
+const NO_API_KEY = 'apiKey is no API key: one looks like tgk_<id>_<secret>, and npm run keys -- create prints it once';
 /** They say that another attempt may do better. */
 const COME_BACK: readonly number[] = [429, 502, 503, 504];
 const FIRST_PAUSE_MS = 200;
@@ -48,7 +50,7 @@ export class GatewayConnection {
     if (!URL.canParse(baseUrl)) throw new TypeError('baseUrl is no URL');
     assertSecureUrl(baseUrl, allowInsecureHttp);
     // Checked here, because fetch would quote the whole header in its error.
-    if (!/^[\w-]{1,128}$/.test(apiKey)) throw new TypeError('apiKey is no API key');
+    if (!/^[\w-]{1,128}$/.test(apiKey)) throw new TypeError(NO_API_KEY);
     this.#baseUrl = baseUrl.replace(/\/+$/, '');
     this.#apiKey = apiKey;
     // Some browsers refuse to have it called with another `this`.

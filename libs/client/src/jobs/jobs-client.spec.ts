@@ -101,7 +101,11 @@ describe('submit', () => {
   });
 
   it('never shows the API key', async () => {
-    expect(() => createJobsClient({ baseUrl: gateway.url, apiKey: `${API_KEY}\n` })).toThrow(/^apiKey is no API key$/);
+    for (const apiKey of ['', `${API_KEY}\n`]) {
+      expect(() => createJobsClient({ baseUrl: gateway.url, apiKey })).toThrow(
+        /^apiKey is no API key: one looks like tgk_<id>_<secret>, and npm run keys -- create prints it once$/,
+      );
+    }
     expect(() => createJobsClient({ baseUrl: 'http://gate.example.com', apiKey: API_KEY })).toThrow(/http:/);
     gateway.answer((response) => response.writeHead(400).end('<html>'));
     const error = await refusalOf(client.submit(JOB));
