@@ -133,10 +133,19 @@ describe('looking into the ledger', () => {
     expect(json).toMatchObject([{ state: 'leased', id: leased.id }]);
     const details = await payments('show', answered.id.txHash.toUpperCase().replace('0X', '0x'));
     expect(details).toMatch(/stored answer +\d+ bytes/);
-    expect(await payments('show', sampleHash())).toMatch(/^Not in the ledger\..*auth:…/);
     expect(await payments('refused')).toBe('No payment was refused.\n');
     await ledger.recordRefusal({ id: leased.id, failure: 'payment_too_old', amountBaseUnits: 1000n });
     expect(await payments('refused')).toMatch(/payment_too_old +1000 /);
+  });
+
+  it('fails where it is to show what the ledger does not hold, as table and as JSON', async () => {
+    for (const args of [[], ['--json']]) {
+      await expect(payments('show', sampleHash(), ...args)).rejects.toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^Not in the ledger\..*auth:…/),
+      });
+    }
   });
 
   it('explains itself, and what was wrong with the arguments', async () => {

@@ -19,6 +19,8 @@ const HELP = `Looks into the payments ledger; changes nothing.
   --limit    how many to print; default 50
   --chain    chain id of the hash; default 1328
   --redis    the ledger's Redis; default REDIS_URL, else that of a running npm run dev, else redis://127.0.0.1:6379
+
+Exit codes: 0 done; 1 the ledger does not hold what show was asked for, or its Redis did not answer; 2 wrong usage.
 `;
 
 const STATES: readonly string[] = ['leased', 'answered', 'done', 'released'] satisfies PaymentState[];
@@ -28,6 +30,7 @@ const NOT_FOUND = `Not in the ledger. A signed payment is found by its own name 
 of the transaction that settled it.`;
 
 class UsageError extends Error {}
+class NotFoundError extends Error {}
 
 interface Options {
   limit: number;
@@ -72,7 +75,11 @@ function findWork([command, subject, ...more]: string[], options: Options): (red
   if (command === 'show') {
     if (subject === undefined || more.length > 0) throw new UsageError('show needs one transaction hash or payment');
     const entry = parseEntry(subject, options);
-    return async (redis) => print(await showPayments(redis, entry), formatDetails, NOT_FOUND);
+    return async (redis) => {
+      const found = await showPayments(redis, entry);
+      if (found.length === 0) throw new NotFoundError(NOT_FOUND);
+      return options.json ? JSON.stringify(found, null, 2) : formatDetails(found);
+    };
   }
   if (command !== 'list' && command !== 'refused') throw new UsageError(`there is no command ${command}`);
   if (subject !== undefined) throw new UsageError(`${command} takes options only`);
@@ -154,8 +161,12 @@ main().catch((error: unknown) => {
     process.exitCode = 2;
     return;
   }
+  process.exitCode = 1;
+  if (error instanceof NotFoundError) {
+    console.error(error.message);
+    return;
+  }
   // Never the URL, which may hold a password.
   const reason = error instanceof Error ? error.message : String(error);
   console.error(`The ledger's Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`);
-  process.exitCode = 1;
 });
