@@ -361,6 +361,8 @@ describe('the operator', () => {
     expect(Object.keys(document.paths).slice(-3)).toEqual(['/health/live', '/health/ready', '/metrics']);
     const page = await send(gateway.port, { path: '/docs' });
     expect([page.status, page.body]).toEqual([200, expect.stringContaining('swagger-ui-bundle.js')]);
+    // Prevents: the browser asks for /favicon.ico, and its console shows a 404.
+    expect(page.body).toContain('<link rel="icon" href="data:," />');
     expect((await send(gateway.port, { path: '/docs/swagger-ui-bundle.js' })).status).toBe(200);
   });
 });
