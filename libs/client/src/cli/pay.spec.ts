@@ -184,8 +184,6 @@ describe('pay', () => {
     ['a price above --max', ['--max', '0.0009'], 3, '[over_limit]'],
     ['another recipient', ['--pay-to', `0x${'11'.repeat(20)}`], 3, '[no_trusted_requirement]'],
     ['another token', ['--asset', `0x${'11'.repeat(20)}`], 3, '[no_trusted_requirement]'],
-    ['an RPC URL that is none', ['--rpc', 'key@rpc'], 3, '[invalid_options]'],
-    ['a limit that is no number', ['--max', '1e3'], 3, '[invalid_amount]'],
     ['a bad chain id', ['--chain-id', 'x'], 2, '--chain-id is not a whole number'],
     ['a bad time', ['--rpc-timeout', '1.5'], 2, '--rpc-timeout is not a whole number'],
     ['a bad header', ['--header', 'x'], 2, '--header'],
@@ -198,6 +196,33 @@ describe('pay', () => {
     expect(run.stderr).toContain(text);
     expect(run.stderr).not.toContain(payer().privateKey.slice(2));
     expect(server.paid()).toEqual([]);
+  });
+
+  it.each([
+    ['a limit that is no number', ['--max', '1e3'], '--max: Token amount "1e3" is not a decimal number'],
+    ['a limit with a comma', ['--max', '0,01'], 'for example 0.001'],
+    ['a limit below the token’s unit', ['--max', '0.0000001'], '--max: Token amount "0.0000001" has more than 6'],
+    ['an allowance that is no number', ['--approve', 'all'], '--approve: Token amount "all"'],
+    ['decimals that no token has', ['--decimals', '256'], '--decimals is above 255'],
+    ['a recipient that is no address', ['--pay-to', '0x12'], '--pay-to is not an address'],
+    ['a token that is no address', ['--asset', 'USDC'], '--asset is not an address'],
+    ['an RPC URL that is none', ['--rpc', 'key@rpc'], '--rpc is not a URL of http or https'],
+    ['an RPC URL of something else', ['--rpc', 'ftp://key@rpc'], '--rpc is not a URL of http or https'],
+  ])('asks nobody for %s: it is wrong usage', async (_case, args, text) => {
+    const run = await runHere([...payArguments(), ...args], key());
+    expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/\nSee --help\.\n$/) });
+    expect(run.stderr).toContain(text);
+    expect(run.stderr).not.toContain('key@rpc');
+    expect(server.seen).toEqual([]);
+  });
+
+  it.each(['127.0.0.1/api', 'localhost:4020/api'])('asks nobody for %s, which is no URL of http', async (url) => {
+    const run = await runHere([url, ...payArguments().slice(1)], key());
+    expect(run).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`"${url}" is not a URL of http`),
+    });
   });
 
   describe('with an RPC server that does not answer', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-import { isAddress, type Hex } from '@tollgate/protocol';
+import { isAddress, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
 
 import type { TrustedAsset } from '../choose-requirement.js';
 
@@ -107,6 +107,32 @@ function readNumber(text: string, name: string): number {
   return Number(text);
 }
 
+/** As it was typed: the library counts the base units itself. */
+function readAmount(text: string, name: string, decimals: number): string {
+  try {
+    parseTokenAmount(text, decimals);
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    throw new UsageError(`--${name}: ${[error.message, error.hint].join(' ')}`);
+  }
+  return text;
+}
+
+function readDecimals({ decimals = '6' }: Values): number {
+  const number = readNumber(decimals, 'decimals');
+  if (number > 255) throw new UsageError('--decimals is above 255');
+  return number;
+}
+
+/** `localhost:4020` is a URL too: of the scheme `localhost`. */
+const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
+/** Not quoted: what is no URL may still hold the key of one. */
+function readRpcUrl(text: string): string {
+  if (isHttpUrl(text)) return text;
+  throw new UsageError('--rpc is not a URL of http or https, such as http://127.0.0.1:8545');
+}
+
 function readAddress(text: string, name: string): Hex {
   if (!isAddress(text)) throw new UsageError(`--${name} is not an address`);
   return text;
@@ -120,13 +146,13 @@ function readWallet(values: Values, env: NodeJS.ProcessEnv): WalletSource {
   if (values.rpc === undefined) throw new UsageError('--rpc is missing (or --dev)');
   if (!isPrivateKey(privateKey)) throw new UsageError(`${keyName} does not hold a private key of 32 bytes`);
   return {
-    rpcUrl: values.rpc,
+    rpcUrl: readRpcUrl(values.rpc),
     privateKey,
     asset: {
       network: values.network ?? 'chain-testnet',
       chainId: readNumber(values['chain-id'] ?? '1328', 'chain-id'),
       address: readAddress(values.asset ?? '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', 'asset'),
-      decimals: readNumber(values.decimals ?? '6', 'decimals'),
+      decimals: readDecimals(values),
       ...(values['pay-to'] === undefined ? {} : { payTo: readAddress(values['pay-to'], 'pay-to') }),
     },
   };
@@ -160,10 +186,10 @@ function readDevnet(values: Values): WalletSource {
   if (!isAddress(asset) || !isAddress(payTo) || !isPrivateKey(privateKey)) {
     throw new UsageError(`${path} does not describe a devnet`);
   }
-  const decimals = readNumber(values.decimals ?? '6', 'decimals');
+  const decimals = readDecimals(values);
   const recipient = readAddress(values['pay-to'] ?? payTo, 'pay-to');
   const trusted = { network, chainId, address: asset, decimals, payTo: recipient };
-  return { rpcUrl: values.rpc ?? rpcUrl, privateKey, asset: trusted };
+  return { rpcUrl: values.rpc === undefined ? rpcUrl : readRpcUrl(values.rpc), privateKey, asset: trusted };
 }
 
 function readRequest(values: Values): RequestInit {
@@ -191,14 +217,16 @@ export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): 
   if (values.help) return null;
   const [url, ...more] = positionals;
   if (url === undefined || more.length > 0) throw new UsageError('give exactly one URL');
-  if (!URL.canParse(url)) throw new UsageError(`${JSON.stringify(url)} is not a URL`);
+  if (!isHttpUrl(url)) throw new UsageError(`${JSON.stringify(url)} is not a URL of http or https`);
   if (values.max === undefined && !values.abandon) throw new UsageError('--max is missing');
+  const wallet = readWallet(values, env);
+  const { decimals } = wallet.asset;
   return {
     url,
     init: readRequest(values),
-    maxAmount: values.max ?? '0',
-    ...(values.approve !== undefined && { permit2Allowance: values.approve }),
-    ...readWallet(values, env),
+    maxAmount: readAmount(values.max ?? '0', 'max', decimals),
+    ...(values.approve !== undefined && { permit2Allowance: readAmount(values.approve, 'approve', decimals) }),
+    ...wallet,
     rpcTimeoutMs: readNumber(values['rpc-timeout'] ?? '3', 'rpc-timeout') * 1000,
     storeDirectory: values.store ?? '.tollgate/payments',
     deadlineMs: readNumber(values.timeout ?? '60', 'timeout') * 1000,
