@@ -52,7 +52,8 @@ const PRICE = 1000n;
 
 /**
  * A server of the documented contract: it sells `/api/weather` and everything below, looks up real receipts, accepts a
- * transaction once, and gives the stored answer again to the same idempotency key. `/free` costs nothing.
+ * transaction once, and gives the stored answer again to the same idempotency key. `/free` costs nothing, `/missing` is
+ * not there.
  */
 export async function startPaidServer(chain: PaidChain): Promise<PaidServer> {
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
@@ -132,6 +133,7 @@ export async function startPaidServer(chain: PaidChain): Promise<PaidServer> {
       return refuse(response, url, error.code as PaymentFailure);
     }
     if (url.startsWith('/free')) return void response.end('free');
+    if (url.startsWith('/missing')) return void response.writeHead(404).end('missing');
     if (seen.proof && (await server.interfere.shift()?.(response, seen))) return;
     await sell(seen, response);
   };

@@ -304,9 +304,22 @@ describe('pay', () => {
     }
   });
 
-  it('says what is given away, and what failed after the payment', async () => {
-    const free = await runHere([`${server.origin}/free`, ...payArguments().slice(1)], key());
-    expect(free).toMatchObject({ code: 3, stderr: 'Expected 402 Payment Required, got 200 [expected_402]\n' });
+  it('hands on what is given away, and what is missing, and says that nothing was paid', async () => {
+    const ask = (path: string) => runHere([server.origin + path, ...payArguments().slice(1)], key());
+    expect(await ask('/free')).toEqual({
+      code: 0,
+      stdout: 'free',
+      stderr: 'The server asked for no payment: nothing was paid.\n',
+    });
+    expect(await ask('/missing')).toEqual({
+      code: 3,
+      stdout: 'missing',
+      stderr: 'The answer has status 404: nothing was paid.\n',
+    });
+    expect(server.paid()).toEqual([]);
+  });
+
+  it('hands on what failed after the payment', async () => {
     server.interfere = [
       (response) => {
         response.writeHead(404).end('gone');

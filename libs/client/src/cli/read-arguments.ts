@@ -7,7 +7,8 @@ import type { TrustedAsset } from '../choose-requirement.js';
 
 export const USAGE = `Usage: pay URL --max AMOUNT [options]
 
-Asks for URL, pays the 402 challenge once, and writes the answer's body to stdout. Progress goes to stderr.
+Asks for URL, pays the 402 challenge once, and writes the answer's body to stdout; where there is no challenge,
+nothing is paid. Progress goes to stderr.
 A payment that got no answer stays in the store: the same command again redeems it and does not pay twice.
 
 What to pay:

@@ -7,8 +7,8 @@ import {
   type PaymentErrorCode,
 } from '@tollgate/protocol';
 
+import { fetchWithPayment } from '../fetch-with-payment.js';
 import { FilePaymentStore } from '../file-payment-store.js';
-import { payForResource } from '../pay-for-resource.js';
 import type { PaymentEvent, SkippedOffer } from '../payment-options.js';
 import { abandonPayment, type StoredPayment } from '../payment-store.js';
 import { requestKey, takeRequest } from '../request-snapshot.js';
@@ -86,9 +86,10 @@ function readAmountTaken(headers: Headers): bigint | null {
 }
 
 async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void): Promise<number> {
-  let payment: StoredPayment | null = null;
-  const response = await payForResource(
-    input.url,
+  let payment = null as StoredPayment | null;
+  // What is free is answered too: only who calls the library's `payForResource` knows that it must cost something.
+  const payingFetch = fetchWithPayment(
+    fetch,
     createWallet({
       account: input.privateKey,
       rpcUrl: input.rpcUrl,
@@ -102,7 +103,6 @@ async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void
       store: new FilePaymentStore(input.storeDirectory),
       deadlineMs: input.deadlineMs,
       allowInsecureHttp: input.allowInsecureHttp,
-      init: input.init,
       onEvent: (event) => {
         if (event.type === 'signed' || event.type === 'resuming') {
           payment = event.payment;
@@ -112,7 +112,8 @@ async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void
       },
     },
   );
-  const taken = readAmountTaken(response.headers);
+  const response = await payingFetch(input.url, input.init);
+  const taken = payment === null ? null : readAmountTaken(response.headers);
   if (taken !== null) terminal.stderr(`The server says it took ${formatTokenAmount(taken, input.asset.decimals)}.`);
   let lastByte = LINE_BREAK;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -120,8 +121,14 @@ async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void
     lastByte = chunk.at(-1) ?? lastByte;
   }
   if (terminal.showsStdout && lastByte !== LINE_BREAK) await terminal.stdout('\n');
-  if (response.status < 400) return 0;
-  if (payment !== null) terminal.stderr(explainFailure(payment, response));
+  const isFailure = response.status >= 400;
+  if (payment === null) {
+    const answer = isFailure ? `The answer has status ${response.status}` : 'The server asked for no payment';
+    terminal.stderr(`${answer}: nothing was paid.`);
+    return isFailure ? 3 : 0;
+  }
+  if (!isFailure) return 0;
+  terminal.stderr(explainFailure(payment, response));
   return 5;
 }
 
