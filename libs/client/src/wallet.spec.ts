@@ -1,10 +1,29 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 
-import { PaymentError } from '@tollgate/protocol';
+import { PaymentError, type Hex, type Permit2Transfer, type TransferAuthorization } from '@tollgate/protocol';
 
-import { createWallet } from './wallet.js';
+import { createWallet, type Wallet } from './wallet.js';
+
+/** A wallet whose chain is this listener, in a path that holds a key. */
+async function withChain(listener: RequestListener, work: (wallet: Wallet) => Promise<void>): Promise<void> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/canary`;
+  try {
+    await work(createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl, chainId: 1328 }));
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+function refuse(response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'Nothing here.' } }));
+}
 
 describe('createWallet', () => {
   it.each([undefined, '', '0x', `0x${'0'.repeat(64)}`, 'canary'])('refuses %p as a key, unquoted', (account) => {
@@ -15,18 +34,48 @@ describe('createWallet', () => {
   });
 
   it('ends a sentence once, also where the chain’s own does', async () => {
-    const server = createServer((_request, response) => {
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'Nothing here.' } }));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const wallet = createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl, chainId: 1328 });
-    try {
-      await expect(wallet.readOutcome(`0x${'1'.repeat(64)}`)).rejects.toThrow(/: Nothing here\.$/);
-    } finally {
-      server.close();
-      server.closeAllConnections();
-    }
+    await withChain(
+      (_request, response) => refuse(response),
+      async (wallet) => {
+        await expect(wallet.readOutcome(`0x${'1'.repeat(64)}`)).rejects.toThrow(/: Nothing here\.$/);
+      },
+    );
+  });
+
+  const word: Hex = `0x${'1'.repeat(64)}`;
+  const address: Hex = `0x${'1'.repeat(40)}`;
+  const authorization: TransferAuthorization = {
+    ...{ from: address, to: address, value: '1', validAfter: '0', validBefore: '1', nonce: word },
+  };
+  const transfer = { permit2Authorization: { from: address, nonce: '1', deadline: '1' } } as Permit2Transfer;
+  const transaction = { txHash: word, rawTransaction: '0x01', nonce: 1 } as const;
+
+  // Prevents: a program that logs the errors of its payments whole logs the key of its RPC provider.
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['refuses', refuse],
+    ['wants another key', (response) => response.writeHead(401).end('no')],
+    ['is another server', (response) => response.end('<html>')],
+    ['breaks connections', (response) => response.destroy()],
+  ])('shows the URL of an RPC server that %s in no error, however much of that is printed', async (_, answer) => {
+    await withChain(
+      (_request, response) => void answer(response),
+      async (wallet) => {
+        for (const ask of [
+          () => wallet.sign({ to: address, data: '0x' }),
+          () => wallet.broadcast(transaction),
+          () => wallet.readOutcome(word),
+          () => wallet.isReplaced(transaction),
+          () => wallet.authorizations?.isExpired(address, authorization),
+          () => wallet.permits?.isExpired(transfer),
+          () => wallet.permits?.readAllowance(address),
+        ]) {
+          const error: unknown = await Promise.resolve(ask()).catch((thrown: unknown) => thrown);
+          expect(error).toBeInstanceOf(PaymentError);
+          const printed = inspect(error, { depth: null, showHidden: true });
+          expect(printed).toContain('[cause]');
+          expect(printed).not.toContain('canary');
+        }
+      },
+    );
   });
 });

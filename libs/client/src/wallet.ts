@@ -18,6 +18,7 @@ import { createAuthorizationSigner, type AuthorizationSigner } from './authoriza
 import { describeNoAnswer } from './describe-no-answer.js';
 import type { SignedTransaction } from './payment-store.js';
 import { createPermitSigner, type PermitSigner } from './permit-signer.js';
+import { shortenCause } from './shorten-cause.js';
 
 /** Signing, sending and waiting are apart, so that what was signed can be stored before it is sent. */
 export interface Wallet {
@@ -214,9 +215,9 @@ function explain(error: unknown, code: 'cannot_pay' | 'broadcast_refused' | 'wal
   // Some of them end in a full stop already.
   const why = `${what}: ${(error.details || error.shortMessage).replace(/\.$/, '')}.`;
   return isAnswered
-    ? new PaymentError(code, why, { hint: 'Look at balance, fees and nonce of the payer.', cause: error })
+    ? new PaymentError(code, why, { hint: 'Look at balance, fees and nonce of the payer.', cause: shortenCause(error) })
     : new PaymentError('wallet_unavailable', describeNoAnswer(error) ?? why, {
         hint: 'Is the RPC server up, and its URL right?',
-        cause: error,
+        cause: shortenCause(error),
       });
 }
