@@ -1,3 +1,4 @@
+import { answerHelp, refuseUsage } from './answer-usage.mjs';
 import { loadWhenReady } from './load-when-ready.mjs';
 
 const HELP = `npm run demo [-- <name>]: shows the whole thing on a local chain, and checks it.
@@ -15,14 +16,10 @@ at the end. The exit code is 0 when everything was as it should be.
 `;
 
 const args = process.argv.slice(2);
-if (args.some((flag) => flag === '--help' || flag === '-h')) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
+answerHelp(args, HELP);
 const [name = 'payment'] = args;
 if (args.length > 1 || !['payment', 'jobs', 'interop'].includes(name)) {
-  process.stderr.write(`There is no demo ${args.join(' ')}.\n\n${HELP}`);
-  process.exit(2);
+  refuseUsage(`There is no demo ${args.join(' ')}.`, HELP);
 }
 if (name === 'jobs') {
   const { runJobsDemo } = await loadWhenReady('devnet/jobs-demo/run-jobs-demo.ts');

@@ -1,3 +1,4 @@
+import { answerHelp, refuseUsage } from './answer-usage.mjs';
 import { loadWhenReady } from './load-when-ready.mjs';
 
 const HELP = `npm run dev: Redis, a local chain with USDC, verifier, agent worker and gateway, until Ctrl-C.
@@ -18,14 +19,8 @@ What is wrong with the settings is told all at once, before anything starts.
 `;
 
 const args = process.argv.slice(2);
-if (args.length > 0) {
-  const asksForHelp = args.some((flag) => flag === '--help' || flag === '-h');
-  if (asksForHelp) process.stdout.write(HELP);
-  else
-    process.stderr.write(`npm run dev takes no ${args.join(' ')}: its settings are environment variables.
-
-${HELP}`);
-  process.exit(asksForHelp ? 0 : 2);
-}
+answerHelp(args, HELP);
+if (args.length > 0)
+  refuseUsage(`npm run dev takes no ${args.join(' ')}: its settings are environment variables.`, HELP);
 const { runDev } = await loadWhenReady('devnet/dev.ts');
 process.exit(await runDev());

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { answerHelp } from './answer-usage.mjs';
 import { isRedisUrlAnswering } from './ask-redis.mjs';
 import { areServicesBuilt, buildServices } from './build-services.mjs';
 import { findRedisServer } from './find-redis-server.mjs';
@@ -112,10 +113,7 @@ function takeLock(path) {
 
 if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
   const flags = process.argv.slice(2);
-  if (flags.includes('--help') || flags.includes('-h')) {
-    process.stdout.write(HELP);
-    process.exit(0);
-  }
+  answerHelp(flags, HELP);
   const options = {
     onlyPackages: flags.includes('--packages'),
     needsRedisServer: flags.includes('--redis-server'),

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { answerHelp, refuseUsage } from './answer-usage.mjs';
 import { readRunningPid } from './process-identity.mjs';
 
 const HELP = `npm run stop: ends the \`npm run dev\` of this folder, all of them where several run, and waits until they have ended.
@@ -11,12 +12,8 @@ const HELP = `npm run stop: ends the \`npm run dev\` of this folder, all of them
 `;
 
 const args = process.argv.slice(2);
-if (args.length > 0) {
-  const asksForHelp = args.some((flag) => flag === '--help' || flag === '-h');
-  if (asksForHelp) process.stdout.write(HELP);
-  else process.stderr.write(`npm run stop takes no ${args.join(' ')}.\n\n${HELP}`);
-  process.exit(asksForHelp ? 0 : 2);
-}
+answerHelp(args, HELP);
+if (args.length > 0) refuseUsage(`npm run stop takes no ${args.join(' ')}.`, HELP);
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const folder = resolve(process.env.TOLLGATE_STATE_DIR || join(root, '.tollgate'));
