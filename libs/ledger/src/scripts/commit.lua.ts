@@ -53,10 +53,11 @@ r.state, r.at, r.til = 'D', now, 0
 -- A second copy of the question finds the answer by its retry key; without one its owner keeps it from another payment.
 if r.key ~= '' then r.owner = '' end
 if #payload > 0 then
-  local left = redis.call('PTTL', KEYS[2])
-  if left > 0 then ttl = math.min(ttl, left) end
-  if room_for(#payload + OVERHEAD, now + ttl) then
-    redis.call('SET', KEYS[3], payload, 'PX', text(ttl))
+  -- Points in time, not time-outs, which Redis would count from a later millisecond: the answer never outlives its entry.
+  local until_ms, gone = now + ttl, redis.call('PEXPIRETIME', KEYS[2])
+  if gone > 0 then until_ms = math.min(until_ms, gone) end
+  if room_for(#payload + OVERHEAD, until_ms) then
+    redis.call('SET', KEYS[3], payload, 'PXAT', text(until_ms))
     r.state = 'A'
   end
 end
