@@ -14,11 +14,14 @@ export interface MinedJob {
 /**
  * `over`: nothing of the job can be mined any more; `txHash` names what was, by its attempts if not by its logs, and
  * `isReverted` says that it failed as a whole. `unknown`: the journal has no such job. It was forgotten, or whoever meant to submit it has died.
+ * `unwatched`: the watch is closed, which says nothing of the job.
  */
-export type EndedJob = { outcome: 'over'; txHash: Hex | null; isReverted: boolean } | { outcome: 'unknown' };
+export type EndedJob =
+  { outcome: 'over'; txHash: Hex | null; isReverted: boolean } | { outcome: 'unknown' } | { outcome: 'unwatched' };
 
 const FIRST_LOOK_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
+const UNWATCHED: EndedJob = { outcome: 'unwatched' };
 /** How long whoever has named a job may take to submit it: the journal accepts it no later. */
 export const SUBMITTED_WITHIN_MS = 9_000;
 /** Then there is no such job and never will be; by how much more clocks may differ here. */
@@ -31,6 +34,7 @@ export const UNKNOWN_AFTER_MS = SUBMITTED_WITHIN_MS + 1_000;
 export class JobWatch {
   readonly #watched = new Map<string, WatchedJob>();
   #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
 
   constructor(
     private readonly journal: Pick<Journal, 'readJobs'>,
@@ -60,9 +64,12 @@ export class JobWatch {
     if (!watched?.isEndAwaited) this.#watched.delete(jobId);
   }
 
+  /** For good: whoever waits, or comes later, is told that nobody watches any more. */
   close(): void {
+    this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    for (const { ended } of this.#watched.values()) ended.resolve(UNWATCHED);
     this.#watched.clear();
   }
 
@@ -70,6 +77,10 @@ export class JobWatch {
     let watched = this.#watched.get(jobId);
     if (!watched) {
       watched = new WatchedJob();
+      if (this.#isClosed) {
+        watched.ended.resolve(UNWATCHED);
+        return watched;
+      }
       this.#watched.set(jobId, watched);
       this.#planLook();
     }

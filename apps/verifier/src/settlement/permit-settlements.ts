@@ -134,7 +134,7 @@ export class PermitSettlements {
     const moved = news.outcome === 'mined' ? findMoved(news.logs, request) : null;
     if (news.outcome === 'mined' && moved !== null) return settled(request, news.txHash, moved);
     const result = await this.#judgeEnded(request, record, jobId);
-    const isMined = news.outcome !== 'unknown' && news.txHash !== null;
+    const isMined = (news.outcome === 'mined' || news.outcome === 'over') && news.txHash !== null;
     if (isMined && result !== 'again' && result.outcome === 'failed') await burning.note(payer).catch(onTrouble);
     return result;
   }
