@@ -19,12 +19,12 @@ import {
 } from '@tollgate/protocol';
 
 import type { PaidRoute } from '../paywall/paid-route.js';
+import { answerWith, describeProblem, ref, RETRY_AFTER } from './openapi-parts.js';
 
 export const PAID_TAG = 'Paid resources';
 
 const text = { schema: { type: 'string' } };
 const flag = { schema: { type: 'string', enum: ['true'] } };
-const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 const RELEASED = { [X_PAYMENT_RELEASED]: { description: 'The payment was not taken: send the same again.', ...flag } };
 
 const OFFERS = {
@@ -123,7 +123,7 @@ export function describePaidRoute(
 }
 
 function describePaidAnswer({ mimeType, answerSchema }: PaidRoute): object {
-  const schema = answerSchema === undefined ? {} : { schema: { $ref: `#/components/schemas/${answerSchema.name}` } };
+  const schema = answerSchema === undefined ? {} : { schema: ref(answerSchema.name) };
   return {
     description: 'What was paid for.',
     headers: {
@@ -136,14 +136,7 @@ function describePaidAnswer({ mimeType, answerSchema }: PaidRoute): object {
 
 function describeChallenge(price: string, isRevisited: boolean): object {
   const failure = { description: 'Why a proof was refused.', schema: { type: 'string', enum: [...PAYMENT_FAILURES] } };
-  return {
-    description: `The challenge to pay ${price}; with \`error\` where a proof was refused.`,
-    headers: { [X_PAYMENT_FAILURE]: failure, ...(isRevisited ? NOT_SIGNED_IN : {}), ...RETRY_AFTER, ...OFFERS },
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentChallenge' } } },
-  };
-}
-
-function describeProblem(description: string, headers: object): object {
-  const schema = { $ref: '#/components/schemas/Problem' };
-  return { description, headers, content: { 'application/problem+json': { schema } } };
+  const headers = { [X_PAYMENT_FAILURE]: failure, ...(isRevisited ? NOT_SIGNED_IN : {}), ...RETRY_AFTER, ...OFFERS };
+  const description = `The challenge to pay ${price}; with \`error\` where a proof was refused.`;
+  return answerWith(description, ref('PaymentChallenge'), headers);
 }

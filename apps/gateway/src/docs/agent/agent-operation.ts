@@ -1,5 +1,7 @@
 import type { ApiKeyScope } from '@tollgate/common';
 
+import { describeProblems } from '../openapi-parts.js';
+
 export const AGENT_TAG = 'Agent jobs';
 export const API_KEY_SECURITY = 'ApiKey';
 
@@ -21,9 +23,6 @@ const EVERYWHERE: Readonly<Record<string, string>> = {
   '429': 'Too many requests with this API key.',
   '503': 'Journal or workers cannot be asked now: send the same again.',
 };
-const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
-
-export const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
 
 /** The OpenAPI operation of one route for API keys. */
 export function describeAgentOperation(operation: AgentOperation): object {
@@ -36,24 +35,6 @@ export function describeAgentOperation(operation: AgentOperation): object {
     security: [{ [API_KEY_SECURITY]: [] }],
     parameters,
     ...(body !== undefined && { requestBody: { required: true, content: { 'application/json': body } } }),
-    responses: {
-      ...answers,
-      ...Object.fromEntries(Object.entries({ ...EVERYWHERE, ...problems }).map(describeProblem)),
-    },
+    responses: { ...answers, ...describeProblems({ ...EVERYWHERE, ...problems }) },
   };
-}
-
-/** An answer with a JSON body. */
-export function answerWith(description: string, schema: object, headers: object = {}): object {
-  return { description, headers, content: { 'application/json': { schema } } };
-}
-
-/** A parameter of the path or the query. */
-export function parameter(place: 'path' | 'query', name: string, description: string, schema: object = {}): object {
-  return { name, in: place, required: place === 'path', description, schema: { type: 'string', ...schema } };
-}
-
-function describeProblem([status, description]: readonly [string, string]): [string, object] {
-  const headers = status === '429' || status === '503' ? RETRY_AFTER : {};
-  return [status, { description, headers, content: { 'application/problem+json': { schema: ref('Problem') } } }];
 }

@@ -1,22 +1,12 @@
 import { DISABLED_REASONS } from '@tollgate/agent-jobs';
 import { AGENT_OPERATIONS, EVENT_TYPES, JOB_STATES } from '@tollgate/protocol';
 
-const text = { type: 'string' };
-const integer = { type: 'integer' };
-const flag = { type: 'boolean' };
+import { flag, integer, listOf, record, ref, text } from '../openapi-parts.js';
+
 const time = { ...text, format: 'date-time' };
 const txHash = { ...text, pattern: '^0x[0-9a-f]{64}$' };
 const operation = { ...text, enum: [...AGENT_OPERATIONS] };
 const orNull = (schema: object): object => ({ anyOf: [schema, { type: 'null' }] });
-const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
-const listOf = (items: object): object => ({ type: 'array', items });
-
-/** An object that has all of these. */
-function record(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', properties, required };
-}
-
 const amounts = listOf(record({ token: text, symbol: text, amount: { ...text, description: 'decimal, whole units' } }));
 
 const step = record({

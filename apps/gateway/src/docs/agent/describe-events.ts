@@ -1,6 +1,7 @@
 import { EVENT_TYPES } from '@tollgate/protocol';
 
-import { answerWith, describeAgentOperation, parameter, ref } from './agent-operation.js';
+import { answerWith, parameter, ref } from '../openapi-parts.js';
+import { describeAgentOperation } from './agent-operation.js';
 
 const SCOPES = ['read', 'operator'] as const;
 const id = parameter('path', 'id', 'Of the target.');

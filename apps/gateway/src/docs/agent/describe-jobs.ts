@@ -1,7 +1,8 @@
 import { describeInputs } from '@tollgate/agent-jobs';
 import { AGENT_OPERATIONS, IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, JOB_STATES } from '@tollgate/protocol';
 
-import { answerWith, describeAgentOperation, parameter, ref } from './agent-operation.js';
+import { answerWith, parameter, ref } from '../openapi-parts.js';
+import { describeAgentOperation } from './agent-operation.js';
 
 const job = ref('AgentJobView');
 const id = parameter('path', 'id', 'Of the job.');

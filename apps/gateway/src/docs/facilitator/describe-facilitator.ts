@@ -1,11 +1,11 @@
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
 
-import { answerWith, API_KEY_SECURITY, parameter, ref } from '../agent/agent-operation.js';
+import { API_KEY_SECURITY } from '../agent/agent-operation.js';
+import { answerWith, describeProblems, parameter, ref } from '../openapi-parts.js';
 import { EXAMPLE_REQUEST } from './example-request.js';
 
 export const FACILITATOR_TAG = 'Facilitator';
 
-const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 const REPLAYED = {
   [IDEMPOTENT_REPLAYED]: {
     description: 'An earlier request with this key was answered so.',
@@ -104,17 +104,12 @@ interface Operation {
 
 function describe(summary: string, operation: Operation): object {
   const { description, asks = false, parameters = [], answers, problems = {} } = operation;
-  const described = Object.entries(asks ? { ...REFUSALS, ...problems } : problems).map(([status, meaning]) => {
-    const headers = status === '429' || status === '503' ? RETRY_AFTER : {};
-    const content = { 'application/problem+json': { schema: ref('Problem') } };
-    return [status, { description: meaning, headers, content }];
-  });
   return {
     tags: [FACILITATOR_TAG],
     summary,
     ...(description !== undefined && { description }),
     parameters,
     ...(asks && { security: OPTIONAL_KEY, requestBody: BODY }),
-    responses: { ...answers, ...(Object.fromEntries(described) as object) },
+    responses: { ...answers, ...describeProblems(asks ? { ...REFUSALS, ...problems } : problems) },
   };
 }

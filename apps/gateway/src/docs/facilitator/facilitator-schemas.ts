@@ -1,20 +1,10 @@
 import { PAYMENT_FAILURES } from '@tollgate/protocol';
 
-const text = { type: 'string' };
-const flag = { type: 'boolean' };
-const integer = { type: 'integer' };
+import { flag, integer, listOf, record, ref, text } from '../openapi-parts.js';
+
 const address = { ...text, pattern: '^0x[0-9a-fA-F]{40}$' };
 const baseUnits = { ...text, pattern: '^[0-9]{1,78}$', description: 'decimal integer in base units of the asset' };
 const version = { ...integer, enum: [1, 2] };
-const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
-const listOf = (items: object): object => ({ type: 'array', items });
-
-/** An object that has all of these but the optional ones. */
-function record(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', properties, required };
-}
-
 const extra = {
   type: 'object',
   properties: { name: text, version: text },

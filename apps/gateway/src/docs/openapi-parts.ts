@@ -1,0 +1,39 @@
+/** What the parts of the OpenAPI document are made of. */
+export const text = { type: 'string' };
+export const integer = { type: 'integer' };
+export const flag = { type: 'boolean' };
+
+export const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', schema: integer } };
+
+export const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
+export const listOf = (items: object): object => ({ type: 'array', items });
+
+/** An object that has all of these but the optional ones. */
+export function record(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required };
+}
+
+/** An answer with a JSON body. */
+export function answerWith(description: string, schema: object, headers: object = {}): object {
+  return { description, headers, content: { 'application/json': { schema } } };
+}
+
+export function describeProblem(description: string, headers: object = {}): object {
+  return { description, headers, content: { 'application/problem+json': { schema: ref('Problem') } } };
+}
+
+/** By status; with `Retry-After` where the same request may be sent again. */
+export function describeProblems(problems: Readonly<Record<string, string>>): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(problems).map(([status, description]) => [
+      status,
+      describeProblem(description, status === '429' || status === '503' ? RETRY_AFTER : {}),
+    ]),
+  );
+}
+
+/** A parameter of the path or the query. */
+export function parameter(place: 'path' | 'query', name: string, description: string, schema: object = {}): object {
+  return { name, in: place, required: place === 'path', description, schema: { ...text, ...schema } };
+}
