@@ -115,6 +115,7 @@ function describeDeadLetters(): Record<string, object> {
           parameter('query', 'limit', 'How many.', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
         ],
         answers: { '200': answerWith('Newest first.', { type: 'object', properties: { deadLetters } }) },
+        problems: { '400': 'The limit is not valid.' },
       }),
     },
     '/agent/webhooks/dead-letters/{id}/resend': {

@@ -103,7 +103,13 @@ export function describeJobs(origin: string): Record<string, object> {
         scopes: ['submit'],
         parameters: [id, { ...idempotencyKey, required: true, description: 'Of the new job.' }],
         answers: { '202': ACCEPTED },
-        problems: { ...KEY_PROBLEMS, '404': 'No such job of this API key.' },
+        problems: {
+          ...KEY_PROBLEMS,
+          '400': 'The Idempotency-Key is missing or not valid.',
+          '404': 'No such job of this API key.',
+          '409': 'The job has not failed, or the Idempotency-Key belongs to another request.',
+          '422': 'The wallet is unknown by now.',
+        },
       }),
     },
     ...describeOperators(),
@@ -153,7 +159,11 @@ function describeOperators(): Record<string, object> {
       parameters: [id],
       ...(body !== undefined && { body: { schema: body } }),
       answers: { '200': answerWith('The job as it is now.', job) },
-      problems: { '404': 'No such job.', '409': conflict },
+      problems: {
+        ...(body !== undefined && { '400': 'The body is not valid.' }),
+        '404': 'No such job.',
+        '409': conflict,
+      },
     }),
   });
   const approval = {

@@ -4,7 +4,7 @@ import { AGENT_OPERATIONS } from '@tollgate/protocol';
 import { AgentsFixture } from '../../../test/start-agents.js';
 
 interface Described {
-  paths: Record<string, Record<string, { security?: unknown; requestBody?: unknown }>>;
+  paths: Record<string, Record<string, { security?: unknown; requestBody?: unknown; responses: object }>>;
   components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
 }
 
@@ -56,6 +56,21 @@ describe('the document of agent jobs', () => {
     const examples = Object.values(content['application/json']!.examples);
     expect(examples.map(({ value }) => value.wallet)).toEqual(['devnet', 'devnet', 'devnet']);
     for (const { value } of examples) expect((await agents.submit(key, { ...value, wallet: 'main' })).status).toBe(202);
+  });
+
+  // Prevents: who handles what is documented meets another answer.
+  it.each([
+    ['post', '/agent/jobs/{id}/retry', ''],
+    ['post', '/agent/jobs/{id}/approve', '{}'],
+    ['get', '/agent/webhooks/dead-letters', '?limit=0'],
+  ])('has the refusal of a request to %s %s that is not valid', async (method, path, sent) => {
+    const key = await agents.createKey(['submit', 'read', 'operator']);
+    const job = await agents.submitSample(key);
+    const url = path.replace('{id}', job.id);
+    const response =
+      method === 'get' ? await agents.call(url + sent, key) : await agents.post(url, key, sent || undefined);
+    expect(response.status).toBe(400);
+    expect(document.paths[path]![method]!.responses).toHaveProperty('400');
   });
 
   it('refers to nothing that is not in it', () => {
