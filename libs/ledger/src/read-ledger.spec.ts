@@ -104,10 +104,12 @@ describe('looking into the ledger', () => {
     await ledger.recordRefusal({ id, failure: 'payment_too_old', payer, amountBaseUnits: 1000n, minedAtMs: 5 });
     await ledger.recordRefusal({ id, failure: 'payment_too_old', payer, amountBaseUnits: 1000n });
     await ledger.recordRefusal({ id, failure: 'amount_too_low' });
-    await ledger.recordRefusal({ chainId: CHAIN_ID, txHash, failure: 'payment_late', detail: 'two words' });
+    const whole = { kind: 'transaction', chainId: CHAIN_ID, txHash } as const;
+    await ledger.recordRefusal({ id: whole, failure: 'payment_late', detail: 'two words' });
     const [late, low, old] = await listRefusals(redis);
     expect(await redis.xlen(REFUSED_STREAM)).toBe(3);
-    expect(late).toMatchObject({ payment: `tx:${CHAIN_ID}:${txHash}`, failure: 'payment_late', detail: 'two words' });
+    const payment = `tx:${CHAIN_ID}:${txHash}:receipt`;
+    expect(late).toMatchObject({ payment, failure: 'payment_late', detail: 'two words' });
     expect(low).toMatchObject({ failure: 'amount_too_low', payer: null });
     expect(old).toMatchObject({ failure: 'payment_too_old', payer, amountBaseUnits: '1000', minedAtMs: 5 });
     expect(await listRefusals(redis, { limit: 1 })).toEqual([late]);
@@ -118,7 +120,7 @@ describe('looking into the ledger', () => {
     const small = new Ledger({ redis, refusalsKept: 10 });
     await small.open();
     for (let index = 0; index < 25; index++) {
-      await small.recordRefusal({ chainId: CHAIN_ID, txHash: sampleHash(), failure: 'payment_late' });
+      await small.recordRefusal({ id: sampleTransfer(small).id, failure: 'payment_late' });
     }
     expect([await redis.xlen(REFUSED_STREAM), await redis.zcard(REFUSED_SEEN)]).toEqual([10, 10]);
   });

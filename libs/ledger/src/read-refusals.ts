@@ -9,7 +9,7 @@ export interface RecordedRefusal {
   /** Position in the stream, to go on from. */
   position: string;
   recordedAtMs: number;
-  /** Entry and slot of the payment, as `tx:<chainId>:<hash>[:<logIndex>]`. */
+  /** Entry and slot of the payment (see `EntrySlot`), as `tx:<chainId>:<hash>:<logIndex>`. */
   payment: string;
   failure: PaymentFailure;
   payer: string | null;

@@ -1,5 +1,5 @@
 import { REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
-import { locatePayment, transactionEntry } from './payment-id.js';
+import { locatePayment } from './payment-id.js';
 import type { ScriptRunner } from './script-runner.js';
 import type { Refusal } from './types.js';
 
@@ -17,11 +17,7 @@ export async function recordRefusal(runner: ScriptRunner, refusal: Refusal, keep
   await runner.run('recordRefusal', [REFUSED_SEEN, REFUSED_STREAM], [`${payment}|${refusal.failure}`, keep, ...fields]);
 }
 
-function nameOf({ id, chainId, txHash }: Refusal): string {
-  if (id) {
-    const { entry, slot } = locatePayment(id);
-    return `${entry}:${slot}`;
-  }
-  if (chainId === undefined || txHash === undefined) throw new TypeError('a refusal needs an id or a transaction');
-  return transactionEntry(chainId, txHash);
+function nameOf({ id }: Refusal): string {
+  const { entry, slot } = locatePayment(id);
+  return `${entry}:${slot}`;
 }

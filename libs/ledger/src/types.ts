@@ -64,9 +64,7 @@ export interface StoredAnswer {
 
 /** A payment that was made and could not be accepted: what an operator needs for a refund. */
 export interface Refusal {
-  id?: PaymentId;
-  chainId?: number;
-  txHash?: Hex;
+  id: PaymentId;
   failure: PaymentFailure;
   payer?: Hex;
   amountBaseUnits?: bigint;

@@ -1,3 +1,4 @@
+import { MAX_RELEASES } from '../claim-payment.js';
 import { locatePayment, type PaymentId } from '../payment-id.js';
 import type { PaymentDetails, PaymentListing } from '../read-payments.js';
 import type { RecordedRefusal } from '../read-refusals.js';
@@ -36,7 +37,7 @@ export function formatDetails(payments: readonly PaymentDetails[]): string {
           ['since', timeOf(one.atMs)],
           ...(one.untilMs === null ? [] : [['lease until', timeOf(one.untilMs)]]),
           ['holders so far', String(one.generation)],
-          ['counted releases', `${one.releases} of 5`],
+          ['counted releases', `${one.releases} of ${MAX_RELEASES}`],
           ['produced again', `${one.reproductions} times`],
           ...(one.meteredBaseUnits === null ? [] : [['came to', `${one.meteredBaseUnits} base units`]]),
           ['stored answer', one.answerBytes === null ? 'none' : `${one.answerBytes} bytes`],
