@@ -4,7 +4,7 @@ export { DeadLetters, type DeadLetter } from './dead-letters.js';
 export { describeJob, type DescribeOptions } from './describe-job.js';
 export { fingerprintOf } from './fingerprint.js';
 export type { JsonSchema } from './inputs/field.js';
-export { describeInputs, INPUT_CLASSES } from './inputs/input-classes.js';
+export { describeInputs } from './inputs/input-classes.js';
 export { JobRequestError } from './job-request-error.js';
 export { parseJobRequest } from './parse-job-request.js';
 export { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from './mined-nonce.js';

@@ -4,8 +4,8 @@ export { AgentEnvironment } from './config/agent.environment.js';
 export { AssetEnvironment, type SignedAsset } from './config/asset.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
 export { listSecrets } from './config/list-secrets.js';
-export { LogEnvironment, LOG_FORMATS, LOG_LEVELS } from './config/log.environment.js';
-export { PaymentEnvironment, PAYMENT_POLICIES, type PaymentPolicy } from './config/payment.environment.js';
+export { LogEnvironment } from './config/log.environment.js';
+export { PaymentEnvironment, type PaymentPolicy } from './config/payment.environment.js';
 export {
   examineEnvironment,
   listSettings,
@@ -43,7 +43,7 @@ export { TargetRefusedError, type TargetRefusal } from './http/target-refused-er
 export type { TargetRules } from './http/target-rules.js';
 export { createLoggerParams, type LoggerSettings } from './logging/create-logger-params.js';
 export type { LogStream } from './logging/log-stream.js';
-export { currentRequestId, withRequestId } from './logging/request-id.js';
+export { withRequestId } from './logging/request-id.js';
 export {
   VERIFY_CONTRACT_SIGNATURE,
   type ContractSignatureVerdict,
@@ -72,7 +72,6 @@ export { MetricsModule } from './metrics/metrics.module.js';
 export { observeCounts, observeGauge } from './metrics/observe.js';
 export { connectRedis, type RedisConnection } from './redis/connect-redis.js';
 export { LuaScript } from './redis/lua-script.js';
-export { RedisClock } from './redis/redis-clock.js';
 export { createQueueKeys } from './request-reply/envelope.js';
 export {
   RequestReplyClient,
@@ -83,4 +82,3 @@ export { RequestReplyContext } from './request-reply/request-reply-context.js';
 export { NoReplyError, QueueFullError, RequestFailedError } from './request-reply/request-reply-error.js';
 export { RequestReplyServer, type RequestReplyServerOptions } from './request-reply/request-reply-server.js';
 export { runService, type RunningService } from './shutdown/run-service.js';
-export { isStopping } from './shutdown/stopping.js';

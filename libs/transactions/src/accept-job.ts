@@ -5,7 +5,7 @@ import type { JobQueue } from './ports.js';
 import type { SubmitRequest, SubmitResult } from './transition.js';
 
 /**
- * Submits a job, then wakes whoever carries it out. A job whose waking is lost is found by the reconciler, so a caller may
+ * Submits a job, then wakes whoever carries it out. A job whose waking is lost is found by its lane's holder, so a caller may
  * say "accepted" as soon as this resolves.
  */
 export async function acceptJob(

@@ -1,4 +1,4 @@
-export { FINAL_STATES, isFinal, isOpen, JOB_STATES, OPEN_STATES } from './job.js';
+export { isFinal, isOpen } from './job.js';
 export type {
   AllowanceHolds,
   Attempt,
@@ -15,7 +15,6 @@ export type {
   PlannedStep,
   StepRecord,
 } from './job.js';
-export { EVENT_TYPES } from './job-event.js';
 export type { JobEvent, JobEventType } from './job-event.js';
 export { eventsKey } from './keys.js';
 export { Journal } from './journal.js';
@@ -25,16 +24,13 @@ export { codeOfLane, createJobId, RELAYER_FLEET } from './keys.js';
 export { LaneDirectory } from './lane-directory.js';
 export type { LaneDirectoryOptions, ListedLane } from './lane-directory.js';
 export { createLaneId, nameLane, readLaneName } from './lane-id.js';
-export { holdLane } from './lane-lease.js';
-export type { HeldLane, LaneLeaseOptions } from './lane-lease.js';
-export { Outbox, readEventId } from './outbox.js';
+export { readEventId } from './outbox.js';
 export type * from './transition.js';
 export { acceptJob } from './accept-job.js';
 export { crashPoint } from './crash-point.js';
 export type { CrashPoint } from './crash-point.js';
 export { createKeySigner } from './create-key-signer.js';
 export { readKeySigner } from './read-key-signer.js';
-export { DEFAULT_LANE_SETTINGS } from './lane-settings.js';
 export type { LaneSettings } from './lane-settings.js';
 export { LaneShare } from './lane-share.js';
 export { pause } from './pause.js';
@@ -50,8 +46,6 @@ export type {
   StepVerdict,
   TransactionToSign,
 } from './ports.js';
-export { reconcileLane, startReconciling } from './reconcile.js';
-export type { Reconciler } from './reconcile.js';
 export { Chain } from './rpc/chain.js';
 export type { ChainOptions } from './rpc/chain.js';
 export { ChainUnavailableError } from './rpc/rpc-value.js';

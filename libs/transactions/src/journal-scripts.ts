@@ -11,7 +11,6 @@ import { FAIL_ATTEMPT_LUA } from './scripts/fail-attempt.lua.js';
 import { FAIL_PLAN_LUA } from './scripts/fail-plan.lua.js';
 import { FAIL_STEP_LUA } from './scripts/fail-step.lua.js';
 import { FINISH_STEP_LUA } from './scripts/finish-step.lua.js';
-import { GIVE_BACK_SPENDING_LUA } from './scripts/give-back-spending.lua.js';
 import { GUARD_LANE_LUA } from './scripts/guard-lane.lua.js';
 import { JOB_LUA } from './scripts/job.lua.js';
 import { LANE_LUA } from './scripts/lane.lua.js';
@@ -45,7 +44,6 @@ const transitions = {
   failPlan: FAIL_PLAN_LUA,
   failStep: FAIL_STEP_LUA,
   finishStep: FINISH_STEP_LUA,
-  giveBackSpending: GIVE_BACK_SPENDING_LUA,
   guardLane: GUARD_LANE_LUA,
   lockApprovals: LOCK_APPROVALS_LUA,
   markBroadcast: MARK_BROADCAST_LUA,

@@ -79,8 +79,8 @@ describe('what a wallet spends and allows', () => {
     const [write, other] = [await submit(), await submit()];
     await count(write, 60n);
     await count(other, 30n);
-    expect(await journal.giveBackSpending(write)).toMatchObject({ outcome: 'done' });
-    expect(await journal.giveBackSpending(write)).toMatchObject({ outcome: 'unchanged' });
+    expect(await journal.cancel(write.jobId)).toMatchObject({ outcome: 'done' });
+    expect(await journal.cancel(write.jobId)).toMatchObject({ outcome: 'unchanged' });
     expect(await total()).toBe('30');
   });
 
@@ -139,7 +139,7 @@ describe('what a wallet spends and allows', () => {
           const sum = amounts.reduce((one, other) => one + other, before);
           expect(await total(asset)).toBe(sum.toString());
           expect(await count(await submit(), 1n, sum, asset)).toMatchObject({ reason: 'over_limit', left: 0n });
-          await journal.giveBackSpending(writes[0]!);
+          await journal.cancel(writes[0]!.jobId);
           expect(await total(asset)).toBe((sum - amounts[0]!).toString());
           for (const { jobId } of writes) await journal.cancel(jobId);
           expect(await total(asset)).toBe(before.toString());

@@ -45,24 +45,6 @@ export class Outbox {
     return entries.map(([id, fields]) => parseEvent(lane, id, fields));
   }
 
-  /**
-   * Hands the next events to `handle` one after the other, and moves the consumer past each that it was done with.
-   * Answers how many there were; an error of `handle` is thrown on, and the event comes again next time.
-   */
-  async deliver(
-    lane: LaneId,
-    consumer: string,
-    handle: (event: JobEvent) => Promise<void>,
-    count = 100,
-  ): Promise<number> {
-    const events = await this.read(lane, { after: await this.addConsumer(lane, consumer), count });
-    for (const event of events) {
-      await handle(event);
-      await this.acknowledge(lane, consumer, event.sequence);
-    }
-    return events.length;
-  }
-
   async #move(lane: LaneId, consumer: string, sequence: number | ''): Promise<number> {
     if (!/^[\w.:-]{1,128}$/.test(consumer))
       throw new TypeError('a consumer is named by 1 to 128 letters, digits or .:_-');

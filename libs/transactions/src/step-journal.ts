@@ -140,10 +140,6 @@ export abstract class StepJournal {
     return readSpending(await this.#onStep('reserveSpending', request, listSpendings(request.spendings)));
   }
 
-  async giveBackSpending(request: on.StepWrite): Promise<on.Transition> {
-    return readTransition(await this.#onStep('giveBackSpending', request));
-  }
-
   /** Keeps other jobs from these allowances until the job ends; all or none. */
   async lockApprovals(request: on.StepWrite & { scopes: readonly on.ApprovalScope[] }): Promise<on.LockResult> {
     return readLock(await this.#onStep('lockApprovals', request, request.scopes.map(nameScope)));

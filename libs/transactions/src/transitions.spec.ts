@@ -138,7 +138,6 @@ describe('every transition from every state', () => {
     'abandonJob when its nonce is used': ({ jobId }) => journal.abandonJob({ jobId, minedNonce: 1, failure: FAILURE }),
     reserveSpending: (write) =>
       journal.reserveSpending({ ...write, spendings: [{ asset: 'native', amount: 1n, limit: null }] }),
-    giveBackSpending: (write) => journal.giveBackSpending(write),
     lockApprovals: (write) => journal.lockApprovals({ ...write, scopes: [{ token: '0xaa', spender: '0xbb' }] }),
   } satisfies Record<string, (write: StepWrite) => Promise<{ outcome: string }>>;
 
@@ -268,7 +267,6 @@ describe('every transition from every state', () => {
       RESERVED: '-> RESERVED',
       voided: '-> RESERVED',
     },
-    giveBackSpending: Object.fromEntries(STAGES.map((stage) => [stage, `= ${stateOf(stage)}`])),
     lockApprovals: {
       accepted: '-> PLANNED',
       AWAITING_APPROVAL: '-> AWAITING_APPROVAL',
@@ -280,11 +278,6 @@ describe('every transition from every state', () => {
       MINED: '-> MINED',
     },
   };
-
-  function stateOf(stage: Stage): JobState {
-    if (stage === 'accepted') return 'PLANNED';
-    return stage === 'voided' ? 'RESERVED' : stage;
-  }
 
   /** The job has ended: the call may be the one that ended it, sent again because its reply was lost. */
   function repeated(): Partial<Record<Stage, string>> {
