@@ -52,6 +52,11 @@ export class Challenge {
     this.#amount = parseTokenAmount(offer.price, terms.asset.decimals).toString();
   }
 
+  /** Whether so much, in base units, is the price or more. */
+  isMetBy(amountBaseUnits: string): boolean {
+    return BigInt(amountBaseUnits) >= BigInt(this.#amount);
+  }
+
   /** For version 1 there is none on a chain that its clients have no name for. */
   requirementFor(version: 1, resource: string): RequirementV1 | null;
   requirementFor(version: 2, resource: string, reference: string | null): RequirementV2;

@@ -9,7 +9,7 @@ import { PaidRequest } from './paid-request.js';
 import { PaymentClaims, type Look } from './payment-claims.js';
 import type { Showing } from './payment-record.js';
 import type { PaymentStore } from './payment-store.js';
-import { namePayment, readPayment, type PresentedPayment } from './presented-payment.js';
+import { amountOf, namePayment, readPayment, type PresentedPayment } from './presented-payment.js';
 import { unpackAnswer } from './sold-answer.js';
 
 export interface GateOptions extends PaymentTerms {
@@ -106,6 +106,7 @@ export class Sale {
       name: namePayment(payment, chainId, asset.address),
       request: await digest(request.method, url, body, JSON.stringify(payment)),
       secret: secret === null ? null : await digest(secret),
+      isEnough: this.challenge.isMetBy(amountOf(payment)),
     };
   }
 

@@ -40,6 +40,8 @@ export interface Showing {
   readonly name: string;
   readonly request: string;
   readonly secret: string | null;
+  /** What was signed is at least the price. */
+  readonly isEnough: boolean;
 }
 
 /** What a payment that is shown can have. `open`: it is good for a claim, if it is good at all. */
@@ -55,7 +57,9 @@ export function standingOf(record: PaymentRecord | null, showing: Showing, nowMs
   if (knowsSecret && !isSameRequest) return 'other_request';
   if (record.state === 'sold') return knowsSecret ? (record.answer ? 'answered' : 'not_kept') : 'used';
   // Without a secret whoever shows it first has it: what it bought was given to nobody.
-  return isSameRequest && (knowsSecret || record.secret === null) ? 'own' : 'used';
+  if (!isSameRequest || (!knowsSecret && record.secret !== null)) return 'used';
+  // Nobody verifies it once more, and a router may go by more than what makes a request the same.
+  return showing.isEnough ? 'own' : 'other_request';
 }
 
 /** How long a record is kept from when it is written. */

@@ -73,3 +73,8 @@ export function namePayment(payment: SignedPayment, chainId: number, asset: stri
   const { from, nonce } = payment.kind === 'permit2' ? payment.permit2Authorization : payment.authorization;
   return [chainId, asset.toLowerCase(), payment.kind, from, nonce].join(':');
 }
+
+/** What the payer signed for, in base units. */
+export function amountOf(payment: SignedPayment): string {
+  return payment.kind === 'permit2' ? payment.permit2Authorization.permitted.amount : payment.authorization.value;
+}
