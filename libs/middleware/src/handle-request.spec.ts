@@ -3,7 +3,7 @@ import { startFacilitator, type ScriptedFacilitator } from '../test/start-facili
 import { PaymentGate, type Sale } from './gate.js';
 import { handleRequest } from './handle-request.js';
 
-describe('a request whose body is larger than what a gate looks at', () => {
+describe('a handler of requests', () => {
   let facilitator: ScriptedFacilitator;
   let sale: Sale;
 
@@ -18,7 +18,7 @@ describe('a request whose body is larger than what a gate looks at', () => {
   afterAll(() => facilitator.stop());
 
   // Prevents: one of two copies of a body waits, when it is given up, until the other is read.
-  it('is handled, with all of it', async () => {
+  it('gets all of a body that is larger than what a gate looks at', async () => {
     const chunks = Array.from({ length: 40 }, () => new Uint8Array(65_536));
     const body = new ReadableStream({
       pull: (controller) => {
@@ -35,5 +35,13 @@ describe('a request whose body is larger than what a gate looks at', () => {
       async () => new Response(`of ${(await request.arrayBuffer()).byteLength} bytes`),
     );
     expect([response.status, await response.text()]).toEqual([200, 'of 2621440 bytes']);
+  });
+
+  // Prevents: a payment is settled for what cannot be made into an answer any more.
+  it('is paid for no answer that is none', async () => {
+    facilitator.asked.length = 0;
+    const request = new Request('https://shop.example/goods', { headers: VERSIONS[1].pay() });
+    await expect(handleRequest(sale, request, () => Response.error())).rejects.toThrow('status 0');
+    expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify']);
   });
 });

@@ -8,6 +8,7 @@ const MAX_BODY_BYTES = 1_048_576;
 /**
  * Sells what `produce` makes, for servers that speak `Request` and `Response`. The body is held back until the payment is
  * settled; from 400 on nothing is settled and it is passed on as it is.
+ * @throws what `produce` throws, and TypeError where it makes no answer; nothing is settled then
  */
 export async function handleRequest(
   sale: Sale,
@@ -21,6 +22,8 @@ export async function handleRequest(
   const { paid } = admission;
   try {
     const response = await produce();
+    // The error of a fetch, or a connection to be upgraded: neither can be made anew with a receipt.
+    if (response.status < 200) throw new TypeError(`An answer of status ${response.status} cannot be sold.`);
     // Where nobody is there to get it, nothing is settled.
     if (response.status >= 400 || request.signal.aborted) return response;
     const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
