@@ -7,8 +7,8 @@ export interface RpcCall {
   params: unknown[];
 }
 
-/** What the client gets: this body, a connection that breaks, or nothing at all. */
-export type RpcReply = { status?: number; body: string } | 'broken' | 'silence';
+/** What the client gets: this body, a connection that breaks, the beginning of an answer alone, or nothing at all. */
+export type RpcReply = { status?: number; body: string } | 'broken' | 'unfinished' | 'silence';
 
 /** Decides what becomes of a call; `forward` gives it to the chain and resolves with the chain's answer. */
 export type Interception = (call: RpcCall, forward: () => Promise<string>) => Promise<RpcReply> | RpcReply;
@@ -53,6 +53,10 @@ export async function startRpcProxy(targetUrl: string, path = '', keepsCalls = t
         if (reply === 'silence') return;
         if (reply === 'broken') {
           response.destroy();
+          return;
+        }
+        if (reply === 'unfinished') {
+          response.writeHead(200, { 'content-type': 'application/json' }).write('{"jsonrpc":"2.0",');
           return;
         }
         response.writeHead(reply.status ?? 200, { 'content-type': 'application/json' }).end(reply.body);

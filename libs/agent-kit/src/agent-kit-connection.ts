@@ -1,7 +1,7 @@
+import { createRpcTransport } from '@tollgate/client';
 import {
   createPublicClient,
   fallback,
-  http,
   HttpRequestError,
   type Address,
   type HttpTransport,
@@ -29,7 +29,7 @@ export function createClient({ rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize 
   const transports = [rpcUrl, ...otherRpcUrls].map((url) => {
     // No retries and no cache of viem's own: what is tried again, and when, is decided in one place here.
     const batch = rpcBatchSize > 1 && { batchSize: rpcBatchSize };
-    return refuseGarbage(http(url, { timeout: rpcTimeoutMs, retryCount: 0, batch }), url);
+    return refuseGarbage(createRpcTransport(url, { timeout: rpcTimeoutMs, retryCount: 0, batch }), url);
   });
   const [first, ...others] = transports;
   const transport =

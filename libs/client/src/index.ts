@@ -7,6 +7,7 @@ export {
   type TrustedAsset,
 } from './choose-requirement.js';
 export { createPaymentCall } from './create-payment-call.js';
+export { createRpcTransport, type RpcTransportOptions } from './create-rpc-transport.js';
 export { fetchWithPayment } from './fetch-with-payment.js';
 export { payForResource } from './pay-for-resource.js';
 export { PaymentNotAcceptedError } from './payment-not-accepted-error.js';

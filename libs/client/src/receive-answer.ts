@@ -1,3 +1,5 @@
+import { readAhead } from './read-ahead.js';
+
 /** As much of an answer is read before it counts as received: what gates keep to give again, by default. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
@@ -9,17 +11,5 @@ const MAX_BUFFERED_BYTES = 1024 * 1024;
 export async function receiveAnswer(response: Response): Promise<void> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   const isLong = Number(response.headers.get('content-length') ?? 0) > MAX_BUFFERED_BYTES;
-  if (!response.body || isStream || isLong) return;
-  const reader = (response.clone().body as ReadableStream<Uint8Array>).getReader();
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    length += value.byteLength;
-    if (length > MAX_BUFFERED_BYTES) {
-      // Not awaited: a cancelled copy settles only when the other one is read or cancelled too.
-      reader.cancel().catch(() => undefined);
-      return;
-    }
-  }
+  if (!isStream && !isLong) await readAhead(response, MAX_BUFFERED_BYTES);
 }

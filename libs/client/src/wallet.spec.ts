@@ -8,12 +8,16 @@ import { PaymentError, type Hex, type Permit2Transfer, type TransferAuthorizatio
 import { createWallet, type Wallet } from './wallet.js';
 
 /** A wallet whose chain is this listener, in a path that holds a key. */
-async function withChain(listener: RequestListener, work: (wallet: Wallet) => Promise<void>): Promise<void> {
+async function withChain(
+  listener: RequestListener,
+  work: (wallet: Wallet) => Promise<void>,
+  rpcTimeoutMs = 10_000,
+): Promise<void> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/canary`;
   try {
-    await work(createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl, chainId: 1328 }));
+    await work(createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl, chainId: 1328, rpcTimeoutMs }));
   } finally {
     server.close();
     server.closeAllConnections();
@@ -49,6 +53,21 @@ describe('createWallet', () => {
   };
   const transfer = { permit2Authorization: { from: address, nonce: '1', deadline: '1' } } as Permit2Transfer;
   const transaction = { txHash: word, rawTransaction: '0x01', nonce: 1 } as const;
+
+  // Regression: only the headers had to come in time, and the payments of a program waited for one another for ever.
+  it.each([200, 502])('waits no longer for an answer that begins with %s and does not end', async (status) => {
+    const begin = (response: ServerResponse) =>
+      response.writeHead(status, { 'Content-Type': 'application/json' }).write('{');
+    await withChain(
+      (_request, response) => void begin(response),
+      async (wallet) => {
+        await expect(wallet.readOutcome(word)).rejects.toThrow(
+          /^The RPC server at 127\.0\.0\.1:\d+ does not answer\.$/,
+        );
+      },
+      500,
+    );
+  });
 
   // Prevents: a program that logs the errors of its payments whole logs the key of its RPC provider.
   it.each<[string, (response: ServerResponse) => unknown]>([

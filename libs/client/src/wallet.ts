@@ -3,7 +3,6 @@ import {
   BaseError,
   createPublicClient,
   defineChain,
-  http,
   keccak256,
   RpcRequestError,
   TransactionNotFoundError,
@@ -15,6 +14,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 
 import { createAuthorizationSigner, type AuthorizationSigner } from './authorization-signer.js';
+import { createRpcTransport } from './create-rpc-transport.js';
 import { describeNoAnswer } from './describe-no-answer.js';
 import type { SignedTransaction } from './payment-store.js';
 import { createPermitSigner, type PermitSigner } from './permit-signer.js';
@@ -70,7 +70,10 @@ export function createWallet(options: WalletOptions): Wallet {
     nativeCurrency: { name: 'native', symbol: 'native', decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   });
-  const client = createPublicClient({ chain, transport: http(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }) });
+  const client = createPublicClient({
+    chain,
+    transport: createRpcTransport(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }),
+  });
   return new RpcWallet(account, chain, client);
 }
 

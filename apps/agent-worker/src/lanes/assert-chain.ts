@@ -1,6 +1,7 @@
+import { createRpcTransport } from '@tollgate/client';
 import { ConfigurationError } from '@tollgate/common';
 import type { Logger } from 'nestjs-pino';
-import { createPublicClient, http } from 'viem';
+import { createPublicClient } from 'viem';
 
 export interface ExpectedChain {
   rpcUrls: readonly string[];
@@ -27,6 +28,6 @@ export async function assertChain({ rpcUrls, chainId, timeoutMs }: ExpectedChain
 
 /** Null when it does not answer; why it does not may name its URL. */
 async function readChainId(url: string, timeoutMs: number): Promise<number | null> {
-  const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 0 }) });
+  const client = createPublicClient({ transport: createRpcTransport(url, { timeout: timeoutMs, retryCount: 0 }) });
   return client.getChainId().catch(() => null);
 }

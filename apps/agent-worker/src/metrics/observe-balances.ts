@@ -1,6 +1,7 @@
+import { createRpcTransport } from '@tollgate/client';
 import { keepFresh } from '@tollgate/common';
 import { Gauge, type Registry } from 'prom-client';
-import { createPublicClient, fallback, formatEther, http } from 'viem';
+import { createPublicClient, fallback, formatEther } from 'viem';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
 
@@ -16,7 +17,7 @@ const FRESH_MS = 60_000;
 /** What the wallets can still pay for gas; asked when scraped, seldom, and by who works on the wallet. */
 export function observeBalances(registry: Registry, balances: ObservedBalances): void {
   const { wallets, rpcUrls, timeoutMs, isHolding } = balances;
-  const transports = rpcUrls.map((url) => http(url, { timeout: timeoutMs, retryCount: 0 }));
+  const transports = rpcUrls.map((url) => createRpcTransport(url, { timeout: timeoutMs, retryCount: 0 }));
   const client = createPublicClient({ transport: fallback(transports, { retryCount: 0 }) });
   const readings = wallets.map(({ name, address }) => ({
     name,

@@ -29,10 +29,11 @@ export async function readWalletStates(sources: AccountSources, rpcUrls: readonl
 
 async function readOnChain(lane: LaneId, rpcUrls: readonly string[]): Promise<WalletState['onChain']> {
   if (rpcUrls.length === 0) return null;
-  const client = createPublicClient({ transport: fallback(rpcUrls.map((url) => http(url, { timeout: TIMEOUT_MS }))) });
-  // The nonce first: it is refused by a chain that is not the wallet's.
-  const pendingNonce = await withChain(lane.chainId, rpcUrls, (chain) => chain.readPendingNonce(lane.address));
-  return { pendingNonce, balanceWei: await client.getBalance({ address: lane.address }) };
+  return withChain(lane.chainId, rpcUrls, async (chain) => {
+    // The nonce first: it is refused by a chain that is not the wallet's.
+    const pendingNonce = await chain.readPendingNonce(lane.address);
+    return { pendingNonce, balanceWei: await chain.readBalance(lane.address) };
+  });
 }
 
 /** Works with the chain and closes it. */

@@ -1,4 +1,5 @@
-import { createPublicClient, http } from 'viem';
+import { createRpcTransport } from '@tollgate/client';
+import { createPublicClient } from 'viem';
 
 import { AgentKit } from '../agent-kit.js';
 import { AgentKitError } from '../agent-kit-error.js';
@@ -160,7 +161,7 @@ async function converse({
 }
 
 async function readRegistry(rpcUrl: string): Promise<ChainRegistry> {
-  const client = createPublicClient({ transport: http(rpcUrl) });
+  const client = createPublicClient({ transport: createRpcTransport(rpcUrl, { timeout: 10_000 }) });
   return findRegistry(client, await client.getChainId());
 }
 

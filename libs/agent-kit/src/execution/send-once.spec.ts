@@ -69,6 +69,7 @@ describe('once signed, doubt is answered with the same bytes', () => {
   const losses: [string, Interception][] = [
     ['breaks the connection after sending', lose('broken')],
     ['never answers', lose('silence')],
+    ['never ends its answer', lose('unfinished')],
     ['answers 429', lose({ status: 429, body: 'slow down' })],
     ['answers 502', lose({ status: 502, body: '<html>Bad Gateway</html>' })],
     ['answers HTML', lose({ body: '<html>' })],
