@@ -6,6 +6,7 @@ import { installPeers, PEER_SERVERS, signPayments, startFacilitators, startPeer 
 import { watchProcessors, type Roles } from '../process-usage.js';
 import { formatNumber } from '../report.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';
+import { signOwnPayments } from '../sign-own-payments.js';
 import { startProgram } from '../start-program.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
@@ -36,15 +37,17 @@ interface Target {
   server: string;
   roles: Roles;
   version: 1 | 2;
+  /** One header value each. */
+  sign: (count: number) => Promise<string[]>;
 }
 
 /**
- * Answers paid by authorizations that the published client signed, each settled on one chain before it is answered: the
- * published servers through their own facilitators, Tollgate through its verifier.
+ * Answers paid by authorizations that the published client signed (without it, the devnet), each settled on one chain
+ * before it is answered: the published servers through their own facilitators, Tollgate through its verifier.
  */
 export function runSignedLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
-    await installPeers(options.progress);
+    if (options.peers) await installPeers(options.progress);
     const chain = keep(await startChain());
     const proxy = keep(await startProgram('programs/delay-proxy.ts', [], delayedBy(DELAY_MS, chain.rpcUrl)));
     const rows: LaneRow[] = [];
@@ -72,8 +75,11 @@ async function measure(
 ): Promise<LaneRow[]> {
   progress('starting the servers');
   const tollgate = keep(await startTollgate({ chain, rpcUrl, env: { SIGNED_PAYMENTS: 'true' } }));
+  const server = new URL(tollgate.url).origin;
+  const sign = (count: number) =>
+    peers ? signPayments(chain, { server, version: 2, count }) : signOwnPayments(chain, { url: tollgate.url, count });
   const targets: Target[] = [
-    { name: TOLLGATE, server: new URL(tollgate.url).origin, roles: tollgate.roles, version: 2 },
+    { name: TOLLGATE, server, roles: tollgate.roles, version: 2, sign },
     ...(peers ? await startPeerTargets(chain, rpcUrl, keep) : []),
   ];
   progress('warming up');
@@ -95,13 +101,14 @@ async function startPeerTargets(chain: Devnet, rpcUrl: string, keep: KeepUntilEn
   keep(facilitators[2]);
   const targets: Target[] = [];
   for (const name of PEER_SERVERS) {
-    const { server, facilitator, version } = await startPeer(name, chain, facilitators);
+    const { server, facilitator, version, signPayments: sign } = await startPeer(name, chain, facilitators);
     keep(server);
     targets.push({
       name,
       server: server.url,
       roles: { server: [server.pid], facilitator: [facilitator.pid] },
       version,
+      sign,
     });
   }
   return targets;
@@ -110,7 +117,7 @@ async function startPeerTargets(chain: Devnet, rpcUrl: string, keep: KeepUntilEn
 /** Signs the payments first, because authorizations run out; then takes the time of the paid requests alone. */
 async function pay(chain: Devnet, target: Target, count: number, inFlight: number): Promise<Sample> {
   const { server, version, roles, name } = target;
-  const payments = await signPayments(chain, { server, version, count });
+  const payments = await target.sign(count);
   const header = version === 1 ? 'x-payment' : 'payment-signature';
   const url = `${server}/api/weather`;
   const requests = payments.map((payment) => encodeRequest(url, { [header]: payment }));

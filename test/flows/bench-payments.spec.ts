@@ -1,0 +1,18 @@
+import { signOwnPayments } from '../../bench/sign-own-payments.js';
+import { useSignedSales } from '../harness/use-signed-sales.js';
+
+describe('what the benchmark pays with where the published packages are not installed', () => {
+  const sales = useSignedSales();
+
+  // Regression: `npm run bench -- --no-peers` installed them all the same, to sign with.
+  it('is taken by the gate, each payment once', async () => {
+    const url = sales().url('/api/weather');
+    const payments = await signOwnPayments(sales().chain, { url, count: 3 });
+    for (const payment of payments) {
+      const response = await fetch(url, { headers: { 'PAYMENT-SIGNATURE': payment } });
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('temperature')]);
+    }
+    const nonces = (await sales().readNewTransfers()).map(({ nonce }) => nonce);
+    expect(new Set(nonces).size).toBe(3);
+  });
+});
