@@ -285,6 +285,8 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       },
       'invalid_payload',
     ],
+    // Prevents: one authorization beside ever other permits is another payment each time, to be sold for each time.
+    ['two payments in one', { 'X-Payment': withPermit(VERSIONS[1].pay()['X-Payment']) }, 'invalid_payload'],
     ['the other version', { 'Payment-Signature': VERSIONS[1].pay()['X-Payment'] }, 'invalid_x402_version'],
     ['an unknown version', { 'X-Payment': encodeJsonHeader({ x402Version: 9 }) }, 'invalid_x402_version'],
   ])('asks for another payment at %s', async (_name, headers, error) => {
@@ -309,3 +311,17 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     for (const message of troubles) expect(message).toContain(trouble);
   });
 });
+
+/** The payment's header with a permit beside what was signed. */
+function withPermit(header: string): string {
+  const payment = decodeJsonHeader(header, 10_000);
+  const permit2Authorization = {
+    from: PAYER,
+    permitted: { token: ASSET, amount: '1000' },
+    spender: '0x402085c248EeA27D92E8b30b2C58ed07f9E20001',
+    nonce: '1',
+    deadline: '9999999999',
+    witness: { to: PAY_TO, validAfter: '0' },
+  };
+  return encodeJsonHeader({ ...payment, payload: { ...Object(payment['payload']), permit2Authorization } });
+}

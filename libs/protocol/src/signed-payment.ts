@@ -52,6 +52,8 @@ function parseSignature(value: JsonRecord): Hex {
 }
 
 function parsePermit(value: JsonRecord): SignedPermit {
+  // It would be either, by whose reading is asked: one that is kept under the permit's nonce, and settled as the other.
+  if ((ownField(value, 'authorization') ?? null) !== null) refuseField('authorization', 'left out beside a permit');
   const transfer = parsePermit2Authorization(parseObjectField(value, 'permit2Authorization'));
   const scheme = ownField(value, 'scheme');
   if (scheme !== undefined && scheme !== transfer.scheme) return refuseField('scheme', `"${transfer.scheme}"`);

@@ -82,6 +82,7 @@ describe('parseSignedPayment of a permit', () => {
     expect(problemOf({ ...payload, scheme: 'upto' })).toBe('scheme');
     expect(problemOf({ ...payload, permit2Authorization: null })).toBe('permit2Authorization');
     expect(problemOf({ ...payload, signature: undefined })).toBe('signature');
+    expect(problemOf({ ...payload, authorization: {} })).toBe('authorization');
   });
 
   it('knows the addresses that payers sign for', () => {
