@@ -226,14 +226,25 @@ rotes: []
     ]);
   });
 
-  it.each(['/health', '/health/:x', '/metrics', '/docs/*', '/:any', '/*', '/api/weather', '/api/:x', '/API/Weather'])(
-    'refuses %s, which the gateway serves itself',
-    (path) => {
-      expect(problemsOf(`path: "${path}"`)).toEqual([
-        expect.stringMatching(/overlaps \/(health|metrics|docs|api\/weather), which/),
-      ]);
-    },
-  );
+  it.each([
+    '/health',
+    '/health/:x',
+    '/metrics',
+    '/docs/*',
+    '/:any',
+    '/*',
+    '/api/weather',
+    '/api/:x',
+    '/API/Weather',
+    '/agent/jobs',
+    '/agent/webhooks/*',
+    '/facilitator/verify',
+    '/facilitator/*',
+  ])('refuses %s, which the gateway serves itself', (path) => {
+    expect(problemsOf(`path: "${path}"`)).toEqual([
+      expect.stringMatching(/overlaps \/(health|metrics|docs|api\/weather|agent\/(jobs|webhooks)|facilitator), which/),
+    ]);
+  });
 
   it.each([
     ['', 'The file must have "routes:" with a list below it.'],

@@ -8,7 +8,16 @@ import { parseYaml, YamlError } from './parse-yaml.js';
 import { formatPlace, type Place, type Problem } from './place.js';
 
 /** What the gateway serves itself, with everything below it. */
-const OWN_PATHS = ['/api/weather', '/health', '/metrics', '/docs'];
+const OWN_PATHS = [
+  '/api/weather',
+  '/health',
+  '/metrics',
+  '/docs',
+  '/agent/jobs',
+  '/agent/events',
+  '/agent/webhooks',
+  '/facilitator',
+];
 const OWN_PATTERNS = OWN_PATHS.flatMap((path) =>
   [path, `${path}/*`].map((pattern) => ({ path, pattern: parsePathPattern(pattern) })),
 );
