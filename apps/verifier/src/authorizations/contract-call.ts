@@ -1,6 +1,8 @@
 import type { Hex } from '@tollgate/protocol';
 import { parseAbi } from 'viem';
 
+import { encodeAddress, encodeBytes, encodeNumber, WORD_BYTES } from '../chain/abi-encoding.js';
+
 /** A call as it is sent, or tried. */
 export interface ContractCall {
   to: Hex;
@@ -15,16 +17,14 @@ export const multicall3Abi = parseAbi([
 
 /** `aggregate3((address,bool,bytes)[])`: what a call returns follows in the results of all. */
 const AGGREGATE3 = '0x82ad56cb';
-const WORD_BYTES = 32;
 /** Each call's tuple begins with target, flag and the offset of its data, whose length comes next. */
 const TUPLE_WORDS = 3;
 
 /** Several calls as one, by Multicall3. `mayFail`: the others stand all the same. */
 export function bundleCalls(multicall3: Hex, calls: readonly (ContractCall & { mayFail: boolean })[]): ContractCall {
   const tuples = calls.map(({ to, data, mayFail }) => {
-    const digits = data.slice(2);
     const head = [encodeAddress(to), encodeNumber(mayFail ? 1 : 0), encodeNumber(TUPLE_WORDS * WORD_BYTES)];
-    return [...head, encodeNumber(digits.length / 2), padRight(digits)].join('');
+    return [...head, encodeBytes(data)].join('');
   });
   let offset = calls.length * WORD_BYTES;
   const offsets = tuples.map((tuple) => {
@@ -43,19 +43,4 @@ export function readBundle(data: Hex, count: number): boolean[] | null {
   if (word(0) !== WORD_BYTES || word(WORD_BYTES) !== count) return null;
   const first = 2 * WORD_BYTES;
   return Array.from({ length: count }, (_, index) => word(first + word(first + index * WORD_BYTES)) === 1);
-}
-
-/** A number as 32 bytes in hexadecimal. */
-export function encodeNumber(value: number | bigint): string {
-  return value.toString(16).padStart(2 * WORD_BYTES, '0');
-}
-
-/** An address as 32 bytes in hexadecimal. */
-export function encodeAddress(address: Hex): string {
-  return address.slice(2).padStart(2 * WORD_BYTES, '0');
-}
-
-/** Bytes in whole words. */
-export function padRight(digits: string): string {
-  return digits.padEnd(Math.ceil(digits.length / (2 * WORD_BYTES)) * 2 * WORD_BYTES, '0');
 }

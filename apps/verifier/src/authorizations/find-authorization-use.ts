@@ -1,5 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
+import { encodeAddress } from '../chain/abi-encoding.js';
 import type { ChainReader } from '../chain/chain-reader.js';
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED } from '../verification/token-log.js';
@@ -32,7 +33,7 @@ export async function findAuthorizationUse(
   headBlockNumber: number,
 ): Promise<AuthorizationUse> {
   const { asset, authorization } = promised;
-  const payer: Hex = `0x${authorization.from.slice(2).padStart(64, '0')}`;
+  const payer: Hex = `0x${encodeAddress(authorization.from)}`;
   const [log] = await chain.searchPast({
     address: asset,
     topics: [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], [payer], [authorization.nonce]],

@@ -9,7 +9,7 @@ export type AuthorizationSighting = { outcome: 'unused' } | AuthorizationUse;
  * @throws ChainUnavailableError
  */
 export async function lookUpAuthorization(
-  { reader }: { reader: ChainReader },
+  reader: ChainReader,
   lookUp: AuthorizationLookUp,
 ): Promise<AuthorizationSighting> {
   const { asset, authorization } = lookUp.promised;

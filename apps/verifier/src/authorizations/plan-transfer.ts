@@ -1,6 +1,7 @@
 import type { Hex, TransferAuthorization } from '@tollgate/protocol';
 
-import { bundleCalls, encodeAddress, encodeNumber, padRight, type ContractCall } from './contract-call.js';
+import { encodeAddress, encodeBytes, encodeNumber, WORD_BYTES } from '../chain/abi-encoding.js';
+import { bundleCalls, type ContractCall } from './contract-call.js';
 import type { PayerSignature } from './payer-signature.js';
 
 /** `transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)` */
@@ -8,7 +9,7 @@ const WITH_PARTS = '0xe3ee160e';
 /** `transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)` */
 const WITH_BYTES = '0xcf092995';
 /** Six words of terms and its own offset stand before the signature. */
-const SIGNATURE_OFFSET = 7 * 32;
+const SIGNATURE_OFFSET = 7 * WORD_BYTES;
 
 /**
  * The call that settles an authorization: the token's, by v, r and s for a payer's own key (all that some tokens know),
@@ -37,6 +38,5 @@ function encodeTransfer(authorization: TransferAuthorization, signature: PayerSi
     const { v, r, s } = signature;
     return `${WITH_PARTS}${terms}${encodeNumber(v)}${r.slice(2)}${s.slice(2)}`;
   }
-  const digits = signature.bytes.slice(2);
-  return `${WITH_BYTES}${terms}${encodeNumber(SIGNATURE_OFFSET)}${encodeNumber(digits.length / 2)}${padRight(digits)}`;
+  return `${WITH_BYTES}${terms}${encodeNumber(SIGNATURE_OFFSET)}${encodeBytes(signature.bytes)}`;
 }

@@ -1,5 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
+import { encodeAddress } from './abi-encoding.js';
 import {
   askContract,
   askForBalance,
@@ -8,7 +9,6 @@ import {
   readCall,
   readWord,
   tryCall,
-  wordOf,
   type TriedCall,
 } from './contract-question.js';
 import type { RpcCall, RpcResult } from './rpc-endpoint.js';
@@ -84,7 +84,7 @@ export function askAboutAuthorization({ route, deployingRoute, ...name }: Author
 
 /** The call that asks whether the nonce of an authorization is taken. */
 export function askForNonce({ asset, payer, nonce }: AuthorizationName): RpcCall {
-  return askContract(asset, `${AUTHORIZATION_STATE}${wordOf(payer)}${nonce.slice(2)}`);
+  return askContract(asset, `${AUTHORIZATION_STATE}${encodeAddress(payer)}${nonce.slice(2)}`);
 }
 
 /** Whether the nonce is taken. A token without EIP-3009 has taken none; that it cannot settle shows when it is tried. */

@@ -1,5 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
+import { encodeAddress, WORD_BYTES } from './abi-encoding.js';
 import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from './rpc-endpoint.js';
 import { malformed, parseData } from './rpc-value.js';
 
@@ -14,12 +15,7 @@ export interface TriedCall {
 
 /** `balanceOf(address)` (ERC-20) */
 const BALANCE_OF = '0x70a08231';
-const WORD_LENGTH = 2 + 64;
-
-/** An address as the 32 bytes it has in calldata, without `0x`. */
-export function wordOf(address: Hex): string {
-  return address.slice(2).padStart(64, '0');
-}
+const WORD_LENGTH = '0x'.length + 2 * WORD_BYTES;
 
 export function askContract(to: Hex, data: string): RpcCall {
   return { method: 'eth_call', params: [{ to, data }, 'latest'] };
@@ -30,7 +26,7 @@ export function tryCall({ gas, ...call }: TriedCall): RpcCall {
 }
 
 export function askForBalance(token: Hex, owner: Hex): RpcCall {
-  return askContract(token, `${BALANCE_OF}${wordOf(owner)}`);
+  return askContract(token, `${BALANCE_OF}${encodeAddress(owner)}`);
 }
 
 export function askForCode(address: Hex): RpcCall {

@@ -1,5 +1,6 @@
 import { PERMIT2_ADDRESS, type Hex } from '@tollgate/protocol';
 
+import { encodeAddress, encodeNumber } from './abi-encoding.js';
 import {
   askContract,
   askForBalance,
@@ -8,7 +9,6 @@ import {
   readCall,
   readWord,
   tryCall,
-  wordOf,
   type TriedCall,
 } from './contract-question.js';
 import type { RpcCall, RpcResult } from './rpc-endpoint.js';
@@ -62,7 +62,7 @@ export function askAboutPermit(question: PermitQuestion): {
     // The nonce last: what nodes answer in turn says so of a payment that is settled meanwhile.
     calls: [
       askForBalance(token, owner),
-      askContract(token, `${ALLOWANCE}${wordOf(owner)}${wordOf(PERMIT2_ADDRESS)}`),
+      askContract(token, `${ALLOWANCE}${encodeAddress(owner)}${encodeAddress(PERMIT2_ADDRESS)}`),
       askForCode(settlement.to),
       tryCall(settlement),
       ...signatureCalls,
@@ -87,10 +87,7 @@ export function askAboutPermit(question: PermitQuestion): {
 
 /** The call that asks for the word of Permit2's bitmap that a nonce is a bit of. */
 export function askForPermitNonce({ owner, nonce }: PermitName): RpcCall {
-  return askContract(
-    PERMIT2_ADDRESS,
-    `${NONCE_BITMAP}${wordOf(owner)}${(BigInt(nonce) >> 8n).toString(16).padStart(64, '0')}`,
-  );
+  return askContract(PERMIT2_ADDRESS, `${NONCE_BITMAP}${encodeAddress(owner)}${encodeNumber(BigInt(nonce) >> 8n)}`);
 }
 
 /** Whether the nonce is taken; null where no Permit2 answers. */

@@ -16,7 +16,7 @@ export class VerifierMetrics implements ChainObserver {
   private readonly verifications: Counter<'outcome' | 'failure' | 'payment'>;
   private readonly verificationSeconds: Histogram<'payment'>;
   private readonly batches: Counter<'host' | 'trouble'>;
-  private readonly batchPayments: Histogram;
+  private readonly batchLookups: Histogram;
   private readonly batchSeconds: Histogram<'host'>;
   private readonly lookupsQueued: Gauge;
   private readonly batchesInFlight: Gauge;
@@ -44,7 +44,7 @@ export class VerifierMetrics implements ChainObserver {
       labelNames: ['host', 'trouble'],
       registers,
     });
-    this.batchPayments = new Histogram({
+    this.batchLookups = new Histogram({
       name: 'tollgate_rpc_batch_lookups',
       help: 'Look-ups in one batch.',
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
@@ -72,7 +72,7 @@ export class VerifierMetrics implements ChainObserver {
 
   batchEnded({ host, lookups, seconds, trouble }: EndedBatch): void {
     this.batches.inc({ host, trouble });
-    this.batchPayments.observe(lookups);
+    this.batchLookups.observe(lookups);
     this.batchSeconds.observe({ host }, seconds);
   }
 

@@ -1,7 +1,15 @@
-import { EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS, type Hex } from '@tollgate/protocol';
+import type { Hex, SignedPermit } from '@tollgate/protocol';
 
 import type { EmittedLog } from '../chain/receipt.js';
 import { readTransferLog, type TransferLog } from '../verification/token-log.js';
+import { PROXIES } from './permit-proxy.js';
+
+/** What a permit is to do: move `asset` to `payTo`. Addresses are lower case. */
+export interface PromisedPermit {
+  asset: Hex;
+  payTo: Hex;
+  payment: SignedPermit;
+}
 
 /** A transfer that a permit caused. */
 export interface PermitTransfer extends TransferLog {
@@ -14,7 +22,7 @@ const SETTLED: ReadonlySet<string | undefined> = new Set([
   '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6',
   '0xde5b89d10fc800c459329c382fabfcad0be0ed7e5328e01fae04e507b09ef5d8',
 ]);
-const PROXIES: ReadonlySet<Hex> = new Set([EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS]);
+const PROXY_ADDRESSES: ReadonlySet<Hex> = new Set(Object.values(PROXIES));
 
 /**
  * The transfers of an asset that permits caused, by the position of their logs. The token's logs stand right before the
@@ -23,7 +31,7 @@ const PROXIES: ReadonlySet<Hex> = new Set([EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRE
 export function findPermitTransfers(logs: readonly EmittedLog[], asset: Hex): Map<number, PermitTransfer> {
   const found = new Map<number, PermitTransfer>();
   for (const [end, { address: proxy, topics }] of logs.entries()) {
-    if (!PROXIES.has(proxy) || !SETTLED.has(topics[0])) continue;
+    if (!PROXY_ADDRESSES.has(proxy) || !SETTLED.has(topics[0])) continue;
     let payer: Hex | undefined;
     for (let position = end - 1; ; position--) {
       const log = logs[position];
@@ -34,4 +42,15 @@ export function findPermitTransfers(logs: readonly EmittedLog[], asset: Hex): Ma
     }
   }
   return found;
+}
+
+/** What the proxy of the permit's scheme moved from the payer to the recipient; null where it moved nothing. */
+export function findMoved(
+  logs: readonly EmittedLog[],
+  { asset, payTo, payment: { scheme, permit2Authorization } }: PromisedPermit,
+): bigint | null {
+  const own = [...findPermitTransfers(logs, asset).values()].find(
+    ({ from, to, proxy }) => from === permit2Authorization.from && to === payTo && proxy === PROXIES[scheme],
+  );
+  return own?.amountBaseUnits ?? null;
 }

@@ -1,18 +1,12 @@
-import type { Hex, SignedPermit } from '@tollgate/protocol';
+import type { Hex } from '@tollgate/protocol';
 
+import { encodeAddress, encodeNumber } from '../chain/abi-encoding.js';
 import type { ChainReader, MinedTransaction } from '../chain/chain-reader.js';
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import type { FoundLog } from '../chain/search-logs.js';
 import { readTransferLog, TRANSFER } from '../verification/token-log.js';
-import { findPermitTransfers } from './find-permit-transfers.js';
+import { findMoved, type PromisedPermit } from './find-permit-transfers.js';
 import { isCallOf, PROXIES, readPermitCall } from './permit-proxy.js';
-
-/** What a permit was to do: move `asset` to `payTo`. Addresses are lower case. */
-export interface PromisedPermit {
-  asset: Hex;
-  payTo: Hex;
-  payment: SignedPermit;
-}
 
 export interface PermitLookUp {
   promised: PromisedPermit;
@@ -55,7 +49,8 @@ export async function findPermitUse(
   headBlockNumber: number,
 ): Promise<PermitUse> {
   const { asset, payTo, payment } = promised;
-  const topics: Hex[][] = [[TRANSFER], [topicOf(payment.permit2Authorization.from)], [topicOf(payTo)]];
+  const payer = encodeAddress(payment.permit2Authorization.from);
+  const topics: Hex[][] = [[TRANSFER], [`0x${payer}`], [`0x${encodeAddress(payTo)}`]];
   let [head, left] = [headBlockNumber, MAX_TRANSACTIONS];
   // The newest first, as they were when the nonce was taken already; then those below, whichever the newest were.
   let event = `permit ${payment.permit2Authorization.nonce}`;
@@ -92,22 +87,14 @@ async function readUse(
   if (mined === null) {
     throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server has the logs but not their transaction.');
   }
-  const [moved] = findMoved(mined, promised);
-  if (moved === undefined) return null;
+  const moved = findMoved(mined.receipt.logs, promised);
+  if (moved === null) return null;
   const isDirect = settlesDirectly(mined, promised, moved);
   if (!isDirect && !carriesPermit(mined.input, promised)) return null;
   const { receipt } = mined;
   const minedAtMs = await chain.readBlockTime(receipt, deadlineMs);
   const found = { txHash, blockNumber: receipt.blockNumber, minedAtMs, amountBaseUnits: moved };
   return { outcome: isDirect ? 'settled' : 'unclear', ...found };
-}
-
-/** The amounts that the scheme's proxy moved from the payer to the recipient. */
-function findMoved({ receipt: { logs } }: MinedTransaction, { asset, payTo, payment }: PromisedPermit): bigint[] {
-  const { scheme, permit2Authorization } = payment;
-  return [...findPermitTransfers(logs, asset).values()]
-    .filter(({ from, to, proxy }) => from === permit2Authorization.from && to === payTo && proxy === PROXIES[scheme])
-    .map(({ amountBaseUnits }) => amountBaseUnits);
 }
 
 function settlesDirectly({ to, input }: MinedTransaction, { payment }: PromisedPermit, moved: bigint): boolean {
@@ -118,10 +105,6 @@ function settlesDirectly({ to, input }: MinedTransaction, { payment }: PromisedP
 /** Whether calldata holds the permit as it is encoded for the proxy, at any byte: token, amount, nonce, deadline. */
 function carriesPermit(input: Hex, { payment: { permit2Authorization } }: PromisedPermit): boolean {
   const { permitted, nonce, deadline } = permit2Authorization;
-  const numbers = [permitted.amount, nonce, deadline].map((text) => BigInt(text).toString(16).padStart(64, '0'));
-  return input.includes([permitted.token.slice(2).padStart(64, '0'), ...numbers].join(''));
-}
-
-function topicOf(address: Hex): Hex {
-  return `0x${address.slice(2).padStart(64, '0')}`;
+  const numbers = [permitted.amount, nonce, deadline].map((text) => encodeNumber(BigInt(text)));
+  return input.includes([encodeAddress(permitted.token), ...numbers].join(''));
 }

@@ -38,10 +38,8 @@ export async function explainUnsettled(
   const { amountBaseUnits } = entry;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + ANSWERS_WITHIN_MS;
-  const sighting = await lookUpAuthorization(
-    { reader },
-    { promised: promiseOf(entry), sinceMs: startedAtMs - windowMs, deadlineMs },
-  );
+  const lookUp = { promised: promiseOf(entry), sinceMs: startedAtMs - windowMs, deadlineMs };
+  const sighting = await lookUpAuthorization(reader, lookUp);
   switch (sighting.outcome) {
     case 'settled':
       return { outcome: 'settled', txHash: sighting.txHash, payer: payerOf(entry), amountBaseUnits };

@@ -1,8 +1,7 @@
 import type { SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure, SignedPermit } from '@tollgate/protocol';
 
-import type { EmittedLog } from '../chain/receipt.js';
-import { findPermitTransfers } from '../permits/find-permit-transfers.js';
+import type { PromisedPermit } from '../permits/find-permit-transfers.js';
 import { PROXIES } from '../permits/permit-proxy.js';
 import type { SettleQuestion } from './parse-settle-request.js';
 
@@ -15,14 +14,8 @@ export function settled({ payment }: PermitRequest, txHash: Hex, amount: bigint)
   return { outcome: 'settled', txHash, payer, amountBaseUnits: amount.toString() };
 }
 
-/** What the scheme's proxy moved from the payer to the recipient; null where it moved nothing. */
-export function findMoved(logs: readonly EmittedLog[], { payment, terms }: PermitRequest): bigint | null {
-  const transfers = [...findPermitTransfers(logs, terms.asset).values()];
-  const own = transfers.find(
-    ({ from, to, proxy }) =>
-      from === payment.permit2Authorization.from && to === terms.payTo && proxy === PROXIES[payment.scheme],
-  );
-  return own?.amountBaseUnits ?? null;
+export function promisedBy({ payment, terms }: PermitRequest): PromisedPermit {
+  return { asset: terms.asset, payTo: terms.payTo, payment };
 }
 
 /** Whoever asks has verified the payment; what costs gas and cannot be what he wants is not sent all the same. */

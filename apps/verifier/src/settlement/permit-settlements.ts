@@ -4,13 +4,14 @@ import type { Hex } from '@tollgate/protocol';
 import { crashPoint, createJobId, createLaneId, pause, type Journal, type LaneId } from '@tollgate/transactions';
 
 import type { ChainReader } from '../chain/chain-reader.js';
+import { findMoved } from '../permits/find-permit-transfers.js';
 import { findPermitUse, SENT_BY_ANOTHER } from '../permits/find-permit-use.js';
 import type { BurningPayers } from './burning-payers.js';
 import { SUBMITTED_WITHIN_MS, type JobWatch } from './job-watch.js';
 import { JoinedSettlements, type JoinedSettlementsOptions, type Settling } from './joined-settlements.js';
 import type { PayersMeans } from './payers-means.js';
 import { encodePermitJob, namePermitSettlement, SETTLE_PERMIT_OPERATION } from './permit-job.js';
-import { findMismatch, findMoved, settled, type PermitRequest } from './permit-request.js';
+import { findMismatch, promisedBy, settled, type PermitRequest } from './permit-request.js';
 import { keptMsFor, type SettlementRecord, type SettlementRecords } from './settlement-records.js';
 
 export interface PermitSettlementsOptions extends JoinedSettlementsOptions {
@@ -24,7 +25,6 @@ export interface PermitSettlementsOptions extends JoinedSettlementsOptions {
   ledger: Pick<Ledger, 'recordRefusal'>;
   /** How long a payment may be redeemed after its block. */
   windowMs: number;
-  onTrouble: (error: unknown) => void;
 }
 
 /** Who was asked to settle. */
@@ -131,7 +131,7 @@ export class PermitSettlements {
     }
     const news = await mined;
     crashPoint('S3');
-    const moved = news.outcome === 'mined' ? findMoved(news.logs, request) : null;
+    const moved = news.outcome === 'mined' ? findMoved(news.logs, promisedBy(request)) : null;
     if (news.outcome === 'mined' && moved !== null) return settled(request, news.txHash, moved);
     const result = await this.#judgeEnded(request, record, jobId);
     const isMined = (news.outcome === 'mined' || news.outcome === 'over') && news.txHash !== null;
@@ -193,12 +193,13 @@ export class PermitSettlements {
     const { reader, nowMs, windowMs } = this.options;
     const { payment, terms } = request;
     const { from: owner, nonce, deadline } = payment.permit2Authorization;
+    const promised = promisedBy(request);
     const startedAtMs = nowMs();
     const deadlineMs = startedAtMs + ANSWERS_WITHIN_MS;
     if (txHash !== null) {
       const { mined } = await reader.readTransaction(txHash, deadlineMs);
       if (mined === null) return { outcome: 'pending', txHash };
-      const moved = findMoved(mined.receipt.logs, request);
+      const moved = findMoved(mined.receipt.logs, promised);
       if (moved !== null) return settled(request, txHash, moved);
     }
     const { isTaken, headBlockNumber } = await reader.readPermitNonce({ owner, nonce }, deadlineMs);
@@ -206,7 +207,6 @@ export class PermitSettlements {
       const isOver = BigInt(deadline) * 1000n <= BigInt(Math.floor(startedAtMs));
       return { outcome: 'failed', failure: isOver ? 'authorization_expired' : 'settlement_failed', txHash };
     }
-    const promised = { asset: terms.asset, payTo: terms.payTo, payment };
     const use = await findPermitUse(reader, { promised, sinceMs: startedAtMs - windowMs, deadlineMs }, headBlockNumber);
     if (use.outcome === 'settled') return settled(request, use.txHash, use.amountBaseUnits);
     // Before the payer is told: what is refused now may never be shown again.

@@ -22,7 +22,6 @@ export interface SettlementsOptions extends EntryTerms, JoinedSettlementsOptions
   windowMs: number;
   /** What is valid for less than that is not sent any more. */
   leastValidityMs: number;
-  onTrouble: (error: unknown) => void;
 }
 
 /** A request for an authorization, which is all that can be settled here. */
