@@ -69,7 +69,7 @@ export {
 } from './messages/verify-payment.js';
 export { keepFresh } from './metrics/keep-fresh.js';
 export { MetricsModule } from './metrics/metrics.module.js';
-export { observeCounts, observeGauge } from './metrics/observe.js';
+export { observeCounts, observeGauge, observeSamples, type Sample } from './metrics/observe.js';
 export { connectRedis, type RedisConnection } from './redis/connect-redis.js';
 export { LuaScript } from './redis/lua-script.js';
 export { createQueueKeys } from './request-reply/envelope.js';

@@ -1,5 +1,6 @@
+import { observeSamples } from '@tollgate/common';
 import type { JobEvent, Journal } from '@tollgate/transactions';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 
 import type { EventPumps } from './event-pumps.js';
 
@@ -18,22 +19,10 @@ export function createEventCounter(registry: Registry): (consumer: string, event
 
 /** How far each consumer is behind, for the lanes that this process holds; read when scraped. */
 export function observeEventLag(registry: Registry, pumps: EventPumps, journal: Journal): void {
-  const observe = (name: string, help: string, pick: (lag: Lag) => number): void => {
-    const gauge: Gauge<'consumer' | 'wallet'> = new Gauge({
-      name,
-      help,
-      labelNames: ['consumer', 'wallet'],
-      registers: [registry],
-      async collect() {
-        // What cannot be read now keeps its last value: the other metrics are still wanted.
-        const lags = await readLags(pumps, journal).catch(() => null);
-        if (!lags) return;
-        this.reset();
-        for (const lag of lags) this.set(lag.labels, pick(lag));
-      },
-    });
-    void gauge;
-  };
+  const observe = (name: string, help: string, pick: (lag: Lag) => number): void =>
+    observeSamples(registry, { name, help, labelNames: ['consumer', 'wallet'] }, async () =>
+      (await readLags(pumps, journal)).map((lag) => ({ labels: lag.labels, value: pick(lag) })),
+    );
   observe('tollgate_agent_event_lag_events', 'Events that a consumer has not taken.', ({ behind }) => behind);
   const help = 'Age of the oldest event that a consumer has not taken.';
   observe('tollgate_agent_event_lag_seconds', help, ({ ageMs }) => ageMs / 1000);

@@ -1,6 +1,6 @@
-import { keepFresh } from '@tollgate/common';
+import { keepFresh, observeSamples, type Sample } from '@tollgate/common';
 import type { JobRecord, Journal, LaneStatus } from '@tollgate/transactions';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
 
@@ -16,17 +16,11 @@ const FRESH_MS = 1_000;
 const JOBS_FRESH_MS = 10_000;
 const JOBS_EXAMINED = 1_000;
 
-type Label = 'wallet' | 'state' | 'operation';
-interface Sample {
-  labels: Partial<Record<Label, string>>;
-  value: number;
-}
-
 /** Where the lanes stand; read when scraped. Every process tells it of all its wallets, the jobs only of those it holds. */
 export function observeLanes(registry: Registry, lanes: ObservedLanes): void {
   const readStatuses = keepFresh(FRESH_MS, () => readLanes(lanes));
   const ofLane = (name: string, help: string, pick: (status: LaneStatus, wallet: string) => number | boolean): void =>
-    observe(registry, { name, help, labelNames: ['wallet'] }, async () =>
+    observeSamples(registry, { name, help, labelNames: ['wallet'] }, async () =>
       (await readStatuses()).map(([wallet, status]) => ({ labels: { wallet }, value: Number(pick(status, wallet)) })),
     );
   ofLane(
@@ -50,6 +44,8 @@ export function observeLanes(registry: Registry, lanes: ObservedLanes): void {
   observeJobs(registry, lanes);
 }
 
+type JobLabel = 'wallet' | 'state' | 'operation';
+
 function observeJobs(registry: Registry, lanes: ObservedLanes): void {
   const readJobs = keepFresh(JOBS_FRESH_MS, () => readOldestJobs(lanes));
   const jobs = {
@@ -57,13 +53,15 @@ function observeJobs(registry: Registry, lanes: ObservedLanes): void {
     help: `Open jobs by state and operation; of each wallet the ${JOBS_EXAMINED} oldest are looked at.`,
     labelNames: ['wallet', 'state', 'operation'] as const,
   };
-  observe(registry, jobs, async () => (await readJobs()).flatMap(([wallet, open]) => countByState(wallet, open)));
+  observeSamples(registry, jobs, async () =>
+    (await readJobs()).flatMap(([wallet, open]) => countByState(wallet, open)),
+  );
   const oldest = {
     name: 'tollgate_agent_oldest_open_job_seconds',
     help: "Age of the oldest open job of a wallet that waits for nobody's approval.",
     labelNames: ['wallet'] as const,
   };
-  observe(registry, oldest, async () =>
+  observeSamples(registry, oldest, async () =>
     (await readJobs()).map(([wallet, open]) => {
       // A person may take days to agree: one such job must not hide another that is stuck.
       const first = open.find(({ state }) => state !== 'AWAITING_APPROVAL');
@@ -72,8 +70,8 @@ function observeJobs(registry: Registry, lanes: ObservedLanes): void {
   );
 }
 
-function countByState(wallet: string, jobs: readonly JobRecord[]): Sample[] {
-  const counts = new Map<string, Sample>();
+function countByState(wallet: string, jobs: readonly JobRecord[]): Sample<JobLabel>[] {
+  const counts = new Map<string, { labels: Record<JobLabel, string>; value: number }>();
   for (const { state, operation } of jobs) {
     const sample = counts.get(`${state} ${operation}`) ?? { labels: { wallet, state, operation }, value: 0 };
     sample.value++;
@@ -101,23 +99,4 @@ function readOldestJobs({
       return [name, jobs.filter((job) => job !== null)];
     }),
   );
-}
-
-function observe(
-  registry: Registry,
-  description: { name: string; help: string; labelNames: readonly Label[] },
-  read: () => Promise<readonly Sample[]>,
-): void {
-  const gauge: Gauge<Label> = new Gauge({
-    ...description,
-    registers: [registry],
-    async collect() {
-      // What cannot be read now keeps its last value: the other metrics are still wanted.
-      const samples = await read().catch(() => null);
-      if (!samples) return;
-      this.reset();
-      for (const { labels, value } of samples) this.set(labels, value);
-    },
-  });
-  void gauge;
 }

@@ -1,7 +1,7 @@
-import { keepFresh, observeGauge } from '@tollgate/common';
+import { keepFresh, observeGauge, observeSamples, type Sample } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
 import { createLaneId, type LaneStatus } from '@tollgate/transactions';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import type { RpcBatcher } from '../chain/rpc-batcher.js';
 import { valueOf } from '../chain/rpc-endpoint.js';
@@ -22,6 +22,7 @@ const FRESH_MS = 1_000;
 const BALANCE_FRESH_MS = 60_000;
 const ANSWERS_WITHIN_MS = 5_000;
 const WEI_PER_COIN = 1e18;
+const labelNames = ['relayer'] as const;
 
 /** Where the relayers stand; read when scraped. Every process with a relayer's key tells it of all. */
 export function observeRelayers(registry: Registry, settlement: ObservedSettlement, chain: RelayerChain): void {
@@ -30,8 +31,8 @@ export function observeRelayers(registry: Registry, settlement: ObservedSettleme
   observeGauge(registry, 'tollgate_settlements_under_way', 'Payments whose settlement this process sees to.', underWay);
   const readLanes = keepFresh(FRESH_MS, () => readStatuses(settlement, chain));
   const ofLane = (name: string, help: string, pick: (status: LaneStatus) => number): void =>
-    observe(registry, { name, help }, async () =>
-      (await readLanes()).map(([relayer, status]) => ({ relayer, value: pick(status) })),
+    observeSamples(registry, { name, help, labelNames }, async () =>
+      (await readLanes()).map(([relayer, status]) => ({ labels: { relayer }, value: pick(status) })),
     );
   ofLane(
     'tollgate_relayer_open_jobs',
@@ -43,12 +44,13 @@ export function observeRelayers(registry: Registry, settlement: ObservedSettleme
     'Transactions of a relayer that are not mined.',
     ({ unminedSteps }) => unminedSteps,
   );
-  observe(registry, { name: 'tollgate_relayer_held', help: '1: this process works on the relayer.' }, () =>
-    Promise.resolve(addresses.map((relayer) => ({ relayer, value: Number(relayers.isHolding(relayer)) }))),
+  const held = { name: 'tollgate_relayer_held', help: '1: this process works on the relayer.', labelNames };
+  observeSamples(registry, held, () =>
+    Promise.resolve(addresses.map((relayer) => ({ labels: { relayer }, value: Number(relayers.isHolding(relayer)) }))),
   );
   const readWei = keepFresh(BALANCE_FRESH_MS, () => readBalances(addresses, chain));
   const help = "The relayer's native coin, in whole units; about a minute old.";
-  observe(registry, { name: 'tollgate_relayer_balance', help }, readWei);
+  observeSamples(registry, { name: 'tollgate_relayer_balance', help, labelNames }, readWei);
 }
 
 /** Also of relayers whose keys are gone: what they were given waits, and nobody else would tell of it. */
@@ -66,7 +68,7 @@ async function readStatuses(
   );
 }
 
-function readBalances(addresses: readonly Hex[], { batcher, nowMs }: RelayerChain): Promise<Sample[]> {
+function readBalances(addresses: readonly Hex[], { batcher, nowMs }: RelayerChain): Promise<Sample<'relayer'>[]> {
   const calls = addresses.map((address) => ({ method: 'eth_getBalance', params: [address, 'latest'] }));
   return batcher.ask({
     calls,
@@ -79,32 +81,7 @@ function readBalances(addresses: readonly Hex[], { batcher, nowMs }: RelayerChai
           return malformed('a balance that is no quantity');
         }
         // For an alert a float is exact enough.
-        return { relayer, value: Number(BigInt(wei)) / WEI_PER_COIN };
+        return { labels: { relayer }, value: Number(BigInt(wei)) / WEI_PER_COIN };
       }),
   });
-}
-
-interface Sample {
-  relayer: Hex;
-  value: number;
-}
-
-function observe(
-  registry: Registry,
-  description: { name: string; help: string },
-  read: () => Promise<readonly Sample[]>,
-): void {
-  const gauge: Gauge<'relayer'> = new Gauge({
-    ...description,
-    labelNames: ['relayer'],
-    registers: [registry],
-    async collect() {
-      // What cannot be read now keeps its last value: the other metrics are still wanted.
-      const samples = await read().catch(() => null);
-      if (!samples) return;
-      this.reset();
-      for (const { relayer, value } of samples) this.set({ relayer }, value);
-    },
-  });
-  void gauge;
 }

@@ -40,3 +40,28 @@ export function observeGauge(
   });
   void gauge;
 }
+
+export interface Sample<Label extends string> {
+  readonly labels: Partial<Record<Label, string>>;
+  readonly value: number;
+}
+
+/** A number for each set of labels that is read when scraped; those not read any more are gone. */
+export function observeSamples<Label extends string>(
+  registry: Registry,
+  description: { readonly name: string; readonly help: string; readonly labelNames: readonly Label[] },
+  read: () => Promise<readonly Sample<Label>[]>,
+): void {
+  const gauge: Gauge<Label> = new Gauge({
+    ...description,
+    registers: [registry],
+    async collect() {
+      // What cannot be read now keeps its last value: the other metrics are still wanted.
+      const samples = await read().catch(() => null);
+      if (!samples) return;
+      this.reset();
+      for (const { labels, value } of samples) this.set(labels, value);
+    },
+  });
+  void gauge;
+}
