@@ -1,4 +1,4 @@
-/** A 0x-prefixed hexadecimal string. The type promises the prefix only; `parseHex`-like checks are made where data enters. */
+/** A 0x-prefixed hexadecimal string. The type promises the prefix only: what enters is checked with the guards below. */
 export type Hex = `0x${string}`;
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;

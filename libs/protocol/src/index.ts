@@ -42,7 +42,7 @@ export {
 export { isAddress, isHash, isHexBytes, type Hex } from './hex.js';
 export { decodeJsonHeader, encodeJsonHeader } from './json-header.js';
 export { isRecord, ownField, type JsonRecord } from './json-record.js';
-export { caip2Of, readCaip2, v1NetworkOf } from './networks.js';
+export { caip2Of, v1NetworkOf } from './networks.js';
 export {
   AUTHENTICATION_START,
   challengeNonce,

@@ -17,8 +17,6 @@ const V1_NETWORKS: ReadonlyMap<number, string> = new Map([
   [324705682, 'skale-base-sepolia'],
 ]);
 
-const CAIP2 = /^eip155:([1-9][0-9]{0,15})$/;
-
 /** The name clients of protocol version 1 know the chain by; null where they know none. */
 export function v1NetworkOf(chainId: number): string | null {
   return V1_NETWORKS.get(chainId) ?? null;
@@ -27,10 +25,4 @@ export function v1NetworkOf(chainId: number): string | null {
 /** The CAIP-2 name of a chain, as protocol version 2 writes it: `eip155:1328`. */
 export function caip2Of(chainId: number): string {
   return `eip155:${chainId}`;
-}
-
-/** The chain id of a CAIP-2 name; null where it names no EVM chain. */
-export function readCaip2(network: string): number | null {
-  const chainId = Number(CAIP2.exec(network)?.[1]);
-  return Number.isSafeInteger(chainId) ? chainId : null;
 }
