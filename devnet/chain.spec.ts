@@ -200,6 +200,14 @@ describe('the devnet', () => {
     expect(input.slice(2 + 2 * 68)).toBe(`3430324c${keccak256(toHex('chain-1-abc')).slice(2)}`);
   });
 
+  // Prevents: of two transfers of one account that are made at once, one is refused for its nonce.
+  it('mines each of many transfers of one account that are made at once', async () => {
+    for (let round = 0; round < 10; round++) {
+      const transfers = Array.from({ length: 5 }, () => transferTokens(chain, { amountBaseUnits: 1n }));
+      expect(new Set(await Promise.all(transfers)).size).toBe(transfers.length);
+    }
+  });
+
   it('mines a transfer that fails', async () => {
     const hash = await transferTokens(chain, { amountBaseUnits: 10n ** 30n });
     expect((await reader().getTransactionReceipt({ hash })).status).toBe('reverted');

@@ -41,9 +41,18 @@ export async function sendTransaction(
 ): Promise<Hex> {
   // A gas limit of its own: estimating would refuse a transaction that is meant to fail.
   const transaction = { from, data, gas: numberToHex(5_000_000), ...(to === undefined ? {} : { to }) };
-  const hash = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [transaction])) as Hex;
-  await waitUntilMined(chain, hash);
-  return hash;
+  const hash = await inTurn(chain, () => callRpc(chain.rpcUrl, 'eth_sendTransaction', [transaction]));
+  await waitUntilMined(chain, hash as Hex);
+  return hash as Hex;
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** Anvil may give two transactions of one account the same nonce, where the second comes before it has taken the first. */
+function inTurn({ rpcUrl }: Devnet, send: () => Promise<unknown>): Promise<unknown> {
+  const turn = (turns.get(rpcUrl) ?? Promise.resolve()).then(send, send);
+  turns.set(rpcUrl, turn);
+  return turn;
 }
 
 /** Anvil's automine can strand a transaction that arrives while it mines another: asking for a block frees it. */
