@@ -36,4 +36,14 @@ describe('startRedis', () => {
       await server.stop();
     }
   });
+
+  // Prevents: of two that take one port at once both are told to be there, and two specs share one Redis.
+  it('does not take the answers of another on its port for its own', async () => {
+    const first = await startRedis();
+    try {
+      await expect(startRedis({ port: first.port })).rejects.toThrow('Address already in use');
+    } finally {
+      await first.stop();
+    }
+  });
 });

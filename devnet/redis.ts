@@ -1,6 +1,5 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { isRedisUrlAnswering } from '../scripts/ask-redis.mjs';
 import { findRedisServer } from '../scripts/find-redis-server.mjs';
@@ -121,7 +120,8 @@ async function launch(options: RedisOptions, dir: string, wanted?: number): Prom
       env: { ...process.env, ...program.environment },
     });
     try {
-      await answersPing(child, port);
+      // Its own word: an answer on the port may be another's. After a restart it comes once the files are read.
+      await child.waitForLine(/Ready to accept connections/, 30_000);
       return { child, port };
     } catch (error) {
       await child.end('SIGKILL');
@@ -142,13 +142,4 @@ function serverArguments(options: RedisOptions, dir: string, port: number): stri
     daemonize: 'no',
   };
   return [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), ...args];
-}
-
-/** Waits until it answers, which after a restart is when it has read its files. */
-async function answersPing(child: Child, port: number): Promise<void> {
-  const deadlineMs = Date.now() + 30_000;
-  while (!(await isRedisUrlAnswering(`redis://127.0.0.1:${port}`))) {
-    if (child.hasExited() || Date.now() > deadlineMs) throw new Error(`redis did not start:\n${child.logs()}`);
-    await sleep(20);
-  }
 }
