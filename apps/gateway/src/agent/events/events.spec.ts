@@ -124,9 +124,10 @@ describe('GET /agent/events', () => {
     expect(jobsOf(await ofJob.readEvents(1))).toEqual([id]);
     // What it is not told of moves its place on.
     const before = ofType.lastEventId;
-    const block = await ofType.readBlock();
-    expect(block).toEqual({ '': 'nothing new', id: expect.any(String) });
-    expect(ofType.lastEventId).not.toBe(before);
+    // A slow machine says so, with the same place, before there was anything.
+    while (ofType.lastEventId === before) {
+      expect(await ofType.readBlock()).toEqual({ '': 'nothing new', id: expect.any(String) });
+    }
   });
 
   it('says when it has missed what is no longer kept', async () => {
