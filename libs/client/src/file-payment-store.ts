@@ -17,7 +17,11 @@ const FILE_NAME = /^([0-9a-f]{64})\.([0-9]{1,9})\.json$/;
 export class FilePaymentStore implements PaymentStore {
   readonly #directory: string;
 
+  /** @throws PaymentError `invalid_options` */
   constructor(directory: string) {
+    if (typeof directory !== 'string' || directory === '') {
+      throw new PaymentError('invalid_options', 'FilePaymentStore is given no directory.');
+    }
     this.#directory = directory;
   }
 

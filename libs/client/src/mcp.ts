@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import { CallToolResultSchema, type CallToolRequest, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { decodeJsonHeader, IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, X_PAYMENT } from '@tollgate/protocol';
+import { decodeJsonHeader, IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, PaymentError, X_PAYMENT } from '@tollgate/protocol';
 
 import { TOOL_PROTOCOL } from './assert-secure-url.js';
 import { runProcedure } from './fetch-with-payment.js';
@@ -32,7 +32,7 @@ export type PayingToolCall = (params: CallToolRequest['params'], options?: ToolC
  * Calls the tools of an MCP server as `client.callTool` does, and pays those that ask for it, as `fetchWithPayment` does:
  * once, within the limits, and again with the same payment where the answer is lost. The settlement stands in the
  * result's `_meta['x402/payment-response']`. Results are not held to a tool's `outputSchema`.
- * @throws PaymentError for what the payment meets; McpError for what the server refuses
+ * @throws PaymentError `invalid_options` at once; then for what the payment meets, and McpError for what the server refuses
  */
 export function payForTools(
   client: Client,
@@ -40,6 +40,12 @@ export function payForTools(
   { server, ...options }: ToolPaymentOptions,
 ): PayingToolCall {
   const context = createContext(fetch, wallet, options);
+  if (typeof server !== 'string' || server === '') {
+    throw new PaymentError(
+      'invalid_options',
+      'server is missing: it keeps the payments to one server from all others.',
+    );
+  }
   return async (params, { idempotencyKey, ...callOptions } = {}) => {
     const calls = new ToolCalls(client, params, callOptions);
     const request = await takeRequest(

@@ -1,4 +1,4 @@
-import { isAddress, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+import { isAddress, isRecord, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import type { TrustedAsset } from './choose-requirement.js';
 import { MemoryPaymentStore, type PaymentStore, type StoredPayment } from './payment-store.js';
@@ -60,14 +60,16 @@ export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal'
 
 /** @throws PaymentError `invalid_options` or `invalid_amount`, before any request. */
 export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, options: PaymentOptions): PaymentContext {
+  assertParts({ ...options, fetch, wallet });
   const { maxTotal } = options;
   const limit = typeof maxTotal === 'string' ? new SpendingLimit(maxTotal) : maxTotal;
-  for (const { address, decimals, payTo } of options.assets) {
+  for (const { address, chainId, decimals, payTo } of options.assets) {
     if (!isAddress(address) || (payTo !== undefined && !isAddress(payTo))) {
       throw new PaymentError('invalid_options', 'A trusted asset has a malformed address.', {
         details: { address, payTo },
       });
     }
+    if (!Number.isSafeInteger(chainId)) throw new PaymentError('invalid_options', 'A trusted asset has no chain id.');
     parseTokenAmount(options.maxAmount, decimals);
     if (limit !== undefined) parseTokenAmount(limit.maxTotal, decimals);
     if (options.permit2Allowance !== undefined) parseTokenAmount(options.permit2Allowance, decimals);
@@ -85,4 +87,26 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
     allowInsecureHttp: options.allowInsecureHttp ?? false,
     onEvent: options.onEvent ?? (() => undefined),
   };
+}
+
+/** Whatever the types say: from JavaScript, or a variable that is not set, anything may come. */
+function assertParts({ fetch, wallet, assets, maxTotal }: Record<string, unknown>): void {
+  const problems = [
+    typeof fetch === 'function' || 'fetch is no function',
+    (isRecord(wallet) && isAddress(wallet['address'])) || 'wallet has no address',
+    Array.isArray(assets) || 'assets is no list of trusted assets',
+    maxTotal === undefined ||
+      typeof maxTotal === 'string' ||
+      hasMethod(maxTotal, 'reserve') ||
+      'maxTotal is neither decimal text nor a SpendingLimit',
+  ].filter((problem) => typeof problem === 'string');
+  if (problems.length === 0) return;
+  throw new PaymentError('invalid_options', `This client cannot pay: ${problems.join('; ')}.`, {
+    hint: 'It is given a fetch, a wallet and its options.',
+    details: { problems },
+  });
+}
+
+function hasMethod(value: unknown, name: string): boolean {
+  return isRecord(value) && typeof value[name] === 'function';
 }

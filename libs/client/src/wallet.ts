@@ -57,11 +57,12 @@ const NONCE_MEMORY_MS = 30_000;
 
 /**
  * A wallet over viem and JSON-RPC. The key stays in memory and is never part of an error.
- * @throws PaymentError `invalid_options` for a key or a URL that is none.
+ * @throws PaymentError `invalid_options` for a key, a URL or a chain id that is none.
  */
 export function createWallet(options: WalletOptions): Wallet {
   const { rpcUrl, chainId, rpcTimeoutMs = 10_000 } = options;
   assertHttpUrl(rpcUrl);
+  assertChainId(chainId);
   // A variable that is not set comes here as undefined, whatever its type says.
   const account = typeof options.account === 'object' ? options.account : readAccount(options.account);
   const chain = defineChain({
@@ -82,6 +83,14 @@ function assertHttpUrl(rpcUrl: string): void {
   if (URL.canParse(rpcUrl) && /^https?:$/.test(new URL(rpcUrl).protocol)) return;
   throw new PaymentError('invalid_options', 'The URL of the RPC server is not one of http or https.', {
     hint: 'Give it whole, for example http://127.0.0.1:8545.',
+  });
+}
+
+/** One of another type is the chain of no asset. */
+function assertChainId(chainId: unknown): void {
+  if (typeof chainId === 'number' && Number.isSafeInteger(chainId) && chainId > 0) return;
+  throw new PaymentError('invalid_options', 'chainId is no whole number above 0.', {
+    hint: 'Text of the environment has to be made a number, as by Number(process.env.CHAIN_ID).',
   });
 }
 

@@ -1,6 +1,7 @@
 import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
 
 import { createAnswer, createRetryAnswer, type Answer } from './answer.js';
+import { assertGateOptions } from './assert-gate-options.js';
 import { Challenge, type Offer, type PaymentTerms } from './challenge.js';
 import { digest } from './digest.js';
 import { Facilitator, type FacilitatorOptions, type FacilitatorQuestion } from './facilitator.js';
@@ -44,7 +45,9 @@ export type Admission = { readonly answer: Answer } | { readonly paid: PaidReque
 export class PaymentGate {
   readonly #parts: SaleParts;
 
+  /** @throws PaymentError `invalid_options` that names all that is missing or wrong */
   constructor(private readonly options: GateOptions) {
+    assertGateOptions(options);
     const { store = new MemoryStore(), keepSeconds = 86_400, leaseSeconds = 30, maxAnswerBytes = 262_144 } = options;
     this.#parts = {
       facilitator: new Facilitator(options.facilitator),

@@ -1,3 +1,4 @@
+import { PaymentError } from '@tollgate/protocol';
 import type { Cluster, Redis } from 'ioredis';
 
 import type { PaymentStore, StoredValue } from './payment-store.js';
@@ -34,10 +35,14 @@ export class RedisStore implements PaymentStore {
   readonly #prefix: string;
   readonly #timeoutMs: number;
 
+  /** @throws PaymentError `invalid_options` */
   constructor(
     private readonly redis: Redis | Cluster,
     { prefix = 'tollgate:middleware:', timeoutMs = 3000 }: RedisStoreOptions = {},
   ) {
+    if (typeof (redis as Partial<Redis> | undefined)?.eval !== 'function') {
+      throw new PaymentError('invalid_options', 'RedisStore is given no client of ioredis.');
+    }
     this.#prefix = prefix;
     this.#timeoutMs = timeoutMs;
   }

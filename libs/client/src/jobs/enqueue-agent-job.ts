@@ -28,16 +28,18 @@ const DAY_SECONDS = 86_400;
  * Puts a job into the queue of the agent workers without asking the gateway. Resolves when the queue has it; the same job
  * enqueued again under its idempotency key is carried out once, another one under that key not at all. What became of
  * it is told by its events.
- * @throws TypeError for an idempotency key that is not 1 to 255 visible ASCII characters; what the queue throws
+ * @throws TypeError for an idempotency key that is not 1 to 255 visible ASCII characters, and without `keyId` or `secret`; what
+ * the queue throws
  */
 export async function enqueueAgentJob(
   queue: AgentJobsQueue,
   job: AgentJob,
   { idempotencyKey, ...key }: EnqueueKey & { idempotencyKey: string },
 ): Promise<EnqueuedJob> {
-  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
+  if (typeof idempotencyKey !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
     throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
   }
+  if (typeof key.keyId !== 'string' || key.keyId === '') throw new TypeError('keyId is missing, or no text');
   const message = await signAgentJobMessage(job, { ...key, idempotencyKey, issuedAtMs: Date.now() });
   // Of the message and not of the idempotency key alone: BullMQ drops a known id silently, and with it a second attempt
   // after a failed one, or a conflict. What is twice in the queue is once in the journal.

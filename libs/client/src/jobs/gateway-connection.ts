@@ -47,10 +47,10 @@ export class GatewayConnection {
   /** @throws PaymentError `insecure_url`; TypeError for what is no URL or no API key */
   constructor(options: GatewayOptions) {
     const { baseUrl, apiKey, fetch, allowInsecureHttp = false, timeoutMs = 15_000, retryForMs = 30_000 } = options;
-    if (!URL.canParse(baseUrl)) throw new TypeError('baseUrl is no URL');
+    if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) throw new TypeError('baseUrl is no text of a URL');
     assertSecureUrl(baseUrl, allowInsecureHttp);
     // Checked here, because fetch would quote the whole header in its error.
-    if (!/^[\w-]{1,128}$/.test(apiKey)) throw new TypeError(NO_API_KEY);
+    if (typeof apiKey !== 'string' || !/^[\w-]{1,128}$/.test(apiKey)) throw new TypeError(NO_API_KEY);
     this.#baseUrl = baseUrl.replace(/\/+$/, '');
     this.#apiKey = apiKey;
     // Some browsers refuse to have it called with another `this`.

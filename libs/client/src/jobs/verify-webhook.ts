@@ -30,7 +30,7 @@ export class WebhookError extends Error {
  * The event that a webhook delivered. It may come again under the same `id`: do what it asks for once.
  * @param body as it came, before any parsing
  * @param secret of the answer to the registration
- * @throws WebhookError when the request is not the gateway's, or too old to be
+ * @throws WebhookError when the request is not the gateway's, or too old to be; TypeError without a secret
  */
 export async function verifyWebhook(
   headers: WebhookHeaders,
