@@ -2,7 +2,7 @@ import type { SettlementResult } from '@tollgate/common';
 import type { Journal } from '@tollgate/transactions';
 
 import { describePending } from './describe-pending.js';
-import type { FailedSettlement, SettlementRecords } from './settlement-records.js';
+import type { UnmadeSettlement, SettlementRecords } from './settlement-records.js';
 import { waitWithin } from './wait-within.js';
 
 export interface JoinedSettlementsOptions {
@@ -69,18 +69,22 @@ export class JoinedSettlements {
     if (result === null) return describePending(journal, settling.jobId);
     // An old answer is nothing to another question, which has only come meanwhile.
     if (settling.isAnswered) return settling.questionId === questionId ? result : this.settle(name, asker, carryOut);
-    return result.outcome === 'failed' ? this.#answer(name, asker, result, settling.jobId) : result;
+    const isUnmade = result.outcome === 'failed' || result.outcome === 'unavailable';
+    return isUnmade ? this.#answer(name, asker, result, settling.jobId) : result;
   }
 
-  /** Who is told that it failed may sign anew: not before every copy of his question is told the same. */
+  /**
+   * Who is told that it failed, or that nothing was done, may sign anew: not before every copy of his question is told the
+   * same, nor while one of them may have it settled elsewhere.
+   */
   async #answer(
     name: string,
     { questionId, deadlineMs }: Asker,
-    result: FailedSettlement,
+    result: UnmadeSettlement,
     jobId: string | null,
   ): Promise<SettlementResult> {
     // It was refused as it stands, before anything was claimed.
-    if (jobId === null) return result;
+    if (jobId === null && result.outcome === 'failed') return result;
     const { journal, records, nowMs, onTrouble } = this.options;
     const keptMs = Math.ceil(Math.max(deadlineMs - nowMs(), 0) + ANSWER_KEPT_MS);
     try {

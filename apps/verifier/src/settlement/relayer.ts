@@ -12,7 +12,7 @@ import type { PayersMeans } from './payers-means.js';
 import { promiseOf, isShareable, payerOf, type SettlementEntry } from './settlement-entry.js';
 import { encodeSettlementJob, SETTLE_OPERATION } from './settlement-job.js';
 import { stepFor, type SettlementPlanner } from './settlement-planner.js';
-import type { FailedSettlement, SettlementRecord, SettlementRecords } from './settlement-records.js';
+import type { UnmadeSettlement, SettlementRecord, SettlementRecords } from './settlement-records.js';
 import type { Exclusion, Trials, TriedSettlement } from './trials.js';
 
 export interface PaymentToSettle {
@@ -38,7 +38,7 @@ export type PaymentEnd =
   /** The job is over, and its transaction, which others shared if `isShared`, did not settle the payment as far as it was seen. */
   | { outcome: 'ended'; jobId: string; isShared: boolean; news: EndedJob }
   /** Nothing was sent: the same question was told this before. */
-  | { outcome: 'answered'; answer: FailedSettlement }
+  | { outcome: 'answered'; answer: UnmadeSettlement }
   /** Nothing was sent; it may be settled alone. */
   | { outcome: 'excluded'; why: Exclusion }
   /** Nothing was sent: it would fail, as its payer's have failed before. */

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
-import { SettlementRecords, type FailedSettlement } from './settlement-records.js';
+import { SettlementRecords, type UnmadeSettlement } from './settlement-records.js';
 
-const FAILED: FailedSettlement = { outcome: 'failed', failure: 'balance_too_low', txHash: null };
-const OTHER: FailedSettlement = { outcome: 'failed', failure: 'settlement_failed', txHash: null };
+const FAILED: UnmadeSettlement = { outcome: 'failed', failure: 'balance_too_low', txHash: null };
+const OTHER: UnmadeSettlement = { outcome: 'failed', failure: 'settlement_failed', txHash: null };
 
 /** Of two verifiers that handle a copy each, whichever way their steps fall. */
 describe('the record of a payment whose question is told that it failed', () => {

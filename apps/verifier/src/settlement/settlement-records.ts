@@ -18,7 +18,7 @@ return 1
 `);
 
 /**
- * KEYS[1] record, KEYS[2] the answer, ARGV[1] the job that has ended, ARGV[2] the answer's text, ARGV[3] ms it lives.
+ * KEYS[1] record, KEYS[2] the answer, ARGV[1] the job that has ended or '', ARGV[2] the answer's text, ARGV[3] ms it lives.
  * One step: between a look at the record and the answer a copy of the question could begin another job.
  */
 const ANSWER = new LuaScript(/* lua */ `
@@ -32,7 +32,8 @@ return false
 /** What is remembered no longer: a payment may be valid for ever. */
 const LONGEST_VALIDITY_MS = 86_400_000;
 
-export type FailedSettlement = Extract<SettlementResult, { outcome: 'failed' }>;
+/** What is told of a settlement that comes to nothing: after either the payer may sign anew. */
+export type UnmadeSettlement = Extract<SettlementResult, { outcome: 'failed' | 'unavailable' }>;
 
 export interface SettlementRecord {
   /** As `nameSettlement` gives it. */
@@ -44,12 +45,12 @@ export interface SettlementRecord {
 }
 
 /** Who settles a payment; or what the question was answered before, and nothing is settled for it. */
-export type Holding = { jobId: string } | { answer: FailedSettlement };
+export type Holding = { jobId: string } | { answer: UnmadeSettlement };
 
 /**
  * Which job settles which payment. A record is written before its job, by whoever asks first: so a payment is in one
  * job at a time, whichever process and relayer is asked, and its end decides about the payment. What a question is told
- * of a failure stands beside it: its payer may sign anew then, and a copy of it that is handled late must begin nothing.
+ * that nothing comes of stands beside it: its payer may sign anew then, and a copy of it that is handled late must begin nothing.
  */
 export class SettlementRecords {
   constructor(private readonly redis: Redis) {}
@@ -73,7 +74,7 @@ export class SettlementRecords {
         const [holder, answer] = [readReply(replies[2 * index]), readReply(replies[2 * index + 1])];
         if (answer === null) return { jobId: holder ?? jobId };
         if (holder === null) await this.release(record, jobId);
-        return { answer: JSON.parse(answer) as FailedSettlement };
+        return { answer: JSON.parse(answer) as UnmadeSettlement };
       }),
     );
   }
@@ -91,11 +92,15 @@ export class SettlementRecords {
 
   /**
    * Keeps what the question is about to be told, for its copies; `keptMs` is longer than any of them lives. Null: it may
-   * be told. Else the job that settles the payment by now.
+   * be told. Else the job that settles the payment by now. `endedJobId`: null where nothing was begun for it.
    */
-  async keepAnswer(record: SettlementRecord, endedJobId: string, answer: FailedSettlement): Promise<string | null> {
+  async keepAnswer(
+    record: SettlementRecord,
+    endedJobId: string | null,
+    answer: UnmadeSettlement,
+  ): Promise<string | null> {
     const keys = [keyOf(record.name), answerKeyOf(record)];
-    const holder = await ANSWER.run(this.redis, keys, [endedJobId, JSON.stringify(answer), record.keptMs]);
+    const holder = await ANSWER.run(this.redis, keys, [endedJobId ?? '', JSON.stringify(answer), record.keptMs]);
     return typeof holder === 'string' ? holder : null;
   }
 }
