@@ -1,3 +1,5 @@
+import { X_PAYMENT_RELEASED } from '@tollgate/protocol';
+
 /** An answer of the gate, in place of what the handler would make: its own, or one that was sold and stored. */
 export interface Answer {
   readonly status: number;
@@ -21,6 +23,13 @@ export function createRetryAnswer(
   headers: Readonly<Record<string, string>> = {},
 ): Answer {
   return createAnswer(status, { error }, { 'Retry-After': '2', ...headers });
+}
+
+/** Nothing was moved and nothing will be until who runs this server has mended it: no use in coming back at once. */
+export function createRefusedAnswer(): Answer {
+  const detail =
+    'The facilitator of this server refuses to serve it. Nothing was paid: the same payment is good once that is mended.';
+  return createAnswer(500, { error: 'facilitator_refused', detail }, { [X_PAYMENT_RELEASED]: 'true' });
 }
 
 /** What was paid for is nobody else's: shared caches may not keep it. */

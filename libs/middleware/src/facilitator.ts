@@ -23,16 +23,27 @@ export interface SettleAnswer {
   knowsKey: boolean;
 }
 
-/** The facilitator gave no verdict. `isRefused`: it took no part of the question, and nothing was settled. */
+/** The facilitator gave no verdict. */
 export class FacilitatorError extends Error {
   override readonly name = 'FacilitatorError';
 
+  /** @param status of its answer; null where it gave none, or one of 200 that is no verdict */
   constructor(
     message: string,
-    readonly isRefused: boolean,
+    readonly status: number | null,
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+
+  /** It took no part of the question, and nothing was settled: a 4xx is about this server's own part, its key, its requirements. */
+  get isRefused(): boolean {
+    return this.status !== null && this.status >= 400 && this.status < 500 && ![408, 429].includes(this.status);
+  }
+
+  /** It did not look at the question at all. Of other refusals some say so only once something went wrong under way. */
+  get isTurnedAway(): boolean {
+    return this.status !== null && [401, 403, 404].includes(this.status);
   }
 }
 
@@ -49,7 +60,7 @@ export class Facilitator {
   /** @throws FacilitatorError */
   async verify(question: FacilitatorQuestion): Promise<VerifyResponse> {
     const { answer } = await this.#ask('verify', question, {});
-    if (typeof answer['isValid'] !== 'boolean') throw new FacilitatorError('The facilitator gave no verdict.', false);
+    if (typeof answer['isValid'] !== 'boolean') throw new FacilitatorError('The facilitator gave no verdict.', null);
     return answer as unknown as VerifyResponse;
   }
 
@@ -57,7 +68,7 @@ export class Facilitator {
   async settle(question: FacilitatorQuestion, idempotencyKey: string): Promise<SettleAnswer> {
     const { answer, headers } = await this.#ask('settle', question, { 'Idempotency-Key': idempotencyKey });
     if (typeof answer['success'] !== 'boolean' || typeof answer['transaction'] !== 'string') {
-      throw new FacilitatorError('The facilitator does not say what became of the payment.', false);
+      throw new FacilitatorError('The facilitator does not say what became of the payment.', null);
     }
     const knowsKey = headers.get('Idempotency-Key') === idempotencyKey;
     return { response: answer as unknown as SettleResponse, knowsKey };
@@ -79,17 +90,41 @@ export class Facilitator {
         signal: AbortSignal.timeout(timeoutMs),
       });
       const text = await response.text();
-      if (response.status !== 200) throw refuse(path, response.status, text);
+      if (response.status !== 200) throw describeRefusal({ path, status: response.status, text, apiKey });
       return { answer: Object(JSON.parse(text)) as Record<string, unknown>, headers: response.headers };
     } catch (error) {
       if (error instanceof FacilitatorError) throw error;
-      throw new FacilitatorError(`The facilitator's /${path} cannot be asked.`, false, { cause: error });
+      throw new FacilitatorError(`The facilitator's /${path} cannot be asked.`, null, { cause: error });
     }
   }
 }
 
-/** A 4xx is about this server's own part of the question: its key, its requirements. */
-function refuse(path: string, status: number, text: string): FacilitatorError {
-  const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429;
-  return new FacilitatorError(`The facilitator answered ${status} at /${path}: ${text.slice(0, 300)}`, isRefused);
+interface Refusal {
+  path: string;
+  status: number;
+  text: string;
+  apiKey: string | undefined;
+}
+
+function describeRefusal({ path, status, text, apiKey = '' }: Refusal): FacilitatorError {
+  // Some quote the key that they refuse.
+  const quoted = (apiKey === '' ? text : text.replaceAll(apiKey, '<apiKey>')).slice(0, 300);
+  const answer = `The facilitator answered ${status} at /${path}: ${quoted}`;
+  const hint = adviseOn(status, apiKey !== '');
+  return new FacilitatorError(hint === null ? answer : `${answer} ${hint}`, status);
+}
+
+/** What who runs this server can do about it. */
+function adviseOn(status: number, hasKey: boolean): string | null {
+  switch (status) {
+    case 401:
+    case 403:
+      return hasKey
+        ? 'Nothing is sold until facilitator.apiKey is a key that it takes for payTo.'
+        : 'Nothing is sold without an API key that it takes: set facilitator.apiKey.';
+    case 404:
+      return 'Nothing is sold until facilitator.url is where its /verify and /settle are.';
+    default:
+      return null;
+  }
 }

@@ -1,10 +1,10 @@
 import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
 
-import { createAnswer, createRetryAnswer, type Answer } from './answer.js';
+import { createAnswer, createRefusedAnswer, createRetryAnswer, type Answer } from './answer.js';
 import { assertGateOptions } from './assert-gate-options.js';
 import { Challenge, type Offer, type PaymentTerms } from './challenge.js';
 import { digest } from './digest.js';
-import { Facilitator, type FacilitatorOptions, type FacilitatorQuestion } from './facilitator.js';
+import { Facilitator, FacilitatorError, type FacilitatorOptions, type FacilitatorQuestion } from './facilitator.js';
 import { MemoryStore } from './memory-store.js';
 import { PaidRequest } from './paid-request.js';
 import { PaymentClaims, type Look } from './payment-claims.js';
@@ -12,6 +12,7 @@ import type { Showing } from './payment-record.js';
 import type { PaymentStore } from './payment-store.js';
 import { amountOf, namePayment, readPayment, type PresentedPayment } from './presented-payment.js';
 import { unpackAnswer } from './sold-answer.js';
+import { createTroubleLog } from './trouble-log.js';
 
 export interface GateOptions extends PaymentTerms {
   facilitator: FacilitatorOptions;
@@ -25,7 +26,10 @@ export interface GateOptions extends PaymentTerms {
   maxAnswerBytes?: number;
   /** Origin of the resources in challenges, where it is not the one that requests name: behind a proxy. */
   publicUrl?: string;
-  /** Told of a facilitator or store that cannot be asked, or refuses this server; the client gets 503. By default a warning. */
+  /**
+   * Told of a facilitator or store that cannot be asked (the client gets 503), or refuses this server (500), each time. By
+   * default a warning, of refusals once a minute.
+   */
   onTrouble?: (error: Error) => void;
 }
 
@@ -55,7 +59,7 @@ export class PaymentGate {
       maxAnswerBytes,
       terms: options,
       publicUrl: options.publicUrl?.replace(/\/+$/, ''),
-      onTrouble: options.onTrouble ?? ((error) => console.warn(error.message)),
+      onTrouble: options.onTrouble ?? createTroubleLog(),
     };
   }
 
@@ -157,6 +161,8 @@ export class Sale {
       return isValid ? null : { answer: this.challenge.render(resource, invalidReason) };
     } catch (error) {
       this.parts.onTrouble(error as Error);
+      // Nothing was asked to be settled: who signed has lost nothing.
+      if (error instanceof FacilitatorError && error.isRefused) return { answer: createRefusedAnswer() };
       return { answer: createRetryAnswer(503, 'facilitator_unavailable') };
     }
   }

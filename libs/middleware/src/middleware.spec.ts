@@ -299,7 +299,6 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     ['is away', 'hang up', 'The facilitator'],
     ['is overloaded', 429, '429'],
     ['is broken', 500, '500'],
-    ['refuses this server', 401, '401'],
   ] as const)('says 503 and why to who runs it when the facilitator %s', async (_name, answer, trouble) => {
     facilitator.verify = () => answer;
     const response = await get(VERSIONS[1].pay());
@@ -309,6 +308,54 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     expect((await get(VERSIONS[1].pay())).status).toBe(503);
     expect(troubles).toHaveLength(2);
     for (const message of troubles) expect(message).toContain(trouble);
+  });
+
+  // Regression: 503 had payers come back for as long as they had patience.
+  it('says 500, and that nothing was paid, when the facilitator refuses this server', async () => {
+    const payment = VERSIONS[1].pay();
+    const expectRefusal = async () => {
+      const response = await get(payment);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([500, null]);
+      expect(response.headers.get('x-payment-released')).toBe('true');
+      expect(await response.json()).toMatchObject({ error: 'facilitator_refused' });
+    };
+    facilitator.verify = () => 401;
+    await expectRefusal();
+    expect([made, asked()]).toEqual([0, ['/verify']]);
+    facilitator.verify = isValid;
+    facilitator.settle = () => 403;
+    await expectRefusal();
+    expect(troubles).toEqual([
+      'The facilitator answered 401 at /verify: {"detail":"not for Bearer <apiKey>"} Nothing is sold until facilitator.apiKey is a key that it takes for payTo.',
+      'The facilitator answered 403 at /settle: {"detail":"not for Bearer <apiKey>"} Nothing is sold until facilitator.apiKey is a key that it takes for payTo.',
+    ]);
+    facilitator.settle = succeed;
+    expect((await get(payment)).status).toBe(200);
+  });
+
+  // Prevents: some answer 400 for whatever went wrong, also once they have sent it.
+  it('does not say that nothing was paid when its facilitator says less than that', async () => {
+    facilitator.settle = () => 400;
+    const response = await get(VERSIONS[2].pay());
+    expect([response.status, response.headers.get('x-payment-released')]).toEqual([503, null]);
+    expect(await response.json()).toEqual({ error: 'facilitator_refused' });
+  });
+
+  // Prevents: a payment that was moved is told to be good, and is forgotten.
+  it('does not say that nothing was paid when it is refused what it may have been settled for', async () => {
+    const payment = VERSIONS[2].pay();
+    let settled = 0;
+    facilitator.settle = () => (settled++ === 0 ? 'hang up' : 401);
+    const response = await get(payment);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+    expect(response.headers.get('x-payment-released')).toBeNull();
+    expect(await response.json()).toEqual({ error: 'settlement_pending' });
+    // Nor when it comes again: the key under which it may have been settled is the same.
+    expect((await get(payment)).status).toBe(503);
+    facilitator.settle = succeed;
+    expect((await get(payment)).status).toBe(200);
+    const keys = facilitator.asked.flatMap(({ headers }) => headers['idempotency-key'] ?? []);
+    expect([keys.length, new Set(keys).size]).toEqual([4, 1]);
   });
 });
 

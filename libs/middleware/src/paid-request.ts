@@ -6,7 +6,7 @@ import {
   type SettleResponse,
 } from '@tollgate/protocol';
 
-import { createAnswer, createRetryAnswer, keepPrivate, type Answer } from './answer.js';
+import { createAnswer, createRefusedAnswer, createRetryAnswer, keepPrivate, type Answer } from './answer.js';
 import type { Challenge } from './challenge.js';
 import type { Claim } from './claim.js';
 import { FacilitatorError, type Facilitator, type FacilitatorQuestion, type SettleAnswer } from './facilitator.js';
@@ -65,8 +65,13 @@ export class PaidRequest {
     } catch (error) {
       if (!(error instanceof FacilitatorError)) throw error;
       onTrouble(error);
-      await (error.isRefused && !this.#isUnsure ? claim.forget() : claim.end());
-      return { answer: createRetryAnswer(503, error.isRefused ? 'facilitator_refused' : SETTLEMENT_PENDING) };
+      if (error.isRefused && !this.#isUnsure) {
+        await claim.forget();
+        return { answer: error.isTurnedAway ? createRefusedAnswer() : createRetryAnswer(503, 'facilitator_refused') };
+      }
+      // What was asked before may have moved it, whatever is refused now.
+      await claim.end();
+      return { answer: createRetryAnswer(503, SETTLEMENT_PENDING) };
     }
   }
 

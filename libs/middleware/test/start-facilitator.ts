@@ -38,9 +38,9 @@ export async function startFacilitator(): Promise<ScriptedFacilitator> {
       const answer = await (path === '/verify' ? facilitator.verify(question) : facilitator.settle(question));
       if (answer === 'hang up') return request.socket.destroy();
       response.statusCode = typeof answer === 'number' ? answer : 200;
-      const { 'idempotency-key': key } = request.headers;
+      const { 'idempotency-key': key, authorization } = request.headers;
       if (facilitator.knowsKeys && key !== undefined) response.setHeader('Idempotency-Key', key);
-      return response.end(JSON.stringify(typeof answer === 'number' ? { detail: 'as the test says' } : answer));
+      return response.end(JSON.stringify(typeof answer === 'number' ? { detail: `not for ${authorization}` } : answer));
     })();
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
