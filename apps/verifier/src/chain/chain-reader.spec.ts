@@ -276,9 +276,11 @@ describe('reading the chain', () => {
       await callRpc(devnet.rpcUrl, 'anvil_mine', ['0x3']);
       const polls = () => rpc.requests.filter((methods) => methods.includes('eth_getBlockByNumber'));
       const blockLookups = () => rpc.requests.flat().filter((method) => method === 'eth_getBlockByHash').length;
-      // A poll for the head, one for the blocks before it, and one that shows that both were read.
-      while (polls().length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
-      expect(polls()[1]?.length).toBeGreaterThan(3);
+      // A poll may be under way, and ask for the blocks before an older head. Then come the head, the blocks before it, and a
+      // poll that shows that both were read.
+      const enough = polls().length + 4;
+      while (polls().length < enough) await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(Math.max(...polls().map(({ length }) => length))).toBeGreaterThan(3);
       const { mined } = await read(next);
       expect(mined?.receipt.blockTimeMs).toBeNull();
       await chain.reader.readBlockTime(mined!.receipt, soon());
