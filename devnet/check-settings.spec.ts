@@ -43,22 +43,22 @@ describe('the settings of a devnet', () => {
 
 describe('PUBLIC_URL', () => {
   it.each([
-    [{ PUBLIC_URL: 'http://localhost:4020' }, 'http://127.0.0.1:20123'],
-    [{ PUBLIC_URL: 'http://box.example', PORT: '80' }, 'http://127.0.0.1:20123'],
-    [{ PUBLIC_URL: 'https://box.example', PORT: '443' }, 'https://127.0.0.1:20123'],
-  ])('is warned of where it names the port that was taken: %j', (env, baseUrl) => {
-    const warning = warnOfPublicUrl(env, baseUrl);
-    expect(warning).toContain(env.PUBLIC_URL);
+    ['http://localhost:4020', 4020, 'http://127.0.0.1:20123'],
+    ['http://box.example', 80, 'http://127.0.0.1:20123'],
+    ['https://box.example', 443, 'https://127.0.0.1:20123'],
+  ])('is warned of where it names the port that was taken: %s', (publicUrl, wantedPort, baseUrl) => {
+    const warning = warnOfPublicUrl(publicUrl, wantedPort, baseUrl);
+    expect(warning).toContain(publicUrl);
     expect(warning).toContain(baseUrl);
   });
 
   it.each([
-    [{}, 'http://127.0.0.1:20123'],
-    [{ PUBLIC_URL: '' }, 'http://127.0.0.1:20123'],
-    [{ PUBLIC_URL: 'http://localhost:4020' }, 'http://127.0.0.1:4020'],
-    [{ PUBLIC_URL: 'https://api.example' }, 'http://127.0.0.1:20123'],
-    [{ PUBLIC_URL: 'http://localhost:4020', PORT: '0' }, 'http://127.0.0.1:20123'],
-  ])('is not warned of: %j at %s', (env, baseUrl) => {
-    expect(warnOfPublicUrl(env, baseUrl)).toBeNull();
+    [undefined, 4020, 'http://127.0.0.1:20123'],
+    ['', 4020, 'http://127.0.0.1:20123'],
+    ['http://localhost:4020', 4020, 'http://127.0.0.1:4020'],
+    ['https://api.example', 4020, 'http://127.0.0.1:20123'],
+    ['http://localhost:4020', 0, 'http://127.0.0.1:20123'],
+  ])('is not warned of: %j where port %d was wanted, at %s', (publicUrl, wantedPort, baseUrl) => {
+    expect(warnOfPublicUrl(publicUrl, wantedPort, baseUrl)).toBeNull();
   });
 });

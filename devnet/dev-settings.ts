@@ -55,11 +55,9 @@ export function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** Links under PUBLIC_URL would lead to whatever has the port that this gateway did not get; null where they do not. */
-export function warnOfPublicUrl(env: NodeJS.ProcessEnv, baseUrl: string): string | null {
-  const { PUBLIC_URL: publicUrl } = env;
-  const wanted = readDevSettings(env).ports.PORT;
-  if (!publicUrl || wanted === 0 || portOf(baseUrl) === wanted || portOf(publicUrl) !== wanted) return null;
-  return `PUBLIC_URL names port ${wanted}, which was taken: what is told to be at ${publicUrl} is not this gateway. It is at ${baseUrl}.`;
+export function warnOfPublicUrl(publicUrl: string | undefined, wantedPort: number, baseUrl: string): string | null {
+  if (!publicUrl || wantedPort === 0 || portOf(baseUrl) === wantedPort || portOf(publicUrl) !== wantedPort) return null;
+  return `PUBLIC_URL names port ${wantedPort}, which was taken: what is told to be at ${publicUrl} is not this gateway. It is at ${baseUrl}.`;
 }
 
 function portOf(url: string): number {

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 
 import { startChain } from './chain.js';
 import { checkSettings } from './check-settings.js';
-import { chosenSettings, readDevSettings, warnOfPublicUrl } from './dev-settings.js';
+import { chosenSettings, warnOfPublicUrl } from './dev-settings.js';
 import { claimDevFolder, type DevFolder, type DevState } from './dev-state.js';
 import { startExplorer } from './explorer.js';
 import { findFreePort } from './free-port.js';
@@ -18,6 +18,8 @@ const CHAIN_PORT = 8545;
 interface DevStack {
   stack: Stack;
   state: DevState;
+  /** Of the gateway, as it was asked for; 0: any. */
+  wantedPort: number;
   stop: () => Promise<void>;
 }
 
@@ -99,7 +101,7 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
       agent: await openAgentDoor(stack),
       contracts: chain.contracts,
     };
-    return { stack, state, stop };
+    return { stack, state, wantedPort: ports.PORT, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -132,11 +134,11 @@ async function startDevChain(chainId: number | undefined) {
   return startChain({ ...options, port, protocols: true }).catch(() => startChain({ ...options, protocols: true }));
 }
 
-function showAddresses({ state, stack }: DevStack, folder: DevFolder): void {
+function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder): void {
   const [account] = state.accounts;
   const file = relative(process.cwd(), folder.stateFile);
   const lines: [string, string][] = [
-    ['gateway', `${state.baseUrl}${portNote(state.baseUrl)}`],
+    ['gateway', `${state.baseUrl}${portNote(state.baseUrl, wantedPort)}`],
     ['', `curl -i ${state.baseUrl}/api/weather`],
     ['chain', `${state.rpcUrl}    chain id ${state.chainId}, a block per transaction`],
     ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
@@ -154,7 +156,7 @@ function showAddresses({ state, stack }: DevStack, folder: DevFolder): void {
   ];
   console.log('\nTollgate runs. Ctrl-C stops it.\n');
   for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
-  const warning = warnOfPublicUrl(process.env, state.baseUrl);
+  const warning = warnOfPublicUrl(process.env['PUBLIC_URL'], wantedPort, state.baseUrl);
   if (warning !== null) console.warn(`\n  ${warning}`);
   console.log('');
 }
@@ -182,8 +184,7 @@ function createFirstJob({ baseUrl, agent, payTo }: DevState): string {
 }
 
 /** Says so when the gateway is not where it was asked to be. */
-function portNote(url: string): string {
-  const wanted = readDevSettings(process.env).ports.PORT;
+function portNote(url: string, wanted: number): string {
   const isElsewhere = wanted !== 0 && new URL(url).port !== String(wanted);
   return isElsewhere ? `    (port ${wanted} was taken)` : '';
 }
