@@ -1,10 +1,10 @@
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { Journal } from '@tollgate/transactions';
-import { Redis } from 'ioredis';
 import { numberToHex, type Address } from 'viem';
 
 import { adoptWallet } from '../libs/agent-jobs/src/cli/wallet-commands.js';
 import { callRpc } from './json-rpc.js';
+import { withRedis } from './with-redis.js';
 
 export interface WalletsToAdopt {
   redisUrl: string;
@@ -35,17 +35,13 @@ export async function adoptOnNewChain(request: WalletsToAdopt): Promise<void> {
   });
 }
 
-async function withParts(
+function withParts(
   redisUrl: string,
   work: (parts: { journal: Journal; directory: WalletDirectory }) => Promise<void>,
 ): Promise<void> {
-  const redis = new Redis(redisUrl);
-  redis.on('error', () => undefined);
-  try {
+  return withRedis(redisUrl, async (redis) => {
     const journal = new Journal({ redis });
     await journal.open();
     await work({ journal, directory: new WalletDirectory(redis) });
-  } finally {
-    redis.disconnect();
-  }
+  });
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 
 import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
 import { createLaneId, type LaneId } from '@tollgate/transactions';
-import { Redis } from 'ioredis';
 
 import { adoptOnNewChain, adoptWallets } from './adopt-wallets.js';
 import type { Devnet, DevnetAccount } from './chain.js';
 import type { RedisServer } from './redis.js';
+import { withRedis } from './with-redis.js';
 
 export interface AgentWallet extends DevnetAccount {
   name: string;
@@ -80,14 +80,4 @@ function writeWalletsFile(folder: string, wallets: readonly AgentWallet[]): stri
   const file = join(folder, 'wallets.json');
   writeFileSync(file, JSON.stringify({ wallets: Object.fromEntries(described) }, null, 2), { mode: 0o600 });
   return file;
-}
-
-async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(url);
-  redis.on('error', () => undefined);
-  try {
-    return await work(redis);
-  } finally {
-    redis.disconnect();
-  }
 }

@@ -1,8 +1,8 @@
 import { createLaneId, Journal } from '@tollgate/transactions';
-import { Redis } from 'ioredis';
 import { numberToHex, type Hex } from 'viem';
 
 import { callRpc } from './json-rpc.js';
+import { withRedis } from './with-redis.js';
 
 export interface RelayersToAlign {
   redisUrl: string;
@@ -13,15 +13,11 @@ export interface RelayersToAlign {
 
 /** Gives relayers the nonces on a chain that has just begun which their journal, in an older Redis, expects. */
 export async function alignRelayers({ redisUrl, rpcUrl, chainId, relayers }: RelayersToAlign): Promise<void> {
-  const redis = new Redis(redisUrl);
-  redis.on('error', () => undefined);
-  try {
+  await withRedis(redisUrl, async (redis) => {
     const journal = new Journal({ redis, fleet: 'relayers' });
     for (const { address } of relayers) {
       const { nextNonce } = await journal.readLane(createLaneId(chainId, address));
       if (nextNonce !== null) await callRpc(rpcUrl, 'anvil_setNonce', [address, numberToHex(nextNonce)]);
     }
-  } finally {
-    redis.disconnect();
-  }
+  });
 }
