@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const LANES = [
+const LANES = [
   'unpaid',
   'paid',
   'distant',

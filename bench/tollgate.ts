@@ -12,7 +12,7 @@ export const CHALLENGE_SECRET = 'a-secret-that-only-the-benchmark-knows';
  * As shipped, but for two things: payments are mined long before they are presented, so the redemption window is a day;
  * and only warnings are logged, because this process would have to read what the services print.
  */
-export const SETTINGS = {
+const SETTINGS = {
   NODE_ENV: 'production',
   CHALLENGE_SECRET,
   LOG_LEVEL: 'warn',

@@ -100,7 +100,7 @@ export async function ask(rpc: RpcConnection, method: string, params: unknown[])
 }
 
 /** Until the chain has mined them all. */
-export async function waitUntilMined({ rpcUrl, wallet, count }: Omit<DirectOptions, 'chainId'>): Promise<void> {
+async function waitUntilMined({ rpcUrl, wallet, count }: Omit<DirectOptions, 'chainId'>): Promise<void> {
   let before = -1;
   for (;;) {
     const mined = Number(await callRpc(rpcUrl, 'eth_getTransactionCount', [wallet.address, 'latest']));

@@ -17,7 +17,7 @@ import {
 import { RECEIVER, TRANSFER_GAS, type BenchWallet } from './bench-wallet.js';
 
 /** A real chain is looked at less often, and its nodes keep fewer transactions of one account. */
-export const BENCH_SETTINGS: Partial<LaneSettings> = { pollMs: 20, maxInFlight: 4096, jobsAtOnce: 128 };
+const BENCH_SETTINGS: Partial<LaneSettings> = { pollMs: 20, maxInFlight: 4096, jobsAtOnce: 128 };
 
 /** Plans one transfer of one wei, without asking anybody. */
 export const transferPlanner: JobPlanner = {

@@ -1,10 +1,10 @@
 import { createPublicClient, erc20Abi, http, parseAbi } from 'viem';
 
+import { UNBONDING_SECONDS } from '../protocols/create-contracts.js';
 import { passTime } from '../protocols/pass-time.js';
 import type { DemoJob, DemoPlace } from './demo-job.js';
 
 const NFT_ID = '1001';
-const UNBONDING_SECONDS = 11;
 const positionsAbi = parseAbi(['function tokenOfOwnerByIndex(address owner, uint256 index) view returns (uint256)']);
 
 /** One job of each kind, in an order in which each finds what it needs: a debt before its repayment. */
@@ -66,7 +66,7 @@ export const JOBS_OF_EACH_KIND: readonly DemoJob[] = [
     operation: 'claimUnstaked',
     title: 'claim them, the unbonding time being over',
     input: async ({ chain }) => {
-      await passTime(chain, UNBONDING_SECONDS);
+      await passTime(chain, Number(UNBONDING_SECONDS) + 1);
       return {};
     },
   },

@@ -1,14 +1,11 @@
 import type { AgentJobEvent, AgentJobRequest, AgentJobView } from '@tollgate/protocol';
 
+import { formatTable } from '../../libs/agent-jobs/src/cli/format-table.js';
 import type { TransactionTrace } from '../trace-transaction.js';
 
 /** Aligns columns; the last one may be as long as it likes. */
 export function showTable(head: readonly string[], rows: readonly (readonly string[])[], margin = '    '): void {
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  for (const row of [head, ...rows]) {
-    const line = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
-    console.log(`${margin}${line.trimEnd()}`);
-  }
+  for (const line of formatTable(head, rows).split('\n')) console.log(margin + line);
 }
 
 export function showHeading(number: number | string, title: string): void {
@@ -49,6 +46,6 @@ export function showAnswer({ answer }: AgentJobView): void {
     console.log(`\n    answer ${answer.httpStatus}  ${answer.body?.replaceAll(/\s+/g, ' ').slice(0, 120) ?? ''}`);
 }
 
-export function shortHash(hash: string): string {
+function shortHash(hash: string): string {
   return hash === '' ? '' : `${hash.slice(0, 8)}…${hash.slice(-4)}`;
 }

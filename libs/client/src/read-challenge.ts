@@ -8,7 +8,7 @@ import {
   type PaymentChallenge,
 } from '@tollgate/protocol';
 
-/** A challenge is below 1 KiB; what is far longer is not read. */
+/** Far more than a challenge has; what is longer is not read. */
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 
 /** Whoever sends a challenge byte by byte would keep the caller for months. */

@@ -50,7 +50,6 @@ export {
   encodePaymentReceipt,
   findPaymentCredential,
   parsePaymentCredential,
-  PAYMENT_SCHEME,
   renderAuthenticationEnd,
   withoutPaymentCredentials,
   type AuthenticationChallenge,

@@ -11,7 +11,7 @@ import { MAX_PAYMENT_HEADER_BYTES } from './payment-signature.js';
 import { parseSignedPayment, type SignedPayment } from './signed-payment.js';
 
 /** The authentication scheme of `WWW-Authenticate` and `Authorization` by which MPP clients pay. */
-export const PAYMENT_SCHEME = 'Payment';
+const PAYMENT_SCHEME = 'Payment';
 const METHOD = 'evm';
 const INTENT = 'charge';
 

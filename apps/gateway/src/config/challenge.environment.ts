@@ -1,7 +1,7 @@
 import { Setting } from '@tollgate/common';
 import { ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsOptional, IsUrl, MinLength } from 'class-validator';
 
-export const CHALLENGE_FORMS = ['documented', 'v1-clients'] as const;
+const CHALLENGE_FORMS = ['documented', 'v1-clients'] as const;
 export type ChallengeForm = (typeof CHALLENGE_FORMS)[number];
 
 export class ChallengeEnvironment {

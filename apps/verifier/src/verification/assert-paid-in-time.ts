@@ -2,7 +2,7 @@ import type { Payment } from './find-payments.js';
 import { PaymentRefused } from './payment-refused.js';
 
 /** The gateway stamps the challenge, a validator the block: so much may their clocks differ. */
-export const CLOCK_SKEW_MS = 15_000;
+const CLOCK_SKEW_MS = 15_000;
 
 /**
  * A payment bound to a challenge was mined within `maxTimeoutSeconds` of it (specification, "Limits"). Refuses

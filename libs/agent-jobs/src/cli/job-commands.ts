@@ -25,7 +25,7 @@ export interface Decision {
   floorsHash: string | undefined;
 }
 
-export const DECISIONS = ['cancel', 'approve', 'reject', 'resume', 'abandon'] as const;
+const DECISIONS = ['cancel', 'approve', 'reject', 'resume', 'abandon'] as const;
 export type DecisionName = (typeof DECISIONS)[number];
 
 /** Stands for whoever may run commands here, where the id of an API key stands otherwise. */

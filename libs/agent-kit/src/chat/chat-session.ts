@@ -22,7 +22,7 @@ export interface ChatSession {
 }
 
 /** Whether the person wants to go: `bye` in any case, with any punctuation. */
-export function isFarewell(line: string): boolean {
+function isFarewell(line: string): boolean {
   return /^[^\p{L}\p{N}]*(bye|exit|quit)[^\p{L}\p{N}]*$/iu.test(line);
 }
 

@@ -4,7 +4,7 @@ import type { ChainRegistry } from '../registry/registry.js';
 import type { Token } from '../tokens/token.js';
 
 /** The most that one answer may cost where nobody says otherwise: whole units of a token worth about a dollar. */
-export const DEFAULT_MAX_PAYMENT = '0.01';
+const DEFAULT_MAX_PAYMENT = '0.01';
 
 export const PRICE_TIMEOUT_MS = 10_000;
 

@@ -6,7 +6,7 @@ const COMMON =
 const NEVER_CORRECTED: ReadonlySet<string> = new Set(COMMON);
 
 /** One insertion, deletion, replacement, or exchange of neighbours. */
-export function isOneEditAway(left: string, right: string): boolean {
+function isOneEditAway(left: string, right: string): boolean {
   if (left === right) return false;
   const [short, long] = left.length <= right.length ? [left, right] : [right, left];
   if (long.length - short.length > 1) return false;

@@ -1,8 +1,7 @@
+import { MAX_LEVERAGE } from '../../protocols/perps/assert-order.js';
 import { PERP_BASES } from './lexicon/assets.js';
 import type { Phrase } from './read-phrases.js';
 import { findAmount, putAmount, type Slots } from './slots.js';
-
-const MAX_LEVERAGE = 20;
 
 function fillAdd(slots: Slots, phrases: readonly Phrase[]): void {
   const fee = phrases.find(

@@ -19,7 +19,7 @@ const parseDecimal = (text: string): Decimal => {
 };
 
 /** Decimal text without superfluous zeros. */
-export function formatDecimal({ digits, decimals }: Decimal): string {
+function formatDecimal({ digits, decimals }: Decimal): string {
   const text = digits.toString().padStart(decimals + 1, '0');
   const whole = text.slice(0, text.length - decimals);
   const fraction = text.slice(text.length - decimals).replace(/0+$/, '');
