@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { startChain } from '../chain.js';
+import { playToEnd } from '../play-to-end.js';
 import { openRedis } from '../redis.js';
-import { startStack, type Stack } from '../stack.js';
-import { waitForStopRequest } from '../stop-request.js';
+import { startStack } from '../stack.js';
 import { startHttpTap } from './http-tap.js';
 import { playInteropDemo } from './play-interop-demo.js';
 
@@ -16,21 +16,14 @@ const ROUTES = `routes:
 `;
 
 /** Shows published clients paying the gateway, and an answer that nobody is charged for. Resolves with the exit code. */
-export async function runInteropDemo(): Promise<number> {
-  const stopRequest = waitForStopRequest();
-  const parts: { stop(): Promise<void> }[] = [];
-  const keep = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
-    parts.push(part);
-    return part;
-  };
-  let stack: Stack | null = null;
-  const play = async () => {
+export function runInteropDemo(): Promise<number> {
+  return playToEnd(async ({ keep, keepStack }) => {
     const routes = keep(writeRoutes());
     const upstream = keep(await startBrokenUpstream());
     const redis = keep(await openRedis(process.env['REDIS_URL']));
     const chain = keep(await startChain());
     const tap = keep(await startHttpTap());
-    stack = keep(
+    const stack = keepStack(
       await startStack({
         redis,
         chain,
@@ -46,18 +39,7 @@ export async function runInteropDemo(): Promise<number> {
     tap.forwardTo(stack.baseUrl);
     await playInteropDemo(chain, tap, keep);
     console.log('\nAll as it should be. With whose clients and servers it works: docs/interop.md.');
-  };
-  try {
-    const end = await Promise.race([play(), stopRequest]);
-    return end === undefined ? 0 : 130;
-  } catch (error) {
-    console.error(`\n✗ ${error instanceof Error ? error.message : String(error)}`);
-    const logs = (stack as Stack | null)?.logs() ?? '';
-    if (logs !== '') console.error(`\nThe last lines of the processes:\n${logs}`);
-    return 1;
-  } finally {
-    for (const part of parts.reverse()) await part.stop();
-  }
+  });
 }
 
 function writeRoutes(): { file: string; stop(): Promise<void> } {

@@ -3,9 +3,9 @@ import { getAddress } from 'viem';
 import { startChain, type DevnetWithProtocols } from '../chain.js';
 import { followEvents } from '../follow-events.js';
 import { callRpc } from '../json-rpc.js';
+import { playToEnd, type DemoParts } from '../play-to-end.js';
 import { openRedis } from '../redis.js';
 import { startStack, type Stack } from '../stack.js';
-import { waitForStopRequest } from '../stop-request.js';
 import { createTracer } from '../trace-transaction.js';
 import { startWebhookTarget, type WebhookTarget } from '../webhook-target.js';
 import { assertDelivered, registerWebhook, showDelivery } from './check-webhook.js';
@@ -16,20 +16,12 @@ import { showHeading, showTable } from './show-job.js';
 const RECEIVER = getAddress('0x00000000000000000000000000000000000a11ce');
 
 /** Shows one job of each kind from POST to event, two that fail, and the webhooks. Resolves with the exit code. */
-export async function runJobsDemo(): Promise<number> {
-  const stopRequest = waitForStopRequest();
-  const parts: { stop(): Promise<void> }[] = [];
-  const keep = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
-    const part = await starting;
-    parts.push(part);
-    return part;
-  };
-  let stack: Stack | null = null;
-  const play = async () => {
-    const redis = await keep(openRedis(process.env['REDIS_URL']));
-    const chain = await keep(startChain({ protocols: true }));
-    stack = await keep(
-      startStack({
+export function runJobsDemo(): Promise<number> {
+  return playToEnd(async ({ keep, keepStack }) => {
+    const redis = keep(await openRedis(process.env['REDIS_URL']));
+    const chain = keep(await startChain({ protocols: true }));
+    const stack = keepStack(
+      await startStack({
         redis,
         chain,
         agentWorkers: 1,
@@ -37,26 +29,15 @@ export async function runJobsDemo(): Promise<number> {
         onReady: (part, url) => console.log(`✓ ${part} at ${url}`),
       }),
     );
-    await playAll(stack, chain, await keep(startWebhookTarget()), (part) => parts.push(part));
-  };
-  try {
-    const end = await Promise.race([play(), stopRequest]);
-    return end === undefined ? 0 : 130;
-  } catch (error) {
-    console.error(`\n✗ ${error instanceof Error ? error.message : String(error)}`);
-    const logs = (stack as Stack | null)?.logs() ?? '';
-    if (logs !== '') console.error(`\nThe last lines of the processes:\n${logs}`);
-    return 1;
-  } finally {
-    for (const part of parts.reverse()) await part.stop();
-  }
+    await playAll(stack, chain, keep(await startWebhookTarget()), keep);
+  });
 }
 
 async function playAll(
   stack: Stack,
   chain: DevnetWithProtocols,
   target: WebhookTarget,
-  keep: (part: { stop(): Promise<void> }) => void,
+  keep: DemoParts['keep'],
 ): Promise<void> {
   const { agents, baseUrl } = stack;
   const [wallet] = agents?.wallets ?? [];
