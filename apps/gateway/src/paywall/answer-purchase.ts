@@ -151,7 +151,9 @@ export class Answers {
       // Counted for what it cost: otherwise who empties his account meanwhile gets work done, or gas spent, for ever.
       const counted = isFailed && (afterWork || result.txHash !== null);
       const keepsIdentifier = !isFailed && (result.outcome === 'pending' || mayBeMoved(order, claim));
-      const released = await this.#release(order, claim, { counted, forgetsAmount: isFailed, keepsIdentifier });
+      // Where nothing was done, nothing is on its way either.
+      const forgetsAmount = result.outcome !== 'pending';
+      const released = await this.#release(order, claim, { counted, forgetsAmount, keepsIdentifier });
       if (!released) return answerTakenOver();
     } catch {
       // The lease ends by itself, and the same proof finds the payment again.

@@ -235,7 +235,7 @@ describe('a metered payment', () => {
     const { nonce } = permit.permit2Authorization;
     relay.settlements.set(nonce, () => ({ outcome: 'pending', txHash: null }));
     expect((await get(headers)).status).toBe(503);
-    relay.settlements.set(nonce, () => ({ outcome: 'unavailable', reason: 'no_relayer' }));
+    relay.settlements.set(nonce, () => ({ outcome: 'unavailable', reason: 'payer_busy' }));
     charge = '0.0009';
     expect((await get(headers)).status).toBe(503);
     relay.settlements.clear();
@@ -299,6 +299,19 @@ describe('a metered payment', () => {
     relay.settlements.set(nonce, () => ({ outcome: 'failed', failure: 'balance_too_low', txHash: null }));
     const refused = await get(headers);
     expect([refused.status, refused.headers.get('x-payment-failure')]).toEqual([402, 'balance_too_low']);
+    relay.settlements.clear();
+    charge = '0.0009';
+    expect(readHeader(await get(headers), 'payment-response')).toMatchObject({ amount: '900' });
+    expect(amounts()).toEqual(['300', '900']);
+  });
+
+  // Prevents: who has his permit turned away after an answer that costs little has a dear one for as much.
+  it('comes to what the next answer costs where nothing was done for the first', async () => {
+    charge = '0.0003';
+    const { permit, headers } = await sign();
+    const { nonce } = permit.permit2Authorization;
+    relay.settlements.set(nonce, () => ({ outcome: 'unavailable', reason: 'payer_busy' }));
+    expect((await get({ ...headers, Range: 'bytes=0-0' })).status).toBe(503);
     relay.settlements.clear();
     charge = '0.0009';
     expect(readHeader(await get(headers), 'payment-response')).toMatchObject({ amount: '900' });
