@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
+import { setHeaders } from '../server/set-headers.js';
 import type { RenderedChallenge } from './challenges.js';
 
 /** The 402 of a request whose payment, or sign-in, was not taken; `told`: why. */
@@ -8,9 +9,7 @@ export function sendChallenge(
   challenge: RenderedChallenge,
   told: readonly (readonly [string, string])[],
 ): FastifyReply {
-  for (let at = 0; at + 1 < challenge.headers.length; at += 2) {
-    void reply.header(challenge.headers[at] ?? '', challenge.headers[at + 1]);
-  }
+  setHeaders(reply, challenge.headers);
   for (const [name, value] of told) void reply.header(name, value);
   return reply
     .code(402)

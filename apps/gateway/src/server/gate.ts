@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Cors } from './cors.js';
 import { isLoopback } from './plain-http.js';
 import type { RateLimit } from './rate-limit.js';
+import { setHeaders } from './set-headers.js';
 
 /** Decides over requests of a route: passes them on, or answers them itself. */
 export interface Admission {
@@ -63,7 +64,3 @@ export function addGate(server: FastifyInstance, { cors, rateLimit, allowInsecur
 }
 
 const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
-
-function setHeaders(reply: FastifyReply, headers: readonly string[]): void {
-  for (let at = 0; at + 1 < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1]);
-}

@@ -2,6 +2,7 @@ import { sendProblem } from '@tollgate/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 
 import type { Cors } from './cors.js';
+import { setHeaders } from './set-headers.js';
 
 /**
  * Answers the methods a known path does not have: 405 with `Allow`, and OPTIONS, preflights included, for everybody.
@@ -53,8 +54,7 @@ function answerOptions(request: FastifyRequest, reply: FastifyReply, cors: Cors,
   const { origin } = request.raw.headers;
   const requestedHeaders = request.raw.headers['access-control-request-headers'];
   if (origin !== undefined && request.raw.headers['access-control-request-method'] !== undefined) {
-    const headers = cors.preflightHeadersFor(origin, allow, requestedHeaders);
-    for (let at = 0; at + 1 < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1]);
+    setHeaders(reply, cors.preflightHeadersFor(origin, allow, requestedHeaders));
   }
   return reply.code(204).header('Allow', allow).send();
 }
