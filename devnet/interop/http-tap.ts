@@ -66,6 +66,8 @@ export async function startHttpTap(target = ''): Promise<HttpTap> {
   const server = createServer((incoming, response) => {
     forward(incoming, response).catch(() => response.destroy());
   });
+  // Else connections end after five idle seconds, and with them what a client sends at that moment.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -86,7 +88,8 @@ export async function startHttpTap(target = ''): Promise<HttpTap> {
 
 function exchange(target: string, { method, path, headers, body }: TappedRequest): Promise<TappedAnswer> {
   return new Promise((resolve, reject) => {
-    const outgoing = sendRequest(target + path, { method, headers }, (answer) => {
+    // A connection of its own: the server may just be ending one that was idle.
+    const outgoing = sendRequest(target + path, { agent: false, method, headers }, (answer) => {
       text(answer).then(
         (answerBody) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answerBody }),
         reject,

@@ -64,6 +64,8 @@ export async function startRpcProxy(targetUrl: string, path = '', keepsCalls = t
       () => response.destroy(),
     );
   });
+  // A node that ends no idle connection just when a service asks something on it.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,

@@ -11,4 +11,6 @@ const server = createServer(async (request, response) => {
   const answer = await client(url, init).catch((error) => ({ gaveUp: error.message }));
   response.end(JSON.stringify(answer));
 });
+// Whoever asks again after five idle seconds is not to meet the end of his connection.
+server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => process.stdout.write(`ready http://127.0.0.1:${server.address().port}\n`));
