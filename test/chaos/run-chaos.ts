@@ -58,6 +58,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
   });
   const redis = new Redis(shop.stack.redis.url);
   redis.on('error', () => undefined);
+  const faults: string[] = [];
   try {
     let made = 0;
     shop.upstream.answer = (_, response) => {
@@ -67,7 +68,6 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     const proofs = await payAll(shop, plan.payments);
     shop.rpc.requests.length = 0;
 
-    const faults: string[] = [];
     const answers: ChaosReport['answers'] = [];
     const run = { answers, isOver: false };
     const served = serveAll(shop, plan, proofs, { answers, faults }).finally(() => (run.isOver = true));
@@ -88,11 +88,20 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
       faults,
     };
   } catch (error) {
-    throw new Error(`chaos with seed ${plan.seed}: ${String(error)}\n${shop.stack.logs()}`, { cause: error });
+    const chain = await Promise.all([tryChain(shop.chain.rpcUrl), tryChain(shop.rpc.url)]);
+    const state = `after ${faults.join('; ')}; the chain says ${chain[0]}, and through its stand-in ${chain[1]}`;
+    throw new Error(`chaos with seed ${plan.seed}, ${state}: ${String(error)}\n${shop.stack.logs()}`, { cause: error });
   } finally {
     redis.disconnect();
     await shop.stop();
   }
+}
+
+/** Whether it was the chain, or what stands before it, that kept payers waiting. */
+function tryChain(url: string): Promise<string> {
+  const call = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify([call]) };
+  return fetch(url, { ...init, signal: AbortSignal.timeout(2000) }).then((answer) => answer.text(), String);
 }
 
 interface Proof {
