@@ -7,6 +7,8 @@ export interface EventFollower {
   events: AgentJobEvent[];
   /** Resolves when the stream is open for the first time: what happens from then on comes. */
   ready: Promise<void>;
+  /** How often the stream was opened. */
+  opened(): number;
   stop(): Promise<void>;
 }
 
@@ -24,6 +26,7 @@ export function followEvents({ baseUrl, token, onEvent = () => undefined }: Foll
   const events: AgentJobEvent[] = [];
   let lastId: string | null = null;
   let isOpen: () => void = () => undefined;
+  let opened = 0;
   const ready = new Promise<void>((resolve) => (isOpen = resolve));
   const take = (id: string, data: string) => {
     lastId = id;
@@ -45,6 +48,7 @@ export function followEvents({ baseUrl, token, onEvent = () => undefined }: Foll
     if (response.status >= 400 && response.status < 500) throw new Error(`/agent/events: ${await response.text()}`);
     if (!response.ok || !response.body) return;
     isOpen();
+    opened += 1;
     await readFrames(response.body, take);
   };
   const following = (async () => {
@@ -59,6 +63,7 @@ export function followEvents({ baseUrl, token, onEvent = () => undefined }: Foll
   return {
     events,
     ready,
+    opened: () => opened,
     stop: async () => {
       stop.abort();
       await following;

@@ -48,12 +48,20 @@ describe('when Redis is restored from a copy', () => {
   });
 
   it('that lacks a job, its wallet stands still until an operator has looked, and no nonce is used twice', async () => {
-    const { wallet, journal, stack } = agents();
+    const { wallet, journal, stack, follower } = agents();
     takeCopy();
     const lost = await waitForEnd(await transfer());
     const sent = await agents().readNewTransactions();
     expect(sent.map(({ hash }) => hash)).toEqual([lost.steps[0]!.mined!.txHash]);
+    await waitFor('its end on the stream', () =>
+      agents()
+        .eventsOf(lost.id)
+        .some(({ type }) => type === 'jobCompleted'),
+    );
+    const opened = follower.opened();
     await restore();
+    // The gateway ends the stream where it finds that events it has told were lost; their numbers are given again.
+    await waitFor('the stream to be opened again', () => follower.opened() > opened);
     await waitFor('the freeze', async () => (await journal.readLane(wallet.lane)).frozen === 'chain_ahead');
     const later = await transfer();
     // Somebody holds the lane and renews its lease: it is not that nobody has looked.

@@ -19,6 +19,8 @@ export interface EventStart {
 
 /** Lanes are not told of in the order of their events: what lies so close may not have been told. */
 const OVERLAP_MS = 60_000;
+/** As many events are told again to a client whose place was lost. */
+const MAX_REPEATED = 200;
 
 /** @throws ProblemError with everything that is wrong with the query */
 export function parseEventQuery(query: unknown): EventFilter {
@@ -57,7 +59,7 @@ async function startAfter(journal: Journal, event: { jobId: string; sequence: nu
   return { cursor, notBeforeMs: found?.sequence === event.sequence ? found.atMs - OVERLAP_MS : 0 };
 }
 
-/** A place that no event has yet is one of events that the journal lost: its lane goes on from where it is. */
+/** A place that no event has yet is one of events that the journal lost: its lane goes on from what has come since, or about. */
 async function forgetLost(
   journal: Journal,
   cursor: Map<string, number>,
@@ -67,7 +69,18 @@ async function forgetLost(
   for (const lane of (await journal.readLanes()).filter(isAhead)) {
     const { lastSequence } = await journal.readLane(lane);
     const code = codeOfLane(lane);
-    if ((cursor.get(code) ?? 0) > lastSequence) cursor.set(code, lastSequence);
+    if ((cursor.get(code) ?? 0) > lastSequence) cursor.set(code, await findRecent(journal, lane, lastSequence));
   }
   return cursor;
+}
+
+/** The place before the lane's events of the last minute, of which there may be too many: better twice than not at all. */
+async function findRecent(journal: Journal, lane: LaneId, lastSequence: number): Promise<number> {
+  const events = await journal.outbox.read(lane, {
+    after: Math.max(lastSequence - MAX_REPEATED, 0),
+    count: MAX_REPEATED,
+  });
+  const sinceMs = Date.now() - OVERLAP_MS;
+  const first = events.find(({ atMs }) => atMs >= sinceMs);
+  return first === undefined ? lastSequence : first.sequence - 1;
 }

@@ -93,6 +93,8 @@ export class EventTail {
       } catch (error) {
         this.onTrouble(error);
         await sleep(AFTER_TROUBLE_MS);
+        // Redis may have come back with older data: seen before new events have taken the numbers of lost ones.
+        this.#refreshedAtMs = Number.NEGATIVE_INFINITY;
       }
     }
     this.#ready = null;

@@ -144,6 +144,15 @@ describe('GET /agent/events', () => {
     await agents.journal.open();
   });
 
+  // Regression: an operator was not told of a job that waited for him since before his client came back.
+  it('tells a client that was ahead of a journal restored from a copy what has come since', async () => {
+    const { lastEventId } = await listen(owner);
+    const ahead = lastEventId.replace(/-[0-9a-z]+/g, '-zzzz');
+    const job = await endJob(owner);
+    const reader = await listen(owner, { query: `?jobId=${job}`, after: ahead });
+    expect(jobsOf(await reader.readEvents(1))).toEqual([job]);
+  });
+
   it.each([['x'], ['e1.x'], [`e1.${'j00000000-1.'.repeat(1000)}j00000000-1`], ['e2.j00000000-1'], ['__proto__']])(
     'does not go on from %s',
     async (after) => {
