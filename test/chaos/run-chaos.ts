@@ -4,6 +4,7 @@ import { listPayments, type PaymentListing } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
 import type { RpcFault } from '../../apps/verifier/test/rpc-stand-in.js';
+import { callRpc } from '../../devnet/json-rpc.js';
 import { mineTransfers } from '../../devnet/mine-transfers.js';
 import { createProof, readRequirement } from '../harness/pay.js';
 import { retryUntilPaid } from '../harness/retry.js';
@@ -99,9 +100,8 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
 
 /** Whether it was the chain, or what stands before it, that kept payers waiting. */
 function tryChain(url: string): Promise<string> {
-  const call = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify([call]) };
-  return fetch(url, { ...init, signal: AbortSignal.timeout(2000) }).then((answer) => answer.text(), String);
+  const answer = callRpc(url, 'eth_blockNumber');
+  return Promise.race([answer, sleep(2000, 'nothing within 2 s')]).then(String, String);
 }
 
 interface Proof {

@@ -1,10 +1,10 @@
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult, type SettleSignedPaymentRequest } from '@tollgate/common';
+import type { SettleSignedPaymentRequest } from '@tollgate/common';
 import type { SignedPayment } from '@tollgate/protocol';
-import { Redis } from 'ioredis';
 
 import type { DevnetAccount } from '../../../../devnet/chain.js';
 import { approvePermit2, signPermit } from '../../../../devnet/sign-permit.js';
 import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { SettleQuestions } from '../../test/settle-questions.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 const PRICE = 1000n;
@@ -12,55 +12,29 @@ const MINUTE_MS = 60_000;
 const A_HASH: unknown = expect.stringMatching(/^0x/);
 /** No machine is slower. */
 const PATIENT = { SETTLE_WAIT_MS: '60000' };
-const REQUESTS = 'tollgate:{settle}:requests';
-const REPLIES = 'tollgate:{settle}:replies:spec';
 
 /** A gateway asks again when an answer is late, and both copies of the question may be handled. */
 describe('a question that failed, and comes again after what it lacked is there', () => {
   let fixture: SettlementFixture;
-  let redis: Redis;
-  let asked = 0;
+  let questions: SettleQuestions;
 
   beforeAll(async () => {
     fixture = await SettlementFixture.start();
-    redis = new Redis(fixture.redis.url);
+    questions = new SettleQuestions(fixture.redis.url);
     await fixture.startVerifier(PATIENT);
     // How much gas a payment takes is known from then on.
     expect(await fixture.settle(await fixture.sign())).toMatchObject({ outcome: 'settled' });
   });
 
   afterAll(async () => {
-    redis.disconnect();
+    questions.close();
     await fixture.stop();
   });
 
-  /** As it lies in the queue; asked for longer than any machine takes. */
+  /** Asked for longer than any machine takes. */
   async function createQuestion(payment: SignedPayment, changes: Partial<SettleSignedPaymentRequest> = {}) {
     const deadlineMs = Date.now() + 10 * MINUTE_MS;
-    const data = fixture.createRequest(await fixture.sign(), { payment, deadlineMs, ...changes });
-    const id = `spec.${String(++asked)}`;
-    const envelope = {
-      v: 1,
-      id,
-      pattern: SETTLE_SIGNED_PAYMENT,
-      data,
-      replyTo: REPLIES,
-      deadlineMs,
-      requestId: 'spec',
-    };
-    return { id, text: JSON.stringify(envelope) };
-  }
-
-  /** The answers to questions that are taken at once, in their order. */
-  async function ask(...questions: { id: string; text: string }[]): Promise<SettlementResult[]> {
-    await redis.rpush(REQUESTS, ...questions.map(({ text }) => text));
-    const answers = new Map<string, SettlementResult>();
-    while (answers.size < questions.length) {
-      const popped = await redis.blpop(REPLIES, 0);
-      const { id, data } = JSON.parse(popped?.[1] ?? '{}') as { id: string; data: SettlementResult };
-      answers.set(id, data);
-    }
-    return questions.map(({ id }) => answers.get(id)!);
+    return questions.create(fixture.createRequest(await fixture.sign(), { payment, deadlineMs, ...changes }));
   }
 
   const readSent = async () =>
@@ -106,18 +80,18 @@ describe('a question that failed, and comes again after what it lacked is there'
     async (_, __, prepare, turn, index, txHash) => {
       const { payment, changes, mend } = await prepare(fixture.payer(index));
       const question = await createQuestion(payment, changes);
-      const first = await ask(question);
+      const first = await questions.ask(question);
       expect(first).toMatchObject([{ outcome: 'failed', txHash }]);
       await mend();
       await turn();
       const [sent, received] = [await readSent(), await fixture.readBalance()];
-      expect(await ask(question)).toEqual(first);
+      expect(await questions.ask(question)).toEqual(first);
       expect([await readSent(), await fixture.readBalance()]).toEqual([sent, received]);
       // Together with it, one is not taken for the other.
-      const results = await ask(question, await createQuestion(payment));
+      const results = await questions.ask(question, await createQuestion(payment));
       expect(results).toMatchObject([first[0], { outcome: 'settled' }]);
       expect(await fixture.readBalance()).toBe(received + PRICE);
-      expect(await ask(question)).toEqual(first);
+      expect(await questions.ask(question)).toEqual(first);
     },
   );
 });

@@ -1,61 +1,31 @@
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import type { SignedAuthorization } from '@tollgate/protocol';
-import { Redis } from 'ioredis';
 
 import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { SettleQuestions, type Question } from '../../test/settle-questions.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 const MINUTE_MS = 60_000;
-const REQUESTS = 'tollgate:{settle}:requests';
-const REPLIES = 'tollgate:{settle}:replies:spec';
 /** One payment waits for its payer's means, and every other one is turned away. */
 const FULL = { MAX_IN_FLIGHT: '8', SETTLE_WAIT_MS: '60000' };
 
 /** A gateway asks again when an answer is late, and another verifier may have no place for the payer's payments. */
 describe('a copy of a question that is turned away', () => {
   let fixture: SettlementFixture;
-  let redis: Redis;
-  let asked = 0;
-  const answers = new Map<string, SettlementResult>();
+  let questions: SettleQuestions;
 
   beforeEach(async () => {
     fixture = await SettlementFixture.start();
-    redis = new Redis(fixture.redis.url);
-    answers.clear();
+    questions = new SettleQuestions(fixture.redis.url);
   });
 
   afterEach(async () => {
-    redis.disconnect();
+    questions.close();
     await fixture.stop();
   });
 
-  function createQuestion(payment: SignedAuthorization): { id: string; text: string } {
-    const deadlineMs = Date.now() + 10 * MINUTE_MS;
-    const data = fixture.createRequest(payment, { deadlineMs });
-    const id = `spec.${String(++asked)}`;
-    const envelope = {
-      v: 1,
-      id,
-      pattern: SETTLE_SIGNED_PAYMENT,
-      data,
-      replyTo: REPLIES,
-      deadlineMs,
-      requestId: 'spec',
-    };
-    return { id, text: JSON.stringify(envelope) };
-  }
-
-  const put = (...questions: { text: string }[]) => redis.rpush(REQUESTS, ...questions.map(({ text }) => text));
-
-  async function answerTo({ id }: { id: string }): Promise<SettlementResult> {
-    for (let answer = answers.get(id); ; answer = answers.get(id)) {
-      if (answer) return answer;
-      const popped = await redis.blpop(REPLIES, 0);
-      const reply = JSON.parse(popped?.[1] ?? '{}') as { id: string; data: SettlementResult };
-      answers.set(reply.id, reply.data);
-    }
-  }
+  const createQuestion = (payment: SignedAuthorization): Question =>
+    questions.create(fixture.createRequest(payment, { deadlineMs: Date.now() + 10 * MINUTE_MS }));
 
   const readPending = async () => Number(((await fixture.rpc('txpool_status')) as { pending: string }).pending);
   const readSent = async (index: number) =>
@@ -65,7 +35,7 @@ describe('a copy of a question that is turned away', () => {
   async function fill(): Promise<SignedAuthorization[]> {
     const [first, ...others] = await Promise.all(Array.from({ length: 5 }, () => fixture.sign()));
     const before = await readPending();
-    await put(createQuestion(first!));
+    await questions.put(createQuestion(first!));
     await waitFor('the first payment is sent', async () => (await readPending()) > before);
     return others;
   }
@@ -82,16 +52,21 @@ describe('a copy of a question that is turned away', () => {
     const first = await fixture.startVerifier(FULL);
     const question = createQuestion(await fixture.sign());
     await fixture.rpc('evm_setAutomine', [false]);
-    await put(question);
+    await questions.put(question);
     await waitFor('it is sent', async () => (await readPending()) === 1);
     await first.close();
-    expect(await answerTo(question)).toMatchObject({ outcome: 'pending', txHash: expect.stringMatching(/^0x/) });
-    answers.clear();
+    expect(await questions.answerTo(question)).toMatchObject({
+      outcome: 'pending',
+      txHash: expect.stringMatching(/^0x/),
+    });
 
     await fixture.startVerifier({ ...FULL, RELAYER_PRIVATE_KEYS: fixture.relayer(1).privateKey });
     const others = await fill();
-    await put(...others.map(createQuestion), question);
-    expect(await answerTo(question)).toMatchObject({ outcome: 'pending', txHash: expect.stringMatching(/^0x/) });
+    await questions.put(...others.map(createQuestion), question);
+    expect(await questions.answerTo(question)).toMatchObject({
+      outcome: 'pending',
+      txHash: expect.stringMatching(/^0x/),
+    });
   });
 
   // Prevents: who is told that nothing was done signs anew, and a late copy of his question is settled as well.
@@ -102,10 +77,9 @@ describe('a copy of a question that is turned away', () => {
     const others = await fill();
     const last = await fixture.sign();
     const question = createQuestion(last);
-    await put(...others.map(createQuestion), question);
+    await questions.put(...others.map(createQuestion), question);
     const turnedAway = { outcome: 'unavailable', reason: 'payer_busy' };
-    expect(await answerTo(question)).toEqual(turnedAway);
-    answers.clear();
+    expect(await questions.answerTo(question)).toEqual(turnedAway);
 
     await fixture.closeVerifiers();
     await fixture.rpc('evm_setAutomine', [true]);
@@ -114,11 +88,11 @@ describe('a copy of a question that is turned away', () => {
     await transferTokens(fixture.chain, { from: fixture.payer(1).address, to, amountBaseUnits: 100_000n });
     await fixture.startVerifier({ ...FULL, RELAYER_PRIVATE_KEYS: fixture.relayer(1).privateKey });
     const sent = await readSent(1);
-    await put(question);
-    expect(await answerTo(question)).toEqual(turnedAway);
+    await questions.put(question);
+    expect(await questions.answerTo(question)).toEqual(turnedAway);
     expect(await readSent(1)).toBe(sent);
     const anew = createQuestion(last);
-    await put(anew);
-    expect(await answerTo(anew)).toMatchObject({ outcome: 'settled' });
+    await questions.put(anew);
+    expect(await questions.answerTo(anew)).toMatchObject({ outcome: 'settled' });
   });
 });
