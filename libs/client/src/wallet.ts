@@ -1,4 +1,4 @@
-import { PaymentError, type Hex } from '@tollgate/protocol';
+import { isHttpUrl, PaymentError, type Hex } from '@tollgate/protocol';
 import {
   BaseError,
   createPublicClient,
@@ -80,7 +80,7 @@ export function createWallet(options: WalletOptions): Wallet {
 
 /** Not quoted: what is no URL may still hold the key of one. */
 function assertHttpUrl(rpcUrl: string): void {
-  if (URL.canParse(rpcUrl) && /^https?:$/.test(new URL(rpcUrl).protocol)) return;
+  if (isHttpUrl(rpcUrl)) return;
   throw new PaymentError('invalid_options', 'The URL of the RPC server is not one of http or https.', {
     hint: 'Give it whole, for example http://127.0.0.1:8545.',
   });

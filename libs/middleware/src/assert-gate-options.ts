@@ -1,4 +1,4 @@
-import { isAddress, isRecord, PaymentError } from '@tollgate/protocol';
+import { isAddress, isHttpUrl, isRecord, PaymentError } from '@tollgate/protocol';
 
 import type { GateOptions } from './gate.js';
 
@@ -10,7 +10,8 @@ export function assertGateOptions(options: GateOptions): void {
   const { payTo, chainId, store, ...given } = readRecord(options);
   const [facilitator, asset] = [readRecord(given['facilitator']), readRecord(given['asset'])];
   const problems = [
-    isHttpUrl(facilitator['url']) || 'facilitator.url is no URL of http or https',
+    (typeof facilitator['url'] === 'string' && isHttpUrl(facilitator['url'])) ||
+      'facilitator.url is no URL of http or https',
     isApiKey(facilitator['apiKey']) || 'facilitator.apiKey is no text that fits into a header',
     isAddress(payTo) || 'payTo is no address',
     isAddress(asset['address']) || 'asset.address is no address',
@@ -29,10 +30,6 @@ export function assertGateOptions(options: GateOptions): void {
 
 function readRecord(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
-}
-
-function isHttpUrl(value: unknown): boolean {
-  return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
 /** What fits into no header, fetch would quote in its error. */

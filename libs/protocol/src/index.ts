@@ -40,6 +40,7 @@ export {
   type LockedTransfer,
 } from './hash-lock.js';
 export { isAddress, isHash, isHexBytes, type Hex } from './hex.js';
+export { isHttpUrl } from './http-url.js';
 export { decodeJsonHeader, encodeJsonHeader } from './json-header.js';
 export { isRecord, ownField, type JsonRecord } from './json-record.js';
 export { caip2Of, v1NetworkOf } from './networks.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-import { isAddress, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
+import { isAddress, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
 
 import type { TrustedAsset } from '../choose-requirement.js';
 
@@ -124,9 +124,6 @@ function readDecimals({ decimals = '6' }: Values): number {
   if (number > 255) throw new UsageError('--decimals is above 255');
   return number;
 }
-
-/** `localhost:4020` is a URL too: of the scheme `localhost`. */
-const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 /** Not quoted: what is no URL may still hold the key of one. */
 function readRpcUrl(text: string): string {

@@ -1,3 +1,4 @@
+import { isHttpUrl } from '@tollgate/protocol';
 import { ArrayNotEmpty, IsArray, IsInt, Max, Min } from 'class-validator';
 
 import type { ChecksEntries } from './read-environment.js';
@@ -27,8 +28,4 @@ export class RpcEnvironment implements ChecksEntries {
       isHttpUrl(url) ? [] : [`RPC_URL: entry ${index + 1} is not an http:// or https:// URL (its value is not shown).`],
     );
   }
-}
-
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
