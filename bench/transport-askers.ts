@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { RequestReplyClient, VERIFY_PAYMENT, type VerifyPaymentRequest } from '@tollgate/common';
+import { type ComparedQuestion, RequestReplyClient, VERIFY_PAYMENT, type VerifyPaymentRequest } from '@tollgate/common';
 import { Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { firstValueFrom } from 'rxjs';
@@ -13,7 +13,7 @@ export interface Asker {
   close: () => Promise<unknown>;
 }
 
-const QUESTION: VerifyPaymentRequest = {
+const QUESTION: ComparedQuestion<VerifyPaymentRequest> = {
   requestId: 'req-0123456789abcdef',
   owner: 'x5Zr4pXn3dVf0m9q2b7c1A',
   deadlineMs: 1_790_000_000_000,
@@ -28,6 +28,8 @@ const QUESTION: VerifyPaymentRequest = {
   retryKey: null,
   leaseMs: 30_000,
   clientAddress: '127.0.0.1',
+  // As long as those of a gateway with its defaults.
+  settings: 'x'.repeat(410),
 };
 
 export async function createRequestReplyAsker(redisUrl: string): Promise<Asker> {

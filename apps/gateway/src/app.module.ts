@@ -27,10 +27,10 @@ export class AppModule {
   constructor(
     @Inject(Registry) registry: Registry,
     @Inject(PaywallCounters) counters: PaywallCounters,
-    @Inject(PaywallConnections) { verifier }: PaywallConnections,
+    @Inject(PaywallConnections) { client }: PaywallConnections,
   ) {
     publishPaywall(registry, counters);
-    observeCounts(registry, 'tollgate_verify_questions', 'Questions to verifiers, by event.', verifier);
+    observeCounts(registry, 'tollgate_verify_questions', 'Questions to verifiers, by event.', client);
   }
 
   static forRoot(environment: GatewayEnvironment, routes: readonly PaidRoute[]): DynamicModule {
@@ -46,9 +46,10 @@ export class AppModule {
         HealthModule.forRootAsync({
           imports: [paywall],
           inject: [PaywallConnections],
-          useFactory: ({ redis, verifier }: PaywallConnections) => ({
+          useFactory: ({ redis, client, agreement }: PaywallConnections) => ({
             ledger: checkRedis(redis),
-            queue: () => checkQueue(verifier),
+            queue: () => checkQueue(client),
+            verifier: () => agreement.check(),
           }),
         }),
         paywall,
@@ -60,8 +61,8 @@ export class AppModule {
   }
 }
 
-async function checkQueue(verifier: RequestReplyClient): Promise<void> {
-  await verifier.connect();
-  const [commands] = verifier.unwrap<[Redis, Redis]>();
+async function checkQueue(client: RequestReplyClient): Promise<void> {
+  await client.connect();
+  const [commands] = client.unwrap<[Redis, Redis]>();
   await checkRedis(commands)();
 }

@@ -1,4 +1,5 @@
 import {
+  AcceptanceEnvironment,
   type ChecksTogether,
   LogEnvironment,
   PaymentEnvironment,
@@ -23,6 +24,9 @@ export class GatewayEnvironment implements ChecksTogether {
 
   @SettingGroup(PaymentEnvironment)
   readonly payment!: PaymentEnvironment;
+
+  @SettingGroup(AcceptanceEnvironment)
+  readonly acceptance!: AcceptanceEnvironment;
 
   @SettingGroup(ChallengeEnvironment)
   readonly challenge!: ChallengeEnvironment;

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_PROOF_HEADER_BYTES, parseChallenge } from '@tollgate/protocol';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { waitFor } from '../../../test/harness/retry.js';
 import {
   answerJson,
   ASSET,
@@ -344,8 +345,9 @@ describe('the limit of waiting payments', () => {
 
 describe('the operator', () => {
   it('sees readiness, metrics and the document of what is sold', async () => {
-    const ready = await send(gateway.port, { path: '/health/ready' });
-    expect([ready.status, JSON.parse(ready.body)]).toMatchObject([200, { status: 'ok' }]);
+    const read = () => send(gateway.port, { path: '/health/ready' });
+    await waitFor('a verifier has agreed', async () => (await read()).status === 200);
+    expect(JSON.parse((await read()).body)).toMatchObject({ status: 'ok', details: { verifier: { status: 'up' } } });
     const metrics = await send(gateway.port, { path: '/metrics' });
     expect(metrics.body).toMatch(/tollgate_challenges_total\{reason="unpaid",service="gateway"\} [1-9]/);
     expect(metrics.body).toMatch(/tollgate_challenges_total\{reason="malformed_proof",service="gateway"\} [1-9]/);

@@ -60,6 +60,13 @@ describe('the settings of the verifier', () => {
     ]);
   });
 
+  it('settle nothing where any transaction is a proof', () => {
+    const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, PAY_TO, PAYMENT_POLICY: 'receipt' };
+    const problems = problemsOf({ ...valid, RELAYER_PRIVATE_KEYS: `0x${'11'.repeat(32)}` });
+    expect(problems).toEqual([expect.stringContaining('RELAYER_PRIVATE_KEYS needs PAYMENT_POLICY transfer or bound')]);
+    expect(readEnvironment(VerifierEnvironment, valid).payment.paymentPolicy).toBe('receipt');
+  });
+
   it('are refused with every problem at once', () => {
     const problems = problemsOf({ CONFIRMATIONS: '0', RPC_BATCH_SIZE: 'many', PAY_TO: 'me', PAYMENT_POLICY: 'none' });
     for (const name of ['RPC_URL', 'ASSET_ADDRESS', 'PAY_TO', 'CONFIRMATIONS', 'RPC_BATCH_SIZE', 'PAYMENT_POLICY']) {

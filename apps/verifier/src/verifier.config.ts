@@ -1,19 +1,20 @@
 import {
+  type ChecksTogether,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
   SettingGroup,
   ShutdownEnvironment,
+  SignedPaymentsEnvironment,
 } from '@tollgate/common';
 
 import { ChainEnvironment } from './config/chain.environment.js';
 import { RulesEnvironment } from './config/rules.environment.js';
 import { ServerEnvironment } from './config/server.environment.js';
 import { SettlementEnvironment } from './config/settlement.environment.js';
-import { SignedPaymentsEnvironment } from './config/signed-payments.environment.js';
 
 /** Every setting of the verifier; `readEnvironment(VerifierEnvironment, process.env)` at start. */
-export class VerifierEnvironment {
+export class VerifierEnvironment implements ChecksTogether {
   @SettingGroup(ServerEnvironment)
   readonly server!: ServerEnvironment;
 
@@ -40,4 +41,11 @@ export class VerifierEnvironment {
 
   @SettingGroup(ShutdownEnvironment)
   readonly shutdown!: ShutdownEnvironment;
+
+  problemsTogether(): string[] {
+    if (this.payment.paymentPolicy !== 'receipt' || this.settlement.signers.length === 0) return [];
+    return [
+      'RELAYER_PRIVATE_KEYS needs PAYMENT_POLICY transfer or bound: under receipt a settlement could be shown as a proof again.',
+    ];
+  }
 }

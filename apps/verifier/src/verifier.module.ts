@@ -3,6 +3,7 @@ import {
   checkRedis,
   connectRedis,
   createLoggerParams,
+  describeSettings,
   HealthModule,
   listSecrets,
   MetricsModule,
@@ -24,6 +25,7 @@ import { observeQueues } from './metrics/observe-queues.js';
 import { observeRelayers } from './metrics/observe-relayers.js';
 import { SettlementMetrics } from './metrics/settlement-metrics.js';
 import { VerifierMetrics } from './metrics/verifier-metrics.js';
+import { AskersSettings } from './settings/askers-settings.js';
 import { createSettlement, type Settlement } from './settlement/create-settlement.js';
 import { RelayerTroubles } from './settlement/relayer-troubles.js';
 import { SettlementRecords } from './settlement/settlement-records.js';
@@ -71,11 +73,13 @@ export class VerifierModule implements OnApplicationShutdown {
     });
     const waitingRoom = createWaitingRoom(environment, nowMs);
     const assets = createAssets(environment);
+    const askers = createAskersSettings(environment, registry);
     const troubles = new RelayerTroubles(registry);
     const settlement: Settlement | null = createSettlement(environment, {
       chain,
       ledger,
       assets,
+      askers,
       metrics: new SettlementMetrics(registry),
       nowMs,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
@@ -106,6 +110,7 @@ export class VerifierModule implements OnApplicationShutdown {
           queue: checkRedis(queueRedis),
           chain: checkChain(chain.reader, nowMs),
           ledger: checkOpen(isOpen),
+          settings: () => Promise.resolve({ differ: askers.differences }),
         }),
       ],
       controllers: [VerificationController],
@@ -123,6 +128,7 @@ export class VerifierModule implements OnApplicationShutdown {
           provide: SignedPaymentVerifier,
           useValue: createSignedVerifier(environment, { ...parts, readRelayers, underWay }),
         },
+        { provide: AskersSettings, useValue: askers },
         { provide: VerifierMetrics, useValue: metrics },
         { provide: SETTLEMENT, useValue: settlement },
       ],
@@ -149,6 +155,13 @@ function createLedger({ rules }: VerifierEnvironment, redis: Redis): Ledger {
 /** How long the ledger remembers a payment. */
 function memoryMs({ redemptionWindowSeconds, boundRedemptionWindowSeconds }: RulesEnvironment): number {
   return Math.max(redemptionWindowSeconds, boundRedemptionWindowSeconds) * 1000;
+}
+
+function createAskersSettings(
+  { payment, rules, signedPayments }: VerifierEnvironment,
+  registry: Registry,
+): AskersSettings {
+  return new AskersSettings({ own: describeSettings({ payment, acceptance: rules, signedPayments }), registry });
 }
 
 function chainOptions({ chain, payment }: VerifierEnvironment) {

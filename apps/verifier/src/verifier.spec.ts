@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
+  COMPARE_SETTINGS,
   RequestReplyClient,
   VERIFY_PAYMENT,
   VERIFY_QUEUE,
   VERIFY_SIGNED_PAYMENT,
+  type ComparedQuestion,
+  type SettingsComparison,
   type SignedPaymentVerdict,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
@@ -19,6 +22,7 @@ import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
 import { startRpcStandIn, type RpcStandIn } from '../test/rpc-stand-in.js';
+import { settingsOf } from '../test/settings-of.js';
 import { randomNonce, signAuthorization } from '../test/sign-authorization.js';
 import { ChainReader } from './chain/chain-reader.js';
 import { startVerifier } from './start-verifier.js';
@@ -65,7 +69,7 @@ describe('the verifier', () => {
     const response = await fetch(`${await verifier.app.getUrl()}${path}`);
     return { status: response.status, text: await response.text() };
   };
-  const createRequest = (txHash: Hex): VerifyPaymentRequest => ({
+  const createRequest = (txHash: Hex): ComparedQuestion<VerifyPaymentRequest> => ({
     requestId: 'test',
     owner: createOwner(),
     deadlineMs: Date.now() + 8000,
@@ -79,6 +83,7 @@ describe('the verifier', () => {
     retryKey: null,
     leaseMs: 30_000,
     clientAddress: '127.0.0.1',
+    settings: settingsOf(devnet),
   });
   const askSigned = (message: unknown) =>
     client.ask<SignedPaymentVerdict>(VERIFY_SIGNED_PAYMENT, message, { timeoutMs: 9000 });
@@ -114,13 +119,14 @@ describe('the verifier', () => {
       nonce: randomNonce(),
     };
     const domain = { name: 'USDC', version: '2', chainId: 1328, verifyingContract: devnet.asset };
-    const request: VerifySignedPaymentRequest = {
+    const request: ComparedQuestion<VerifySignedPaymentRequest> = {
       requestId: 'test',
       deadlineMs: Date.now() + 8000,
       terms,
       payment: await signAuthorization(authorization, { domain, privateKey: payer.privateKey }),
       clientAddress: '127.0.0.1',
       claim: null,
+      settings: settingsOf(devnet),
     };
     const payerAddress = payer.address.toLowerCase();
     expect(await askSigned(request)).toEqual({ outcome: 'valid', payer: payerAddress, txHash: null });
@@ -141,6 +147,41 @@ describe('the verifier', () => {
     }
     const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
     expect(await ask(createRequest(txHash))).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('answers settings_differ to a gateway that is set up for other payments, and stays ready', async () => {
+    const request = createRequest(await transferTokens(devnet, { amountBaseUnits: 1000n }));
+    const { settings: own, ...ofAnEarlierRelease } = request;
+    const settings = settingsOf(devnet, { CONFIRMATIONS: '3', PAYMENT_POLICY: 'bound' });
+    const differ = { outcome: 'unavailable', reason: 'settings_differ', settings: own };
+    expect(await ask({ ...request, settings })).toEqual(differ);
+    expect(await ask({ ...request, settings })).toEqual(differ);
+    expect(await ask(ofAnEarlierRelease)).toEqual(differ);
+    const compare = (data: object) => client.ask<SettingsComparison>(COMPARE_SETTINGS, data, { timeoutMs: 9000 });
+    expect(await compare({ settings })).toEqual(differ);
+    expect(await compare({ settings: own })).toEqual({ outcome: 'agreed' });
+    expect(await ask(request)).toMatchObject({ outcome: 'claimed' });
+
+    const { status, text } = await get('/health/ready');
+    expect([status, JSON.parse(text)]).toMatchObject([
+      200,
+      {
+        details: {
+          settings: {
+            differ: [
+              [
+                { setting: 'PAYMENT_POLICY', gateway: 'bound', verifier: 'transfer' },
+                { setting: 'CONFIRMATIONS', gateway: '3', verifier: '1' },
+              ],
+              [{ setting: 'missing', gateway: null, verifier: null }],
+            ],
+          },
+        },
+      },
+    ]);
+    const metrics = (await get('/metrics')).text;
+    expect(metrics).toMatch(/tollgate_verifier_settings_differ_total\{setting="PAYMENT_POLICY".*\} 3/);
+    expect(metrics).toMatch(/tollgate_verifier_settings_differ_total\{setting="missing".*\} 1/);
   });
 
   it('is ready, and not ready without the chain', async () => {

@@ -1,4 +1,5 @@
 import {
+  type ComparedQuestion,
   createQueueKeys,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
@@ -26,7 +27,7 @@ export class SettleQuestions {
     this.#redis = new Redis(redisUrl);
   }
 
-  create(data: SettleSignedPaymentRequest): Question {
+  create(data: ComparedQuestion<SettleSignedPaymentRequest>): Question {
     const id = `spec.${String(++this.#count)}`;
     const { deadlineMs } = data;
     const envelope = {

@@ -1,4 +1,5 @@
 import {
+  type ComparedQuestion,
   RequestReplyClient,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
@@ -13,6 +14,7 @@ import { callRpc } from '../../../devnet/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { signAuthorization } from '../../../devnet/sign-authorization.js';
 import { startVerifier } from '../src/start-verifier.js';
+import { settingsOf } from './settings-of.js';
 
 const TOKEN = parseAbi(['function balanceOf(address) view returns (uint256)']);
 const ASK_MS = 20_000;
@@ -79,7 +81,7 @@ export class SettlementFixture {
   createRequest(
     payment: SignedAuthorization,
     changes: Partial<SettleSignedPaymentRequest> = {},
-  ): SettleSignedPaymentRequest {
+  ): ComparedQuestion<SettleSignedPaymentRequest> {
     const { value } = payment.authorization;
     return {
       requestId: 'test',
@@ -94,6 +96,7 @@ export class SettlementFixture {
       },
       payment,
       amountBaseUnits: value,
+      settings: settingsOf(this.chain),
       ...changes,
     };
   }

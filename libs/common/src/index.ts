@@ -1,7 +1,7 @@
 export { API_KEY_SCOPES, mayUseWallet, type ApiKey, type ApiKeyScope } from './api-keys/api-key.js';
 export { ApiKeyStore, type NewApiKey } from './api-keys/api-key-store.js';
+export { AcceptanceEnvironment } from './config/acceptance.environment.js';
 export { AgentEnvironment } from './config/agent.environment.js';
-export { AssetEnvironment, type SignedAsset } from './config/asset.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
 export { listSecrets } from './config/list-secrets.js';
 export { LogEnvironment } from './config/log.environment.js';
@@ -23,6 +23,7 @@ export {
   type SettingOptions,
 } from './config/setting.js';
 export { ShutdownEnvironment } from './config/shutdown.environment.js';
+export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
 export { HealthModule, type HealthModuleOptions } from './health/health.module.js';
 export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
 export { assertPublicTarget } from './http/assert-public-target.js';
@@ -44,6 +45,13 @@ export type { TargetRules } from './http/target-rules.js';
 export { createLoggerParams, type LoggerSettings } from './logging/create-logger-params.js';
 export type { LogStream } from './logging/log-stream.js';
 export { withRequestId } from './logging/request-id.js';
+export {
+  COMPARE_SETTINGS,
+  isSettingsDiffer,
+  type ComparedQuestion,
+  type SettingsComparison,
+  type SettingsDiffer,
+} from './messages/compare-settings.js';
 export {
   VERIFY_CONTRACT_SIGNATURE,
   type ContractSignatureVerdict,
@@ -81,4 +89,10 @@ export {
 export { RequestReplyContext } from './request-reply/request-reply-context.js';
 export { NoReplyError, QueueFullError, RequestFailedError } from './request-reply/request-reply-error.js';
 export { RequestReplyServer, type RequestReplyServerOptions } from './request-reply/request-reply-server.js';
+export {
+  describeSettings,
+  findDifferences,
+  type ComparedEnvironments,
+  type SettingDifference,
+} from './settings/compare-settings.js';
 export { runService, type RunningService } from './shutdown/run-service.js';

@@ -1,11 +1,11 @@
-import { AssetEnvironment, Setting } from '@tollgate/common';
+import { Setting, SignedPaymentsEnvironment } from '@tollgate/common';
 import { IsArray, IsBoolean, IsInt, Matches, Min } from 'class-validator';
 
 const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
 const BASE_UNITS = /^\d{1,30}$/;
 
 /** What the gateway verifies and settles for other servers. */
-export class FacilitatorEnvironment extends AssetEnvironment {
+export class FacilitatorEnvironment extends SignedPaymentsEnvironment {
   @Setting({ name: 'FACILITATOR', help: 'Verify and settle signed payments for other servers, at /facilitator.' })
   @IsBoolean()
   readonly isServed: boolean = false;

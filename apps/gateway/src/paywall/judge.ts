@@ -2,7 +2,6 @@ import {
   QueueFullError,
   VERIFY_PAYMENT,
   type PaymentTrial,
-  type RequestReplyClient,
   type SignedPaymentTerms,
   type SignedPaymentVerdict,
   type VerifyPaymentRequest,
@@ -13,6 +12,7 @@ import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import { clientNetwork } from '../server/client-network.js';
 import { reasonOf, type SignedPaymentQuestion, type SignedPayments } from '../signed-payments/signed-payments.js';
+import type { Verifiers } from '../verifiers/agreeing-verifiers.js';
 import type { PaymentIdentifiers } from './payment-identifiers.js';
 import type { TransactionInstrument } from './presented-payment.js';
 import { retryKeyOf, type Purchase } from './purchase.js';
@@ -32,7 +32,7 @@ export interface JudgeSettings {
 
 export interface JudgeParts {
   readonly ledger: Ledger;
-  readonly verifier: Pick<RequestReplyClient, 'ask'>;
+  readonly verifier: Verifiers;
   readonly signedPayments: SignedPayments;
   readonly identifiers: PaymentIdentifiers;
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
-import { connectRedis, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
+import { connectRedis, describeSettings, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
 import { Ledger, LedgerUnavailableError } from '@tollgate/ledger';
 import type { Redis } from 'ioredis';
 
@@ -10,6 +10,9 @@ import { Signers } from '../revisits/signers.js';
 import { Visits } from '../revisits/visits.js';
 import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
 import { SignedPayments } from '../signed-payments/signed-payments.js';
+import { AgreeingVerifiers } from '../verifiers/agreeing-verifiers.js';
+import { Agreement } from '../verifiers/agreement.js';
+import { SettingsWatch } from '../verifiers/settings-watch.js';
 import { Answers } from './answer-purchase.js';
 import { proofNetworks } from './challenge-words.js';
 import { Challenges } from './challenges.js';
@@ -23,33 +26,43 @@ import { createPublicOrigin } from './public-origin.js';
 import type { Order } from './resource-request.js';
 import { createSettle } from './settle-order.js';
 
+interface ConnectionParts {
+  redis: Redis;
+  ledger: Ledger;
+  clients: { verify: RequestReplyClient; settle: RequestReplyClient };
+  agreement: Agreement;
+  verifier: AgreeingVerifiers;
+  settler: AgreeingVerifiers;
+}
+
 /** The paywall's way to the ledger and to the verifiers; let go of when the last answer is committed. */
 @Injectable()
 export class PaywallConnections implements OnApplicationShutdown {
-  readonly #parts: { redis: Redis; ledger: Ledger; verifier: RequestReplyClient; settler: RequestReplyClient };
+  readonly #parts: ConnectionParts;
+  readonly #watch: SettingsWatch;
   readonly #counters: PaywallCounters;
 
   constructor(
     @Inject(GatewayEnvironment) environment: GatewayEnvironment,
     @Inject(PaywallCounters) counters: PaywallCounters,
   ) {
-    const { redis: urls, answers, verification } = environment;
+    const { redis: urls, answers, verification, payment, acceptance, facilitator: signedPayments } = environment;
     const redis = connectRedis({ url: urls.redisUrl, role: 'gateway-ledger' });
+    const connect = (queue: string) =>
+      new RequestReplyClient({ redisUrl: urls.queueRedisUrl, queue, queueLimit: verification.verifyQueueLimit });
+    const clients = { verify: connect(VERIFY_QUEUE), settle: connect(SETTLE_QUEUE) };
+    const settings = describeSettings({ payment, acceptance, signedPayments });
+    const agreement = new Agreement({ own: settings });
     this.#counters = counters;
     this.#parts = {
       redis,
       ledger: new Ledger({ redis, answerStoreBytes: answers.answerStoreBytes }),
-      verifier: new RequestReplyClient({
-        redisUrl: urls.queueRedisUrl,
-        queue: VERIFY_QUEUE,
-        queueLimit: verification.verifyQueueLimit,
-      }),
-      settler: new RequestReplyClient({
-        redisUrl: urls.queueRedisUrl,
-        queue: SETTLE_QUEUE,
-        queueLimit: verification.verifyQueueLimit,
-      }),
+      clients,
+      agreement,
+      verifier: new AgreeingVerifiers({ client: clients.verify, agreement, settings }),
+      settler: new AgreeingVerifiers({ client: clients.settle, agreement, settings }),
     };
+    this.#watch = new SettingsWatch(this.verifier, agreement);
   }
 
   // Private, or Nest would take the parts for providers of its own and close them while answers are still made.
@@ -59,11 +72,18 @@ export class PaywallConnections implements OnApplicationShutdown {
   get ledger(): Ledger {
     return this.#parts.ledger;
   }
-  get verifier(): RequestReplyClient {
+  /** Of the verify queue. */
+  get client(): RequestReplyClient {
+    return this.#parts.clients.verify;
+  }
+  get verifier(): AgreeingVerifiers {
     return this.#parts.verifier;
   }
-  get settler(): RequestReplyClient {
+  get settler(): AgreeingVerifiers {
     return this.#parts.settler;
+  }
+  get agreement(): Agreement {
+    return this.#parts.agreement;
   }
 
   /** @throws LedgerError for a Redis that is unfit; one that is merely away is waited for in the background. */
@@ -74,12 +94,15 @@ export class PaywallConnections implements OnApplicationShutdown {
       if (!(error instanceof LedgerUnavailableError)) throw error;
       new Logger(PaywallConnections.name).warn(`${error.message} Proofs are answered 503 until it is back.`);
     }
-    this.verifier.connect().catch(() => undefined);
+    this.client.connect().catch(() => undefined);
+    this.#watch.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.#counters.drained();
-    await Promise.all([this.verifier.close(), this.settler.close()]);
+    this.#watch.stop();
+    const { clients } = this.#parts;
+    await Promise.all([clients.verify.close(), clients.settle.close()]);
     this.redis.disconnect();
   }
 }

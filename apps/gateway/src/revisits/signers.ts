@@ -3,14 +3,15 @@ import {
   QueueFullError,
   VERIFY_CONTRACT_SIGNATURE,
   type ContractSignatureVerdict,
-  type RequestReplyClient,
   type VerifyContractSignatureRequest,
 } from '@tollgate/common';
 import type { Hex, SignIn } from '@tollgate/protocol';
 import { hashMessage, recoverAddress } from 'viem';
 
+import type { Verifiers } from '../verifiers/agreeing-verifiers.js';
+
 export interface SignersParts {
-  readonly verifier: Pick<RequestReplyClient, 'ask'>;
+  readonly verifier: Verifiers;
   readonly chainId: number;
   readonly verifyDeadlineMs: number;
   readonly verifyRetryMs: number;

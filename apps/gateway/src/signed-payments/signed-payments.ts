@@ -4,7 +4,6 @@ import {
   SETTLE_SIGNED_PAYMENT,
   VERIFY_SIGNED_PAYMENT,
   type PaymentTrial,
-  type RequestReplyClient,
   type SettlementResult,
   type SettleSignedPaymentRequest,
   type SignedPaymentTerms,
@@ -15,6 +14,7 @@ import { createOwner, LedgerUnavailableError, signedPaymentId, type Ledger } fro
 import type { SignedPayment } from '@tollgate/protocol';
 
 import { clientNetwork } from '../server/client-network.js';
+import type { Verifiers } from '../verifiers/agreeing-verifiers.js';
 
 export interface SignedPaymentSettings {
   readonly verifyDeadlineMs: number;
@@ -25,8 +25,8 @@ export interface SignedPaymentSettings {
 
 export interface SignedPaymentParts {
   readonly ledger: Ledger;
-  readonly verifier: Pick<RequestReplyClient, 'ask'>;
-  readonly settler: Pick<RequestReplyClient, 'ask'>;
+  readonly verifier: Verifiers;
+  readonly settler: Verifiers;
 }
 
 /** One signed payment, and who asks for it. */

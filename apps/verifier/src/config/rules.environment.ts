@@ -1,26 +1,8 @@
-import { Setting } from '@tollgate/common';
+import { AcceptanceEnvironment, Setting } from '@tollgate/common';
 import { IsInt, Max, Min } from 'class-validator';
 
 /** What is asked of a payment beyond the policy, and how long its receipt is waited for. */
-export class RulesEnvironment {
-  @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts what is in the newest block.' })
-  @IsInt()
-  @Min(1)
-  @Max(1_000)
-  readonly confirmations: number = 1;
-
-  @Setting({ help: 'Seconds after its block in which a payment that is not bound to a challenge may be redeemed.' })
-  @IsInt()
-  @Min(1)
-  @Max(2_592_000)
-  readonly redemptionWindowSeconds: number = 900;
-
-  @Setting({ help: 'Seconds after its block in which a payment that is bound to a challenge may be redeemed.' })
-  @IsInt()
-  @Min(1)
-  @Max(2_592_000)
-  readonly boundRedemptionWindowSeconds: number = 86_400;
-
+export class RulesEnvironment extends AcceptanceEnvironment {
   @Setting({ help: 'Milliseconds to wait for the receipt, or the confirmations, of a payment that was just made.' })
   @IsInt()
   @Min(0)

@@ -9,6 +9,7 @@ import {
 } from '@tollgate/common';
 import { pause, type Chain, type Journal, type LaneRunnerOptions } from '@tollgate/transactions';
 
+import type { AskersSettings } from '../settings/askers-settings.js';
 import { parseSettleRequest, type SettleQuestion } from './parse-settle-request.js';
 import { RelayerTender } from './relayer-tender.js';
 
@@ -22,6 +23,7 @@ export interface AttendedParts {
   journal: Journal;
   chain: Chain;
   queue: SettleQueue;
+  askers: Pick<AskersSettings, 'findFault'>;
   onTrouble: (error: unknown) => void;
 }
 
@@ -61,13 +63,15 @@ export function attendRelayer(parts: AttendedParts, settle: Settle): NonNullable
 }
 
 async function openServer(
-  { queue }: AttendedParts,
+  { queue, askers }: AttendedParts,
   settle: (question: SettleQuestion) => Promise<SettlementResult>,
 ): Promise<RequestReplyServer> {
   const server = new RequestReplyServer({ ...queue, queue: SETTLE_QUEUE });
-  server.addHandler(SETTLE_SIGNED_PAYMENT, (message, { questionId }: RequestReplyContext) =>
-    settle({ ...parseSettleRequest(message), questionId }),
-  );
+  server.addHandler(SETTLE_SIGNED_PAYMENT, (message, { questionId }: RequestReplyContext) => {
+    const question = { ...parseSettleRequest(message), questionId };
+    const fault = askers.findFault(message);
+    return fault === null ? settle(question) : Promise.resolve(fault);
+  });
   let failure: unknown = null;
   await server.listen((error) => (failure = error ?? null));
   if (failure === null) return server;

@@ -5,6 +5,7 @@ import { Chain, Journal, RELAYER_FLEET } from '@tollgate/transactions';
 
 import type { ConnectedChain } from '../chain/connect-chain.js';
 import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
+import type { AskersSettings } from '../settings/askers-settings.js';
 import type { AcceptedAssets } from '../verification/signed/accepted-assets.js';
 import type { VerifierEnvironment } from '../verifier.config.js';
 import { BurningPayers } from './burning-payers.js';
@@ -22,6 +23,7 @@ export interface SettlementParts {
   chain: ConnectedChain;
   ledger: Pick<Ledger, 'recordRefusal'>;
   assets: AcceptedAssets;
+  askers: AskersSettings;
   metrics: SettlementMetrics;
   nowMs: () => number;
   onTrouble: (relayer: Hex | null, error: unknown) => void;
@@ -97,6 +99,7 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
     settlements,
     permits,
     metrics,
+    askers: parts.askers,
     settings: settlement.laneSettings(rules.confirmations, shutdown.shutdownTimeoutMs * SETTLING_SHARE),
     batchSize: settlement.settleBatchSize,
     batchWaitMs: settlement.settleBatchWaitMs,

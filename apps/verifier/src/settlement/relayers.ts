@@ -15,6 +15,7 @@ import {
 } from '@tollgate/transactions';
 
 import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
+import type { AskersSettings } from '../settings/askers-settings.js';
 import { attendRelayer, type SettleQueue } from './attend-relayer.js';
 import type { BurningPayers } from './burning-payers.js';
 import type { GasMemory } from './gas-memory.js';
@@ -44,6 +45,7 @@ export interface RelayersOptions {
   batchSize: number;
   batchWaitMs: number;
   queue: SettleQueue;
+  askers: AskersSettings;
   metrics: SettlementMetrics;
   /** Redis's clock. */
   nowMs: () => number;
@@ -81,7 +83,8 @@ export class Relayers {
   }
 
   #createRunner(signer: LaneSigner): LaneRunner {
-    const { journal, chain, trials, jobs, settings, queue, settlements, permits, metrics, nowMs } = this.options;
+    const { journal, chain, trials, jobs, settings, queue, askers, settlements, permits, metrics, nowMs } =
+      this.options;
     const lane = createLaneId(chain.chainId, signer.address);
     const planner = new SettlementPlanner(trials, lane.address);
     const onTrouble = (error: unknown) => this.options.onTrouble(lane.address, error);
@@ -102,7 +105,7 @@ export class Relayers {
       },
       owner: this.#owner,
       share: this.#share,
-      attend: attendRelayer({ journal, chain, queue, onTrouble }, async (request, signal) => {
+      attend: attendRelayer({ journal, chain, queue, askers, onTrouble }, async (request, signal) => {
         const { payment } = request;
         const result = await (payment.kind === 'permit2'
           ? permits.settle({ ...request, payment }, { lane, wake }, signal)

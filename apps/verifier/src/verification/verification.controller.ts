@@ -1,10 +1,12 @@
 import { Controller, Inject, Logger } from '@nestjs/common';
 import { MessagePattern, Payload, RpcException } from '@nestjs/microservices';
 import {
+  COMPARE_SETTINGS,
   VERIFY_CONTRACT_SIGNATURE,
   VERIFY_PAYMENT,
   VERIFY_SIGNED_PAYMENT,
   type ContractSignatureVerdict,
+  type SettingsComparison,
   type SignedPaymentVerdict,
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
@@ -12,6 +14,7 @@ import type { SignedPayment } from '@tollgate/protocol';
 
 import { MalformedMessageError } from '../message-fields.js';
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
+import { AskersSettings } from '../settings/askers-settings.js';
 import { ContractSignatures } from './contract-signatures.js';
 import { parseContractSignatureRequest } from './parse-contract-signature-request.js';
 import { parseVerifyPaymentRequest } from './parse-verify-payment-request.js';
@@ -27,6 +30,7 @@ export class VerificationController {
     @Inject(PaymentVerifier) private readonly verifier: PaymentVerifier,
     @Inject(SignedPaymentVerifier) private readonly signedVerifier: SignedPaymentVerifier,
     @Inject(ContractSignatures) private readonly contractSignatures: ContractSignatures,
+    @Inject(AskersSettings) private readonly askers: AskersSettings,
     @Inject(VerifierMetrics) private readonly metrics: VerifierMetrics,
   ) {}
 
@@ -34,9 +38,10 @@ export class VerificationController {
   async verify(@Payload() message: unknown): Promise<VerifyPaymentVerdict> {
     const startedAtMs = performance.now();
     const request = parse(message, parseVerifyPaymentRequest);
-    const verdict = await this.verifier.verify(request);
+    const fault = this.askers.findFault(message);
+    const verdict = fault ?? (await this.verifier.verify(request));
     this.metrics.verdictGiven('transaction', verdict, (performance.now() - startedAtMs) / 1000);
-    this.log({ txHash: request.txHash }, verdict);
+    if (fault === null) this.log({ txHash: request.txHash }, verdict);
     return verdict;
   }
 
@@ -44,15 +49,22 @@ export class VerificationController {
   async verifySigned(@Payload() message: unknown): Promise<SignedPaymentVerdict> {
     const startedAtMs = performance.now();
     const request = parse(message, parseVerifySignedPaymentRequest);
-    const verdict = await this.signedVerifier.verify(request);
+    const fault = this.askers.findFault(message);
+    const verdict = fault ?? (await this.signedVerifier.verify(request));
     this.metrics.verdictGiven(request.payment.kind, verdict, (performance.now() - startedAtMs) / 1000);
-    this.log(nameSignedPayment(request.payment), verdict);
+    if (fault === null) this.log(nameSignedPayment(request.payment), verdict);
     return verdict;
   }
 
   @MessagePattern(VERIFY_CONTRACT_SIGNATURE)
   async verifyContractSignature(@Payload() message: unknown): Promise<ContractSignatureVerdict> {
-    return this.contractSignatures.verify(parse(message, parseContractSignatureRequest));
+    const request = parse(message, parseContractSignatureRequest);
+    return this.askers.findFault(message) ?? this.contractSignatures.verify(request);
+  }
+
+  @MessagePattern(COMPARE_SETTINGS)
+  compareSettings(@Payload() message: unknown): SettingsComparison {
+    return this.askers.findFault(message) ?? { outcome: 'agreed' };
   }
 
   private log(payment: Record<string, string>, verdict: VerifyPaymentVerdict | SignedPaymentVerdict): void {

@@ -1,8 +1,8 @@
 import type { Hex } from '@tollgate/protocol';
 import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 
-import type { SignedAsset } from './asset.environment.js';
 import { Setting } from './setting.js';
+import type { SignedAsset } from './signed-payments.environment.js';
 
 export const PAYMENT_POLICIES = ['receipt', 'transfer', 'bound'] as const;
 export type PaymentPolicy = (typeof PAYMENT_POLICIES)[number];

@@ -54,13 +54,14 @@ export class HealthController {
       .check(name)
       .attempt(async () => {
         try {
-          await check?.();
+          const details = await check?.();
+          this.#failing.delete(name);
+          return details;
         } catch (error) {
           this.#report(name, error);
           // The cause may hold addresses: it is for the log, not for whoever asks.
           throw new Error('not available');
         }
-        this.#failing.delete(name);
       })
       .withTimeout(CHECK_TIMEOUT_MS)
       .cacheFor(CHECK_EVERY_MS);

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 
-/** By name: resolves when the thing works, rejects when it does not. */
-export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown>>>;
+/** By name: resolves when the thing works, rejects when it does not. An object it resolves with stands in the body. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<Record<string, unknown> | void>>>;
 
 export const READINESS_CHECKS = Symbol('readiness checks');
 

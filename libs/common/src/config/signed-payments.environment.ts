@@ -1,4 +1,4 @@
-import type { Hex, TokenDomain } from '@tollgate/protocol';
+import { isAddress, type Hex, type TokenDomain } from '@tollgate/protocol';
 import { IsArray } from 'class-validator';
 
 import type { ChecksEntries } from './read-environment.js';
@@ -7,8 +7,8 @@ import { Setting } from './setting.js';
 /** A token that signed payments may be in: its address in lower case, name and version of its EIP-712 domain. */
 export type SignedAsset = Omit<TokenDomain, 'chainId'>;
 
-/** The tokens besides ASSET_ADDRESS: the gateway and the verifier must agree on them. */
-export class AssetEnvironment implements ChecksEntries {
+/** What may be paid by signature besides ASSET_ADDRESS, and by whose wallets: the gateway and the verifier must agree on it. */
+export class SignedPaymentsEnvironment implements ChecksEntries {
   @Setting({
     help:
       'Tokens that others may have payments settled in, comma separated, each as address:name:version with name and ' +
@@ -18,15 +18,34 @@ export class AssetEnvironment implements ChecksEntries {
   @IsArray()
   readonly facilitatorAssets: string[] = [];
 
+  @Setting({
+    help:
+      'Factories that may be called to deploy the wallet a payment is signed by (EIP-6492), comma separated addresses; ' +
+      'each is called by MULTICALL3_ADDRESS, within SETTLE_GAS_CAP, for which a deployment asks far more than 300000.',
+    example: '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842',
+  })
+  @IsArray()
+  readonly eip6492Factories: string[] = [];
+
   /** The tokens of FACILITATOR_ASSETS. */
   get assets(): SignedAsset[] {
     return this.facilitatorAssets.flatMap((text) => parseAsset(text) ?? []);
   }
 
+  /** In lower case. */
+  get factories(): ReadonlySet<Hex> {
+    return new Set(this.eip6492Factories.map((address) => address.toLowerCase() as Hex));
+  }
+
   problemsOfEntries(): string[] {
-    return this.facilitatorAssets.flatMap((text) =>
-      parseAsset(text) ? [] : [`FACILITATOR_ASSETS: "${text}" is not address:name:version.`],
-    );
+    return [
+      ...this.facilitatorAssets.flatMap((text) =>
+        parseAsset(text) ? [] : [`FACILITATOR_ASSETS: "${text}" is not address:name:version.`],
+      ),
+      ...this.eip6492Factories.flatMap((text) =>
+        isAddress(text) ? [] : [`EIP6492_FACTORIES: "${text}" is not 0x and 40 hexadecimal digits.`],
+      ),
+    ];
   }
 }
 

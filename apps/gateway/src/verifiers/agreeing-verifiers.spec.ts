@@ -1,0 +1,102 @@
+import { COMPARE_SETTINGS, RequestReplyClient, RequestReplyServer, type SettingsComparison } from '@tollgate/common';
+
+import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { AgreeingVerifiers } from './agreeing-verifiers.js';
+import { Agreement } from './agreement.js';
+import { SettingsWatch } from './settings-watch.js';
+
+const OWN = 'PAYMENT_POLICY=transfer';
+const OTHER = 'PAYMENT_POLICY=receipt';
+
+describe('a gateway among verifiers of which some are set up for other payments', () => {
+  let redis: RedisServer;
+  let client: RequestReplyClient;
+  let agreement: Agreement;
+  let verifiers: AgreeingVerifiers;
+  const servers: RequestReplyServer[] = [];
+  const asked = { agreeing: 0, differing: 0 };
+
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  beforeEach(async () => {
+    asked.agreeing = asked.differing = 0;
+    client = new RequestReplyClient({ redisUrl: redis.url, queue: 'verify' });
+    await client.connect();
+    agreement = new Agreement({ own: OWN });
+    verifiers = new AgreeingVerifiers({ client, agreement, settings: OWN });
+  });
+  afterEach(async () => {
+    await Promise.all([client.close(), ...servers.splice(0).map((server) => server.close())]);
+  });
+
+  async function startVerifier(settings: string, work = () => Promise.resolve()): Promise<void> {
+    const server = new RequestReplyServer({ redisUrl: redis.url, queue: 'verify' });
+    const answer = async (request: { settings?: unknown }) => {
+      const agrees = request.settings === settings;
+      asked[agrees ? 'agreeing' : 'differing'] += 1;
+      if (!agrees) return { outcome: 'unavailable', reason: 'settings_differ', settings };
+      await work();
+      return { outcome: 'agreed' };
+    };
+    server.addHandler('question', answer);
+    server.addHandler(COMPARE_SETTINGS, answer);
+    await server.listen(() => undefined);
+    servers.push(server);
+  }
+
+  const ask = () =>
+    verifiers.ask<SettingsComparison, { id: number }>(
+      'question',
+      { id: 7 },
+      { timeoutMs: 10_000, retryAfterMs: 5_000 },
+    );
+
+  it('is served by one that agrees, whoever takes its questions first', async () => {
+    await startVerifier(OTHER);
+    await startVerifier(OWN, () => new Promise((resolve) => setTimeout(resolve, 20)));
+    await waitFor('one agrees', async () => (await ask()).outcome === 'agreed');
+    const answers = await Promise.all(Array.from({ length: 300 }, ask));
+    expect(answers.filter(({ outcome }) => outcome !== 'agreed')).toEqual([]);
+    expect(asked.differing).toBeGreaterThan(0);
+  });
+
+  it('hears settings_differ where none agrees, at once where none has for long', async () => {
+    await startVerifier(OTHER);
+    agreement.noteAgreed();
+    expect(await ask()).toEqual({ outcome: 'unavailable', reason: 'settings_differ', settings: OTHER });
+    expect(asked.differing).toBeGreaterThan(1);
+    asked.differing = 0;
+    verifiers = new AgreeingVerifiers({ client, agreement: new Agreement({ own: OWN }), settings: OWN });
+    expect(await ask()).toMatchObject({ reason: 'settings_differ' });
+    expect(asked.differing).toBe(1);
+  });
+
+  it('learns of an agreement without being asked for anything', async () => {
+    const watch = new SettingsWatch(verifiers, agreement);
+    watch.start();
+    try {
+      await startVerifier(OTHER);
+      const readTrouble = () => agreement.check().catch(String);
+      const told = 'PAYMENT_POLICY is transfer here and receipt there';
+      await waitFor('it knows what differs', async () => String(await readTrouble()).includes(told));
+      await startVerifier(OWN);
+      await waitFor('it agrees', () => agreement.isFresh());
+    } finally {
+      watch.stop();
+    }
+  });
+
+  it('takes a verifier of an earlier release for one that agrees', async () => {
+    const server = new RequestReplyServer({ redisUrl: redis.url, queue: 'verify' });
+    await server.listen(() => undefined);
+    servers.push(server);
+    const watch = new SettingsWatch(verifiers, agreement);
+    watch.start();
+    await waitFor('it agrees', () => agreement.isFresh());
+    watch.stop();
+  });
+});

@@ -1,0 +1,64 @@
+import { Logger } from '@nestjs/common';
+import { Registry } from 'prom-client';
+
+import { AskersSettings } from './askers-settings.js';
+
+const OWN = 'PAYMENT_POLICY=transfer\nCHAIN_ID=1';
+
+describe('the settings of those who ask a verifier', () => {
+  let nowMs: number;
+  let registry: Registry;
+  let askers: AskersSettings;
+  let errors: jest.SpyInstance;
+
+  beforeEach(() => {
+    nowMs = 0;
+    registry = new Registry();
+    askers = new AskersSettings({ own: OWN, registry, nowMs: () => nowMs });
+    errors = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+  });
+  afterEach(() => errors.mockRestore());
+
+  const ask = (settings: unknown) => askers.findFault({ settings });
+
+  it('are no fault where they say the same, in another order too', () => {
+    expect([ask(OWN), ask('CHAIN_ID=1\nPAYMENT_POLICY=transfer')]).toEqual([null, null]);
+    expect(askers.differences).toEqual([]);
+    expect(errors).not.toHaveBeenCalled();
+  });
+
+  it('are logged once for each difference, however often they are asked under', () => {
+    for (let count = 0; count < 5; count++) ask('PAYMENT_POLICY=bound\nCHAIN_ID=2');
+    ask('PAYMENT_POLICY=receipt\nCHAIN_ID=1');
+    expect(errors.mock.calls).toEqual([
+      [expect.stringContaining('PAYMENT_POLICY is bound there and transfer here, CHAIN_ID is 2 there and 1 here')],
+      [expect.stringContaining('PAYMENT_POLICY is receipt there and transfer here')],
+    ]);
+  });
+
+  it.each([undefined, '', 7, {}, 'x'.repeat(20_000)])('count as different where they are %.10j', (settings) => {
+    expect(ask(settings)).toEqual({ outcome: 'unavailable', reason: 'settings_differ', settings: OWN });
+    expect(askers.differences).toEqual([[{ setting: 'missing', gateway: null, verifier: null }]]);
+  });
+
+  it('count as different in a message that is none', () => {
+    for (const message of [null, 'text', []]) expect(askers.findFault(message)).not.toBeNull();
+  });
+
+  it('are shown while they are asked under, and a minute longer', () => {
+    ask('PAYMENT_POLICY=bound\nCHAIN_ID=1');
+    nowMs = 60_000;
+    expect(askers.differences).toEqual([[{ setting: 'PAYMENT_POLICY', gateway: 'bound', verifier: 'transfer' }]]);
+    nowMs = 60_001;
+    expect(askers.differences).toEqual([]);
+  });
+
+  // Prevents: a writer to the queue fills memory, the log and the metrics with settings of its invention.
+  it('take bounded memory, and no labels of their own', async () => {
+    for (let count = 0; count < 100; count++) ask(`${OWN}\nNAME_${count}=1`);
+    expect(askers.differences).toHaveLength(16);
+    const metrics = await registry.metrics();
+    expect(metrics).toContain('tollgate_verifier_settings_differ_total{setting="unknown"} 100');
+    expect(metrics).not.toContain('NAME_');
+  });
+});

@@ -1,0 +1,24 @@
+import { IsInt, Max, Min } from 'class-validator';
+
+import { Setting } from './setting.js';
+
+/** When a payment on the chain is accepted: the gateway and the verifier must agree on it. */
+export class AcceptanceEnvironment {
+  @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts what is in the newest block.' })
+  @IsInt()
+  @Min(1)
+  @Max(1_000)
+  readonly confirmations: number = 1;
+
+  @Setting({ help: 'Seconds after its block in which a payment that is not bound to a challenge may be redeemed.' })
+  @IsInt()
+  @Min(1)
+  @Max(2_592_000)
+  readonly redemptionWindowSeconds: number = 900;
+
+  @Setting({ help: 'Seconds after its block in which a payment that is bound to a challenge may be redeemed.' })
+  @IsInt()
+  @Min(1)
+  @Max(2_592_000)
+  readonly boundRedemptionWindowSeconds: number = 86_400;
+}

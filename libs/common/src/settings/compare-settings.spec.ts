@@ -1,0 +1,75 @@
+import { AcceptanceEnvironment } from '../config/acceptance.environment.js';
+import { PaymentEnvironment } from '../config/payment.environment.js';
+import { listSettings, readEnvironment } from '../config/read-environment.js';
+import { SettingGroup } from '../config/setting.js';
+import { SignedPaymentsEnvironment } from '../config/signed-payments.environment.js';
+import { describeSettings, findDifferences } from './compare-settings.js';
+
+class Compared {
+  @SettingGroup(PaymentEnvironment)
+  readonly payment!: PaymentEnvironment;
+
+  @SettingGroup(AcceptanceEnvironment)
+  readonly acceptance!: AcceptanceEnvironment;
+
+  @SettingGroup(SignedPaymentsEnvironment)
+  readonly signedPayments!: SignedPaymentsEnvironment;
+}
+
+const [ASSET, PAY_TO] = [`0x${'aB'.repeat(20)}`, `0x${'cD'.repeat(20)}`];
+const OTHERS = [`0x${'22'.repeat(20)}:USD Coin: bridged:2`, `0x${'11'.repeat(20)}:a = b:1`];
+const describeAll = (env: Record<string, string> = {}) =>
+  describeSettings(readEnvironment(Compared, { ASSET_ADDRESS: ASSET, PAY_TO, ...env }));
+
+/** Another value of every setting that decides verdicts. */
+const CHANGES: Record<string, string> = {
+  PAYMENT_POLICY: 'bound',
+  NETWORK: 'other',
+  CHAIN_ID: '1',
+  ASSET_ADDRESS: `0x${'12'.repeat(20)}`,
+  ASSET_NAME: 'USD Coin',
+  ASSET_VERSION: '1',
+  ASSET_DECIMALS: '18',
+  PAY_TO: `0x${'34'.repeat(20)}`,
+  MAX_TIMEOUT_SECONDS: '60',
+  CONFIRMATIONS: '2',
+  REDEMPTION_WINDOW_SECONDS: '901',
+  BOUND_REDEMPTION_WINDOW_SECONDS: '86401',
+  FACILITATOR_ASSETS: OTHERS.join(),
+  EIP6492_FACTORIES: `0x${'56'.repeat(20)}`,
+};
+
+describe('the settings that decide verdicts', () => {
+  it.each(Object.entries(CHANGES))('are told apart by %s', (setting, value) => {
+    const differences = findDifferences({ gateway: describeAll({ [setting]: value }), verifier: describeAll() });
+    expect(differences).toEqual([{ setting, gateway: expect.any(String), verifier: expect.any(String) }]);
+  });
+
+  it('are all that gateway and verifier must agree on', () => {
+    // The symbol is the name of the domain, where that has none of its own.
+    const shared = listSettings(Compared).map(({ name }) => name);
+    expect(shared.filter((name) => name !== 'ASSET_SYMBOL').sort()).toEqual(Object.keys(CHANGES).sort());
+  });
+
+  it('are the same however they are written', () => {
+    const [first, second] = OTHERS;
+    const written = describeAll({ FACILITATOR_ASSETS: `${first},${second}`, ASSET_NAME: 'USDC' });
+    const own = `${ASSET.toLowerCase()}:not this:9`;
+    const otherwise = { FACILITATOR_ASSETS: `${second},${own},${first}`, ASSET_SYMBOL: 'USDC' };
+    const upper = { ASSET_ADDRESS: `0x${'AB'.repeat(20)}`, PAY_TO: PAY_TO.toLowerCase() };
+    expect(describeAll({ ...otherwise, ...upper })).toBe(written);
+  });
+
+  it('are named with the values of both sides, also where one side has none', () => {
+    expect(findDifferences({ gateway: 'A=1\nB=x=y\nC=3', verifier: 'A=2\nB=x=y\nD=' })).toEqual([
+      { setting: 'A', gateway: '1', verifier: '2' },
+      { setting: 'D', gateway: null, verifier: '' },
+      { setting: 'C', gateway: '3', verifier: null },
+    ]);
+    expect(findDifferences({ gateway: 'nonsense', verifier: '' })).toEqual([]);
+  });
+
+  it('take little of a question', () => {
+    expect(describeAll().length).toBeLessThan(450);
+  });
+});

@@ -1,0 +1,67 @@
+import type { AcceptanceEnvironment } from '../config/acceptance.environment.js';
+import type { PaymentEnvironment } from '../config/payment.environment.js';
+import type { SignedPaymentsEnvironment } from '../config/signed-payments.environment.js';
+
+export interface ComparedEnvironments {
+  readonly payment: PaymentEnvironment;
+  readonly acceptance: AcceptanceEnvironment;
+  readonly signedPayments: SignedPaymentsEnvironment;
+}
+
+export interface SettingDifference {
+  readonly setting: string;
+  /** Null where that side does not name the setting. */
+  readonly gateway: string | null;
+  readonly verifier: string | null;
+}
+
+/**
+ * The settings that can change a verdict, as `NAME=value` lines: one text, so that a verifier compares it with its own by
+ * `===` and can name what differs. Nothing in it is secret. None of the values can hold a line break.
+ */
+export function describeSettings({ payment, acceptance, signedPayments }: ComparedEnvironments): string {
+  const asset = payment.signedAsset;
+  // Of an asset that is listed twice the last counts, and the own one always.
+  const others = new Map(signedPayments.assets.map((one) => [one.asset, one]));
+  others.delete(asset.asset);
+  const settings = {
+    PAYMENT_POLICY: payment.paymentPolicy,
+    NETWORK: payment.network,
+    CHAIN_ID: payment.chainId,
+    ASSET_ADDRESS: asset.asset,
+    ASSET_NAME: asset.name,
+    ASSET_VERSION: asset.version,
+    ASSET_DECIMALS: payment.assetDecimals,
+    PAY_TO: payment.payTo.toLowerCase(),
+    MAX_TIMEOUT_SECONDS: payment.maxTimeoutSeconds,
+    CONFIRMATIONS: acceptance.confirmations,
+    REDEMPTION_WINDOW_SECONDS: acceptance.redemptionWindowSeconds,
+    BOUND_REDEMPTION_WINDOW_SECONDS: acceptance.boundRedemptionWindowSeconds,
+    FACILITATOR_ASSETS: sorted([...others.values()].map((one) => [one.asset, one.name, one.version].join(':'))),
+    EIP6492_FACTORIES: sorted([...signedPayments.factories]),
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n');
+}
+
+/** What differs between the settings of a verifier and those that a gateway sent; empty where both are equal. */
+export function findDifferences(texts: { gateway: string; verifier: string }): SettingDifference[] {
+  const [gateway, verifier] = [parseLines(texts.gateway), parseLines(texts.verifier)];
+  return [...new Set([...verifier.keys(), ...gateway.keys()])]
+    .map((setting) => ({
+      setting,
+      gateway: gateway.get(setting) ?? null,
+      verifier: verifier.get(setting) ?? null,
+    }))
+    .filter((one) => one.gateway !== one.verifier);
+}
+
+function parseLines(text: string): Map<string, string> {
+  const lines = text.split('\n').map((line) => line.split(/=(.*)/, 2));
+  return new Map(lines.flatMap(([name, value]) => (name && value !== undefined ? [[name, value]] : [])));
+}
+
+function sorted(entries: string[]): string {
+  return entries.sort().join(',');
+}

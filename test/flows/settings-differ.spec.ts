@@ -1,0 +1,139 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { presentV1, readHeader } from '../../apps/gateway/test/present-payments.js';
+import type { ServiceProcess } from '../../devnet/service-process.js';
+import { signAuthorization } from '../../devnet/sign-authorization.js';
+import { sendTransaction, transferTokens } from '../../devnet/transfer-tokens.js';
+import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
+import { retryUntilPaid, waitFor } from '../harness/retry.js';
+import { useStack } from '../harness/use-stack.js';
+
+const POLICY = { setting: 'PAYMENT_POLICY', gateway: 'transfer', verifier: 'receipt' };
+jest.setTimeout(240_000);
+
+/** The verifier is changed under a running gateway: a gateway that differs from the start is never ready. */
+describe('a verifier with another payment policy than its gateway', () => {
+  const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true' } });
+  const gateway = () => stack().gateways[0]!;
+  const verifier = () => stack().verifiers[0]!;
+  const show = (txHash: Hex) =>
+    fetch(`${stack().baseUrl}/api/weather`, { headers: { 'X-Payment': createProof(txHash) } });
+  const readiness = async ({ url }: ServiceProcess) => {
+    const response = await fetch(`${url}/health/ready`);
+    return { status: response.status, body: (await response.json()) as { details?: Record<string, unknown> } };
+  };
+  const untilReady = (status: number) =>
+    waitFor(`the gateway's readiness is ${status}`, async () => (await readiness(gateway())).status === status);
+
+  async function expectUnavailable(...hashes: Hex[]): Promise<void> {
+    const responses = await Promise.all(hashes.map(show));
+    expect(responses.map(({ status }) => status)).toEqual(hashes.map(() => 503));
+    for (const response of responses) {
+      expect(await response.json()).toMatchObject({ code: 'verification_unavailable' });
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    const lines = gateway().logs().split('\n');
+    for (const hash of hashes) expect(lines.filter((line) => line.includes(hash)).join()).toContain('settings_differ');
+  }
+
+  it('buys nothing with any transaction, nor with that of a settled signature, and says what differs', async () => {
+    const { chain } = stack();
+    const payment = await signAuthorization(chain, chain.accounts[0]!, { value: '1000' });
+    const bought = await fetch(`${stack().baseUrl}/api/weather`, { headers: presentV1(payment) });
+    expect(bought.status).toBe(200);
+    const settled = readHeader(bought, 'x-payment-response')['transaction'] as Hex;
+    const keys = chain.relayers[0]!.privateKey;
+    await verifier().restart({ PAYMENT_POLICY: 'receipt', RELAYER_PRIVATE_KEYS: '' });
+
+    const unrelated = await sendTransaction(chain, { to: chain.accounts[1]!.address, data: '0x' });
+    await expectUnavailable(unrelated, settled);
+    await untilReady(503);
+
+    const { status, body } = await readiness(verifier());
+    expect(status).toBe(200);
+    expect(body.details?.['settings']).toMatchObject({ status: 'up', differ: [[POLICY]] });
+    const metrics = await (await fetch(`${verifier().url}/metrics`)).text();
+    expect(metrics).toMatch(/tollgate_verifier_settings_differ_total\{setting="PAYMENT_POLICY".*\} [1-9]/);
+    const errors = verifier()
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('"level":50'));
+    expect(errors).toEqual([expect.stringContaining('PAYMENT_POLICY is transfer there and receipt here')]);
+
+    await verifier().restart({ PAYMENT_POLICY: 'transfer', RELAYER_PRIVATE_KEYS: keys });
+    await untilReady(200);
+    expect(await outcomeOf(show(settled))).toEqual([402, 'payment_used']);
+    expect(await outcomeOf(show(await transferTokens(chain, { amountBaseUnits: 1000n })))).toEqual([200, null]);
+  });
+
+  it('takes no payment that is not bound for a gateway that asks for bound ones', async () => {
+    const { chain } = stack();
+    const bound = { PAYMENT_POLICY: 'bound' };
+    await Promise.all([verifier().restart(bound), gateway().restart(bound)]);
+    const txHash = await transferTokens(chain, { amountBaseUnits: 1000n });
+    expect(await outcomeOf(show(txHash))).toEqual([402, 'not_bound']);
+    await verifier().restart({ PAYMENT_POLICY: 'transfer' });
+    await expectUnavailable(txHash);
+  });
+});
+
+/** As docs/operations.md has it: half of the verifiers, with a relayer of their own, the gateways, the other verifiers. */
+describe('a setting that is changed under load', () => {
+  const stack = useStack({ gateways: 2, verifiers: 2, relayers: 2, env: { SIGNED_PAYMENTS: 'true' } });
+  const keys = (count: number) =>
+    stack()
+      .chain.relayers.slice(0, count)
+      .map(({ privateKey }) => privateKey)
+      .join();
+
+  it('costs no payer an answer', async () => {
+    const { chain, gateways, verifiers } = stack();
+    await verifiers[1]!.restart({ RELAYER_PRIVATE_KEYS: keys(1) });
+    const away = new Set<ServiceProcess>();
+    // As behind a balancer that takes a gateway out before it is stopped.
+    const url = () => `${gateways.find((one) => !away.has(one))!.url}/api/weather`;
+    const statuses: number[] = [];
+    let isOver = false;
+    const payLockedOnes = async () => {
+      while (!isOver) {
+        const { proof } = await payLocked(chain, url());
+        statuses.push((await fetch(url(), { headers: { 'X-Payment': proof } })).status);
+      }
+    };
+    let signed = 0;
+    const paySignedOnes = async () => {
+      for (; !isOver; signed += 1) {
+        const headers = presentV1(await signAuthorization(chain, chain.accounts[1]!, { value: '1000' }));
+        await retryUntilPaid(() => fetch(url(), { headers }), [503]);
+      }
+    };
+    const buyers = [payLockedOnes(), payLockedOnes(), paySignedOnes()];
+    const untilSomeHavePaid = async () => {
+      const before = [statuses.length, signed] as const;
+      await waitFor('some have paid', () => statuses.length > before[0] + 10 && signed > before[1] + 1);
+    };
+    const change = async (service: ServiceProcess, env: Record<string, string> = {}) => {
+      await service.restart({ PAYMENT_POLICY: 'bound', ...env });
+      away.delete(service);
+      await untilSomeHavePaid();
+    };
+    try {
+      await change(verifiers[0]!, { RELAYER_PRIVATE_KEYS: keys(2) });
+      for (const gateway of gateways) {
+        away.add(gateway);
+        await untilSomeHavePaid();
+        await change(gateway);
+      }
+      await change(verifiers[1]!, { RELAYER_PRIVATE_KEYS: keys(2) });
+    } finally {
+      isOver = true;
+      await Promise.all(buyers);
+    }
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    const bare = await transferTokens(chain, { amountBaseUnits: 1000n });
+    for (const gateway of gateways) {
+      const shown = fetch(`${gateway.url}/api/weather`, { headers: { 'X-Payment': createProof(bare) } });
+      expect(await outcomeOf(shown)).toEqual([402, 'not_bound']);
+    }
+  });
+});
