@@ -24,6 +24,7 @@ export {
 } from './payment-store.js';
 export type { PermitSigner } from './permit-signer.js';
 export { readChallenge } from './read-challenge.js';
+export { readChunks } from './read-chunks.js';
 export { redeemPaidRequest, type RedeemOptions } from './redeem-paid-request.js';
 export type { PaidResponse } from './redeem-payment.js';
 export type { AuthorizableRequirement, PermittableRequirement, SignableRequirement } from './signable-requirement.js';

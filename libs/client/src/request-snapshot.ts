@@ -10,6 +10,8 @@ export interface RequestSnapshot {
   /** What else the caller gave to fetch: credentials, mode, redirect, ... */
   init: RequestInit;
   signal: AbortSignal | null;
+  /** Held because Node's Request alone passes on the abort of the signal it was made with. */
+  source: Request | null;
 }
 
 const encoder = new TextEncoder();
@@ -64,6 +66,7 @@ export async function takeRequest(input: Request | string | URL, init: RequestIn
       ? { ...(credentials && { credentials }), ...(redirect && { redirect }), ...(mode && { mode }), ...init }
       : init,
     signal,
+    source: request,
   };
 }
 

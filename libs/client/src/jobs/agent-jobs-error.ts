@@ -1,5 +1,7 @@
 import type { JobFailure } from '@tollgate/protocol';
 
+import { readText } from '../read-chunks.js';
+
 export interface AgentJobsErrorFacts {
   /** Of the answer; null where there was none. */
   status?: number | null;
@@ -42,10 +44,14 @@ export class AgentJobsError extends Error {
   }
 }
 
-/** The error that a refusing answer stands for. Reads its body. */
-export async function readRefusal(response: Response, idempotencyKey: string | null): Promise<AgentJobsError> {
+/** The error that a refusing answer stands for. Reads its body, until the signal is aborted. */
+export async function readRefusal(
+  response: Response,
+  idempotencyKey: string | null,
+  signal: AbortSignal,
+): Promise<AgentJobsError> {
   const { status } = response;
-  const text = await response.text().catch(() => '');
+  const text = await readText(response, signal).catch(() => '');
   const problem = parseObject(text);
   const { code, detail, problems, failure, requestId } = problem;
   const isProblem = typeof code === 'string' && typeof detail === 'string';

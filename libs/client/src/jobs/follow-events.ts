@@ -1,5 +1,6 @@
 import type { AgentJobEvent, JobEventType } from '@tollgate/protocol';
 
+import { readChunks } from '../read-chunks.js';
 import { sleep } from '../sleep.js';
 import { AgentJobsError } from './agent-jobs-error.js';
 import { isWorthRepeating, type GatewayConnection } from './gateway-connection.js';
@@ -70,28 +71,32 @@ async function* openStream(
   state: FollowState,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const closing = new AbortController();
-  const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
-  const silence = (): ReturnType<typeof setTimeout> => setTimeout(() => closing.abort(), silenceMs);
-  let timer = silence();
+  const close = (): void => closing.abort();
+  let timer = setTimeout(close, silenceMs);
+  signal?.addEventListener('abort', close, { once: true });
   try {
     const response = await connection.open({
       method: 'GET',
       path: '/agent/events',
       query: { type: types?.join(','), jobId },
       headers: { Accept: 'text/event-stream', ...(state.lastId !== '' && { 'Last-Event-ID': state.lastId }) },
-      signal: either,
+      signal: closing.signal,
     });
     state.pauseMs = FIRST_PAUSE_MS;
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const chunks = readChunks(response.body as ReadableStream<Uint8Array>, closing.signal);
     for (;;) {
-      const part = await reader.read().catch(() => null);
+      const chunk = await chunks.next().catch(() => null);
       clearTimeout(timer);
-      if (part === null || part.done) return;
-      yield part.value;
-      timer = silence();
+      if (chunk === null || chunk.done) return;
+      yield chunk.value;
+      timer = setTimeout(close, silenceMs);
     }
+  } catch (error) {
+    // It was silent before its answer began.
+    if (!closing.signal.aborted) throw error;
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', close);
     closing.abort();
   }
 }

@@ -1,4 +1,5 @@
 import { assertSecureUrl } from '../assert-secure-url.js';
+import { readText } from '../read-chunks.js';
 import { sleep } from '../sleep.js';
 import { AgentJobsError, readRefusal } from './agent-jobs-error.js';
 
@@ -84,7 +85,7 @@ export class GatewayConnection {
       throw noAnswer(cause, null, false);
     });
     if (response.ok) return response;
-    throw await readRefusal(response, null);
+    throw await readRefusal(response, null, request.signal);
   }
 
   async #try(request: GatewayRequest): Promise<{ response: Response; body: unknown } | AgentJobsError> {
@@ -93,8 +94,8 @@ export class GatewayConnection {
     try {
       const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
       const response = await this.#fetchOnce(request, signal);
-      if (!response.ok) return await readRefusal(response, key);
-      return { response, body: parseBody(await response.text(), response.status, key) };
+      if (!response.ok) return await readRefusal(response, key, signal);
+      return { response, body: parseBody(await readText(response, signal), response.status, key) };
     } catch (cause) {
       request.signal?.throwIfAborted();
       return cause instanceof AgentJobsError ? cause : noAnswer(cause, key, timeout.aborted);

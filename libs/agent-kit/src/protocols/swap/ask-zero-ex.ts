@@ -1,3 +1,4 @@
+import { readChunks } from '@tollgate/client';
 import type { z } from 'zod';
 
 import { AgentKitError } from '../../agent-kit-error.js';
@@ -26,14 +27,14 @@ export async function askZeroEx<Answer>(
 ): Promise<Answer> {
   const url = new URL(`/swap/allowance-holder/${question}?${new URLSearchParams(query).toString()}`, baseUrl);
   const { status, text } = await readAnswer(
-    () =>
+    (signal) =>
       fetch(url, {
         headers: { '0x-api-key': apiKey, '0x-version': 'v2', accept: 'application/json' },
-        signal: AbortSignal.timeout(timeoutMs),
+        signal,
         // A redirect would carry the key to wherever it points.
         redirect: 'error',
       }),
-    url.host,
+    { host: url.host, timeoutMs },
   );
   const body = parseJson(text);
   if (status !== 200) throw explainRefusal(status, body, apiKey);
@@ -46,10 +47,14 @@ export async function askZeroEx<Answer>(
   );
 }
 
-async function readAnswer(send: () => Promise<Response>, host: string): Promise<{ status: number; text: string }> {
+async function readAnswer(
+  send: (signal: AbortSignal) => Promise<Response>,
+  { host, timeoutMs }: { host: string; timeoutMs: number },
+): Promise<{ status: number; text: string }> {
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await send();
-    return { status: response.status, text: await readCapped(response) };
+    const response = await send(signal);
+    return { status: response.status, text: await readCapped(response, signal) };
   } catch (error) {
     if (error instanceof AgentKitError) throw error;
     // Without the cause: what fetch reports may repeat the request's headers.
@@ -60,13 +65,13 @@ async function readAnswer(send: () => Promise<Response>, host: string): Promise<
   }
 }
 
-async function readCapped(response: Response): Promise<string> {
+async function readCapped({ body }: Response, signal: AbortSignal): Promise<string> {
+  if (!body) return '';
   const parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const part of readChunks(body as ReadableStream<Uint8Array>, signal)) {
     parts.push(part);
     size += part.length;
-    // Leaving the loop closes the connection.
     if (size > MAX_ANSWER_BYTES) {
       throw new AgentKitError(
         'PROTOCOL_FAILED',

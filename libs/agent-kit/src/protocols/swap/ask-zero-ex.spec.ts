@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+import { collectGarbage } from '../../../../../test/harness/collect-garbage.js';
+import { waitFor } from '../../../../../test/harness/retry.js';
+import { startSilentServer } from '../../../../../test/harness/silent-server.js';
+import { askZeroEx } from './ask-zero-ex.js';
+
+describe('an aggregator that falls silent in its answer', () => {
+  it('is given up in time, and its connection closed', async () => {
+    const server = await startSilentServer();
+    try {
+      const settings = { baseUrl: server.url, apiKey: 'key', timeoutMs: 2_000, fetch };
+      const failed = expect(askZeroEx(settings, 'price', {}, z.unknown())).rejects.toMatchObject({
+        code: 'NETWORK_ERROR',
+      });
+      await waitFor('the question', () => server.begun() === 1);
+      await collectGarbage();
+      await failed;
+      await server.closed(0);
+    } finally {
+      await server.stop();
+    }
+  });
+});

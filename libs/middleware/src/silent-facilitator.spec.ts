@@ -1,0 +1,26 @@
+import { collectGarbage } from '../../../test/harness/collect-garbage.js';
+import { waitFor } from '../../../test/harness/retry.js';
+import { startSilentServer } from '../../../test/harness/silent-server.js';
+import { Facilitator, type FacilitatorQuestion } from './facilitator.js';
+
+const QUESTION = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} } as FacilitatorQuestion;
+
+describe('a facilitator that falls silent in its answer', () => {
+  it.each([200, 500])('is given up in time, and its connection closed: status %d', async (status) => {
+    const server = await startSilentServer((response) => void response.writeHead(status).write('{'));
+    try {
+      const facilitator = new Facilitator({ url: server.url, timeoutMs: 2_000 });
+      const failed = expect(facilitator.verify(QUESTION)).rejects.toMatchObject({
+        name: 'FacilitatorError',
+        status: null,
+        cause: { name: 'TimeoutError' },
+      });
+      await waitFor('the question', () => server.begun() === 1);
+      await collectGarbage();
+      await failed;
+      await server.closed(0);
+    } finally {
+      await server.stop();
+    }
+  });
+});

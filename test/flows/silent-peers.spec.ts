@@ -1,0 +1,108 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+
+import type { ResourceRequest } from '../../apps/gateway/src/paywall/paid-route.js';
+import { parsePathPattern } from '../../apps/gateway/src/paywall/path-pattern.js';
+import { ProxyResource } from '../../apps/gateway/src/resources/proxy/proxy-resource.js';
+import { UpstreamPath } from '../../apps/gateway/src/resources/proxy/upstream-path.js';
+import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.js';
+import { RpcHttp } from '../../apps/verifier/src/chain/rpc-http.js';
+import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
+import { RpcConnection } from '../../libs/transactions/src/rpc/rpc-connection.js';
+import { collectGarbage } from '../harness/collect-garbage.js';
+import { waitFor } from '../harness/retry.js';
+import { startSilentServer, type SilentServer } from '../harness/silent-server.js';
+
+const TIMEOUT_MS = 2_000;
+
+/** Something of ours that reads an answer over HTTP. `read` ends, with an error or not, when time or signal say so. */
+interface Reader {
+  read(signal: AbortSignal): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const paidRequest = (signal: AbortSignal): ResourceRequest => ({
+  ...{ method: 'GET', path: '/q/SEI', query: '', params: { symbol: 'SEI' }, headers: {}, body: null },
+  ...{ idempotencyKey: 'key', requestId: 'req-1', clientAddress: '203.0.113.9' },
+  verification: { isValid: true, txHash: '0x00' },
+  signal,
+});
+
+function startProxy(origin: string, answer: 'stored' | 'streamed'): Reader {
+  const resource = new ProxyResource({
+    ...{ origin, path: new UpstreamPath(parsePathPattern('/q/:symbol'), '/'), answer, timeoutMs: TIMEOUT_MS },
+    ...{ headers: { added: [], passCredentials: false }, maxStoredAnswerBytes: 1_000 },
+  });
+  return {
+    read: async (signal) => buffer((await resource.produce(paidRequest(signal))).body as Readable),
+    close: () => resource.close(),
+  };
+}
+
+function startSafeFetch(): ReturnType<typeof createSafeFetch> {
+  return createSafeFetch({ allowPrivateTargets: true, timeoutMs: TIMEOUT_MS, maxResponseBytes: 1_000 });
+}
+
+const TIMED: Record<string, (url: string) => Reader> = {
+  'safe fetch': (url) => {
+    const safe = startSafeFetch();
+    return { read: async () => (await safe.fetch(url)).text(), close: () => safe.close() };
+  },
+  'the verifier’s RPC client': (url) => {
+    const rpc = new RpcHttp({ url, connections: 1, maxResponseBytes: 1_000 });
+    return { read: () => rpc.post('{}', TIMEOUT_MS), close: () => rpc.close() };
+  },
+  'the journal’s RPC client': (url) => {
+    const rpc = new RpcConnection({ url, timeoutMs: TIMEOUT_MS, batchSize: 1, maxResponseBytes: 1_000 });
+    return { read: () => rpc.call('eth_chainId', []), close: () => rpc.close() };
+  },
+  'the proxy of a stored route': (url) => startProxy(url, 'stored'),
+  'the proxy of a streamed route': (url) => startProxy(url, 'streamed'),
+  'the weather service’s client': (url) => {
+    const meteo = new OpenMeteo({ latitude: 1, longitude: 1, url, timeoutMs: TIMEOUT_MS });
+    return { read: () => meteo.read(0), close: () => meteo.close() };
+  },
+};
+
+const ABORTED: Record<string, (url: string) => Reader> = {
+  'safe fetch': (url) => {
+    const safe = startSafeFetch();
+    return { read: async (signal) => (await safe.fetch(url, { signal })).text(), close: () => safe.close() };
+  },
+  'the proxy of a stored route': (url) => startProxy(url, 'stored'),
+  'the proxy of a streamed route': (url) => startProxy(url, 'streamed'),
+};
+
+/** Weak links between a signal and what it is to end are gone by the time that it is needed. */
+describe('a server that falls silent in its answer', () => {
+  let server: SilentServer;
+  let reader: Reader;
+
+  beforeEach(async () => {
+    server = await startSilentServer();
+  });
+  afterEach(async () => {
+    await reader.close();
+    await server.stop();
+  });
+
+  it.each(Object.keys(TIMED))('is left in time: %s', async (name) => {
+    reader = TIMED[name]!(server.url);
+    const ended = reader.read(new AbortController().signal).catch(() => undefined);
+    await waitFor('the request', () => server.begun() === 1);
+    await collectGarbage();
+    await ended;
+    await server.closed(0);
+  });
+
+  it.each(Object.keys(ABORTED))('is left when it is no longer needed: %s', async (name) => {
+    reader = ABORTED[name]!(server.url);
+    const stop = new AbortController();
+    const ended = reader.read(stop.signal).catch(() => undefined);
+    await waitFor('the request', () => server.begun() === 1);
+    await collectGarbage();
+    stop.abort();
+    await ended;
+    await server.closed(0);
+  });
+});

@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose_gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Collects all garbage, and what only finalizers and weak references held on to. */
+export async function collectGarbage(): Promise<void> {
+  for (let times = 0; times < 5; times++) {
+    collect();
+    await sleep(10);
+  }
+}

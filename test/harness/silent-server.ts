@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A server that begins each answer and then says nothing more, with its connections open. */
+export interface SilentServer {
+  url: string;
+  /** Requests whose answers have begun. */
+  begun(): number;
+  /** Resolves when the connection of this request, counted from 0, is closed by the other side. */
+  closed(request: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param begin writes the beginning of an answer; left out, it is `{` after a status of 200 */
+export async function startSilentServer(
+  begin: (response: ServerResponse, request: IncomingMessage) => void = (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+  },
+): Promise<SilentServer> {
+  const closings: Promise<void>[] = [];
+  const server = createServer((request, response) => {
+    closings.push(new Promise((resolve) => response.once('close', resolve)));
+    begin(response, request);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    begun: () => closings.length,
+    closed: (request) => closings[request] ?? Promise.reject(new Error(`there was no request ${request}`)),
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
