@@ -45,6 +45,7 @@ export type { TargetRules } from './http/target-rules.js';
 export { createLoggerParams, type LoggerSettings } from './logging/create-logger-params.js';
 export type { LogStream } from './logging/log-stream.js';
 export { withRequestId } from './logging/request-id.js';
+export { SampledLogger } from './logging/sampled-logger.js';
 export {
   COMPARE_SETTINGS,
   isSettingsDiffer,

@@ -155,8 +155,8 @@ export class Ledger {
     return (await this.#runner.run('countReproduction', [entry], [slot, max]))[0] === 'counted';
   }
 
-  /** Notes a payment that was made and refused, once per payment and failure, for refund. */
-  recordRefusal(refusal: Refusal): Promise<void> {
+  /** Notes a payment that was made and refused, once per payment and failure, for refund; false where it was noted before. */
+  recordRefusal(refusal: Refusal): Promise<boolean> {
     return recordRefusal(this.#runner, refusal, this.#refusalsKept);
   }
 

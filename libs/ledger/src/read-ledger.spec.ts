@@ -101,8 +101,9 @@ describe('looking into the ledger', () => {
     const { id } = sampleTransfer(ledger);
     const payer = `0x${'ab'.repeat(20)}` as const;
     const txHash = sampleHash();
-    await ledger.recordRefusal({ id, failure: 'payment_too_old', payer, amountBaseUnits: 1000n, minedAtMs: 5 });
-    await ledger.recordRefusal({ id, failure: 'payment_too_old', payer, amountBaseUnits: 1000n });
+    const refusal = { id, failure: 'payment_too_old', payer, amountBaseUnits: 1000n } as const;
+    expect(await ledger.recordRefusal({ ...refusal, minedAtMs: 5 })).toBe(true);
+    expect(await ledger.recordRefusal(refusal)).toBe(false);
     await ledger.recordRefusal({ id, failure: 'amount_too_low' });
     const whole = { kind: 'transaction', chainId: CHAIN_ID, txHash } as const;
     await ledger.recordRefusal({ id: whole, failure: 'payment_late', detail: 'two words' });

@@ -3,8 +3,8 @@ import { locatePayment } from './payment-id.js';
 import type { ScriptRunner } from './script-runner.js';
 import type { Refusal } from './types.js';
 
-/** Appends to the refused payments, once per payment and failure; beyond `keep` the oldest make room. */
-export async function recordRefusal(runner: ScriptRunner, refusal: Refusal, keep: number): Promise<void> {
+/** Appends to the refused payments; beyond `keep` the oldest make room. False where payment and failure stand there already. */
+export async function recordRefusal(runner: ScriptRunner, refusal: Refusal, keep: number): Promise<boolean> {
   const payment = nameOf(refusal);
   const fields = Object.entries({
     payment,
@@ -14,7 +14,8 @@ export async function recordRefusal(runner: ScriptRunner, refusal: Refusal, keep
     minedAtMs: refusal.minedAtMs?.toString(),
     detail: refusal.detail,
   }).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
-  await runner.run('recordRefusal', [REFUSED_SEEN, REFUSED_STREAM], [`${payment}|${refusal.failure}`, keep, ...fields]);
+  const args = [`${payment}|${refusal.failure}`, keep, ...fields];
+  return (await runner.run('recordRefusal', [REFUSED_SEEN, REFUSED_STREAM], args))[0] === 'recorded';
 }
 
 function nameOf({ id }: Refusal): string {

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type ApiKey, type SettlementResult } from '@tollgate/common';
 import { createFingerprint, hashRetryKey, type Lease, type StoredAnswer } from '@tollgate/ledger';
 import {
@@ -17,6 +17,7 @@ import { PaywallConnections } from '../paywall/paywall.module.js';
 import { SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
 import { KEY_NEEDED } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
+import { FacilitatorLog } from './facilitator-log.js';
 import { createSettling, createUnavailable } from './facilitator-unavailable.js';
 import type { Asker } from './facilitator-verification.js';
 import { parseFacilitatorRequest, type FacilitatorRequest } from './parse-facilitator-request.js';
@@ -40,7 +41,6 @@ type Outcome = 'settled' | 'not_settled' | 'pending';
 /** Moves a signed payment, and tells of its success once: who asks a second time is told that it was settled before. */
 @Injectable()
 export class FacilitatorSettlement {
-  readonly #logger = new Logger('Facilitator');
   readonly #freeRecipients: ReadonlySet<string>;
   readonly #ownAsset: string;
   readonly #leastBaseUnits: bigint;
@@ -53,6 +53,7 @@ export class FacilitatorSettlement {
     @Inject(PaywallConnections) private readonly connections: PaywallConnections,
     @Inject(PaywallCounters) private readonly inFlight: PaywallCounters,
     @Inject(FacilitatorCounters) private readonly counters: FacilitatorCounters,
+    @Inject(FacilitatorLog) private readonly log: FacilitatorLog,
   ) {
     this.#freeRecipients = new Set(facilitator.facilitatorPayTo.map((address) => address.toLowerCase()));
     this.#ownAsset = payment.signedAsset.asset;
@@ -62,6 +63,12 @@ export class FacilitatorSettlement {
 
   /** @throws ProblemError for a request that is malformed or not allowed, and where nobody can settle now */
   async settle(body: unknown, asker: SettleAsker): Promise<Settled> {
+    const settled = await this.#answerTo(body, asker);
+    if (!settled.isReplay) this.log.answered(settled.response, asker.clientAddress);
+    return settled;
+  }
+
+  async #answerTo(body: unknown, asker: SettleAsker): Promise<Settled> {
     const request = parseFacilitatorRequest(body);
     const served = this.served.read(request);
     if ('reason' in served) return this.#refuse(request, served.reason, served.message);
@@ -209,7 +216,6 @@ export class FacilitatorSettlement {
 
   #answer(outcome: Outcome, response: SettleResponse): Settled {
     this.counters.counts[outcome] += 1;
-    this.#logger.log({ msg: `settlement: ${outcome}`, ...response });
     return { response, isReplay: false };
   }
 

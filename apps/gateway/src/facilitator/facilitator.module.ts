@@ -5,6 +5,7 @@ import { Registry } from 'prom-client';
 import { GatewayEnvironment } from '../gateway.config.js';
 import { FacilitatorAccess } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
+import { FacilitatorLog } from './facilitator-log.js';
 import { FacilitatorSettlement } from './facilitator-settlement.js';
 import { FacilitatorVerification } from './facilitator-verification.js';
 import { FacilitatorController } from './facilitator.controller.js';
@@ -29,6 +30,7 @@ export class FacilitatorModule {
         { provide: ServedTerms, useValue: new ServedTerms(payment, facilitator.assets) },
         FacilitatorAccess,
         FacilitatorCounters,
+        FacilitatorLog,
         FacilitatorVerification,
         FacilitatorSettlement,
         SupportedKinds,

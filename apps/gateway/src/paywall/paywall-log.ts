@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
+import { SampledLogger } from '@tollgate/common';
 
 import type { Visit } from '../revisits/visit.js';
+import { clientNetwork } from '../server/client-network.js';
 import type { ProblemAnswer, ResourceAnswer } from './answer.js';
 import { namePayment } from './purchase.js';
 import type { Order } from './resource-request.js';
@@ -19,9 +21,13 @@ export interface PaymentFacts {
   readonly nonce?: string;
 }
 
-/** One line for each proof that was presented, with its outcome; a proof itself is in none of them. */
+/**
+ * One line for each proof that was presented, with its outcome; a proof itself is in none of them. Of proofs that bought
+ * nothing, which anybody can make up, only some of each client have a line.
+ */
 export class PaywallLog {
   readonly #logger = new Logger('Paywall');
+  readonly #unbought = new SampledLogger('Paywall');
 
   /** With an explorer, each line about a transaction links to it. */
   constructor(private readonly explorerUrl?: string) {}
@@ -31,7 +37,8 @@ export class PaywallLog {
   }
 
   refused(facts: RequestFacts & PaymentFacts & { failure: string; reason?: string }): void {
-    this.#logger.log({ msg: 'payment refused', ...facts, ...this.#link(facts.txHash) });
+    const line = { msg: 'payment refused', ...facts, ...this.#link(facts.txHash) };
+    this.#unbought.log(about(facts, facts.failure), line);
   }
 
   answered(facts: RequestFacts & PaymentFacts & { durationMs: number }, answer: ResourceAnswer | ProblemAnswer): void {
@@ -47,20 +54,21 @@ export class PaywallLog {
       });
       return;
     }
-    const { status, code } = answer.problem;
-    const line = {
-      msg: `not answered: ${code}`,
-      ...facts,
-      ...this.#link(facts.txHash),
-      status,
-      released: answer.released,
-    };
-    if (status >= 500) this.#logger.warn(line);
+    const line = this.#describe(facts, answer);
+    if (answer.problem.status >= 500) this.#logger.warn(line);
     else this.#logger.log(line);
   }
 
+  /** A proof that was not this request's to spend, or could not be judged. */
+  turnedAway(facts: RequestFacts & PaymentFacts & { durationMs: number }, answer: ProblemAnswer): void {
+    const { status, code } = answer.problem;
+    const line = this.#describe(facts, answer);
+    if (status >= 500) this.#unbought.warn(about(facts, code), line);
+    else this.#unbought.log(about(facts, code), line);
+  }
+
   unavailable(facts: RequestFacts & PaymentFacts & { reason: string }): void {
-    this.#logger.warn({ msg: 'verification unavailable', ...facts });
+    this.#unbought.warn(about(facts, facts.reason), { msg: 'verification unavailable', ...facts });
   }
 
   failed(error: unknown, { purchase, caller }: Order): void {
@@ -76,8 +84,22 @@ export class PaywallLog {
     });
   }
 
+  /** At the end of the process. */
+  flush(): void {
+    this.#unbought.flush();
+  }
+
+  #describe(facts: RequestFacts & PaymentFacts & { durationMs: number }, { problem, released }: ProblemAnswer): object {
+    const { status, code } = problem;
+    return { msg: `not answered: ${code}`, ...facts, ...this.#link(facts.txHash), status, released };
+  }
+
   #link(txHash: string | undefined): { explorer?: string } {
     if (this.explorerUrl === undefined || txHash === undefined) return {};
     return { explorer: `${this.explorerUrl.replace(/\/$/, '')}/tx/${txHash}` };
   }
+}
+
+function about({ clientAddress }: RequestFacts, reason: string): { client: string; reason: string } {
+  return { client: clientNetwork(clientAddress), reason };
 }

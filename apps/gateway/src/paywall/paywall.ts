@@ -1,3 +1,4 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { ProblemError, sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
 import {
   PaymentError,
@@ -13,7 +14,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Visit } from '../revisits/visit.js';
 import type { RefusedVisit, Visits } from '../revisits/visits.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
-import { answerBusy, answerConflict, answerIdentifierReused, answerUnavailable, type Answer } from './answer.js';
+import {
+  answerBusy,
+  answerConflict,
+  answerIdentifierReused,
+  answerUnavailable,
+  type Answer,
+  type ProblemAnswer,
+  type ResourceAnswer,
+} from './answer.js';
 import type { Answers } from './answer-purchase.js';
 import type { ChallengedRequest } from './challenges.js';
 import type { Judge } from './judge.js';
@@ -53,7 +62,7 @@ const UNSAFE_PATH: Problem = {
   detail: 'The path has a segment that may not be used.',
 };
 /** Stands before every paid route: challenge, proof, verdict, answer. */
-export class Paywall {
+export class Paywall implements OnApplicationShutdown {
   readonly #purchases = new WeakMap<FastifyRequest, Purchase>();
   readonly #visits = new WeakMap<FastifyRequest, Visit>();
 
@@ -93,6 +102,10 @@ export class Paywall {
     } finally {
       counters.leave();
     }
+  }
+
+  onApplicationShutdown(): void {
+    this.parts.log.flush();
   }
 
   /** Remembers who comes back; false where the request is answered: nobody does, or not as he was asked to. */
@@ -177,14 +190,14 @@ export class Paywall {
       case 'answered':
         return this.#answer(order, reply, request, await answers.replay(order, verdict.id));
       case 'busy':
-        return this.#answer(order, reply, request, answerBusy(verdict.retryAfterMs));
+        return this.#turnAway(order, reply, request, answerBusy(verdict.retryAfterMs));
       case 'conflict':
-        return this.#answer(order, reply, request, answerConflict());
+        return this.#turnAway(order, reply, request, answerConflict());
       case 'identifier_reused':
-        return this.#answer(order, reply, request, answerIdentifierReused());
+        return this.#turnAway(order, reply, request, answerIdentifierReused());
       case 'unavailable':
         this.parts.log.unavailable({ ...orderFacts(order, request), reason: verdict.reason });
-        return this.#answer(order, reply, request, answerUnavailable(verdict.retryAfterMs));
+        return this.#turnAway(order, reply, request, answerUnavailable(verdict.retryAfterMs));
       case 'refused':
         return this.#refuseOrder(order, request, reply, verdict);
     }
@@ -192,12 +205,25 @@ export class Paywall {
 
   #answer(order: Order, reply: FastifyReply, request: FastifyRequest, answer: Answer, payer?: string): FastifyReply {
     if (answer.kind === 'refused') return this.#refuseOrder(order, request, reply, answer);
-    const { counters, log } = this.parts;
-    counters.countAnswer(answer);
-    const durationMs = Math.round((performance.now() - order.purchase.startedAtMs) * 10) / 10;
-    counters.observeSeconds(durationMs / 1000, answer.kind === 'resource' ? answer.origin : 'problem');
-    log.answered({ ...orderFacts(order, request), ...(payer === undefined ? {} : { payer }), durationMs }, answer);
+    const durationMs = this.#count(order, answer);
+    const facts = { ...orderFacts(order, request), ...(payer === undefined ? {} : { payer }), durationMs };
+    this.parts.log.answered(facts, answer);
     return sendAnswer(reply, answer);
+  }
+
+  /** The payment was not claimed for this request. */
+  #turnAway(order: Order, reply: FastifyReply, request: FastifyRequest, answer: ProblemAnswer): FastifyReply {
+    const durationMs = this.#count(order, answer);
+    this.parts.log.turnedAway({ ...orderFacts(order, request), durationMs }, answer);
+    return sendAnswer(reply, answer);
+  }
+
+  #count({ purchase }: Order, answer: ResourceAnswer | ProblemAnswer): number {
+    const { counters } = this.parts;
+    const durationMs = Math.round((performance.now() - purchase.startedAtMs) * 10) / 10;
+    counters.countAnswer(answer);
+    counters.observeSeconds(durationMs / 1000, answer.kind === 'resource' ? answer.origin : 'problem');
+    return durationMs;
   }
 
   #challenge(endpoint: PaidEndpoint, path: string, request: FastifyRequest, reply: FastifyReply): void {

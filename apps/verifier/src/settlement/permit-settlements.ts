@@ -6,6 +6,7 @@ import { crashPoint, createJobId, createLaneId, pause, type Journal, type LaneId
 import type { ChainReader } from '../chain/chain-reader.js';
 import { findMoved } from '../permits/find-permit-transfers.js';
 import { findPermitUse, SENT_BY_ANOTHER } from '../permits/find-permit-use.js';
+import { noteForRefund } from '../verification/note-for-refund.js';
 import type { BurningPayers } from './burning-payers.js';
 import { SUBMITTED_WITHIN_MS, type JobWatch } from './job-watch.js';
 import { JoinedSettlements, type JoinedSettlementsOptions, type Settling } from './joined-settlements.js';
@@ -213,7 +214,7 @@ export class PermitSettlements {
     if (use.outcome === 'unclear') {
       const { amountBaseUnits, minedAtMs } = use;
       const record = { id: signedPaymentId(terms, payment), payer: owner, amountBaseUnits, minedAtMs };
-      await this.options.ledger.recordRefusal({ ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER });
+      await noteForRefund(this.options.ledger, { ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER });
     }
     return { outcome: 'failed', failure: 'payment_used', txHash };
   }

@@ -3,6 +3,7 @@ import type { PaymentFailure } from '@tollgate/protocol';
 import { JournalError } from '@tollgate/transactions';
 
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import { noteForRefund } from './note-for-refund.js';
 import { PaymentRefused } from './payment-refused.js';
 
 export type Refused = { outcome: 'refused'; failure: PaymentFailure };
@@ -25,7 +26,7 @@ export async function explainRefusal(
   if (!(error instanceof PaymentRefused)) throw error;
   const { failure, record } = error;
   try {
-    if (record) await ledger.recordRefusal({ ...record, failure });
+    if (record) await noteForRefund(ledger, { ...record, failure });
   } catch (ledgerError) {
     // Money that is refused must be on record: without it there is no refusal, and the next try makes one.
     return explainRefusal(ledgerError, ledger);

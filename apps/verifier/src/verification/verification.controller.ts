@@ -1,7 +1,8 @@
-import { Controller, Inject, Logger } from '@nestjs/common';
+import { Controller, Inject, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { MessagePattern, Payload, RpcException } from '@nestjs/microservices';
 import {
   COMPARE_SETTINGS,
+  SampledLogger,
   VERIFY_CONTRACT_SIGNATURE,
   VERIFY_PAYMENT,
   VERIFY_SIGNED_PAYMENT,
@@ -23,8 +24,9 @@ import { parseVerifySignedPaymentRequest } from './signed/parse-verify-signed-pa
 import { SignedPaymentVerifier } from './signed/signed-payment-verifier.js';
 
 @Controller()
-export class VerificationController {
+export class VerificationController implements OnApplicationShutdown {
   private readonly logger = new Logger('Verification');
+  private readonly refusals = new SampledLogger('Verification');
 
   constructor(
     @Inject(PaymentVerifier) private readonly verifier: PaymentVerifier,
@@ -41,7 +43,7 @@ export class VerificationController {
     const fault = this.askers.findFault(message);
     const verdict = fault ?? (await this.verifier.verify(request));
     this.metrics.verdictGiven('transaction', verdict, (performance.now() - startedAtMs) / 1000);
-    if (fault === null) this.log({ txHash: request.txHash }, verdict);
+    if (fault === null) this.log({ txHash: request.txHash }, verdict, request.clientAddress);
     return verdict;
   }
 
@@ -52,7 +54,7 @@ export class VerificationController {
     const fault = this.askers.findFault(message);
     const verdict = fault ?? (await this.signedVerifier.verify(request));
     this.metrics.verdictGiven(request.payment.kind, verdict, (performance.now() - startedAtMs) / 1000);
-    if (fault === null) this.log(nameSignedPayment(request.payment), verdict);
+    if (fault === null) this.log(nameSignedPayment(request.payment), verdict, request.clientAddress);
     return verdict;
   }
 
@@ -67,12 +69,24 @@ export class VerificationController {
     return this.askers.findFault(message) ?? { outcome: 'agreed' };
   }
 
-  private log(payment: Record<string, string>, verdict: VerifyPaymentVerdict | SignedPaymentVerdict): void {
+  onApplicationShutdown(): void {
+    this.refusals.flush();
+  }
+
+  private log(
+    payment: Record<string, string>,
+    verdict: VerifyPaymentVerdict | SignedPaymentVerdict,
+    client: string,
+  ): void {
     switch (verdict.outcome) {
-      case 'refused':
-        return this.logger.log({ msg: 'payment refused', ...payment, failure: verdict.failure });
-      case 'unavailable':
-        return this.logger.log({ msg: 'payment not judged', ...payment, failure: verdict.reason });
+      case 'refused': {
+        const { failure } = verdict;
+        return this.refusals.log({ client, reason: failure }, { msg: 'payment refused', ...payment, failure });
+      }
+      case 'unavailable': {
+        const { reason } = verdict;
+        return this.refusals.log({ client, reason }, { msg: 'payment not judged', ...payment, failure: reason });
+      }
       default:
         return this.logger.debug({ msg: `payment ${verdict.outcome}`, ...payment });
     }

@@ -1,0 +1,24 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { SampledLogger } from '@tollgate/common';
+import { SETTLEMENT_PENDING, type SettleResponse } from '@tollgate/protocol';
+
+import { clientNetwork } from '../server/client-network.js';
+
+/** One line for each settlement. Where nothing moved, a stranger may have made up what was to be settled: some of each client. */
+@Injectable()
+export class FacilitatorLog implements OnApplicationShutdown {
+  readonly #logger = new Logger('Facilitator');
+  readonly #unmoved = new SampledLogger('Facilitator');
+
+  answered(response: SettleResponse, clientAddress: string): void {
+    const { success, transaction, errorReason = 'settled' } = response;
+    const outcome = success ? 'settled' : errorReason === SETTLEMENT_PENDING ? 'pending' : 'not_settled';
+    const line = { msg: `settlement: ${outcome}`, ...response };
+    if (transaction !== '') this.#logger.log(line);
+    else this.#unmoved.log({ client: clientNetwork(clientAddress), reason: errorReason }, line);
+  }
+
+  onApplicationShutdown(): void {
+    this.#unmoved.flush();
+  }
+}
