@@ -7,15 +7,18 @@ export interface TcpProxy {
    * connection gets nothing. Resolves when the server has answered what is held back.
    */
   holdRepliesTo(text: string): Promise<void>;
+  /** From now on every answer of the server takes so much longer. */
+  slowDown(byMs: number): void;
   /** Lets the next connections through again; what was held back is lost, as are the open connections. */
   release(): void;
   stop(): Promise<void>;
 }
 
-/** Stands between a service and its server and loses answers that were given. */
+/** Stands between a service and its server and loses or delays answers that were given. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let hold: { text: string; answered: () => void } | null = null;
+  let delayMs = 0;
   const server = createServer((client) => {
     const target = connect(targetPort, '127.0.0.1');
     let held: (() => void) | null = null;
@@ -33,8 +36,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       target.write(chunk);
     });
     target.on('data', (chunk) => {
-      if (held === null) client.write(chunk);
-      else held();
+      if (held !== null) held();
+      else if (delayMs === 0) client.write(chunk);
+      else setTimeout(() => client.write(chunk), delayMs);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -47,6 +51,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       new Promise((answered) => {
         hold = { text, answered };
       }),
+    slowDown: (byMs) => {
+      delayMs = byMs;
+    },
     release: () => {
       hold = null;
       dropAll();

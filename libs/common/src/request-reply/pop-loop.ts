@@ -17,6 +17,9 @@ export interface PopLoopOptions {
 
 const BLOCK_SECONDS = 2;
 const PAUSE_MS = 200;
+const WAKE_AFTER_MS = 25;
+/** Longer than Redis blocks: what it gave up to then may be on its way, and is asked for a second time only much later. */
+const STOP_WITHIN_MS = BLOCK_SECONDS * 1000 + 1000;
 
 /** Pops batches from a list until stopped; an error is logged once and tried again, whatever it was. */
 export class PopLoop {
@@ -36,15 +39,17 @@ export class PopLoop {
     if (running === null) return;
     let ended = false;
     void running.then(() => (ended = true));
-    for (let attempt = 0; !ended && attempt < 20; attempt++) {
+    const { blocking } = this.options;
+    const giveUpAtMs = performance.now() + STOP_WITHIN_MS;
+    for (let attempt = 1; !ended && blocking.status === 'ready' && performance.now() < giveUpAtMs; attempt++) {
       void this.#wake();
-      await Promise.race([running, sleep(25)]);
+      await Promise.race([running, sleep(attempt * WAKE_AFTER_MS)]);
     }
-    // Redis is gone: nothing can have been popped.
+    // Redis is gone or hangs: nothing can have been popped.
     if (ended) return;
-    this.options.blocking.disconnect();
+    blocking.disconnect();
     // A Redis that hangs does not answer the end of the connection either.
-    this.options.blocking.stream?.destroy();
+    blocking.stream?.destroy();
     await Promise.race([running, sleep(500)]);
   }
 

@@ -1,12 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Controller, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { MessagePattern, Payload } from '@nestjs/microservices';
+import type { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startTcpProxy } from '../../../../test/harness/tcp-proxy.js';
 import { RequestReplyClient } from './request-reply-client.js';
 import { NoReplyError } from './request-reply-error.js';
 import { RequestReplyServer } from './request-reply-server.js';
@@ -40,8 +43,8 @@ describe('request and reply when parts fail', () => {
     for (const step of cleanUp.reverse()) await step();
   });
 
-  async function serve(): Promise<RequestReplyServer> {
-    const strategy = new RequestReplyServer({ redisUrl: redis.url, queue: QUEUE, closeTimeoutMs: 1_000 });
+  async function serve({ redisUrl = redis.url, closeTimeoutMs = 1_000 } = {}): Promise<RequestReplyServer> {
+    const strategy = new RequestReplyServer({ redisUrl, queue: QUEUE, closeTimeoutMs });
     const app = await NestFactory.createMicroservice(DoublingModule, { strategy, logger: false });
     await app.listen();
     cleanUp.push(() => app.close());
@@ -123,6 +126,22 @@ describe('request and reply when parts fail', () => {
     const before = client.counts.askedAgain;
     await client.ask('question', 2, { timeoutMs: PATIENCE_MS });
     expect(client.counts.askedAgain).toBe(before);
+  });
+
+  it('answers a question that was on its way to a server when it was closed', async () => {
+    const network = await startTcpProxy(redis.port);
+    cleanUp.push(() => network.stop());
+    const server = await serve({ redisUrl: `redis://127.0.0.1:${network.port}`, closeTimeoutMs: PATIENCE_MS });
+    const client = createClient();
+    await client.ask('question', 1, { timeoutMs: PATIENCE_MS });
+    network.slowDown(1_500);
+    const answer = client.ask('question', 2, { timeoutMs: PATIENCE_MS });
+    await sleep(10);
+    // Behind the question on its connection: Redis has given it to the server, which does not have it yet.
+    await client.unwrap<[Redis]>()[0].ping();
+    const closed = server.close();
+    await expect(answer).resolves.toEqual({ question: 2, answer: 4 });
+    await closed;
   });
 
   it('closes server and client promptly while Redis is away or hangs', async () => {
