@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+interface Manifest {
+  dependencies: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+}
+
+const readManifest = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+
+describe('package.json', () => {
+  it('depends on nothing that is neither imported nor a peer of what is', () => {
+    const names = Object.keys(readManifest('package.json').dependencies);
+    const files = execFileSync('git', ['ls-files', '*.ts', '*.mjs'], { encoding: 'utf8' }).split('\n');
+    const specifiers = files
+      .filter((file) => file !== '' && existsSync(file))
+      .flatMap((file) => [
+        ...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\(|resolve\()'([^'.][^']*)'/g),
+      ])
+      .map(([, specifier = '']) => specifier);
+    const imported = names.filter((name) => specifiers.some((each) => each === name || each.startsWith(`${name}/`)));
+    const peers = imported.flatMap((name) =>
+      Object.keys(readManifest(`node_modules/${name}/package.json`).peerDependencies ?? {}),
+    );
+    expect(imported.length).toBeGreaterThan(10);
+    expect(names.filter((name) => !imported.includes(name) && !peers.includes(name))).toEqual([]);
+  });
+});
