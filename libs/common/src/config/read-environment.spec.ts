@@ -81,6 +81,14 @@ describe('readEnvironment', () => {
     expect(redis.queueRedisUrl).toBe('redis://ledger:6379');
   });
 
+  it.each(['redis+cluster://a:6379', 'redis-sentinel://a:26379'])(
+    'refuses %s: a process connects to one server',
+    (url) => {
+      const expected = expect.stringMatching(/^REDIS_URL .* one server; Redis Cluster and Sentinel are not supported/);
+      expect(problemsOf({ ...valid, REDIS_URL: url })).toEqual([expected]);
+    },
+  );
+
   it('takes an empty variable for an unset one, as a compose file leaves it', () => {
     expect(readEnvironment(ServerEnvironment, { ...valid, PORT: '', TLS_CERT: ' ' }).port).toBe(4020);
     expect(problemsOf({ ...valid, PAY_TO: '' })).toHaveLength(1);

@@ -3,13 +3,14 @@ import { IsOptional, Matches } from 'class-validator';
 import { Setting } from './setting.js';
 
 const REDIS_URL = /^rediss?:\/\/\S+$/;
-const message = '$property must be a redis:// or rediss:// URL';
+const message =
+  '$property must be the redis:// or rediss:// URL of one server; Redis Cluster and Sentinel are not supported';
 
 export class RedisEnvironment {
   @Setting({
     // A URL may carry a password.
     secret: true,
-    help: 'Redis of the payments ledger: append-only file with appendfsync always, maxmemory-policy noeviction.',
+    help: 'Redis of the payments ledger, one server: append-only file with appendfsync always, maxmemory-policy noeviction.',
   })
   @Matches(REDIS_URL, { message })
   readonly redisUrl: string = 'redis://127.0.0.1:6379';
