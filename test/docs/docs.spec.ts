@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { PROBLEM_CODES } from '@tollgate/common';
@@ -121,4 +121,38 @@ describe('docs/operations.md', () => {
     );
     expect(named.sort()).toEqual(alerts.sort());
   });
+});
+
+describe('docs/architecture.md', () => {
+  const page = 'docs/architecture.md';
+  const libraries = readdirSync('libs').map((name) => `libs/${name}`);
+
+  it('has every application and library', () => {
+    const folders = firstCells(readTable(page, 'Folders, in the order of the flow'));
+    const expected = [...libraries, ...readdirSync('apps').map((name) => `apps/${name}`)];
+    expect(folders.filter((folder) => /^(?:libs|apps)\//.test(folder)).sort()).toEqual(expected.sort());
+  });
+
+  it('says which library imports which', () => {
+    const lines = [...read(page).matchAll(/^libs\/.* ← .*$/gm)].map(([line]) => line.split(' ← '));
+    const shown = lines.flatMap((line) => line.slice(1).map((library, index) => [library, line[index]!] as const));
+    const imported = libraries.flatMap((library) => importsOf(library).map((other) => [library, other] as const));
+    expect(new Set(lines.flat())).toEqual(new Set(libraries));
+    // Each arrow is an import, and each import an arrow or several.
+    expect(imported).toEqual(expect.arrayContaining(shown));
+    const below = (library: string): string[] =>
+      shown.flatMap(([from, to]) => (from === library ? [to, ...below(to)] : []));
+    expect(imported.filter(([from, to]) => !below(from).includes(to))).toEqual([]);
+  });
+
+  function importsOf(library: string): string[] {
+    const sources = execFileSync('git', ['ls-files', `${library}/src/*.ts`], { encoding: 'utf8' })
+      .split('\n')
+      .filter((file) => /(?<!\.spec)\.ts$/.test(file) && existsSync(file))
+      .map(read);
+    const names = sources.flatMap((source) =>
+      [...source.matchAll(/from '@tollgate\/([\w-]+)/g)].map(([, name]) => name),
+    );
+    return [...new Set(names.map((name) => `libs/${name}`))].filter((other) => other !== library);
+  }
 });
