@@ -24,6 +24,8 @@ export interface AttendedParts {
   chain: Chain;
   queue: SettleQueue;
   askers: Pick<AskersSettings, 'findFault'>;
+  /** This process stops: no further question is taken. */
+  leaving: AbortSignal;
   onTrouble: (error: unknown) => void;
 }
 
@@ -33,17 +35,19 @@ const LOOK_EVERY_MS = 500;
 
 /**
  * Serves the queue of settlements while this process holds a relayer that can settle: requests only reach who can do
- * something for them. A relayer that stands still, empty for instance, leaves them to the others.
+ * something for them. A relayer that stands still, empty for instance, leaves them to the others. Resolves once every
+ * question that was taken has its answer.
  */
 export function attendRelayer(parts: AttendedParts, settle: Settle): NonNullable<LaneRunnerOptions['attend']> {
   return async ({ lane, signal }) => {
     // Every request that waits listens to it.
     setMaxListeners(0, signal);
     const tender = new RelayerTender(parts, lane);
+    const over = AbortSignal.any([signal, parts.leaving]);
     let server: RequestReplyServer | null = null;
     const closing: Promise<void>[] = [];
     try {
-      while (!signal.aborted) {
+      while (!over.aborted) {
         const isFit = await tender.tend().catch((error: unknown) => {
           parts.onTrouble(error);
           // Whoever cannot tell goes on as before.
@@ -54,7 +58,7 @@ export function attendRelayer(parts: AttendedParts, settle: Settle): NonNullable
           closing.push(server.close());
           server = null;
         }
-        await pause(LOOK_EVERY_MS, signal);
+        await pause(LOOK_EVERY_MS, over);
       }
     } finally {
       await Promise.all([...closing, server?.close()]);

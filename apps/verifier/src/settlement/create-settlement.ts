@@ -45,6 +45,8 @@ const ANSWERS_WITHIN_MS = 5_000;
 const HELD_SHARE = 0.125;
 /** Of the time that the process has to stop, for what the lanes have begun. */
 const SETTLING_SHARE = 0.4;
+/** Before that, for answers to who has asked for a settlement; what is not over by then is answered as pending. */
+const ANSWERING_SHARE = 0.3;
 
 /** Puts the parts of this folder together; null without a relayer. Nothing is connected before it is started. */
 export function createSettlement(environment: VerifierEnvironment, parts: SettlementParts): Settlement | null {
@@ -116,6 +118,7 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
     journal,
     underWay: () => settlements.underWay + permits.underWay,
     close: async () => {
+      await relayers.leave(shutdown.shutdownTimeoutMs * ANSWERING_SHARE);
       settlements.close();
       permits.close();
       await relayers.stop();

@@ -6,6 +6,7 @@ import {
   createLaneId,
   LaneRunner,
   LaneShare,
+  pause,
   type Chain,
   type Journal,
   type LaneId,
@@ -56,6 +57,8 @@ export interface RelayersOptions {
 export class Relayers {
   readonly #owner = `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
   readonly #share = new LaneShare();
+  readonly #leaving = new AbortController();
+  readonly #attending = new Set<Promise<void>>();
   readonly #runners: readonly LaneRunner[];
 
   constructor(private readonly options: RelayersOptions) {
@@ -78,6 +81,14 @@ export class Relayers {
     for (const runner of this.#runners) runner.start();
   }
 
+  /** Takes nothing more, and answers what was taken within the time: the lanes go on meanwhile, so that settlements end. */
+  async leave(withinMs: number): Promise<void> {
+    this.#leaving.abort();
+    const enough = new AbortController();
+    await Promise.race([Promise.allSettled(this.#attending), pause(withinMs, enough.signal)]);
+    enough.abort();
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#runners.map((runner) => runner.stop()));
   }
@@ -91,6 +102,15 @@ export class Relayers {
     const wake = (jobId: string) => runner.wake(jobId);
     const launch = (job: PlannedJob) => runner.launch(job);
     const relayer = new Relayer({ ...this.options, lane, planner, launch, onTrouble });
+    const leaving = this.#leaving.signal;
+    const attend = attendRelayer({ journal, chain, queue, askers, leaving, onTrouble }, async (request, signal) => {
+      const { payment } = request;
+      const result = await (payment.kind === 'permit2'
+        ? permits.settle({ ...request, payment }, { lane, wake }, signal)
+        : settlements.settle(request, relayer, signal));
+      metrics.answered(result);
+      return result;
+    });
     const runner: LaneRunner = new LaneRunner({
       journal,
       chain,
@@ -105,14 +125,11 @@ export class Relayers {
       },
       owner: this.#owner,
       share: this.#share,
-      attend: attendRelayer({ journal, chain, queue, askers, onTrouble }, async (request, signal) => {
-        const { payment } = request;
-        const result = await (payment.kind === 'permit2'
-          ? permits.settle({ ...request, payment }, { lane, wake }, signal)
-          : settlements.settle(request, relayer, signal));
-        metrics.answered(result);
-        return result;
-      }),
+      attend: (held) => {
+        const attending = attend(held).finally(() => this.#attending.delete(attending));
+        this.#attending.add(attending);
+        return attending;
+      },
       onTrouble,
     });
     return runner;
