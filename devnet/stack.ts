@@ -155,6 +155,8 @@ function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEn
     CHAIN_ID: String(chain.chainId),
     ASSET_ADDRESS: chain.asset,
     PAY_TO: chain.payTo,
+    // No balancer has to notice that a local gateway stops.
+    DRAIN_MS: '0',
     ...env,
   };
   if (!settings['CHALLENGE_SECRET'] && !settings['CHALLENGE_SECRET_FILE']) {

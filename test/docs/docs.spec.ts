@@ -156,3 +156,11 @@ describe('docs/architecture.md', () => {
     return [...new Set(names.map((name) => `libs/${name}`))].filter((other) => other !== library);
   }
 });
+
+describe('docker-compose.yml', () => {
+  it('gives a service the time that its settings take, and five seconds', () => {
+    const defaultOf = (name: string) => Number(new RegExp(`^# ${name}=(\\d+)$`, 'm').exec(read('.env.example'))?.[1]);
+    const [, seconds] = /stop_grace_period: (\d+)s/.exec(read('docker-compose.yml')) ?? [];
+    expect(Number(seconds) * 1000).toBe(defaultOf('DRAIN_MS') + defaultOf('SHUTDOWN_TIMEOUT_MS') + 5000);
+  });
+});

@@ -4,6 +4,7 @@ import { runService } from '@tollgate/common';
 
 import { createGateway } from './create-gateway.js';
 import { readConfiguration } from './read-configuration.js';
+import { drain } from './server/drain.js';
 
 await runService('gateway', async () => {
   const { environment, routes } = readConfiguration(process.env);
@@ -11,5 +12,10 @@ await runService('gateway', async () => {
   const { host, port } = environment.server;
   await app.listen(port, host);
   new Logger('Gateway').log(`listening on ${await app.getUrl()}`);
-  return { close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
+  const { drainMs } = environment.server;
+  const close = async (): Promise<void> => {
+    await drain(app.getHttpServer(), drainMs);
+    await app.close();
+  };
+  return { close, shutdownTimeoutMs: drainMs + environment.shutdown.shutdownTimeoutMs };
 });

@@ -43,7 +43,10 @@ export interface OfferedChallenge {
 }
 
 export async function readChallenge(url: string, init: RequestInit = {}): Promise<OfferedChallenge> {
-  const response = await fetch(url, init);
+  return parseOffer(await fetch(url, init));
+}
+
+export async function parseOffer(response: Response): Promise<OfferedChallenge> {
   const body = (await response.json()) as { accepts: { extra: { reference: string } }[] };
   const authentication = [...(response.headers.get('www-authenticate') ?? '').matchAll(/(\w+)="([^"]*)"/g)];
   return {

@@ -44,6 +44,7 @@ export async function startGateway(
     REDIS_URL: redisUrl,
     QUEUE_REDIS_URL: redisUrl,
     LOG_LEVEL: 'silent',
+    DRAIN_MS: '0',
     ...env,
   });
   const app = await createGateway(environment, routes);

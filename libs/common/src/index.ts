@@ -97,3 +97,4 @@ export {
   type SettingDifference,
 } from './settings/compare-settings.js';
 export { runService, type RunningService } from './shutdown/run-service.js';
+export { isStopping, markStopping } from './shutdown/stopping.js';

@@ -60,6 +60,14 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @Min(0)
   readonly maxRequestBodyBytes: number = 1_048_576;
 
+  @Setting({
+    help: 'Milliseconds that the gateway goes on serving after SIGTERM or SIGINT, not ready any more, so that load balancers notice; 0 stops at once.',
+  })
+  @IsInt()
+  @Min(0)
+  @Max(600_000)
+  readonly drainMs: number = 5_000;
+
   @Setting({ help: 'Log every unpaid 402 too.' })
   @IsBoolean()
   readonly logUnpaid: boolean = false;

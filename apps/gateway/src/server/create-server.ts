@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
 
 import { ConfigurationError, handleError } from '@tollgate/common';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
 import type { ServerEnvironment } from '../config/server.environment.js';
 import { Cors } from './cors.js';
+import { closeWhenIdle, endConnectionsWhenStopping } from './drain.js';
 import { addGate } from './gate.js';
 import { handleClientError } from './handle-client-error.js';
 import { openRoutes, type OpenPaths } from './open-routes.js';
@@ -15,7 +15,6 @@ import { createRequestIds } from './request-id.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_PARAMETER_LENGTH = 1024;
-const CLOSE_IDLE_EVERY_MS = 50;
 
 export interface GatewayServer {
   readonly server: FastifyInstance;
@@ -28,6 +27,7 @@ export interface GatewayServer {
 /** The HTTP server, with the gate in front of everything that is registered on it from now on. */
 export function createServer(environment: ServerEnvironment, openPaths: OpenPaths): GatewayServer {
   const server = fastify(createOptions(environment)) as unknown as FastifyInstance;
+  endConnectionsWhenStopping(server);
   const cors = new Cors(environment.corsOrigins);
   const closedRoutes: string[] = [];
   openRoutes(server, openPaths, (route) => closedRoutes.push(route));
@@ -37,29 +37,8 @@ export function createServer(environment: ServerEnvironment, openPaths: OpenPath
     rateLimit: new RateLimit(environment.rateLimitPerMinute),
     allowInsecureHttp: environment.allowInsecureHttp,
   });
-  closeWhenIdle(server);
+  closeWhenIdle(server, environment.drainMs);
   return { server, completeRoutes: complete, closedRoutes };
-}
-
-/**
- * Node closes idle connections once, when it stops listening: those that still answer then would stay for their
- * keep-alive. A connection that was opened in advance and never asked for anything it does not even call idle.
- */
-function closeWhenIdle(server: FastifyInstance): void {
-  const connections = new Set<Socket>();
-  server.server.on('connection', (socket: Socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
-  server.addHook('preClose', (done) => {
-    const timer = setInterval(() => {
-      server.server.closeIdleConnections();
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-    }, CLOSE_IDLE_EVERY_MS);
-    timer.unref();
-    server.server.once('close', () => clearInterval(timer));
-    done();
-  });
 }
 
 function createOptions(environment: ServerEnvironment): FastifyServerOptions {
@@ -81,7 +60,8 @@ function createOptions(environment: ServerEnvironment): FastifyServerOptions {
     genReqId: createRequestIds(),
     frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
     clientErrorHandler: (error, socket) => handleClientError(error, socket),
-    return503OnClosing: true,
+    // What comes on a connection that is still open is served: by then nothing new is let in.
+    return503OnClosing: false,
   };
 }
 

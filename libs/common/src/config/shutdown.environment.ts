@@ -3,7 +3,9 @@ import { IsInt, Max, Min } from 'class-validator';
 import { Setting } from './setting.js';
 
 export class ShutdownEnvironment {
-  @Setting({ help: 'Milliseconds that running requests are given to finish after SIGTERM or SIGINT.' })
+  @Setting({
+    help: 'Milliseconds that running work is given to finish after SIGTERM or SIGINT; for the gateway after DRAIN_MS.',
+  })
   @IsInt()
   @Min(0)
   @Max(600_000)

@@ -15,6 +15,8 @@ const STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   // Proxies that collect answers would hold events back.
   'X-Accel-Buffering': 'no',
+  // One that ends because its gateway stops is begun again on a new connection, which leads elsewhere.
+  Connection: 'close',
 };
 
 /** The event streams of this process: how many there may be, and when they end. */

@@ -63,6 +63,8 @@ describe('GET /agent/events', () => {
     await endJob(owner);
     const [ofOwner, ofOperator] = [await listen(owner), await listen(operator)];
     expect(ofOwner.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    // Prevents: the next stream is asked for on the connection of a gateway that stops.
+    expect(ofOwner.response.headers.get('connection')).toBe('close');
     const foreign = await endJob(stranger);
     const own = await endJob(owner, 'second');
     const [event] = await ofOwner.readEvents(1);
