@@ -2,27 +2,43 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { findHashLocks } from '@tollgate/protocol';
-import { createPublicClient, erc20Abi, formatUnits, http, isHash, parseEventLogs, type Hex } from 'viem';
+import {
+  createPublicClient,
+  erc20Abi,
+  formatEther,
+  formatUnits,
+  http,
+  isAddress,
+  isHash,
+  parseEventLogs,
+  type Hex,
+} from 'viem';
 
 import type { Devnet } from './chain.js';
 
 export interface Explorer {
-  /** `<url>/tx/<hash>` shows a transaction. */
+  /** `<url>/tx/<hash>` shows a transaction, `<url>/address/<address>` an account. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** A block explorer of one page: what a transaction of the devnet did, so that links of challenges lead somewhere. */
+/** A block explorer of two pages, so that links of challenges and of the agent kit lead somewhere. */
 export async function startExplorer(chain: Devnet): Promise<Explorer> {
   const server = createServer((request, response) => {
-    const hash = /^\/tx\/(0x[0-9a-f]{64})\/?$/i.exec(request.url ?? '')?.[1];
+    const [, kind, id = ''] = /^\/(tx|address)\/(0x[0-9a-f]+)\/?$/i.exec(request.url ?? '') ?? [];
     const answer = (status: number, title: string, rows: [string, string][]) => {
       response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(renderPage(title, rows));
     };
-    if (hash === undefined || !isHash(hash)) return answer(404, 'Ask for /tx/<transaction hash>', []);
-    describeTransaction(chain, hash).then(
-      (rows) => answer(200, `Transaction ${hash}`, rows),
-      (error: unknown) => answer(404, `No transaction ${hash}`, [['cause', String(error).split('\n', 1)[0] ?? '']]),
+    const look =
+      kind === 'tx' && isHash(id)
+        ? { title: `Transaction ${id}`, rows: describeTransaction(chain, id) }
+        : kind === 'address' && isAddress(id, { strict: false })
+          ? { title: `Account ${id}`, rows: describeAccount(chain, id) }
+          : null;
+    if (look === null) return answer(404, 'Ask for /tx/<transaction hash> or /address/<address>', []);
+    look.rows.then(
+      (rows) => answer(200, look.title, rows),
+      (error: unknown) => answer(404, `No ${look.title}`, [['cause', String(error).split('\n', 1)[0] ?? '']]),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -34,6 +50,20 @@ export async function startExplorer(chain: Devnet): Promise<Explorer> {
         server.closeAllConnections();
       }),
   };
+}
+
+async function describeAccount(chain: Devnet, address: Hex): Promise<[string, string][]> {
+  const client = createPublicClient({ transport: http(chain.rpcUrl) });
+  const [wei, usdc, sent] = await Promise.all([
+    client.getBalance({ address }),
+    client.readContract({ address: chain.asset, abi: erc20Abi, functionName: 'balanceOf', args: [address] }),
+    client.getTransactionCount({ address }),
+  ]);
+  return [
+    ['native token', formatEther(wei)],
+    ['USDC', formatUnits(usdc, 6)],
+    ['transactions sent', String(sent)],
+  ];
 }
 
 async function describeTransaction(chain: Devnet, hash: Hex): Promise<[string, string][]> {

@@ -64,6 +64,7 @@ export async function connect(client: PublicClient, account: Address, options: P
     context: {
       ...environment,
       account,
+      chainName: registry.name,
       protocols: createProtocolSet(environment, registry, options.plugins ?? []),
       slippageBps: options.slippageBps,
       explorerUrl: options.explorerUrl ?? registry.explorerUrl,

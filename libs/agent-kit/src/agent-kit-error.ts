@@ -32,8 +32,15 @@ export const AGENT_KIT_ERRORS = {
   READ_ONLY: { keyword: null, suggestion: 'Create the kit with an executor that may send.' },
   DECLINED: { keyword: null, suggestion: 'Ask again when the person wants it.' },
   PLAN_EXPIRED: { keyword: null, suggestion: 'Make a new plan; prices may have moved.' },
+  UNKNOWN_TRANSACTION: {
+    keyword: null,
+    suggestion: 'Check the hash and the chain. If it was just sent, look again in some seconds; do not send it anew.',
+  },
   PAYMENT_FAILED: { keyword: null, suggestion: 'Look at the reason; the payment stays in the payment store.' },
-  TIMEOUT: { keyword: null, suggestion: 'Look at the block explorer before trying again.' },
+  TIMEOUT: {
+    keyword: null,
+    suggestion: 'Look at it with getTransaction or at the block explorer before trying again.',
+  },
 } as const satisfies Record<string, { keyword: string | null; suggestion: string }>;
 
 export type AgentKitErrorCode = keyof typeof AGENT_KIT_ERRORS;

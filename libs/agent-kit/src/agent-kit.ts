@@ -7,6 +7,16 @@ import type { ToolResult } from './tool-result.js';
  * while nothing was sent, and returns a `ToolResult` once something was.
  */
 export class AgentKit extends AgentKitCore {
+  /** The address that everything here acts for, and the chain it is on. */
+  getAccount(): Promise<OutputOf<'getAccount'>> {
+    return this.read('getAccount', {});
+  }
+
+  /** What became of a transaction and what it moved; `status` is `success` only where it was mined and did not fail. */
+  getTransaction(hash: string): Promise<OutputOf<'getTransaction'>> {
+    return this.read('getTransaction', { hash });
+  }
+
   /** The balance as decimal text; of the native token when no contract is named. */
   async getERC20Balance(contractAddress?: string): Promise<string> {
     const { balance } = await this.read('getERC20Balance', { contractAddress });

@@ -17,6 +17,7 @@ export async function createContext(chain: Devnet): Promise<OperationContext> {
   return {
     account: first.address,
     chainId: chain.chainId,
+    chainName: registry.name,
     client,
     tokens,
     protocols: {

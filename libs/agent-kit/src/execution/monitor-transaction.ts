@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Hex, PublicClient, TransactionReceipt } from 'viem';
+import type { Address, Hex, PublicClient, TransactionReceipt } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
 
@@ -28,7 +28,6 @@ export async function monitorTransaction(
   const { attempts = MONITOR_ATTEMPTS, intervalMs = MONITOR_INTERVAL_MS, explorerUrl, onMissing } = options;
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const receipt = await client.getTransactionReceipt({ hash }).catch(() => null);
-    // Of this transaction, and with a status: anything else is no receipt.
     if (receipt && isReceiptOf(receipt, hash)) return receipt;
     await onMissing?.(attempt).catch(() => undefined);
     await sleep(intervalMs);
@@ -41,10 +40,15 @@ export async function monitorTransaction(
   );
 }
 
-function isReceiptOf({ transactionHash, status }: TransactionReceipt, hash: Hex): boolean {
+/** Of this transaction, and with a status: anything else is no receipt. */
+export function isReceiptOf({ transactionHash, status }: TransactionReceipt, hash: Hex): boolean {
   return transactionHash?.toLowerCase() === hash.toLowerCase() && ['success', 'reverted'].includes(status);
 }
 
 export function createTransactionUrl(explorerUrl: string, hash: Hex): string {
   return `${explorerUrl.replace(/\/+$/, '')}/tx/${hash}`;
+}
+
+export function createAddressUrl(explorerUrl: string, address: Address): string {
+  return `${explorerUrl.replace(/\/+$/, '')}/address/${address}`;
 }

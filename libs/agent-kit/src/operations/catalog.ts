@@ -2,6 +2,7 @@ import { addLiquidity } from './add-liquidity.js';
 import { approve } from './approve.js';
 import { borrowLending } from './borrow-lending.js';
 import { claimUnstaked } from './claim-unstaked.js';
+import { getAccount } from './get-account.js';
 import { getERC20Allowance } from './get-erc20-allowance.js';
 import { getERC20Balance } from './get-erc20-balance.js';
 import { getERC721Balance } from './get-erc721-balance.js';
@@ -11,6 +12,7 @@ import { getLiquidityPositions } from './get-liquidity-positions.js';
 import { getStakeQuote } from './get-stake-quote.js';
 import { getStakingPosition } from './get-staking-position.js';
 import { getSwapQuote } from './get-swap-quote.js';
+import { getTransaction } from './get-transaction.js';
 import { listTokens } from './list-tokens.js';
 import { mintERC721 } from './mint-erc721.js';
 import { mintLending } from './mint-lending.js';
@@ -34,6 +36,8 @@ import { unstake } from './unstake.js';
 
 /** Every operation of the kit, in the order in which people see them. */
 export const CATALOG = [
+  getAccount,
+  getTransaction,
   getERC20Balance,
   getERC20Allowance,
   getERC721Balance,

@@ -1,4 +1,4 @@
-import { isAddress } from 'viem';
+import { isAddress, isHash } from 'viem';
 import { z } from 'zod';
 
 // Longer text is no amount: 78 digits hold any uint256, and no token has more than 255 decimals.
@@ -59,3 +59,8 @@ export const tokenIdSchema = z
   .regex(/^\d{1,78}$/, { error: 'must be a whole number in digits', abort: true })
   .refine((text) => BigInt(text) < 2n ** 256n, 'does not fit into 256 bits')
   .describe('Number of the token, in digits');
+
+export const transactionHashSchema = z
+  .string()
+  .refine((text) => isHash(text), 'must be a transaction hash: 0x and 64 hexadecimal digits')
+  .describe('Transaction hash: 0x and 64 hexadecimal digits');

@@ -10,6 +10,8 @@ import type { TokenResolver } from '../tokens/resolve-token.js';
 export interface OperationContext {
   account: Address;
   chainId: number;
+  /** What the kit calls the chain. */
+  chainName: string;
   client: PublicClient;
   tokens: TokenResolver;
   /** The protocols of this chain; asking for one that is not deployed throws `PROTOCOL_UNAVAILABLE`. */

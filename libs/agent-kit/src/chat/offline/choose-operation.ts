@@ -38,6 +38,9 @@ export const hasAct = (atoms: readonly Atom[], act: string): boolean =>
 // A position that is there already.
 const ABOUT_POSITIONS = ['#my', '#pnl', '#status', '#worth', '#howMuch', '#which', '#when', '#position', '?question'];
 
+// No address, and the only other hexadecimal text that means something here.
+const TRANSACTION_HASH = /^0x[0-9a-f]{64}$/i;
+
 /** What a clause says, as the words that rules are written in. */
 export function readFeatures(atoms: readonly Atom[]): Features {
   const features = new Set<string>();
@@ -49,6 +52,7 @@ export function readFeatures(atoms: readonly Atom[]): Features {
     else if (kind === 'act') features.add(`?${id}`);
     else if (kind === 'asset' || kind === 'money') features.add('asset').add(`asset:${id}`);
     else features.add(kind);
+    if (kind === 'badHex' && TRANSACTION_HASH.test(id)) features.add('hash');
   }
   const tokens = atoms.filter(({ kind, id }) => (kind === 'asset' || kind === 'money') && !id.endsWith('-PERP'));
   if (new Set(tokens.map(({ id }) => id)).size > 1) features.add('assets');

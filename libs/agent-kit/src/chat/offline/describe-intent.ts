@@ -28,6 +28,8 @@ export function describeIntent({
       return `swap ${amount} ${named('fromToken')} for ${named('toToken')}${slippage}`;
     case 'getERC20Balance':
       return `show the balance of ${show(input.contractAddress ?? '0x0')}`;
+    case 'getTransaction':
+      return `look at transaction ${named('hash')}`;
     case 'getSwapQuote':
       return `quote ${amount} ${named('fromToken')} in ${named('toToken')}`;
     case 'transfer':

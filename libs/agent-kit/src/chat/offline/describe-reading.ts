@@ -110,6 +110,15 @@ function describeStaking(data: JsonObject): string {
   return `Staked: ${cell(data.staked)} ${token}, worth ${cell(data.worth)} SEI. Claimable now: ${cell(data.claimable)} SEI.${waiting}`;
 }
 
+function describeTransaction(data: JsonObject): string {
+  const moves = listOf(data.moved).map(
+    (move) =>
+      `${cell(move.amount ?? move.amountBaseUnits ?? move.tokenId)} ${cell(inside('token', 'ticker')(move) ?? inside('token', 'address')(move))} from ${cell(move.from)} to ${cell(move.to)}`,
+  );
+  const moved = moves.length === 0 ? 'It moved nothing that can be seen.' : `It moved ${moves.join('; ')}.`;
+  return data.status === 'pending' ? 'It is not mined yet.' : `It was mined, and is a success. ${moved}`;
+}
+
 const itemsOf = (data: JsonObject, name: string): readonly JsonObject[] => listOf(data[name] ?? data.items);
 
 const nameToken = (value: unknown): string => (value === '0x0' ? 'SEI' : cell(value));
@@ -119,6 +128,10 @@ export function describeReading({ operation, input }: Pick<Intent, 'operation' |
   switch (operation) {
     case 'getERC20Balance':
       return `Balance: ${cell(data.balance)} ${cell(inside('token', 'ticker')(data) ?? input.contractAddress ?? 'SEI')}`;
+    case 'getAccount':
+      return `Your address is ${cell(data.address)}, on ${cell(data.chain)} (chain ${cell(data.chainId)}).`;
+    case 'getTransaction':
+      return describeTransaction(data);
     case 'getERC721Balance':
       return `You own ${cell(data.balance)} of ${cell(inside('token', 'ticker')(data) ?? input.contractAddress)}.`;
     case 'getERC20Allowance': {

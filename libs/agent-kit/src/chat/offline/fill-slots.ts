@@ -139,6 +139,11 @@ function fillOne(slots: Slots, operation: string, phrases: readonly Phrase[], co
     case 'getERC20Balance':
       if (token != null && token !== '0x0') slots.input.contractAddress = token;
       return;
+    case 'getTransaction': {
+      const hash = phrases.find(({ badHex }) => badHex !== null)?.badHex;
+      if (hash != null) slots.input.hash = hash;
+      return;
+    }
     case 'resolveToken':
       if (token != null) slots.input.symbol = token === '0x0' ? 'SEI' : token;
       return;

@@ -21,7 +21,7 @@ export interface Turn {
   calls: Call[];
 }
 
-const GOOD = new Set(['success', 'signed']);
+const GOOD = new Set(['success', 'signed', 'pending']);
 const DECLINED = new Set(['declined', 'cancelled', 'rejected']);
 
 export const isObject = (value: unknown): value is JsonObject =>

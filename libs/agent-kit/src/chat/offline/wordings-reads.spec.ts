@@ -1,6 +1,7 @@
 import { itUnderstands } from '../../../../../test/harness/understand-wordings.js';
 
 const A = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const HASH = `0x${'4e'.repeat(32)}`;
 
 describe('balances and tokens', () => {
   itUnderstands([
@@ -27,6 +28,10 @@ describe('balances and tokens', () => {
     ['list tokens', 'listTokens'],
     ['which tokens do you know?', 'listTokens'],
     ['what is the address of USDC?', 'resolveToken symbol=USDC'],
+    ['what is my address?', 'getAccount'],
+    ['show my address', 'getAccount'],
+    [`what became of transaction ${HASH}`, `getTransaction hash=${HASH}`],
+    [HASH, `getTransaction hash=${HASH}`],
     ['resolve WSEI', 'resolveToken symbol=WSEI'],
     [`what is the USDC allowance of ${A}`, `getERC20Allowance token=USDC spender=${A}`],
     [`how much USDC may ${A} spend`, `getERC20Allowance token=USDC spender=${A}`],

@@ -20,6 +20,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
     'portfolio, net worth, how rich am i, money, am i worth, in the bag, in my bag, my bags, what do i have, what do i own, what have i got, my assets, what am i holding, what is in my wallet, in my wallet, my wallet, my account, account overview, everything i own, how much money do i have, how much money have i got, all my tokens, wealth, my money, my holdings, am i rich, what i have, what i own',
   token: 'token, tokens, coin, coins, currency, currencies, asset, assets, cryptocurrencies, crypto',
   address: 'address, contract address, contract, token address, addresses',
+  transaction: 'transaction, tx, txn, transaction hash',
   allowance:
     'allowance, allowances, approval, approvals, spending limit, spending permission, permission to spend, permission',
   nft: 'nft, nfts, collectible, collectibles, erc721, erc 721, token id, tokenid, non fungible token',

@@ -77,6 +77,8 @@ export const WRITE_RULES: readonly (readonly [string, string])[] = [
 ];
 
 export const READ_RULES: readonly (readonly [string, string])[] = [
+  ['getTransaction', 'hash'],
+  ['getAccount', '#address #my !asset !address'],
   ['getERC20Allowance', '#allowance|#spend'],
   ['getERC20Allowance', '#howMuch use address'],
   ['getERC721Balance', '#nft'],

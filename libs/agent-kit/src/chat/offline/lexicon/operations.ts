@@ -17,6 +17,8 @@ const entry = (readOnly: boolean, slots: string, does: string, example: string):
 
 /** The catalog's operations as people speak of them. */
 export const OPERATIONS: Readonly<Record<string, OperationEntry>> = {
+  getAccount: entry(true, '', 'shows the address of your account', 'what is my address'),
+  getTransaction: entry(true, 'hash', 'shows what became of a transaction', 'what became of transaction 0x…'),
   getERC20Balance: entry(true, 'contractAddress?', 'shows a balance', 'show my USDC balance'),
   getERC20Allowance: entry(true, 'token spender', 'shows what another address may spend', 'USDC allowance of 0x…'),
   getERC721Balance: entry(true, 'contractAddress', 'counts your NFTs of a collection', 'my NFT balance of 0x…'),

@@ -1,0 +1,80 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { getAddress, hexToBigInt, isAddressEqual, size, slice, toEventSelector, type Address, type Log } from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import type { OperationContext } from '../operations/operation.js';
+import { readCollection } from './read-collection.js';
+import { NATIVE_TOKEN } from './token.js';
+
+/** What went from one address to another: an amount of the native token or of an ERC-20 token, or one ERC-721 token. */
+export interface Transfer {
+  token: Address;
+  from: Address;
+  to: Address;
+  amountBaseUnits?: bigint;
+  tokenId?: bigint;
+}
+
+/** A transfer as people read it. `ticker` null: the contract says nothing of itself, and the amount is in base units. */
+export interface NamedTransfer {
+  token: { ticker: string | null; address: Address; isListed: boolean };
+  amount?: string;
+  amountBaseUnits?: string;
+  tokenId?: string;
+  from: Address;
+  to: Address;
+}
+
+const TRANSFER_TOPIC = toEventSelector('Transfer(address,address,uint256)');
+
+/** The transfers that contracts logged; those of nothing are left out. What an unlisted contract logs may be a lie. */
+export function findTransfers(logs: readonly Pick<Log, 'address' | 'topics' | 'data'>[]): Transfer[] {
+  return logs.flatMap((log) => readTransfer(log) ?? []);
+}
+
+function readTransfer({ address, topics, data }: Pick<Log, 'address' | 'topics' | 'data'>): Transfer | null {
+  const [event, from, to, tokenId] = topics;
+  if (event !== TRANSFER_TOPIC || from === undefined || to === undefined) return null;
+  const ends = { token: getAddress(address), from: readAddress(from), to: readAddress(to) };
+  if (tokenId !== undefined) return { ...ends, tokenId: hexToBigInt(tokenId) };
+  if (size(data) !== 32 || hexToBigInt(data) === 0n) return null;
+  return { ...ends, amountBaseUnits: hexToBigInt(data) };
+}
+
+const readAddress = (topic: `0x${string}`): Address => getAddress(slice(topic, 12));
+
+/** The account's own before those of others, each in the order of the chain. */
+export function orderByAccount(transfers: readonly Transfer[], account: Address): Transfer[] {
+  const isOwn = ({ from, to }: Transfer) => [from, to].some((address) => isAddressEqual(address, account));
+  return [...transfers.filter(isOwn), ...transfers.filter((transfer) => !isOwn(transfer))];
+}
+
+/** @throws AgentKitError `NETWORK_ERROR`; a token that cannot be read keeps its address. */
+export function nameTransfers(
+  context: Pick<OperationContext, 'client' | 'tokens'>,
+  transfers: readonly Transfer[],
+): Promise<NamedTransfer[]> {
+  return Promise.all(transfers.map((transfer) => nameTransfer(context, transfer)));
+}
+
+async function nameTransfer(
+  { client, tokens }: Pick<OperationContext, 'client' | 'tokens'>,
+  { token: address, from, to, amountBaseUnits, tokenId }: Transfer,
+): Promise<NamedTransfer> {
+  const unnamed = { token: { ticker: null, address, isListed: false }, from, to };
+  if (tokenId !== undefined) {
+    const collection = await readCollection(client, address).catch(ignoreUnknown);
+    const token = collection ? { ...unnamed.token, ticker: collection.symbol } : unnamed.token;
+    return { ...unnamed, token, tokenId: tokenId.toString() };
+  }
+  const amount = amountBaseUnits ?? 0n;
+  const known = address === NATIVE_TOKEN ? tokens.native : await tokens.resolve(address).catch(ignoreUnknown);
+  if (!known) return { ...unnamed, amountBaseUnits: amount.toString() };
+  const { symbol: ticker, isListed, decimals } = known;
+  return { token: { ticker, address, isListed }, amount: formatTokenAmount(amount, decimals), from, to };
+}
+
+function ignoreUnknown(error: unknown): null {
+  if (error instanceof AgentKitError && error.code === 'UNKNOWN_TOKEN') return null;
+  throw error;
+}
