@@ -15,6 +15,7 @@ import type { Operation } from './operations/operation.js';
 import { PRICE_TIMEOUT_MS } from './payments/payment-limits.js';
 import { assertNotExpired } from './plan/assert-not-expired.js';
 import type { Plan } from './plan/plan.js';
+import { assertPolicy } from './policy/assert-policy.js';
 import { DailySpending } from './policy/daily-spending.js';
 import { listSpending } from './policy/list-spending.js';
 import { createSigner, type Signer } from './signing/signer.js';
@@ -70,9 +71,18 @@ export class AgentKitCore {
     return output as OutputOf<Name>;
   }
 
-  /** Plans a writing operation: parsed, simulated, held against the policy, with a preview. Sends nothing. @throws AgentKitError */
-  async plan<const Name extends string>(name: Name, input: InputOf<Name>): Promise<Plan> {
+  /**
+   * Plans a writing operation: parsed, simulated, held against the policy, with a preview. Sends nothing.
+   * @param options `lifetimeMs`: how long it may be carried out at most; as long as its calls hold, where it is not given.
+   * @throws AgentKitError
+   */
+  async plan<const Name extends string>(
+    name: Name,
+    input: InputOf<Name>,
+    options: { lifetimeMs?: number } = {},
+  ): Promise<Plan> {
     const { plan } = await this.#planner.plan(name, input, {
+      ...options,
       onLowBalance: (balance) => this.#events.emit('lowBalance', { account: this.address, balance }),
     });
     this.#plans.add(plan);
@@ -100,6 +110,9 @@ export class AgentKitCore {
     assertNotExpired(plan);
     const { options, client } = this.#planner;
     const { context, limits } = await this.#planner.connect();
+    await this.#planner.assertChain(plan);
+    const spending = listSpending(plan, context.tokens.native);
+    assertPolicy(plan, spending, options.policy, limits);
     const executor = createExecutor({
       kind: options.executor,
       client,
@@ -119,7 +132,7 @@ export class AgentKitCore {
         priceTimeoutMs: options.payments?.priceTimeoutMs ?? PRICE_TIMEOUT_MS,
       },
     });
-    const giveBack = this.#spending.reserve(listSpending(plan, context.tokens.native), limits.perDay);
+    const giveBack = this.#spending.reserve(spending, limits.perDay);
     try {
       const result = await executor.execute(plan);
       if (isNothingSpent(plan, result)) giveBack();

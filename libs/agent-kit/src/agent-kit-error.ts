@@ -32,6 +32,12 @@ export const AGENT_KIT_ERRORS = {
   READ_ONLY: { keyword: null, suggestion: 'Create the kit with an executor that may send.' },
   DECLINED: { keyword: null, suggestion: 'Ask again when the person wants it.' },
   PLAN_EXPIRED: { keyword: null, suggestion: 'Make a new plan; prices may have moved.' },
+  UNKNOWN_PLAN: { keyword: null, suggestion: 'Make a new plan, and execute that one.' },
+  PLAN_MISMATCH: { keyword: null, suggestion: 'Give the summary exactly as the plan tool returned it.' },
+  PLAN_USED: {
+    keyword: null,
+    suggestion: 'Look at what it sent with getTransaction; make a new plan only to do it once more.',
+  },
   UNKNOWN_TRANSACTION: {
     keyword: null,
     suggestion: 'Check the hash and the chain. If it was just sent, look again in some seconds; do not send it anew.',

@@ -4,6 +4,7 @@ import { AgentKitError } from './agent-kit-error.js';
 import { NETWORK_RETRY_DELAY_MS } from './execution/retry-network.js';
 import { CATALOG } from './operations/catalog.js';
 import type { Operation } from './operations/operation.js';
+import { EXECUTE_PLAN, namePlanTool } from './operations/plan-tool-names.js';
 import { parsePolicy } from './policy/parse-policy.js';
 import type { SpendingPolicy } from './policy/policy.js';
 import type { Plugin } from './protocols/plugin.js';
@@ -138,6 +139,8 @@ function listWriteNames(operations: readonly Operation[]): string[] {
 }
 
 function findDoubles(operations: readonly Operation[]): string[] {
-  const names = operations.map(({ name }) => name);
+  // As tools: each write has one more, that plans it.
+  const planTools = [...new Set(listWriteNames(operations))].map(namePlanTool);
+  const names = [...operations.map(({ name }) => name), ...planTools, EXECUTE_PLAN];
   return names.filter((name, index) => names.indexOf(name) !== index);
 }

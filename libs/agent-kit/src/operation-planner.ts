@@ -10,7 +10,7 @@ import type { Operation, OperationContext } from './operations/operation.js';
 import { parseInput } from './operations/parse-input.js';
 import { createPlan, type DraftingOperation, type PlannedOperation } from './plan/create-plan.js';
 import { limitGas, type SettledStep } from './plan/limit-gas.js';
-import type { PlanDraft } from './plan/plan.js';
+import type { Plan, PlanDraft } from './plan/plan.js';
 import { planRevocation } from './plan/plan-revocation.js';
 import { readTokenAmounts, type TokenLimit } from './policy/token-limits.js';
 import { isOnChain } from './protocols/create-protocol-set.js';
@@ -20,6 +20,8 @@ const CHEAPEST_GAS = 21_000n;
 export interface PlanningOptions {
   /** Told the native balance, as decimal text, when it is nearly used up. */
   onLowBalance?: (balance: string) => void;
+  /** How long the plan may be carried out at most; as long as its calls hold, where it is not given. */
+  lifetimeMs?: number;
   /** Narrows the draft before it is looked at. */
   fit?: (draft: PlanDraft) => PlanDraft;
 }
@@ -69,7 +71,7 @@ export class OperationPlanner {
   planDraft(
     operation: DraftingOperation,
     input: Record<string, unknown>,
-    { onLowBalance = () => undefined, fit = (draft) => draft }: PlanningOptions = {},
+    { onLowBalance = () => undefined, fit = (draft) => draft, lifetimeMs }: PlanningOptions = {},
   ): Promise<PlannedOperation> {
     return this.tryTwice((connection) => {
       this.#assertOnChain(operation, connection.context.chainId);
@@ -77,7 +79,11 @@ export class OperationPlanner {
         name: operation.name,
         plan: async (...args: Parameters<DraftingOperation['plan']>) => fit(await operation.plan(...args)),
       };
-      return createPlan(fitted, input, connection, { policy: this.options.policy, onLowBalance });
+      return createPlan(fitted, input, connection, {
+        policy: this.options.policy,
+        onLowBalance,
+        ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
+      });
     });
   }
 
@@ -112,6 +118,17 @@ export class OperationPlanner {
   /** What operations look at. @throws AgentKitError `NETWORK_ERROR`; `INVALID_CONFIGURATION` for limits that mean nothing. */
   async readContext(): Promise<OperationContext> {
     return (await this.tryTwice((connection) => Promise.resolve(connection))).context;
+  }
+
+  /** @throws AgentKitError where the RPC endpoint has another chain behind it than the one a plan is for. */
+  async assertChain({ chainId }: Pick<Plan, 'chainId'>): Promise<void> {
+    const present = await this.tryTwice(() => this.client.getChainId());
+    if (present === chainId) return;
+    throw new AgentKitError(
+      'INVALID_CONFIGURATION',
+      `The plan is for chain ${chainId}, and RPC_URL now leads to chain ${present}; nothing was sent.`,
+      { details: { chainId, present } },
+    );
   }
 
   /** Runs work that sends nothing, once more after a network error. @throws AgentKitError, whatever the work threw */

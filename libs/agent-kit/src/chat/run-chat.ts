@@ -136,6 +136,8 @@ async function converse({
   );
   const turns = new TurnControl(options.stop);
   const tools = createLangChainTools(kit, {
+    // Each write shows its plan here, and asks.
+    plans: 'none',
     confirm: (plan) => confirmPlan(plan, terminal, { ...args, isStopped: () => turns.isStopped }),
   });
   const agent = createChatAgent({

@@ -2,18 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { MCP_PROGRAM, startMcpClient } from '../../test/start-mcp-client.js';
 import { CATALOG } from '../operations/catalog.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000000b2';
-const PROGRAM = resolve('scripts/mcp.mjs');
 
 let chain: DevnetWithProtocols;
 let stateDirectory: string;
@@ -36,29 +34,11 @@ afterAll(async () => {
 const balanceOf = (address: Hex) => createPublicClient({ transport: http(chain.rpcUrl) }).getBalance({ address });
 const key = () => chain.accounts[1]!.privateKey;
 
-/** The server as a client starts it, with nothing of this process's environment but what is given. */
+/** The server on the devnet of this spec. */
 async function start(args: string[], answer?: 'accept' | 'decline', env: Record<string, string> = {}) {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [PROGRAM, ...args],
-    env: { TOLLGATE_STATE_DIR: stateDirectory, ...env },
-    stderr: 'pipe',
-  });
-  let stderr = '';
-  transport.stderr?.on('data', (chunk) => (stderr += String(chunk)));
-  const client = new Client({ name: 'spec', version: '1' }, { capabilities: answer ? { elicitation: {} } : {} });
-  const faults: Error[] = [];
-  client.onerror = (error) => faults.push(error);
-  const asked: string[] = [];
-  if (answer) {
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-      asked.push(params.message);
-      return { action: answer, ...(answer === 'accept' ? { content: { confirm: true } } : {}) };
-    });
-  }
-  await client.connect(transport);
-  open.push(client);
-  return { client, asked, faults, stderr: () => stderr };
+  const started = await startMcpClient(args, { TOLLGATE_STATE_DIR: stateDirectory, ...env }, answer);
+  open.push(started.client);
+  return started;
 }
 
 const transfer = { name: 'transfer', arguments: { amount: '0.25', to: RECEIVER } };
@@ -75,7 +55,7 @@ async function run(
   env: NodeJS.ProcessEnv,
   then?: (child: ReturnType<typeof spawn>) => void,
 ): Promise<Run> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { PATH: process.env['PATH'], ...env } });
+  const child = spawn(process.execPath, [MCP_PROGRAM, ...args], { env: { PATH: process.env['PATH'], ...env } });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk) => (stdout += String(chunk)));
@@ -91,7 +71,9 @@ describe('the MCP server', () => {
   it('serves the devnet that runs, with every operation, and says so on stderr only', async () => {
     const { client, faults, stderr } = await start([]);
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(CATALOG.map(({ name }) => name));
+    const names = tools.map(({ name }) => name);
+    expect(names.slice(0, CATALOG.length)).toEqual(CATALOG.map(({ name }) => name));
+    expect(names.slice(CATALOG.length).filter((name) => !/^plan[A-Z]/.test(name))).toEqual([]);
     expect(client.getServerVersion()).toMatchObject({ name: 'tollgate' });
     const { structuredContent } = await client.callTool({
       name: 'getERC20Balance',

@@ -15,6 +15,9 @@ Everything else it has to say goes to stderr.
   --read-only  offer no tool that sends transactions
   --yes        send what the client asks for, and ask nobody; without it, the person at the client confirms each
                plan (elicitation), and where the client cannot ask, nothing is sent
+  --execute-plans
+               offer executePlan, which sends a plan that a plan tool has shown; the client's own dialog shows its
+               summary. Where the client approves tools automatically, this is --yes
   --help
 
 Settings, as environment variables (or NAME_FILE with the path of a file that holds it):
@@ -35,6 +38,8 @@ export interface McpSettings {
   readOnly: boolean;
   /** Writes are sent without a confirmation. */
   allowWrites: boolean;
+  /** `executePlan` is offered. */
+  executePlans: boolean;
 }
 
 /**
@@ -46,6 +51,7 @@ export function readMcpSettings(args: readonly string[], env: Environment): McpS
   const flags = readFlags(args, problems);
   if (flags.help) return 'help';
   if (flags.readOnly && flags.yes) problems.push('--read-only and --yes exclude each other');
+  if (flags.readOnly && flags.executePlans) problems.push('--read-only and --execute-plans exclude each other');
 
   const kit = readKitSettings(env, problems);
   const given = {
@@ -72,17 +78,28 @@ export function readMcpSettings(args: readonly string[], env: Environment): McpS
     isDevnet: devnet !== null,
     readOnly: flags.readOnly,
     allowWrites: flags.yes,
+    executePlans: flags.executePlans,
   };
 }
 
 function readFlags(args: readonly string[], problems: string[]) {
-  const options = { 'read-only': { type: 'boolean' }, yes: { type: 'boolean' }, help: { type: 'boolean' } } as const;
+  const options = {
+    'read-only': { type: 'boolean' },
+    yes: { type: 'boolean' },
+    'execute-plans': { type: 'boolean' },
+    help: { type: 'boolean' },
+  } as const;
   const { values, tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
   for (const token of tokens) {
     if (token.kind === 'option' && !Object.hasOwn(options, token.name)) problems.push(`${token.rawName} is no option`);
     if (token.kind === 'positional') problems.push('it takes no arguments beside its options');
   }
-  return { readOnly: values['read-only'] === true, yes: values.yes === true, help: values.help === true };
+  return {
+    readOnly: values['read-only'] === true,
+    yes: values.yes === true,
+    executePlans: values['execute-plans'] === true,
+    help: values.help === true,
+  };
 }
 
 /** The devnet writes this file for its tools, and removes it at its end. */

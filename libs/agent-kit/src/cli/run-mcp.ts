@@ -42,11 +42,12 @@ export async function runMcp(
     return 2;
   }
 
-  const { readOnly, allowWrites, privateKey } = settings;
+  const { readOnly, allowWrites, executePlans, privateKey } = settings;
   const sending = new Set<Promise<unknown>>();
   const server = createMcpServer(rememberSending(kit, sending), {
     readOnly,
     allowWrites,
+    plans: executePlans ? 'execute' : 'show',
     onUnexpectedError: (error) => terminal.stderr(describeUnexpected(error, privateKey)),
   });
   const ended = waitForEnd(server, terminal);
@@ -70,7 +71,7 @@ function rememberSending(kit: OperationRunner, sending: Set<Promise<unknown>>): 
   return {
     operations: () => kit.operations(),
     read: (name, input) => kit.read(name, input),
-    plan: (name, input) => kit.plan(name, input),
+    plan: (name, input, options) => kit.plan(name, input, options),
     execute: (plan) => {
       const execution = kit.execute(plan);
       sending.add(execution);
@@ -92,8 +93,10 @@ function waitForEnd({ server }: McpServer, { stdin, stdout, stopRequest }: McpTe
   });
 }
 
-function describeStart({ address }: AgentKit, { rpcUrl, isDevnet, readOnly, allowWrites }: McpSettings): string {
-  const writes = readOnly ? 'reads only' : allowWrites ? 'sends without asking' : 'asks before it sends';
+function describeStart({ address }: AgentKit, settings: McpSettings): string {
+  const { rpcUrl, isDevnet, readOnly, allowWrites, executePlans } = settings;
+  const asks = executePlans ? 'asks before it sends, or sends plans that the client approves' : 'asks before it sends';
+  const writes = readOnly ? 'reads only' : allowWrites ? 'sends without asking' : asks;
   return `Serving MCP for ${address} on ${isDevnet ? 'the devnet' : new URL(rpcUrl).host}; ${writes}.`;
 }
 

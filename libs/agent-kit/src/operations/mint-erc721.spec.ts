@@ -25,7 +25,7 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
   it('mints token 7, counts it, and sends it on', async () => {
     const mint = await planMint({ tokenId: '7' });
     expect(mint).toMatchObject({
-      summary: `Mint token 7 of TNFT (${nft}) for ${kit.address}`,
+      summary: `Mint token 7 of "TNFT" (${nft}) for ${kit.address}`,
       recipients: [],
       report: { contractAddress: nft, tokenId: '7', to: kit.address },
     });
@@ -36,7 +36,7 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
       token: { ticker: 'TNFT', address: nft },
     });
     const transfer = await planTransfer({ tokenId: '7' });
-    expect(transfer).toMatchObject({ summary: `Send token 7 of TNFT (${nft}) to ${other}`, recipients: [other] });
+    expect(transfer).toMatchObject({ summary: `Send token 7 of "TNFT" (${nft}) to ${other}`, recipients: [other] });
     await kit.execute(transfer);
     expect(await count()).toBe('0');
   });
@@ -50,7 +50,7 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
     await kit.execute(await planMint({ tokenId: '8', to: other }));
     await expect(planMint({ tokenId: '8' })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: `Token 8 of TNFT exists already; it belongs to ${other}.`,
+      message: `Token 8 of "TNFT" exists already; it belongs to ${other}.`,
     });
   });
 
@@ -58,10 +58,10 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
     await kit.execute(await planMint({ tokenId: '9', to: other }));
     await expect(planTransfer({ tokenId: '9' })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: `Token 9 of TNFT belongs to ${other}, not to the account.`,
+      message: `Token 9 of "TNFT" belongs to ${other}, not to the account.`,
     });
     await expect(planTransfer({ tokenId: '12345' })).rejects.toMatchObject({
-      message: 'The collection TNFT has no token 12345.',
+      message: 'The collection "TNFT" has no token 12345.',
     });
   });
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { AgentKitError } from '../agent-kit-error.js';
 import { readCollection, readOwner } from '../tokens/read-collection.js';
 import { ERC721_FAILURES } from '../tokens/token-failures.js';
+import { quoteUntrusted } from '../tokens/untrusted-text.js';
 import { addressSchema, tokenIdSchema } from './input-schemas.js';
 import { defineWrite } from './operation.js';
 
@@ -25,7 +26,8 @@ export const mintERC721 = defineWrite({
       new AgentKitError('INVALID_INPUT', message, { details: { to, tokenId: input.tokenId } });
     if (isAddressEqual(to, zeroAddress)) throw refuse('Nobody has the zero address: what is minted there is lost.');
     const collection = await readCollection(client, input.contractAddress);
-    const { address, symbol } = collection;
+    const { address } = collection;
+    const symbol = quoteUntrusted(collection.symbol);
     const owner = await readOwner(client, collection, tokenId);
     if (owner !== null) throw refuse(`Token ${tokenId} of ${symbol} exists already; it belongs to ${owner}.`);
     const label = `Mint token ${tokenId} of ${symbol} (${address}) for ${to}`;

@@ -6,7 +6,7 @@ import type { Operation } from './operation.js';
  * The inputs of an operation, checked against its schema; fields that it does not name are refused.
  * @throws AgentKitError `INVALID_INPUT` with every problem.
  */
-export function parseInput(operation: Operation, input: unknown): Record<string, unknown> {
+export function parseInput(operation: Pick<Operation, 'name' | 'input'>, input: unknown): Record<string, unknown> {
   const result = operation.input.strict().safeParse(input);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) =>

@@ -10,6 +10,7 @@ import { listSpending } from '../policy/list-spending.js';
 import type { SpendingPolicy } from '../policy/policy.js';
 import type { TokenAmount } from '../tokens/token.js';
 import { createPreview } from './create-preview.js';
+import { createSummaryLine } from './create-summary-line.js';
 import { freezeCopy } from './freeze-copy.js';
 import type { Plan, PlanDraft, Step } from './plan.js';
 import { settleApprovals } from './settle-approvals.js';
@@ -37,6 +38,8 @@ const MOST_SETTLINGS = 4;
 interface PlanRules {
   policy: SpendingPolicy;
   onLowBalance: (balance: string) => void;
+  /** How long the plan may be carried out at most; as long as its calls hold, where it is not given. */
+  lifetimeMs?: number;
 }
 
 /**
@@ -47,7 +50,7 @@ export async function createPlan(
   operation: DraftingOperation,
   input: Record<string, unknown>,
   { context, registry, limits }: Connection,
-  { policy, onLowBalance }: PlanRules,
+  { policy, onLowBalance, lifetimeMs }: PlanRules,
 ): Promise<PlannedOperation> {
   const { client, account } = context;
   const [balance, fees, draft] = await Promise.all([
@@ -76,8 +79,15 @@ export async function createPlan(
     account,
     chainId: context.chainId,
     gasEstimate,
+    ...(lifetimeMs === undefined ? {} : { expiresAtMs: limitLife(draft, lifetimeMs) }),
   };
-  return { plan: freezeCopy({ ...plan, preview: createPreview(plan, registry.native.symbol) }), steps, gas, spending };
+  const { symbol } = registry.native;
+  const shown = { preview: createPreview(plan, symbol), summaryLine: createSummaryLine(plan, spending, symbol) };
+  return { plan: freezeCopy({ ...plan, ...shown }), steps, gas, spending };
+}
+
+function limitLife({ expiresAtMs = Infinity }: PlanDraft, lifetimeMs: number): number {
+  return Math.min(expiresAtMs, Date.now() + lifetimeMs);
 }
 
 /** @throws AgentKitError for a step that would fail, and not because an allowance was used up or given just then. */

@@ -87,4 +87,6 @@ export interface Plan extends PlanDraft {
   gasEstimate: { gas: bigint; feeWei: bigint } | null;
   /** For people, several lines: what leaves, what arrives at least, approvals, fees. */
   preview: string;
+  /** The same on one line, for approval dialogs: action, at most, at least, recipient, gas. Printable ASCII. */
+  summaryLine: string;
 }

@@ -10,6 +10,7 @@ import { CATALOG } from '../operations/catalog.js';
 import { createAiSdkTools } from './ai-sdk.js';
 import { createLangChainTools } from './langchain.js';
 import { createMcpServer } from './mcp.js';
+import type { ToolOptions } from './operation-runner.js';
 
 // The kit asks the chain for nothing until an operation runs.
 const kit = new AgentKit(`0x${'11'.repeat(32)}`, 'offline', {
@@ -27,8 +28,8 @@ interface Offer {
 /** What a model sees of the inputs; the version of the schema language aside. */
 const shown = (schema: object) => ({ ...schema, $schema: undefined });
 
-async function offerLangChain(readOnly: boolean): Promise<Offer[]> {
-  return createLangChainTools(kit, { readOnly }).map((tool) => ({
+async function offerLangChain(options: ToolOptions): Promise<Offer[]> {
+  return createLangChainTools(kit, options).map((tool) => ({
     name: tool.name,
     description: tool.description,
     readOnly: (tool as unknown as { metadata: { readOnly: boolean } }).metadata.readOnly,
@@ -36,8 +37,8 @@ async function offerLangChain(readOnly: boolean): Promise<Offer[]> {
   }));
 }
 
-async function offerMcp(readOnly: boolean): Promise<Offer[]> {
-  const server = createMcpServer(kit, { readOnly });
+async function offerMcp(options: ToolOptions): Promise<Offer[]> {
+  const server = createMcpServer(kit, options);
   const client = new Client({ name: 'spec', version: '1' });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(ours), client.connect(theirs)]);
@@ -53,8 +54,8 @@ async function offerMcp(readOnly: boolean): Promise<Offer[]> {
   });
 }
 
-async function offerAiSdk(readOnly: boolean): Promise<Offer[]> {
-  const tools = Object.entries(createAiSdkTools(kit, { readOnly }));
+async function offerAiSdk(options: ToolOptions): Promise<Offer[]> {
+  const tools = Object.entries(createAiSdkTools(kit, options));
   return Promise.all(
     tools.map(async ([name, { description = '', inputSchema, needsApproval, metadata }]) => {
       expect(needsApproval).toBe(metadata?.['readOnly'] === false);
@@ -82,12 +83,33 @@ describe.each([
       readOnly,
       input: shown(z.toJSONSchema(input.strict(), { io: 'input' })),
     }));
-    expect(await offer(false)).toEqual(expected);
+    expect(await offer({ plans: 'none' })).toEqual(expected);
+  });
+
+  it('gets a tool that plans each write, with its inputs, and marked as one that changes nothing', async () => {
+    const [all, bare] = [await offer({}), await offer({ plans: 'none' })];
+    expect(all.slice(0, bare.length)).toEqual(bare);
+    const writes = bare.filter(({ readOnly }) => !readOnly);
+    const names = writes.map(({ name }) => `plan${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+    const plans = all.slice(bare.length);
+    expect(plans.map(({ name }) => name)).toEqual(names);
+    expect(plans.map(({ input }) => input)).toEqual(writes.map(({ input }) => input));
+    expect(plans.every(({ readOnly, description }) => readOnly && /sends nothing/.test(description))).toBe(true);
+  });
+
+  it('gets what executes plans only when it is wanted, marked as one that sends', async () => {
+    const [all, more] = [await offer({}), await offer({ plans: 'execute' })];
+    expect(more.slice(0, -1)).toEqual(all);
+    expect(more.at(-1)).toMatchObject({
+      name: 'executePlan',
+      readOnly: false,
+      input: { required: ['planId', 'summary'], additionalProperties: false },
+    });
   });
 
   it('gets the reads alone when only these are wanted', async () => {
     const reads = operations.filter(({ readOnly }) => readOnly).map(({ name }) => name);
-    const offered = await offer(true);
+    const offered = await offer({ readOnly: true, plans: 'execute' });
     expect(offered.map(({ name }) => name)).toEqual(reads);
     expect(offered.every(({ readOnly }) => readOnly)).toBe(true);
   });

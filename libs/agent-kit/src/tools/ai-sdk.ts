@@ -1,7 +1,8 @@
 import { tool, type Tool } from 'ai';
 
-import { listOfferedOperations, type OperationRunner, type ToolOptions } from './operation-runner.js';
-import { isFailure, runOperation, type OperationResult } from './run-operation.js';
+import { listTools } from './list-tools.js';
+import type { OperationRunner, ToolOptions } from './operation-runner.js';
+import { isFailure, type OperationResult } from './run-operation.js';
 
 export interface AiSdkToolOptions extends ToolOptions {
   /** Whether writes wait for a tool approval. Default: unless `confirm` is given, which asks with the simulated plan. */
@@ -14,15 +15,15 @@ export function createAiSdkTools(
   options: AiSdkToolOptions = {},
 ): Record<string, Tool<unknown, OperationResult>> {
   const needsApproval = options.needsApproval ?? options.confirm === undefined;
-  const tools = listOfferedOperations(kit, options).map(({ name, title, description, input, readOnly }) => {
+  const tools = listTools(kit, options).map(({ name, title, description, input, kind, run }) => {
+    const readOnly = kind === 'read';
     const adapted = tool<unknown, OperationResult>({
       title,
       description,
       inputSchema: input,
       metadata: { readOnly },
       needsApproval: !readOnly && needsApproval,
-      execute: (given, { abortSignal }) =>
-        runOperation(kit, name, given, { ...options, ...(abortSignal ? { signal: abortSignal } : {}) }),
+      execute: (given, { abortSignal }) => run(given, { ...options, ...(abortSignal ? { signal: abortSignal } : {}) }),
       toModelOutput: ({ output }) => ({ type: isFailure(output) ? 'error-json' : 'json', value: output }),
     });
     return [name, adapted] as const;

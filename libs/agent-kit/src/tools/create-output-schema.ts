@@ -10,7 +10,8 @@ const failure = {
   suggestion: z.string().optional().describe('What to do about it'),
 };
 
-const WRITE_OUTPUT = z.looseObject({
+/** Of `executePlan`, and of every operation that sends. */
+export const EXECUTION_OUTPUT = z.looseObject({
   status,
   result: z.string().optional().describe('Transaction hash of the main step'),
   transactions: z
@@ -20,9 +21,19 @@ const WRITE_OUTPUT = z.looseObject({
   ...failure,
 });
 
+/** Of `plan<Operation>`. */
+export const PLAN_OUTPUT = z.looseObject({
+  status: z.string().describe('`planned`: nothing was sent; anything else is a failure'),
+  planId: z.string().optional().describe('For executePlan, in this process alone'),
+  summary: z.string().optional().describe('The plan on one line, for executePlan, character for character'),
+  expiresAt: z.string().optional().describe('Until when it can be executed'),
+  preview: z.array(z.string()).optional().describe('The plan in full, line by line'),
+  ...failure,
+});
+
 /** What `runOperation` gives for an operation. Only `status` is always there: failures are of this form too. */
 export function createOutputSchema(operation: Operation): z.ZodObject {
-  if (!operation.readOnly) return WRITE_OUTPUT;
+  if (!operation.readOnly) return EXECUTION_OUTPUT;
   const { output, name } = operation;
   // What JSON cannot hold arrives as text, and is not described.
   if (!isRepresentable(output)) return z.looseObject({ status, ...failure });

@@ -1,9 +1,9 @@
 import { ToolMessage } from '@langchain/core/messages';
 import { tool, type StructuredToolInterface, type ToolRunnableConfig } from '@langchain/core/tools';
 
-import type { Operation } from '../operations/operation.js';
-import { listOfferedOperations, type OperationRunner, type ToolOptions } from './operation-runner.js';
-import { isFailure, runOperation } from './run-operation.js';
+import { listTools, type OfferedTool } from './list-tools.js';
+import type { OperationRunner, ToolOptions } from './operation-runner.js';
+import { isFailure } from './run-operation.js';
 
 export type LangChainToolOptions = ToolOptions;
 
@@ -16,26 +16,25 @@ export function createLangChainTools(
   kit: OperationRunner,
   options: LangChainToolOptions = {},
 ): StructuredToolInterface[] {
-  return listOfferedOperations(kit, options).map((operation) => createTool(kit, operation, options));
+  return listTools(kit, options).map((offered) => createTool(offered, options));
 }
 
 function createTool(
-  kit: OperationRunner,
-  { name, title, description, input: schema, readOnly }: Operation,
+  { name, title, description, input: schema, kind, run }: OfferedTool,
   options: LangChainToolOptions,
 ): StructuredToolInterface {
-  const run = async (input: unknown, { signal, toolCall }: ToolRunnableConfig): Promise<string | ToolMessage> => {
-    const result = await runOperation(kit, name, input, { ...options, ...(signal ? { signal } : {}) });
+  const call = async (input: unknown, { signal, toolCall }: ToolRunnableConfig): Promise<string | ToolMessage> => {
+    const result = await run(input, { ...options, ...(signal ? { signal } : {}) });
     const content = JSON.stringify(result);
     if (toolCall?.id === undefined) return content;
     const status = isFailure(result) ? 'error' : 'success';
     return new ToolMessage({ content, artifact: result, status, name, tool_call_id: toolCall.id });
   };
-  return tool(run, {
+  return tool(call, {
     name,
     description,
     schema,
-    metadata: { title, readOnly },
-    tags: [readOnly ? 'read' : 'write'],
+    metadata: { title, readOnly: kind === 'read' },
+    tags: [kind === 'read' ? 'read' : 'write'],
   });
 }

@@ -7,7 +7,7 @@ export interface OperationRunner {
   /** @throws AgentKitError */
   read(name: string, input: unknown): Promise<unknown>;
   /** Simulated and checked against the policy; nothing is sent. @throws AgentKitError */
-  plan(name: string, input: unknown): Promise<Plan>;
+  plan(name: string, input: unknown, options?: { lifetimeMs?: number }): Promise<Plan>;
   /** Sends exactly the plan. Throws AgentKitError while nothing was sent, and returns a result from then on. */
   execute(plan: Plan): Promise<{ status: string }>;
 }
@@ -18,17 +18,12 @@ export interface ToolOptions {
   confirm?: (plan: Plan) => boolean | Promise<boolean>;
   /** Leaves out everything that sends transactions. */
   readOnly?: boolean;
+  /**
+   * `show` offers a tool `plan<Operation>` for each write, which sends nothing; `execute` also `executePlan`, which sends what
+   * such a tool has shown. Have each call of `executePlan` approved by a person; where calls are approved automatically,
+   * whatever the model plans is sent. `show` unless given; `none` for neither.
+   */
+  plans?: 'none' | 'show' | 'execute';
   /** Told about errors that are no `AgentKitError`; the model only learns that something unexpected happened. */
   onUnexpectedError?: (error: unknown) => void;
-}
-
-/**
- * The operations that an adapter offers, with the inputs as strict as the kit takes them: a framework would drop what it
- * does not know, and a misspelt `slippageBps` would go unnoticed.
- */
-export function listOfferedOperations(kit: OperationRunner, options: ToolOptions): readonly Operation[] {
-  return kit
-    .operations()
-    .filter(({ readOnly }) => readOnly || options.readOnly !== true)
-    .map((operation) => ({ ...operation, input: operation.input.strict() }));
 }

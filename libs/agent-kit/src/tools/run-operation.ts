@@ -1,5 +1,6 @@
 import { AGENT_KIT_ERRORS, AgentKitError } from '../agent-kit-error.js';
 import type { Operation } from '../operations/operation.js';
+import type { Plan } from '../plan/plan.js';
 import type { OperationRunner, ToolOptions } from './operation-runner.js';
 import { toSafeJson, type JsonValue } from './safe-json.js';
 
@@ -19,36 +20,54 @@ export interface RunOptions extends Pick<ToolOptions, 'confirm' | 'onUnexpectedE
  * give `{status: 'success', ...output}`, with a list under a name of its own. Writes are planned, confirmed and sent as
  * that very plan; one that is not confirmed gives `{status: 'declined', …}`.
  */
-export async function runOperation(
+export function runOperation(
   kit: OperationRunner,
   name: string,
   input: unknown,
   options: RunOptions = {},
 ): Promise<OperationResult> {
-  let isSending = false;
-  try {
+  return answer(options, async (noteSending) => {
     const operation = kit.operations().find((candidate) => candidate.name === name);
     if (!operation) throw new AgentKitError('UNKNOWN_OPERATION', 'There is no operation of this name.');
-    if (operation.readOnly) return present(nameOutput(operation, await kit.read(name, input)));
+    if (operation.readOnly) return nameOutput(operation, await kit.read(name, input));
+    return sendPlan(kit, await kit.plan(name, input), options, noteSending);
+  });
+}
 
-    const plan = await kit.plan(name, input);
-    if (isAborted(options.signal)) return declined('The request was cancelled; nothing was sent.');
-    if (options.confirm && (await options.confirm(plan)) !== true) {
-      return declined('The person did not agree; nothing was sent.');
-    }
-    if (isAborted(options.signal)) return declined('The request was cancelled; nothing was sent.');
-    isSending = true;
-    return present(await kit.execute(plan));
+/** Has a plan confirmed, where `confirm` is given, and sends it. `noteSending` is called just before. */
+export async function sendPlan(
+  kit: OperationRunner,
+  plan: Plan,
+  { signal, confirm }: RunOptions,
+  noteSending: () => void,
+): Promise<object> {
+  if (isAborted(signal)) return declined('The request was cancelled; nothing was sent.');
+  if (confirm && (await confirm(plan)) !== true) return declined('The person did not agree; nothing was sent.');
+  if (isAborted(signal)) return declined('The request was cancelled; nothing was sent.');
+  noteSending();
+  return kit.execute(plan);
+}
+
+/** What some work gives, or why it failed, as a result for a model. The work says when it begins to send. */
+export async function answer(
+  { onUnexpectedError }: RunOptions,
+  work: (noteSending: () => void) => Promise<object>,
+): Promise<OperationResult> {
+  let isSending = false;
+  try {
+    return present(await work(() => (isSending = true)));
   } catch (error) {
     if (error instanceof AgentKitError) return describeFailure(error);
-    options.onUnexpectedError?.(error);
+    onUnexpectedError?.(error);
     return describeUnexpected(isSending);
   }
 }
 
-/** Transactions that were signed only, as was wanted, are no success and no failure. */
+// What was only signed or planned, as was wanted, or is not mined yet, is no success and no failure.
+const NO_FAILURES: readonly string[] = ['success', 'signed', 'planned', 'pending'];
+
 export function isFailure({ status }: OperationResult): boolean {
-  return status !== 'success' && status !== 'signed';
+  return !NO_FAILURES.includes(status);
 }
 
 /** Nothing was sent, because nobody agreed to it. */

@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+
+import type { Operation } from '../operations/operation.js';
+import { EXECUTE_PLAN, namePlanTool } from '../operations/plan-tool-names.js';
+import { createOutputSchema, EXECUTION_OUTPUT, PLAN_OUTPUT } from './create-output-schema.js';
+import type { OperationRunner, ToolOptions } from './operation-runner.js';
+import { EXECUTE_PLAN_INPUT, executeKeptPlan, keepPlan } from './plan-tools.js';
+import { runOperation, type OperationResult, type RunOptions } from './run-operation.js';
+
+/** A tool as every framework can offer it. */
+export interface OfferedTool {
+  name: string;
+  title: string;
+  description: string;
+  /** As strict as the kit: a framework would drop what it does not know, and a misspelt `slippageBps` would go unnoticed. */
+  input: z.ZodObject;
+  output: z.ZodObject;
+  /** `write` plans and sends in one call; `execute` sends what an earlier call has shown. Only `read` changes nothing. */
+  kind: 'read' | 'write' | 'execute';
+  /** Never throws. */
+  run: (input: unknown, options: RunOptions) => Promise<OperationResult>;
+}
+
+/** The operations, a tool that plans each write, and `executePlan` where it is wanted. */
+export function listTools(kit: OperationRunner, options: ToolOptions): readonly OfferedTool[] {
+  const { readOnly = false, plans = 'show' } = options;
+  const operations = kit.operations();
+  if (readOnly) return operations.filter((operation) => operation.readOnly).map((read) => offerOperation(kit, read));
+  const offered = operations.map((operation) => offerOperation(kit, operation));
+  if (plans === 'none') return offered;
+  const writes = operations.filter((operation) => !operation.readOnly);
+  const planTools = writes.map((write) => offerPlan(kit, write, plans === 'execute'));
+  return [...offered, ...planTools, ...(plans === 'execute' ? [offerExecution(kit)] : [])];
+}
+
+function offerOperation(kit: OperationRunner, operation: Operation): OfferedTool {
+  const { name, title, description, input, readOnly } = operation;
+  return {
+    ...{ name, title, description, input: input.strict(), output: createOutputSchema(operation) },
+    kind: readOnly ? 'read' : 'write',
+    run: (given, options) => runOperation(kit, name, given, options),
+  };
+}
+
+function offerPlan(
+  kit: OperationRunner,
+  { name, title, description, input }: Operation,
+  isExecutable: boolean,
+): OfferedTool {
+  const suggestion = isExecutable
+    ? `To send it, call ${EXECUTE_PLAN} with this planId and exactly this summary, which the person approves there.`
+    : `Nothing was sent, and ${EXECUTE_PLAN} is not offered here: this shows what ${name} would do now.`;
+  return {
+    name: namePlanTool(name),
+    title: `Plan: ${title}`,
+    description: `Plans this and simulates it, sends nothing, and returns the plan's id and summary. ${description}`,
+    input: input.strict(),
+    output: PLAN_OUTPUT,
+    kind: 'read',
+    run: (given, options) => keepPlan(kit, name, given, { ...options, suggestion }),
+  };
+}
+
+function offerExecution(kit: OperationRunner): OfferedTool {
+  return {
+    name: EXECUTE_PLAN,
+    title: 'Sign and send a plan',
+    description:
+      'Signs and sends the transactions of a plan that a plan tool made, once, within five minutes. The summary must be ' +
+      'the plan tool’s, character for character: it is what the person reads and approves.',
+    input: EXECUTE_PLAN_INPUT.strict(),
+    output: EXECUTION_OUTPUT,
+    kind: 'execute',
+    run: (given, options) => executeKeptPlan(kit, given, options),
+  };
+}

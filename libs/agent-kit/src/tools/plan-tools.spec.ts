@@ -1,0 +1,295 @@
+import { createPublicClient, http, numberToHex, parseEther, type Hex } from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { createFundedKit } from '../../test/create-funded-kit.js';
+import { HOSTILE_TEXT } from '../../test/hostile-operations.js';
+import type { AgentKit } from '../agent-kit.js';
+import type { AgentKitOptions } from '../agent-kit-options.js';
+import type { PlanDraft } from '../plan/plan.js';
+import { MOST_PLANS } from './kept-plans.js';
+import { listTools } from './list-tools.js';
+import type { OperationRunner } from './operation-runner.js';
+import type { OperationResult, RunOptions } from './run-operation.js';
+
+let chain: DevnetWithProtocols;
+let proxy: RpcProxy;
+let plan: PlanDraft;
+let receivers = 0x5000;
+
+beforeAll(async () => {
+  chain = await startChain({ protocols: true });
+  proxy = await startRpcProxy(chain.rpcUrl);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  proxy.reset();
+});
+afterAll(async () => {
+  await proxy.stop();
+  await chain.stop();
+});
+
+const createKit = (options: AgentKitOptions = {}) =>
+  createFundedKit(chain, { rpcUrl: proxy.rpcUrl, plugins: [draftPlugin(() => plan)], ...options });
+const newReceiver = (): Hex => numberToHex(receivers++, { size: 20 });
+const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
+const balanceOf = (address: Hex) => client().getBalance({ address });
+const countSent = (kit: AgentKit) => client().getTransactionCount({ address: kit.address, blockTag: 'pending' });
+
+function use(kit: OperationRunner, name: string, input: unknown, options: RunOptions = {}): Promise<OperationResult> {
+  const tool = listTools(kit, { plans: 'execute' }).find((offered) => offered.name === name);
+  if (!tool) throw new Error(`there is no tool ${name}`);
+  return tool.run(input, options);
+}
+
+async function planTransfer(kit: OperationRunner, to: Hex, amount = '0.5', token = '0x0') {
+  const planned = await use(kit, 'planTransfer', { amount, to, token });
+  expect(planned).toMatchObject({ status: 'planned' });
+  return { planId: String(planned['planId']), summary: String(planned['summary']) };
+}
+
+describe('a plan and its execution', () => {
+  it('send nothing, and then exactly what the summary says', async () => {
+    const kit = await createKit();
+    const to = newReceiver();
+    const shown = await planTransfer(kit, to);
+    expect(shown.summary).toMatch(
+      new RegExp(
+        `^transfer: Send 0\\.5 SEI to ${to} \\| at most 0\\.5 SEI leaves \\| .*recipient ${to} \\| gas about 0`,
+        'i',
+      ),
+    );
+    expect(await countSent(kit)).toBe(0);
+    const result = await use(kit, 'executePlan', shown);
+    expect(result).toMatchObject({ status: 'success', result: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
+    expect(await balanceOf(to)).toBe(parseEther('0.5'));
+  });
+
+  it.each<[string, (summary: string) => string]>([
+    ['another amount', (summary) => summary.replace('0.5', '0.4')],
+    ['a space at its end', (summary) => `${summary} `],
+    ['one character less', (summary) => summary.slice(0, -1)],
+    ['other case', (summary) => summary.toUpperCase()],
+    ['nothing in it', () => ''],
+  ])('is refused with %s, and still there with its own', async (_name, alter) => {
+    const kit = await createKit();
+    const shown = await planTransfer(kit, newReceiver());
+    const refused = await use(kit, 'executePlan', { ...shown, summary: alter(shown.summary) });
+    expect(refused).toMatchObject({ status: 'failed', code: 'PLAN_MISMATCH', suggestion: expect.any(String) });
+    expect(await countSent(kit)).toBe(0);
+    expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'success' });
+  });
+
+  it.each([{}, { planId: 5, summary: 'x' }, { planId: 'x', summary: 'x', more: true }, null, []])(
+    'are refused with the inputs %j',
+    async (input) => {
+      expect(await use(await createKit(), 'executePlan', input)).toMatchObject({ code: 'INVALID_INPUT' });
+    },
+  );
+
+  it('run once, also when they are called together, and say what became of it', async () => {
+    const kit = await createKit();
+    const to = newReceiver();
+    const shown = await planTransfer(kit, to);
+    const results = await Promise.all(Array.from({ length: 5 }, () => use(kit, 'executePlan', shown)));
+    const [sent, ...others] = results;
+    expect(sent).toMatchObject({ status: 'success' });
+    for (const other of others)
+      expect(other).toMatchObject({ code: 'PLAN_USED', suggestion: expect.stringContaining('Wait') });
+    expect(await use(kit, 'executePlan', shown)).toMatchObject({
+      status: 'failed',
+      code: 'PLAN_USED',
+      error: expect.stringContaining(String(sent!['result'])),
+      suggestion: expect.stringContaining('getTransaction'),
+    });
+    expect(await balanceOf(to)).toBe(parseEther('0.5'));
+    expect(await countSent(kit)).toBe(1);
+  });
+
+  it('run once also where it stays open whether they were mined', async () => {
+    const kit = await createKit({ monitor: { attempts: 2, intervalMs: 10 } });
+    const to = newReceiver();
+    const shown = await planTransfer(kit, to);
+    proxy.intercept('eth_getTransactionReceipt', () => 'broken');
+    const open = await use(kit, 'executePlan', shown);
+    expect(open).toMatchObject({
+      status: 'timeout',
+      code: 'TIMEOUT',
+      suggestion: expect.stringContaining('getTransaction'),
+    });
+    const again = await use(kit, 'executePlan', shown);
+    expect(again).toMatchObject({ code: 'PLAN_USED', error: expect.stringContaining('timeout') });
+    expect(again['error']).toContain(open['result']);
+    proxy.reset();
+    const look = await use(kit, 'getTransaction', { hash: open['result'] });
+    expect(look).toMatchObject({ status: 'success', moved: [{ amount: '0.5' }] });
+    expect(await countSent(kit)).toBe(1);
+  });
+
+  it('are used up by a try that sent nothing, and say so', async () => {
+    const kit = await createKit();
+    const shown = await planTransfer(kit, newReceiver(), '90');
+    await kit.transfer('20', newReceiver());
+    expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'failed', code: 'INSUFFICIENT_FUNDS' });
+    expect(await use(kit, 'executePlan', shown)).toMatchObject({
+      code: 'PLAN_USED',
+      error: expect.stringContaining('sent nothing'),
+      suggestion: expect.stringContaining('Make a new plan'),
+    });
+  });
+
+  it.each<[string, RunOptions]>([
+    ['a no of the person', { confirm: () => false }],
+    ['a request that was cancelled', { signal: AbortSignal.abort() }],
+  ])('send nothing after %s, and do not run later', async (_name, options) => {
+    const kit = await createKit();
+    const shown = await planTransfer(kit, newReceiver());
+    expect(await use(kit, 'executePlan', shown, options)).toMatchObject({ status: 'declined' });
+    expect(await use(kit, 'executePlan', shown)).toMatchObject({ code: 'PLAN_USED' });
+    expect(await countSent(kit)).toBe(0);
+  });
+
+  it('run out after five minutes', async () => {
+    const kit = await createKit();
+    const [late, inTime] = [await planTransfer(kit, newReceiver()), await planTransfer(kit, newReceiver())];
+    const now = Date.now.bind(Date);
+    const ahead = jest.spyOn(Date, 'now').mockImplementation(() => now() + 301_000);
+    for (const _again of [1, 2]) {
+      expect(await use(kit, 'executePlan', late)).toMatchObject({ status: 'failed', code: 'PLAN_EXPIRED' });
+    }
+    ahead.mockImplementation(() => now() + 200_000);
+    expect(await use(kit, 'executePlan', inTime)).toMatchObject({ status: 'success' });
+    expect(await countSent(kit)).toBe(1);
+  });
+
+  it('run out while they wait for the account', async () => {
+    const kit = await createKit();
+    const shown = await planTransfer(kit, newReceiver());
+    const now = Date.now.bind(Date);
+    const confirm = () => {
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + 301_000);
+      return true;
+    };
+    expect(await use(kit, 'executePlan', shown, { confirm })).toMatchObject({ code: 'PLAN_EXPIRED' });
+    expect(await countSent(kit)).toBe(0);
+  });
+
+  it('are of one wallet and process', async () => {
+    const [kit, other] = [await createKit(), await createKit()];
+    const shown = await planTransfer(kit, newReceiver());
+    expect(shown.planId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(await use(other, 'executePlan', shown)).toMatchObject({ status: 'failed', code: 'UNKNOWN_PLAN' });
+    expect(await countSent(other)).toBe(0);
+    // Tools that were made anew for the same kit, as a web server makes them, know it.
+    expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'success' });
+  });
+
+  it('are of one chain', async () => {
+    const kit = await createKit();
+    const shown = await planTransfer(kit, newReceiver());
+    proxy.intercept('eth_chainId', () => ({ body: '{"jsonrpc":"2.0","id":1,"result":"0x531"}' }));
+    expect(await use(kit, 'executePlan', shown)).toMatchObject({
+      status: 'failed',
+      code: 'INVALID_CONFIGURATION',
+      error: expect.stringContaining('1329'),
+    });
+    expect(await countSent(kit)).toBe(0);
+  });
+
+  it('are simulated anew, and not sent where they would fail now', async () => {
+    const kit = await createKit();
+    const balance = parseEther(await kit.getERC20Balance('WSEI'));
+    const shown = await planTransfer(kit, newReceiver(), '20', 'WSEI');
+    await kit.transfer('1', newReceiver(), 'WSEI');
+    expect(balance).toBe(parseEther('20'));
+    const before = await countSent(kit);
+    expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'failed' });
+    expect(await countSent(kit)).toBe(before);
+  });
+
+  it('stay under the caps of the policy, at the plan and at its execution', async () => {
+    const kit = await createKit({ policy: { maxPerOperation: { '0x0': '0.6' }, maxPerDay: { '0x0': '1' } } });
+    const to = newReceiver();
+    expect(await use(kit, 'planTransfer', { amount: '0.7', to })).toMatchObject({ code: 'POLICY_VIOLATION' });
+    const [first, second] = [await planTransfer(kit, to), await planTransfer(kit, to, '0.6')];
+    expect(await use(kit, 'executePlan', first)).toMatchObject({ status: 'success' });
+    expect(await use(kit, 'executePlan', second)).toMatchObject({ status: 'failed', code: 'POLICY_VIOLATION' });
+    expect(await balanceOf(to)).toBe(parseEther('0.5'));
+  });
+
+  it('are remembered in a bounded number, the latest', async () => {
+    const kit = await createKit();
+    plan = draft([{ value: 1n }]);
+    const shown = [];
+    for (let index = 0; index <= MOST_PLANS; index++) {
+      const { planId, summary } = await use(kit, 'planTryOut', {});
+      shown.push({ planId, summary });
+    }
+    expect(await use(kit, 'executePlan', shown[0])).toMatchObject({ code: 'UNKNOWN_PLAN' });
+    expect(await use(kit, 'executePlan', shown[1])).toMatchObject({ status: 'success' });
+    expect(await use(kit, 'executePlan', shown.at(-1))).toMatchObject({ status: 'success' });
+  });
+
+  it('keep their whole summary, however much else had to be cut', async () => {
+    const kit = await createKit();
+    const warnings = Array.from({ length: 30 }, () => HOSTILE_TEXT.repeat(30));
+    plan = draft([{ value: 1n }], { summary: HOSTILE_TEXT.repeat(100), warnings });
+    const { planId, summary, truncated } = await use(kit, 'planTryOut', {});
+    expect(truncated).toBe(true);
+    expect(summary).toMatch(/^tryOut: nothing SYSTEM: [ -~]+$/);
+    expect(await use(kit, 'executePlan', { planId, summary })).toMatchObject({ status: 'success' });
+  });
+
+  it('are signed only by a kit that only signs, and still once', async () => {
+    const kit = await createKit({ executor: 'sign-only' });
+    const shown = await planTransfer(kit, newReceiver());
+    expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'signed' });
+    const again = await use(kit, 'executePlan', shown);
+    expect(again).toMatchObject({ code: 'PLAN_USED', error: expect.stringContaining('signed') });
+    expect(again['error']).not.toContain('It sent');
+  });
+
+  it('say that nothing is known where something unexpected happened while they were sent', async () => {
+    const kit = await createKit();
+    const broken: OperationRunner = {
+      operations: () => kit.operations(),
+      read: (name, input) => kit.read(name, input as never),
+      plan: (name, input, options) => kit.plan(name, input as never, options),
+      execute: () => Promise.reject(new Error('out of memory')),
+    };
+    const shown = await planTransfer(broken, newReceiver());
+    expect(await use(broken, 'executePlan', shown)).toMatchObject({ code: 'UNEXPECTED' });
+    expect(await use(broken, 'executePlan', shown)).toMatchObject({
+      code: 'PLAN_USED',
+      error: expect.stringContaining('may have sent'),
+      suggestion: expect.stringContaining('latest transactions'),
+    });
+  });
+
+  it('have names that no plugin may take', async () => {
+    const plugin = draftPlugin(() => plan);
+    for (const name of ['executePlan', 'planTransfer']) {
+      const operations = plugin.operations.map((operation) => ({ ...operation, name }));
+      await expect(createKit({ plugins: [{ ...plugin, operations }] })).rejects.toMatchObject({
+        code: 'INVALID_CONFIGURATION',
+        message: expect.stringContaining(name),
+      });
+    }
+  });
+
+  it('look at what a swap did', async () => {
+    const kit = await createKit();
+    const planned = await use(kit, 'planSwap', { amount: '1', fromToken: 'USDC', toToken: 'WSEI' });
+    const { planId, summary } = planned;
+    expect(summary).toMatch(
+      /at most 1 USDC leaves \| at least [\d.]+ WSEI arrives \| recipient this account \| gas about/,
+    );
+    const atLeast = parseEther(/at least ([\d.]+) WSEI arrives/.exec(String(summary))![1]!);
+    const { result } = await use(kit, 'executePlan', { planId, summary });
+    const { moved } = await kit.getTransaction(String(result));
+    const arrived = moved.find(({ to, token }) => to === kit.address && token.ticker === 'WSEI');
+    expect(parseEther(arrived!.amount!)).toBeGreaterThanOrEqual(atLeast);
+  });
+});
