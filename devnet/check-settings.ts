@@ -8,6 +8,7 @@ import { readDevSettings, type DevSettings } from './dev-settings.js';
 import type { ServiceApp } from './service-process.js';
 
 const ANY_ADDRESS = `0x${'11'.repeat(20)}`;
+const OTHER_ADDRESS = `0x${'22'.repeat(20)}`;
 const ANY_KEY = `0x${'11'.repeat(32)}`;
 
 /** In place of what is known once Redis and the chain run. */
@@ -15,7 +16,7 @@ const STAND_INS: NodeJS.ProcessEnv = {
   REDIS_URL: 'redis://127.0.0.1:6379',
   RPC_URL: 'http://127.0.0.1:8545',
   ASSET_ADDRESS: ANY_ADDRESS,
-  PAY_TO: ANY_ADDRESS,
+  PAY_TO: OTHER_ADDRESS,
 };
 
 /** What each service reads at its start, with the files that its settings name. */

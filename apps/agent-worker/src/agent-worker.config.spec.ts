@@ -12,7 +12,7 @@ import { AgentWorkerEnvironment } from './agent-worker.config.js';
 const KEY = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
 const OTHER_KEY = '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a';
 const CANARY = 'canary-in-the-coal-mine';
-const NEEDED = { RPC_URL: 'http://127.0.0.1:8545', AGENT_SECRET: 's'.repeat(32) };
+const NEEDED = { RPC_URL: 'http://127.0.0.1:8545', AGENT_SECRET: 'an-agent-secret-of-more-than-32-characters' };
 
 describe('the settings of the agent worker', () => {
   let folder: string;

@@ -42,6 +42,7 @@ export async function createGateway(
     abortOnError: false,
   });
   app.useLogger(app.get(PinoLogger));
+  for (const warning of environment.warnings) new Logger('Settings').warn(warning);
   addApiKeyAccess(server, app.get(ApiKeyAccess));
   if (environment.facilitator.isServed) addFacilitatorAccess(server, app.get(FacilitatorAccess));
   await app.init();

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import { ConfigurationError, listSettings, readEnvironment } from '@tollgate/common';
 
 import { GatewayEnvironment } from './gateway.config.js';
@@ -46,6 +48,9 @@ describe('the configuration of the gateway', () => {
     ['PORT', 'four'],
     ['TLS_CERT', 'cert.pem'],
     ['TRUST_PROXY', 'everybody'],
+    ['TRUST_PROXY', '10.0.0.0/8,0.0.0.0/0'],
+    ['TRUST_PROXY', '::/0'],
+    ['PAY_TO', complete.ASSET_ADDRESS.toLowerCase()],
     ['CORS_ORIGINS', 'shop.example/path'],
     ['VERIFY_RETRY_MS', '20000'],
     ['WEATHER_PRICE', '-1'],
@@ -61,6 +66,60 @@ describe('the configuration of the gateway', () => {
     const serving = { ...complete, FACILITATOR: 'true', PAYMENT_POLICY: 'receipt' };
     expect(problemsOf(serving)).toContain('FACILITATOR needs PAYMENT_POLICY transfer or bound');
     expect(problemsOf({ ...env, PAYMENT_POLICY: 'bound' })).toBe('');
+  });
+
+  it.each([
+    '$(openssl rand -hex 32)',
+    '${A_SECRET_THAT_NOTHING_HAS_FILLED_IN}',
+    '<a random text of 32 characters or more>',
+    'change-me-change-me-change-me-change-me',
+    'your-secret-of-at-least-32-characters-here',
+    'x'.repeat(40),
+    '12345'.repeat(8),
+  ])('takes no placeholder for a secret: %s', (text) => {
+    expect(problemsOf({ ...complete, CHALLENGE_SECRET: text })).toContain('CHALLENGE_SECRET is a placeholder');
+    expect(problemsOf({ ...complete, CHALLENGE_SECRET: `${complete.CHALLENGE_SECRET},${text}` })).toContain(
+      'placeholder',
+    );
+    expect(problemsOf({ ...complete, AGENT_SECRET: text })).toContain('AGENT_SECRET holds a placeholder');
+  });
+
+  it('takes random text in the usual forms', () => {
+    for (const form of ['hex', 'base64', 'base64url'] as const) {
+      const secrets = Array.from({ length: 200 }, () => randomBytes(32).toString(form));
+      expect(problemsOf({ ...complete, CHALLENGE_SECRET: secrets.join() })).toBe('');
+    }
+  });
+
+  it('takes no secret twice', () => {
+    const secret = complete.CHALLENGE_SECRET;
+    expect(problemsOf({ ...complete, CHALLENGE_SECRET: `${secret},${secret}` })).toContain('two entries are equal');
+    const other = 'another-secret-of-more-than-32-characters';
+    const equal = problemsOf({ ...complete, CHALLENGE_SECRET: `${other},${secret}`, AGENT_SECRET: secret });
+    expect(equal).toContain('AGENT_SECRET and CHALLENGE_SECRET are equal');
+    expect(equal).not.toContain(secret);
+  });
+
+  it.each<[Record<string, string>, string[]]>([
+    [{}, []],
+    [{ PAYMENT_POLICY: 'receipt' }, ['PAYMENT_POLICY=receipt']],
+    [{ ALLOW_INSECURE_HTTP: 'true' }, []],
+    [{ ALLOW_INSECURE_HTTP: 'true', HOST: '10.0.0.7' }, []],
+    [{ ALLOW_INSECURE_HTTP: 'true', HOST: '0.0.0.0' }, ['ALLOW_INSECURE_HTTP on 0.0.0.0']],
+    [{ ALLOW_INSECURE_HTTP: 'true', HOST: '::' }, ['ALLOW_INSECURE_HTTP on ::']],
+    [{ ALLOW_INSECURE_HTTP: 'true', HOST: '8.8.8.8' }, ['ALLOW_INSECURE_HTTP on 8.8.8.8']],
+    [{ ALLOW_INSECURE_HTTP: 'true', HOST: '0.0.0.0', TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' }, []],
+    [{ HOST: '0.0.0.0' }, []],
+    [{ PUBLIC_URL: 'https://api.example.com' }, []],
+    [{ PUBLIC_URL: 'http://api.example.com' }, ['PUBLIC_URL=http://api.example.com']],
+    [{ PUBLIC_URL: 'http://8.8.8.8:4020' }, ['PUBLIC_URL=http://8.8.8.8:4020']],
+    [{ PUBLIC_URL: 'http://localhost:4020' }, []],
+    [{ PUBLIC_URL: 'http://127.0.0.1:4020' }, []],
+    [{ PUBLIC_URL: 'http://gateway:4020' }, []],
+    [{ PUBLIC_URL: 'http://gateway.shop.internal' }, []],
+  ])('is warned of at start where it is risky: %j', (env, warnings) => {
+    const environment = readEnvironment(GatewayEnvironment, { ...complete, ...env });
+    expect(environment.warnings).toEqual(warnings.map((warning): unknown => expect.stringContaining(warning)));
   });
 
   it('never prints a secret', () => {

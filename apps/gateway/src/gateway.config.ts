@@ -55,8 +55,13 @@ export class GatewayEnvironment implements ChecksTogether {
   @SettingGroup(LogEnvironment)
   readonly log!: LogEnvironment;
 
+  /** For the log, once at start. */
+  get warnings(): string[] {
+    return [...this.payment.warnings, ...this.server.warnings];
+  }
+
   problemsTogether(): string[] {
-    return [...this.#problemsOfForm(), ...this.#problemsOfPolicy()];
+    return [...this.#problemsOfForm(), ...this.#problemsOfPolicy(), ...this.#problemsOfSecrets()];
   }
 
   #problemsOfForm(): string[] {
@@ -70,6 +75,12 @@ export class GatewayEnvironment implements ChecksTogether {
       problems.push(`CHALLENGE_FORM=v1-clients: clients of version 1 have no name for chain ${chainId}.`);
     }
     return problems;
+  }
+
+  #problemsOfSecrets(): string[] {
+    const { agentSecret } = this.agentJobs;
+    const isUsedTwice = agentSecret !== undefined && this.challenge.challengeSecret.includes(agentSecret);
+    return isUsedTwice ? ['AGENT_SECRET and CHALLENGE_SECRET are equal. Make a secret of its own for each.'] : [];
   }
 
   #problemsOfPolicy(): string[] {

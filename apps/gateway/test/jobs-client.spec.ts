@@ -18,7 +18,10 @@ describe('the jobs client at a gateway', () => {
   let client: JobsClient;
 
   beforeAll(async () => {
-    agents = await AgentsFixture.start({ AGENT_SECRET: 'x'.repeat(40), ALLOW_PRIVATE_TARGETS: 'true' });
+    agents = await AgentsFixture.start({
+      AGENT_SECRET: 'an-agent-secret-of-more-than-32-characters',
+      ALLOW_PRIVATE_TARGETS: 'true',
+    });
     client = createJobsClient({
       baseUrl: agents.gateway.url,
       apiKey: (await agents.createKey(['submit', 'read'])).token,

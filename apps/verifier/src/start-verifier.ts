@@ -16,6 +16,7 @@ import { Logger } from 'nestjs-pino';
 
 import { ChainReader } from './chain/chain-reader.js';
 import { ChainUnavailableError } from './chain/chain-unavailable-error.js';
+import { TokenDecimals } from './settings/token-decimals.js';
 import { assertOwnAccounts } from './settlement/assert-own-accounts.js';
 import type { Settlement } from './settlement/create-settlement.js';
 import { AcceptedAssets } from './verification/signed/accepted-assets.js';
@@ -49,6 +50,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   app.useGlobalFilters(new ProblemFilter());
   app.connectMicroservice({ strategy: server });
   await app.listen(environment.server.verifierPort, environment.server.verifierHost);
+  for (const warning of environment.payment.warnings) logger.warn(`verifier: ${warning}`);
   logger.log(`verifier: health and metrics at ${await app.getUrl()}`);
   const settlement = app.get<Settlement | null>(SETTLEMENT);
   const close = async (): Promise<void> => {
@@ -58,7 +60,10 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   };
   try {
     const chain = app.get(ChainReader);
-    await openLedger(app.get(Ledger), await readFirstHead(chain, logger), logger);
+    const headBlockNumber = await readFirstHead(chain, logger);
+    // Otherwise compared when the chain is back: until then the verifier is not ready.
+    if (headBlockNumber !== null) await compareDecimals(app.get(TokenDecimals));
+    await openLedger(app.get(Ledger), headBlockNumber, logger);
     await warnOfOtherDomains(app.get(AcceptedAssets), chain, logger);
     await app.startAllMicroservices();
     if (settlement) await startSettlement(settlement, logger);
@@ -100,6 +105,13 @@ async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number
     logger.warn(`verifier: the chain cannot be asked yet: ${error.message}`);
     return null;
   }
+}
+
+/** Refuses to start with other decimals than the token's; a chain that has gone again is asked later. */
+async function compareDecimals(decimals: TokenDecimals): Promise<void> {
+  await decimals.assertEqual().catch((error: unknown) => {
+    if (!(error instanceof ChainUnavailableError)) throw error;
+  });
 }
 
 /** A wrong name makes every signature invalid, and nothing in a refusal says why. */

@@ -1,4 +1,5 @@
 import { ConfigurationError, listSettings, readEnvironment } from '@tollgate/common';
+import { privateKeyToAccount } from 'viem/accounts';
 
 import { VerifierEnvironment } from './verifier.config.js';
 
@@ -65,6 +66,18 @@ describe('the settings of the verifier', () => {
     const problems = problemsOf({ ...valid, RELAYER_PRIVATE_KEYS: `0x${'11'.repeat(32)}` });
     expect(problems).toEqual([expect.stringContaining('RELAYER_PRIVATE_KEYS needs PAYMENT_POLICY transfer or bound')]);
     expect(readEnvironment(VerifierEnvironment, valid).payment.paymentPolicy).toBe('receipt');
+  });
+
+  it('are refused where a relayer, or the token, would receive the payments', () => {
+    const key = `0x${'11'.repeat(32)}`;
+    const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, RELAYER_PRIVATE_KEYS: key };
+    const { address } = privateKeyToAccount(`0x${'11'.repeat(32)}`);
+    expect(problemsOf({ ...valid, PAY_TO: address })).toEqual([
+      expect.stringContaining('PAY_TO is an account of RELAYER_PRIVATE_KEYS'),
+    ]);
+    expect(problemsOf({ ...valid, PAY_TO: ASSET.toLowerCase() })).toEqual([
+      expect.stringContaining('PAY_TO is the token itself'),
+    ]);
   });
 
   it('are refused with every problem at once', () => {

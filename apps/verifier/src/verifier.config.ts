@@ -43,9 +43,19 @@ export class VerifierEnvironment implements ChecksTogether {
   readonly shutdown!: ShutdownEnvironment;
 
   problemsTogether(): string[] {
-    if (this.payment.paymentPolicy !== 'receipt' || this.settlement.signers.length === 0) return [];
-    return [
-      'RELAYER_PRIVATE_KEYS needs PAYMENT_POLICY transfer or bound: under receipt a settlement could be shown as a proof again.',
-    ];
+    const { payTo, paymentPolicy } = this.payment;
+    const { signers } = this.settlement;
+    const problems: string[] = [];
+    if (paymentPolicy === 'receipt' && signers.length > 0) {
+      problems.push(
+        'RELAYER_PRIVATE_KEYS needs PAYMENT_POLICY transfer or bound: under receipt a settlement could be shown as a proof again.',
+      );
+    }
+    if (signers.some(({ address }) => address.toLowerCase() === payTo.toLowerCase())) {
+      problems.push(
+        'PAY_TO is an account of RELAYER_PRIVATE_KEYS: relayers are for gas alone. Receive by another account.',
+      );
+    }
+    return problems;
   }
 }

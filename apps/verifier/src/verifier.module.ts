@@ -26,6 +26,7 @@ import { observeRelayers } from './metrics/observe-relayers.js';
 import { SettlementMetrics } from './metrics/settlement-metrics.js';
 import { VerifierMetrics } from './metrics/verifier-metrics.js';
 import { AskersSettings } from './settings/askers-settings.js';
+import { TokenDecimals } from './settings/token-decimals.js';
 import { createSettlement, type Settlement } from './settlement/create-settlement.js';
 import { RelayerTroubles } from './settlement/relayer-troubles.js';
 import { SettlementRecords } from './settlement/settlement-records.js';
@@ -84,6 +85,7 @@ export class VerifierModule implements OnApplicationShutdown {
       nowMs,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
+    const decimals = createTokenDecimals(environment, chain.reader, nowMs);
     const parts = { chain: chain.reader, ledger, waitingRoom, assets };
     const journal = new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET });
     const underWay = new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) });
@@ -110,6 +112,7 @@ export class VerifierModule implements OnApplicationShutdown {
           queue: checkRedis(queueRedis),
           chain: checkChain(chain.reader, nowMs),
           ledger: checkOpen(isOpen),
+          asset: () => decimals.assertEqual(),
           settings: () => Promise.resolve({ differ: askers.differences }),
         }),
       ],
@@ -128,6 +131,7 @@ export class VerifierModule implements OnApplicationShutdown {
           provide: SignedPaymentVerifier,
           useValue: createSignedVerifier(environment, { ...parts, readRelayers, underWay }),
         },
+        { provide: TokenDecimals, useValue: decimals },
         { provide: AskersSettings, useValue: askers },
         { provide: VerifierMetrics, useValue: metrics },
         { provide: SETTLEMENT, useValue: settlement },
@@ -162,6 +166,10 @@ function createAskersSettings(
   registry: Registry,
 ): AskersSettings {
   return new AskersSettings({ own: describeSettings({ payment, acceptance: rules, signedPayments }), registry });
+}
+
+function createTokenDecimals({ payment }: VerifierEnvironment, chain: ChainReader, nowMs: () => number): TokenDecimals {
+  return new TokenDecimals({ asset: payment.signedAsset.asset, decimals: payment.assetDecimals, chain, nowMs });
 }
 
 function chainOptions({ chain, payment }: VerifierEnvironment) {

@@ -21,6 +21,7 @@ import { Redis } from 'ioredis';
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
+import { waitFor } from '../../../test/harness/retry.js';
 import { startRpcStandIn, type RpcStandIn } from '../test/rpc-stand-in.js';
 import { settingsOf } from '../test/settings-of.js';
 import { randomNonce, signAuthorization } from '../test/sign-authorization.js';
@@ -201,6 +202,24 @@ describe('the verifier', () => {
     verifier = await start({ ASSET_NAME: 'USD Coin', FACILITATOR_ASSETS: `${devnet.payTo}:no token:1` });
     const misnamed = await verifier.app.get(AcceptedAssets).findMisnamed(verifier.app.get(ChainReader), Infinity);
     expect(misnamed).toEqual([expect.objectContaining({ name: 'USD Coin', asset: devnet.asset.toLowerCase() })]);
+  });
+
+  it("refuses to start with other decimals than the token's", async () => {
+    await expect(start({ ASSET_DECIMALS: '18' })).rejects.toThrow(
+      `ASSET_DECIMALS is 18, and the token at ${devnet.asset.toLowerCase()} has 6`,
+    );
+    await verifier.close();
+    rpc.fail({ kind: 'status', status: 500 });
+    verifier = await start({ ASSET_DECIMALS: '18' });
+    rpc.fail(undefined);
+    type Readiness = { details: Record<string, { status: string }> };
+    await waitFor('the chain is back, and the decimals alone are wrong', async () => {
+      const { details } = JSON.parse((await get('/health/ready')).text) as Readiness;
+      return details['chain']?.status === 'up' && details['asset']?.status === 'down';
+    });
+    await verifier.close();
+    // No token, no decimals: nothing to compare with.
+    verifier = await start({ ASSET_ADDRESS: devnet.accounts[5]!.address, ASSET_DECIMALS: '18' });
   });
 
   it('refuses to start on another chain', async () => {

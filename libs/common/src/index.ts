@@ -3,6 +3,7 @@ export { ApiKeyStore, type NewApiKey } from './api-keys/api-key-store.js';
 export { AcceptanceEnvironment } from './config/acceptance.environment.js';
 export { AgentEnvironment } from './config/agent.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
+export { IsRandomText } from './config/is-random-text.js';
 export { listSecrets } from './config/list-secrets.js';
 export { LogEnvironment } from './config/log.environment.js';
 export { PaymentEnvironment, type PaymentPolicy } from './config/payment.environment.js';
@@ -39,6 +40,7 @@ export {
   type Problem,
 } from './http/problem.js';
 export { PROBLEM_CODES, type ProblemCode } from './http/problem-codes.js';
+export { isPublicAddress } from './http/public-address.js';
 export { createSafeFetch, type SafeFetch, type SafeFetchOptions } from './http/safe-fetch.js';
 export { TargetRefusedError, type TargetRefusal } from './http/target-refused-error.js';
 export type { TargetRules } from './http/target-rules.js';

@@ -1,4 +1,4 @@
-import { Setting } from '@tollgate/common';
+import { IsRandomText, Setting } from '@tollgate/common';
 import { IsBoolean, IsInt, IsOptional, Max, Min, MinLength } from 'class-validator';
 
 /** The gateway's part in agent jobs. Nobody needs an API key, nor any of these, to sell and to pay. */
@@ -10,6 +10,7 @@ export class AgentJobsEnvironment {
   })
   @IsOptional()
   @MinLength(32, { message: '$property must have at least 32 characters' })
+  @IsRandomText()
   readonly agentSecret?: string;
 
   @Setting({

@@ -1,10 +1,10 @@
-import { Setting } from '@tollgate/common';
+import { IsRandomText, Setting, type ChecksTogether } from '@tollgate/common';
 import { ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsOptional, IsUrl, MinLength } from 'class-validator';
 
 const CHALLENGE_FORMS = ['documented', 'v1-clients'] as const;
 export type ChallengeForm = (typeof CHALLENGE_FORMS)[number];
 
-export class ChallengeEnvironment {
+export class ChallengeEnvironment implements ChecksTogether {
   @Setting({
     help: 'Signs the references of challenges; comma separated, the first one signs, all are accepted. At least 32 characters each, the same for every replica.',
     secret: true,
@@ -14,6 +14,7 @@ export class ChallengeEnvironment {
   @IsArray()
   @ArrayNotEmpty()
   @MinLength(32, { each: true, message: 'every secret of $property must have at least 32 characters' })
+  @IsRandomText({ each: true, message: 'a secret of $property is a placeholder instead of random text' })
   readonly challengeSecret!: string[];
 
   @Setting({
@@ -44,4 +45,9 @@ export class ChallengeEnvironment {
   @IsOptional()
   @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
   readonly explorerUrl?: string;
+
+  problemsTogether(): string[] {
+    const areDifferent = new Set(this.challengeSecret).size === this.challengeSecret.length;
+    return areDifferent ? [] : ['CHALLENGE_SECRET: two entries are equal. Keep one of them (its value is not shown).'];
+  }
 }

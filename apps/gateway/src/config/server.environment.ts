@@ -1,6 +1,8 @@
-import { Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
+import { isPublicAddress, Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
 import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsOptional, IsUrl, Max, Min } from 'class-validator';
 import ipaddr from 'ipaddr.js';
+
+const PRIVATE_NAME = /\.(localhost|local|internal|lan|home\.arpa|test)$/i;
 
 export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @Setting({ help: 'Port the gateway listens on; 0 takes a free one.' })
@@ -72,6 +74,19 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @IsBoolean()
   readonly logUnpaid: boolean = false;
 
+  /** For the log, once at start. */
+  get warnings(): string[] {
+    const { allowInsecureHttp, host, tlsCert, publicUrl } = this;
+    const warnings: string[] = [];
+    if (allowInsecureHttp && tlsCert === undefined && isOpenToOthers(host)) {
+      warnings.push(`ALLOW_INSECURE_HTTP on ${host}: whoever reads the traffic can take the proofs in it. Use HTTPS.`);
+    }
+    if (publicUrl !== undefined && isPublicHttp(publicUrl)) {
+      warnings.push(`PUBLIC_URL=${publicUrl} leads clients to plain HTTP on a public name. Use https://.`);
+    }
+    return warnings;
+  }
+
   problemsTogether(): string[] {
     return (this.tlsCert === undefined) === (this.tlsKey === undefined)
       ? []
@@ -83,6 +98,10 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
     for (const range of this.trustProxy) {
       if (!ipaddr.isValid(range) && !ipaddr.isValidCIDR(range)) {
         problems.push(`TRUST_PROXY: "${range}" is neither an address nor a CIDR range such as 10.0.0.0/8.`);
+      } else if (range.endsWith('/0')) {
+        problems.push(
+          `TRUST_PROXY: "${range}" is every address: any client could claim another's. Name the proxies alone, as 10.0.0.0/8.`,
+        );
       }
     }
     for (const origin of this.corsOrigins) {
@@ -92,6 +111,20 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
     }
     return problems;
   }
+}
+
+/** Every interface, or an address of the public internet. */
+function isOpenToOthers(host: string): boolean {
+  return isPublicAddress(host) || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'unspecified');
+}
+
+/** Names of one label, and of the domains that are never given out, are of a private network. */
+function isPublicHttp(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  const name = hostname.replace(/^\[|\]$|\.$/g, '');
+  if (protocol !== 'http:') return false;
+  if (ipaddr.isValid(name)) return isPublicAddress(name);
+  return name.includes('.') && !PRIVATE_NAME.test(name);
 }
 
 function isOrigin(text: string): boolean {

@@ -11,7 +11,7 @@ function config(settings: Record<string, string> = {}): GatewayEnvironment {
   return readEnvironment(GatewayEnvironment, {
     PAY_TO: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
     ASSET_ADDRESS: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
-    CHALLENGE_SECRET: 'a'.repeat(32),
+    CHALLENGE_SECRET: 'a-secret-of-more-than-thirty-two-characters',
     ...settings,
   });
 }

@@ -51,6 +51,8 @@ export interface ContractSignature {
 
 /** `DOMAIN_SEPARATOR()` (EIP-2612, EIP-3009) */
 const DOMAIN_SEPARATOR = '0x3644e515';
+/** `decimals()` (ERC-20) */
+const DECIMALS = '0x313ce567';
 
 /** Reads payments from the chain: one round trip each, shared with the others that are under way. */
 export class ChainReader {
@@ -145,6 +147,15 @@ export class ChainReader {
         const data = readCall(call);
         return isHash(data) ? data : null;
       },
+    });
+  }
+
+  /** The token's own decimals; null where it tells none. */
+  readDecimals(asset: Hex, deadlineMs: number): Promise<bigint | null> {
+    return this.batcher.ask({
+      calls: [askContract(asset, DECIMALS)],
+      deadlineMs,
+      read: ([word]) => readWord(word),
     });
   }
 

@@ -36,7 +36,13 @@ describe('the settings of those who ask a verifier', () => {
     ]);
   });
 
-  it.each([undefined, '', 7, {}, 'x'.repeat(20_000)])('count as different where they are %.10j', (settings) => {
+  it.each([
+    ['missing', undefined],
+    ['empty', ''],
+    ['a number', 7],
+    ['an object', {}],
+    ['too long', 'x'.repeat(20_000)],
+  ])('count as different where they are %s', (_, settings) => {
     expect(ask(settings)).toEqual({ outcome: 'unavailable', reason: 'settings_differ', settings: OWN });
     expect(askers.differences).toEqual([[{ setting: 'missing', gateway: null, verifier: null }]]);
   });

@@ -1,5 +1,6 @@
 import { IsBoolean, MinLength } from 'class-validator';
 
+import { IsRandomText } from './is-random-text.js';
 import { Setting } from './setting.js';
 
 /** What the processes that take and carry out agent jobs must agree on. */
@@ -10,6 +11,7 @@ export class AgentEnvironment {
     example: '$(openssl rand -hex 32)',
   })
   @MinLength(32, { message: '$property must have at least 32 characters' })
+  @IsRandomText()
   readonly agentSecret!: string;
 
   @Setting({

@@ -1,6 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 
+import type { ChecksTogether } from './read-environment.js';
 import { Setting } from './setting.js';
 import type { SignedAsset } from './signed-payments.environment.js';
 
@@ -11,7 +12,7 @@ const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
 const addressMessage = '$property must be 0x and 40 hexadecimal digits, and not the zero address';
 
 /** What is paid, to whom, on which chain: the gateway and the verifier must agree on it. */
-export class PaymentEnvironment {
+export class PaymentEnvironment implements ChecksTogether {
   @Setting({ help: 'The `network` of challenges and proofs.' })
   @Matches(/^[\x21-\x7e]{1,64}$/, { message: '$property must be 1 to 64 visible characters' })
   readonly network: string = 'chain-testnet';
@@ -77,5 +78,16 @@ export class PaymentEnvironment {
   get signedAsset(): SignedAsset {
     const { assetAddress, domainName: name, assetVersion: version } = this;
     return { asset: assetAddress.toLowerCase() as Hex, name, version };
+  }
+
+  /** For the log, once at start. */
+  get warnings(): string[] {
+    if (this.paymentPolicy !== 'receipt') return [];
+    return ['PAYMENT_POLICY=receipt takes any successful transaction for a payment, also one that paid nothing.'];
+  }
+
+  problemsTogether(): string[] {
+    if (this.payTo.toLowerCase() !== this.assetAddress.toLowerCase()) return [];
+    return ['PAY_TO is the token itself (ASSET_ADDRESS): what is paid to it is lost. Name an account of yours.'];
   }
 }

@@ -1,0 +1,38 @@
+import { ConfigurationError } from '@tollgate/common';
+import type { Hex } from '@tollgate/protocol';
+
+import type { ChainReader } from '../chain/chain-reader.js';
+
+export interface TokenDecimalsOptions {
+  asset: Hex;
+  /** ASSET_DECIMALS */
+  decimals: number;
+  chain: Pick<ChainReader, 'readDecimals'>;
+  /** Redis's clock. */
+  nowMs: () => number;
+}
+
+const ANSWERS_WITHIN_MS = 1_500;
+
+/** Holds ASSET_DECIMALS against the token: prices would be wrong by powers of ten. */
+export class TokenDecimals {
+  #isCompared = false;
+
+  constructor(private readonly options: TokenDecimalsOptions) {}
+
+  /**
+   * Asks the chain until it has answered once. A token need not have decimals.
+   * @throws ConfigurationError where they differ, ChainUnavailableError
+   */
+  async assertEqual(): Promise<void> {
+    if (this.#isCompared) return;
+    const { asset, decimals, chain, nowMs } = this.options;
+    const told = await chain.readDecimals(asset, nowMs() + ANSWERS_WITHIN_MS);
+    if (told !== null && told !== BigInt(decimals)) {
+      throw new ConfigurationError([
+        `ASSET_DECIMALS is ${decimals}, and the token at ${asset} has ${told}: set it to ${told} for gateways and verifiers.`,
+      ]);
+    }
+    this.#isCompared = true;
+  }
+}
