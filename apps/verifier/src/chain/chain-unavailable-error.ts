@@ -9,6 +9,8 @@ export type ChainTrouble =
   | 'rpc_error'
   | 'rpc_inconsistent'
   | 'deadline_passed'
+  /** No fault of the chain: as many payments wait for it as may. */
+  | 'waiting_room_full'
   | 'shutting_down';
 
 /** The chain could not be asked, or its answer cannot be believed. Never a verdict about a payment. */

@@ -10,13 +10,13 @@ export class RulesEnvironment extends AcceptanceEnvironment {
   readonly receiptWaitMs: number = 3_000;
 
   @Setting({
-    help: 'Payments of one client address that may wait for the chain at once; further ones are answered now.',
+    help: 'Payments of one client address that may wait for the chain at once; further ones get 503 and come again.',
   })
   @IsInt()
   @Min(0)
   readonly waitingPerClient: number = 16;
 
-  @Setting({ help: 'Payments that may wait for the chain at once; further ones are answered now.' })
+  @Setting({ help: 'Payments that may wait for the chain at once; further ones get 503 and come again.' })
   @IsInt()
   @Min(0)
   readonly waitingTotal: number = 256;

@@ -48,6 +48,20 @@ describe('verifying a payment while the chain catches up', () => {
     expect(parts().rpc.requests.length).toBeGreaterThan(1);
   });
 
+  // Prevents: a payer whose payment is not mined yet is asked to pay again, because others wait.
+  it('refuses no payment for want of room to wait in', async () => {
+    const verifier = createVerifier({}, 3000, { perClient: 1 });
+    const full = { outcome: 'unavailable', reason: 'waiting_room_full', retryAfterMs: 1000 };
+    await inManualBlocks(async () => {
+      const hashes = [await send(), await send(), await send()];
+      const verdicts = hashes.map((txHash) => ask(txHash, { verifier }));
+      expect(await Promise.all(verdicts.slice(1))).toEqual([full, full]);
+      await callRpc(parts().devnet.rpcUrl, 'evm_mine');
+      expect(await verdicts[0]).toMatchObject({ outcome: 'claimed' });
+      expect(await ask(hashes[1]!, { verifier })).toMatchObject({ outcome: 'claimed' });
+    });
+  });
+
   it('caps the waits of a client and in all, and lets the waiting share batches', async () => {
     const verifier = createVerifier({}, 3000, { perClient: 4, total: 6 });
     const done: string[] = [];

@@ -43,23 +43,13 @@ export class PaymentVerifier {
     }
   }
 
-  private async judge(request: VerifyPaymentRequest): Promise<{ judgement: Judgement; headBlockNumber: number }> {
+  private judge(request: VerifyPaymentRequest): Promise<{ judgement: Judgement; headBlockNumber: number }> {
     const { chain, rules, waitingRoom } = this.options;
-    const place = waitingRoom.createPlace(request.clientAddress, request.deadlineMs);
-    try {
-      for (;;) {
-        const sighting = await chain.readTransaction(request.txHash, request.deadlineMs);
-        try {
-          const judgement = await judgePayment(request, sighting, rules, chain);
-          return { judgement, headBlockNumber: sighting.headBlockNumber };
-        } catch (error) {
-          const mayWait = error instanceof PaymentRefused && isNotYet(error.failure);
-          if (!mayWait || !(await place.untilNextLook())) throw error;
-        }
-      }
-    } finally {
-      place.leave();
-    }
+    return waitingRoom.judge(request, async () => {
+      const sighting = await chain.readTransaction(request.txHash, request.deadlineMs);
+      const judgement = await judgePayment(request, sighting, rules, chain);
+      return { judgement, headBlockNumber: sighting.headBlockNumber };
+    });
   }
 
   private async claim(

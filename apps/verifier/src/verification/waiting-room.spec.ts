@@ -8,16 +8,16 @@ describe('WaitingRoom', () => {
   it('has room for so many of a client, and so many in all', async () => {
     const room = create();
     const [first, second] = [room.createPlace('a', LATER), room.createPlace('a', LATER)];
-    expect(await Promise.all([first.untilNextLook(), second.untilNextLook()])).toEqual([true, true]);
-    expect(await room.createPlace('a', LATER).untilNextLook()).toBe(false);
-    expect(await room.createPlace('b', LATER).untilNextLook()).toBe(true);
-    expect(await room.createPlace('c', LATER).untilNextLook()).toBe(false);
+    expect(await Promise.all([first.untilNextLook(), second.untilNextLook()])).toEqual(['now', 'now']);
+    expect(await room.createPlace('a', LATER).untilNextLook()).toBe('full');
+    expect(await room.createPlace('b', LATER).untilNextLook()).toBe('now');
+    expect(await room.createPlace('c', LATER).untilNextLook()).toBe('full');
     expect(room.waiting).toBe(3);
 
     first.leave();
     first.leave();
     expect(room.waiting).toBe(2);
-    expect(await room.createPlace('c', LATER).untilNextLook()).toBe(true);
+    expect(await room.createPlace('c', LATER).untilNextLook()).toBe('now');
   });
 
   it('holds no place for what never waited', () => {
@@ -27,11 +27,13 @@ describe('WaitingRoom', () => {
   });
 
   it('leaves time for the reply before the deadline', async () => {
-    expect(await create().createPlace('a', 1_499).untilNextLook()).toBe(false);
-    expect(await create().createPlace('a', 1_501).untilNextLook()).toBe(true);
+    expect(await create().createPlace('a', 1_499).untilNextLook()).toBe('over');
+    expect(await create().createPlace('a', 1_501).untilNextLook()).toBe('now');
   });
 
   it('does not wait at all when told so', async () => {
-    expect(await create({ waitMs: 0 }).createPlace('a', LATER).untilNextLook()).toBe(false);
+    for (const none of [{ waitMs: 0 }, { perClient: 0 }, { total: 0 }]) {
+      expect(await create(none).createPlace('a', LATER).untilNextLook()).toBe('over');
+    }
   });
 });

@@ -1,3 +1,6 @@
+import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import { isNotYet, PaymentRefused } from './payment-refused.js';
+
 export interface WaitingRoomOptions {
   waitMs: number;
   perClient: number;
@@ -5,9 +8,20 @@ export interface WaitingRoomOptions {
   nowMs: () => number;
 }
 
+/** Whose payment waits, and until when at most. */
+export interface WaitingRequest {
+  clientAddress: string;
+  deadlineMs: number;
+}
+
+/** `full`: there is no room to wait in; `over`: the wait has ended. */
+export type NextLook = 'now' | 'full' | 'over';
+
 /** Time that is left for the claim and the reply when the wait is over. */
 const REPLY_MARGIN_MS = 500;
 const POLL_INTERVAL_MS = 250;
+/** What a client without room is told to wait before the next try. */
+const RETRY_AFTER_MS = 1000;
 
 /**
  * Payments that wait for the chain: so many in all and per client, so that random hashes cannot burn the RPC budget.
@@ -24,24 +38,54 @@ export class WaitingRoom {
     return this.count;
   }
 
+  /**
+   * Judges a payment again and again while time alone may turn its refusal into a yes.
+   * @throws PaymentRefused once the wait is over; ChainUnavailableError without room to wait: a payment that was never
+   * waited for may be good a moment later, and a refusal would have its payer pay again
+   */
+  async judge<T>({ clientAddress, deadlineMs }: WaitingRequest, look: () => Promise<T>): Promise<T> {
+    const place = this.createPlace(clientAddress, deadlineMs);
+    try {
+      for (;;) {
+        try {
+          return await look();
+        } catch (error) {
+          if (!(error instanceof PaymentRefused) || !isNotYet(error.failure)) throw error;
+          const next = await place.untilNextLook();
+          if (next === 'full') throw noRoom(error);
+          if (next === 'over') throw error;
+        }
+      }
+    } finally {
+      place.leave();
+    }
+  }
+
   /** A place for one payment's wait; nothing is held before the first `untilNextLook`. */
   createPlace(client: string, deadlineMs: number): Place {
     let untilMs: number | undefined;
     return {
       untilNextLook: async () => {
         if (untilMs === undefined) {
-          if (!this.enter(client)) return false;
-          untilMs = Math.min(this.options.nowMs() + this.options.waitMs, deadlineMs - REPLY_MARGIN_MS);
+          const endMs = Math.min(this.options.nowMs() + this.options.waitMs, deadlineMs - REPLY_MARGIN_MS);
+          if (this.options.nowMs() >= endMs || !this.mayWait()) return 'over';
+          if (!this.enter(client)) return 'full';
+          untilMs = endMs;
         }
-        if (this.options.nowMs() >= untilMs) return false;
+        if (this.options.nowMs() >= untilMs) return 'over';
         await this.nextTick();
-        return true;
+        return 'now';
       },
       leave: () => {
         if (untilMs !== undefined) this.exit(client);
         untilMs = undefined;
       },
     };
+  }
+
+  /** A room of no places is a setting: no payment waits, and none is sent away for want of a place. */
+  private mayWait(): boolean {
+    return this.options.perClient > 0 && this.options.total > 0;
   }
 
   private enter(client: string): boolean {
@@ -71,7 +115,11 @@ export class WaitingRoom {
 }
 
 export interface Place {
-  /** False when the wait is over, or there is no room to wait in. */
-  untilNextLook(): Promise<boolean>;
+  untilNextLook(): Promise<NextLook>;
   leave(): void;
+}
+
+function noRoom(cause: Error): ChainUnavailableError {
+  const message = 'As many payments wait for the chain as may.';
+  return new ChainUnavailableError('waiting_room_full', message, { cause, retryAfterMs: RETRY_AFTER_MS });
 }

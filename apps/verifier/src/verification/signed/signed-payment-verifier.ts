@@ -56,27 +56,11 @@ export class SignedPaymentVerifier {
     try {
       const domainSeparator = assets.findDomain(request.terms);
       if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
-      const judgement = await this.judge(request, domainSeparator);
+      const { waitingRoom } = this.options;
+      const judgement = await waitingRoom.judge(request, () => this.judgeNow(request, domainSeparator));
       return await this.conclude(request, judgement);
     } catch (error) {
       return this.explain(error, request);
-    }
-  }
-
-  private async judge(request: VerifySignedPaymentRequest, domainSeparator: Hex): Promise<SignedJudgement> {
-    const { waitingRoom } = this.options;
-    const place = waitingRoom.createPlace(request.clientAddress, request.deadlineMs);
-    try {
-      for (;;) {
-        try {
-          return await this.judgeNow(request, domainSeparator);
-        } catch (error) {
-          const mayWait = error instanceof PaymentRefused && isNotYet(error.failure);
-          if (!mayWait || !(await place.untilNextLook())) throw error;
-        }
-      }
-    } finally {
-      place.leave();
     }
   }
 
