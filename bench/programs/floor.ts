@@ -37,6 +37,7 @@ const { reader: chain } = connectChain({
   batchSize: 50,
   batchesInFlight: 8,
   maxResponseBytes: 16_777_216,
+  maxReceiptBytes: 1_048_576,
   logRangeBlocks: 2_000,
   observer: { batchEnded: () => undefined, queueChanged: () => undefined },
   nowMs,

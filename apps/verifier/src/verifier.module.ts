@@ -180,6 +180,7 @@ function chainOptions({ chain, payment }: VerifierEnvironment) {
     batchSize: chain.rpcBatchSize,
     batchesInFlight: chain.rpcBatchesInFlight,
     maxResponseBytes: chain.rpcMaxResponseBytes,
+    maxReceiptBytes: chain.rpcMaxReceiptBytes,
     logRangeBlocks: chain.rpcLogRangeBlocks,
   };
 }

@@ -56,6 +56,7 @@ async function startParts(): Promise<Parts> {
     batchSize: 50,
     batchesInFlight: 8,
     maxResponseBytes: 16_777_216,
+    maxReceiptBytes: 1_048_576,
     logRangeBlocks: 2000,
     observer: { batchEnded: () => undefined, queueChanged: () => undefined },
     nowMs,

@@ -3,11 +3,14 @@ import type { Hex } from '@tollgate/protocol';
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';
 import { mineTransfers } from '../../../../devnet/mine-transfers.js';
+import { mineReceiptBomb } from '../../../../devnet/mine-receipt-bomb.js';
 import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { changeResult, startRpcStandIn, type RpcFault, type RpcStandIn } from '../../test/rpc-stand-in.js';
 import type { EndedBatch } from './chain-observer.js';
+import { ReceiptTooLargeError } from './chain-unavailable-error.js';
 import { connectChain, type ChainOptions, type ConnectedChain } from './connect-chain.js';
 import type { Receipt } from './receipt.js';
+import type { RpcAsker } from './rpc-batcher.js';
 
 const UNKNOWN: Hex = `0x${'ab'.repeat(32)}`;
 
@@ -44,6 +47,7 @@ describe('reading the chain', () => {
       batchSize: 50,
       batchesInFlight: 8,
       maxResponseBytes: 16_777_216,
+      maxReceiptBytes: 1_048_576,
       logRangeBlocks: 10,
       observer: { batchEnded: (batch) => batches.push(batch), queueChanged: () => undefined },
       nowMs: () => Date.now(),
@@ -91,10 +95,11 @@ describe('reading the chain', () => {
   it('collects while all slots are busy', async () => {
     await chain.close();
     chain = connect({ batchesInFlight: 1 });
+    const hashes = await mineTransfers(devnet, { count: 20, amountBaseUnits: 1000n });
     rpc.fail({ kind: 'delay', ms: 300 }, 1);
     const first = read();
     await new Promise((resolve) => setTimeout(resolve, 10));
-    const later = Array.from({ length: 20 }, () => read());
+    const later = hashes.map((hash) => read(hash));
     await Promise.all([first, ...later]);
 
     expect(batches.map(({ lookups }) => lookups)).toEqual([1, 20]);
@@ -163,7 +168,8 @@ describe('reading the chain', () => {
   it('asks for a payment alone whose neighbours made the answer too long', async () => {
     await chain.close();
     chain = connect({ maxResponseBytes: 6_000 });
-    const sightings = await Promise.all([read(), read(), read()]);
+    const hashes = await mineTransfers(devnet, { count: 3, amountBaseUnits: 1000n });
+    const sightings = await Promise.all(hashes.map((hash) => read(hash)));
     expect(sightings.every(({ mined }) => mined !== null)).toBe(true);
     expect(batches.map(({ lookups, trouble }) => [lookups, trouble])).toEqual([
       [3, 'rpc_response_too_large'],
@@ -173,25 +179,102 @@ describe('reading the chain', () => {
     ]);
   });
 
-  // Prevents: anybody may name a transaction with an enormous receipt, as often as he likes.
-  it('does not ask again at once for a payment whose own answer is too long', async () => {
-    await chain.close();
-    let nowMs = Date.now();
-    chain = connect({ maxResponseBytes: 1_000, nowMs: () => nowMs });
-    const large = await transferTokens(devnet, { amountBaseUnits: 1n });
-    const readLarge = () => chain.reader.readTransaction(large, nowMs + 5000);
-    await expect(readLarge()).rejects.toMatchObject({ reason: 'rpc_response_too_large', retryAfterMs: 30_000 });
-    batches.length = 0;
-    nowMs += 10_000;
-    const unknown = chain.reader.readTransaction(UNKNOWN, nowMs + 5000);
-    await expect(readLarge()).rejects.toMatchObject({ reason: 'rpc_response_too_large', retryAfterMs: 20_000 });
-    expect((await unknown).mined).toBeNull();
-    expect(batches.map(({ lookups, trouble }) => [lookups, trouble])).toEqual([[1, 'none']]);
+  describe('of a transaction with an enormous receipt', () => {
+    let nowMs: number;
+    let bomb: Hex;
+
+    beforeAll(async () => {
+      bomb = await mineReceiptBomb(devnet, { logs: 2_000 });
+    });
+
+    beforeEach(async () => {
+      await chain.close();
+      nowMs = Date.now();
+      chain = connect({ maxReceiptBytes: 65_536, nowMs: () => nowMs });
+    });
+
+    const readBomb = (asker?: RpcAsker) => chain.reader.readTransaction(bomb, nowMs + 5000, asker);
+    const tooLarge = (retryAfterMs: number) => ({ reason: 'rpc_response_too_large', retryAfterMs });
+    const troubles = () => batches.map(({ lookups, trouble }) => [lookups, trouble]);
+
+    // Prevents: anybody may name such a transaction, as often as he likes.
+    it('looks once, whoever asks and however often, and again a minute later', async () => {
+      const readers = Array.from({ length: 32 }, () => readBomb());
+      expect((await Promise.allSettled(readers)).map(({ status }) => status)).toEqual(readers.map(() => 'rejected'));
+      await expect(readBomb()).rejects.toBeInstanceOf(ReceiptTooLargeError);
+      nowMs += 20_000;
+      await expect(readBomb()).rejects.toMatchObject(tooLarge(40_000));
+      expect(troubles()).toEqual([[1, 'rpc_response_too_large']]);
+      nowMs += 41_000;
+      await expect(readBomb()).rejects.toMatchObject(tooLarge(60_000));
+      expect(troubles()).toHaveLength(2);
+    });
+
+    it('asks for its neighbours alone, and for none of them twice', async () => {
+      const others = await mineTransfers(devnet, { count: 3, amountBaseUnits: 1000n });
+      const readOther = (hash: Hex) => chain.reader.readTransaction(hash, nowMs + 5000);
+      const [refused, ...sightings] = await Promise.allSettled([readBomb(), ...others.map(readOther)]);
+      expect(refused?.status).toBe('rejected');
+      expect(sightings).toMatchObject(others.map((txHash) => ({ value: { mined: { receipt: { txHash } } } })));
+      const alone = others.map(() => [1, 'none']);
+      expect(troubles()[0]).toEqual([4, 'rpc_response_too_large']);
+      expect(troubles().slice(1)).toEqual(expect.arrayContaining([[1, 'rpc_response_too_large'], ...alone]));
+      expect(troubles()).toHaveLength(5);
+    });
+
+    it('leaves no server for it', async () => {
+      const second = await startRpcStandIn(devnet.rpcUrl);
+      await chain.close();
+      chain = connect({ urls: [rpc.url, second.url], maxReceiptBytes: 65_536, nowMs: () => nowMs });
+      await expect(readBomb()).rejects.toBeInstanceOf(ReceiptTooLargeError);
+      await read();
+      expect([rpc.requests.length, second.requests.length]).toEqual([2, 0]);
+      await second.stop();
+    });
+
+    it('remembers nothing where what was too long was no receipt', async () => {
+      rpc.fail({ kind: 'flood', bytes: 1_000_000 });
+      await expect(read(bomb, 2000)).rejects.toMatchObject({
+        reason: 'rpc_response_too_large',
+        retryAfterMs: undefined,
+      });
+      rpc.fail({ kind: 'flood', bytes: 1_000_000 });
+      await expect(read(txHash, 700)).rejects.toMatchObject({ reason: 'rpc_response_too_large' });
+      rpc.fail(undefined);
+      expect((await read()).mined).not.toBeNull();
+    });
+
+    it('tells the asker what it cost, and keeps one that is costly apart from the others', async () => {
+      const costly = { isCostly: true, cost: 0, answered: (bytes: number) => (costly.cost += bytes) };
+      await Promise.allSettled([readBomb(costly), read(), chain.reader.readTransaction(UNKNOWN, nowMs + 5000, costly)]);
+      expect(costly.cost).toBeGreaterThan(65_536);
+      expect(troubles().sort()).toEqual([
+        [1, 'none'],
+        [1, 'none'],
+        [1, 'rpc_response_too_large'],
+      ]);
+    });
+  });
+
+  it('asks once for what several ask for at once', async () => {
+    const readers = [read(), read(), read()];
+    expect(new Set((await Promise.all(readers)).map(({ mined }) => mined?.receipt.txHash))).toEqual(new Set([txHash]));
+    await read();
+    expect(batches.map(({ lookups }) => lookups)).toEqual([1, 1]);
+  });
+
+  // Prevents: a request that came late in its time takes those with it that joined it.
+  it('asks again for those who have time left when the first asker has none', async () => {
+    rpc.fail({ kind: 'hang' }, 1);
+    const [first, second] = [read(txHash, 300), read(txHash, 20_000)];
+    await expect(first).rejects.toMatchObject({ name: 'ChainUnavailableError' });
+    expect((await second).mined).not.toBeNull();
   });
 
   it('gives the answers of a partial batch that are there', async () => {
     rpc.fail({ kind: 'rewrite', rewrite: (answers) => answers.slice(2) }, 1);
-    await Promise.all([read(), read()]);
+    const [other] = await mineTransfers(devnet, { count: 1, amountBaseUnits: 1000n });
+    await Promise.all([read(), read(other)]);
     expect(batches.map(({ lookups }) => lookups)).toEqual([2, 1]);
   });
 

@@ -21,7 +21,7 @@ import {
   type PermitView,
 } from './permit-view.js';
 import { parseReceipt, type Receipt } from './receipt.js';
-import type { RpcBatcher } from './rpc-batcher.js';
+import type { RpcAsker, RpcBatcher } from './rpc-batcher.js';
 import { MISSING, valueOf, type RpcResult } from './rpc-endpoint.js';
 import { malformed } from './rpc-value.js';
 import { searchLogs, type FoundLog, type LogSearch } from './search-logs.js';
@@ -63,14 +63,16 @@ export class ChainReader {
     private readonly pastSearches: SearchMemory,
   ) {}
 
-  /** @throws ChainUnavailableError when no believable answer came before the deadline */
-  readTransaction(txHash: Hex, deadlineMs: number): Promise<Sighting> {
+  /** @throws ChainUnavailableError when no believable answer came before the deadline; ReceiptTooLargeError */
+  readTransaction(txHash: Hex, deadlineMs: number, asker?: RpcAsker): Promise<Sighting> {
     return this.batcher.ask({
       calls: [
         { method: 'eth_getTransactionReceipt', params: [txHash] },
         { method: 'eth_getTransactionByHash', params: [txHash] },
       ],
       subject: txHash,
+      receiptOf: txHash,
+      asker,
       deadlineMs,
       read: ([receipt = MISSING, transaction = MISSING], headBlockNumber) =>
         readSighting(txHash, receipt, transaction, headBlockNumber),

@@ -29,3 +29,34 @@ export class ChainUnavailableError extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 }
+
+/** An answer was cut off at the bound for it. */
+export class AnswerTooLongError extends ChainUnavailableError {
+  constructor(
+    maxBytes: number,
+    /** As far as it was read. */
+    readonly beginning: string,
+  ) {
+    super('rpc_response_too_large', `The RPC server's answer has more than ${maxBytes} bytes.`);
+  }
+
+  /** What came were answers, and no error page. */
+  get isOfBatch(): boolean {
+    return BATCH.test(this.beginning);
+  }
+
+  /** A receipt was among them. */
+  get isOfReceipt(): boolean {
+    return this.isOfBatch && LOGS.test(this.beginning);
+  }
+}
+
+/** A transaction's receipt is longer than that of any payment: no trouble of the chain's, and no other try changes it. */
+export class ReceiptTooLargeError extends ChainUnavailableError {
+  constructor(retryAfterMs: number) {
+    super('rpc_response_too_large', 'The receipt is longer than what is read of one.', { retryAfterMs });
+  }
+}
+
+const BATCH = /^\s*\[\s*\{/;
+const LOGS = /"logs"\s*:\s*\[\s*\{/;

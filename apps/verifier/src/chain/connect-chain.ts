@@ -14,6 +14,8 @@ export interface ChainOptions {
   batchSize: number;
   batchesInFlight: number;
   maxResponseBytes: number;
+  /** Of one transaction and its receipt: a longer one is no payment. */
+  maxReceiptBytes: number;
   /** How many blocks one search for logs spans. */
   logRangeBlocks: number;
   observer: ChainObserver;
@@ -30,14 +32,14 @@ export interface ConnectedChain {
 
 /** Puts the parts of this folder together. Nothing is sent before the first question. */
 export function connectChain(options: ChainOptions): ConnectedChain {
-  const { chainId, batchSize, batchesInFlight, maxResponseBytes, observer, nowMs } = options;
+  const { chainId, batchesInFlight, observer, nowMs } = options;
   const endpoints = new RpcEndpoints(
-    options.urls.map((url) => new RpcEndpoint({ url, connections: batchesInFlight, maxResponseBytes }, chainId)),
+    options.urls.map((url) => new RpcEndpoint({ url, connections: batchesInFlight }, chainId)),
     options.timeoutMs,
     observer,
     nowMs,
   );
-  const batcher = new RpcBatcher({ endpoints, batchSize, batchesInFlight, observer, nowMs });
+  const batcher = new RpcBatcher({ ...options, endpoints });
   const blockTimes = new BlockTimes(batcher, nowMs);
   return {
     reader: new ChainReader(batcher, blockTimes, options.logRangeBlocks, new SearchMemory(nowMs)),

@@ -1,13 +1,27 @@
 import type { ChainObserver } from './chain-observer.js';
-import { ChainUnavailableError } from './chain-unavailable-error.js';
-import type { RpcCall, RpcResult } from './rpc-endpoint.js';
+import { AnswerTooLongError, ChainUnavailableError, ReceiptTooLargeError } from './chain-unavailable-error.js';
+import type { BatchAnswer, RpcCall, RpcResult } from './rpc-endpoint.js';
 import type { RpcEndpoints } from './rpc-endpoints.js';
+import { RpcLanes, type Lane } from './rpc-lanes.js';
+import { ShortMemory } from './short-memory.js';
+import { sizeOf } from './size-of.js';
+
+/** On whose behalf a question is asked, where its answer may be long. */
+export interface RpcAsker {
+  /** Its answers were long lately: its questions travel apart from all others. */
+  readonly isCostly: boolean;
+  /** An answer had so many bytes. */
+  answered(bytes: number): void;
+}
 
 /** Some calls that belong together, and how their results are read. */
 export interface RpcQuestion<T> {
   calls: readonly RpcCall[];
-  /** What is asked about: after an answer that is too long by itself, it is not asked about again for a while. */
+  /** What it is, all of it: who asks the same while it is under way gets its answer. */
   subject?: string;
+  /** The transaction whose receipt it asks for, which may be longer than anything that is read. */
+  receiptOf?: string;
+  asker?: RpcAsker | undefined;
   /** No try is begun after it. */
   deadlineMs: number;
   /** @throws when the results cannot be believed; the question is asked again */
@@ -17,55 +31,101 @@ export interface RpcQuestion<T> {
 interface Entry {
   question: RpcQuestion<unknown>;
   attempts: number;
-  /** Its answer made a batch too large: it travels alone. */
-  alone: boolean;
+  lane: Lane;
   resolve(value: unknown): void;
   reject(error: Error): void;
+}
+
+interface UnderWay {
+  deadlineMs: number;
+  answer: Promise<unknown>;
 }
 
 export interface RpcBatcherOptions {
   endpoints: RpcEndpoints;
   batchSize: number;
   batchesInFlight: number;
+  /** Of any answer. */
+  maxResponseBytes: number;
+  /** Of the answer about one transaction. */
+  maxReceiptBytes: number;
   observer: ChainObserver;
   nowMs: () => number;
 }
 
 const RETRY_DELAYS_MS = [100, 400];
-const TOO_LONG_FOR_MS = 30_000;
-const MAX_TOO_LONG = 1024;
+const LONGEST_DELAY_MS = 400;
+/** A receipt keeps its length: it is forgotten all the same, since blocks may be replaced. */
+const TOO_LARGE_FOR_MS = 60_000;
+const MAX_TOO_LARGE = 1024;
+/** What a question's answer may take up in a batch before the whole of it is cut off. */
+const USUAL_BYTES = { receipt: 16_384, other: 65_536 };
 
 /**
  * Puts the questions of many payments into few HTTP requests. A question goes out in the same turn of the event loop
  * while a slot is free; while all are busy, questions gather for the next batch.
  */
 export class RpcBatcher {
-  private queue: Entry[] = [];
-  /** Until when the answer about a subject is taken for too long; anybody may ask for it any number of times. */
-  private readonly tooLong = new Map<string, number>();
-  private inFlight = 0;
+  readonly counts = { joined: 0, too_large: 0 };
+  private readonly lanes: RpcLanes<Entry>;
+  private readonly underWay = new Map<string, UnderWay>();
+  /** Transactions whose receipt is too large: anybody may ask for one any number of times. */
+  private readonly tooLarge: ShortMemory<true>;
   private isFlushPlanned = false;
   private isClosed = false;
 
-  constructor(private readonly options: RpcBatcherOptions) {}
+  constructor(private readonly options: RpcBatcherOptions) {
+    this.lanes = new RpcLanes(options);
+    const { nowMs } = options;
+    this.tooLarge = new ShortMemory({ rememberedMs: TOO_LARGE_FOR_MS, maxRemembered: MAX_TOO_LARGE, nowMs });
+  }
 
-  /** @throws ChainUnavailableError after three tries, or at the deadline */
+  /** @throws ChainUnavailableError after three tries, or at the deadline; ReceiptTooLargeError */
   ask<T>(question: RpcQuestion<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const retryAfterMs = this.tooLongForMs(question);
-      if (retryAfterMs > 0) return reject(tooLong(retryAfterMs));
-      this.enqueue({ question, attempts: 0, alone: false, resolve: (value) => resolve(value as T), reject });
-    });
+    const { subject, receiptOf } = question;
+    const known = receiptOf === undefined ? null : this.tooLarge.find(receiptOf);
+    if (known) {
+      this.counts.too_large++;
+      return Promise.reject(new ReceiptTooLargeError(known.leftMs));
+    }
+    const lane = question.asker?.isCostly ? 'apart' : 'shared';
+    // In its own lane: no client waits behind another's long answers for having asked the same.
+    const name = subject === undefined ? null : `${lane} ${subject}`;
+    const asked = name === null ? undefined : this.underWay.get(name);
+    return asked ? this.join(asked, question) : this.begin(question, lane, name);
   }
 
   close(): void {
     this.isClosed = true;
-    for (const entry of this.queue.splice(0)) entry.reject(shuttingDown());
+    for (const entry of this.lanes.clear()) entry.reject(shuttingDown());
+  }
+
+  private begin<T>(question: RpcQuestion<T>, lane: Lane, name: string | null): Promise<T> {
+    const answer = new Promise<T>((resolve, reject) => {
+      this.enqueue({ question, attempts: 0, lane, resolve: (value) => resolve(value as T), reject });
+    });
+    if (name === null) return answer;
+    this.underWay.set(name, { deadlineMs: question.deadlineMs, answer });
+    const end = () => this.underWay.delete(name);
+    answer.then(end, end);
+    return answer;
+  }
+
+  private async join<T>(asked: UnderWay, question: RpcQuestion<T>): Promise<T> {
+    this.counts.joined++;
+    try {
+      return (await asked.answer) as T;
+    } catch (error) {
+      // Whoever asked first had no time left for another try.
+      const isOutOfTime = this.options.nowMs() + LONGEST_DELAY_MS >= asked.deadlineMs;
+      if (isOutOfTime && question.deadlineMs > asked.deadlineMs) return this.ask(question);
+      throw error;
+    }
   }
 
   private enqueue(entry: Entry): void {
     if (this.isClosed) return entry.reject(shuttingDown());
-    this.queue.push(entry);
+    this.lanes.add(entry);
     this.planFlush();
   }
 
@@ -80,19 +140,13 @@ export class RpcBatcher {
   }
 
   private flush(): void {
-    while (this.inFlight < this.options.batchesInFlight && this.queue.length > 0) {
-      const batch = this.takeBatch();
-      if (batch.length > 0) void this.send(batch);
+    for (let taken = this.lanes.take(); taken !== null; taken = this.lanes.take()) {
+      const { lane } = taken;
+      const batch = this.dropLate(taken.batch, this.options.nowMs());
+      if (batch.length > 0) void this.send(batch, lane);
+      else this.lanes.free(lane);
     }
-    this.options.observer.queueChanged(this.queue.length, this.inFlight);
-  }
-
-  private takeBatch(): Entry[] {
-    const nowMs = this.options.nowMs();
-    if (this.queue[0]?.alone) return this.dropLate(this.queue.splice(0, 1), nowMs);
-    const firstAlone = this.queue.findIndex((entry) => entry.alone);
-    const size = Math.min(this.options.batchSize, firstAlone < 0 ? this.queue.length : firstAlone);
-    return this.dropLate(this.queue.splice(0, size), nowMs);
+    this.options.observer.queueChanged(this.lanes.length, this.lanes.inFlight);
   }
 
   private dropLate(entries: Entry[], nowMs: number): Entry[] {
@@ -104,25 +158,42 @@ export class RpcBatcher {
     });
   }
 
-  private async send(batch: Entry[]): Promise<void> {
-    this.inFlight++;
+  private async send(batch: Entry[], lane: Lane): Promise<void> {
     const calls = batch.flatMap((entry) => entry.question.calls);
     const untilMs = Math.max(...batch.map((entry) => entry.question.deadlineMs));
+    const maxBytes = this.maxBytesOf(batch);
     try {
-      const answer = await this.options.endpoints.ask(calls, batch.length, untilMs);
-      let at = 0;
-      let hasTrouble = false;
-      for (const entry of batch) {
-        const results = answer.results.slice(at, (at += entry.question.calls.length));
-        hasTrouble = !this.settle(entry, results, answer.headBlockNumber) || hasTrouble;
-      }
-      if (hasTrouble) this.options.endpoints.leave(answer.served);
+      const answer = await this.options.endpoints.ask({ calls, lookups: batch.length, untilMs, maxBytes });
+      if (!this.settleAll(batch, answer)) this.options.endpoints.leave(answer.served);
     } catch (error) {
       for (const entry of batch) this.tryAgain(entry, error, batch.length);
     } finally {
-      this.inFlight--;
+      this.lanes.free(lane);
       this.planFlush();
     }
+  }
+
+  /** One by itself may have all that its kind may; what many share is cut off early, and each of them asked for alone. */
+  private maxBytesOf(batch: readonly Entry[]): number {
+    const { maxResponseBytes, maxReceiptBytes } = this.options;
+    const [first] = batch;
+    const isReceipt = ({ question }: Entry) => question.receiptOf !== undefined;
+    if (batch.length === 1 && first && !isReceipt(first)) return maxResponseBytes;
+    const usual = batch.reduce((sum, entry) => sum + USUAL_BYTES[isReceipt(entry) ? 'receipt' : 'other'], 0);
+    return Math.min(maxResponseBytes, batch.length === 1 ? maxReceiptBytes : Math.max(maxReceiptBytes, usual));
+  }
+
+  private settleAll(batch: readonly Entry[], { results, headBlockNumber, bytes }: BatchAnswer): boolean {
+    let at = 0;
+    let isBelieved = true;
+    for (const entry of batch) {
+      const { calls, asker } = entry.question;
+      const own = results.slice(at, (at += calls.length));
+      // Looked at closely where it may be much: a short answer has no long part.
+      if (asker && bytes > USUAL_BYTES.receipt) asker.answered(batch.length === 1 ? bytes : sizeOf(own));
+      isBelieved = this.settle(entry, own, headBlockNumber) && isBelieved;
+    }
+    return isBelieved;
   }
 
   private settle(entry: Entry, results: readonly RpcResult[], headBlockNumber: number): boolean {
@@ -135,38 +206,24 @@ export class RpcBatcher {
     }
   }
 
-  private tooLongForMs({ subject }: RpcQuestion<unknown>): number {
-    const untilMs = subject === undefined ? undefined : this.tooLong.get(subject);
-    return untilMs === undefined ? 0 : untilMs - this.options.nowMs();
-  }
-
-  private rememberTooLong({ subject }: RpcQuestion<unknown>): void {
-    if (subject === undefined) return;
-    this.tooLong.delete(subject);
-    this.tooLong.set(subject, this.options.nowMs() + TOO_LONG_FOR_MS);
-    const [oldest] = this.tooLong.keys();
-    if (this.tooLong.size > MAX_TOO_LONG && oldest !== undefined) this.tooLong.delete(oldest);
-  }
-
   private tryAgain(entry: Entry, error: unknown, batchLength: number): void {
     const trouble = toChainUnavailable(error);
-    const isItsOwn = trouble.reason === 'rpc_response_too_large' && batchLength === 1;
-    const delayMs = RETRY_DELAYS_MS[entry.attempts];
-    if (delayMs === undefined || this.options.nowMs() + delayMs >= entry.question.deadlineMs) {
-      if (!isItsOwn) return entry.reject(trouble);
-      this.rememberTooLong(entry.question);
-      return entry.reject(tooLong(this.tooLongForMs(entry.question), trouble));
+    const { receiptOf, asker, deadlineMs } = entry.question;
+    const isTooLong = trouble instanceof AnswerTooLongError;
+    if (isTooLong && batchLength === 1) {
+      asker?.answered(trouble.beginning.length);
+      if (receiptOf !== undefined && trouble.isOfReceipt) {
+        this.tooLarge.keep(receiptOf, true);
+        return entry.reject(new ReceiptTooLargeError(TOO_LARGE_FOR_MS));
+      }
     }
+    const delayMs = RETRY_DELAYS_MS[entry.attempts];
+    if (delayMs === undefined || this.options.nowMs() + delayMs >= deadlineMs) return entry.reject(trouble);
     // One payment with an enormous receipt must not fail its neighbours again and again.
-    if (trouble.reason === 'rpc_response_too_large' && batchLength > 1) entry.alone = true;
+    if (isTooLong && entry.lane === 'shared') entry.lane = 'alone';
     entry.attempts++;
-    setTimeout(() => this.enqueue(entry), entry.alone ? 0 : delayMs).unref();
+    setTimeout(() => this.enqueue(entry), entry.lane === 'alone' ? 0 : delayMs).unref();
   }
-}
-
-function tooLong(retryAfterMs: number, cause?: Error): ChainUnavailableError {
-  const message = 'The answer is longer than what is read.';
-  return new ChainUnavailableError('rpc_response_too_large', message, { retryAfterMs, cause });
 }
 
 function shuttingDown(): ChainUnavailableError {

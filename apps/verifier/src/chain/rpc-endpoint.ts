@@ -9,12 +9,23 @@ export interface RpcCall {
 
 /** What a call came to; `missing` when the server left it out of its answer. */
 export type RpcResult =
-  { kind: 'result'; value: unknown } | { kind: 'error'; code: number; message: string } | { kind: 'missing' };
+  | { kind: 'result'; value: unknown }
+  /** `data`: what a contract said as it failed. */
+  | { kind: 'error'; code: number; message: string; data?: unknown }
+  | { kind: 'missing' };
 
 export interface BatchAnswer {
   /** In the order of the calls. */
   results: RpcResult[];
   headBlockNumber: number;
+  /** Of all of them together, as they came. */
+  bytes: number;
+}
+
+export interface BatchLimits {
+  timeoutMs: number;
+  /** A longer answer is cut off there. */
+  maxBytes: number;
 }
 
 export const MISSING: RpcResult = { kind: 'missing' };
@@ -45,11 +56,12 @@ export class RpcEndpoint {
   }
 
   /** @throws ChainUnavailableError when nothing of the answer can be believed */
-  async ask(calls: readonly RpcCall[], timeoutMs: number): Promise<BatchAnswer> {
+  async ask(calls: readonly RpcCall[], limits: BatchLimits): Promise<BatchAnswer> {
     const firstId = this.nextId;
     const all = [...calls, { method: 'eth_chainId', params: [] }, { method: 'eth_blockNumber', params: [] }];
     this.nextId += all.length;
-    const results = readResults(await this.http.post(writeBatch(all, firstId), timeoutMs), firstId, all.length);
+    const { value, bytes } = await this.http.post(writeBatch(all, firstId), limits);
+    const results = readResults(value, firstId, all.length);
     const head = results.pop() ?? MISSING;
     const chainId = parseQuantity(valueOf(results.pop() ?? MISSING, 'eth_chainId'), 'chain id');
     if (chainId !== this.chainId) {
@@ -58,7 +70,7 @@ export class RpcEndpoint {
         `The RPC server is on chain ${chainId}, not on ${this.chainId}; see RPC_URL and CHAIN_ID.`,
       );
     }
-    return { results, headBlockNumber: parseQuantity(valueOf(head, 'eth_blockNumber'), 'block number') };
+    return { results, headBlockNumber: parseQuantity(valueOf(head, 'eth_blockNumber'), 'block number'), bytes };
   }
 
   async close(): Promise<void> {
@@ -115,6 +127,7 @@ function readResult(answer: Record<string, unknown>): RpcResult {
     kind: 'error',
     code: typeof error.code === 'number' ? error.code : 0,
     message: typeof error.message === 'string' ? error.message : '',
+    data: error.data,
   };
 }
 

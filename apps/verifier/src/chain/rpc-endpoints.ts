@@ -1,9 +1,21 @@
 import type { ChainObserver } from './chain-observer.js';
-import { ChainUnavailableError } from './chain-unavailable-error.js';
+import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-error.js';
 import type { BatchAnswer, RpcCall, RpcEndpoint } from './rpc-endpoint.js';
 
 /** How often the first server of the list is tried again while another one serves. */
 const PROBE_INTERVAL_MS = 10_000;
+
+/** Of a probe's two small answers, or of an error page. */
+const PROBE_BYTES = 65_536;
+
+export interface BatchToAsk {
+  calls: readonly RpcCall[];
+  /** How many questions they make up. */
+  lookups: number;
+  /** No further server is asked after it. */
+  untilMs: number;
+  maxBytes: number;
+}
 
 /** The configured RPC servers in order of preference: the next on trouble, then that one, until a better one is well again. */
 export class RpcEndpoints {
@@ -21,22 +33,23 @@ export class RpcEndpoints {
   /**
    * Asks one server after the other, each once, until one gives an answer that can be believed.
    *
-   * @param untilMs no further server is asked after it
    * @throws ChainUnavailableError the trouble of the last server asked
    */
-  async ask(calls: readonly RpcCall[], lookups: number, untilMs: number): Promise<BatchAnswer & { served: number }> {
+  async ask(batch: BatchToAsk): Promise<BatchAnswer & { served: number }> {
     this.probeBack();
     let trouble: ChainUnavailableError | undefined;
     for (let tried = 0; tried < this.endpoints.length; tried++) {
       const index = this.current;
       const endpoint = this.endpoints[index];
-      const leftMs = untilMs - this.nowMs();
+      const leftMs = batch.untilMs - this.nowMs();
       if (endpoint === undefined || leftMs <= 0) break;
       try {
-        const answer = await this.measure(endpoint, calls, lookups, Math.min(this.timeoutMs, leftMs));
+        const answer = await this.measure(endpoint, batch, Math.min(this.timeoutMs, leftMs));
         return { ...answer, served: index };
       } catch (error) {
         if (!(error instanceof ChainUnavailableError)) throw error;
+        // Another server would answer as much: what anybody may ask for drives nobody off a good one.
+        if (error instanceof AnswerTooLongError && error.isOfBatch) throw error;
         trouble = error;
         this.leave(index);
       }
@@ -59,7 +72,7 @@ export class RpcEndpoints {
     const better = this.endpoints[0];
     if (this.current === 0 || !better || this.probe || this.nowMs() - this.probedAtMs < PROBE_INTERVAL_MS) return;
     this.probedAtMs = this.nowMs();
-    this.probe = this.measure(better, [], 0, this.timeoutMs)
+    this.probe = this.measure(better, { calls: [], lookups: 0, maxBytes: PROBE_BYTES }, this.timeoutMs)
       .then(
         () => void (this.current = 0),
         () => undefined,
@@ -69,14 +82,13 @@ export class RpcEndpoints {
 
   private async measure(
     endpoint: RpcEndpoint,
-    calls: readonly RpcCall[],
-    lookups: number,
+    { calls, lookups, maxBytes }: Omit<BatchToAsk, 'untilMs'>,
     timeoutMs: number,
   ): Promise<BatchAnswer> {
     const startedAtMs = performance.now();
     let trouble = 'none';
     try {
-      return await endpoint.ask(calls, timeoutMs);
+      return await endpoint.ask(calls, { timeoutMs, maxBytes });
     } catch (error) {
       trouble = error instanceof ChainUnavailableError ? error.reason : 'unexpected';
       throw error;

@@ -1,12 +1,11 @@
 import { Pool, type Dispatcher } from 'undici';
 
-import { ChainUnavailableError } from './chain-unavailable-error.js';
+import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-error.js';
 
 export interface RpcHttpOptions {
   url: string;
   /** Requests at once; each has a connection of its own. */
   connections: number;
-  maxResponseBytes: number;
 }
 
 /** JSON over HTTP to one RPC server. Every trouble becomes a ChainUnavailableError without the URL in it. */
@@ -17,7 +16,7 @@ export class RpcHttp {
   private readonly path: string;
   private readonly headers: Record<string, string>;
 
-  constructor(private readonly options: RpcHttpOptions) {
+  constructor(options: RpcHttpOptions) {
     const url = new URL(options.url);
     this.host = url.host;
     this.path = url.pathname + url.search;
@@ -26,8 +25,14 @@ export class RpcHttp {
     this.pool = new Pool(url.origin, { connections: options.connections, pipelining: 1 });
   }
 
-  /** Posts a JSON text and returns the JSON value of the answer, whatever it is. */
-  async post(body: string, timeoutMs: number): Promise<unknown> {
+  /**
+   * Posts a JSON text and returns the JSON value of the answer, whatever it is, and its length.
+   * @throws AnswerTooLongError, once so many bytes have come: the rest is not read
+   */
+  async post(
+    body: string,
+    { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number },
+  ): Promise<{ value: unknown; bytes: number }> {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), Math.max(1, timeoutMs));
     try {
@@ -38,7 +43,8 @@ export class RpcHttp {
         body,
         signal: abort.signal,
       });
-      return parseJson(await this.readBody(response));
+      const text = await readBody(response, maxBytes);
+      return { value: parseJson(text), bytes: text.length };
     } catch (error) {
       if (error instanceof ChainUnavailableError) throw error;
       if (abort.signal.aborted)
@@ -52,28 +58,23 @@ export class RpcHttp {
   async close(): Promise<void> {
     await this.pool.destroy();
   }
+}
 
-  private async readBody({ statusCode, body }: Dispatcher.ResponseData): Promise<Buffer> {
-    if (statusCode !== 200) {
-      // Not read: the text of an error page decides nothing, and it may have no end.
-      body.on('error', ignore).destroy();
-      const reason = statusCode === 429 ? 'rpc_rate_limited' : 'rpc_http_error';
-      throw new ChainUnavailableError(reason, `The RPC server answered with status ${statusCode}.`);
-    }
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > this.options.maxResponseBytes) {
-        throw new ChainUnavailableError(
-          'rpc_response_too_large',
-          `The RPC server's answer has more than ${this.options.maxResponseBytes} bytes.`,
-        );
-      }
-      chunks.push(chunk);
-    }
-    return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes);
+async function readBody({ statusCode, body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
+  if (statusCode !== 200) {
+    // Not read: the text of an error page decides nothing, and it may have no end.
+    body.on('error', ignore).destroy();
+    const reason = statusCode === 429 ? 'rpc_rate_limited' : 'rpc_http_error';
+    throw new ChainUnavailableError(reason, `The RPC server answered with status ${statusCode}.`);
   }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    chunks.push(chunk);
+    if (bytes > maxBytes) throw new AnswerTooLongError(maxBytes, Buffer.concat(chunks, bytes).toString('latin1'));
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes);
 }
 
 const ignore = (): void => undefined;

@@ -34,6 +34,7 @@ describe('searching the chain for logs', () => {
       batchSize: 50,
       batchesInFlight: 8,
       maxResponseBytes: 16_777_216,
+      maxReceiptBytes: 1_048_576,
       logRangeBlocks: RANGE_BLOCKS,
       observer: { batchEnded: () => undefined, queueChanged: () => undefined },
       nowMs: () => Date.now(),

@@ -22,6 +22,13 @@ export class ChainEnvironment extends RpcEnvironment {
   @Min(65_536)
   readonly rpcMaxResponseBytes: number = 16_777_216;
 
+  @Setting({
+    help: 'Longest answer about one transaction in bytes; one with a longer receipt, of some 1,400 transfers, is refused as a payment.',
+  })
+  @IsInt()
+  @Min(65_536)
+  readonly rpcMaxReceiptBytes: number = 1_048_576;
+
   @Setting({ help: 'Blocks that one search for logs spans; RPC servers limit it.' })
   @IsInt()
   @Min(1)

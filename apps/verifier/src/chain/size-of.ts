@@ -1,0 +1,11 @@
+/** About how many bytes a value of JSON was written in; names and punctuation are estimated. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 4;
+  let bytes = 2;
+  for (const part of Object.values(value)) bytes += ENTRY_BYTES + sizeOf(part);
+  return bytes;
+}
+
+/** Of a name, its quotes, a colon and a comma. */
+const ENTRY_BYTES = 16;
