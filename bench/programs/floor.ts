@@ -7,6 +7,7 @@ import { fastify } from 'fastify';
 
 import { createHmacSha256 } from '../../apps/gateway/src/paywall/hmac-sha256.js';
 import { connectChain } from '../../apps/verifier/src/chain/connect-chain.js';
+import { ClientShares } from '../../apps/verifier/src/verification/client-shares.js';
 import { PaymentVerifier } from '../../apps/verifier/src/verification/payment-verifier.js';
 import { WaitingRoom } from '../../apps/verifier/src/verification/waiting-room.js';
 
@@ -54,6 +55,7 @@ const verifier = new PaymentVerifier({
   chain,
   ledger,
   waitingRoom: new WaitingRoom({ waitMs: 3_000, perClient: 16, total: 256, nowMs }),
+  shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, nowMs }),
 });
 
 const app = fastify();

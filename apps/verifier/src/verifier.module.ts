@@ -23,6 +23,7 @@ import { RpcTroubleLog } from './chain/rpc-trouble-log.js';
 import type { RulesEnvironment } from './config/rules.environment.js';
 import { observeQueues } from './metrics/observe-queues.js';
 import { observeRelayers } from './metrics/observe-relayers.js';
+import { observeSparedLookups } from './metrics/observe-spared-lookups.js';
 import { SettlementMetrics } from './metrics/settlement-metrics.js';
 import { VerifierMetrics } from './metrics/verifier-metrics.js';
 import { AskersSettings } from './settings/askers-settings.js';
@@ -31,6 +32,7 @@ import { createSettlement, type Settlement } from './settlement/create-settlemen
 import { RelayerTroubles } from './settlement/relayer-troubles.js';
 import { SettlementRecords } from './settlement/settlement-records.js';
 import { SettlementsUnderWay } from './settlement/settlements-under-way.js';
+import { ClientShares } from './verification/client-shares.js';
 import { ContractSignatures } from './verification/contract-signatures.js';
 import { PaymentVerifier } from './verification/payment-verifier.js';
 import { AcceptedAssets } from './verification/signed/accepted-assets.js';
@@ -73,6 +75,7 @@ export class VerifierModule implements OnApplicationShutdown {
       nowMs,
     });
     const waitingRoom = createWaitingRoom(environment, nowMs);
+    const shares = createShares(environment, nowMs);
     const assets = createAssets(environment);
     const askers = createAskersSettings(environment, registry);
     const troubles = new RelayerTroubles(registry);
@@ -86,7 +89,8 @@ export class VerifierModule implements OnApplicationShutdown {
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
     const decimals = createTokenDecimals(environment, chain.reader, nowMs);
-    const parts = { chain: chain.reader, ledger, waitingRoom, assets };
+    const parts = { chain: chain.reader, ledger, waitingRoom, shares, assets };
+    const verifier = createVerifier(environment, parts);
     const journal = new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET });
     const underWay = new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) });
     const relayers = new LaneDirectory({
@@ -97,6 +101,13 @@ export class VerifierModule implements OnApplicationShutdown {
     // Also one that is away for now may be what a payer was told to sign for.
     const readRelayers = async () => new Set((await relayers.read()).map(({ address }) => address));
     observeQueues(registry, { server, waitingRoom, queueRedis });
+    observeSparedLookups(registry, [
+      chain.batcher,
+      chain.reader.refusedSignatures,
+      verifier.refusals,
+      waitingRoom,
+      shares,
+    ]);
     const { chainId } = environment.payment;
     if (settlement) observeRelayers(registry, settlement, { chainId, batcher: chain.batcher, nowMs });
 
@@ -122,11 +133,11 @@ export class VerifierModule implements OnApplicationShutdown {
         { provide: Ledger, useValue: ledger },
         {
           provide: ContractSignatures,
-          useValue: new ContractSignatures({ chainId: environment.payment.chainId, chain: chain.reader, nowMs }),
+          useValue: new ContractSignatures({ chainId, chain: chain.reader, shares, nowMs }),
         },
         { provide: ChainReader, useValue: chain.reader },
         { provide: AcceptedAssets, useValue: assets },
-        { provide: PaymentVerifier, useValue: createVerifier(environment, parts) },
+        { provide: PaymentVerifier, useValue: verifier },
         {
           provide: SignedPaymentVerifier,
           useValue: createSignedVerifier(environment, { ...parts, readRelayers, underWay }),
@@ -194,10 +205,20 @@ function createWaitingRoom({ rules }: VerifierEnvironment, nowMs: () => number):
   });
 }
 
+function createShares({ rules }: VerifierEnvironment, nowMs: () => number): ClientShares {
+  const { refusedLookupsPerMinute, longAnswerBytesPerMinute } = rules;
+  return new ClientShares({
+    lookupsPerMinute: refusedLookupsPerMinute,
+    bytesPerMinute: longAnswerBytesPerMinute,
+    nowMs,
+  });
+}
+
 interface VerifierParts {
   chain: ChainReader;
   ledger: Ledger;
   waitingRoom: WaitingRoom;
+  shares: ClientShares;
 }
 
 function createVerifier({ payment, rules }: VerifierEnvironment, parts: VerifierParts): PaymentVerifier {

@@ -26,6 +26,8 @@ export interface RpcStandIn {
   requests: string[][];
   /** Bytes of the last flood that were taken. */
   floodedBytes: number;
+  /** Bytes of the longest answer that the real server gave. */
+  longestAnswer: number;
   /** From now on; undefined: none. `times`: for so many requests. */
   fail(fault: RpcFault | undefined, times?: number): void;
   stop(): Promise<void>;
@@ -77,6 +79,7 @@ export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> 
       body,
     });
     const text = await upstream.text();
+    standIn.longestAnswer = Math.max(standIn.longestAnswer, text.length);
     if (now?.kind === 'truncate') response.end(text.slice(0, text.length / 2));
     else if (now?.kind === 'rewrite') response.end(JSON.stringify(now.rewrite(withMethods(text, calls))));
     else response.end(text);
@@ -104,6 +107,7 @@ export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> 
     host,
     requests: [],
     floodedBytes: 0,
+    longestAnswer: 0,
     fail: (next, times = Number.POSITIVE_INFINITY) => {
       fault = next;
       faultsLeft = next === undefined ? 0 : times;

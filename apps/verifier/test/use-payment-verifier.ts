@@ -11,6 +11,7 @@ import { callRpc } from '../../../devnet/json-rpc.js';
 import { startRedis } from '../../../devnet/redis.js';
 import type { ChainReader } from '../src/chain/chain-reader.js';
 import { connectChain } from '../src/chain/connect-chain.js';
+import { ClientShares } from '../src/verification/client-shares.js';
 import type { Rules } from '../src/verification/judge-payment.js';
 import { PaymentVerifier } from '../src/verification/payment-verifier.js';
 import { WaitingRoom } from '../src/verification/waiting-room.js';
@@ -38,6 +39,7 @@ interface Parts {
     rules?: Partial<Rules>,
     waitMs?: number,
     room?: { perClient?: number; total?: number },
+    share?: { lookupsPerMinute?: number; bytesPerMinute?: number },
   ): PaymentVerifier;
   stop(): Promise<void>;
 }
@@ -61,7 +63,7 @@ async function startParts(): Promise<Parts> {
     observer: { batchEnded: () => undefined, queueChanged: () => undefined },
     nowMs,
   });
-  const createVerifier: Parts['createVerifier'] = (rules = {}, waitMs = 0, room = {}) =>
+  const createVerifier: Parts['createVerifier'] = (rules = {}, waitMs = 0, room = {}, share = {}) =>
     new PaymentVerifier({
       terms: { chainId: 1328, asset: devnet.asset.toLowerCase(), payTo: devnet.payTo.toLowerCase() },
       rules: {
@@ -75,6 +77,7 @@ async function startParts(): Promise<Parts> {
       chain: chain.reader,
       ledger,
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, ...room, nowMs }),
+      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share, nowMs }),
     });
   const wallet = await deployBatchPayer(devnet);
   const otherToken = await deployToken(devnet);

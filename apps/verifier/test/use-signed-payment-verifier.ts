@@ -7,6 +7,7 @@ import type { DevnetAccount } from '../../../devnet/chain.js';
 import { MULTICALL3 } from '../../../devnet/place-contracts.js';
 import { SettlementRecords } from '../src/settlement/settlement-records.js';
 import { SettlementsUnderWay } from '../src/settlement/settlements-under-way.js';
+import { ClientShares } from '../src/verification/client-shares.js';
 import { AcceptedAssets } from '../src/verification/signed/accepted-assets.js';
 import type { SignedPaymentRules } from '../src/verification/signed/judge-authorization.js';
 import { SignedPaymentVerifier } from '../src/verification/signed/signed-payment-verifier.js';
@@ -78,6 +79,7 @@ export function useSignedPaymentVerifier() {
       chain,
       ledger,
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, nowMs }),
+      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, nowMs }),
     });
   };
 

@@ -34,6 +34,7 @@ export const PAYMENT_FAILURES = [
   'permit2_allowance_missing',
   'permit2_missing',
   'belongs_to_permit',
+  'receipt_too_large',
 ] as const;
 export type PaymentFailure = (typeof PAYMENT_FAILURES)[number];
 

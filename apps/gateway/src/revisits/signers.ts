@@ -8,6 +8,7 @@ import {
 import type { Hex, SignIn } from '@tollgate/protocol';
 import { hashMessage, recoverAddress } from 'viem';
 
+import { clientNetwork } from '../server/client-network.js';
 import type { Verifiers } from '../verifiers/agreeing-verifiers.js';
 
 export interface SignersParts {
@@ -17,6 +18,12 @@ export interface SignersParts {
   readonly verifyRetryMs: number;
   /** Redis's clock. */
   readonly nowMs: () => number;
+}
+
+/** Who asks. */
+export interface SignerAsker {
+  readonly requestId: string;
+  readonly clientAddress: string;
 }
 
 /** Nobody can tell now whether a contract has signed. */
@@ -29,17 +36,18 @@ export class Signers {
   constructor(private readonly parts: SignersParts) {}
 
   /** @throws SignerUnknownError */
-  async hasSigned(message: string, { address, signature }: SignIn, requestId: string): Promise<boolean> {
+  async hasSigned(message: string, { address, signature }: SignIn, asker: SignerAsker): Promise<boolean> {
     const hash = hashMessage(message);
     if ((await recoverAccount(hash, signature)) === address.toLowerCase()) return true;
-    const verdict = await this.#ask({ hash, signature, signer: address, requestId });
+    const verdict = await this.#ask({ hash, signature, signer: address, ...asker });
     if (verdict.outcome === 'unavailable') throw new SignerUnknownError(verdict.reason);
     return verdict.outcome === 'signed';
   }
 
   async #ask(asked: Omit<VerifyContractSignatureRequest, 'deadlineMs' | 'chainId'>): Promise<ContractSignatureVerdict> {
     const { verifier, chainId, verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
-    const request = { ...asked, chainId, deadlineMs: nowMs() + timeoutMs };
+    const clientAddress = clientNetwork(asked.clientAddress);
+    const request = { ...asked, clientAddress, chainId, deadlineMs: nowMs() + timeoutMs };
     try {
       return await verifier.ask<ContractSignatureVerdict, VerifyContractSignatureRequest>(
         VERIFY_CONTRACT_SIGNATURE,

@@ -11,7 +11,7 @@ import type { ResourceRequest } from '../paywall/paid-route.js';
 import { withoutPayment } from '../paywall/resource-request.js';
 import type { Revisits } from './revisits.js';
 import type { SignInNonces } from './sign-in-nonces.js';
-import { SignerUnknownError, type Signers } from './signers.js';
+import { SignerUnknownError, type SignerAsker, type Signers } from './signers.js';
 import { readVisit, type Visit, type VisitParts } from './visit.js';
 
 export interface VisitsParts {
@@ -43,7 +43,7 @@ export class Visits {
   /** Never throws. Where nobody knows who has paid, or has signed: 503, and neither an answer nor a challenge. */
   async serve(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
     try {
-      const cause = await this.#findFailure(visit, request.id);
+      const cause = await this.#findFailure(visit, { requestId: request.id, clientAddress: request.ip });
       if (cause === null) return await produce(visit, request);
       return { kind: 'unpaid', failure: cause === 'signature_invalid' ? 'not_paid' : cause, cause };
     } catch (error) {
@@ -54,11 +54,11 @@ export class Visits {
   }
 
   /** The dearest look last: only who is said to have paid has his signature looked at. */
-  async #findFailure({ signIn, asked, resource }: Visit, requestId: string): Promise<RefusedVisit['cause'] | null> {
+  async #findFailure({ signIn, asked, resource }: Visit, asker: SignerAsker): Promise<RefusedVisit['cause'] | null> {
     const { revisits, signers } = this.parts;
     if (!(await revisits.isRemembered(signIn.address, resource))) return 'not_paid';
     const message = createSignInMessage(asked, signIn.address);
-    if (!(await signers.hasSigned(message, signIn, requestId))) return 'signature_invalid';
+    if (!(await signers.hasSigned(message, signIn, asker))) return 'signature_invalid';
     return (await revisits.takeNonce(signIn.nonce)) ? null : 'nonce_used';
   }
 }

@@ -1,5 +1,4 @@
 import type { Hex } from '@tollgate/protocol';
-import { parseAbi } from 'viem';
 
 import { encodeAddress, encodeBytes, encodeNumber, WORD_BYTES } from '../chain/abi-encoding.js';
 
@@ -8,12 +7,6 @@ export interface ContractCall {
   to: Hex;
   data: Hex;
 }
-
-export const multicall3Abi = parseAbi([
-  'struct Call { address target; bool allowFailure; bytes callData; }',
-  'struct Result { bool success; bytes returnData; }',
-  'function aggregate3(Call[] calls) payable returns (Result[] results)',
-]);
 
 /** `aggregate3((address,bool,bytes)[])`: what a call returns follows in the results of all. */
 const AGGREGATE3 = '0x82ad56cb';

@@ -11,6 +11,7 @@ import {
   tryCall,
   type TriedCall,
 } from './contract-question.js';
+import { readSignatureAnswer, type SignatureAnswer } from './contract-signature.js';
 import type { RpcCall, RpcResult } from './rpc-endpoint.js';
 
 /** What a token knows an authorization by. */
@@ -23,8 +24,8 @@ export interface AuthorizationName {
 /** How an authorization may be settled. */
 export interface SettlementRoute {
   settlement: TriedCall;
-  /** Asks the payer's contract for its opinion of the signature; null where the payer's own key made it. */
-  signatureCheck: TriedCall | null;
+  /** As of `askForSignature`; null where the payer's own key made it. */
+  signatureCheck: RpcCall | null;
 }
 
 export interface AuthorizationQuestion extends AuthorizationName {
@@ -41,8 +42,8 @@ export interface AuthorizationView {
   balanceBaseUnits: bigint | null;
   wouldSettle: boolean;
   hasPayerCode: boolean;
-  /** What came of the signature check; null where it failed, or was not asked for. */
-  signatureAnswer: Hex | null;
+  /** Null: not asked. */
+  signatureAnswer: SignatureAnswer | null;
   headBlockNumber: number;
 }
 
@@ -75,7 +76,7 @@ export function askAboutAuthorization({ route, deployingRoute, ...name }: Author
         balanceBaseUnits: readWord(balance),
         wouldSettle: readCall(settlement) !== null,
         hasPayerCode,
-        signatureAnswer: check && readCall(check),
+        signatureAnswer: check && readSignatureAnswer(check),
         headBlockNumber,
       };
     },
@@ -93,5 +94,5 @@ export function readNonce(result?: RpcResult): boolean {
 }
 
 function tryRoute({ settlement, signatureCheck }: SettlementRoute): RpcCall[] {
-  return [tryCall(settlement), ...(signatureCheck === null ? [] : [tryCall(signatureCheck)])];
+  return [tryCall(settlement), ...(signatureCheck === null ? [] : [signatureCheck])];
 }

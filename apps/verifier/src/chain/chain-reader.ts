@@ -10,8 +10,8 @@ import {
 } from './authorization-view.js';
 import type { BlockTimes } from './block-times.js';
 import { ChainUnavailableError } from './chain-unavailable-error.js';
-import { askContract, askForBalance, askForCode, hasCode, readCall, readWord, tryCall } from './contract-question.js';
-import { encodeIsValidSignature, isYes, SIGNATURE_GAS } from './contract-signature.js';
+import { askContract, askForBalance, readCall, readWord } from './contract-question.js';
+import { askForSignature, readSignatureAnswer, type ContractSignature } from './contract-signature.js';
 import {
   askAboutPermit,
   askForPermitNonce,
@@ -21,6 +21,7 @@ import {
   type PermitView,
 } from './permit-view.js';
 import { parseReceipt, type Receipt } from './receipt.js';
+import { nameSignature, type RefusedSignatures } from './refused-signatures.js';
 import type { RpcAsker, RpcBatcher } from './rpc-batcher.js';
 import { MISSING, valueOf, type RpcResult } from './rpc-endpoint.js';
 import { malformed } from './rpc-value.js';
@@ -43,12 +44,6 @@ export interface Sighting {
   headBlockNumber: number;
 }
 
-export interface ContractSignature {
-  signer: Hex;
-  hash: Hex;
-  signature: Hex;
-}
-
 /** `DOMAIN_SEPARATOR()` (EIP-2612, EIP-3009) */
 const DOMAIN_SEPARATOR = '0x3644e515';
 /** `decimals()` (ERC-20) */
@@ -61,6 +56,8 @@ export class ChainReader {
     private readonly blockTimes: BlockTimes,
     private readonly logRangeBlocks: number,
     private readonly pastSearches: SearchMemory,
+    /** Also for those whose signature is looked at together with more. */
+    readonly refusedSignatures: RefusedSignatures,
   ) {}
 
   /** @throws ChainUnavailableError when no believable answer came before the deadline; ReceiptTooLargeError */
@@ -85,20 +82,22 @@ export class ChainReader {
   }
 
   /** EIP-1271: false for an address without code, and for a contract that fails or says no. */
-  isContractSignature({ signer, hash, signature }: ContractSignature, deadlineMs: number): Promise<boolean> {
-    return this.batcher.ask({
-      calls: [
-        askForCode(signer),
-        tryCall({ to: signer, gas: SIGNATURE_GAS, data: encodeIsValidSignature(hash, signature) }),
-      ],
+  async isContractSignature(signed: ContractSignature, deadlineMs: number, asker?: RpcAsker): Promise<boolean> {
+    if (this.refusedSignatures.include(signed)) return false;
+    const answer = await this.batcher.ask({
+      calls: [askForSignature(signed)],
+      subject: nameSignature(signed),
+      asker,
       deadlineMs,
-      read: ([code, call]) => hasCode(code) && isYes(readCall(call) ?? '0x'),
+      read: ([call]) => readSignatureAnswer(call),
     });
+    if (answer === 'no') this.refusedSignatures.remember(signed);
+    return answer === 'yes';
   }
 
   /** All that has to be known of an authorization before it is settled, of one moment. */
-  readAuthorization(question: AuthorizationQuestion, deadlineMs: number): Promise<AuthorizationView> {
-    return this.batcher.ask({ ...askAboutAuthorization(question), deadlineMs });
+  readAuthorization(question: AuthorizationQuestion, deadlineMs: number, asker?: RpcAsker): Promise<AuthorizationView> {
+    return this.batcher.ask({ ...askAboutAuthorization(question), asker, deadlineMs });
   }
 
   /** Whether the nonce of an authorization is used or cancelled, and up to which block that is known. */
@@ -127,8 +126,8 @@ export class ChainReader {
   }
 
   /** All that has to be known of a permit before it is settled, of one moment. */
-  readPermit(question: PermitQuestion, deadlineMs: number): Promise<PermitView> {
-    return this.batcher.ask({ ...askAboutPermit(question), deadlineMs });
+  readPermit(question: PermitQuestion, deadlineMs: number, asker?: RpcAsker): Promise<PermitView> {
+    return this.batcher.ask({ ...askAboutPermit(question), asker, deadlineMs });
   }
 
   /** Whether the nonce of a permit is taken, and up to which block that is known; null where no Permit2 answers. */

@@ -11,6 +11,8 @@ export type ChainTrouble =
   | 'deadline_passed'
   /** No fault of the chain: as many payments wait for it as may. */
   | 'waiting_room_full'
+  /** Nor this: a client has had too much looked up. */
+  | 'client_share_used_up'
   | 'shutting_down';
 
 /** The chain could not be asked, or its answer cannot be believed. Never a verdict about a payment. */

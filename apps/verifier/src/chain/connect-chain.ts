@@ -1,6 +1,7 @@
 import { BlockTimes } from './block-times.js';
 import type { ChainObserver } from './chain-observer.js';
 import { ChainReader } from './chain-reader.js';
+import { RefusedSignatures } from './refused-signatures.js';
 import { RpcBatcher } from './rpc-batcher.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
 import { RpcEndpoints } from './rpc-endpoints.js';
@@ -42,7 +43,13 @@ export function connectChain(options: ChainOptions): ConnectedChain {
   const batcher = new RpcBatcher({ ...options, endpoints });
   const blockTimes = new BlockTimes(batcher, nowMs);
   return {
-    reader: new ChainReader(batcher, blockTimes, options.logRangeBlocks, new SearchMemory(nowMs)),
+    reader: new ChainReader(
+      batcher,
+      blockTimes,
+      options.logRangeBlocks,
+      new SearchMemory(nowMs),
+      new RefusedSignatures(nowMs),
+    ),
     batcher,
     close: async () => {
       blockTimes.close();

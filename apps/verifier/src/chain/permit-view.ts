@@ -11,6 +11,7 @@ import {
   tryCall,
   type TriedCall,
 } from './contract-question.js';
+import { readSignatureAnswer, type SignatureAnswer } from './contract-signature.js';
 import type { RpcCall, RpcResult } from './rpc-endpoint.js';
 
 /** What Permit2 knows a permit by. */
@@ -24,8 +25,8 @@ export interface PermitQuestion extends PermitName {
   token: Hex;
   /** As its sender would send it: under scheme `upto` it fails for everybody else. */
   settlement: TriedCall;
-  /** Asks the payer's contract for its opinion of the signature; null where the payer's own key made it. */
-  signatureCheck: TriedCall | null;
+  /** As of `askForSignature`; null where the payer's own key made it. */
+  signatureCheck: RpcCall | null;
 }
 
 /** What the chain says of a permit that is to be settled, at its newest block. */
@@ -41,8 +42,8 @@ export interface PermitView {
   wouldSettle: boolean;
   /** Null: not asked. */
   hasPayerCode: boolean | null;
-  /** What came of the signature check; null where it failed, or was not asked for. */
-  signatureAnswer: Hex | null;
+  /** Null: not asked. */
+  signatureAnswer: SignatureAnswer | null;
   headBlockNumber: number;
 }
 
@@ -57,7 +58,7 @@ export function askAboutPermit(question: PermitQuestion): {
   read(results: readonly RpcResult[], headBlockNumber: number): PermitView;
 } {
   const { owner, token, settlement, signatureCheck } = question;
-  const signatureCalls = signatureCheck === null ? [] : [askForCode(owner), tryCall(signatureCheck)];
+  const signatureCalls = signatureCheck === null ? [] : [askForCode(owner), signatureCheck];
   return {
     // The nonce last: what nodes answer in turn says so of a payment that is settled meanwhile.
     calls: [
@@ -78,7 +79,7 @@ export function askAboutPermit(question: PermitQuestion): {
         allowanceBaseUnits: readWord(allowance),
         wouldSettle: readCall(trial) !== null,
         hasPayerCode: signatureCheck === null ? null : hasCode(code),
-        signatureAnswer: signatureCheck === null ? null : readCall(check),
+        signatureAnswer: signatureCheck === null ? null : readSignatureAnswer(check),
         headBlockNumber,
       };
     },

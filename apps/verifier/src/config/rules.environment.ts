@@ -20,4 +20,18 @@ export class RulesEnvironment extends AcceptanceEnvironment {
   @IsInt()
   @Min(0)
   readonly waitingTotal: number = 256;
+
+  @Setting({
+    help: 'Look-ups a minute of one client address that end in a refusal; above it, it gets 503 for payments that need one. 0 sets no limit.',
+  })
+  @IsInt()
+  @Min(0)
+  readonly refusedLookupsPerMinute: number = 1_200;
+
+  @Setting({
+    help: 'Bytes a minute that answers about payments of one client address, good ones aside, may be longer than usual; above it as before. 0 sets no limit.',
+  })
+  @IsInt()
+  @Min(0)
+  readonly longAnswerBytesPerMinute: number = 8_388_608;
 }

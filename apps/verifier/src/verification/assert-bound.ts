@@ -1,9 +1,8 @@
 import type { PaymentPolicy, VerifyPaymentRequest } from '@tollgate/common';
 
-import type { ChainReader } from '../chain/chain-reader.js';
 import type { OpenedPayments } from './assert-lock-matches.js';
 import type { Payment } from './find-payments.js';
-import { findSigners } from './find-signers.js';
+import { findSigners, type AskedContracts } from './find-signers.js';
 import { PaymentRefused } from './payment-refused.js';
 
 export interface BoundPayments {
@@ -21,12 +20,12 @@ export async function assertBound(
   { payments, isLocked }: OpenedPayments,
   { reference, signature, txHash, deadlineMs }: VerifyPaymentRequest,
   policy: PaymentPolicy,
-  chain: ChainReader,
+  contracts: AskedContracts,
 ): Promise<BoundPayments> {
   if (isLocked) return { payments, isBound: true };
   if (reference !== undefined && signature !== undefined) {
     const payers = new Set(payments.map(({ from }) => from));
-    const signers = await findSigners({ reference: reference.text, txHash, signature, deadlineMs }, payers, chain);
+    const signers = await findSigners({ reference: reference.text, txHash, signature, deadlineMs }, payers, contracts);
     if (signers.size === 0) throw new PaymentRefused('signature_invalid');
     return { payments: payments.filter(({ from }) => signers.has(from)), isBound: true };
   }

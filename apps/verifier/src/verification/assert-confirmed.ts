@@ -2,5 +2,9 @@ import { PaymentRefused } from './payment-refused.js';
 
 /** The payment's block and those on top of it are enough. */
 export function assertConfirmed(blockNumber: number, headBlockNumber: number, confirmations: number): void {
-  if (headBlockNumber - blockNumber + 1 < confirmations) throw new PaymentRefused('not_confirmed');
+  if (!isConfirmed(blockNumber, headBlockNumber, confirmations)) throw new PaymentRefused('not_confirmed');
+}
+
+export function isConfirmed(blockNumber: number, headBlockNumber: number, confirmations: number): boolean {
+  return headBlockNumber - blockNumber + 1 >= confirmations;
 }

@@ -1,28 +1,43 @@
+import { randomBytes } from 'node:crypto';
+
 import { createSignInMessage, type Hex } from '@tollgate/protocol';
 import { hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
+import { callRpc } from '../../../../devnet/json-rpc.js';
 import { useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 import { MalformedMessageError } from '../message-fields.js';
+import { ClientShares } from './client-shares.js';
 import { ContractSignatures } from './contract-signatures.js';
 import { parseContractSignatureRequest } from './parse-contract-signature-request.js';
 
 const { parts } = useSignedPaymentVerifier();
-const terms = {
-  ...{ domain: 'a.example', uri: 'https://a.example/', network: 'eip155:1328', nonce: 'a'.repeat(64) },
+/** Another message each time: what a contract has refused is not asked about again at once. */
+const createTerms = () => ({
+  ...{ domain: 'a.example', uri: 'https://a.example/', network: 'eip155:1328', nonce: randomBytes(32).toString('hex') },
   ...{ issuedAt: '2026-01-01T00:00:00.000Z', expirationTime: '2026-01-01T00:05:00.000Z' },
-};
+});
 
 describe("a contract's signature under a message", () => {
   const ask = async (changes: { signer?: Hex; chainId?: number; deadlineMs?: number; by?: number } = {}) => {
+    const { request, signatures } = await createQuestion(changes);
+    return signatures.verify(request);
+  };
+  const createQuestion = async (
+    changes: { signer?: Hex; chainId?: number; deadlineMs?: number; by?: number; clientAddress?: string },
+    share: { lookupsPerMinute?: number } = {},
+  ) => {
     const { devnet, wallet, ledger, chain } = parts();
     const { by = 0, ...others } = changes;
-    const message = createSignInMessage(terms, wallet.address);
+    const message = createSignInMessage(createTerms(), wallet.address);
     const signature = await privateKeyToAccount(devnet.accounts[by]!.privateKey).signMessage({ message });
-    const signatures = new ContractSignatures({ chainId: 1328, chain, nowMs: () => ledger.nowMs() });
+    const nowMs = () => ledger.nowMs();
+    const shares = new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share, nowMs });
+    const signatures = new ContractSignatures({ chainId: 1328, chain, shares, nowMs });
     const deadlineMs = ledger.nowMs() + 10_000;
     const asked = { signer: wallet.address, hash: hashMessage(message), signature };
-    return signatures.verify({ requestId: 'r', chainId: 1328, deadlineMs, ...asked, ...others });
+    const request = { requestId: 'r', chainId: 1328, deadlineMs, clientAddress: '10.0.0.1', ...asked, ...others };
+    return { request, signatures };
   };
 
   it('is known by the contract alone', async () => {
@@ -35,6 +50,36 @@ describe("a contract's signature under a message", () => {
   it('is no matter of another chain, nor of a time that is over', async () => {
     expect(await ask({ chainId: 1 })).toEqual({ outcome: 'unavailable', reason: 'settings_differ' });
     expect(await ask({ deadlineMs: 1 })).toEqual({ outcome: 'unavailable', reason: 'deadline_passed' });
+  });
+
+  // Prevents: an RPC server hands on a megabyte for each question, and all others wait for it.
+  it.each([
+    ['returns', '0x620e00006000f3'],
+    ['fails with', '0x620e00006000fd'],
+  ])('is denied in a few bytes by a contract that %s a megabyte', async (_, code) => {
+    const { devnet, rpc } = parts();
+    const signer: Hex = `0x${'78'.repeat(20)}`;
+    await callRpc(devnet.rpcUrl, 'anvil_setCode', [signer, code]);
+    rpc.longestAnswer = 0;
+    expect(await ask({ signer })).toEqual({ outcome: 'not_signed' });
+    expect(rpc.longestAnswer).toBeLessThan(1_000);
+  });
+
+  it('is not asked for again at once where the contract said no, and for those who ask at once only once', async () => {
+    const { rpc } = parts();
+    const { request, signatures } = await createQuestion({ by: 1 });
+    rpc.requests.length = 0;
+    const verdicts = await Promise.all(Array.from({ length: 8 }, () => signatures.verify(request)));
+    expect([...verdicts, await signatures.verify(request)]).toEqual(Array(9).fill({ outcome: 'not_signed' }));
+    expect(rpc.requests.flat().filter((method) => method === 'eth_call')).toHaveLength(1);
+  });
+
+  it('is not looked at for a client without share, and for all others', async () => {
+    const { request, signatures } = await createQuestion({}, { lookupsPerMinute: 2 });
+    const asked = (by: number) => createQuestion({ by }).then((other) => signatures.verify(other.request));
+    expect([await asked(1), await asked(1)]).toEqual([{ outcome: 'not_signed' }, { outcome: 'not_signed' }]);
+    expect(await signatures.verify(request)).toEqual({ outcome: 'unavailable', reason: 'client_share_used_up' });
+    expect(await signatures.verify({ ...request, clientAddress: '10.0.0.2' })).toEqual({ outcome: 'signed' });
   });
 
   // Prevents: a contract that fails by design passes for a failing RPC server, and drives everybody off it.
@@ -76,11 +121,16 @@ describe("a contract's signature under a message", () => {
 describe('the question for it', () => {
   const right = {
     ...{ requestId: 'r', deadlineMs: 1, chainId: 1328, signer: `0x${'Ab'.repeat(20)}` },
-    ...{ hash: `0x${'12'.repeat(32)}`, signature: '0x12' },
+    ...{ hash: `0x${'12'.repeat(32)}`, signature: '0x12', clientAddress: '10.0.0.1' },
   };
 
   it('is read in lower case', () => {
     expect(parseContractSignatureRequest(right)).toEqual({ ...right, signer: right.signer.toLowerCase() });
+  });
+
+  it('may be of a gateway that does not say who asks', () => {
+    const { clientAddress: _, ...older } = right;
+    expect(parseContractSignatureRequest(older)).toMatchObject({ clientAddress: '' });
   });
 
   it.each([

@@ -2,10 +2,12 @@ import type { ContractSignatureVerdict, VerifyContractSignatureRequest } from '@
 
 import type { ChainReader } from '../chain/chain-reader.js';
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import type { ClientShares, LookUps } from './client-shares.js';
 
 export interface ContractSignaturesOptions {
   chainId: number;
   chain: Pick<ChainReader, 'isContractSignature'>;
+  shares: ClientShares;
   /** Redis's clock. */
   nowMs: () => number;
 }
@@ -16,12 +18,23 @@ export class ContractSignatures {
 
   /** Never throws for what a contract, the chain or a payer do. */
   async verify(request: VerifyContractSignatureRequest): Promise<ContractSignatureVerdict> {
-    const { chain, chainId, nowMs } = this.options;
-    const { deadlineMs, ...asked } = request;
-    if (asked.chainId !== chainId) return { outcome: 'unavailable', reason: 'settings_differ' };
-    if (deadlineMs <= nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
+    const { chainId, shares, nowMs } = this.options;
+    if (request.chainId !== chainId) return { outcome: 'unavailable', reason: 'settings_differ' };
+    if (request.deadlineMs <= nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
+    const lookUps = shares.begin(request.clientAddress);
+    const verdict = await this.ask(request, lookUps);
+    lookUps.end(verdict);
+    return verdict;
+  }
+
+  private async ask(
+    { deadlineMs, signer, hash, signature }: VerifyContractSignatureRequest,
+    lookUps: LookUps,
+  ): Promise<ContractSignatureVerdict> {
     try {
-      return { outcome: (await chain.isContractSignature(asked, deadlineMs)) ? 'signed' : 'not_signed' };
+      lookUps.assertLeft();
+      const isSigned = await this.options.chain.isContractSignature({ signer, hash, signature }, deadlineMs, lookUps);
+      return { outcome: isSigned ? 'signed' : 'not_signed' };
     } catch (error) {
       if (error instanceof ChainUnavailableError) return { outcome: 'unavailable', reason: error.reason };
       throw error;

@@ -2,6 +2,7 @@ import { proofMessage, type Hex } from '@tollgate/protocol';
 import { hashMessage } from 'viem';
 
 import type { ChainReader } from '../chain/chain-reader.js';
+import type { LookUps } from './client-shares.js';
 import { recoverAccount } from './recover-account.js';
 
 export interface SignedProof {
@@ -11,6 +12,12 @@ export interface SignedProof {
   deadlineMs: number;
 }
 
+/** How contracts are asked, and on whose share. */
+export interface AskedContracts {
+  chain: Pick<ChainReader, 'isContractSignature'>;
+  lookUps: LookUps;
+}
+
 /** A transaction may hold transfers of any number of payers; so many contracts are asked. */
 const MAX_CONTRACTS = 4;
 
@@ -18,14 +25,16 @@ const MAX_CONTRACTS = 4;
 export async function findSigners(
   proof: SignedProof,
   payers: ReadonlySet<Hex>,
-  chain: ChainReader,
+  { chain, lookUps }: AskedContracts,
 ): Promise<ReadonlySet<Hex>> {
   const hash = hashMessage(proofMessage(proof.reference, proof.txHash));
   const account = await recoverAccount(hash, proof.signature);
   if (account !== null && payers.has(account)) return new Set([account]);
   const asked = [...payers].slice(0, MAX_CONTRACTS);
   const answers = await Promise.all(
-    asked.map((signer) => chain.isContractSignature({ signer, hash, signature: proof.signature }, proof.deadlineMs)),
+    asked.map((signer) =>
+      chain.isContractSignature({ signer, hash, signature: proof.signature }, proof.deadlineMs, lookUps),
+    ),
   );
   return new Set(asked.filter((_, index) => answers[index]));
 }

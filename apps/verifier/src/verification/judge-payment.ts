@@ -11,6 +11,7 @@ import { assertMined } from './assert-mined.js';
 import { assertPaidInTime } from './assert-paid-in-time.js';
 import { assertPricePaid } from './assert-price-paid.js';
 import { assertSucceeded } from './assert-succeeded.js';
+import type { LookUps } from './client-shares.js';
 import { findPayments } from './find-payments.js';
 
 export interface Rules {
@@ -44,6 +45,7 @@ export async function judgePayment(
   sighting: Sighting,
   rules: Rules,
   chain: ChainReader,
+  lookUps: LookUps,
 ): Promise<Judgement> {
   const { receipt, input } = assertMined(sighting);
   assertSucceeded(receipt);
@@ -53,7 +55,7 @@ export async function judgePayment(
   const found = findPayments(receipt, { chainId, asset, payTo, leastBaseUnits: lowestPrice(request) });
   assertConfirmed(receipt.blockNumber, sighting.headBlockNumber, rules.confirmations);
   const opened = assertLockMatches(found, input, reference?.text);
-  const { payments, isBound } = await assertBound(opened, request, rules.policy, chain);
+  const { payments, isBound } = await assertBound(opened, request, rules.policy, { chain, lookUps });
   // A price that was given out is honoured to who can show that he was given it.
   const paid = assertPricePaid(payments, BigInt((isBound && reference ? reference : request).priceBaseUnits));
   const minedAtMs = await chain.readBlockTime(receipt, request.deadlineMs);

@@ -13,6 +13,8 @@ export function parseContractSignatureRequest(message: unknown): VerifyContractS
     chainId: readNumber(fields, 'chainId'),
     signer: readHex(fields, 'signer', isAddress),
     hash: readHex(fields, 'hash', isHash),
+    // A gateway of an earlier release does not say: its clients are one.
+    clientAddress: fields.clientAddress === undefined ? '' : readText(fields, 'clientAddress'),
     signature: signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES ? signature : refuseField('signature'),
   };
 }

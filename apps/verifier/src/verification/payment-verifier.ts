@@ -1,9 +1,12 @@
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
 import { hashRetryKey, type ClaimResult, type Ledger } from '@tollgate/ledger';
 
-import type { ChainReader } from '../chain/chain-reader.js';
+import type { ChainReader, Sighting } from '../chain/chain-reader.js';
+import { ReceiptTooLargeError } from '../chain/chain-unavailable-error.js';
+import type { ClientShares, LookUps } from './client-shares.js';
 import { describeDoubt, explainRefusal } from './explain-refusal.js';
 import { judgePayment, type JudgedPayment, type Judgement, type Rules } from './judge-payment.js';
+import { FinalRefusals } from './final-refusals.js';
 import { isNotYet, PaymentRefused } from './payment-refused.js';
 import type { WaitingRoom } from './waiting-room.js';
 
@@ -21,6 +24,7 @@ export interface PaymentVerifierOptions {
   chain: ChainReader;
   ledger: Pick<Ledger, 'claim' | 'recordRefusal' | 'nowMs'>;
   waitingRoom: WaitingRoom;
+  shares: ClientShares;
 }
 
 /** What a payer is told to wait before the next try, while the chain has not caught up. */
@@ -28,28 +32,58 @@ const RETRY_AFTER_MS = 1000;
 
 /** Chain check, then the ledger's claim. A refusal is a verdict; trouble with chain or ledger never is. */
 export class PaymentVerifier {
-  constructor(private readonly options: PaymentVerifierOptions) {}
+  readonly refusals: FinalRefusals;
+
+  constructor(private readonly options: PaymentVerifierOptions) {
+    const { rules, ledger } = options;
+    this.refusals = new FinalRefusals({ confirmations: rules.confirmations, nowMs: () => ledger.nowMs() });
+  }
 
   /** Never throws for what a payer, the chain or Redis do. */
   async verify(request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {
     const { terms, ledger } = this.options;
     if (!isAgreed(terms, request)) return { outcome: 'unavailable', reason: 'settings_differ' };
     if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
+    const lookUps = this.options.shares.begin(request.clientAddress);
+    const verdict = await this.judgeAndClaim(request, lookUps);
+    lookUps.end(verdict);
+    return verdict;
+  }
+
+  private async judgeAndClaim(request: VerifyPaymentRequest, lookUps: LookUps): Promise<VerifyPaymentVerdict> {
     try {
-      const { judgement, headBlockNumber } = await this.judge(request);
+      const { judgement, headBlockNumber } = await this.judge(request, lookUps);
       return await this.claim(request, judgement, headBlockNumber);
     } catch (error) {
       return this.explain(error);
     }
   }
 
-  private judge(request: VerifyPaymentRequest): Promise<{ judgement: Judgement; headBlockNumber: number }> {
+  private judge(
+    request: VerifyPaymentRequest,
+    lookUps: LookUps,
+  ): Promise<{ judgement: Judgement; headBlockNumber: number }> {
     const { chain, rules, waitingRoom } = this.options;
     return waitingRoom.judge(request, async () => {
-      const sighting = await chain.readTransaction(request.txHash, request.deadlineMs);
-      const judgement = await judgePayment(request, sighting, rules, chain);
-      return { judgement, headBlockNumber: sighting.headBlockNumber };
+      this.refusals.assertNone(request.txHash);
+      const sighting = await this.look(request, lookUps);
+      try {
+        const judgement = await judgePayment(request, sighting, rules, chain, lookUps);
+        return { judgement, headBlockNumber: sighting.headBlockNumber };
+      } catch (error) {
+        this.refusals.remember(sighting, error);
+        throw error;
+      }
     });
+  }
+
+  private async look({ txHash, deadlineMs }: VerifyPaymentRequest, lookUps: LookUps): Promise<Sighting> {
+    try {
+      lookUps.assertLeft();
+      return await this.options.chain.readTransaction(txHash, deadlineMs, lookUps);
+    } catch (error) {
+      throw error instanceof ReceiptTooLargeError ? this.refusals.rememberTooLarge(txHash) : error;
+    }
   }
 
   private async claim(

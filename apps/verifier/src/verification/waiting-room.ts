@@ -28,6 +28,7 @@ const RETRY_AFTER_MS = 1000;
  * All look again at the same moments, and so in the same batches.
  */
 export class WaitingRoom {
+  readonly counts = { no_room: 0 };
   private readonly byClient = new Map<string, number>();
   private count = 0;
   private tick: Promise<void> | undefined;
@@ -69,7 +70,10 @@ export class WaitingRoom {
         if (untilMs === undefined) {
           const endMs = Math.min(this.options.nowMs() + this.options.waitMs, deadlineMs - REPLY_MARGIN_MS);
           if (this.options.nowMs() >= endMs || !this.mayWait()) return 'over';
-          if (!this.enter(client)) return 'full';
+          if (!this.enter(client)) {
+            this.counts.no_room++;
+            return 'full';
+          }
           untilMs = endMs;
         }
         if (this.options.nowMs() >= untilMs) return 'over';

@@ -12,6 +12,8 @@ export interface VerifyContractSignatureRequest {
   signer: Hex;
   hash: Hex;
   signature: Hex;
+  /** For the share of look-ups one client may have. */
+  clientAddress: string;
 }
 
 export type ContractSignatureVerdict =

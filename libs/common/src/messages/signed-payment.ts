@@ -28,7 +28,7 @@ export interface VerifySignedPaymentRequest {
   deadlineMs: number;
   terms: SignedPaymentTerms;
   payment: SignedPayment;
-  /** For the share of waiting look-ups one client may hold. */
+  /** For the share of look-ups, and of waits for the chain, one client may have. */
   clientAddress: string;
   /** Null: the payment is looked at and nothing is claimed. */
   claim: {

@@ -28,7 +28,7 @@ export interface VerifyPaymentRequest {
   /** Hash of the Idempotency-Key, null without one. */
   retryKey: string | null;
   leaseMs: number;
-  /** For the share of waiting look-ups one client may hold. */
+  /** For the share of look-ups, and of waits for the chain, one client may have. */
   clientAddress: string;
 }
 

@@ -1,11 +1,17 @@
 import type { Hex } from '@tollgate/protocol';
-import { decodeFunctionResult } from 'viem';
 
-import { bundleCalls, multicall3Abi, type ContractCall } from '../../authorizations/contract-call.js';
+import { bundleCalls } from '../../authorizations/contract-call.js';
 import type { PayerSignature } from '../../authorizations/payer-signature.js';
-import { encodeIsValidSignature, isYes } from '../../chain/contract-signature.js';
+import { askForSignature } from '../../chain/contract-signature.js';
 import type { PermitView } from '../../chain/permit-view.js';
+import type { RpcCall } from '../../chain/rpc-endpoint.js';
 import { PaymentRefused } from '../payment-refused.js';
+
+export interface SignedByPayer {
+  payer: Hex;
+  hash: Hex;
+  signature: PayerSignature;
+}
 
 /**
  * The payer made the signature: his key, or his contract says so (EIP-1271). Refuses `signature_invalid`, and
@@ -19,32 +25,20 @@ export function assertSignature(
   if (!hasPayerCode && signature.deployment === null) {
     throw new PaymentRefused(signature.isWrapped ? 'factory_not_allowed' : 'signature_invalid');
   }
-  const answer = hasPayerCode || signatureAnswer === null ? signatureAnswer : readLastResult(signatureAnswer);
-  if (answer === null || !isYes(answer)) throw new PaymentRefused('signature_invalid');
+  // No Multicall3 on this chain: nobody is deployed through it.
+  if (!hasPayerCode && signatureAnswer === 'no_deployer') throw new PaymentRefused('factory_not_allowed');
+  if (signatureAnswer !== 'yes') throw new PaymentRefused('signature_invalid');
 }
 
 /**
  * The call whose answer `assertSignature` reads, by whether the payer has code; null where his key has signed.
  */
 export function planSignatureCheck(
-  signature: PayerSignature,
-  { payer, hash, multicall3, isDeployed }: { payer: Hex; hash: Hex; multicall3: Hex; isDeployed: boolean },
-): ContractCall | null {
+  { payer, hash, signature }: SignedByPayer,
+  { multicall3, isDeployed }: { multicall3: Hex; isDeployed: boolean },
+): RpcCall | null {
   if (signature.kind === 'account') return null;
-  const check = { to: payer, data: encodeIsValidSignature(hash, signature.bytes) };
-  if (isDeployed || signature.deployment === null) return check;
-  return bundleCalls(multicall3, [
-    { ...signature.deployment, mayFail: true },
-    { ...check, mayFail: true },
-  ]);
-}
-
-function readLastResult(data: Hex): Hex | null {
-  try {
-    const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data });
-    return results.at(-1)?.returnData ?? null;
-  } catch {
-    // No Multicall3 on this chain: nobody is deployed through it.
-    throw new PaymentRefused('factory_not_allowed');
-  }
+  const check = { signer: payer, hash, signature: signature.bytes };
+  if (isDeployed || signature.deployment === null) return askForSignature(check);
+  return askForSignature(check, bundleCalls(multicall3, [{ ...signature.deployment, mayFail: true }]));
 }

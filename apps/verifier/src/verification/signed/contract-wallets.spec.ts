@@ -58,6 +58,28 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
     // As an account's, then as a contract's, neither of them twice.
     expect(parts().rpc.requests).toHaveLength(2);
   });
+
+  // Prevents: an RPC server hands on a megabyte for each question, and all others wait for it.
+  it.each([
+    ['returns', '0x620e00006000f3'],
+    ['fails with', '0x620e00006000fd'],
+  ])('takes a contract that %s a megabyte for a no of a few bytes', async (_, code) => {
+    const from: Hex = `0x${'57'.repeat(20)}`;
+    await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [from, code]);
+    const payment = await signPayment({ from });
+    parts().rpc.longestAnswer = 0;
+    expect(await ask(payment)).toEqual(refused('signature_invalid', from));
+    expect(parts().rpc.longestAnswer).toBeLessThan(3_000);
+  });
+
+  it('does not ask the wallet again at once for a signature that it did not take', async () => {
+    const signature: Hex = `0x${'22'.repeat(66)}`;
+    const payment = { ...(await signPayment({ from: walletAddress() })), signature };
+    expect(await ask(payment)).toEqual(refused('signature_invalid'));
+    parts().rpc.requests.length = 0;
+    expect(await ask(payment)).toEqual(refused('signature_invalid'));
+    expect(parts().rpc.requests).toEqual([]);
+  });
 });
 
 describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', () => {

@@ -7,9 +7,10 @@ import { readPayerSignature, splitSignature, type PayerSignature } from '../../a
 import { planTransfer } from '../../authorizations/plan-transfer.js';
 import type { AuthorizationQuestion, AuthorizationView, SettlementRoute } from '../../chain/authorization-view.js';
 import type { ChainReader } from '../../chain/chain-reader.js';
-import { SIGNATURE_GAS } from '../../chain/contract-signature.js';
 import { assertConfirmed } from '../assert-confirmed.js';
+import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';
+import { askOfContract } from './ask-of-contract.js';
 import { assertAssetHasCode } from './assert-asset-has-code.js';
 import { assertBalance } from './assert-balance.js';
 import { assertExactValue } from './assert-exact-value.js';
@@ -50,6 +51,7 @@ export interface JudgedAuthorization {
   domainSeparator: Hex;
   nowMs: number;
   deadlineMs: number;
+  lookUps: LookUps;
 }
 
 /** An authorization must hold for so much longer, or there is no time to settle it. */
@@ -102,7 +104,10 @@ async function askToken(
   const { payment, deadlineMs } = judged;
   const ask = async (signature: PayerSignature) => {
     const question = planQuestion(judged, rules, signature);
-    return { signature, question, view: await chain.readAuthorization(question, deadlineMs) };
+    const read = (asker?: LookUps) => chain.readAuthorization(question, deadlineMs, asker);
+    if (signature.kind === 'account') return { signature, question, view: await read() };
+    const signed = { signer: payment.authorization.from, hash: hashOf(judged), signature: payment.signature };
+    return { signature, question, view: await askOfContract({ chain, lookUps: judged.lookUps }, signed, read) };
   };
   const supposed = splitSignature(payment.signature);
   const asked = supposed && (await ask(supposed));
@@ -124,15 +129,15 @@ function planQuestion(
   const { terms, payment } = judged;
   const { authorization } = payment;
   const { from: payer, nonce } = authorization;
-  const signed = signature.kind === 'contract' ? { signature, hash: hashOf(judged) } : null;
+  const signed = signature.kind === 'contract' ? { payer, hash: hashOf(judged), signature } : null;
   const planRoute = (isDeployed: boolean): SettlementRoute => {
-    const check = signed && planSignatureCheck(signed.signature, { payer, hash: signed.hash, multicall3, isDeployed });
+    const check = signed && planSignatureCheck(signed, { multicall3, isDeployed });
     return {
       settlement: {
         ...planTransfer(authorization, signature, { asset: terms.asset, multicall3, isDeployed }),
         gas: settleGasCap,
       },
-      signatureCheck: check && { ...check, gas: SIGNATURE_GAS },
+      signatureCheck: check,
     };
   };
   const mayDeploy = signature.kind === 'contract' && signature.deployment !== null;

@@ -4,12 +4,13 @@ import { hashPermit2Transfer, type Hex, type SignedPermit } from '@tollgate/prot
 
 import { readPayerSignature, type PayerSignature } from '../../authorizations/payer-signature.js';
 import type { ChainReader } from '../../chain/chain-reader.js';
-import { SIGNATURE_GAS } from '../../chain/contract-signature.js';
 import type { PermitQuestion, PermitView } from '../../chain/permit-view.js';
 import { findPermitUse, SENT_BY_ANOTHER, type PermitLookUp, type PermitUse } from '../../permits/find-permit-use.js';
 import { planPermitTransfer } from '../../permits/permit-proxy.js';
 import { assertConfirmed } from '../assert-confirmed.js';
+import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';
+import { askOfContract } from './ask-of-contract.js';
 import { assertAllowance } from './assert-allowance.js';
 import { assertAsset } from './assert-asset.js';
 import { assertAssetHasCode } from './assert-asset-has-code.js';
@@ -37,6 +38,7 @@ export interface JudgedPermit {
   domainSeparator: Hex;
   nowMs: number;
   deadlineMs: number;
+  lookUps: LookUps;
 }
 
 /** No wallet is deployed for a permit: one that is not there cannot have approved Permit2. */
@@ -59,8 +61,11 @@ export async function judgePermit(
   assertValidityWindow(window, nowMs, -rules.memoryMs);
   await assertFacilitator(payment, rules.readRelayers);
 
-  const { signature, question } = await planQuestion(judged, rules);
-  const view = await chain.readPermit(question, deadlineMs);
+  const { signature, hash, question } = await planQuestion(judged, rules);
+  const read = (asker?: LookUps) => chain.readPermit(question, deadlineMs, asker);
+  const signed = { signer: question.owner, hash, signature: payment.signature };
+  const view =
+    signature.kind === 'account' ? await read() : await askOfContract({ chain, lookUps: judged.lookUps }, signed, read);
   assertPermit2(view);
   const balance = assertAssetHasCode(view);
   assertSignature(signature, view);
@@ -84,12 +89,8 @@ async function planQuestion({ terms, payment, domainSeparator }: JudgedPermit, r
   const { from: owner, nonce } = payment.permit2Authorization;
   const hash = hashPermit2Transfer(payment, domainSeparator);
   const signature = await readPayerSignature(payment.signature, { hash, payer: owner, factories: NO_FACTORIES });
-  const check = planSignatureCheck(signature, {
-    payer: owner,
-    hash,
-    multicall3: rules.multicall3,
-    isDeployed: true,
-  });
+  const { multicall3 } = rules;
+  const signatureCheck = planSignatureCheck({ payer: owner, hash, signature }, { multicall3, isDeployed: true });
   const sender = payment.scheme === 'upto' ? { from: payment.permit2Authorization.witness.facilitator } : {};
   const settlement = planPermitTransfer({ ...payment, signature: bytesOf(signature) }, BigInt(terms.priceBaseUnits));
   const question: PermitQuestion = {
@@ -97,9 +98,9 @@ async function planQuestion({ terms, payment, domainSeparator }: JudgedPermit, r
     nonce,
     token: terms.asset,
     settlement: { ...settlement, ...sender, gas: rules.settleGasCap },
-    signatureCheck: check && { ...check, gas: SIGNATURE_GAS },
+    signatureCheck,
   };
-  return { signature, question };
+  return { signature, hash, question };
 }
 
 async function judgeSettled(

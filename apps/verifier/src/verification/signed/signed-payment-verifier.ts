@@ -4,6 +4,7 @@ import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure } from '@toll
 
 import type { ChainReader } from '../../chain/chain-reader.js';
 import type { SettlementsUnderWay } from '../../settlement/settlements-under-way.js';
+import type { ClientShares, LookUps } from '../client-shares.js';
 import { describeDoubt, explainRefusal } from '../explain-refusal.js';
 import { isNotYet, PaymentRefused } from '../payment-refused.js';
 import type { WaitingRoom } from '../waiting-room.js';
@@ -21,6 +22,7 @@ export interface SignedPaymentVerifierOptions {
   chain: ChainReader;
   ledger: Pick<Ledger, 'claim' | 'isLeased' | 'recordRefusal' | 'nowMs'>;
   waitingRoom: WaitingRoom;
+  shares: ClientShares;
 }
 
 type Claim = NonNullable<VerifySignedPaymentRequest['claim']>;
@@ -51,14 +53,21 @@ export class SignedPaymentVerifier {
 
   /** Never throws for what a payer, the chain or Redis do. */
   async verify(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
-    const { assets, ledger } = this.options;
+    const { ledger, shares } = this.options;
     if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
+    const lookUps = shares.begin(request.clientAddress);
+    const verdict = await this.judgeAndConclude(request, lookUps);
+    lookUps.end(verdict);
+    return verdict;
+  }
+
+  private async judgeAndConclude(request: VerifySignedPaymentRequest, lookUps: LookUps): Promise<SignedPaymentVerdict> {
+    const { assets, waitingRoom } = this.options;
     try {
       const domainSeparator = assets.findDomain(request.terms);
       if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
-      const { waitingRoom } = this.options;
-      const judgement = await waitingRoom.judge(request, () => this.judgeNow(request, domainSeparator));
-      return await this.conclude(request, judgement);
+      const judge = () => this.judgeNow(request, { domainSeparator, lookUps });
+      return await this.conclude(request, await waitingRoom.judge(request, judge));
     } catch (error) {
       return this.explain(error, request);
     }
@@ -66,10 +75,10 @@ export class SignedPaymentVerifier {
 
   private judgeNow(
     { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
-    domainSeparator: Hex,
+    { domainSeparator, lookUps }: { domainSeparator: Hex; lookUps: LookUps },
   ): Promise<SignedJudgement> {
     const { chain, rules, readRelayers, ledger } = this.options;
-    const judged = { terms, nowMs: ledger.nowMs(), deadlineMs };
+    const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
     return payment.kind === 'permit2'
       ? judgePermit({ ...judged, payment, domainSeparator: this.permit2Domain }, { ...rules, readRelayers }, chain)
       : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain);

@@ -1,0 +1,14 @@
+import { observeCounts } from '@tollgate/common';
+import type { Registry } from 'prom-client';
+
+/** Look-ups that were not made, by why. */
+export function observeSparedLookups(
+  registry: Registry,
+  sources: readonly { readonly counts: Readonly<Record<string, number>> }[],
+): void {
+  observeCounts(registry, 'tollgate_lookups_spared', 'Look-ups that were not made, by why.', {
+    get counts() {
+      return Object.assign({}, ...sources.map(({ counts }) => counts)) as Record<string, number>;
+    },
+  });
+}

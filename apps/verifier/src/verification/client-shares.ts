@@ -1,0 +1,127 @@
+import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import type { RpcAsker } from '../chain/rpc-batcher.js';
+
+export interface ClientSharesOptions {
+  /** Look-ups a minute that end in a refusal; 0: no limit. */
+  lookupsPerMinute: number;
+  /** Bytes a minute beyond what look-ups usually take; 0: no limit. */
+  bytesPerMinute: number;
+  nowMs: () => number;
+}
+
+/** What a request came to, as verdicts have it. */
+export interface Ended {
+  outcome: string;
+  failure?: string;
+  reason?: string;
+}
+
+interface Spent {
+  lookups: number;
+  bytes: number;
+  atMs: number;
+}
+
+const MINUTE_MS = 60_000;
+const MAX_CLIENTS = 10_000;
+/** An answer may be as long without being counted: that of an ordinary payment is a fourth of it. */
+const FREE_BYTES = 16_384;
+/** From this part of its share on, a client's look-ups travel apart. */
+const COSTLY_PART = 1 / 16;
+
+/**
+ * What each client address may have the chain asked for in vain, by the minute: payments that are good cost nothing.
+ * Without a share no refusal is given, since a payment that was not looked at may be good.
+ */
+export class ClientShares {
+  readonly counts = { over_share: 0 };
+  /** Those that spent something last are at the end. */
+  readonly #spent = new Map<string, Spent>();
+
+  constructor(private readonly options: ClientSharesOptions) {}
+
+  begin(client: string): LookUps {
+    return new LookUps(this, client);
+  }
+
+  isCostly(client: string): boolean {
+    const { bytesPerMinute } = this.options;
+    return bytesPerMinute > 0 && this.#readSpent(client).bytes > bytesPerMinute * COSTLY_PART;
+  }
+
+  /** Milliseconds until the client has something left. */
+  waitMs(client: string): number {
+    const { lookupsPerMinute, bytesPerMinute } = this.options;
+    const { lookups, bytes } = this.#readSpent(client);
+    const waitMs = Math.ceil(Math.max(overMs(lookups + 1, lookupsPerMinute), overMs(bytes, bytesPerMinute)));
+    if (waitMs > 0) this.counts.over_share++;
+    return waitMs;
+  }
+
+  charge(client: string, { lookups, bytes }: Pick<Spent, 'lookups' | 'bytes'>): void {
+    const spent = this.#readSpent(client);
+    this.#spent.delete(client);
+    this.#spent.set(client, {
+      lookups: Math.min(spent.lookups + lookups, this.options.lookupsPerMinute),
+      // One that was asked for at once by many connections costs a minute at most.
+      bytes: Math.min(spent.bytes + bytes, this.options.bytesPerMinute * 2),
+      atMs: this.options.nowMs(),
+    });
+    const [idlest] = this.#spent.keys();
+    if (this.#spent.size > MAX_CLIENTS && idlest !== undefined) this.#spent.delete(idlest);
+  }
+
+  #readSpent(client: string): Pick<Spent, 'lookups' | 'bytes'> {
+    const spent = this.#spent.get(client);
+    if (spent === undefined) return { lookups: 0, bytes: 0 };
+    const { lookupsPerMinute, bytesPerMinute, nowMs } = this.options;
+    const part = (nowMs() - spent.atMs) / MINUTE_MS;
+    return {
+      lookups: Math.max(0, spent.lookups - part * lookupsPerMinute),
+      bytes: Math.max(0, spent.bytes - part * bytesPerMinute),
+    };
+  }
+}
+
+/** The look-ups of one request, on its client's share. */
+export class LookUps implements RpcAsker {
+  #bytes = 0;
+  #isCounted = false;
+
+  constructor(
+    private readonly shares: ClientShares,
+    private readonly client: string,
+  ) {}
+
+  get isCostly(): boolean {
+    return this.shares.isCostly(this.client);
+  }
+
+  answered(bytes: number): void {
+    this.#bytes += Math.max(0, bytes - FREE_BYTES);
+  }
+
+  /** Before the chain is asked for what may cost much. @throws ChainUnavailableError, for this client alone */
+  assertLeft(): void {
+    const retryAfterMs = this.shares.waitMs(this.client);
+    if (retryAfterMs > 0) {
+      const message = 'This client has had too much looked up that was no payment.';
+      throw new ChainUnavailableError('client_share_used_up', message, { retryAfterMs });
+    }
+    this.#isCounted = true;
+  }
+
+  end({ outcome, failure, reason }: Ended): void {
+    if (outcome === 'claimed' || outcome === 'valid' || outcome === 'signed') return;
+    // What was paid once may be shown again, and is long only if the payer made it so.
+    const isInVain = outcome === 'not_signed' || (outcome === 'refused' && failure !== 'payment_used');
+    const isLookup = this.#isCounted && (isInVain || reason === 'waiting_room_full');
+    if (isLookup || this.#bytes > 0) {
+      this.shares.charge(this.client, { lookups: isLookup ? 1 : 0, bytes: this.#bytes });
+    }
+  }
+}
+
+function overMs(spent: number, perMinute: number): number {
+  return perMinute === 0 ? 0 : ((spent - perMinute) / perMinute) * MINUTE_MS;
+}

@@ -1,0 +1,52 @@
+import type { Hex, PaymentFailure } from '@tollgate/protocol';
+
+import type { Sighting } from '../chain/chain-reader.js';
+import { ShortMemory } from '../chain/short-memory.js';
+import { isConfirmed } from './assert-confirmed.js';
+import { PaymentRefused } from './payment-refused.js';
+
+export interface FinalRefusalsOptions {
+  confirmations: number;
+  nowMs: () => number;
+}
+
+const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 4096;
+
+/** What only the receipt decides, whoever asks, for whatever resource, at whatever price. Nothing is recorded of these. */
+const FINAL: ReadonlySet<PaymentFailure> = new Set(['transaction_failed', 'transfer_missing', 'belongs_to_permit']);
+
+/**
+ * Transactions that can never become a payment, once they are confirmed: refused without another look at the chain. For a
+ * minute, since also a confirmed block may be replaced.
+ */
+export class FinalRefusals {
+  readonly counts = { refused_again: 0 };
+  readonly #known: ShortMemory<PaymentFailure>;
+
+  constructor(private readonly options: FinalRefusalsOptions) {
+    const { nowMs } = options;
+    this.#known = new ShortMemory({ rememberedMs: REMEMBERED_MS, maxRemembered: MAX_REMEMBERED, nowMs });
+  }
+
+  /** Refuses as it was refused before. */
+  assertNone(txHash: Hex): void {
+    const known = this.#known.find(txHash);
+    if (known === null) return;
+    this.counts.refused_again++;
+    throw new PaymentRefused(known.value);
+  }
+
+  /** What the rules said of a transaction, where that is final. */
+  remember({ mined, headBlockNumber }: Sighting, error: unknown): void {
+    if (!(error instanceof PaymentRefused) || !FINAL.has(error.failure) || mined === null) return;
+    const { txHash, blockNumber } = mined.receipt;
+    if (isConfirmed(blockNumber, headBlockNumber, this.options.confirmations)) this.#known.keep(txHash, error.failure);
+  }
+
+  /** Its length is the same in whichever block it is. */
+  rememberTooLarge(txHash: Hex): PaymentRefused {
+    this.#known.keep(txHash, 'receipt_too_large');
+    return new PaymentRefused('receipt_too_large');
+  }
+}
