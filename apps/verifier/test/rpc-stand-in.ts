@@ -24,6 +24,8 @@ export interface RpcStandIn {
   host: string;
   /** The methods of each HTTP request so far. */
   requests: string[][];
+  /** The transactions whose receipts were asked for so far. */
+  receiptsOf: string[];
   /** Bytes of the last flood that were taken. */
   floodedBytes: number;
   /** Bytes of the longest answer that the real server gave. */
@@ -36,6 +38,7 @@ export interface RpcStandIn {
 interface Call {
   id: number;
   method: string;
+  params: unknown[];
 }
 
 /** An RPC server on a free port that asks the real one, counts, and fails as told. */
@@ -50,6 +53,9 @@ export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> 
     const body = await readBody(request);
     const calls = JSON.parse(body) as Call[];
     standIn.requests.push(calls.map(({ method }) => method));
+    for (const { method, params } of calls) {
+      if (method === 'eth_getTransactionReceipt') standIn.receiptsOf.push(String(params[0]));
+    }
     const now = faultsLeft > 0 ? fault : undefined;
     faultsLeft--;
     switch (now?.kind) {
@@ -106,6 +112,7 @@ export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> 
     url: `http://${host}`,
     host,
     requests: [],
+    receiptsOf: [],
     floodedBytes: 0,
     longestAnswer: 0,
     fail: (next, times = Number.POSITIVE_INFINITY) => {

@@ -1,5 +1,10 @@
 import type { ChainObserver } from './chain-observer.js';
-import { AnswerTooLongError, ChainUnavailableError, ReceiptTooLargeError } from './chain-unavailable-error.js';
+import {
+  AnswerTooLongError,
+  ChainUnavailableError,
+  ReceiptTooLargeError,
+  type ChainTrouble,
+} from './chain-unavailable-error.js';
 import type { BatchAnswer, RpcCall, RpcResult } from './rpc-endpoint.js';
 import type { RpcEndpoints } from './rpc-endpoints.js';
 import { RpcLanes, type Lane } from './rpc-lanes.js';
@@ -58,6 +63,10 @@ const LONGEST_DELAY_MS = 400;
 /** A receipt keeps its length: it is forgotten all the same, since blocks may be replaced. */
 const TOO_LARGE_FOR_MS = 60_000;
 const MAX_TOO_LARGE = 1024;
+/** What one that takes too long by itself counts for: long answers also take a server long to write. */
+const TIMED_OUT_BYTES = 131_072;
+/** Troubles of a batch that one question of it may be the cause of. */
+const IS_OF_ONE: ReadonlySet<ChainTrouble> = new Set(['rpc_response_too_large', 'rpc_timeout']);
 /** What a question's answer may take up in a batch before the whole of it is cut off. */
 const USUAL_BYTES = { receipt: 16_384, other: 65_536 };
 
@@ -209,20 +218,24 @@ export class RpcBatcher {
   private tryAgain(entry: Entry, error: unknown, batchLength: number): void {
     const trouble = toChainUnavailable(error);
     const { receiptOf, asker, deadlineMs } = entry.question;
-    const isTooLong = trouble instanceof AnswerTooLongError;
-    if (isTooLong && batchLength === 1) {
-      asker?.answered(trouble.beginning.length);
-      if (receiptOf !== undefined && trouble.isOfReceipt) {
-        this.tooLarge.keep(receiptOf, true);
-        return entry.reject(new ReceiptTooLargeError(TOO_LARGE_FOR_MS));
+    if (batchLength === 1) {
+      if (trouble.reason === 'rpc_timeout') asker?.answered(TIMED_OUT_BYTES);
+      if (trouble instanceof AnswerTooLongError) {
+        asker?.answered(trouble.beginning.length);
+        if (receiptOf !== undefined && trouble.isOfReceipt) return entry.reject(this.rememberTooLarge(receiptOf));
       }
     }
     const delayMs = RETRY_DELAYS_MS[entry.attempts];
     if (delayMs === undefined || this.options.nowMs() + delayMs >= deadlineMs) return entry.reject(trouble);
     // One payment with an enormous receipt must not fail its neighbours again and again.
-    if (isTooLong && entry.lane === 'shared') entry.lane = 'alone';
+    if (batchLength > 1 && IS_OF_ONE.has(trouble.reason)) entry.lane = 'alone';
     entry.attempts++;
     setTimeout(() => this.enqueue(entry), entry.lane === 'alone' ? 0 : delayMs).unref();
+  }
+
+  private rememberTooLarge(txHash: string): ReceiptTooLargeError {
+    this.tooLarge.keep(txHash, true);
+    return new ReceiptTooLargeError(TOO_LARGE_FOR_MS);
   }
 }
 

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Hex } from '@tollgate/protocol';
+
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { mineReceiptBomb } from '../../../../devnet/mine-receipt-bomb.js';
+import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
+
+const { parts, ask, createVerifier, refusals } = usePaymentVerifier();
+
+const pay = (amountBaseUnits = PRICE) => transferTokens(parts().devnet, { amountBaseUnits });
+const payElsewhere = () => transferTokens(parts().devnet, { amountBaseUnits: PRICE, to: `0x${'12'.repeat(20)}` });
+const unknown = (): Hex => `0x${randomBytes(32).toString('hex')}`;
+const refused = (failure: string) => ({ outcome: 'refused', failure });
+/** How often the chain was asked for receipts meanwhile. */
+const lookupsDuring = async (work: () => Promise<unknown>): Promise<number> => {
+  parts().rpc.receiptsOf.length = 0;
+  await work();
+  return parts().rpc.receiptsOf.length;
+};
+
+describe('a transaction that is no payment', () => {
+  it.each<[string, () => Promise<Hex>]>([
+    ['transfer_missing', payElsewhere],
+    ['transaction_failed', () => pay(10n ** 30n)],
+    ['receipt_too_large', () => mineReceiptBomb(parts().devnet, { logs: 6_000 })],
+  ])('is looked up once while %s is remembered', async (failure, mine) => {
+    const [txHash, verifier] = [await mine(), createVerifier()];
+    expect(await ask(txHash, { verifier })).toEqual(refused(failure));
+    const again = async () => expect(await ask(txHash, { verifier })).toEqual(refused(failure));
+    expect(await lookupsDuring(again)).toBe(0);
+    expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toEqual([]);
+  });
+
+  it('is looked up again where another request may have it', async () => {
+    const [txHash, verifier] = [await pay(PRICE - 1n), createVerifier()];
+    expect(await ask(txHash, { verifier })).toEqual(refused('amount_too_low'));
+    const request = { priceBaseUnits: String(PRICE - 1n) };
+    expect(await ask(txHash, { verifier, request })).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('is looked up again while its block may be replaced', async () => {
+    const [txHash, verifier] = [await payElsewhere(), createVerifier({ confirmations: 3 })];
+    const again = async () => expect(await ask(txHash, { verifier })).toEqual(refused('transfer_missing'));
+    expect(await lookupsDuring(again)).toBe(1);
+    expect(await lookupsDuring(again)).toBe(1);
+    await callRpc(parts().devnet.rpcUrl, 'anvil_mine', ['0x2']);
+    expect(await lookupsDuring(again)).toBe(1);
+    expect(await lookupsDuring(again)).toBe(0);
+  });
+
+  it('is looked up again where it is not there yet, or the chain did not answer', async () => {
+    const [txHash, verifier] = [unknown(), createVerifier()];
+    const again = () => ask(txHash, { verifier });
+    expect(await lookupsDuring(again)).toBe(1);
+    expect(await lookupsDuring(again)).toBe(1);
+    const paid = await pay();
+    parts().rpc.fail({ kind: 'flood', bytes: 50_000_000 });
+    expect(await ask(paid, { verifier })).toMatchObject({ outcome: 'unavailable', reason: 'rpc_response_too_large' });
+    parts().rpc.fail(undefined);
+    expect(await ask(paid, { verifier })).toMatchObject({ outcome: 'claimed' });
+  });
+});
+
+describe('the share of a client', () => {
+  const usedUp = { outcome: 'unavailable', reason: 'client_share_used_up', retryAfterMs: expect.any(Number) as number };
+
+  // Prevents: one address keeps the chain busy for all, and a payment nobody has looked at is refused.
+  it('is used up by what is no payment: its payments wait then, and those of all others are taken', async () => {
+    const verifier = createVerifier({}, 0, {}, { lookupsPerMinute: 3 });
+    const elsewhere = await payElsewhere();
+    expect(await ask(elsewhere, { verifier })).toEqual(refused('transfer_missing'));
+    for (let count = 0; count < 2; count++) {
+      expect(await ask(unknown(), { verifier })).toMatchObject(refused('receipt_missing'));
+    }
+    const paid = await pay();
+    expect(await lookupsDuring(async () => expect(await ask(paid, { verifier })).toEqual(usedUp))).toBe(0);
+    // What was refused for good needs no look-up.
+    expect(await ask(elsewhere, { verifier })).toEqual(refused('transfer_missing'));
+    const another = { verifier, request: { clientAddress: '198.51.100.7' } };
+    expect(await ask(paid, another)).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('is not used up by payments, nor by showing one again', async () => {
+    const verifier = createVerifier({}, 0, {}, { lookupsPerMinute: 1, bytesPerMinute: 1 });
+    for (let count = 0; count < 3; count++) {
+      const txHash = await pay();
+      expect(await ask(txHash, { verifier })).toMatchObject({ outcome: 'claimed' });
+      expect(await ask(txHash, { verifier })).toMatchObject({ outcome: 'busy' });
+    }
+  });
+
+  it('is used up by receipts that are too large, be there few of them', async () => {
+    const verifier = createVerifier({}, 0, {}, { bytesPerMinute: 1_500_000 });
+    for (let count = 0; count < 2; count++) {
+      const bomb = await mineReceiptBomb(parts().devnet, { logs: 6_000 });
+      expect(await ask(bomb, { verifier })).toEqual(refused('receipt_too_large'));
+    }
+    expect(await ask(await pay(), { verifier })).toEqual(usedUp);
+  });
+});
