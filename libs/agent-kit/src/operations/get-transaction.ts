@@ -46,7 +46,7 @@ export const getTransaction = defineRead({
     explorerUrl: z.string().nullable().describe('Null where the chain has no explorer'),
     from: z.string(),
     to: z.string().nullable().describe('Null where it creates a contract'),
-    value: z.string().describe('Native token sent along, in whole units; moved only where the status is success'),
+    value: z.string().describe('Native token sent along, in whole units; moved only where the receipt says success'),
     receipt: z
       .object({
         status: z.enum(['success', 'failed']).describe('Failed: it reverted'),

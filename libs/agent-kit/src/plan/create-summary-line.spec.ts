@@ -74,7 +74,7 @@ describe('the summary of a plan', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 9_000 }), symbol, fc.array(symbol), (text, name, warnings) => {
         const token = { ...USDC, isListed: false, symbol: name };
-        const line = write({ summary: text, warnings }, [of(5n, token)]);
+        const line = write({ summary: text, warnings, recipients: [name as Address] }, [of(5n, token)]);
         expect(line).toMatch(/^[ -~]*$/);
         expect(cleanUntrusted(line, line.length)).toBe(line);
         expect(line.length).toBeLessThan(6_000);

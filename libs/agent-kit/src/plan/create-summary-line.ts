@@ -26,7 +26,7 @@ export function createSummaryLine(
     cut(`${operation}: ${toAscii(summary)}`, MAX_ACTION_LENGTH),
     leaves === '' ? 'no amount leaves' : `at most ${toAscii(leaves)} leaves`,
     arrives === '' ? 'no amount arrives' : `at least ${toAscii(arrives)} arrives`,
-    `recipient ${recipients.join(' and ') || 'this account'}`,
+    `recipient ${toAscii(recipients.join(' and ')) || 'this account'}`,
     `gas ${gasEstimate ? `about ${formatEther(gasEstimate.feeWei)} ${toAscii(nativeSymbol)}` : 'not estimated'}`,
     `account ${account} on chain ${chainId}`,
     ...warnings.slice(0, MOST_WARNINGS).map((warning) => `warning: ${cut(toAscii(warning), MAX_WARNING_LENGTH)}`),
