@@ -19,5 +19,12 @@ export function createRpcTransport(url: string, options: RpcTransportOptions): H
 const fetchWhole: typeof fetch = async (...request) => {
   const response = await fetch(...request);
   await readAhead(response, MAX_RESPONSE_BYTES);
-  return response;
+  return response.ok ? response : withoutType(response);
 };
+
+/** viem forgets the status of a failure that says its body is JSON when it is not. */
+function withoutType({ body, status, statusText, headers }: Response): Response {
+  const others = new Headers(headers);
+  others.delete('content-type');
+  return new Response(body, { status, statusText, headers: others });
+}

@@ -1,26 +1,33 @@
 import { BaseError, HttpRequestError, TimeoutError } from 'viem';
 
-/**
- * What an RPC server did in place of answering, as a sentence; null where it answered, or something else failed. It names
- * the host alone: keys stand in the paths of such URLs, and in what quotes them.
- */
-export function describeNoAnswer(error: unknown): string | null {
-  if (!(error instanceof BaseError)) return null;
-  const failure = error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError);
-  if (failure instanceof TimeoutError) return `The RPC server at ${hostOf(failure.url)} does not answer.`;
-  if (!(failure instanceof HttpRequestError)) return null;
-  const server = `The RPC server at ${hostOf(failure.url)}`;
-  if (failure.status !== undefined) return `${server} answers with status ${failure.status}.`;
-  if (failure.cause instanceof SyntaxError) return `${server} does not answer in JSON.`;
-  const code = readSystemCode(failure.cause);
-  return `${server} does not answer${code === null ? '' : ` (${code})`}.`;
+import { readSystemCode } from './read-system-code.js';
+
+/** What an RPC server did in place of answering. */
+export interface NoAnswer {
+  /** Host and port alone: keys stand in the user, the path and the query of such URLs, and in what quotes them. */
+  host: string;
+  /** Completes `The RPC server at … `: `answers with HTTP status 429`. */
+  reason: string;
 }
 
-const hostOf = (url: string): string => new URL(url).host;
+/** Null where the RPC server answered, or something else failed. */
+export function readNoAnswer(error: unknown): NoAnswer | null {
+  if (!(error instanceof BaseError)) return null;
+  const failure = error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError);
+  if (!(failure instanceof HttpRequestError || failure instanceof TimeoutError)) return null;
+  return { host: new URL(failure.url).host, reason: explain(failure) };
+}
 
-/** Such as ECONNREFUSED, which fetch hides below an error of its own. */
-function readSystemCode(error: unknown): string | null {
-  if (typeof error !== 'object' || error === null) return null;
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return 'cause' in error ? readSystemCode(error.cause) : null;
+/** The same as a sentence. */
+export function describeNoAnswer(error: unknown): string | null {
+  const failure = readNoAnswer(error);
+  return failure && `The RPC server at ${failure.host} ${failure.reason}.`;
+}
+
+function explain(failure: HttpRequestError | TimeoutError): string {
+  if (failure instanceof TimeoutError) return 'does not answer in time';
+  if (failure.status !== undefined) return `answers with HTTP status ${failure.status}`;
+  if (failure.cause instanceof SyntaxError) return 'does not answer in JSON';
+  const code = readSystemCode(failure.cause);
+  return `does not answer${code === null ? '' : ` (${code})`}`;
 }

@@ -15,7 +15,7 @@ async function withChain(
 ): Promise<void> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/canary`;
+  const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/canary-key`;
   try {
     await work(createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl, chainId: 1328, rpcTimeoutMs }));
   } finally {
@@ -24,9 +24,9 @@ async function withChain(
   }
 }
 
-function refuse(response: ServerResponse): void {
+function refuse(response: ServerResponse, message = 'Nothing here.'): void {
   response.writeHead(200, { 'Content-Type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'Nothing here.' } }));
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message } }));
 }
 
 describe('createWallet', () => {
@@ -62,16 +62,27 @@ describe('createWallet', () => {
       (_request, response) => void begin(response),
       async (wallet) => {
         await expect(wallet.readOutcome(word)).rejects.toThrow(
-          /^The RPC server at 127\.0\.0\.1:\d+ does not answer\.$/,
+          /^The RPC server at 127\.0\.0\.1:\d+ does not answer in time\.$/,
         );
       },
       500,
     );
   });
 
+  it('names host and HTTP status in an error and in its cause', async () => {
+    await withChain(
+      (_request, response) => void response.writeHead(429).end('slow down'),
+      async (wallet) => {
+        const message = expect.stringMatching(/^The RPC server at 127\.0\.0\.1:\d+ answers with HTTP status 429\.$/);
+        await expect(wallet.readOutcome(word)).rejects.toMatchObject({ message, cause: { message } });
+      },
+    );
+  });
+
   // Prevents: a program that logs the errors of its payments whole logs the key of its RPC provider.
   it.each<[string, (response: ServerResponse) => unknown]>([
-    ['refuses', refuse],
+    ['refuses', (response) => refuse(response)],
+    ['refuses and repeats the key', (response) => refuse(response, 'No project canary-key.')],
     ['wants another key', (response) => response.writeHead(401).end('no')],
     ['is another server', (response) => response.end('<html>')],
     ['breaks connections', (response) => response.destroy()],

@@ -4,7 +4,6 @@ import {
   createPublicClient,
   defineChain,
   keccak256,
-  RpcRequestError,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
   type Chain,
@@ -18,6 +17,7 @@ import { createRpcTransport } from './create-rpc-transport.js';
 import { describeNoAnswer } from './describe-no-answer.js';
 import type { SignedTransaction } from './payment-store.js';
 import { createPermitSigner, type PermitSigner } from './permit-signer.js';
+import { findRefusal, readDetails } from './read-details.js';
 import { shortenCause } from './shorten-cause.js';
 
 /** Signing, sending and waiting are apart, so that what was signed can be stored before it is sent. */
@@ -223,10 +223,9 @@ class RpcWallet implements Wallet {
 /** The node's refusal under `code`; no answer at all is `wallet_unavailable`, which may be tried again. */
 function explain(error: unknown, code: 'cannot_pay' | 'broadcast_refused' | 'wallet_unavailable', what: string): Error {
   if (error instanceof PaymentError || !(error instanceof BaseError)) return error as Error;
-  const isAnswered = error.walk((cause) => cause instanceof RpcRequestError) !== null;
   // Some of them end in a full stop already.
-  const why = `${what}: ${(error.details || error.shortMessage).replace(/\.$/, '')}.`;
-  return isAnswered
+  const why = `${what}: ${readDetails(error).replace(/\.$/, '')}.`;
+  return findRefusal(error)
     ? new PaymentError(code, why, { hint: 'Look at balance, fees and nonce of the payer.', cause: shortenCause(error) })
     : new PaymentError('wallet_unavailable', describeNoAnswer(error) ?? why, {
         hint: 'Is the RPC server up, and its URL right?',

@@ -9,8 +9,11 @@ import {
 } from '@tollgate/transactions';
 
 /** An error of the kit as a job's owner sees it; the kit has quoted and cut what strangers wrote. */
-export function toJobFailure({ code, message, suggestion }: AgentKitError): JobFailure {
-  return { code, message, suggestion };
+export function toJobFailure({ code, message, suggestion, details }: AgentKitError): JobFailure {
+  const { rpcHost } = details;
+  // Which RPC server the operator uses is not for those who submit jobs.
+  const shown = typeof rpcHost === 'string' ? message.replace(` at ${rpcHost}`, '') : message;
+  return { code, message: shown, suggestion };
 }
 
 /** Whether the same question may be answered a moment later: nothing is wrong with the job. */

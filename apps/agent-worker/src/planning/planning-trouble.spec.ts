@@ -1,4 +1,4 @@
-import { AgentKitError } from '@tollgate/agent-kit/planner';
+import { AgentKitError, OperationPlanner } from '@tollgate/agent-kit/planner';
 import { PlanFailure, type StepRecord } from '@tollgate/transactions';
 import { createPublicClient, http } from 'viem';
 
@@ -41,6 +41,16 @@ describe('a job that gets no answer from its node', () => {
     const end = await trouble.explain(jobWith(null), refusal);
     expect(end).toBeInstanceOf(PlanFailure);
     expect(end).toMatchObject({ failure: { code: 'NETWORK_ERROR', message: refusal.message } });
+  });
+
+  it('ends without a word on where the node is', async () => {
+    proxy.intercept('eth_chainId', () => ({ status: 429, body: '' }));
+    const kit = new OperationPlanner(chain.asset, { rpcUrl: proxy.rpcUrl, networkRetryDelayMs: 0 });
+    const error: unknown = await kit.readContext().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ message: expect.stringContaining(new URL(proxy.rpcUrl).host) });
+    const message = 'The network did not answer: the RPC server answers with HTTP status 429.';
+    const trouble = create({ waitingMs: 0, holdingNonceMs: NEVER });
+    expect(await trouble.explain(jobWith(null), error)).toMatchObject({ failure: { code: 'NETWORK_ERROR', message } });
   });
 
   it('waits on where nobody gets an answer', async () => {

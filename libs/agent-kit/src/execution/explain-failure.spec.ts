@@ -135,10 +135,12 @@ describe('errors of a real chain', () => {
 
   it('tell that there is no network', async () => {
     const lost = new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
-      rpcUrl: 'http://127.0.0.1:1',
+      rpcUrl: 'http://127.0.0.1:2',
       networkRetryDelayMs: 1,
     });
-    expectRow(await fail(lost.read('getERC20Balance', {})), 'NETWORK_ERROR');
+    const error = await fail(lost.read('getERC20Balance', {}));
+    expectRow(error, 'NETWORK_ERROR');
+    expect(error.message).toContain('127.0.0.1:2 does not answer (ECONNREFUSED)');
   });
 
   it('tell of insufficient funds', async () => {

@@ -1,3 +1,4 @@
+import { findRefusal, readDetails } from '@tollgate/client';
 import {
   BaseError,
   decodeErrorResult,
@@ -17,6 +18,7 @@ import {
 import { AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
 import type { StepFailures } from '../plan/plan.js';
 import { cleanUntrusted } from '../tokens/untrusted-text.js';
+import { explainNoAnswer, explainRefusedRequest } from './explain-no-answer.js';
 import { quoteReason } from './quote-reason.js';
 
 /** One sentence for each way a contract refuses, with the documented key word. */
@@ -86,9 +88,8 @@ export function explainFailure(error: unknown, failures: StepFailures = {}): Age
   if (!(error instanceof BaseError)) return refuse('PROTOCOL_FAILED', 'The operation failed', String(error));
   const revertData = findRevertData(error);
   if (revertData !== null) return explainRevert(revertData, failures);
-  if (isNoAnswer(error)) return refuse('NETWORK_ERROR', 'The network did not answer', error.shortMessage);
-  // `details` is the node's own text; the rest of a viem message repeats the request and its URL.
-  const details = (error.details || error.shortMessage).slice(0, 1_000);
+  if (isNoAnswer(error)) return explainNoAnswer(error);
+  const details = readDetails(error).slice(0, 1_000);
   if (/out of gas|OutOfGas/i.test(details))
     return refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details);
   if (/revert|opcode|EVM error/i.test(details)) return refuse('REVERTED', 'The contract reverted', details);
@@ -97,8 +98,9 @@ export function explainFailure(error: unknown, failures: StepFailures = {}): Age
   }
   if (/gas/i.test(details)) return refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details);
   // What the node did answer, and nothing can be made of, is the contract's doing: it is no such contract.
-  return error.walk((cause) => cause instanceof RpcRequestError)
-    ? refuse('NETWORK_ERROR', 'The network refused the request', details)
+  const refusal = findRefusal(error);
+  return refusal
+    ? explainRefusedRequest(error, refusal)
     : refuse('PROTOCOL_FAILED', 'The contract does not answer as it should', details);
 }
 

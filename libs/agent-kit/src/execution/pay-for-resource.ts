@@ -62,7 +62,7 @@ export async function executePayment(
       },
     });
   } catch (error) {
-    if (!sent) throw explainChangedTerms(error);
+    if (!sent) throw explainChangedTerms(error, url);
     return { kind: 'unanswered', ...sent, error: explainUnanswered(error) };
   }
   const answer = await readAnswer(response, settings.attemptTimeoutMs ?? 30_000);

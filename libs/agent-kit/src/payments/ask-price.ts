@@ -42,7 +42,7 @@ export async function askPrice(
       suggestion: 'Nothing was paid. Ask only for URLs that cost something, and for the final URL of a redirect.',
     });
   } catch (error) {
-    throw explainUnpaid(error);
+    throw explainUnpaid(error, url);
   }
 }
 

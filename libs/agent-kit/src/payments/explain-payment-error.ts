@@ -1,7 +1,8 @@
-import { PaymentNotAcceptedError } from '@tollgate/client';
+import { PaymentNotAcceptedError, readSystemCode } from '@tollgate/client';
 import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
 
 import { AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
+import { hideKeyWords } from '../execution/quote-reason.js';
 import { cleanUntrusted, quoteUntrusted } from '../tokens/untrusted-text.js';
 
 // URLs and reasons in these messages come from the server.
@@ -20,13 +21,18 @@ function clean(error: unknown): string {
   return cleanUntrusted(error instanceof Error ? error.message : String(error), MAX_MESSAGE_LENGTH);
 }
 
-/** What went wrong before anything was paid. */
-export function explainUnpaid(error: unknown): AgentKitError {
+/**
+ * What went wrong before anything was paid.
+ * @param url that was asked; its host alone is named
+ */
+export function explainUnpaid(error: unknown, url?: string): AgentKitError {
   if (error instanceof AgentKitError) return error;
   const suggestion = 'Look at the reason; nothing was paid.';
   if (!(error instanceof PaymentError)) {
-    const cause = error instanceof Error && error.cause instanceof Error ? `: ${clean(error.cause)}` : '';
-    return new AgentKitError('NETWORK_ERROR', `A network request of the payment failed: ${clean(error)}${cause}.`, {
+    const target = url === undefined ? '' : ` to ${hideKeyWords(new URL(url).host, 'NETWORK_ERROR')}`;
+    const code = readSystemCode(error);
+    const why = hideKeyWords(code ?? clean(error), 'NETWORK_ERROR');
+    return new AgentKitError('NETWORK_ERROR', `The network request${target} failed: ${why}.`, {
       cause: error,
       suggestion: 'Check the URL and try again; nothing was paid.',
     });
@@ -43,9 +49,9 @@ export function explainUnpaid(error: unknown): AgentKitError {
 }
 
 /** The same when a plan was made before: the server no longer asks for what was agreed to. */
-export function explainChangedTerms(error: unknown): AgentKitError {
+export function explainChangedTerms(error: unknown, url: string): AgentKitError {
   if (!(error instanceof PaymentError) || !['over_limit', 'no_trusted_requirement'].includes(error.code)) {
-    return explainUnpaid(error);
+    return explainUnpaid(error, url);
   }
   return new AgentKitError('PLAN_EXPIRED', `The server changed its terms; nothing was paid. ${clean(error)}`, {
     cause: error,

@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
 
 import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/rpc-proxy.js';
 import { AgentKit } from '../agent-kit.js';
+import type { AgentKitError } from '../agent-kit-error.js';
 import type { AgentKitOptions } from '../agent-kit-options.js';
 import { createSigner } from './signer.js';
 
@@ -121,6 +122,28 @@ describe('secrets', () => {
     await collect(kit.plan('transfer', { amount: '1', to: RECEIVER }));
     await collect(kit.monitorTransaction(`0x${'1'.repeat(64)}`));
     expect(shown).toEqual(Array(3).fill(expect.objectContaining({ code: 'NETWORK_ERROR' })));
+  });
+
+  it.each<[string, RpcReply, RegExp]>([
+    ['breaks the connection', 'broken', /does not answer \(\w+\)/],
+    ['does not answer', 'silence', /does not answer in time/],
+    ['answers 429', { status: 429, body: API_KEY }, /answers with HTTP status 429/],
+    ['is another server', { body: '<html>' }, /does not answer in JSON/],
+    ['is busy', refusal(-32005, 'too many requests'), /answers "too many requests"/],
+    [
+      'repeats the key',
+      refusal(-32000, `no project ${API_KEY}, and no margin`),
+      /answers "no project …, and no MARGIN"/,
+    ],
+  ])('are not told where a NETWORK_ERROR names the RPC server that %s', async (_, reply, reason) => {
+    proxy.intercept('*', () => reply);
+    const url = new URL(proxy.rpcUrl);
+    Object.assign(url, { username: 'me', password: API_KEY, search: `?key=${API_KEY}` });
+    await collect(createKit({ rpcUrl: url.href, rpcTimeoutMs: 300 }).read('getERC20Balance', {}));
+    const { code, message } = shown[0] as AgentKitError;
+    expect(code).toBe('NETWORK_ERROR');
+    expect(message).toContain(`: the RPC server at ${url.host} `);
+    expect(message).toMatch(reason);
   });
 
   it.each([

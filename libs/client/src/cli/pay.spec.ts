@@ -234,9 +234,9 @@ describe('pay', () => {
     afterEach(() => proxy.stop());
 
     it.each<[string, RpcReply, string[], RegExp]>([
-      ['is silent', 'silence', ['--rpc-timeout', '1'], /^does not answer\.$/],
+      ['is silent', 'silence', ['--rpc-timeout', '1'], /^does not answer in time\.$/],
       ['breaks connections', 'broken', [], /^does not answer \(\w+\)\.$/],
-      ['wants to be paid', { status: 402, body: '{"error":"secret"}' }, [], /^answers with status 402\.$/],
+      ['wants to be paid', { status: 402, body: '{"error":"secret"}' }, [], /^answers with HTTP status 402\.$/],
       ['is another server', { body: '<html>secret</html>' }, [], /^does not answer in JSON\.$/],
     ])('says so of one that %s, by its host alone, and that nothing was paid', async (_, reply, args, text) => {
       proxy.intercept('*', () => reply);

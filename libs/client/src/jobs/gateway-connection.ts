@@ -1,5 +1,6 @@
 import { assertSecureUrl } from '../assert-secure-url.js';
 import { readText } from '../read-chunks.js';
+import { readSystemCode } from '../read-system-code.js';
 import { sleep } from '../sleep.js';
 import { AgentJobsError, readRefusal } from './agent-jobs-error.js';
 
@@ -45,10 +46,12 @@ export class GatewayConnection {
   readonly #timeoutMs: number;
   readonly #retryForMs: number;
 
-  /** @throws PaymentError `insecure_url`; TypeError for what is no URL or no API key */
+  /** @throws PaymentError `insecure_url`; TypeError for what is no URL, holds a password, or is no API key */
   constructor(options: GatewayOptions) {
     const { baseUrl, apiKey, fetch, allowInsecureHttp = false, timeoutMs = 15_000, retryForMs = 30_000 } = options;
     if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) throw new TypeError('baseUrl is no text of a URL');
+    // fetch refuses such a URL, and quotes it.
+    if (hasCredentials(new URL(baseUrl))) throw new TypeError('baseUrl must not hold a user name or a password');
     assertSecureUrl(baseUrl, allowInsecureHttp);
     // Checked here, because fetch would quote the whole header in its error.
     if (typeof apiKey !== 'string' || !/^[\w-]{1,128}$/.test(apiKey)) throw new TypeError(NO_API_KEY);
@@ -82,7 +85,7 @@ export class GatewayConnection {
   async open(request: GatewayRequest & { headers: Record<string, string>; signal: AbortSignal }): Promise<Response> {
     const response = await this.#fetchOnce(request, request.signal).catch((cause: unknown) => {
       request.signal.throwIfAborted();
-      throw noAnswer(cause, null, false);
+      throw this.#noAnswer(cause, null, false);
     });
     if (response.ok) return response;
     throw await readRefusal(response, null, request.signal);
@@ -98,7 +101,7 @@ export class GatewayConnection {
       return { response, body: parseBody(await readText(response, signal), response.status, key) };
     } catch (cause) {
       request.signal?.throwIfAborted();
-      return cause instanceof AgentJobsError ? cause : noAnswer(cause, key, timeout.aborted);
+      return cause instanceof AgentJobsError ? cause : this.#noAnswer(cause, key, timeout.aborted);
     }
   }
 
@@ -123,6 +126,17 @@ export class GatewayConnection {
       signal,
     });
   }
+
+  #noAnswer(cause: unknown, idempotencyKey: string | null, isTimeout: boolean): AgentJobsError {
+    const code = readSystemCode(cause);
+    const how = isTimeout ? ' in time' : code ? ` (${code})` : '';
+    const message = `The gateway at ${new URL(this.#baseUrl).host} did not answer${how}.`;
+    return new AgentJobsError('network_error', message, { idempotencyKey, cause });
+  }
+}
+
+function hasCredentials({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
 }
 
 /** Whether the same request, with the same idempotency key, may have another outcome soon. */
@@ -138,9 +152,4 @@ function parseBody(text: string, status: number, idempotencyKey: string | null):
     const message = `The gateway answered ${status} with something that is no JSON.`;
     throw new AgentJobsError('answer_unreadable', message, { status, idempotencyKey, cause });
   }
-}
-
-function noAnswer(cause: unknown, idempotencyKey: string | null, isTimeout: boolean): AgentJobsError {
-  const why = isTimeout ? 'in time' : 'at all';
-  return new AgentJobsError('network_error', `The gateway did not answer ${why}.`, { idempotencyKey, cause });
 }

@@ -73,15 +73,20 @@ describe('submit', () => {
   });
 
   it('gives up after a while where nobody answers', async () => {
-    const nobody = createJobsClient({ baseUrl: 'http://127.0.0.1:1', apiKey: API_KEY, retryForMs: 300 });
+    const nobody = createJobsClient({ baseUrl: 'http://127.0.0.1:2', apiKey: API_KEY, retryForMs: 300 });
     const error = await refusalOf(nobody.submit(JOB, { idempotencyKey: 'order-9' }));
-    expect(error).toMatchObject({ code: 'network_error', status: null, idempotencyKey: 'order-9' });
+    expect(error).toMatchObject({
+      code: 'network_error',
+      message: 'The gateway at 127.0.0.1:2 did not answer (ECONNREFUSED).',
+      ...{ status: null, idempotencyKey: 'order-9' },
+    });
   });
 
   it('gives up on an answer that does not come', async () => {
     gateway.answer(() => undefined);
     const hasty = createJobsClient({ baseUrl: gateway.url, apiKey: API_KEY, timeoutMs: 50, retryForMs: 0 });
-    expect((await refusalOf(hasty.submit(JOB))).message).toBe('The gateway did not answer in time.');
+    const { host } = new URL(gateway.url);
+    expect((await refusalOf(hasty.submit(JOB))).message).toBe(`The gateway at ${host} did not answer in time.`);
   });
 
   it('ends with the reason of its signal', async () => {
@@ -107,6 +112,9 @@ describe('submit', () => {
       );
     }
     expect(() => createJobsClient({ baseUrl: 'http://gate.example.com', apiKey: API_KEY })).toThrow(/http:/);
+    expect(() => createJobsClient({ baseUrl: 'https://me:secret@gate.example.com', apiKey: API_KEY })).toThrow(
+      /^baseUrl must not hold a user name or a password$/,
+    );
     gateway.answer((response) => response.writeHead(400).end('<html>'));
     const error = await refusalOf(client.submit(JOB));
     expect(error.code).toBe('answer_unreadable');

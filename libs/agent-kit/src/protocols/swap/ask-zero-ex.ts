@@ -1,4 +1,4 @@
-import { readChunks } from '@tollgate/client';
+import { readChunks, readSystemCode } from '@tollgate/client';
 import type { z } from 'zod';
 
 import { AgentKitError } from '../../agent-kit-error.js';
@@ -58,7 +58,9 @@ async function readAnswer(
   } catch (error) {
     if (error instanceof AgentKitError) throw error;
     // Without the cause: what fetch reports may repeat the request's headers.
-    const why = error instanceof Error && error.name === 'TimeoutError' ? 'in time' : 'at all';
+    const isLate = error instanceof Error && error.name === 'TimeoutError';
+    const code = isLate ? null : readSystemCode(error);
+    const why = isLate ? 'in time' : code ? `(${code})` : 'at all';
     throw new AgentKitError('NETWORK_ERROR', `The network gave no answer ${why}: ${host} was asked.`, {
       suggestion: 'Check that the aggregator can be reached, and try again.',
     });

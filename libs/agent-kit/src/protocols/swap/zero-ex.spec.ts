@@ -170,10 +170,11 @@ describe('the 0x plugin', () => {
   it('shows its key in no error, also when the server repeats it', async () => {
     const failures = [
       await failureOf(kit({ apiKey: `${API_KEY}-not` }).swap('1', 'USDC', 'WBTC')),
-      await failureOf(kit({ baseUrl: 'http://127.0.0.1:9' }).swap('1', 'USDC', 'WBTC')),
+      await failureOf(kit({ baseUrl: 'http://127.0.0.1:2' }).swap('1', 'USDC', 'WBTC')),
     ];
     expect(failures.map(({ code }) => code)).toEqual(['PROTOCOL_FAILED', 'NETWORK_ERROR']);
     expect(failures[0]!.message).toContain('0x refused with status 401: "UNAUTHORIZED: no such key: …"');
+    expect(failures[1]!.message).toBe('The network gave no answer (ECONNREFUSED): 127.0.0.1:2 was asked.');
     for (const failure of failures)
       expect(JSON.stringify({ ...failure, text: inspect(failure) })).not.toContain(API_KEY);
   });
