@@ -88,6 +88,16 @@ it('shows the plan, asks, sends on yes, and prints the result as JSON and the wo
   expect(answer.indexOf('Sent 1.5 to the receiver.')).toBeGreaterThan(answer.indexOf('"status"'));
 });
 
+it('shows before it asks that a plan leaves too little for gas', async () => {
+  const terminal = await startWith([send('0.995'), { text: 'As you wish.' }]);
+  await callRpc(chain.rpcUrl, 'anvil_setBalance', [payer().address, '0xde0b6b3a7640000']);
+  terminal.enter('send 0.995');
+  expect(await terminal.waitFor('Send this? [y/N] ')).toMatch(/warning +low balance: 1 SEI now, about 0\.004\d+ SEI/);
+  terminal.enter('n');
+  await terminal.waitFor(PROMPT);
+  await callRpc(chain.rpcUrl, 'anvil_setBalance', [payer().address, '0xd3c21bcecceda1000000']);
+});
+
 it('sends nothing on any answer but yes, and tells the model', async () => {
   const terminal = await startWith((_, number) => (number % 2 === 1 ? send('1') : { text: 'As you wish.' }));
   const before = await sentCount();

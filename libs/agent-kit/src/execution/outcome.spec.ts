@@ -239,11 +239,24 @@ describe('what a sent plan comes to', () => {
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0x2386f26fc0ffff']);
     const { warnings, preview } = await kit.plan('tryOut', {});
     expect(events).toEqual([['lowBalance', { account: kit.address, balance: '0.009999999999999999' }]]);
-    expect(warnings).toEqual(['only 0.009999999999999999 SEI are left for gas']);
-    expect(preview).toContain('warning');
+    expect(warnings).toEqual([expect.stringMatching(/^low balance: 0\.009999999999999999 SEI now, about 0\.009/)]);
+    expect(preview).toContain(`warning  ${warnings![0]}`);
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0x0']);
     await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect(events).toHaveLength(2);
+    await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0xd3c21bcecceda1000000']);
+  });
+
+  it('warns in the preview of a plan that leaves too little for gas, unless it brings some back', async () => {
+    await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0xde0b6b3a7640000']);
+    const value = 10n ** 18n - 5n * 10n ** 15n;
+    plan = draft([{ value }]);
+    const { preview } = await kit.plan('tryOut', {});
+    expect(preview).toMatch(/\n {2}warning +low balance: 1 SEI now, about 0\.004\d+ SEI afterwards; gas is paid from it$/);
+    expect(events).toEqual([]);
+    const native = { address: '0x0', symbol: 'SEI', decimals: 18, isNative: true, isListed: true } as const;
+    plan = { ...draft([{ value }]), receives: [{ token: native, amountBaseUnits: 10n ** 17n }] };
+    expect((await kit.plan('tryOut', {})).preview).not.toContain('low balance');
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0xd3c21bcecceda1000000']);
   });
 

@@ -70,18 +70,19 @@ export async function createPlan(
   // The paying client makes a payment's transfer, and finds out itself what it costs.
   const gasEstimate =
     total === undefined || draft.steps.length === 0 ? null : { gas: total, feeWei: total * readPrice(fees) };
-  assertCanPay(draft, balance, gasEstimate?.feeWei ?? 0n, registry.native.symbol);
-  const warning = `only ${formatEther(balance)} ${registry.native.symbol} are left for gas`;
+  const { symbol } = registry.native;
+  const feeWei = gasEstimate?.feeWei ?? 0n;
+  assertCanPay(draft, balance, feeWei, symbol);
+  const lowBalance = warnOfLowBalance(draft, { balance, feeWei, symbol });
   const plan = {
     ...draftOfOperation,
-    ...(balance < LOW_BALANCE_WEI ? { warnings: [...(draft.warnings ?? []), warning] } : {}),
+    ...(lowBalance ? { warnings: [...(draft.warnings ?? []), lowBalance] } : {}),
     input,
     account,
     chainId: context.chainId,
     gasEstimate,
     ...(lifetimeMs === undefined ? {} : { expiresAtMs: limitLife(draft, lifetimeMs) }),
   };
-  const { symbol } = registry.native;
   const shown = { preview: createPreview(plan, symbol), summaryLine: createSummaryLine(plan, spending, symbol) };
   return { plan: freezeCopy({ ...plan, ...shown }), steps, gas, spending };
 }
@@ -115,6 +116,18 @@ function isSameSteps(one: readonly Step[], other: readonly Step[]): boolean {
     one.length === other.length &&
     one.every(({ to, data }, index) => to === other[index]?.to && data === other[index].data)
   );
+}
+
+/** Also where the plan itself leaves too little behind: the next fee of the chain could not be paid. */
+function warnOfLowBalance(
+  { steps, receives }: PlanDraft,
+  { balance, feeWei, symbol }: { balance: bigint; feeWei: bigint; symbol: string },
+): string | null {
+  const sent = steps.reduce((sum, { value }) => sum + value, feeWei);
+  const received = receives.reduce((sum, { token, amountBaseUnits }) => sum + (token.isNative ? amountBaseUnits : 0n), 0n);
+  const left = balance - sent + received;
+  if (balance >= LOW_BALANCE_WEI && left >= LOW_BALANCE_WEI) return null;
+  return `low balance: ${formatEther(balance)} ${symbol} now, about ${formatEther(left)} ${symbol} afterwards; gas is paid from it`;
 }
 
 function assertCanPay(draft: PlanDraft, balance: bigint, feeWei: bigint, symbol: string): void {
