@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import { AGENT_KIT_ERRORS, AgentKit } from '@tollgate/agent-kit';
+import { AGENT_KIT_ERRORS, AgentKit, type ToolResult } from '@tollgate/agent-kit';
+import { createPublicClient, http } from 'viem';
 
 import { passTime } from '../../devnet/protocols/pass-time.js';
 import { USAGE as CHAT_USAGE } from '../../libs/agent-kit/src/chat/read-arguments.js';
@@ -78,6 +79,21 @@ describe('docs/agent-kit.md', () => {
     const documented = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
     const helped = [...`${CHAT_USAGE}${MCP_USAGE}`.matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm)].map(([, name]) => name);
     expect(new Set(documented)).toEqual(new Set(helped));
+  });
+
+  it('shows what to do with a result of the status signed', async () => {
+    const { rpcUrl, accounts } = stack().chain;
+    const [, section = ''] = page.split('\n## Executors\n');
+    const [, code = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(section) ?? [];
+    const client = createPublicClient({ transport: http(rpcUrl) });
+    const scope = { AgentKit, client, privateKey: accounts[2]!.privateKey, rpcUrl };
+    const ended = await evaluate(`${code}return { status, receipt, count: signedTransactions.length };`, scope);
+    expect(ended).toMatchObject({ status: 'signed', receipt: { status: 'success' }, count: 2 });
+  });
+
+  it.each(['docs/agent-kit.md', 'docs/tools-for-agents.md'])('%s names every status of a result', (file) => {
+    const statuses: ToolResult['status'][] = ['success', 'failed', 'timeout', 'signed'];
+    expect(statuses.filter((status) => !readFileSync(file, 'utf8').includes(`\`${status}\``))).toEqual([]);
   });
 
   it.each(examples)('shows what $heading does: $code', async ({ heading, code, expected }) => {
