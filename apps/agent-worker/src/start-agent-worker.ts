@@ -32,6 +32,7 @@ export async function startAgentWorker(
   const server = new RequestReplyServer({
     redisUrl: environment.redis.queueRedisUrl,
     queue: PLAN_QUEUE,
+    routingKeys: environment.wallets.walletsOn(environment.chain.chainId).map(({ name }) => name),
     maxInFlight: 32,
     closeTimeoutMs: Math.ceil(shutdownTimeoutMs * SMALL_SHARE),
   });

@@ -3,7 +3,7 @@ import type { AgentJobRequest, AgentPlanView, JobFailure } from '@tollgate/proto
 /** The version is in the name: a worker of another version answers "no handler", and never misreads a message. */
 export const PLAN_JOB = 'plan-job.v1';
 
-/** The queue of requests and replies that gateways ask workers in for a dry run. */
+/** The queue of requests and replies that gateways ask workers in; for a dry run with the wallet's name as routing key. */
 export const PLAN_QUEUE = 'plan';
 
 /** A question; nothing is written or sent for it. */

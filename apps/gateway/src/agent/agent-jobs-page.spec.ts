@@ -28,7 +28,7 @@ describe('docs/agent-jobs.md', () => {
     const approval = { plan: null, floorsHash: 'f', needsApproval: true };
     await agents.journal.putPlan({ jobId, stepIndex: 0, token, steps: [sampleStep()], ...approval });
     Object.assign(env, { GATE: agents.gateway.url, KEY: owner.token, OPERATOR: operator.token, WAITING: jobId });
-    worker = new RequestReplyServer({ redisUrl: agents.server.url, queue: PLAN_QUEUE });
+    worker = new RequestReplyServer({ redisUrl: agents.server.url, queue: PLAN_QUEUE, routingKeys: ['main'] });
     worker.addHandler(PLAN_JOB, async () => PLANNED);
     await new Promise<void>((resolve) => void worker.listen(() => resolve()));
   });

@@ -13,6 +13,8 @@ export interface Question {
   readonly pattern: string;
   readonly data: unknown;
   readonly timeoutMs: number;
+  /** Only workers that sign for this wallet are asked. */
+  readonly wallet?: string;
 }
 
 /**
@@ -21,14 +23,28 @@ export interface Question {
  */
 export async function askWorker<Reply>(
   connections: AgentConnections,
-  { pattern, data, timeoutMs }: Question,
+  { pattern, data, timeoutMs, wallet }: Question,
 ): Promise<Reply> {
+  const retryAfterMs = Math.ceil(timeoutMs / 2);
   try {
-    return await connections.workers.ask<Reply>(pattern, data, { timeoutMs, retryAfterMs: Math.ceil(timeoutMs / 2) });
+    return await connections.workers.ask<Reply>(pattern, data, {
+      ...{ timeoutMs, retryAfterMs, isTakenBack: true },
+      ...(wallet !== undefined && { routingKey: wallet }),
+    });
   } catch (error) {
     const isAway = [NoReplyError, QueueFullError, RequestFailedError].some((kind) => error instanceof kind);
     if (!isAway) throw error;
     connections.report(error);
-    throw new ProblemError(PLANNING_UNAVAILABLE, { cause: error });
+    const isUntaken = error instanceof NoReplyError && error.isUntaken;
+    throw new ProblemError(isUntaken && wallet !== undefined ? noWorkerOf(wallet) : PLANNING_UNAVAILABLE, {
+      cause: error,
+    });
   }
+}
+
+function noWorkerOf(wallet: string): Problem {
+  return {
+    ...PLANNING_UNAVAILABLE,
+    detail: `No worker with the wallet "${wallet}" answers now. Send the same request after Retry-After.`,
+  };
 }

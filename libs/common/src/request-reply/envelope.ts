@@ -27,6 +27,11 @@ export function createQueueKeys(queue: string): QueueKeys {
   return { requests: `tollgate:{${queue}}:requests`, repliesPrefix: `tollgate:{${queue}}:replies:` };
 }
 
+/** The list of the requests that only servers with this routing key take. */
+export function routeRequests({ requests }: QueueKeys, routingKey: string | undefined): string {
+  return routingKey === undefined ? requests : `${requests}:${routingKey}`;
+}
+
 /** Unknown text to a request of this version, or null: a list can hold anything. */
 export function parseRequest(text: string, keys: QueueKeys): RequestEnvelope | null {
   const value = parseObject(text) as Partial<Record<keyof RequestEnvelope, unknown>> | null;

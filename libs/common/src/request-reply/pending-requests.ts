@@ -2,6 +2,8 @@ import type { ReplyEnvelope } from './envelope.js';
 
 export interface PendingRequest {
   text: string;
+  /** Where it is pushed to. */
+  list: string;
   /** On this process's monotonic clock, like `repeatAtMs`. */
   endsAtMs: number;
   repeatAtMs: number;

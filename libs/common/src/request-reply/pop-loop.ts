@@ -8,7 +8,8 @@ export interface PopLoopOptions {
   blocking: Redis;
   /** Another connection, to wake the blocked one at the end. */
   commands: Redis;
-  key: string;
+  /** Each in its turn, so that a busy list holds up no other. */
+  keys: readonly string[];
   /** How many entries may come now; waits while there is no room. */
   room: () => number | Promise<number>;
   take: (entry: string) => void;
@@ -21,7 +22,7 @@ const WAKE_AFTER_MS = 25;
 /** Longer than Redis blocks: what it gave up to then may be on its way, and is asked for a second time only much later. */
 const STOP_WITHIN_MS = BLOCK_SECONDS * 1000 + 1000;
 
-/** Pops batches from a list until stopped; an error is logged once and tried again, whatever it was. */
+/** Pops batches from lists until stopped; an error is logged once and tried again, whatever it was. */
 export class PopLoop {
   #running: Promise<void> | null = null;
   #stopping = false;
@@ -54,18 +55,22 @@ export class PopLoop {
   }
 
   async #run(): Promise<void> {
-    const { blocking, key, room, take, logger } = this.options;
+    const { blocking, room, take, logger } = this.options;
+    let { keys } = this.options;
     let failing = false;
     while (!this.#stopping) {
       try {
         const count = await room();
         if (this.#stopping) break;
-        const popped = await blocking.blmpop(BLOCK_SECONDS, 1, key, 'LEFT', 'COUNT', count);
+        const popped = await blocking.blmpop(BLOCK_SECONDS, keys.length, ...keys, 'LEFT', 'COUNT', count);
         failing = false;
-        for (const entry of popped?.[1] ?? []) take(entry);
+        if (popped === null) continue;
+        const [key, entries] = popped;
+        if (keys.length > 1) keys = [...keys.filter((other) => other !== key), key];
+        for (const entry of entries) take(entry);
       } catch (error) {
         if (this.#stopping) break;
-        if (!failing) logger.error(`cannot read ${key}: ${error instanceof Error ? error.message : String(error)}`);
+        if (!failing) logger.error(`cannot read ${keys[0]}: ${error instanceof Error ? error.message : String(error)}`);
         failing = true;
         await sleep(PAUSE_MS);
       }

@@ -8,7 +8,14 @@ import type { Redis } from 'ioredis';
 import { currentRequestId } from '../logging/request-id.js';
 import { connectRedis } from '../redis/connect-redis.js';
 import { RedisClock } from '../redis/redis-clock.js';
-import { createQueueKeys, parseReply, type QueueKeys, type ReplyEnvelope, type RequestEnvelope } from './envelope.js';
+import {
+  createQueueKeys,
+  parseReply,
+  routeRequests,
+  type QueueKeys,
+  type ReplyEnvelope,
+  type RequestEnvelope,
+} from './envelope.js';
 import { PendingRequests, type PendingRequest } from './pending-requests.js';
 import { PopLoop } from './pop-loop.js';
 import { MAX_PUSH, PUSH_REQUESTS } from './push-requests.lua.js';
@@ -35,15 +42,21 @@ export interface AskOptions {
   retryAfterMs?: number;
   /** Takes the request out of the queue at its deadline: `NoReplyError.isUntaken` then says that no server had it. */
   isTakenBack?: boolean;
+  /** Only servers with this routing key take the request; every list has the limit of the queue. */
+  routingKey?: string;
   /** Carried to the log lines of the server; by default that of the log context. */
   requestId?: string;
 }
 
 type Outcome = ReplyEnvelope | Error;
 
-interface Outgoing {
-  id: string;
+interface Pushed {
   text: string;
+  list: string;
+}
+
+interface Outgoing extends Pushed {
+  id: string;
   again: boolean;
 }
 
@@ -65,7 +78,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
   readonly #pending: PendingRequests;
   readonly #outgoing = new TurnBatch<Outgoing>((batch) => this.#push(batch));
   /** Questions that were asked again, and have an answer. */
-  readonly #answered = new TurnBatch<string>((texts) => this.#removeCopies(texts));
+  readonly #answered = new TurnBatch<Pushed>((pushed) => this.#removeCopies(pushed));
   #count = 0;
   #unpushed = 0;
   #connecting: Promise<void> | null = null;
@@ -82,9 +95,9 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     this.#options = { queueLimit: 1000, timeoutMs: 10_000, maxEnvelopeLength: 262_144, ...options };
     this.#keys = createQueueKeys(options.queue);
     this.#pending = new PendingRequests(
-      (id, { text }) => {
+      (id, { text, list }) => {
         this.counts.askedAgain++;
-        this.#outgoing.add({ id, text, again: true });
+        this.#outgoing.add({ id, text, list, again: true });
       },
       async (request) => {
         this.counts.noReply++;
@@ -151,7 +164,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     const event = this.#createEnvelope(this.normalizePattern(packet.pattern as string), packet.data, null, {
       timeoutMs: this.#options.timeoutMs,
     });
-    const accepted = await this.#pushNow([JSON.stringify(event)]);
+    const accepted = await this.#pushNow(this.#keys.requests, [JSON.stringify(event)]);
     if (accepted === 0) throw new QueueFullError(this.#options.queue);
     return undefined as T;
   }
@@ -171,10 +184,11 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
       const nowMs = performance.now();
       const repeatEveryMs = options.retryAfterMs ?? Number.POSITIVE_INFINITY;
       const endsAtMs = nowMs + options.timeoutMs;
-      const { isTakenBack = false } = options;
+      const { isTakenBack = false, routingKey } = options;
+      const list = routeRequests(this.#keys, routingKey);
       const times = { endsAtMs, repeatAtMs: nowMs + repeatEveryMs, repeatEveryMs };
-      this.#pending.add(id, { text, ...times, isTakenBack, pushes: 1, settle });
-      this.#outgoing.add({ id, text, again: false });
+      this.#pending.add(id, { text, list, ...times, isTakenBack, pushes: 1, settle });
+      this.#outgoing.add({ id, text, list, again: false });
     }
     return id;
   }
@@ -194,15 +208,19 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
 
   #push(batch: Outgoing[]): void {
     const waiting = batch.filter(({ id }) => this.#pending.has(id));
-    for (let start = 0; start < waiting.length; start += MAX_PUSH) {
-      void this.#pushChunk(waiting.slice(start, start + MAX_PUSH));
+    for (const list of new Set(waiting.map((one) => one.list))) {
+      const sameList = waiting.filter((one) => one.list === list);
+      for (let start = 0; start < sameList.length; start += MAX_PUSH) {
+        void this.#pushChunk(list, sameList.slice(start, start + MAX_PUSH));
+      }
     }
   }
 
-  async #pushChunk(chunk: Outgoing[]): Promise<void> {
+  async #pushChunk(list: string, chunk: Outgoing[]): Promise<void> {
     this.#unpushed += chunk.length;
     try {
-      const accepted = await this.#pushNow(chunk.map(({ text }) => text));
+      const texts = chunk.map(({ text }) => text);
+      const accepted = await this.#pushNow(list, texts);
       this.#failing = false;
       // One that is asked again may still be answered: only a first question is refused.
       for (const { id, again } of chunk.slice(accepted)) if (!again) this.#refuse(id);
@@ -219,10 +237,10 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     }
   }
 
-  async #pushNow(texts: string[]): Promise<number> {
+  async #pushNow(list: string, texts: string[]): Promise<number> {
     await this.connect();
     if (this.#commands === null) throw new NoReplyError(this.#options.queue, 'this process is stopping');
-    return Number(await PUSH_REQUESTS.run(this.#commands, this.#keys.requests, [this.#options.queueLimit, ...texts]));
+    return Number(await PUSH_REQUESTS.run(this.#commands, list, [this.#options.queueLimit, ...texts]));
   }
 
   #refuse(id: string): void {
@@ -230,9 +248,9 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
   }
 
   /** True: every copy of it was still in the list, and is there no longer. */
-  async #takeBack({ text, pushes, isTakenBack }: PendingRequest): Promise<boolean> {
+  async #takeBack({ text, list, pushes, isTakenBack }: PendingRequest): Promise<boolean> {
     if (!isTakenBack || this.#commands === null) return false;
-    const removed = this.#commands.lrem(this.#keys.requests, 0, text).catch(() => 0);
+    const removed = this.#commands.lrem(list, 0, text).catch(() => 0);
     return (await Promise.race([removed, sleep(TAKE_BACK_WITHIN_MS, 0, { ref: false })])) === pushes;
   }
 
@@ -244,13 +262,13 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     }
     const request = this.#pending.settle(reply.id, reply);
     if (request === null) this.counts.strayReplies++;
-    else if (request.pushes > 1) this.#answered.add(request.text);
+    else if (request.pushes > 1) this.#answered.add(request);
   }
 
   /** Best effort. Handled after a refusal, a copy could still claim the payment for a request that is over. */
-  #removeCopies(texts: string[]): void {
+  #removeCopies(pushed: Pushed[]): void {
     const pipeline = this.#commands?.pipeline();
-    for (const text of texts) pipeline?.lrem(this.#keys.requests, 0, text);
+    for (const { list, text } of pushed) pipeline?.lrem(list, 0, text);
     void pipeline?.exec().catch(() => undefined);
   }
 
@@ -266,7 +284,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     this.#loop = new PopLoop({
       blocking,
       commands,
-      key: this.#keys.repliesPrefix + this.#clientId,
+      keys: [this.#keys.repliesPrefix + this.#clientId],
       room: () => MAX_PUSH,
       take: (text) => this.#takeReply(text),
       logger: this.#logger,

@@ -8,7 +8,14 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import { withRequestId } from '../logging/request-id.js';
 import { connectRedis } from '../redis/connect-redis.js';
 import { RedisClock } from '../redis/redis-clock.js';
-import { createQueueKeys, parseRequest, type QueueKeys, type ReplyEnvelope, type RequestEnvelope } from './envelope.js';
+import {
+  createQueueKeys,
+  parseRequest,
+  routeRequests,
+  type QueueKeys,
+  type ReplyEnvelope,
+  type RequestEnvelope,
+} from './envelope.js';
 import { PopLoop } from './pop-loop.js';
 import { PUSH_REPLIES } from './push-replies.lua.js';
 import { MAX_PUSH } from './push-requests.lua.js';
@@ -18,6 +25,8 @@ import { TurnBatch } from './turn-batch.js';
 export interface RequestReplyServerOptions {
   redisUrl: string;
   queue: string;
+  /** It also takes the requests that were asked with one of these keys, which other servers leave alone. */
+  routingKeys?: readonly string[];
   /** Requests handled at once; further ones stay in the list, for other replicas. */
   maxInFlight?: number;
   /** Requests taken at once, so that one idle replica does not empty the list. */
@@ -53,7 +62,8 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
 
   constructor(options: RequestReplyServerOptions) {
     super();
-    this.#options = { maxInFlight: 512, popCount: 64, maxEnvelopeLength: 262_144, closeTimeoutMs: 20_000, ...options };
+    const defaults = { routingKeys: [], maxInFlight: 512, popCount: 64 };
+    this.#options = { ...defaults, maxEnvelopeLength: 262_144, closeTimeoutMs: 20_000, ...options };
     this.#keys = createQueueKeys(options.queue);
   }
 
@@ -63,7 +73,7 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
   }
 
   async listen(callback: (error?: unknown) => void): Promise<void> {
-    const { redisUrl, queue } = this.#options;
+    const { redisUrl, queue, routingKeys } = this.#options;
     const name = `${queue}-${randomBytes(6).toString('hex')}`;
     const commands = connectRedis({ url: redisUrl, role: `${name}-replies` });
     const blocking = connectRedis({ url: redisUrl, role: `${name}-requests`, use: 'blocking' });
@@ -78,7 +88,8 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
     }
     const room = () => this.#room();
     const take = (entry: string) => this.#take(entry);
-    this.#loop = new PopLoop({ blocking, commands, key: this.#keys.requests, room, take, logger: this.logger });
+    const keys = [undefined, ...routingKeys].map((routingKey) => routeRequests(this.#keys, routingKey));
+    this.#loop = new PopLoop({ blocking, commands, keys, room, take, logger: this.logger });
     this.#loop.start();
     callback();
   }

@@ -162,6 +162,39 @@ describe('request and reply', () => {
     expect(new Set(handled.map(({ replica }) => replica)).size).toBe(4);
   });
 
+  it('has a request with a routing key handled by a server that has the key, whatever the others do', async () => {
+    await serve(1, { routingKeys: ['a', 'shared'] });
+    await serve(2, { routingKeys: ['b', 'shared'] });
+    const client = createClient();
+    const ask = async (routingKey?: string) => {
+      const options = { ...soon, ...(routingKey !== undefined && { routingKey }) };
+      return (await client.ask<{ replica: number }>('echo', 0, options)).replica;
+    };
+    const keys = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? 'a' : 'b'));
+    expect(await Promise.all(keys.map(ask))).toEqual(keys.map((key) => (key === 'a' ? 1 : 2)));
+    expect([1, 2]).toContain(await ask('shared'));
+    expect([1, 2]).toContain(await ask());
+  });
+
+  it('takes a request back whose routing key no server has, and leaves nothing in its list', async () => {
+    await serve(1, { routingKeys: ['a'] });
+    const client = createClient();
+    const asked = client.ask('echo', 0, { timeoutMs: 500, retryAfterMs: 200, isTakenBack: true, routingKey: 'b' });
+    await expect(asked).rejects.toMatchObject({ code: 'no_reply', isUntaken: true });
+    expect(handled).toEqual([]);
+    expect(await direct.exists(`${REQUESTS}:b`)).toBe(0);
+  });
+
+  it('lets no list that is never empty hold up another', async () => {
+    const client = createClient();
+    const flood = Array.from({ length: 60 }, () => client.ask('echo', 'flood', { ...soon, routingKey: 'a' }));
+    const rare = client.ask('echo', 'rare', { ...soon, routingKey: 'b' });
+    while ((await direct.llen(`${REQUESTS}:b`)) === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await serve(1, { routingKeys: ['a', 'b'], popCount: 4 });
+    await Promise.all([...flood, rare]);
+    expect(handled.findIndex(({ data }) => data === 'rare')).toBeLessThan(10);
+  });
+
   it('refuses at once what is above the limit of the queue, and never lets it grow further', async () => {
     const limit = 50;
     const clients = [1, 2, 3].map(() => createClient({ queueLimit: limit }));

@@ -1,5 +1,6 @@
-import { PLAN_JOB, PLAN_QUEUE, type PlanJobReply, type PlanJobRequest } from '@tollgate/agent-jobs';
+import { PLAN_JOB, PLAN_QUEUE, WalletDirectory, type PlanJobReply, type PlanJobRequest } from '@tollgate/agent-jobs';
 import { RequestReplyServer } from '@tollgate/common';
+import { createLaneId } from '@tollgate/transactions';
 
 import { AgentsFixture, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 
@@ -27,7 +28,7 @@ describe('POST /agent/jobs?dryRun=true', () => {
 
   describe('with a worker', () => {
     beforeAll(async () => {
-      worker = new RequestReplyServer({ redisUrl: agents.server.url, queue: PLAN_QUEUE });
+      worker = new RequestReplyServer({ redisUrl: agents.server.url, queue: PLAN_QUEUE, routingKeys: ['main'] });
       worker.addHandler(PLAN_JOB, async (request: PlanJobRequest) => {
         asked.push(request);
         return reply;
@@ -64,6 +65,16 @@ describe('POST /agent/jobs?dryRun=true', () => {
       const response = await plan();
       expect(await response.clone().text()).not.toContain('10.0.0.7');
       expect(await readProblem(response)).toEqual([503, 'planning_unavailable']);
+    });
+
+    it('asks no worker of another wallet', async () => {
+      await new WalletDirectory(agents.redis).publish({ name: 'other', lane: createLaneId(1328, agents.lane.address) });
+      const holder = await agents.createKey(['submit'], ['other']);
+      const before = asked.length;
+      const response = await agents.post('/agent/jobs?dryRun=true', holder, { ...SAMPLE_JOB, wallet: 'other' });
+      expect(await response.clone().text()).toContain('No worker with the wallet \\"other\\" answers now.');
+      expect(await readProblem(response)).toEqual([503, 'planning_unavailable']);
+      expect(asked).toHaveLength(before);
     });
 
     it('asks no worker about what is no job, nor about the wallets of others', async () => {

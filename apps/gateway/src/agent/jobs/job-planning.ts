@@ -8,7 +8,7 @@ import { AgentConnections } from '../agent-connections.js';
 import { askWorker, PLANNING_UNAVAILABLE } from '../ask-worker.js';
 import { findWallet } from './find-wallet.js';
 
-/** Asks a worker what a job would do; nothing is written or sent for it. */
+/** Asks a worker of the wallet what a job would do; nothing is written or sent for it. */
 @Injectable()
 export class JobPlanning {
   constructor(
@@ -20,7 +20,7 @@ export class JobPlanning {
   async plan(caller: ApiKey, request: AgentJobRequest): Promise<AgentPlanView> {
     await findWallet(this.connections, caller, request.wallet);
     const timeoutMs = this.environment.agentJobs.agentPlanTimeoutMs;
-    const question = { pattern: PLAN_JOB, data: request, timeoutMs };
+    const question = { pattern: PLAN_JOB, data: request, timeoutMs, wallet: request.wallet };
     const reply = await askWorker<PlanJobReply>(this.connections, question);
     switch (reply.outcome) {
       case 'planned':

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { useAgents } from '../harness/use-agents.js';
+
+// Processes are started again: a busy machine takes its time.
+jest.setTimeout(180_000);
+
+const DRY_RUNS = 20;
+const RECEIVER = '0x00000000000000000000000000000000000a11ce';
+
+describe('two workers with a wallet each', () => {
+  const agents = useAgents({ workers: 2, wallets: { one: {}, two: {} }, env: { AGENT_PLAN_TIMEOUT_MS: '30000' } });
+  let folder: string;
+
+  beforeAll(async () => {
+    const { agentWorkers, agents: setup } = agents().stack;
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-wallets-'));
+    for (const [index, worker] of agentWorkers.entries()) {
+      const { name, privateKey } = setup!.wallets[index]!;
+      const keyFile = join(folder, `${name}.key`);
+      writeFileSync(keyFile, privateKey, { mode: 0o600 });
+      const walletsFile = join(folder, `${name}.json`);
+      writeFileSync(walletsFile, JSON.stringify({ wallets: { [name]: { privateKeyFile: keyFile } } }), { mode: 0o600 });
+      await worker.restart({ WALLETS_FILE: walletsFile });
+    }
+  }, 180_000);
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const dryRun = (wallet: string) =>
+    agents().client.send('POST', '/agent/jobs?dryRun=true', {
+      ...{ operation: 'transfer', wallet },
+      input: { amount: '0.5', to: RECEIVER },
+    });
+
+  it('plan every dry run, each of its own wallet', async () => {
+    const wallets = Array.from({ length: DRY_RUNS }, (_, index) => (index % 2 === 0 ? 'one' : 'two'));
+    const answers = await Promise.all(wallets.map(dryRun));
+    expect(answers.map(({ status }) => status)).toEqual(wallets.map(() => 200));
+  });
+
+  it('say which wallet has no worker once one of them is gone, and plan on for the other', async () => {
+    const [first, second] = agents().stack.agentWorkers;
+    await Promise.all([first!.kill('SIGTERM'), second!.restart()]);
+    await agents().stack.gateways[0]!.restart({ AGENT_PLAN_TIMEOUT_MS: '3000' });
+    const [gone, there] = await Promise.all([dryRun('one'), dryRun('two')]);
+    expect([gone.status, await gone.json()]).toMatchObject([
+      503,
+      { code: 'planning_unavailable', detail: expect.stringContaining('No worker with the wallet "one" answers now.') },
+    ]);
+    expect(gone.headers.get('retry-after')).not.toBeNull();
+    expect(there.status).toBe(200);
+  });
+});
