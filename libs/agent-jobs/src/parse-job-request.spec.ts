@@ -1,9 +1,11 @@
 import { AGENT_OPERATIONS, type AgentOperation } from '@tollgate/protocol';
 import fc from 'fast-check';
+import { zeroAddress } from 'viem';
 import { z } from 'zod';
 
 import { CATALOG } from '../../agent-kit/src/operations/catalog.js';
 import { parseResourceUrl } from '../../agent-kit/src/payments/ask-price.js';
+import { assertLeverage } from '../../agent-kit/src/protocols/perps/assert-order.js';
 import { fingerprintOf } from './fingerprint.js';
 import { describeInputs } from './inputs/input-classes.js';
 import { JobRequestError } from './job-request-error.js';
@@ -51,7 +53,7 @@ describe('parseJobRequest', () => {
         "nonce must be left out: the worker sets it",
         "wallet must be a wallet's name: 1 to 64 letters, digits or ._-",
         "input.amount must be a decimal amount above 0 as text, for example "1.5"",
-        "input.to must be an address: 0x and 40 hexadecimal digits, with a right checksum where it has capitals",
+        "input.to must be an address other than zero: 0x and 40 hexadecimal digits, with a right checksum where it has capitals",
         "input.token must be a token: 0x0 for the native one, a contract address, or a symbol of the token list, 1 to 64 characters; it may be left out",
       ]
     `);
@@ -100,8 +102,25 @@ describe('parseJobRequest', () => {
     ]);
   });
 
-  // More than 256 bits or than the token's decimals depends on the token: the planner refuses it.
-  it.each([(2n ** 256n).toString(), `0.${'0'.repeat(39)}1`])('leaves the amount %s to the planner', (amount) => {
+  it.each([
+    ['transfer', { amount: '1', to: zeroAddress }, 'to', 'an address other than zero'],
+    ['approve', { token: 'USDC', amount: '0', spender: zeroAddress }, 'spender', 'an address other than zero'],
+    ['mintERC721', { contractAddress: TO, tokenId: '1', to: zeroAddress }, 'to', 'an address other than zero'],
+    ['transferERC721', { contractAddress: zeroAddress, tokenId: '1', to: TO }, 'contractAddress', 'an address'],
+    [
+      'perpsOpenPosition',
+      { product: 'BTC-PERP', side: 'long', amount: '1', leverage: 25 },
+      'leverage',
+      'a whole number from 1 to 20; it may be left out',
+    ],
+  ])('refuses %s of %j', (operation, input, field, expectation) => {
+    expect(problemsOf({ operation, wallet: 'main', input })).toEqual([
+      expect.stringContaining(`input.${field} must be ${expectation}`),
+    ]);
+  });
+
+  // More than 256 bits or than the token's decimals depends on the token.
+  it.each([(2n ** 256n).toString(), `0.${'0'.repeat(39)}1`])('takes the amount %s', (amount) => {
     expect(parseJobRequest({ operation: 'stake', wallet: 'main', input: { amount } }).input).toEqual({ amount });
   });
 
@@ -194,12 +213,14 @@ function ask(operation: string, input: unknown): unknown {
   }
 }
 
-/** What the kit makes of it; of a payment's URL it makes something only when the plan is made. */
+/** What the kit makes of it; a payment's URL and a leverage it looks at only when the plan is made. */
 function askKit(operation: AgentOperation, input: unknown): unknown {
   const result = schemaOf(operation).strict().safeParse(input);
   if (!result.success) return null;
   try {
     if (operation === 'payment') parseResourceUrl(String(result.data['url']), true);
+    // With an error code of its own.
+    if (operation === 'perpsOpenPosition') assertLeverage(Number(result.data['leverage'] ?? 1));
   } catch {
     return null;
   }
@@ -221,6 +242,7 @@ const VALUES: readonly unknown[] = [
   ...['1', '1.5', '0', '0.0', '00.10', '1.', '.1', '1e3', '-1', '+1', 'MAX', 'max', '٣', '1\n'],
   ...['9'.repeat(78), '9'.repeat(79), '9'.repeat(334), '9'.repeat(335), (2n ** 256n - 1n).toString()],
   ...[(2n ** 256n).toString(), '007', '100', '101', '5000', '5001', '999999999', '1000000000'],
+  ...['20', '21', 20, 21, zeroAddress],
   ...[0, -0, 1, 100, 101, 5000, 5001, 1_000_000, 1_000_001, 2 ** 53 - 1, 2 ** 53, 1.5, -1],
   ...[TO, CHECKSUMMED, CHECKSUMMED.replace('aA', 'Aa'), TO.toUpperCase(), TO.slice(1), `${TO}0`, '0x0'],
   ...['long', 'short', 'Long', '', 'x'.repeat(64), 'x'.repeat(65), '\ud800', null, true, [], ['1'], {}, [[]]],

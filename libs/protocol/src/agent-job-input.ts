@@ -1,5 +1,8 @@
 import type { AgentOperation } from './agent-job.js';
 
+/** The most leverage that a position is opened with (specification, section "Limits"). */
+export const MAX_LEVERAGE = 20;
+
 /** An operation that takes an amount of a token whose name it knows itself. */
 interface AmountInput {
   amount: string;

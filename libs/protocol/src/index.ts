@@ -1,4 +1,4 @@
-export type { AgentJob, AgentJobInputs, AgentJobOf } from './agent-job-input.js';
+export { MAX_LEVERAGE, type AgentJob, type AgentJobInputs, type AgentJobOf } from './agent-job-input.js';
 export {
   AGENT_JOB_MESSAGE_VERSION,
   AGENT_JOBS_QUEUE,

@@ -1,4 +1,4 @@
-import { isAddress } from 'viem';
+import { isAddress, zeroAddress } from 'viem';
 
 import type { FieldRule } from './field.js';
 
@@ -39,9 +39,9 @@ export const AMOUNT_OR_MAX: FieldRule = {
 
 export const ADDRESS: FieldRule = {
   name: 'isAddress',
-  accepts: (value) => isText(value) && isAddress(value, { strict: true }),
-  expectation: 'an address: 0x and 40 hexadecimal digits, with a right checksum where it has capitals',
-  schema: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+  accepts: (value) => isText(value) && isAddress(value, { strict: true }) && value !== zeroAddress,
+  expectation: 'an address other than zero: 0x and 40 hexadecimal digits, with a right checksum where it has capitals',
+  schema: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', not: { const: zeroAddress } },
 };
 
 const nameRule = (what: string): FieldRule => ({

@@ -1,3 +1,5 @@
+import { MAX_LEVERAGE } from '@tollgate/protocol';
+
 import { Field, OptionalField } from './field.js';
 import { AMOUNT, oneOf, PERPS_PRODUCT, wholeNumber } from './field-rules.js';
 
@@ -23,7 +25,7 @@ export class PerpsOpenPositionInput {
   @Field(AMOUNT, 'How much of the base asset')
   amount!: string;
 
-  @OptionalField(wholeNumber(1), 'Leverage, a whole number from 1 to what the exchange allows; 1 when left out')
+  @OptionalField(wholeNumber(1, MAX_LEVERAGE), 'Leverage; 1 when left out')
   leverage?: number;
 }
 

@@ -1,5 +1,5 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { erc20Abi, getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
+import { erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
@@ -10,7 +10,7 @@ import { readAllowance } from '../tokens/read-allowance.js';
 import { showAmount, showSymbol, showToken } from '../tokens/show-token.js';
 import type { Token, TokenAmount } from '../tokens/token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
-import { addressSchema, amountOrZeroSchema, tokenSchema } from './input-schemas.js';
+import { amountOrZeroSchema, tokenSchema, usedAddressSchema } from './input-schemas.js';
 import { defineWrite, type OperationContext } from './operation.js';
 
 export const approve = defineWrite({
@@ -21,14 +21,13 @@ export const approve = defineWrite({
     'operations approve what they need by themselves.',
   input: z.object({
     token: tokenSchema,
-    spender: addressSchema.describe('Who may take the tokens'),
+    spender: usedAddressSchema.describe('Who may take the tokens'),
     amount: amountOrZeroSchema,
   }),
   async plan(input, context) {
     const spender = getAddress(input.spender);
     const token = await context.tokens.resolve(input.token);
     if (token.isNative) throw refuse(`${token.symbol} is the native token, which needs no approval.`, spender);
-    if (isAddressEqual(spender, zeroAddress)) throw refuse('Nobody has the zero address.', spender);
     const amount = /[1-9]/.test(input.amount) ? parseAmount(input.amount, token) : { token, amountBaseUnits: 0n };
     await assertLimited(context, amount, spender);
     const isRevocation = amount.amountBaseUnits === 0n;

@@ -1,4 +1,5 @@
-import { isAddress, isHash } from 'viem';
+import { MAX_LEVERAGE } from '@tollgate/protocol';
+import { isAddress, isHash, zeroAddress } from 'viem';
 import { z } from 'zod';
 
 // Longer text is no amount: 78 digits hold any uint256, and no token has more than 255 decimals.
@@ -26,6 +27,11 @@ export const addressSchema = z
   .refine((text) => isAddress(text, { strict: true }), 'must be an address: 0x and 40 hexadecimal digits')
   .describe('Address: 0x and 40 hexadecimal digits');
 
+/** Of something that the account sends to, approves or calls. */
+export const usedAddressSchema = addressSchema
+  .refine((text) => text !== zeroAddress, 'must not be the zero address: what is sent there is lost')
+  .describe('Address: 0x and 40 hexadecimal digits');
+
 /** What names a token: `0x0`, an address, or a symbol of the chain's token list. Resolved by `TokenResolver`. */
 export const tokenSchema = z
   .string()
@@ -44,7 +50,9 @@ export const slippageSchema = digits(z.number().int().min(0).max(5_000))
   .optional()
   .describe('Slippage tolerance in basis points; 100 is 1 %');
 
-export const leverageSchema = digits(z.number().int().min(1)).optional().describe('Leverage, a whole number; 1 to 20');
+export const leverageSchema = digits(z.number().int().min(1))
+  .optional()
+  .describe(`Leverage, a whole number; 1 to ${MAX_LEVERAGE}`);
 
 export const percentSchema = digits(z.number().int().min(1).max(100)).optional().describe('Percent, 1 to 100');
 

@@ -1,11 +1,11 @@
-import { encodeFunctionData, getAddress, isAddressEqual, parseAbi, zeroAddress } from 'viem';
+import { encodeFunctionData, getAddress, isAddressEqual, parseAbi } from 'viem';
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import { readCollection, readOwner } from '../tokens/read-collection.js';
 import { ERC721_FAILURES } from '../tokens/token-failures.js';
 import { quoteUntrusted } from '../tokens/untrusted-text.js';
-import { addressSchema, tokenIdSchema } from './input-schemas.js';
+import { tokenIdSchema, usedAddressSchema } from './input-schemas.js';
 import { defineWrite } from './operation.js';
 
 const mintAbi = parseAbi(['function mint(address to, uint256 tokenId)']);
@@ -15,16 +15,15 @@ export const mintERC721 = defineWrite({
   title: 'Mint an NFT',
   description: 'Creates a token of an ERC-721 collection whose contract has mint(address,uint256).',
   input: z.object({
-    contractAddress: addressSchema.describe('The contract of the collection'),
+    contractAddress: usedAddressSchema.describe('The contract of the collection'),
     tokenId: tokenIdSchema,
-    to: addressSchema.optional().describe('Who gets it; the account when left out'),
+    to: usedAddressSchema.optional().describe('Who gets it; the account when left out'),
   }),
   async plan(input, { client, account }) {
     const to = getAddress(input.to ?? account);
     const tokenId = BigInt(input.tokenId);
     const refuse = (message: string) =>
       new AgentKitError('INVALID_INPUT', message, { details: { to, tokenId: input.tokenId } });
-    if (isAddressEqual(to, zeroAddress)) throw refuse('Nobody has the zero address: what is minted there is lost.');
     const collection = await readCollection(client, input.contractAddress);
     const { address } = collection;
     const symbol = quoteUntrusted(collection.symbol);

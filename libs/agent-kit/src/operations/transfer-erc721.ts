@@ -1,11 +1,11 @@
-import { encodeFunctionData, erc721Abi, getAddress, isAddressEqual, zeroAddress } from 'viem';
+import { encodeFunctionData, erc721Abi, getAddress, isAddressEqual } from 'viem';
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import { readCollection, readOwner } from '../tokens/read-collection.js';
 import { ERC721_FAILURES } from '../tokens/token-failures.js';
 import { quoteUntrusted } from '../tokens/untrusted-text.js';
-import { addressSchema, tokenIdSchema } from './input-schemas.js';
+import { tokenIdSchema, usedAddressSchema } from './input-schemas.js';
 import { defineWrite } from './operation.js';
 
 export const transferERC721 = defineWrite({
@@ -13,8 +13,8 @@ export const transferERC721 = defineWrite({
   title: 'Transfer an NFT',
   description: 'Sends one token of an ERC-721 collection that the account owns to an address.',
   input: z.object({
-    contractAddress: addressSchema.describe('The contract of the collection'),
-    to: addressSchema.describe('The receiver'),
+    contractAddress: usedAddressSchema.describe('The contract of the collection'),
+    to: usedAddressSchema.describe('The receiver'),
     tokenId: tokenIdSchema,
   }),
   async plan(input, { client, account }) {
@@ -22,7 +22,6 @@ export const transferERC721 = defineWrite({
     const tokenId = BigInt(input.tokenId);
     const refuse = (message: string) =>
       new AgentKitError('INVALID_INPUT', message, { details: { to, tokenId: input.tokenId } });
-    if (isAddressEqual(to, zeroAddress)) throw refuse('Nobody has the zero address: what is sent there is lost.');
     const collection = await readCollection(client, input.contractAddress);
     const { address } = collection;
     const symbol = quoteUntrusted(collection.symbol);

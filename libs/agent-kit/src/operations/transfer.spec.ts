@@ -101,8 +101,8 @@ describe('transfer', () => {
   });
 
   it.each([
-    ['the zero address', zeroAddress, 'USDC', 'Nobody has the zero address'],
-    ['the zero address, native', zeroAddress, undefined, 'Nobody has the zero address'],
+    ['the zero address', zeroAddress, 'USDC', 'to: must not be the zero address'],
+    ['the zero address, native', zeroAddress, undefined, 'to: must not be the zero address'],
     ['the token’s own contract', 'USDC', 'USDC', 'is the contract of USDC itself'],
   ])('refuses %s as the receiver', async (_, to, token, message) => {
     const receiver = to === 'USDC' ? tokens.USDC : to;

@@ -1,5 +1,5 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
+import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
 import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
@@ -10,7 +10,7 @@ import { previewTransfer } from '../tokens/preview-transfer.js';
 import { showAmount, showToken } from '../tokens/show-token.js';
 import { NATIVE_TOKEN, type TokenAmount } from '../tokens/token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
-import { addressSchema, amountSchema, tokenSchema } from './input-schemas.js';
+import { amountSchema, tokenSchema, usedAddressSchema } from './input-schemas.js';
 import { defineWrite, type OperationContext } from './operation.js';
 
 export const transfer = defineWrite({
@@ -19,13 +19,12 @@ export const transfer = defineWrite({
   description: 'Sends an amount of the native token, or of an ERC-20 token, to an address.',
   input: z.object({
     amount: amountSchema,
-    to: addressSchema.describe('The receiver: 0x and 40 hexadecimal digits'),
+    to: usedAddressSchema.describe('The receiver: 0x and 40 hexadecimal digits'),
     token: tokenSchema.optional().describe('What to send; the native token when left out'),
   }),
   async plan(input, context) {
     const to = getAddress(input.to);
     const token = await context.tokens.resolve(input.token ?? NATIVE_TOKEN);
-    if (isAddressEqual(to, zeroAddress)) throw refuse('Nobody has the zero address: what is sent there is lost.', to);
     if (!token.isNative && isAddressEqual(to, token.address)) {
       throw refuse(`${to} is the contract of ${showToken(token)} itself: what is sent there is lost.`, to);
     }

@@ -1,4 +1,5 @@
-import { MAX_LEVERAGE } from '../../protocols/perps/assert-order.js';
+import { MAX_LEVERAGE } from '@tollgate/protocol';
+
 import { PERP_BASES } from './lexicon/assets.js';
 import type { Phrase } from './read-phrases.js';
 import { findAmount, putAmount, type Slots } from './slots.js';

@@ -1,4 +1,4 @@
-import { formatTokenAmount } from '@tollgate/protocol';
+import { formatTokenAmount, MAX_LEVERAGE } from '@tollgate/protocol';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
@@ -6,8 +6,6 @@ import { NATIVE_TOKEN, type TokenAmount } from '../../tokens/token.js';
 import { cleanSymbol, quoteUntrusted } from '../../tokens/untrusted-text.js';
 import { showProduct, type ExchangePosition, type ExchangeProduct } from './describe-perps.js';
 import { PERPS_DECIMALS } from './perps-math.js';
-
-export const MAX_LEVERAGE = 20;
 
 /** @throws AgentKitError `LEVERAGE_TOO_HIGH` above 20 (specification, section "Limits"), `INVALID_INPUT` below 1. */
 export function assertLeverage(leverage: number): void {
