@@ -18,6 +18,7 @@ import {
   readPermitNonce,
   type PermitName,
   type PermitQuestion,
+  type PermitTrial,
   type PermitView,
 } from './permit-view.js';
 import { parseReceipt, type Receipt } from './receipt.js';
@@ -126,8 +127,12 @@ export class ChainReader {
   }
 
   /** All that has to be known of a permit before it is settled, of one moment. */
-  readPermit(question: PermitQuestion, deadlineMs: number, asker?: RpcAsker): Promise<PermitView> {
-    return this.batcher.ask({ ...askAboutPermit(question), asker, deadlineMs });
+  readPermit(
+    { isTried, ...question }: PermitQuestion & PermitTrial,
+    deadlineMs: number,
+    asker?: RpcAsker,
+  ): Promise<PermitView> {
+    return this.batcher.ask({ ...askAboutPermit(question, { isTried }), asker, deadlineMs });
   }
 
   /** Whether the nonce of a permit is taken, and up to which block that is known; null where no Permit2 answers. */

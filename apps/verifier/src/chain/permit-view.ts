@@ -29,6 +29,11 @@ export interface PermitQuestion extends PermitName {
   signatureCheck: RpcCall | null;
 }
 
+/** Whether the settlement is tried. It may run the payer's own code, and Permit2 hands on whatever that fails with. */
+export interface PermitTrial {
+  isTried: boolean;
+}
+
 /** What the chain says of a permit that is to be settled, at its newest block. */
 export interface PermitView {
   /** Null: there is no Permit2 on this chain. */
@@ -39,6 +44,7 @@ export interface PermitView {
   balanceBaseUnits: bigint | null;
   /** What the payer lets Permit2 move of the token. */
   allowanceBaseUnits: bigint | null;
+  /** False also where it was not tried. */
   wouldSettle: boolean;
   /** Null: not asked. */
   hasPayerCode: boolean | null;
@@ -53,7 +59,10 @@ const NONCE_BITMAP = '0x4fe02b44';
 const ALLOWANCE = '0xdd62ed3e';
 
 /** The calls of one round trip, and how their results are read. */
-export function askAboutPermit(question: PermitQuestion): {
+export function askAboutPermit(
+  question: PermitQuestion,
+  { isTried }: PermitTrial,
+): {
   calls: RpcCall[];
   read(results: readonly RpcResult[], headBlockNumber: number): PermitView;
 } {
@@ -65,19 +74,19 @@ export function askAboutPermit(question: PermitQuestion): {
       askForBalance(token, owner),
       askContract(token, `${ALLOWANCE}${encodeAddress(owner)}${encodeAddress(PERMIT2_ADDRESS)}`),
       askForCode(settlement.to),
-      tryCall(settlement),
       ...signatureCalls,
+      ...(isTried ? [tryCall(settlement)] : []),
       askForPermitNonce(question),
     ],
     read: (results, headBlockNumber) => {
-      const [balance, allowance, proxy, trial] = results;
-      const [code, check] = results.slice(4);
+      const [balance, allowance, proxy] = results;
+      const [code, check] = results.slice(3);
       return {
         isNonceTaken: readPermitNonce(question, results.at(-1)),
         hasProxy: hasCode(proxy),
         balanceBaseUnits: readWord(balance),
         allowanceBaseUnits: readWord(allowance),
-        wouldSettle: readCall(trial) !== null,
+        wouldSettle: isTried && readCall(results.at(-2)) !== null,
         hasPayerCode: signatureCheck === null ? null : hasCode(code),
         signatureAnswer: signatureCheck === null ? null : readSignatureAnswer(check),
         headBlockNumber,

@@ -61,11 +61,7 @@ export async function judgePermit(
   assertValidityWindow(window, nowMs, -rules.memoryMs);
   await assertFacilitator(payment, rules.readRelayers);
 
-  const { signature, hash, question } = await planQuestion(judged, rules);
-  const read = (asker?: LookUps) => chain.readPermit(question, deadlineMs, asker);
-  const signed = { signer: question.owner, hash, signature: payment.signature };
-  const view =
-    signature.kind === 'account' ? await read() : await askOfContract({ chain, lookUps: judged.lookUps }, signed, read);
+  const { signature, question, view } = await askPermit2(judged, rules, chain);
   assertPermit2(view);
   const balance = assertAssetHasCode(view);
   assertSignature(signature, view);
@@ -83,6 +79,20 @@ export async function judgePermit(
     return judgeSettled(judged, again, rules, chain);
   }
   return { ...promisedBy(judged), settlement: null, headBlockNumber: view.headBlockNumber };
+}
+
+/** A contract's signature is looked at before the settlement is tried: what the payer's code fails with may be long. */
+async function askPermit2(judged: JudgedPermit, rules: PermitRules, chain: ChainReader) {
+  const { payment, deadlineMs, lookUps } = judged;
+  const { signature, hash, question } = await planQuestion(judged, rules);
+  const tried = { ...question, isTried: true };
+  if (signature.kind === 'account') return { signature, question, view: await chain.readPermit(tried, deadlineMs) };
+  const signed = { signer: question.owner, hash, signature: payment.signature };
+  const view = await askOfContract({ chain, lookUps }, signed, (asker) =>
+    chain.readPermit({ ...question, isTried: false }, deadlineMs, asker),
+  );
+  if (view.signatureAnswer !== 'yes') return { signature, question, view };
+  return { signature, question, view: await chain.readPermit(tried, deadlineMs, lookUps) };
 }
 
 async function planQuestion({ terms, payment, domainSeparator }: JudgedPermit, rules: PermitRules) {

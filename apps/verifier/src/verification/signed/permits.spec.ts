@@ -59,6 +59,17 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', lease: { generation: 1 } });
   });
 
+  // Prevents: Permit2 hands on a megabyte that the payer's contract fails with, and all others wait for it.
+  it('takes a contract that fails with 128 KB for a no of a few bytes', async () => {
+    const payment = await signed({}, account(7));
+    await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [addressOf(7), '0x6201f4006000fd']);
+    parts().rpc.longestAnswer = 0;
+    const failure = { outcome: 'refused', failure: 'signature_invalid', payer: addressOf(7) };
+    expect(await ask({ ...payment, signature: `0x${'22'.repeat(66)}` })).toEqual(failure);
+    expect(parts().rpc.longestAnswer).toBeLessThan(5_000);
+    await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [addressOf(7), '0x']);
+  });
+
   it.each<[string, string, (terms: { elsewhere: Hex }) => Partial<PermitTerms>]>([
     ['another recipient', 'recipient_mismatch', ({ elsewhere }) => ({ to: elsewhere })],
     ['another token', 'asset_mismatch', ({ elsewhere }) => ({ token: elsewhere })],
