@@ -49,8 +49,8 @@ const TIMED: Record<string, (url: string) => Reader> = {
     return { read: async () => (await safe.fetch(url)).text(), close: () => safe.close() };
   },
   'the verifier’s RPC client': (url) => {
-    const rpc = new RpcHttp({ url, connections: 1, maxResponseBytes: 1_000 });
-    return { read: () => rpc.post('{}', TIMEOUT_MS), close: () => rpc.close() };
+    const rpc = new RpcHttp({ url, connections: 1 });
+    return { read: () => rpc.post('{}', { timeoutMs: TIMEOUT_MS, maxBytes: 1_000 }), close: () => rpc.close() };
   },
   'the journal’s RPC client': (url) => {
     const rpc = new RpcConnection({ url, timeoutMs: TIMEOUT_MS, batchSize: 1, maxResponseBytes: 1_000 });
