@@ -51,6 +51,12 @@ describe('the settings of the verifier', () => {
     expect([...signedPayments.factories]).toEqual([PAY_TO.toLowerCase()]);
   });
 
+  it('refuse a budget of gas that no contract wallet could be settled within', () => {
+    const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, PAY_TO };
+    const problems = problemsOf({ ...valid, SETTLE_GAS_CAP: '300000', CONTRACT_WALLET_BURN_GAS_PER_HOUR: '299999' });
+    expect(problems).toEqual([expect.stringContaining('SIGNED_PAYMENTS_FROM=plain_accounts')]);
+  });
+
   it('refuse tokens and factories that are none', () => {
     const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, PAY_TO };
     const problems = problemsOf({ ...valid, FACILITATOR_ASSETS: `${PAY_TO}:USDC,0x12:a:1`, EIP6492_FACTORIES: '0x12' });

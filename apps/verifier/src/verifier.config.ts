@@ -9,6 +9,7 @@ import {
 } from '@tollgate/common';
 
 import { ChainEnvironment } from './config/chain.environment.js';
+import { ContractWalletsEnvironment } from './config/contract-wallets.environment.js';
 import { RulesEnvironment } from './config/rules.environment.js';
 import { ServerEnvironment } from './config/server.environment.js';
 import { SettlementEnvironment } from './config/settlement.environment.js';
@@ -30,6 +31,9 @@ export class VerifierEnvironment implements ChecksTogether {
   @SettingGroup(SettlementEnvironment)
   readonly settlement!: SettlementEnvironment;
 
+  @SettingGroup(ContractWalletsEnvironment)
+  readonly contractWallets!: ContractWalletsEnvironment;
+
   @SettingGroup(SignedPaymentsEnvironment)
   readonly signedPayments!: SignedPaymentsEnvironment;
 
@@ -43,6 +47,10 @@ export class VerifierEnvironment implements ChecksTogether {
   readonly shutdown!: ShutdownEnvironment;
 
   problemsTogether(): string[] {
+    return [...this.problemsOfRelayers(), ...this.problemsOfBudget()];
+  }
+
+  private problemsOfRelayers(): string[] {
     const { payTo, paymentPolicy } = this.payment;
     const { signers } = this.settlement;
     const problems: string[] = [];
@@ -57,5 +65,12 @@ export class VerifierEnvironment implements ChecksTogether {
       );
     }
     return problems;
+  }
+
+  private problemsOfBudget(): string[] {
+    if (this.contractWallets.contractWalletBurnGasPerHour >= this.settlement.settleGasCap) return [];
+    return [
+      'CONTRACT_WALLET_BURN_GAS_PER_HOUR must not be below SETTLE_GAS_CAP: no contract wallet could pay. To refuse them all, set SIGNED_PAYMENTS_FROM=plain_accounts.',
+    ];
   }
 }

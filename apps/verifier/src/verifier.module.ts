@@ -19,6 +19,7 @@ import { Registry } from 'prom-client';
 import { combineObservers } from './chain/chain-observer.js';
 import { ChainReader } from './chain/chain-reader.js';
 import { connectChain, type ConnectedChain } from './chain/connect-chain.js';
+import { FeeQuotes } from './chain/fee-quotes.js';
 import { RpcTroubleLog } from './chain/rpc-trouble-log.js';
 import type { RulesEnvironment } from './config/rules.environment.js';
 import { observeQueues } from './metrics/observe-queues.js';
@@ -28,6 +29,7 @@ import { SettlementMetrics } from './metrics/settlement-metrics.js';
 import { VerifierMetrics } from './metrics/verifier-metrics.js';
 import { AskersSettings } from './settings/askers-settings.js';
 import { TokenDecimals } from './settings/token-decimals.js';
+import { createContractWallets } from './settlement/create-contract-wallets.js';
 import { createSettlement, type Settlement } from './settlement/create-settlement.js';
 import { RelayerTroubles } from './settlement/relayer-troubles.js';
 import { SettlementRecords } from './settlement/settlement-records.js';
@@ -40,6 +42,7 @@ import {
   SignedPaymentVerifier,
   type SignedPaymentVerifierOptions,
 } from './verification/signed/signed-payment-verifier.js';
+import { WalletCheck } from './verification/signed/wallet-check.js';
 import { VerificationController } from './verification/verification.controller.js';
 import { WaitingRoom } from './verification/waiting-room.js';
 import type { VerifierEnvironment } from './verifier.config.js';
@@ -79,11 +82,16 @@ export class VerifierModule implements OnApplicationShutdown {
     const assets = createAssets(environment);
     const askers = createAskersSettings(environment, registry);
     const troubles = new RelayerTroubles(registry);
+    const { batcher } = chain;
+    const fees = new FeeQuotes({ batcher, caps: environment.settlement.fees(), nowMs });
+    const wallets = createContractWallets(environment, { redis: ledgerRedis, registry });
     const settlement: Settlement | null = createSettlement(environment, {
       chain,
       ledger,
       assets,
       askers,
+      fees,
+      wallets,
       metrics: new SettlementMetrics(registry),
       nowMs,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
@@ -99,7 +107,9 @@ export class VerifierModule implements OnApplicationShutdown {
       nowMs,
     });
     // Also one that is away for now may be what a payer was told to sign for.
-    const readRelayers = async () => new Set((await relayers.read()).map(({ address }) => address));
+    const listRelayers = async () => (await relayers.read()).map(({ address }) => address);
+    const readRelayers = async () => new Set(await listRelayers());
+    const walletCheck = new WalletCheck({ wallets, fees, chain: chain.reader, listRelayers });
     observeQueues(registry, { server, waitingRoom, queueRedis });
     observeSparedLookups(registry, [
       chain.batcher,
@@ -109,7 +119,7 @@ export class VerifierModule implements OnApplicationShutdown {
       shares,
     ]);
     const { chainId } = environment.payment;
-    if (settlement) observeRelayers(registry, settlement, { chainId, batcher: chain.batcher, nowMs });
+    if (settlement) observeRelayers(registry, settlement, { chainId, batcher, nowMs });
 
     return {
       module: VerifierModule,
@@ -140,7 +150,7 @@ export class VerifierModule implements OnApplicationShutdown {
         { provide: PaymentVerifier, useValue: verifier },
         {
           provide: SignedPaymentVerifier,
-          useValue: createSignedVerifier(environment, { ...parts, readRelayers, underWay }),
+          useValue: createSignedVerifier(environment, { ...parts, readRelayers, underWay, walletCheck }),
         },
         { provide: TokenDecimals, useValue: decimals },
         { provide: AskersSettings, useValue: askers },
@@ -245,7 +255,11 @@ function createAssets({ payment, signedPayments }: VerifierEnvironment): Accepte
 
 function createSignedVerifier(
   { rules, signedPayments, settlement }: VerifierEnvironment,
-  parts: VerifierParts & Pick<SignedPaymentVerifierOptions, 'assets' | 'readRelayers' | 'underWay'>,
+  {
+    walletCheck,
+    ...parts
+  }: VerifierParts &
+    Pick<SignedPaymentVerifierOptions, 'assets' | 'readRelayers' | 'underWay'> & { walletCheck: WalletCheck },
 ): SignedPaymentVerifier {
   return new SignedPaymentVerifier({
     ...parts,
@@ -256,6 +270,7 @@ function createSignedVerifier(
       settleGasCap: settlement.settleGasCap,
       factories: signedPayments.factories,
       multicall3: settlement.multicall3Address.toLowerCase() as Hex,
+      wallets: walletCheck,
     },
   });
 }

@@ -3,10 +3,13 @@ import {
   RequestReplyClient,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
+  VERIFY_QUEUE,
+  VERIFY_SIGNED_PAYMENT,
   type SettlementResult,
   type SettleSignedPaymentRequest,
+  type SignedPaymentVerdict,
 } from '@tollgate/common';
-import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import type { Hex, SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem';
 
 import { startChain, type Devnet, type DevnetAccount } from '../../../devnet/chain.js';
@@ -27,18 +30,20 @@ export class SettlementFixture {
     readonly redis: RedisServer,
     readonly chain: Devnet,
     readonly client: RequestReplyClient,
+    private readonly verifyClient: RequestReplyClient,
   ) {}
 
   static async start(): Promise<SettlementFixture> {
     const [redis, chain] = await Promise.all([startRedis(), startChain()]);
     const client = new RequestReplyClient({ redisUrl: redis.url, queue: SETTLE_QUEUE });
-    await client.connect();
-    return new SettlementFixture(redis, chain, client);
+    const verifyClient = new RequestReplyClient({ redisUrl: redis.url, queue: VERIFY_QUEUE });
+    await Promise.all([client.connect(), verifyClient.connect()]);
+    return new SettlementFixture(redis, chain, client, verifyClient);
   }
 
   async stop(): Promise<void> {
     await this.closeVerifiers();
-    await this.client.close();
+    await Promise.all([this.client.close(), this.verifyClient.close()]);
     await Promise.all([this.redis.stop(), this.chain.stop()]);
   }
 
@@ -105,6 +110,14 @@ export class SettlementFixture {
     return this.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, this.createRequest(payment, changes), {
       timeoutMs: ASK_MS,
     });
+  }
+
+  /** As before a resource is made for it; nothing is claimed. */
+  verify(payment: SignedPayment, terms: SettleSignedPaymentRequest['terms']): Promise<SignedPaymentVerdict> {
+    const deadlineMs = Date.now() + ASK_MS;
+    const settings = settingsOf(this.chain);
+    const asked = { requestId: 'test', deadlineMs, terms, payment, clientAddress: '127.0.0.1', claim: null, settings };
+    return this.verifyClient.ask<SignedPaymentVerdict>(VERIFY_SIGNED_PAYMENT, asked, { timeoutMs: ASK_MS });
   }
 
   rpc(method: string, params: unknown[] = []): Promise<unknown> {

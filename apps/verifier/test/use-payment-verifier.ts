@@ -11,6 +11,7 @@ import { callRpc } from '../../../devnet/json-rpc.js';
 import { startRedis } from '../../../devnet/redis.js';
 import type { ChainReader } from '../src/chain/chain-reader.js';
 import { connectChain } from '../src/chain/connect-chain.js';
+import type { RpcBatcher } from '../src/chain/rpc-batcher.js';
 import { ClientShares } from '../src/verification/client-shares.js';
 import type { Rules } from '../src/verification/judge-payment.js';
 import { PaymentVerifier } from '../src/verification/payment-verifier.js';
@@ -32,6 +33,7 @@ interface Parts {
   redis: Redis;
   rpc: RpcStandIn;
   ledger: Ledger;
+  batcher: RpcBatcher;
   chain: ChainReader;
   wallet: BatchPayer;
   otherToken: Hex;
@@ -86,7 +88,8 @@ async function startParts(): Promise<Parts> {
     redis.disconnect();
     await Promise.all([rpc.stop(), devnet.stop(), redisServer.stop()]);
   };
-  return { devnet, redis, rpc, ledger, chain: chain.reader, wallet, otherToken, createVerifier, stop };
+  const { batcher, reader } = chain;
+  return { devnet, redis, rpc, ledger, batcher, chain: reader, wallet, otherToken, createVerifier, stop };
 }
 
 /**

@@ -1,16 +1,19 @@
 import { type SignedPaymentTerms, type SignedPaymentVerdict, type VerifySignedPaymentRequest } from '@tollgate/common';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
-import { Journal, RELAYER_FLEET } from '@tollgate/transactions';
+import { DEFAULT_LANE_SETTINGS, Journal, RELAYER_FLEET } from '@tollgate/transactions';
 
 import type { DevnetAccount } from '../../../devnet/chain.js';
 import { MULTICALL3 } from '../../../devnet/place-contracts.js';
+import { FeeQuotes } from '../src/chain/fee-quotes.js';
+import { ContractWallets } from '../src/settlement/contract-wallets.js';
 import { SettlementRecords } from '../src/settlement/settlement-records.js';
 import { SettlementsUnderWay } from '../src/settlement/settlements-under-way.js';
 import { ClientShares } from '../src/verification/client-shares.js';
 import { AcceptedAssets } from '../src/verification/signed/accepted-assets.js';
 import type { SignedPaymentRules } from '../src/verification/signed/judge-authorization.js';
 import { SignedPaymentVerifier } from '../src/verification/signed/signed-payment-verifier.js';
+import { WalletCheck } from '../src/verification/signed/wallet-check.js';
 import { WaitingRoom } from '../src/verification/waiting-room.js';
 import { randomNonce, signAuthorization, type TestDomain } from './sign-authorization.js';
 import { PRICE, usePaymentVerifier } from './use-payment-verifier.js';
@@ -54,6 +57,19 @@ export function useSignedPaymentVerifier() {
   ): Promise<SignedAuthorization> =>
     signAuthorization(createAuthorization(changes), { privateKey, domain: { ...domain(), ...changed } });
 
+  const createWalletCheck = (): WalletCheck => {
+    const { batcher, chain, ledger, redis } = parts();
+    const { maxFeePerGas, maxPriorityFeePerGas } = DEFAULT_LANE_SETTINGS;
+    const caps = { maxFeePerGas, maxPriorityFeePerGas };
+    const settings = { areAccepted: true, burnGasPerHour: 3_000_000, burnsPerCode: 3, settleGasCap: 300_000 };
+    return new WalletCheck({
+      wallets: new ContractWallets(redis, settings, () => undefined),
+      fees: new FeeQuotes({ batcher, caps, nowMs: () => ledger.nowMs() }),
+      chain,
+      listRelayers: () => Promise.resolve([relayer().address.toLowerCase() as Hex]),
+    });
+  };
+
   const createVerifier = (rules: Partial<SignedPaymentRules> = {}, waitMs = 0): SignedPaymentVerifier => {
     const { chain, ledger, redis, otherToken } = parts();
     const nowMs = (): number => ledger.nowMs();
@@ -69,6 +85,7 @@ export function useSignedPaymentVerifier() {
         settleGasCap: 300_000,
         factories: new Set(),
         multicall3: MULTICALL3,
+        wallets: createWalletCheck(),
         ...rules,
       },
       readRelayers: () => Promise.resolve(new Set([relayer().address.toLowerCase() as Hex])),

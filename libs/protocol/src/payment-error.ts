@@ -35,6 +35,8 @@ export const PAYMENT_FAILURES = [
   'permit2_missing',
   'belongs_to_permit',
   'receipt_too_large',
+  'contract_wallet_refused',
+  'contract_wallet_paused',
 ] as const;
 export type PaymentFailure = (typeof PAYMENT_FAILURES)[number];
 

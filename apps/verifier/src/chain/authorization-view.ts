@@ -5,8 +5,8 @@ import {
   askContract,
   askForBalance,
   askForCode,
-  hasCode,
   readCall,
+  readCode,
   readWord,
   tryCall,
   type TriedCall,
@@ -41,6 +41,8 @@ export interface AuthorizationView {
   /** Null: there is no contract that answers at the asset's address. */
   balanceBaseUnits: bigint | null;
   wouldSettle: boolean;
+  /** `0x`: it has none. */
+  payerCode: Hex;
   hasPayerCode: boolean;
   /** Null: not asked. */
   signatureAnswer: SignatureAnswer | null;
@@ -68,13 +70,15 @@ export function askAboutAuthorization({ route, deployingRoute, ...name }: Author
     ],
     read: ([balance, code, ...results], headBlockNumber) => {
       const nonce = results.pop();
-      const hasPayerCode = hasCode(code);
+      const payerCode = readCode(code);
+      const hasPayerCode = payerCode !== '0x';
       const isDeploying = !hasPayerCode && deployingRoute !== null;
       const [settlement, check = null] = isDeploying ? results.slice(routeCalls.length) : results;
       return {
         isNonceTaken: readNonce(nonce),
         balanceBaseUnits: readWord(balance),
         wouldSettle: readCall(settlement) !== null,
+        payerCode,
         hasPayerCode,
         signatureAnswer: check && readSignatureAnswer(check),
         headBlockNumber,

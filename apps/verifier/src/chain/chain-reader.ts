@@ -28,6 +28,7 @@ import { MISSING, valueOf, type RpcResult } from './rpc-endpoint.js';
 import { malformed } from './rpc-value.js';
 import { searchLogs, type FoundLog, type LogSearch } from './search-logs.js';
 import type { SearchMemory } from './search-memory.js';
+import { askForNativeBalance, canPay, trySentCall, type SentCall } from './sent-call.js';
 import { parseTransaction } from './transaction.js';
 
 /** A transaction that is in a block. */
@@ -99,6 +100,16 @@ export class ChainReader {
   /** All that has to be known of an authorization before it is settled, of one moment. */
   readAuthorization(question: AuthorizationQuestion, deadlineMs: number, asker?: RpcAsker): Promise<AuthorizationView> {
     return this.batcher.ask({ ...askAboutAuthorization(question), asker, deadlineMs });
+  }
+
+  /** Whether a call would succeed as it will be sent; also true where its sender could not pay for it: then nothing is known. */
+  wouldSucceed(call: SentCall, deadlineMs: number, asker?: RpcAsker): Promise<boolean> {
+    return this.batcher.ask({
+      calls: [trySentCall(call, 'latest'), askForNativeBalance(call.from)],
+      deadlineMs,
+      asker,
+      read: ([result, balance]) => !canPay(call, balance) || readCall(result) !== null,
+    });
   }
 
   /** Whether the nonce of an authorization is used or cancelled, and up to which block that is known. */

@@ -13,6 +13,10 @@ export type ChainTrouble =
   | 'waiting_room_full'
   /** Nor this: a client has had too much looked up. */
   | 'client_share_used_up'
+  /** No fault of the chain: contract wallets have as many payments under way as may burn their gas. */
+  | 'contract_wallets_busy'
+  /** Nor this: what contract wallets have burnt is not known. */
+  | 'redis_unavailable'
   | 'shutting_down';
 
 /** The chain could not be asked, or its answer cannot be believed. Never a verdict about a payment. */

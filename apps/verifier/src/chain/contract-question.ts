@@ -33,9 +33,13 @@ export function askForCode(address: Hex): RpcCall {
   return { method: 'eth_getCode', params: [address, 'latest'] };
 }
 
-/** Whether there is a contract at the address that `askForCode` asked about. */
-export function hasCode(result: RpcResult = MISSING): boolean {
-  return parseData(valueOf(result, 'eth_getCode'), 'code') !== '0x';
+/** The code at the address that `askForCode` asked about; `0x`: there is none. */
+export function readCode(result: RpcResult = MISSING): Hex {
+  return parseData(valueOf(result, 'eth_getCode'), 'code');
+}
+
+export function hasCode(result?: RpcResult): boolean {
+  return readCode(result) !== '0x';
 }
 
 /** What a contract returned; null where it failed. */

@@ -7,6 +7,7 @@ import {
   askForCode,
   hasCode,
   readCall,
+  readCode,
   readWord,
   tryCall,
   type TriedCall,
@@ -46,8 +47,9 @@ export interface PermitView {
   allowanceBaseUnits: bigint | null;
   /** False also where it was not tried. */
   wouldSettle: boolean;
-  /** Null: not asked. */
-  hasPayerCode: boolean | null;
+  /** `0x`: it has none. */
+  payerCode: Hex;
+  hasPayerCode: boolean;
   /** Null: not asked. */
   signatureAnswer: SignatureAnswer | null;
   headBlockNumber: number;
@@ -67,27 +69,29 @@ export function askAboutPermit(
   read(results: readonly RpcResult[], headBlockNumber: number): PermitView;
 } {
   const { owner, token, settlement, signatureCheck } = question;
-  const signatureCalls = signatureCheck === null ? [] : [askForCode(owner), signatureCheck];
+  const signatureCalls = signatureCheck === null ? [] : [signatureCheck];
   return {
     // The nonce last: what nodes answer in turn says so of a payment that is settled meanwhile.
     calls: [
       askForBalance(token, owner),
       askContract(token, `${ALLOWANCE}${encodeAddress(owner)}${encodeAddress(PERMIT2_ADDRESS)}`),
       askForCode(settlement.to),
+      askForCode(owner),
       ...signatureCalls,
       ...(isTried ? [tryCall(settlement)] : []),
       askForPermitNonce(question),
     ],
     read: (results, headBlockNumber) => {
-      const [balance, allowance, proxy] = results;
-      const [code, check] = results.slice(3);
+      const [balance, allowance, proxy, code, check] = results;
+      const payerCode = readCode(code);
       return {
         isNonceTaken: readPermitNonce(question, results.at(-1)),
         hasProxy: hasCode(proxy),
         balanceBaseUnits: readWord(balance),
         allowanceBaseUnits: readWord(allowance),
         wouldSettle: isTried && readCall(results.at(-2)) !== null,
-        hasPayerCode: signatureCheck === null ? null : hasCode(code),
+        payerCode,
+        hasPayerCode: payerCode !== '0x',
         signatureAnswer: signatureCheck === null ? null : readSignatureAnswer(check),
         headBlockNumber,
       };

@@ -139,7 +139,7 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
     };
   }
 
-  private fees(): Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas'> {
+  fees(): Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas'> {
     return {
       maxFeePerGas: parseTokenAmount(this.relayerMaxFeeGwei, GWEI_DECIMALS),
       maxPriorityFeePerGas: parseTokenAmount(this.relayerMaxPriorityFeeGwei, GWEI_DECIMALS),

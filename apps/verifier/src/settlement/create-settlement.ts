@@ -4,11 +4,13 @@ import type { Hex } from '@tollgate/protocol';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/transactions';
 
 import type { ConnectedChain } from '../chain/connect-chain.js';
+import type { FeeQuotes } from '../chain/fee-quotes.js';
 import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import type { AskersSettings } from '../settings/askers-settings.js';
 import type { AcceptedAssets } from '../verification/signed/accepted-assets.js';
 import type { VerifierEnvironment } from '../verifier.config.js';
 import { BurningPayers } from './burning-payers.js';
+import type { ContractWallets } from './contract-wallets.js';
 import { readBalance } from './explain-unsettled.js';
 import { GasMemory } from './gas-memory.js';
 import { JobWatch } from './job-watch.js';
@@ -24,6 +26,8 @@ export interface SettlementParts {
   ledger: Pick<Ledger, 'recordRefusal'>;
   assets: AcceptedAssets;
   askers: AskersSettings;
+  fees: FeeQuotes;
+  wallets: ContractWallets;
   metrics: SettlementMetrics;
   nowMs: () => number;
   onTrouble: (relayer: Hex | null, error: unknown) => void;
@@ -51,7 +55,7 @@ const ANSWERING_SHARE = 0.3;
 /** Puts the parts of this folder together; null without a relayer. Nothing is connected before it is started. */
 export function createSettlement(environment: VerifierEnvironment, parts: SettlementParts): Settlement | null {
   const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
-  const { ledger, metrics, nowMs, onTrouble } = parts;
+  const { ledger, fees, wallets, metrics, nowMs, onTrouble } = parts;
   if (settlement.signers.length === 0) return null;
   const connection = connectRedis({ url: redis.redisUrl, role: 'settlements' });
   const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT });
@@ -92,10 +96,11 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
     signers: settlement.signers,
     journal,
     chain: laneChain,
-    trials: new Trials({ batcher, multicall3, gas, gasCap, nowMs }),
+    trials: new Trials({ batcher, multicall3, fees, gas, gasCap, nowMs }),
     gas,
     means,
     burning,
+    wallets,
     records,
     jobs,
     settlements,

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { parseSignedPayment, type Hex, type SignedPermit } from '@tollgate/protocol';
 import type { JobRecord, JsonValue } from '@tollgate/transactions';
 
+import type { ContractCall } from '../authorizations/contract-call.js';
 import { unwrapSignature } from '../authorizations/payer-signature.js';
 import { readBaseUnits, readObject, refuseField } from '../message-fields.js';
 import { planPermitTransfer } from '../permits/permit-proxy.js';
@@ -16,15 +17,16 @@ export function encodePermitJob(payment: SignedPermit, amountBaseUnits: string):
 }
 
 /**
- * The call that a job makes.
+ * The call that a job makes, and whose payment it is.
  * @throws MalformedMessageError or PaymentError when the record is not what `encodePermitJob` made
  */
-export function readPermitJobCall({ input }: Pick<JobRecord, 'input'>): { to: Hex; data: Hex } {
+export function readPermitJob({ input }: Pick<JobRecord, 'input'>): { call: ContractCall; payer: Hex } {
   const fields = readObject(input, 'input');
   const payment = parseSignedPayment(fields.payment);
   if (payment.kind !== 'permit2') return refuseField('payment');
   const amount = BigInt(readBaseUnits(fields, 'amountBaseUnits'));
-  return planPermitTransfer({ ...payment, signature: toPermit2(payment.signature) }, amount);
+  const call = planPermitTransfer({ ...payment, signature: toPermit2(payment.signature) }, amount);
+  return { call, payer: payment.permit2Authorization.from };
 }
 
 /** Names a permit, in 22 characters, whatever is to be moved of it: it is settled once. */

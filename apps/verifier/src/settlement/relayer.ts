@@ -1,50 +1,19 @@
-import type { PaymentTrial } from '@tollgate/common';
-import type { Hex } from '@tollgate/protocol';
 import { crashPoint, createJobId, type LaneId, type PlannedJob, type SubmitResult } from '@tollgate/transactions';
 
 import { AuthorizedTransfers } from '../authorizations/has-settlement.js';
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import type { BurningPayers } from './burning-payers.js';
+import type { ContractWallets } from './contract-wallets.js';
 import type { GasMemory } from './gas-memory.js';
 import { GatheringLine } from './gathering-line.js';
 import { SUBMITTED_WITHIN_MS, type EndedJob, type JobWatch, type MinedJob } from './job-watch.js';
 import type { PayersMeans } from './payers-means.js';
+import type { PaymentEnd, PaymentToSettle } from './payment-to-settle.js';
 import { promiseOf, isShareable, payerOf, type SettlementEntry } from './settlement-entry.js';
 import { encodeSettlementJob, SETTLE_OPERATION } from './settlement-job.js';
 import { stepFor, type SettlementPlanner } from './settlement-planner.js';
-import type { UnmadeSettlement, SettlementRecord, SettlementRecords } from './settlement-records.js';
-import type { Exclusion, Trials, TriedSettlement } from './trials.js';
-
-export interface PaymentToSettle {
-  entry: SettlementEntry;
-  record: SettlementRecord;
-  /** On Redis's clock: later nothing is sent that was not sent before. */
-  sendBeforeMs: number;
-  /** The job that ended without settling it; null at the first try. */
-  endedJobId: string | null;
-  /** It shall share its transaction with none. */
-  isAlone: boolean;
-  /** As it came with the request. */
-  trial: PaymentTrial | undefined;
-  /** Whether somebody waits for it: no job is begun for who may have been told to sign anew. */
-  isWanted: () => boolean;
-}
-
-/** What came of carrying a payment's settlement out. */
-export type PaymentEnd =
-  | { outcome: 'settled'; txHash: Hex }
-  /** Another job settles it. */
-  | { outcome: 'elsewhere'; jobId: string }
-  /** The job is over, and its transaction, which others shared if `isShared`, did not settle the payment as far as it was seen. */
-  | { outcome: 'ended'; jobId: string; isShared: boolean; news: EndedJob }
-  /** Nothing was sent: the same question was told this before. */
-  | { outcome: 'answered'; answer: UnmadeSettlement }
-  /** Nothing was sent; it may be settled alone. */
-  | { outcome: 'excluded'; why: Exclusion }
-  /** Nothing was sent: it would fail, as its payer's have failed before. */
-  | { outcome: 'refused'; failure: 'simulation_failed' | 'authorization_expired' | 'settlement_failed' }
-  /** Nothing was sent. */
-  | { outcome: 'unavailable'; reason: string };
+import type { SettlementRecords } from './settlement-records.js';
+import type { Trials, TriedSettlement } from './trials.js';
 
 export interface RelayerOptions {
   lane: LaneId;
@@ -55,6 +24,7 @@ export interface RelayerOptions {
   gas: GasMemory;
   means: PayersMeans;
   burning: Pick<BurningPayers, 'findBarred'>;
+  wallets: Pick<ContractWallets, 'admit' | 'release'>;
   batchSize: number;
   batchWaitMs: number;
   /** Redis's clock. */
@@ -159,7 +129,23 @@ export class Relayer {
       else if (!settlement?.entries.includes(payment.entry)) void this.#refuse(payment, jobId, refuse(payment.entry));
       else ready.push(payment);
     }
-    if (settlement && ready.length > 0) await this.#submit(ready, { jobId, latestMs }, settlement);
+    if (!settlement || ready.length === 0) return;
+    const refusal = await this.#admit(jobId, settlement);
+    if (refusal) for (const payment of ready) void this.#refuse(payment, jobId, refusal);
+    else await this.#submit(ready, { jobId, latestMs }, settlement);
+  }
+
+  /** Null: the job may be sent. */
+  async #admit(jobId: string, { walletCode, gas }: TriedSettlement): Promise<PaymentEnd | null> {
+    if (walletCode === null) return null;
+    try {
+      const refusal = await this.options.wallets.admit(jobId, { code: walletCode, gas });
+      if (refusal === 'contract_wallets_busy') return { outcome: 'unavailable', reason: refusal };
+      return refusal && { outcome: 'refused', failure: refusal };
+    } catch (error) {
+      this.options.onTrouble(error);
+      return { outcome: 'unavailable', reason: 'redis_unavailable' };
+    }
   }
 
   /** Those that this job settles from now on; the others are told who does, or what they were told before. */
@@ -201,7 +187,10 @@ export class Relayer {
     crashPoint('S1');
     try {
       const submitted = await launch({ ...named, step });
-      if (submitted.outcome === 'refused') return await this.#giveUp(payments, jobId, `relayer_${submitted.reason}`);
+      if (submitted.outcome === 'refused') {
+        if (settlement.walletCode !== null) await this.options.wallets.release(jobId).catch(onTrouble);
+        return await this.#giveUp(payments, jobId, `relayer_${submitted.reason}`);
+      }
       crashPoint('S2');
     } catch (error) {
       // Whether it was written is unknown: the journal tells in time.

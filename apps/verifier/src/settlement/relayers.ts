@@ -19,13 +19,15 @@ import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import type { AskersSettings } from '../settings/askers-settings.js';
 import { attendRelayer, type SettleQueue } from './attend-relayer.js';
 import type { BurningPayers } from './burning-payers.js';
+import { concludeJob } from './conclude-job.js';
+import type { ContractWallets } from './contract-wallets.js';
 import type { GasMemory } from './gas-memory.js';
 import type { JobWatch } from './job-watch.js';
 import type { PayersMeans } from './payers-means.js';
 import type { PermitSettlements } from './permit-settlements.js';
 import { Relayer } from './relayer.js';
 import { countPayments } from './settlement-job.js';
-import { SettlementPlanner } from './settlement-planner.js';
+import { isOfContractWallet, SettlementPlanner } from './settlement-planner.js';
 import type { SettlementRecords } from './settlement-records.js';
 import type { Settlements } from './settlements.js';
 import type { Trials } from './trials.js';
@@ -40,6 +42,7 @@ export interface RelayersOptions {
   gas: GasMemory;
   means: PayersMeans;
   burning: BurningPayers;
+  wallets: ContractWallets;
   settlements: Settlements;
   permits: PermitSettlements;
   settings: Partial<LaneSettings>;
@@ -94,10 +97,10 @@ export class Relayers {
   }
 
   #createRunner(signer: LaneSigner): LaneRunner {
-    const { journal, chain, trials, jobs, settings, queue, askers, settlements, permits, metrics, nowMs } =
+    const { journal, chain, trials, wallets, jobs, settings, queue, askers, settlements, permits, metrics, nowMs } =
       this.options;
     const lane = createLaneId(chain.chainId, signer.address);
-    const planner = new SettlementPlanner(trials, lane.address);
+    const planner = new SettlementPlanner(trials, wallets, lane.address);
     const onTrouble = (error: unknown) => this.options.onTrouble(lane.address, error);
     const wake = (jobId: string) => runner.wake(jobId);
     const launch = (job: PlannedJob) => runner.launch(job);
@@ -118,8 +121,10 @@ export class Relayers {
       settings,
       planner,
       // What each payment came to is read from its own logs, whoever waits for it.
-      judgeStep: (job, _, receipt) => {
+      judgeStep: (job, step, receipt) => {
         jobs.noteMined(job.id, receipt);
+        // Not waited for: what a job holds counts as burnt until then.
+        if (isOfContractWallet(step)) void concludeJob(wallets, job, receipt).catch(onTrouble);
         metrics.mined(countPayments(job), (nowMs() - job.submittedAtMs) / 1000);
         return Promise.resolve({ outcome: 'done' });
       },

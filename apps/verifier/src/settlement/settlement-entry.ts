@@ -36,9 +36,9 @@ export function planEntry(
   return planTransfer(authorization, signature, { ...places, asset });
 }
 
-/** Whether the payer's contract may have to be deployed first. */
-export function isDeployable({ signature }: SettlementEntry): boolean {
-  return signature.kind === 'contract' && signature.deployment !== null;
+/** The contract that deploys the payer where it has no code yet; null: it must have. */
+export function factoryOf({ signature }: Pick<SettlementEntry, 'signature'>): Hex | null {
+  return signature.kind === 'contract' && signature.deployment !== null ? signature.deployment.to : null;
 }
 
 /** Whether it may share a transaction: what runs is the token's code alone, which takes about as much gas each time. */

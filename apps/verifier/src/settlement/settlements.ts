@@ -9,7 +9,8 @@ import { explainUnsettled, type SettledChain } from './explain-unsettled.js';
 import type { EndedJob, JobWatch } from './job-watch.js';
 import { JoinedSettlements, type JoinedSettlementsOptions, type Settling } from './joined-settlements.js';
 import type { SettleQuestion } from './parse-settle-request.js';
-import type { PaymentEnd, PaymentToSettle, Relayer } from './relayer.js';
+import type { PaymentEnd, PaymentToSettle } from './payment-to-settle.js';
+import type { Relayer } from './relayer.js';
 import { nameSettlement, payerOf, type SettlementEntry } from './settlement-entry.js';
 import { keptMsFor } from './settlement-records.js';
 

@@ -2,17 +2,15 @@ import type { Hex } from '@tollgate/protocol';
 
 import { bundleCalls, readBundle, type ContractCall } from '../authorizations/contract-call.js';
 import { askForCode, hasCode, readCall, tryCall } from '../chain/contract-question.js';
-import type { RpcBatcher } from '../chain/rpc-batcher.js';
-import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from '../chain/rpc-endpoint.js';
-import { malformed, parseQuantity } from '../chain/rpc-value.js';
+import type { RpcCall, RpcResult } from '../chain/rpc-endpoint.js';
+import { malformed } from '../chain/rpc-value.js';
+import { CallTrial, type CallTrialOptions, type SendableCall } from './call-trial.js';
 import type { GasMemory } from './gas-memory.js';
-import { isDeployable, isShareable, payerOf, planEntry, type SettlementEntry } from './settlement-entry.js';
+import { factoryOf, isShareable, payerOf, planEntry, type SettlementEntry } from './settlement-entry.js';
 
 /** A transaction that was tried and may be sent. */
-export interface TriedSettlement {
+export interface TriedSettlement extends SendableCall {
   entries: readonly SettlementEntry[];
-  call: ContractCall;
-  gas: bigint;
 }
 
 /** Why a payment cannot share a transaction; alone it may do better. */
@@ -23,26 +21,23 @@ export interface SharedTrial {
   excluded: ReadonlyMap<SettlementEntry, Exclusion>;
 }
 
-export interface TrialsOptions {
-  batcher: RpcBatcher;
+export interface TrialsOptions extends CallTrialOptions {
   multicall3: Hex;
   gas: GasMemory;
-  /** For one payment. */
-  gasCap: bigint;
-  /** Redis's clock. */
-  nowMs: () => number;
 }
 
 const ANSWERS_WITHIN_MS = 5_000;
 const LOOK_FOR_MULTICALL3_MS = 60_000;
-const MARGIN_PERCENT = 20n;
 
 /** Tries settlements out as the chain is now: what would fail is not sent, and burns nobody's gas. */
 export class Trials {
   #hasMulticall3: Promise<boolean> | null = null;
   #askedAtMs = -Infinity;
+  readonly #callTrial: CallTrial;
 
-  constructor(private readonly options: TrialsOptions) {}
+  constructor(private readonly options: TrialsOptions) {
+    this.#callTrial = new CallTrial(options);
+  }
 
   /** Whether several payments can share a transaction on this chain. */
   async canShare(): Promise<boolean> {
@@ -57,7 +52,8 @@ export class Trials {
 
   /**
    * Payments by accounts' own keys as one transaction, in one round trip. Those of payers with code are left out, since
-   * their code could burn the gas of all; so are those that fail.
+   * their code could burn the gas of all; so are those that fail. No price
+   * is given: no code but the token's runs.
    * @throws ChainUnavailableError
    */
   async tryShared(entries: readonly SettlementEntry[], relayer: Hex): Promise<SharedTrial> {
@@ -74,19 +70,22 @@ export class Trials {
       else if (!succeeds[index]) excluded.set(entry, 'fails');
     }
     const rest = shareable.filter((entry) => !excluded.has(entry));
-    return { settlement: rest.length === 0 ? null : { entries: rest, call: this.#bundle(rest), gas }, excluded };
+    return {
+      settlement: rest.length === 0 ? null : { entries: rest, call: this.#bundle(rest), gas, walletCode: null },
+      excluded,
+    };
   }
 
   /** What `tryShared` would find of payments that were tried one by one a moment ago; null: it has to be asked. */
   assumeShared(entries: readonly SettlementEntry[]): SharedTrial | null {
     const gas = this.options.gas.limitForUntried(entries.map(({ asset }) => asset));
     if (gas === null || !entries.every(isShareable)) return null;
-    return { settlement: { entries, call: this.#bundle(entries), gas }, excluded: new Map() };
+    return { settlement: { entries, call: this.#bundle(entries), gas, walletCode: null }, excluded: new Map() };
   }
 
   /** The same for some of its payments, as if the others had never been there. */
-  narrow({ gas }: TriedSettlement, entries: readonly SettlementEntry[]): TriedSettlement {
-    return { entries, call: this.#bundle(entries), gas };
+  narrow({ gas, walletCode }: TriedSettlement, entries: readonly SettlementEntry[]): TriedSettlement {
+    return { entries, call: this.#bundle(entries), gas, walletCode };
   }
 
   /**
@@ -94,21 +93,16 @@ export class Trials {
    * @throws ChainUnavailableError
    */
   async tryAlone(entry: SettlementEntry, relayer: Hex): Promise<TriedSettlement | null> {
-    const isDeployed = !isDeployable(entry) || (await this.#readHasCode(payerOf(entry)));
+    const factory = factoryOf(entry);
+    const isDeployed = factory === null || (await this.#readHasCode(payerOf(entry)));
     const call = planEntry(entry, { multicall3: this.options.multicall3, isDeployed });
-    const tried = await this.tryCall(call, relayer);
+    const tried = await this.#callTrial.run(call, { payer: payerOf(entry), relayer, factory });
     return tried && { ...tried, entries: [entry] };
   }
 
-  /** As `tryAlone`, for a call that settles one payment. */
-  async tryCall(call: ContractCall, relayer: Hex): Promise<Pick<TriedSettlement, 'call' | 'gas'> | null> {
-    // The newest block may be old on a quiet chain: what is valid since a moment ago is not valid there.
-    const estimate =
-      (await this.#estimate(call, relayer, 'latest')) ?? (await this.#estimate(call, relayer, 'pending'));
-    const { gasCap } = this.options;
-    if (estimate === null || estimate > gasCap) return null;
-    const gas = (estimate * (100n + MARGIN_PERCENT)) / 100n;
-    return { call, gas: gas > gasCap ? gasCap : gas };
+  /** As `tryAlone`, for the call that settles a payer's permit. */
+  tryPermit(call: ContractCall, payer: Hex, relayer: Hex): Promise<SendableCall | null> {
+    return this.#callTrial.run(call, { payer, relayer, factory: null });
   }
 
   #bundle(entries: readonly SettlementEntry[]): ContractCall {
@@ -140,14 +134,6 @@ export class Trials {
 
   #readHasCode(address: Hex): Promise<boolean> {
     return this.#ask([askForCode(address)], ([result]) => hasCode(result));
-  }
-
-  /** Within the cap: a payer's code that is given more would run for as long as the node lets it. */
-  #estimate(call: ContractCall, from: Hex, block: 'latest' | 'pending'): Promise<bigint | null> {
-    const gas = `0x${this.options.gasCap.toString(16)}`;
-    return this.#ask([{ method: 'eth_estimateGas', params: [{ from, gas, ...call }, block] }], ([result = MISSING]) =>
-      hasContractFailed(result) ? null : BigInt(parseQuantity(valueOf(result, 'eth_estimateGas'), 'gas')),
-    );
   }
 
   #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {

@@ -100,6 +100,8 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   permit2_missing: { v1: 'invalid_payment_requirements', v2: 'permit2_proxy_not_deployed' },
   belongs_to_permit: same('invalid_payment'),
   receipt_too_large: same('invalid_payment'),
+  contract_wallet_refused: same('invalid_payment'),
+  contract_wallet_paused: same('invalid_payment'),
 };
 
 /** Of a requirement that the facilitator does not serve: its asset, or what it leaves out. */

@@ -21,11 +21,12 @@ const refused = (failure: string, from = walletAddress()) => ({ outcome: 'refuse
 const other = () => parts().devnet.accounts[2]!;
 
 describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
-  it("claims with the signature that the wallet takes: one of an account's form in a second round trip", async () => {
+  it("claims with the signature that the wallet takes: one of an account's form in a second round trip, then as it is sent", async () => {
     const payment = await signPayment({ from: walletAddress() });
     parts().rpc.requests.length = 0;
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', payer: walletAddress(), txHash: null });
-    expect(parts().rpc.requests).toHaveLength(2);
+    // The last two: what gas costs now, and the call at that price.
+    expect(parts().rpc.requests).toHaveLength(4);
   });
 
   it('refuses one that the wallet does not take', async () => {
@@ -105,7 +106,8 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     expect(await ask(payment)).toEqual(refused('factory_not_allowed', from));
     parts().rpc.requests.length = 0;
     expect(await ask(payment, { rules: DEPLOYING })).toMatchObject({ outcome: 'claimed', payer: from, txHash: null });
-    expect(parts().rpc.requests).toHaveLength(1);
+    // The first, what gas costs now, and the call at that price.
+    expect(parts().rpc.requests).toHaveLength(3);
 
     const deployment = { to: CREATE2_FACTORY, data: deploy };
     const signature = { kind: 'contract', bytes: inner.signature, isWrapped: true, deployment } as const;

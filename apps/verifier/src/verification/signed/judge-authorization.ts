@@ -7,6 +7,7 @@ import { readPayerSignature, splitSignature, type PayerSignature } from '../../a
 import { planTransfer } from '../../authorizations/plan-transfer.js';
 import type { AuthorizationQuestion, AuthorizationView, SettlementRoute } from '../../chain/authorization-view.js';
 import type { ChainReader } from '../../chain/chain-reader.js';
+import { factoryOf } from '../../settlement/settlement-entry.js';
 import { assertConfirmed } from '../assert-confirmed.js';
 import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';
@@ -19,6 +20,7 @@ import { assertSignature, planSignatureCheck } from './assert-signature.js';
 import { assertSimulates } from './assert-simulates.js';
 import { assertValidityWindow } from './assert-validity-window.js';
 import { findSettlement, type PromisedPayment, type Settlement } from './find-settlement.js';
+import type { WalletCheck, WalletPayment } from './wallet-check.js';
 
 export interface SignedPaymentRules {
   confirmations: number;
@@ -32,6 +34,8 @@ export interface SignedPaymentRules {
   factories: ReadonlySet<Hex>;
   /** Makes those calls. */
   multicall3: Hex;
+  /** What is asked of payers with code. */
+  wallets: Pick<WalletCheck, 'assertAccepted'>;
 }
 
 /** A signed payment that may be claimed, if the ledger agrees. */
@@ -78,6 +82,7 @@ export async function judgeAuthorization(
     assertValidityWindow(authorization, nowMs, TIME_TO_SETTLE_MS);
     assertBalance(balance, authorization.value);
     assertSimulates(view);
+    await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
     // It may have been settled while it was looked at, and fail for that alone: who has paid must not be told to pay.
@@ -115,6 +120,15 @@ async function askToken(
   const signer = { hash: hashOf(judged), payer: payment.authorization.from, factories: rules.factories };
   const signature = await readPayerSignature(payment.signature, signer);
   return asked && signature.kind === 'account' ? asked : ask(signature);
+}
+
+function describeWallet(
+  signature: PayerSignature,
+  { route, deployingRoute }: AuthorizationQuestion,
+  { payerCode, hasPayerCode }: AuthorizationView,
+): WalletPayment {
+  const { settlement } = hasPayerCode ? route : (deployingRoute ?? route);
+  return { payerCode, factory: factoryOf({ signature }), settlement };
 }
 
 function hashOf({ payment, domainSeparator }: JudgedAuthorization): Hex {

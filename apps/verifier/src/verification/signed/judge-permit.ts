@@ -71,6 +71,8 @@ export async function judgePermit(
     assertBalance(balance, terms.priceBaseUnits);
     assertAllowance(view, terms.priceBaseUnits);
     assertSimulates(view);
+    const { settlement } = question;
+    await rules.wallets.assertAccepted({ payerCode: view.payerCode, factory: null, settlement }, judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
     // It may have been settled while it was looked at, and fail for that alone: who has paid must not be told to pay.

@@ -10,7 +10,7 @@ import { sendTransaction } from '../../../../../devnet/transfer-tokens.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
 import { bundleCalls } from '../../authorizations/contract-call.js';
 import { planPermitTransfer } from '../../permits/permit-proxy.js';
-import { encodePermitJob, readPermitJobCall } from '../../settlement/permit-job.js';
+import { encodePermitJob, readPermitJob } from '../../settlement/permit-job.js';
 
 const { parts, ask, asset, payer, relayer, refusals, createRequest, createVerifier } = useSignedPaymentVerifier();
 
@@ -141,8 +141,9 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     const wrapped = { address: addressOf(3), data: '0x12345678', signature: payment.signature } as const;
     const signature = serializeErc6492Signature(wrapped);
     expect(await ask({ ...payment, signature })).toMatchObject({ outcome: 'claimed' });
-    const settlement = readPermitJobCall({ input: encodePermitJob({ ...payment, signature }, String(PRICE)) });
-    await callRpc(parts().devnet.rpcUrl, 'eth_call', [{ from: relayer().address, ...settlement }, 'latest']);
+    const { call, payer: owner } = readPermitJob({ input: encodePermitJob({ ...payment, signature }, String(PRICE)) });
+    await callRpc(parts().devnet.rpcUrl, 'eth_call', [{ from: relayer().address, ...call }, 'latest']);
+    expect(owner).toBe(payment.permit2Authorization.from);
   });
 
   it.each([

@@ -1,0 +1,69 @@
+import { DEFAULT_LANE_SETTINGS, quoteFees, type Fees, type LaneSettings } from '@tollgate/transactions';
+
+import type { RpcBatcher } from './rpc-batcher.js';
+import { MISSING, valueOf, type RpcResult } from './rpc-endpoint.js';
+import { parseObject, parseQuantity } from './rpc-value.js';
+
+export interface FeeQuotesOptions {
+  batcher: RpcBatcher;
+  caps: Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas'>;
+  /** Redis's clock. */
+  nowMs: () => number;
+}
+
+interface Quote {
+  fees: Fees | null;
+  readAtMs: number;
+}
+
+const RPC_TIMEOUT_MS = 5_000;
+/** Younger than the head that a relayer takes its own fees from. */
+const FRESH_MS = 1_000;
+/** Until then a quote is used while the next one is read: a trial waits for none of them under load. */
+const USABLE_MS = 5_000;
+
+/** The fees that a relayer would offer now, for trials. */
+export class FeeQuotes {
+  #last: Quote | null = null;
+  #reading: Promise<Quote> | null = null;
+
+  constructor(private readonly options: FeeQuotesOptions) {}
+
+  /** Null: the chain asks more than the caps allow, so nothing is mined now. @throws ChainUnavailableError */
+  async read(): Promise<Fees | null> {
+    const ageMs = this.#last === null ? Infinity : performance.now() - this.#last.readAtMs;
+    if (this.#last !== null && ageMs < FRESH_MS) return this.#last.fees;
+    const reading = this.#ask();
+    if (this.#last === null || ageMs > USABLE_MS) return (await reading).fees;
+    // What fails here fails again, and is heard of, once the last quote is too old.
+    reading.catch(() => undefined);
+    return this.#last.fees;
+  }
+
+  #ask(): Promise<Quote> {
+    this.#reading ??= this.#readQuote().finally(() => (this.#reading = null));
+    return this.#reading;
+  }
+
+  async #readQuote(): Promise<Quote> {
+    const { batcher, nowMs } = this.options;
+    const fees = await batcher.ask({
+      calls: [
+        { method: 'eth_getBlockByNumber', params: ['latest', false] },
+        { method: 'eth_maxPriorityFeePerGas', params: [] },
+      ],
+      deadlineMs: nowMs() + RPC_TIMEOUT_MS,
+      read: ([block, tip]) => this.#quote(block, tip),
+    });
+    this.#last = { fees, readAtMs: performance.now() };
+    return this.#last;
+  }
+
+  #quote(block: RpcResult = MISSING, tip: RpcResult = MISSING): Fees | null {
+    const { baseFeePerGas: fee } = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
+    const baseFeePerGas = BigInt(parseQuantity(fee, 'base fee'));
+    const suggestedPriorityFee = tip.kind === 'result' ? BigInt(parseQuantity(tip.value, 'priority fee')) : null;
+    const fees = quoteFees({ baseFeePerGas, suggestedPriorityFee }, { ...DEFAULT_LANE_SETTINGS, ...this.options.caps });
+    return fees.maxFeePerGas < baseFeePerGas ? null : fees;
+  }
+}

@@ -1,0 +1,35 @@
+import { Setting } from '@tollgate/common';
+import { IsIn, IsInt, Max, Min } from 'class-validator';
+
+export const SIGNED_PAYMENTS_FROM = ['any', 'plain_accounts'] as const;
+
+/** Which payers with code have gas spent on them. No gateway reads these; every verifier should have the same. */
+export class ContractWalletsEnvironment {
+  @Setting({
+    help:
+      'Whose signed payments are taken. any: accounts and contract wallets; plain_accounts: only those of accounts without ' +
+      'code, which cannot make the relayer burn gas by it. The same at every verifier.',
+  })
+  @IsIn(SIGNED_PAYMENTS_FROM)
+  readonly signedPaymentsFrom: (typeof SIGNED_PAYMENTS_FROM)[number] = 'any';
+
+  @Setting({
+    help:
+      'Gas that payments of contract wallets may burn in an hour without being settled, all of them together and over all ' +
+      'verifiers; then their signed payments are refused, and those of plain accounts go on. The same at every verifier.',
+  })
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000_000)
+  readonly contractWalletBurnGasPerHour: number = 3_000_000;
+
+  @Setting({
+    help:
+      'Transactions that wallets of one code may burn in an hour before all of that code are refused, unless more of their ' +
+      'payments were settled in a day; 0 bars no code. The same at every verifier.',
+  })
+  @IsInt()
+  @Min(0)
+  @Max(1_000)
+  readonly contractWalletBurnsPerCode: number = 3;
+}

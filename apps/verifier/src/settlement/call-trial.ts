@@ -1,0 +1,96 @@
+import type { Hex } from '@tollgate/protocol';
+import type { Fees } from '@tollgate/transactions';
+
+import type { ContractCall } from '../authorizations/contract-call.js';
+import { askForCode, readCall, readCode } from '../chain/contract-question.js';
+import type { FeeQuotes } from '../chain/fee-quotes.js';
+import type { RpcBatcher } from '../chain/rpc-batcher.js';
+import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from '../chain/rpc-endpoint.js';
+import { parseQuantity } from '../chain/rpc-value.js';
+import { askForNativeBalance, canPay, estimateSentCall, trySentCall, type SentCall } from '../chain/sent-call.js';
+import { nameCode } from './contract-wallets.js';
+
+export interface CallTrialOptions {
+  batcher: RpcBatcher;
+  fees: Pick<FeeQuotes, 'read'>;
+  /** For one payment. */
+  gasCap: bigint;
+  /** Redis's clock. */
+  nowMs: () => number;
+}
+
+export interface SendableCall {
+  call: ContractCall;
+  /** As the transaction will have it. */
+  gas: bigint;
+  /** As `nameCode` gives it of the payer's code, which runs in the call; null: it has none. */
+  walletCode: Hex | null;
+}
+
+const RPC_TIMEOUT_MS = 5_000;
+const MARGIN_PERCENT = 20n;
+/** The newest block may be old on a quiet chain: what is valid since a moment ago is not valid there. */
+const BLOCKS = ['latest', 'pending'] as const;
+
+type Block = (typeof BLOCKS)[number];
+
+interface Estimate {
+  /** Null: the call fails. */
+  estimate: bigint | null;
+  payerCode: Hex;
+  /** That it was estimated at. */
+  fees: Fees | null;
+}
+
+/** Tries one payment's call as its relayer will send it: from its account, at its price, and with its gas. */
+export class CallTrial {
+  constructor(private readonly options: CallTrialOptions) {}
+
+  /**
+   * Null: it fails, now and in the next block.
+   * @param factory deploys a payer that has no code yet
+   * @throws ChainUnavailableError
+   */
+  async run(
+    call: ContractCall,
+    { payer, relayer, factory }: { payer: Hex; relayer: Hex; factory: Hex | null },
+  ): Promise<SendableCall | null> {
+    const { gasCap } = this.options;
+    const sent: SentCall = { ...call, from: relayer, gas: gasCap, fees: await this.options.fees.read() };
+    for (const block of BLOCKS) {
+      const { estimate, payerCode, fees } = await this.#estimate(sent, payer, block);
+      if (estimate === null || estimate > gasCap) continue;
+      const offered = (estimate * (100n + MARGIN_PERCENT)) / 100n;
+      const gas = offered > gasCap ? gasCap : offered;
+      const walletCode = payerCode === '0x' ? factory : nameCode(payerCode);
+      // An estimate runs with other gas than the transaction will have, which the payer's code can see.
+      if (walletCode !== null && !(await this.#succeeds({ ...sent, gas, fees }, block))) continue;
+      return { call, gas, walletCode };
+    }
+    return null;
+  }
+
+  /** `fees`: null also where the relayer cannot pay for so much gas. It says nothing of the payment, which waits for coin once it is sent. */
+  async #estimate(sent: SentCall, payer: Hex, block: Block): Promise<Estimate> {
+    const calls = [estimateSentCall(sent, block), askForCode(payer), askForNativeBalance(sent.from)];
+    const estimate = await this.#ask(calls, ([estimated = MISSING, code, balance]) => {
+      // Nodes word it as they word that the call itself takes too much.
+      if (!canPay(sent, balance)) return null;
+      return { estimate: readEstimate(estimated), payerCode: readCode(code), fees: sent.fees };
+    });
+    return estimate ?? this.#estimate({ ...sent, fees: null }, payer, block);
+  }
+
+  #succeeds(sent: SentCall, block: Block): Promise<boolean> {
+    return this.#ask([trySentCall(sent, block)], ([result]) => readCall(result) !== null);
+  }
+
+  #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
+    const { batcher, nowMs } = this.options;
+    return batcher.ask({ calls, deadlineMs: nowMs() + RPC_TIMEOUT_MS, read });
+  }
+}
+
+function readEstimate(result: RpcResult): bigint | null {
+  return hasContractFailed(result) ? null : BigInt(parseQuantity(valueOf(result, 'eth_estimateGas'), 'gas'));
+}

@@ -1,0 +1,234 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { waitFor } from '../../../../test/harness/retry.js';
+import { BURNS_AT_A_PRICE, burnsAfter, useBurningWallets } from '../../test/use-burning-wallets.js';
+
+/** No block of these tests. */
+const FAR = 1_000_000;
+const PAUSED = { outcome: 'failed', failure: 'contract_wallet_paused', txHash: null };
+
+describe('a contract wallet that burns gas wherever gas has a price', () => {
+  const { fixture, createWallet, signFor, verify, settle, readSent } = useBurningWallets();
+
+  // Prevents: 24 bytes of code have a relayer burn all the gas of a settlement, as often as they have addresses.
+  it('fails when it is verified, and when it is tried to be settled', async () => {
+    await fixture().startVerifier();
+    const wallet = await createWallet(BURNS_AT_A_PRICE);
+    const before = await readSent();
+    expect(await verify(await signFor(wallet))).toMatchObject({ outcome: 'refused', failure: 'simulation_failed' });
+    expect(await settle(await signFor(wallet))).toMatchObject({ outcome: 'failed', failure: 'simulation_failed' });
+    expect(await readSent()).toBe(before);
+    expect(await settle(await fixture().sign())).toMatchObject({ outcome: 'settled' });
+  });
+
+  // Prevents: a relayer without coin passes for a payment that fails, and its payer has to sign anew.
+  it('is not confused with a relayer that cannot pay for the trial', async () => {
+    await fixture().closeVerifiers();
+    await fixture().setBalance(fixture().relayer().address, 1n);
+    await fixture().startVerifier({ SETTLE_BATCH_SIZE: '1', SETTLE_WAIT_MS: '2000' });
+    const settling = settle(await fixture().sign());
+    expect(await settling).toMatchObject({ outcome: 'pending' });
+  });
+});
+
+describe('contract wallets that burn gas in later blocks than the one they are tried in', () => {
+  const { fixture, readHead, createWallet, signFor, deployHonest, verify, settle, readBurntGas } = useBurningWallets();
+  const BUDGET = 600_000;
+  const start = () =>
+    fixture().startVerifier({
+      CONTRACT_WALLET_BURN_GAS_PER_HOUR: String(BUDGET),
+      RELAYER_PRIVATE_KEYS: [fixture().relayer(0), fixture().relayer(1)].map(({ privateKey }) => privateKey).join(','),
+    });
+  /** Each of a code of its own. */
+  const createBurning = async (): Promise<Hex> => {
+    const wallet = await createWallet('0x00');
+    await fixture().rpc('anvil_setCode', [wallet, burnsAfter(await readHead())]);
+    return wallet;
+  };
+
+  // Prevents: an attacker with more wallets has more gas burnt; a restart, or a second verifier, begins to count anew.
+  it('burn no more than the budget of an hour, over all wallets, verifiers and restarts', async () => {
+    await Promise.all([start(), start()]);
+    const settledBefore = await fixture().readBalance();
+    for (let turn = 0; turn < 10; turn++) {
+      const result = await settle(await signFor(await createBurning()));
+      expect(result).toMatchObject({ outcome: 'failed' });
+    }
+    const burnt = await readBurntGas();
+    expect(burnt).toBeGreaterThan(100_000);
+    expect(burnt).toBeLessThanOrEqual(BUDGET);
+
+    const honest = await deployHonest();
+    for (const restart of [false, true]) {
+      if (restart) {
+        await fixture().closeVerifiers();
+        await Promise.all([start(), start()]);
+      }
+      const paused = { outcome: 'refused', failure: 'contract_wallet_paused' };
+      expect(await verify(await fixture().sign({ from: honest }))).toMatchObject(paused);
+      expect(await settle(await fixture().sign({ from: honest }))).toEqual(PAUSED);
+      expect(await verify(await fixture().sign())).toMatchObject({ outcome: 'valid' });
+      expect(await settle(await fixture().sign())).toMatchObject({ outcome: 'settled' });
+    }
+    expect(await readBurntGas()).toBe(burnt);
+    expect(await fixture().readBalance()).toBe(settledBefore + 2000n);
+  });
+
+  it('show in the metrics of every verifier', async () => {
+    const url = await (await start()).app.getUrl();
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const read = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'm').exec(text)?.[1]);
+    expect(read('tollgate_contract_wallet_gas_burnt')).toBe(await readBurntGas());
+    expect(read('tollgate_contract_wallet_gas_left')).toBe(0);
+  });
+});
+
+describe('contract wallets that are sent for at once', () => {
+  const { fixture, readHead, createWallet, signFor, settle, readBurntGas } = useBurningWallets();
+  const BUDGET = 400_000;
+  const readPending = async (): Promise<number> => {
+    const block = await fixture().rpc('eth_getBlockByNumber', ['pending', false]);
+    return (block as { transactions: Hex[] }).transactions.length;
+  };
+
+  // Prevents: what is under way is not counted, and a hundred wallets burn a hundred times what one may.
+  it('hold what they may burn until their blocks', async () => {
+    await fixture().startVerifier({ CONTRACT_WALLET_BURN_GAS_PER_HOUR: String(BUDGET) });
+    expect(await settle(await fixture().sign())).toMatchObject({ outcome: 'settled' });
+    const wallets = await Promise.all(Array.from({ length: 8 }, () => createWallet('0x00')));
+    const code = burnsAfter(await readHead());
+    for (const wallet of wallets) await fixture().rpc('anvil_setCode', [wallet, code]);
+    await fixture().rpc('evm_setAutomine', [false]);
+    let answered = 0;
+    const settling = Promise.all(
+      wallets.map(async (wallet) => {
+        const result = await settle(await signFor(wallet));
+        answered++;
+        return result;
+      }),
+    );
+    await waitFor('each is sent or answered', async () => answered + (await readPending()) >= wallets.length);
+    await waitFor('all of them are answered', async () => {
+      await fixture().rpc('evm_mine');
+      return answered === wallets.length;
+    });
+    await fixture().rpc('evm_setAutomine', [true]);
+    const outcomes = new Set((await settling).map((result) => result.outcome));
+    expect([...outcomes].every((outcome) => outcome === 'failed' || outcome === 'unavailable')).toBe(true);
+    expect(await readBurntGas()).toBeGreaterThan(0);
+    expect(await readBurntGas()).toBeLessThanOrEqual(BUDGET);
+  });
+});
+
+describe('contract wallets of one code', () => {
+  const { fixture, createOneOfMany, signFor, deployHonest, verify, settle, readSent } = useBurningWallets();
+  const paused = { outcome: 'refused', failure: 'contract_wallet_paused' };
+
+  // Prevents: an attacker deploys one wallet after another, and each may burn as if it were the first.
+  it('are all barred once some have burnt gas, and no others', async () => {
+    await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '3' });
+    const first = await readSent();
+    for (let turn = 0; turn < 3; turn++) {
+      expect(await settle(await signFor(await createOneOfMany()))).toMatchObject({ outcome: 'failed' });
+    }
+    const before = await readSent();
+    expect(before).toBe(first + 3);
+    const payment = await signFor(await createOneOfMany(FAR));
+    await waitFor('the code is barred', async () => (await verify(payment)).outcome === 'refused');
+    expect(await verify(payment)).toMatchObject(paused);
+    expect(await settle(payment)).toEqual(PAUSED);
+    expect(await readSent()).toBe(before);
+    const honest = await deployHonest();
+    expect(await settle(await fixture().sign({ from: honest }))).toMatchObject({ outcome: 'settled' });
+    expect(await settle(await fixture().sign())).toMatchObject({ outcome: 'settled' });
+  });
+});
+
+describe('contract wallets that pay by Permit2', () => {
+  const { fixture, createApproved, verifyPermit, settlePermit, signPermitFor, readBurntGas } = useBurningWallets();
+
+  // Prevents: the payments that go alone in any case are the ones that nothing bounds.
+  it('have what they burn counted with the others, and are barred by it', async () => {
+    await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '1' });
+    const good = await createApproved(FAR);
+    expect(await settlePermit(await signPermitFor(good))).toMatchObject({ outcome: 'settled' });
+    for (let turn = 0; turn < 2; turn++) {
+      expect(await settlePermit(await signPermitFor(await createApproved()))).toMatchObject({ outcome: 'failed' });
+    }
+    const burnt = await readBurntGas();
+    expect(burnt).toBeGreaterThan(0);
+    const next = await signPermitFor(await createApproved());
+    await waitFor('the code is barred', async () => (await verifyPermit(next)).outcome === 'refused');
+    expect(await verifyPermit(next)).toMatchObject({ failure: 'contract_wallet_paused' });
+    expect(await settlePermit(next)).toMatchObject({ outcome: 'failed', failure: 'settlement_failed', txHash: null });
+    expect(await readBurntGas()).toBe(burnt);
+  });
+});
+
+describe('a payment that another process has sent', () => {
+  const { fixture, createOneOfMany, signFor, verify, settle, readSent } = useBurningWallets();
+
+  // Prevents: with each verifier that dies some of the budget is lost for an hour, or what was burnt meanwhile is forgotten.
+  it('is counted by the process that finds it mined', async () => {
+    await fixture().startVerifier({ SETTLE_WAIT_MS: '500', SHUTDOWN_TIMEOUT_MS: '1000' });
+    await fixture().rpc('evm_setAutomine', [false]);
+    const before = await readSent();
+    expect(await settle(await signFor(await createOneOfMany()))).toMatchObject({ outcome: 'pending' });
+    await fixture().closeVerifiers();
+    const { app } = await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '1' });
+    const url = await app.getUrl();
+    const readBurnt = async () =>
+      Number(
+        /^tollgate_contract_wallet_gas_burnt(?:\{.*\})? (\d+)$/m.exec(
+          await (await fetch(`${url}/metrics`)).text(),
+        )?.[1],
+      );
+    expect(await readBurnt()).toBe(0);
+    await fixture().rpc('evm_setAutomine', [true]);
+    await fixture().rpc('evm_mine');
+    expect(await readSent()).toBe(before + 1);
+    await waitFor('it is counted', async () => (await readBurnt()) > 0);
+    const next = await signFor(await createOneOfMany(FAR));
+    await waitFor('its code is barred', async () => (await verify(next)).outcome === 'refused');
+  });
+});
+
+describe('contract wallets of a code that many pay by', () => {
+  const { fixture, createOneOfMany, signFor, settle, readSent } = useBurningWallets();
+
+  // Prevents: one wallet that burns gas on purpose has all of the most used code turned away.
+  it('are not barred by fewer that burn gas than were settled', async () => {
+    await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '1' });
+    const honest = await createOneOfMany(FAR);
+    for (let turn = 0; turn < 3; turn++) {
+      expect(await settle(await signFor(honest))).toMatchObject({ outcome: 'settled' });
+    }
+    const before = await readSent();
+    for (let turn = 0; turn < 2; turn++) {
+      expect(await settle(await signFor(await createOneOfMany()))).toMatchObject({ outcome: 'failed' });
+    }
+    expect(await readSent()).toBe(before + 2);
+    expect(await settle(await signFor(honest))).toMatchObject({ outcome: 'settled' });
+  });
+});
+
+describe('a gate for plain accounts only', () => {
+  const { fixture, deployHonest, verify, settle, readSent } = useBurningWallets();
+
+  it('refuses payers with code before anything is sent, and settles the payments of all others', async () => {
+    await fixture().startVerifier({ SIGNED_PAYMENTS_FROM: 'plain_accounts' });
+    const before = await readSent();
+    const delegated = fixture().payer(5);
+    // As EIP-7702 has it: to the wallet's code, which takes its owner's signatures.
+    const honest = await deployHonest();
+    await fixture().rpc('anvil_setCode', [delegated.address, `0xef0100${honest.slice(2)}`]);
+    for (const payment of [await fixture().sign({ from: honest }), await fixture().sign({}, delegated)]) {
+      expect(await verify(payment)).toMatchObject({ outcome: 'refused', failure: 'contract_wallet_refused' });
+      const failed = { outcome: 'failed', failure: 'contract_wallet_refused', txHash: null };
+      expect(await settle(payment)).toEqual(failed);
+    }
+    expect(await readSent()).toBe(before);
+    expect(await verify(await fixture().sign())).toMatchObject({ outcome: 'valid' });
+    expect(await settle(await fixture().sign())).toMatchObject({ outcome: 'settled' });
+  });
+});

@@ -1,0 +1,76 @@
+import type { Hex } from '@tollgate/protocol';
+
+import type { ChainReader } from '../../chain/chain-reader.js';
+import { ChainUnavailableError } from '../../chain/chain-unavailable-error.js';
+import type { TriedCall } from '../../chain/contract-question.js';
+import type { FeeQuotes } from '../../chain/fee-quotes.js';
+import { nameCode, type ContractWallets, type WalletRefusal } from '../../settlement/contract-wallets.js';
+import type { LookUps } from '../client-shares.js';
+import { PaymentRefused } from '../payment-refused.js';
+
+export interface WalletCheckOptions {
+  wallets: Pick<ContractWallets, 'findRefusal'>;
+  fees: Pick<FeeQuotes, 'read'>;
+  chain: Pick<ChainReader, 'wouldSucceed'>;
+  /** The accounts that settle here, in lower case, those that can do so now first. */
+  listRelayers: () => Promise<readonly Hex[]>;
+}
+
+export interface WalletPayment {
+  /** `0x`: the payer is not deployed yet. */
+  payerCode: Hex;
+  /** Deploys it then. */
+  factory: Hex | null;
+  settlement: TriedCall;
+}
+
+/** By when, and on whose share: the payer's own code runs. */
+interface Asked {
+  deadlineMs: number;
+  lookUps: LookUps;
+}
+
+const RETRY_AFTER_MS = 1000;
+
+/** What is asked of a payer whose code runs when the payment is settled; it costs those without code no round trip. */
+export class WalletCheck {
+  constructor(private readonly options: WalletCheckOptions) {}
+
+  /**
+   * Refuses `contract_wallet_refused` and `contract_wallet_paused`, and `simulation_failed` where the call fails once it has
+   * a sender and a price: the code can see that a call without them is no transaction.
+   * @throws ChainUnavailableError
+   */
+  async assertAccepted({ payerCode, factory, settlement }: WalletPayment, asked: Asked): Promise<void> {
+    const code = payerCode === '0x' ? factory : nameCode(payerCode);
+    if (code === null) return;
+    const refusal = await this.#findRefusal(code);
+    if (refusal === 'contract_wallets_busy')
+      throw unavailable(refusal, 'Contract wallets have too much gas under way.');
+    if (refusal !== null) throw new PaymentRefused(refusal);
+    asked.lookUps.assertLeft();
+    if (!(await this.#succeeds(settlement, asked))) throw new PaymentRefused('simulation_failed');
+  }
+
+  #findRefusal(code: Hex): Promise<WalletRefusal | null> {
+    return this.options.wallets.findRefusal(code).catch((error: unknown) => {
+      throw unavailable('redis_unavailable', 'What contract wallets have burnt is not known.', error);
+    });
+  }
+
+  async #succeeds({ gas, ...call }: TriedCall, { deadlineMs, lookUps }: Asked): Promise<boolean> {
+    const [fees, [relayer]] = await Promise.all([this.options.fees.read(), this.options.listRelayers()]);
+    const from = call.from ?? relayer;
+    // No relayer, or no price within its caps: it tries the call again before it sends.
+    if (fees === null || from === undefined) return true;
+    return this.options.chain.wouldSucceed({ ...call, from, fees, gas: BigInt(gas) }, deadlineMs, lookUps);
+  }
+}
+
+function unavailable(
+  reason: 'contract_wallets_busy' | 'redis_unavailable',
+  message: string,
+  cause?: unknown,
+): ChainUnavailableError {
+  return new ChainUnavailableError(reason, message, { retryAfterMs: RETRY_AFTER_MS, cause });
+}
