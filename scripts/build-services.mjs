@@ -4,6 +4,8 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { runProgram } from './run-step.mjs';
 
+/** Folders among them that hold no sources; `npm pack` makes a dist in each package. */
+const MADE = ['node_modules', 'dist'];
 const SOURCES = ['apps', 'libs', 'nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'package-lock.json'];
 
 export function areServicesBuilt(root) {
@@ -47,7 +49,7 @@ function hashSources(root) {
   const add = (path) => {
     const full = join(root, path);
     if (statSync(full).isDirectory()) {
-      for (const name of readdirSync(full).sort()) if (name !== 'node_modules') add(`${path}/${name}`);
+      for (const name of readdirSync(full).sort()) if (!MADE.includes(name)) add(`${path}/${name}`);
     } else if (!path.endsWith('.spec.ts')) {
       hash.update(`${path}\0`).update(readFileSync(full)).update('\0');
     }

@@ -19,6 +19,7 @@ export const AGENT_KIT_ERRORS = {
     suggestion: 'Verify the format of the key: 32 bytes in hexadecimal.',
   },
   INVALID_CONFIGURATION: { keyword: null, suggestion: 'Correct the settings that the message names.' },
+  PACKAGE_MISSING: { keyword: null, suggestion: 'Install the package that the message names.' },
   INVALID_INPUT: { keyword: null, suggestion: 'Correct the inputs that the message names.' },
   UNKNOWN_OPERATION: { keyword: null, suggestion: 'Use one of the operations that the kit lists.' },
   UNKNOWN_TOKEN: { keyword: null, suggestion: 'Give the address of the token contract.' },

@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import { CallToolResultSchema, type CallToolRequest, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolRequest, CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { decodeJsonHeader, IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, PaymentError, X_PAYMENT } from '@tollgate/protocol';
 
 import { TOOL_PROTOCOL } from './assert-secure-url.js';
@@ -76,6 +76,8 @@ class ToolCalls {
     const payment = readPayment(new Headers(init.headers));
     const params = payment ? { ...this.params, _meta: { ...this.params._meta, [PAYMENT_META]: payment } } : this.params;
     const options = { ...this.options, ...(init.signal && { signal: init.signal }) };
+    // Of the package that the caller's client is of; this entry loads without it.
+    const { CallToolResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
     try {
       const result = await this.client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
       const required = findPaymentRequired(result);

@@ -52,7 +52,7 @@ async function startAgent(
 ): Promise<ChatAgent> {
   const start = provider === 'openai' ? startOpenAiStandIn : startAnthropicStandIn;
   standIn = await start(replies);
-  const model = createRemoteModel({ provider, baseUrl: standIn.url, model: 'stand-in', apiKey: 'the-key' });
+  const model = await createRemoteModel({ provider, baseUrl: standIn.url, model: 'stand-in', apiKey: 'the-key' });
   return createChatAgent({ model, tools, systemPrompt: 'You double amounts.' });
 }
 

@@ -4,12 +4,11 @@ import { createPublicClient } from 'viem';
 import { AgentKit } from '../agent-kit.js';
 import { AgentKitError } from '../agent-kit-error.js';
 import type { AgentKitOptions } from '../agent-kit-options.js';
+import { loadPackages } from '../load-packages.js';
 import { parseModelProvider } from '../model-provider.js';
 import { findRegistry } from '../registry/find-registry.js';
 import type { ChainRegistry } from '../registry/registry.js';
-import { createLangChainTools } from '../tools/langchain.js';
 import { VERSION } from '../version.js';
-import { createChatAgent } from './chat-agent.js';
 import { createChatCommands } from './chat-commands.js';
 import { runSession } from './chat-session.js';
 import { confirmPlan } from './confirm-plan.js';
@@ -17,7 +16,6 @@ import { keepConversationLocal } from './local-environment.js';
 import { createRemoteModel } from './models/create-remote-model.js';
 import { explainModelError } from './models/explain-model-error.js';
 import { describeModel, identifyModel, type ModelChoice } from './models/model-choice.js';
-import { OfflineModel } from './offline/offline-model.js';
 import { readArguments, USAGE, UsageError, type ChatArguments } from './read-arguments.js';
 import { LeftError, readModel, readOptions, readWallet, type WalletSettings } from './read-settings.js';
 import { watchTransactions } from './sent-transactions.js';
@@ -63,6 +61,7 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
     // What is wrong with it is said before a devnet is started for it.
     if (args.model !== null) parseModelProvider(args.model);
     const { explorerUrl, ...kitOptions } = readOptions(options.env);
+    const framework = await loadFramework();
     place = (await options.openPlace?.()) ?? null;
     if (stop.aborted) return STOPPED;
     terminal = openTerminal(streams, stop);
@@ -74,6 +73,7 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
       args,
       wallet,
       choice,
+      framework,
       terminal,
       resources: place?.resources ?? {},
       kitOptions: { ...kitOptions, ...(links ? { explorerUrl: links } : {}) },
@@ -88,7 +88,8 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
       return 2;
     }
     write(error instanceof Error ? error.message : String(error));
-    if (error instanceof AgentKitError) write(error.suggestion);
+    // A missing package is one sentence, with the command in it.
+    if (error instanceof AgentKitError && error.code !== 'PACKAGE_MISSING') write(error.suggestion);
     return 1;
   } finally {
     terminal?.close();
@@ -96,10 +97,22 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
   }
 }
 
+type Framework = Awaited<ReturnType<typeof loadFramework>>;
+
+/** Late: `--help` does without it. */
+async function loadFramework() {
+  return loadPackages('tollgate-chat', ['langchain', '@langchain/core', '@langchain/langgraph'], async () => ({
+    ...(await import('./chat-agent.js')),
+    ...(await import('./offline/offline-model.js')),
+    ...(await import('../tools/langchain.js')),
+  }));
+}
+
 interface Conversation {
   args: ChatArguments;
   wallet: WalletSettings;
   choice: ModelChoice;
+  framework: Framework;
   terminal: Terminal;
   resources: Readonly<Record<string, string>>;
   kitOptions: AgentKitOptions;
@@ -110,11 +123,14 @@ async function converse({
   args,
   wallet,
   choice,
+  framework,
   terminal,
   resources,
   kitOptions,
   options,
 }: Conversation): Promise<void> {
+  const { createChatAgent, createLangChainTools, OfflineModel } = framework;
+  const model = choice.provider === 'offline' ? new OfflineModel({ resources }) : await createRemoteModel(choice);
   const kit = new AgentKit(wallet.privateKey, identifyModel(choice), {
     ...kitOptions,
     rpcUrl: wallet.rpcUrl,
@@ -141,7 +157,7 @@ async function converse({
     confirm: (plan) => confirmPlan(plan, terminal, { ...args, isStopped: () => turns.isStopped }),
   });
   const agent = createChatAgent({
-    model: choice.provider === 'offline' ? new OfflineModel({ resources }) : createRemoteModel(choice),
+    model,
     tools,
     systemPrompt: createSystemPrompt({
       account: kit.address,

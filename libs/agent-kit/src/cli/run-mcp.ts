@@ -1,11 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 
 import { AgentKit } from '../agent-kit.js';
 import { AgentKitError } from '../agent-kit-error.js';
-import { createMcpServer } from '../tools/mcp.js';
+import { loadPackages } from '../load-packages.js';
 import type { OperationRunner } from '../tools/operation-runner.js';
 import { readMcpSettings, USAGE, type McpSettings } from './read-mcp-settings.js';
 
@@ -20,7 +19,7 @@ export interface McpTerminal {
 
 /**
  * Serves until stdin ends or it is asked to stop. What waits for a confirmation then is not sent; what is being sent is
- * seen through. Resolves with the exit code: 0, or 2 for settings that are wrong.
+ * seen through. Resolves with the exit code: 0, 1 without the MCP SDK, or 2 for settings that are wrong.
  */
 export async function runMcp(
   args: readonly string[],
@@ -29,6 +28,7 @@ export async function runMcp(
 ): Promise<number> {
   let settings: McpSettings | 'help';
   let kit: AgentKit;
+  let sdk: Awaited<ReturnType<typeof loadSdk>>;
   try {
     settings = readMcpSettings(args, env);
     if (settings === 'help') {
@@ -36,27 +36,40 @@ export async function runMcp(
       return 0;
     }
     kit = createKit(settings);
+    sdk = await loadSdk();
   } catch (error) {
     if (!(error instanceof AgentKitError)) throw error;
+    if (error.code === 'PACKAGE_MISSING') {
+      terminal.stderr(error.message);
+      return 1;
+    }
     terminal.stderr(`${error.message.replace(/(?<![.!?])$/, '.')} See --help.`);
     return 2;
   }
 
   const { readOnly, allowWrites, executePlans, privateKey } = settings;
   const sending = new Set<Promise<unknown>>();
-  const server = createMcpServer(rememberSending(kit, sending), {
+  const server = sdk.createMcpServer(rememberSending(kit, sending), {
     readOnly,
     allowWrites,
     plans: executePlans ? 'execute' : 'show',
     onUnexpectedError: (error) => terminal.stderr(describeUnexpected(error, privateKey)),
   });
   const ended = waitForEnd(server, terminal);
-  await server.connect(new StdioServerTransport(terminal.stdin, terminal.stdout));
+  await server.connect(new sdk.StdioServerTransport(terminal.stdin, terminal.stdout));
   terminal.stderr(describeStart(kit, settings));
   await ended;
   await server.close();
   await Promise.allSettled(sending);
   return 0;
+}
+
+/** Late: `--help` and the check of the settings do without it. */
+async function loadSdk() {
+  return loadPackages('tollgate-mcp', ['@modelcontextprotocol/sdk'], async () => ({
+    ...(await import('@modelcontextprotocol/sdk/server/stdio.js')),
+    ...(await import('../tools/mcp.js')),
+  }));
 }
 
 function createKit({ privateKey, rpcUrl, readOnly, kit }: McpSettings): AgentKit {

@@ -1,4 +1,5 @@
-import { tool, type Tool } from 'ai';
+// Types alone: at run time a tool of the SDK is a plain object, and this module loads without the package.
+import type { Tool } from 'ai';
 
 import { listTools } from './list-tools.js';
 import type { OperationRunner, ToolOptions } from './operation-runner.js';
@@ -17,7 +18,7 @@ export function createAiSdkTools(
   const needsApproval = options.needsApproval ?? options.confirm === undefined;
   const tools = listTools(kit, options).map(({ name, title, description, input, kind, run }) => {
     const readOnly = kind === 'read';
-    const adapted = tool<unknown, OperationResult>({
+    const adapted: Tool<unknown, OperationResult> = {
       title,
       description,
       inputSchema: input,
@@ -25,7 +26,7 @@ export function createAiSdkTools(
       needsApproval: !readOnly && needsApproval,
       execute: (given, { abortSignal }) => run(given, { ...options, ...(abortSignal ? { signal: abortSignal } : {}) }),
       toModelOutput: ({ output }) => ({ type: isFailure(output) ? 'error-json' : 'json', value: output }),
-    });
+    };
     return [name, adapted] as const;
   });
   return Object.fromEntries(tools);

@@ -25,7 +25,7 @@ async function ask(model: BaseChatModel, messages: BaseMessage[]): Promise<AIMes
 }
 
 async function explainFailure(choice: RemoteModel): Promise<string> {
-  const error: unknown = await ask(createRemoteModel(choice), [new HumanMessage('hello')]).then(
+  const error: unknown = await ask(await createRemoteModel(choice), [new HumanMessage('hello')]).then(
     () => new Error('it answered'),
     (thrown: unknown) => thrown,
   );
@@ -81,7 +81,9 @@ it('sends neither usage options nor another program’s organization to a compat
   process.env['OPENAI_PROJECT_ID'] = 'project-of-somebody';
   try {
     const choice = await start('cohere', [{ text: 'hi' }]);
-    expect((await ask(createRemoteModel({ ...choice, apiKey: null }), [new HumanMessage('hello')])).text).toBe('hi');
+    expect((await ask(await createRemoteModel({ ...choice, apiKey: null }), [new HumanMessage('hello')])).text).toBe(
+      'hi',
+    );
     const { body, headers, path } = standIn.requests[0]!;
     expect(path).toBe('/v1/chat/completions');
     expect(body['stream_options']).toBeUndefined();
@@ -100,7 +102,7 @@ it('gives Gemini its signatures back with the tool calls', async () => {
     { toolCalls: [{ name: 'stake', input: { amount: '2' }, extraContent }] },
     { text: 'Done.' },
   ]);
-  const model = createRemoteModel(choice);
+  const model = await createRemoteModel(choice);
   const question = new HumanMessage('stake 2');
   const call = await ask(model, [question]);
   const result = new ToolMessage({ tool_call_id: call.tool_calls![0]!.id!, content: '{"status":"success"}' });

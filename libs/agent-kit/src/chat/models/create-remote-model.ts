@@ -1,7 +1,6 @@
-import { ChatAnthropic } from '@langchain/anthropic';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { ChatOpenAI } from '@langchain/openai';
 
+import { loadPackages } from '../../load-packages.js';
 import { keepThoughtSignatures } from './keep-thought-signatures.js';
 import type { RemoteModel } from './model-choice.js';
 
@@ -12,9 +11,17 @@ const MAX_ANSWER_TOKENS = 8_192;
 // The clients would print what a server sent, as it is, into the conversation.
 const LOG_LEVEL = 'off';
 
-/** The client of a model. Two packages serve all providers: one for Anthropic's API, one for OpenAI's and its likes. */
-export function createRemoteModel({ provider, baseUrl, model, apiKey }: RemoteModel): BaseChatModel {
+/**
+ * The client of a model. Two packages serve all providers: one for Anthropic's API, one for OpenAI's and its likes.
+ * @throws AgentKitError `PACKAGE_MISSING`
+ */
+export async function createRemoteModel({ provider, baseUrl, model, apiKey }: RemoteModel): Promise<BaseChatModel> {
   if (provider === 'anthropic') {
+    const { ChatAnthropic } = await loadPackages(
+      '--model anthropic',
+      ['@langchain/anthropic'],
+      () => import('@langchain/anthropic'),
+    );
     return new ChatAnthropic({
       model,
       anthropicApiKey: apiKey ?? '',
@@ -24,6 +31,11 @@ export function createRemoteModel({ provider, baseUrl, model, apiKey }: RemoteMo
       clientOptions: { timeout: TIMEOUT_MS, authToken: null, logLevel: LOG_LEVEL },
     });
   }
+  const { ChatOpenAI } = await loadPackages(
+    `--model ${provider === 'url' ? 'with a URL' : provider}`,
+    ['@langchain/openai'],
+    () => import('@langchain/openai'),
+  );
   return new ChatOpenAI({
     model,
     // The client insists on a key; a server that wants none does not look at it.

@@ -1,0 +1,181 @@
+import { execFile, type ExecFileException } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+import { OPTIONAL_PACKAGES } from '../../libs/agent-kit/src/load-packages.js';
+
+interface Manifest {
+  name: string;
+  exports: Record<string, unknown>;
+  bin?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+}
+
+/** As `du -m` counts. */
+const MEGABYTE = 2 ** 20;
+const LIBRARIES = ['protocol', 'client', 'middleware', 'agent-kit'];
+const readManifest = (library: string) =>
+  JSON.parse(readFileSync(join('libs', library, 'package.json'), 'utf8')) as Manifest;
+const manifests = LIBRARIES.map(readManifest);
+const kit = readManifest('agent-kit');
+const frameworks = Object.keys(kit.peerDependencies ?? {});
+const entries = manifests.flatMap(({ name, exports }) =>
+  Object.keys(exports)
+    .filter((path) => path !== './package.json')
+    .map((path) => join(name, path)),
+);
+const programs = manifests.flatMap(({ bin = {} }) => Object.keys(bin));
+
+const KEY = `0x${'11'.repeat(32)}`;
+const RPC = 'http://127.0.0.1:1';
+
+let project: string;
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+function run(command: string, args: readonly string[], { cwd = project, env = {} } = {}): Promise<Ended> {
+  const { PATH, HOME } = process.env;
+  return new Promise((done) => {
+    const finish = (error: ExecFileException | null, stdout: string, stderr: string) =>
+      done({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
+    execFile(command, args, { cwd, env: { PATH, HOME, ...env } }, finish);
+  });
+}
+
+/** Runs a module in the project and reads what it prints as JSON. */
+async function evaluate(source: string): Promise<unknown> {
+  const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', source]);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+/** What importing each of them comes to: its names, or the error. */
+const importAll = (names: readonly string[]) =>
+  evaluate(`const results = {};
+    for (const name of ${JSON.stringify(names)}) {
+      results[name] = await import(name).then(Object.keys, ({ code, message }) => ({ code, message }));
+    }
+    console.log(JSON.stringify(results));`);
+
+/** What it takes on the disk, in whole blocks. */
+function sizeOf(path: string): number {
+  const stats = lstatSync(path);
+  const names = stats.isDirectory() ? readdirSync(path) : [];
+  return names.reduce((sum, name) => sum + sizeOf(join(path, name)), stats.blocks * 512);
+}
+
+/** What the page says to do, done. */
+async function installAsDocumented(): Promise<void> {
+  const page = readFileSync('docs/agent-kit.md', 'utf8');
+  const [, section = ''] = page.split('\n## In your own project\n');
+  const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
+  const env = { PROJECT: project, npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
+  const { code, stdout, stderr } = await run('sh', ['-e', '-c', commands], { cwd: process.cwd(), env });
+  if (code !== 0) throw new Error(`${stdout}\n${stderr}`);
+}
+
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), 'tollgate-packed-'));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  await installAsDocumented();
+}, 600_000);
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+describe('our packages, packed and installed in an empty project', () => {
+  it('weigh at most 100 MB with all that they need, and 2 MB each', () => {
+    expect(sizeOf(join(project, 'node_modules'))).toBeLessThanOrEqual(100 * MEGABYTE);
+    const sizes = manifests.map(({ name }) => [name, sizeOf(join(project, 'node_modules', name)) <= 2 * MEGABYTE]);
+    expect(sizes).toEqual(manifests.map(({ name }) => [name, true]));
+  });
+
+  it('bring no framework along', () => {
+    expect(frameworks).toEqual(
+      expect.arrayContaining(['langchain', '@langchain/langgraph', '@modelcontextprotocol/sdk', 'ai']),
+    );
+    expect(frameworks.filter((name) => existsSync(join(project, 'node_modules', name)))).toEqual([]);
+  });
+
+  it('name every optional package, with the major version that is installed', () => {
+    const { peerDependencies = {}, peerDependenciesMeta = {} } = kit;
+    const majors = Object.entries(peerDependencies).map(([name, range]) => [name, /\d+/.exec(range)?.[0]]);
+    expect(Object.fromEntries(majors)).toEqual(OPTIONAL_PACKAGES);
+    const page = readFileSync('docs/agent-kit.md', 'utf8');
+    expect(majors.map(([name, major]) => `\`${name}@${major}\``).filter((text) => !page.includes(text))).toEqual([]);
+    expect(frameworks.filter((name) => peerDependenciesMeta[name]?.optional !== true)).toEqual([]);
+  });
+
+  it('load by every entry, or say in one sentence what to install', async () => {
+    const missing = (entry: string, name: string) => ({
+      code: 'PACKAGE_MISSING',
+      message: `${entry} needs the package ${name}, which is not installed: run \`npm install ${name}@1\`.`,
+    });
+    expect(await importAll(entries)).toEqual({
+      ...Object.fromEntries(entries.map((entry) => [entry, expect.any(Array) as unknown])),
+      '@tollgate/agent-kit/langchain': missing('@tollgate/agent-kit/langchain', '@langchain/core'),
+      '@tollgate/agent-kit/mcp': missing('@tollgate/agent-kit/mcp', '@modelcontextprotocol/sdk'),
+    });
+  });
+
+  it.each(programs)('answer %s --help', async (program) => {
+    const { code, stdout } = await run(join(project, 'node_modules', '.bin', program), ['--help']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Usage: ') });
+  });
+
+  it.each([
+    ['tollgate-chat', '@langchain/core', 'langchain@1 @langchain/core@1 @langchain/langgraph@1'],
+    ['tollgate-mcp', '@modelcontextprotocol/sdk', '@modelcontextprotocol/sdk@1'],
+  ])('let %s say what to install', async (program, name, packages) => {
+    const env = { RPC_URL: RPC, WALLET_PRIVATE_KEY: KEY };
+    const { code, stdout, stderr } = await run(join(project, 'node_modules', '.bin', program), [], { env });
+    const sentence = `${program} needs the package ${name}, which is not installed: run \`npm install ${packages}\`.\n`;
+    expect({ code, printed: stdout + stderr }).toEqual({ code: 1, printed: sentence });
+  });
+
+  it('pass the type check of a strict project that checks libraries too', async () => {
+    const needed = ['@tollgate/agent-kit/langchain', '@tollgate/agent-kit/mcp', '@tollgate/agent-kit/ai-sdk'];
+    const foreign = /middleware\/|client\/(axios|mcp)$/;
+    const plain = entries.filter((entry) => !needed.includes(entry) && !foreign.test(entry));
+    const source = plain.map((entry, index) => `import * as entry${index} from '${entry}';\nvoid entry${index};\n`);
+    writeFileSync(join(project, 'index.ts'), source.join(''));
+    const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', target: 'es2022', types: [] };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
+    const { stdout } = await run(resolve('node_modules', '.bin', 'tsc'), ['-p', '.']);
+    expect(stdout).toBe('');
+  }, 300_000);
+
+  it('work once a framework is there, also for a program that requires them', async () => {
+    for (const name of ['@langchain/core', '@modelcontextprotocol/sdk']) {
+      const link = join(project, 'node_modules', name);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(resolve('node_modules', name), link);
+    }
+    const source = `import { createRequire } from 'node:module';
+      import { AgentKit } from '@tollgate/agent-kit';
+      import { createLangChainTools } from '@tollgate/agent-kit/langchain';
+      import { createMcpServer } from '@tollgate/agent-kit/mcp';
+      const require = createRequire(process.cwd() + '/');
+      const kit = new AgentKit('${KEY}', 'offline', { rpcUrl: '${RPC}' });
+      createMcpServer(kit);
+      console.log(JSON.stringify({
+        tools: createLangChainTools(kit).length === kit.operations().length,
+        isRequired: require('@tollgate/agent-kit/langchain').createLangChainTools === createLangChainTools,
+      }));`;
+    expect(await evaluate(source)).toEqual({ tools: true, isRequired: true });
+  });
+});
