@@ -10,7 +10,7 @@ export function startAnthropicStandIn(
   return startModelServer('', replies, writeEvents);
 }
 
-const writeEvents: WriteEvents = ({ text = '', toolCalls = [], hangs = false }) => {
+const writeEvents: WriteEvents = ({ text = '', toolCalls = [], hangs = false, breaks }) => {
   const write = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
   const block = (index: number, start: object, deltas: object[]) => [
     write('content_block_start', { index, content_block: start }),
@@ -19,10 +19,15 @@ const writeEvents: WriteEvents = ({ text = '', toolCalls = [], hangs = false }) 
   ];
   const pieces = text.match(/\S+\s*|\s+/g) ?? [];
   const textBlocks = text === '' ? [] : [{ start: { type: 'text', text: '' }, deltas: pieces.map(createTextDelta) }];
-  const callBlocks = toolCalls.map(({ name, input }) => ({
-    start: { type: 'tool_use', id: `toolu_${randomUUID()}`, name, input: {} },
-    deltas: [{ type: 'input_json_delta', partial_json: JSON.stringify(input) }],
-  }));
+  const callBlocks = toolCalls.map(({ name, input }, index) => {
+    const json = JSON.stringify(input);
+    const half = Math.ceil(json.length / 2);
+    const pieces = breaks && index === toolCalls.length - 1 ? [json.slice(0, half)] : [json];
+    return {
+      start: { type: 'tool_use', id: `toolu_${randomUUID()}`, name, input: {} },
+      deltas: pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
+    };
+  });
   const message = {
     id: `msg_${randomUUID()}`,
     type: 'message',
@@ -37,7 +42,7 @@ const writeEvents: WriteEvents = ({ text = '', toolCalls = [], hangs = false }) 
   return [
     write('message_start', { message }),
     ...[...textBlocks, ...callBlocks].flatMap(({ start, deltas }, index) => block(index, start, deltas)),
-    ...(hangs
+    ...(hangs || breaks
       ? []
       : [
           write('message_delta', {

@@ -6,6 +6,8 @@ export type ModelReply =
       toolCalls?: { name: string; input: Record<string, unknown>; extraContent?: Record<string, unknown> }[];
       /** Sends what there is, and never ends: until the client goes away. */
       hangs?: boolean;
+      /** Sends half of the last tool call, then ends the answer as if it were whole, or resets the connection. */
+      breaks?: 'closes' | 'resets';
     }
   | { status: number; body: string; headers?: Record<string, string> }
   /** Sent with status 200 as it is. */

@@ -10,7 +10,7 @@ export function startOpenAiStandIn(
   return startModelServer('/v1', replies, writeEvents);
 }
 
-const writeEvents: WriteEvents = ({ text = '', toolCalls = [], hangs = false }) => {
+const writeEvents: WriteEvents = ({ text = '', toolCalls = [], hangs = false, breaks }) => {
   const id = `chatcmpl-${randomUUID()}`;
   const write = (delta: object, finishReason: string | null = null) => {
     const choices = [{ index: 0, delta, finish_reason: finishReason }];
@@ -26,15 +26,13 @@ const writeEvents: WriteEvents = ({ text = '', toolCalls = [], hangs = false }) 
       function: { name, arguments: json.slice(0, half) },
       ...(extraContent ? { extra_content: extraContent } : {}),
     };
-    return [
-      write({ tool_calls: [start] }),
-      write({ tool_calls: [{ index, function: { arguments: json.slice(half) } }] }),
-    ];
+    const rest = write({ tool_calls: [{ index, function: { arguments: json.slice(half) } }] });
+    return [write({ tool_calls: [start] }), ...(breaks && index === toolCalls.length - 1 ? [] : [rest])];
   });
   return [
     write({ role: 'assistant', content: '' }),
     ...(text.match(/\S+\s*|\s+/g) ?? []).map((piece) => write({ content: piece })),
     ...calls,
-    ...(hangs ? [] : [write({}, toolCalls.length > 0 ? 'tool_calls' : 'stop'), 'data: [DONE]\n\n']),
+    ...(hangs || breaks ? [] : [write({}, toolCalls.length > 0 ? 'tool_calls' : 'stop'), 'data: [DONE]\n\n']),
   ];
 };

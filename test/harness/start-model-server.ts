@@ -3,6 +3,9 @@ import type { AddressInfo } from 'node:net';
 
 import type { ModelReply, ModelRequest, ModelStandIn } from './model-replies.js';
 
+/** For the client to read what was sent, as it does at a real server. */
+const RESET_AFTER_MS = 100;
+
 /** The events of an answer, in the API's own format; each is one write. */
 export type WriteEvents = (reply: Exclude<ModelReply, { status: number } | { raw: string }>) => string[];
 
@@ -60,5 +63,6 @@ function answer(response: ServerResponse, reply: ModelReply, writeEvents: WriteE
     return;
   }
   for (const event of writeEvents(reply)) response.write(event);
-  if (!reply.hangs) response.end();
+  if (reply.breaks === 'resets') setTimeout(() => response.destroy(), RESET_AFTER_MS);
+  else if (!reply.hangs) response.end();
 }

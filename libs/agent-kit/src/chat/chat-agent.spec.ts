@@ -6,6 +6,7 @@ import type { ModelReply, ModelStandIn } from '../../../../test/harness/model-re
 import { startOpenAiStandIn } from '../../../../test/harness/openai-stand-in.js';
 import { createChatAgent, type ChatAgent, type ChatListener } from './chat-agent.js';
 import { createRemoteModel } from './models/create-remote-model.js';
+import { explainModelError } from './models/explain-model-error.js';
 
 let standIn: ModelStandIn;
 afterEach(() => standIn.stop());
@@ -70,6 +71,22 @@ describe.each(['openai', 'anthropic'] as const)('with the API of %s', (provider)
     expect(JSON.stringify(standIn.requests[1]!.body)).toContain('twice');
     const { headers } = standIn.requests[0]!;
     expect(headers[provider === 'openai' ? 'authorization' : 'x-api-key']).toMatch(/the-key$/);
+  });
+
+  it.each(['closes', 'resets'] as const)('carries out no call whose stream %s in the middle', async (breaks) => {
+    const toolCalls = [{ name: 'double', input: { amount: '1234567890' } }];
+    const agent = await startAgent(provider, [{ toolCalls, breaks }]);
+    const heard = listen();
+    const error: unknown = await agent
+      .say('double 1234567890', heard, new AbortController().signal)
+      .catch((thrown: unknown) => thrown);
+    const choice = { provider, baseUrl: standIn.url, model: 'stand-in', apiKey: 'the-key' };
+    expect(explainModelError(error, choice)).toBe(
+      `The stream of stand-in of ${provider} from ${new URL(standIn.url).host} broke off before its end, and what it had begun is not carried out: ` +
+        `ask again, and check the connection to ${new URL(standIn.url).host} if it stays so.`,
+    );
+    expect(heard.events).toEqual([]);
+    expect(standIn.requests).toHaveLength(1);
   });
 
   it('remembers what was said before', async () => {

@@ -58,13 +58,16 @@ describe.each(['openai', 'anthropic'] as const)('a failure of %s', (provider) =>
   });
 
   it.each([
-    ['an HTML page', '<html><body>Welcome to the hotel WLAN</body></html>'],
-    ['a broken event', 'event: message_start\ndata: {"choices":[{"delta":{"content":"a\n\n'],
-    ['nothing', ''],
-  ])('that answers with %s is told as one sentence, and printed nowhere else', async (_, raw) => {
+    ['an HTML page', '<html><body>Welcome to the hotel WLAN</body></html>', 'it sent "<html><body>Welcome'],
+    ['a broken event', 'event: message_start\ndata: {"choices":[{"delta":{"content":"a\n\n', 'is no event of the API'],
+    ['half an event', 'event: message_start\ndata: {"choices":[{"delta":{"con', 'broke off before its end'],
+    ['nothing', '', 'broke off before its end'],
+    ['an error', `event: error\ndata: ${errorBody('Overloaded')}\n\n`, 'broken off by the provider'],
+  ])('that answers with %s is a broken stream, and printed nowhere else', async (_, raw, what) => {
     const printed = jest.spyOn(console, 'error').mockReturnValue();
     const sentence = await explainFailure(await start(provider, [{ raw }, { raw }, { raw }]));
-    expect(sentence).toMatch(/^stand-in of \w+ gave an answer that makes no sense: "[^\n]*"\.$/);
+    expect(sentence).toMatch(/^The stream of stand-in of \w+ from 127\.0\.0\.1:\d+ [^\n]*ask again[^\n]*\.$/);
+    expect(sentence).toContain(what);
     expect(printed).not.toHaveBeenCalled();
     printed.mockRestore();
   });

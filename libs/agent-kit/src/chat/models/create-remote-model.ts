@@ -1,6 +1,7 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 
 import { loadPackages } from '../../load-packages.js';
+import { assertWholeStream } from './assert-whole-stream.js';
 import { keepThoughtSignatures } from './keep-thought-signatures.js';
 import type { RemoteModel } from './model-choice.js';
 
@@ -16,6 +17,7 @@ const LOG_LEVEL = 'off';
  * @throws AgentKitError `PACKAGE_MISSING`
  */
 export async function createRemoteModel({ provider, baseUrl, model, apiKey }: RemoteModel): Promise<BaseChatModel> {
+  const fetch = assertWholeStream(globalThis.fetch);
   if (provider === 'anthropic') {
     const { ChatAnthropic } = await loadPackages(
       '--model anthropic',
@@ -28,7 +30,7 @@ export async function createRemoteModel({ provider, baseUrl, model, apiKey }: Re
       anthropicApiUrl: baseUrl,
       maxTokens: MAX_ANSWER_TOKENS,
       maxRetries: MAX_RETRIES,
-      clientOptions: { timeout: TIMEOUT_MS, authToken: null, logLevel: LOG_LEVEL },
+      clientOptions: { timeout: TIMEOUT_MS, authToken: null, logLevel: LOG_LEVEL, fetch },
     });
   }
   const { ChatOpenAI } = await loadPackages(
@@ -49,7 +51,7 @@ export async function createRemoteModel({ provider, baseUrl, model, apiKey }: Re
       logLevel: LOG_LEVEL,
       organization: null,
       project: null,
-      fetch: provider === 'google' ? keepThoughtSignatures(globalThis.fetch) : globalThis.fetch,
+      fetch: provider === 'google' ? keepThoughtSignatures(fetch) : fetch,
     },
   });
 }

@@ -1,5 +1,6 @@
 import { quoteUntrusted } from '../../tokens/untrusted-text.js';
 import { describeModel, type ModelChoice } from './model-choice.js';
+import { ModelStreamError } from './model-stream-error.js';
 
 const CONNECTION_CODES = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH'];
 
@@ -9,6 +10,7 @@ interface ProviderError {
   status: number | null;
   /** The error and what caused it, outermost first. */
   codes: readonly string[];
+  stream: ModelStreamError | null;
 }
 
 /**
@@ -18,6 +20,7 @@ interface ProviderError {
 export function explainModelError(thrown: unknown, choice: ModelChoice): string {
   const error = readError(thrown);
   const model = describeModel(choice);
+  if (error.stream) return explainStream(error.stream, choice);
   const said = () => quoteUntrusted(withoutKey(error.message, choice), 200);
   switch (error.status) {
     case 400:
@@ -47,6 +50,21 @@ export function explainModelError(thrown: unknown, choice: ModelChoice): string 
   return `${model} gave an answer that makes no sense: ${said()}.`;
 }
 
+/** With the host: between it and here something may have cut or changed the answer. */
+function explainStream({ fault, text }: ModelStreamError, choice: ModelChoice): string {
+  const host = choice.provider === 'offline' ? 'this program' : new URL(choice.baseUrl).host;
+  const said = quoteUntrusted(withoutKey(text, choice), 200);
+  const start = `The stream of ${describeModel(choice)} from ${host}`;
+  switch (fault) {
+    case 'cut':
+      return `${start} broke off before its end, and what it had begun is not carried out: ask again, and check the connection to ${host} if it stays so.`;
+    case 'unreadable':
+      return `${start} is broken, and what it had begun is not carried out: it sent ${said}, which is no event of the API; ask again, and check MODEL_BASE_URL if it stays so.`;
+    case 'failed':
+      return `${start} was broken off by the provider, and what it had begun is not carried out: ${said}; wait, then ask again.`;
+  }
+}
+
 function readError(thrown: unknown): ProviderError {
   const chain: Error[] = [];
   for (let error = thrown; error instanceof Error && chain.length < 5; error = error.cause) chain.push(error);
@@ -57,6 +75,7 @@ function readError(thrown: unknown): ProviderError {
     message: outermost?.message ?? String(thrown),
     status: statuses.find((status) => typeof status === 'number') ?? null,
     codes: chain.map((error) => String((error as { code?: unknown }).code)),
+    stream: chain.find((error) => error instanceof ModelStreamError) ?? null,
   };
 }
 

@@ -1,0 +1,110 @@
+import { ModelStreamError } from './model-stream-error.js';
+
+const MAX_QUOTED = 200;
+
+/**
+ * Makes a streamed answer fail unless it came to its end. The model clients take a connection that is closed early for the
+ * end, complete the half-sent JSON of a tool call by guessing, and would have it carried out.
+ */
+export function assertWholeStream(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (!response.ok || !response.body || !isStreamWanted(init?.body)) return response;
+    return new Response(watch(response.body, init?.signal ?? null), response);
+  };
+}
+
+function isStreamWanted(body: unknown): boolean {
+  return typeof body === 'string' && (JSON.parse(body) as { stream?: unknown }).stream === true;
+}
+
+/** The same bytes; an error where they break off or are not what the APIs send. */
+function watch(body: ReadableStream<Uint8Array>, signal: AbortSignal | null): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const events = new EventReader();
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const { done, value } = await reader.read();
+        if (done) events.finish();
+        else events.take(value);
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        if (error instanceof ModelStreamError) {
+          controller.error(error);
+          await reader.cancel();
+        } else if (events.hasEnded) controller.close();
+        // What was stopped by us did not break.
+        else controller.error(signal?.aborted ? error : new ModelStreamError('cut'));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Follows server-sent events as they come in, far enough to see their end. */
+class EventReader {
+  readonly #decoder = new TextDecoder();
+  #line = '';
+  #data: string[] = [];
+  #isEmpty = true;
+  /** The first line that is part of no event. */
+  #foreign = '';
+  hasEnded = false;
+
+  /** @throws ModelStreamError */
+  take(bytes: Uint8Array): void {
+    const lines = (this.#line + this.#decoder.decode(bytes, { stream: true })).split(/\r?\n/);
+    this.#line = lines.pop() ?? '';
+    for (const line of lines) this.#takeLine(line);
+  }
+
+  /** @throws ModelStreamError unless the model said that its answer is complete */
+  finish(): void {
+    if (this.hasEnded) return;
+    const text = this.#foreign || this.#line;
+    const isForeign = this.#isEmpty && text !== '' && !text.startsWith('data:');
+    throw isForeign ? new ModelStreamError('unreadable', text.slice(0, MAX_QUOTED)) : new ModelStreamError('cut');
+  }
+
+  #takeLine(line: string): void {
+    const [, field, value = ''] = /^(data|event|id|retry|)(?::|$) ?(.*)$/.exec(line) ?? [];
+    if (field === 'data') this.#data.push(value);
+    // Other fields are to be ignored; lines of something else altogether are remembered.
+    else if (field === undefined) this.#foreign ||= line;
+    if (line !== '' || this.#data.length === 0) return;
+    this.#takeEvent(this.#data.join('\n'));
+    this.#data = [];
+  }
+
+  #takeEvent(data: string): void {
+    this.#isEmpty = false;
+    const event: ModelEvent = data === '[DONE]' ? { type: 'message_stop' } : parse(data);
+    if (event.error) throw new ModelStreamError('failed', readMessage(event.error));
+    if (event.type === 'message_stop') this.hasEnded = true;
+    if (event.choices?.some((choice) => Boolean(choice.finish_reason))) this.hasEnded = true;
+  }
+}
+
+/** As much of an event as is looked at, of either API. */
+interface ModelEvent {
+  type?: unknown;
+  error?: unknown;
+  choices?: { finish_reason?: unknown }[];
+}
+
+function parse(data: string): ModelEvent {
+  try {
+    const event = JSON.parse(data) as unknown;
+    if (typeof event === 'object' && event !== null) return event;
+  } catch {
+    // Said below, as for JSON that is no object.
+  }
+  throw new ModelStreamError('unreadable', data.slice(0, MAX_QUOTED));
+}
+
+function readMessage(error: unknown): string {
+  const { message } = error as { message?: unknown };
+  return typeof message === 'string' ? message : JSON.stringify(error);
+}
