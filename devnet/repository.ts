@@ -15,5 +15,5 @@ export function repositoryRoot(): string {
 
 /** Where this run keeps its data: TOLLGATE_STATE_DIR, else `.tollgate` in the repository. */
 export function stateDirectory(): string {
-  return resolve(process.env['TOLLGATE_STATE_DIR'] ?? join(repositoryRoot(), '.tollgate'));
+  return resolve(process.env['TOLLGATE_STATE_DIR'] || join(repositoryRoot(), '.tollgate'));
 }

@@ -19,6 +19,8 @@ each where it is missing. The other commands do it themselves.
   npm run setup -- --packages      the packages alone
   npm run setup -- --redis-server  a Redis server also where REDIS_URL answers: tests start and kill their own
   npm run setup -- --published     and the published clients and servers that test/interop runs (550 MB)
+
+What it makes belongs to this folder: node_modules, dist and .tollgate. TOLLGATE_STATE_DIR is for what the other commands keep.
 `;
 const OLDEST_NODE = [20, 19];
 

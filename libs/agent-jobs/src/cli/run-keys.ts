@@ -137,7 +137,7 @@ async function showSecret(
 ): Promise<string> {
   if (agentSecret === null)
     throw new CommandError(
-      'AGENT_SECRET is not set. Set it, or AGENT_SECRET_FILE, to that of the agent workers (npm run dev: .tollgate/agent-secret).',
+      'AGENT_SECRET is not set. Set it, or AGENT_SECRET_FILE, to that of the agent workers (npm run dev: agent-secret in TOLLGATE_STATE_DIR, which is .tollgate unless set).',
     );
   const key = await store.read(id);
   if (key === null) throw new CommandError(`There is no key ${id}.`);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -32,7 +32,7 @@ function runCommand(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   const loader = join(root, 'node_modules/tsx/dist/loader.mjs');
   const child = spawn(process.execPath, ['--import', loader, join(root, 'libs/client/src/cli/pay.ts'), ...args], {
     cwd: directory,
-    env: { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), ...env },
+    env: { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), TOLLGATE_STATE_DIR: '', ...env },
   });
   let stdout = '';
   let stderr = '';
@@ -95,11 +95,25 @@ describe('pay', () => {
     expect(session.shown()).toMatch(/\{"conditions":"Clear","number":1\}\r\n$/);
   });
 
-  it('takes everything from a running devnet', async () => {
-    await mkdir(join(directory, '.tollgate'));
+  async function writeDevnet(folder: string): Promise<void> {
+    await mkdir(folder);
     const { rpcUrl, chainId, asset, payTo, accounts } = chain;
     const state = { rpcUrl, chainId, network: 'chain-testnet', asset, payTo, accounts };
-    await writeFile(join(directory, '.tollgate/dev.json'), JSON.stringify(state));
+    await writeFile(join(folder, 'dev.json'), JSON.stringify(state));
+  }
+
+  it('finds the devnet in TOLLGATE_STATE_DIR, and keeps its payments there', async () => {
+    const folder = join(directory, 'state');
+    await writeDevnet(folder);
+    const command = [server.url, '--max', '0.01', '--dev', ...PATIENT];
+    const { code, stderr } = await runCommand(command, { TOLLGATE_STATE_DIR: folder });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect((await readdir(folder)).sort()).toEqual(['dev.json', 'payments']);
+    expect(await readdir(directory)).toEqual(['state']);
+  });
+
+  it('takes everything from a running devnet', async () => {
+    await writeDevnet(join(directory, '.tollgate'));
     const stranger = await runCommand([server.url, '--max', '0.01', '--dev', '--pay-to', `0x${'11'.repeat(20)}`]);
     expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('[no_trusted_requirement]') });
     // What it would ignore it refuses: another token, for example, is not what is paid with.
@@ -109,7 +123,7 @@ describe('pay', () => {
       '0.01',
       '--dev',
       '--asset',
-      asset,
+      chain.asset,
       '--key-env',
       'KEY',
     ]);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { isAddress, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
@@ -25,7 +26,7 @@ Wallet:
   --rpc URL              JSON-RPC endpoint of the chain
   --rpc-timeout SECONDS  longest wait for an answer of it, which is asked twice (default 3)
   --key-env NAME         environment variable with the private key (default WALLET_PRIVATE_KEY)
-  --dev                  take endpoint, chain, token and an account from the running devnet (.tollgate/dev.json), and
+  --dev                  take endpoint, chain, token and an account from the running devnet (its dev.json), and
                          pay its gateway's recipient only, or that of --pay-to; not with --network, --chain-id,
                          --asset or --key-env
 Request:
@@ -34,11 +35,13 @@ Request:
   --body TEXT            or @FILE
   --idempotency-key KEY  names the purchase: a repeat gets the same answer and never pays again
 Behaviour:
-  --store DIR            where payments are kept (default .tollgate/payments)
+  --store DIR            where payments are kept (default payments in TOLLGATE_STATE_DIR)
   --timeout SECONDS      from the payment to the answer (default 60)
   --insecure             pay over plain HTTP to other machines too
   --abandon              give up the stored payment of this request, and pay nothing
   --help
+
+  TOLLGATE_STATE_DIR     where payments are kept, and where a running devnet is found (default .tollgate)
 
 Exit codes: 0 answered; 1 unexpected error; 2 wrong usage; 3 nothing was paid; 4 paid, but no answer yet: run it
 again; 5 answered with a status of 400 or more: the last line says whether the payment is still good.
@@ -137,7 +140,7 @@ function readAddress(text: string, name: string): Hex {
 }
 
 function readWallet(values: Values, env: NodeJS.ProcessEnv): WalletSource {
-  if (values.dev) return readDevnet(values);
+  if (values.dev) return readDevnet(values, env);
   const keyName = values['key-env'] ?? 'WALLET_PRIVATE_KEY';
   const key = env[keyName];
   const privateKey = key?.startsWith('0x') === false ? `0x${key}` : key;
@@ -159,15 +162,17 @@ function readWallet(values: Values, env: NodeJS.ProcessEnv): WalletSource {
 /** What `--dev` takes from the devnet, whatever is said of it. */
 const OF_THE_DEVNET = ['network', 'chain-id', 'asset', 'key-env'] as const;
 
+const stateDirectory = (env: NodeJS.ProcessEnv): string => env['TOLLGATE_STATE_DIR'] || '.tollgate';
+
 /** The devnet writes this file for its tools; it is ours and on this machine, but may be of another version. */
-function readDevnet(values: Values): WalletSource {
+function readDevnet(values: Values, env: NodeJS.ProcessEnv): WalletSource {
   const contradicting = OF_THE_DEVNET.filter((name) => values[name] !== undefined).map((name) => `--${name}`);
   if (contradicting.length > 0) {
     throw new UsageError(
       `--dev takes chain, token and account from the running devnet: leave it out, or ${contradicting.join(', ')}`,
     );
   }
-  const path = '.tollgate/dev.json';
+  const path = join(stateDirectory(env), 'dev.json');
   let state: Partial<Record<string, unknown>>;
   try {
     state = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>;
@@ -226,7 +231,7 @@ export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): 
     ...(values.approve !== undefined && { permit2Allowance: readAmount(values.approve, 'approve', decimals) }),
     ...wallet,
     rpcTimeoutMs: readNumber(values['rpc-timeout'] ?? '3', 'rpc-timeout') * 1000,
-    storeDirectory: values.store ?? '.tollgate/payments',
+    storeDirectory: values.store ?? join(stateDirectory(env), 'payments'),
     deadlineMs: readNumber(values.timeout ?? '60', 'timeout') * 1000,
     allowInsecureHttp: values.insecure ?? false,
     isAbandoning: values.abandon ?? false,
