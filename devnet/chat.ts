@@ -67,6 +67,8 @@ async function startPlace(onFailure: (reason: string) => void): Promise<ChatPlac
     const stack = await startStack({
       redis,
       protocols: true,
+      // A build of all services takes longer than this start of two.
+      fromSources: true,
       onReady: (part, url) => console.log(`✓ ${part} at ${url.replace(/\/\/[^@/]*@/, '//…@')}`),
     });
     const explorer = await startExplorer(stack.chain);

@@ -17,7 +17,9 @@ export interface ServiceOptions {
   url: string;
   /** Its whole environment: nothing else is inherited. */
   env: NodeJS.ProcessEnv;
-  /** Runs the sources with this module loaded first, instead of the build: a build has no crash points. */
+  /** Runs the sources instead of the build: they need none, and start more slowly. */
+  fromSources?: boolean;
+  /** Runs the sources with this module loaded first: a build has no crash points. */
   preload?: string;
   onLine?: (line: string) => void;
 }
@@ -72,9 +74,9 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
 }
 
 async function launch(options: ServiceOptions, env: NodeJS.ProcessEnv): Promise<Child> {
-  const { app, name, url, preload, onLine } = options;
+  const { app, name, url, preload, fromSources = preload !== undefined, onLine } = options;
   const root = repositoryRoot();
-  const main = join(root, preload === undefined ? `dist/apps/${app}/main.js` : `apps/${app}/src/main.ts`);
+  const main = join(root, fromSources ? `apps/${app}/src/main.ts` : `dist/apps/${app}/main.js`);
   if (!existsSync(main)) throw new Error(`${main} is missing: run \`npm run setup\`.`);
   const child = await startChild({
     name,
@@ -82,7 +84,8 @@ async function launch(options: ServiceOptions, env: NodeJS.ProcessEnv): Promise<
     // As in the Dockerfile; docs/performance.md says what the young generation's size is for.
     args: [
       ...['--enable-source-maps', '--min-semi-space-size=16'],
-      ...(preload === undefined ? [] : ['--import', 'tsx', '--import', `./${preload}`]),
+      ...(fromSources ? ['--import', 'tsx'] : []),
+      ...(preload === undefined ? [] : ['--import', `./${preload}`]),
       main,
     ],
     env,

@@ -24,6 +24,8 @@ export interface StackOptions {
   agentWorkers?: number;
   /** The agent wallets by name, at most four; default one, `devnet`, with no limits. */
   agentWallets?: Readonly<Record<string, AgentWalletTerms>>;
+  /** Runs all services from their sources: see `startService`. */
+  fromSources?: boolean;
   /** Runs these services from their sources, with this module loaded first: see `startService`. */
   preload?: Partial<Record<ServiceApp, string>>;
   /** Ports to take if they are free. Without one a service gets any free port. */
@@ -105,7 +107,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         const preload = options.preload?.[app];
         services.push(
           keep(
-            await startOnFreePort({ app, name, settings: { ...own[app], ...settings }, wantedPort, quiet, preload }),
+            await startOnFreePort({
+              ...{ app, name, settings: { ...own[app], ...settings }, wantedPort, quiet, preload },
+              fromSources: options.fromSources ?? preload !== undefined,
+            }),
           ),
         );
         onReady(name, services.at(-1)?.url ?? '');
@@ -171,12 +176,13 @@ interface StartRequest {
   settings: NodeJS.ProcessEnv;
   wantedPort: number | undefined;
   preload: string | undefined;
+  fromSources: boolean;
   quiet: boolean;
 }
 
 /** Tries again when somebody else took the port between the search and the service's start. */
 async function startOnFreePort(asked: StartRequest): Promise<ServiceProcess> {
-  const { app, name, settings, wantedPort, preload, quiet } = asked;
+  const { app, name, settings, wantedPort, preload, fromSources, quiet } = asked;
   const host = (app === 'verifier' ? settings['VERIFIER_HOST'] : settings['HOST']) ?? '127.0.0.1';
   const scheme = app === 'gateway' && settings['TLS_CERT'] ? 'https' : 'http';
   for (let attempt = 1; ; attempt++) {
@@ -188,6 +194,7 @@ async function startOnFreePort(asked: StartRequest): Promise<ServiceProcess> {
         name,
         url: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`,
         env: { ...settings, [PORT_SETTINGS[app]]: String(port) },
+        fromSources,
         ...(preload === undefined ? {} : { preload }),
         ...(quiet ? {} : { onLine: (line) => void process.stderr.write(`${name} | ${line}\n`) }),
       });

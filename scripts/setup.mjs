@@ -25,14 +25,25 @@ What it makes belongs to this folder: node_modules, dist and .tollgate. TOLLGATE
 const OLDEST_NODE = [20, 19];
 
 /** Throws when a step failed; what and why is on the terminal by then. */
-export async function setup({ onlyPackages = false, needsRedisServer = false, needsPublished = false } = {}) {
+export async function setup({
+  onlyPackages = false,
+  needsServices = true,
+  needsRedisServer = false,
+  needsPublished = false,
+} = {}) {
   assertNodeVersion();
   const steps = [
     { name: 'packages (npm ci)', isDone: () => arePackagesInstalled(root), run: () => installPackages(root) },
-    { name: 'services (nest build)', isDone: () => areServicesBuilt(root), run: () => buildServices(root) },
+    needsServices && {
+      name: 'services (nest build)',
+      isDone: () => areServicesBuilt(root),
+      run: () => buildServices(root),
+    },
     { name: 'contracts (solc)', isDone: areContractsCompiled, run: compileContracts },
     { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
-  ].slice(0, onlyPackages ? 1 : undefined);
+  ]
+    .filter(Boolean)
+    .slice(0, onlyPackages ? 1 : undefined);
   if (needsPublished) steps.push(publishedPackages(join(root, 'test', 'interop')));
 
   if (await isEverythingDone(steps)) return;

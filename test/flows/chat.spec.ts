@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import type { DevState } from '../../devnet/dev-state.js';
 import { DEVNET_CONTRACTS } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
@@ -23,10 +24,22 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function runChat(command: readonly string[] = ['npm', 'run', '--silent', 'chat']): TerminalSession {
+function runChat(
+  command: readonly string[] = ['npm', 'run', '--silent', 'chat'],
+  { env = {}, cwd = process.cwd() }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+): TerminalSession {
   const { PATH, HOME } = process.env;
-  chat = startInTerminal(command, { env: { PATH, HOME, TOLLGATE_STATE_DIR: folder } });
+  chat = startInTerminal(command, { env: { PATH, HOME, TOLLGATE_STATE_DIR: folder, ...env }, cwd });
   return chat;
+}
+
+/** The files of this repository in another folder: installed, and no service built. */
+function copyRepository(target: string): void {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' }).split('\n');
+  for (const file of files) if (file !== '' && existsSync(file)) cpSync(file, join(target, file));
+  symlinkSync(resolve('node_modules'), join(target, 'node_modules'));
+  // The compiled contracts, which take a minute on a busy machine.
+  cpSync('.tollgate/cache', join(target, '.tollgate/cache'), { recursive: true });
 }
 
 /** Says it, agrees to each plan that is shown, and returns the results and all that was printed. */
@@ -90,6 +103,20 @@ describe('npm run chat without any key', () => {
     expect(await chat.exited).toBe(0);
     expect(await waitUntilGone(processes)).toEqual([]);
   }, 300_000);
+
+  it('builds no services', async () => {
+    const clone = join(folder, 'clone');
+    copyRepository(clone);
+    runChat(undefined, { cwd: clone });
+    await chat.waitFor(PROMPT, 2 * STARTS_WITHIN_MS);
+    expect((await say('pay for the weather')).results).toMatchObject([
+      { status: 'success', answer: { httpStatus: 200 } },
+    ]);
+    chat.enter('bye');
+    expect(await chat.exited).toBe(0);
+    expect(chat.shown()).not.toContain('nest build');
+    expect(existsSync(join(clone, 'dist'))).toBe(false);
+  }, 400_000);
 
   it('leaves no process behind when it is stopped while it starts', async () => {
     runChat();
