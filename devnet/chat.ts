@@ -38,7 +38,7 @@ async function openPlace(onFailure: (reason: string) => void): Promise<ChatPlace
   if (process.env['RPC_URL']) return null;
   if (process.env['WALLET_PRIVATE_KEY'] || process.env['WALLET_PRIVATE_KEY_FILE']) {
     console.log(
-      'WALLET_PRIVATE_KEY is not used: without RPC_URL the chat acts on a devnet, with an account of its own.',
+      'The account of WALLET_PRIVATE_KEY acts; without that setting, an account with coins of the devnet does.',
     );
   }
   const running = await findRunningDevnet();

@@ -1,9 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import type { DevState } from '../../devnet/dev-state.js';
+import type { Stack } from '../../devnet/stack.js';
 import { DEVNET_CONTRACTS } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
 import { readDescendants, waitUntilGone } from '../harness/processes.js';
 import { PROMPT } from '../harness/start-chat.js';
@@ -131,15 +133,34 @@ describe('npm run chat without any key', () => {
 describe('with a devnet that runs', () => {
   const stack = useStack({ protocols: true });
 
-  it('uses it, and leaves it alone; the kit’s own npm run test is the same chat', async () => {
+  /** As `npm run dev` does. */
+  function writeState(): Stack {
     const { chain, baseUrl } = stack();
-    const state: Partial<DevState> = {
-      rpcUrl: chain.rpcUrl,
-      baseUrl,
-      chainId: chain.chainId,
-      accounts: chain.accounts,
-    };
+    const { rpcUrl, chainId, accounts } = chain;
+    const state: Partial<DevState> = { rpcUrl, baseUrl, chainId, accounts };
     writeFileSync(join(folder, 'dev.json'), JSON.stringify(state));
+    return stack();
+  }
+
+  it('acts with the account of WALLET_PRIVATE_KEY, as the MCP server does', async () => {
+    const { address, privateKey } = writeState().chain.accounts[3]!;
+    const env = { WALLET_PRIVATE_KEY: privateKey };
+    runChat(undefined, { env });
+    expect(await chat.waitFor(PROMPT, STARTS_WITHIN_MS)).toContain(`account  ${address} `);
+    chat.enter('bye');
+    expect(await chat.exited).toBe(0);
+    const mcp = spawn('npm', ['run', 'mcp', '--silent'], {
+      env: { ...process.env, TOLLGATE_STATE_DIR: folder, ...env },
+    });
+    let printed = '';
+    mcp.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    mcp.stdin.end();
+    await once(mcp, 'close');
+    expect(printed).toContain(`Serving MCP for ${address} on the devnet`);
+  }, 180_000);
+
+  it('uses it, and leaves it alone; the kit’s own npm run test is the same chat', async () => {
+    const { chain, baseUrl } = writeState();
     runChat(['npm', 'run', '--silent', 'test', '-w', 'libs/agent-kit']);
     expect(await chat.waitFor(PROMPT, STARTS_WITHIN_MS)).toContain(`Using the devnet that runs here: ${chain.rpcUrl}`);
     expect(await say('pay for the weather')).toMatchObject({

@@ -16,7 +16,6 @@ It shows the plan of everything that would be sent, and asks first. \`bye\` ends
 Settings are environment variables; what is missing is asked for.
 
   RPC_URL             JSON-RPC endpoint of the chain
-  WALLET_PRIVATE_KEY  key of the account that acts, or WALLET_PRIVATE_KEY_FILE, the path of a file with it
 ${KIT_SETTINGS_USAGE}
   MODEL_PROVIDER      as --model, which goes before it
   MODEL_NAME          the model; each provider has a usual one

@@ -16,6 +16,11 @@ export interface WalletSettings {
 
 const MAX_TRIES = 3;
 
+/** `WALLET_PRIVATE_KEY`, or null: the account that acts wherever the chat acts. @throws UsageError */
+export function readPrivateKey(env: NodeJS.ProcessEnv): string | null {
+  return readSecret(env, 'WALLET_PRIVATE_KEY');
+}
+
 /** Endpoint and key, asked for where the environment has none. @throws LeftError, UsageError */
 export async function readWallet(env: NodeJS.ProcessEnv, terminal: Terminal): Promise<WalletSettings> {
   const rpcUrl =
@@ -24,7 +29,7 @@ export async function readWallet(env: NodeJS.ProcessEnv, terminal: Terminal): Pr
       problemOf: (url) => (/^https?:\/\//i.test(url) && URL.canParse(url) ? null : 'That is no http or https URL.'),
     }));
   const privateKey =
-    readSecret(env, 'WALLET_PRIVATE_KEY') ??
+    readPrivateKey(env) ??
     (await ask(terminal, 'WALLET_PRIVATE_KEY (not shown): ', {
       hidden: true,
       problemOf: (key) =>

@@ -17,7 +17,7 @@ import { createRemoteModel } from './models/create-remote-model.js';
 import { explainModelError } from './models/explain-model-error.js';
 import { describeModel, identifyModel, type ModelChoice } from './models/model-choice.js';
 import { readArguments, USAGE, UsageError, type ChatArguments } from './read-arguments.js';
-import { LeftError, readModel, readOptions, readWallet, type WalletSettings } from './read-settings.js';
+import { LeftError, readModel, readOptions, readPrivateKey, readWallet, type WalletSettings } from './read-settings.js';
 import { watchTransactions } from './sent-transactions.js';
 import { createSystemPrompt } from './system-prompt.js';
 import { openTerminal, type Terminal, type TerminalStreams } from './terminal.js';
@@ -25,6 +25,8 @@ import { TurnControl } from './turn-control.js';
 
 /** Where the chat acts, when its caller knows it and nobody has to be asked. */
 export interface ChatPlace extends WalletSettings {
+  /** Of the account that acts unless `WALLET_PRIVATE_KEY` names another. */
+  privateKey: string;
   /** What may be paid for by its name alone: `weather` -> its URL. */
   resources: Readonly<Record<string, string>>;
   /** Where links to transactions lead, unless `EXPLORER_URL` says otherwise. */
@@ -61,12 +63,15 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
     // What is wrong with it is said before a devnet is started for it.
     if (args.model !== null) parseModelProvider(args.model);
     const { explorerUrl, ...kitOptions } = readOptions(options.env);
+    const givenKey = readPrivateKey(options.env);
     const framework = await loadFramework();
     place = (await options.openPlace?.()) ?? null;
     if (stop.aborted) return STOPPED;
     terminal = openTerminal(streams, stop);
     terminal.print(`Tollgate agent kit ${VERSION}`);
-    const wallet = place ?? (await readWallet(options.env, terminal));
+    const wallet = place
+      ? { rpcUrl: place.rpcUrl, privateKey: givenKey ?? place.privateKey }
+      : await readWallet(options.env, terminal);
     const choice = await readModel(args.model, options.env, terminal);
     const links = explorerUrl ?? place?.explorerUrl;
     await converse({

@@ -23,10 +23,9 @@ Everything else it has to say goes to stderr.
 Settings, as environment variables (or NAME_FILE with the path of a file that holds it):
 
   RPC_URL             JSON-RPC endpoint of the chain
-  WALLET_PRIVATE_KEY  key of the account
 ${KIT_SETTINGS_USAGE}
 
-Without RPC_URL it uses the devnet that runs here (npm run dev), and without a key that one's first account.
+Without RPC_URL it uses the devnet that runs here (npm run dev).
 `;
 
 export interface McpSettings {
