@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { waitFor } from '../harness/retry.js';
 import { useAgents } from '../harness/use-agents.js';
 
 // Processes are started again: a busy machine takes its time.
@@ -39,6 +40,23 @@ describe('two workers with a wallet each', () => {
     const wallets = Array.from({ length: DRY_RUNS }, (_, index) => (index % 2 === 0 ? 'one' : 'two'));
     const answers = await Promise.all(wallets.map(dryRun));
     expect(answers.map(({ status }) => status)).toEqual(wallets.map(() => 200));
+  });
+
+  it('publish the tokens that they know, so that a job of another token is refused at once', async () => {
+    const submit = (token: string, amount = '1') =>
+      agents().client.send('POST', '/agent/jobs?dryRun=true', {
+        operation: 'transfer',
+        wallet: 'two',
+        input: { amount, to: RECEIVER, token },
+      });
+    // Once the worker holds the wallet's lane and has seen its chain.
+    await waitFor('the tokens of the wallet', async () => (await submit('EURC')).status === 400);
+    expect(await (await submit('EURC')).json()).toMatchObject({
+      code: 'request_invalid',
+      problems: [expect.stringMatching(/^input\.token must be .*: SEI, USDC, WSEI, WBTC, stSEI$/)],
+    });
+    expect((await submit('usdc', '0.0000001')).status).toBe(400);
+    expect((await submit('sei')).status).toBe(200);
   });
 
   it('say which wallet has no worker once one of them is gone, and plan on for the other', async () => {

@@ -24,6 +24,7 @@ import { createEventCounter, observeEventLag } from './events/observe-events.js'
 import { createReadinessChecks } from './lanes/create-readiness-checks.js';
 import { LaneFleet, type LaneFleetOptions } from './lanes/lane-fleet.js';
 import { LaneTroubles } from './lanes/lane-troubles.js';
+import { publishTokens } from './lanes/publish-tokens.js';
 import { takeWakeUps } from './lanes/take-wake-ups.js';
 import { JobMetrics } from './metrics/job-metrics.js';
 import { observeBalances } from './metrics/observe-balances.js';
@@ -68,7 +69,7 @@ export class AgentWorkerModule implements OnApplicationShutdown {
       ...{ journal, chain, wallets, troubles },
       settings: environment.lanes.laneSettings(environment.shutdown.shutdownTimeoutMs * SETTLING_SHARE),
       createPlanning: (wallet) => parts.createPlanning({ environment, journal, wallet }),
-      attendantsOf: ({ name }, wake) => [
+      attendantsOf: ({ name }, planning, wake) => [
         takeWakeUps({
           connection: consumerRedis,
           wake: (jobId) => {
@@ -77,6 +78,7 @@ export class AgentWorkerModule implements OnApplicationShutdown {
           },
         }),
         (held) => pumps.attend(held, name),
+        publishTokens(directory, name, () => planning.readTokens()),
       ],
     });
     const consumer = new AgentJobsConsumer({

@@ -35,6 +35,7 @@ export const transferPlanning: JobPlanning = {
   plan: (job, context) => transferPlanner.plan({ ...job, input: { receivers: [RECEIVER] } }, context),
   undo: () => Promise.resolve([]),
   judgeStep: () => Promise.resolve({ outcome: 'done' }),
+  readTokens: () => Promise.resolve([{ symbol: 'SEI', address: '0x0', decimals: 18, names: ['sei', '0x0'] }]),
   dryRun: ({ operation }) =>
     Promise.resolve<PlanJobReply>({ outcome: 'unavailable', reason: `no dry run of ${operation}` }),
 };

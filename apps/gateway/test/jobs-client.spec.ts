@@ -69,6 +69,25 @@ describe('the jobs client at a gateway', () => {
     });
   });
 
+  it('reports static mistakes of a job and of a dry run as a typed error', async () => {
+    await agents.publishTokens();
+    const job = {
+      ...{ operation: 'swap', wallet: 'main' },
+      input: { amount: '0.0000001', fromToken: 'USDC', toToken: 'EURC' },
+    } as const;
+    for (const ask of [() => client.submit(job), () => client.dryRun(job)]) {
+      const error: unknown = await ask().catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(AgentJobsError);
+      expect(error).toMatchObject({
+        ...{ code: 'request_invalid', status: 400, failure: null },
+        problems: [
+          'input.amount must have at most 6 decimals, as USDC has',
+          expect.stringMatching(/^input\.toToken must be 0x0, an address, or a symbol of .*: SEI, USDC$/),
+        ],
+      });
+    }
+  });
+
   it('hears of what happens, and goes on where it was', async () => {
     const start = await client.submit(JOB);
     const controller = new AbortController();

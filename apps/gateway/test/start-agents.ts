@@ -45,6 +45,18 @@ export class AgentsFixture {
     await this.server.stop();
   }
 
+  /** As a worker with the wallet does. */
+  async publishTokens(wallet = 'main'): Promise<void> {
+    const usdc = {
+      symbol: 'USDC',
+      address: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+      decimals: 6,
+      names: ['usdc'],
+    };
+    const native = { symbol: 'SEI', address: '0x0', decimals: 18, names: ['sei', '0x0'] };
+    await new WalletDirectory(this.redis).publishTokens(wallet, [native, usdc]);
+  }
+
   async createKey(scopes: readonly ApiKeyScope[], wallets: readonly string[] = ['main']): Promise<TestKey> {
     const { key, token } = await this.keys.create({ name: 'test', scopes, wallets });
     return { id: key.id, token };

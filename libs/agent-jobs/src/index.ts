@@ -1,11 +1,14 @@
 export { toAgentJobEvent } from './agent-job-event.js';
 export { deriveEnqueueSecret, deriveWebhookSecret } from './agent-secrets.js';
+export { checkTokens, type CheckedSubmission } from './check-tokens.js';
 export { DeadLetters, type DeadLetter } from './dead-letters.js';
 export { describeJob, type DescribeOptions } from './describe-job.js';
+export { findTokenProblems } from './find-token-problems.js';
 export { fingerprintOf } from './fingerprint.js';
 export type { JsonSchema } from './inputs/field.js';
 export { describeInputs } from './inputs/input-classes.js';
 export { JobRequestError } from './job-request-error.js';
+export type { KnownToken } from './known-token.js';
 export { parseJobRequest } from './parse-job-request.js';
 export { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from './mined-nonce.js';
 export { PLAN_JOB, PLAN_QUEUE, type PlanJobReply, type PlanJobRequest } from './plan-job.js';

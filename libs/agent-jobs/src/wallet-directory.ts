@@ -1,7 +1,10 @@
 import { createLaneId, nameLane, readLaneName, type LaneId } from '@tollgate/transactions';
 import type { Redis } from 'ioredis';
 
+import { parseKnownTokens, type KnownToken } from './known-token.js';
+
 const WALLETS = 'tollgate:{wallets}';
+const TOKENS = 'tollgate:{wallets}:tokens';
 
 /** A wallet as everybody may know it: its name and its account on one chain. */
 export interface WalletEntry {
@@ -24,7 +27,18 @@ export class WalletDirectory {
 
   /** Forgets a name, so that another account can take it. */
   async remove(name: string): Promise<boolean> {
-    return (await this.redis.hdel(WALLETS, name)) === 1;
+    const [removed] = await Promise.all([this.redis.hdel(WALLETS, name), this.redis.hdel(TOKENS, name)]);
+    return removed === 1;
+  }
+
+  /** Writes which tokens have names for the wallet's jobs: those that its worker knows, and no earlier ones. */
+  async publishTokens(name: string, tokens: readonly KnownToken[]): Promise<void> {
+    await this.redis.hset(TOKENS, name, JSON.stringify(tokens));
+  }
+
+  /** Null where no worker of the wallet has published them yet. */
+  async findTokens(name: string): Promise<readonly KnownToken[] | null> {
+    return parseKnownTokens((await this.redis.hget(TOKENS, name)) ?? '');
   }
 
   async find(name: string): Promise<WalletEntry | null> {

@@ -4,7 +4,7 @@ import { encodeFailure } from './encode-job.js';
 import type { JobFailure, JobRecord, LaneId } from './job.js';
 import { JobReader } from './job-reader.js';
 import type { TransitionName } from './journal-scripts.js';
-import { DEFAULT_FLEET, laneKey, openKey } from './keys.js';
+import { DEFAULT_FLEET, hashIdempotencyKey, idempotencyKey, laneKey, openKey } from './keys.js';
 import { LaneRegistry } from './lane-registry.js';
 import { readInFlightSteps, readLaneStatus } from './lane-status.js';
 import { launchNamedJob } from './launch-named-job.js';
@@ -195,6 +195,11 @@ export class Journal extends StepJournal {
   /** Every lane of the fleet that is adopted. */
   readLanes(): Promise<LaneId[]> {
     return this.runner.within(this.lanes.read());
+  }
+
+  /** Whether a job was submitted with this idempotency key, or is being submitted now. */
+  async isKeyClaimed(keyId: string, key: string): Promise<boolean> {
+    return (await this.runner.within(this.#redis.exists(idempotencyKey(hashIdempotencyKey(keyId, key))))) === 1;
   }
 
   async readJob(jobId: string): Promise<JobRecord | null> {

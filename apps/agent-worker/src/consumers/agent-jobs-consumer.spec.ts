@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, deriveEnqueueSecret } from '@tollgate/agent-jobs';
+import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
 import { signAgentJobMessage } from '@tollgate/client/jobs';
 import { ApiKeyStore } from '@tollgate/common';
 import type { AgentJobMessage } from '@tollgate/protocol';
@@ -133,5 +133,16 @@ describe('jobs that other services put into the queue', () => {
     const job = await settle(message);
     expect(job.returnvalue).toMatchObject({ outcome: 'accepted' });
     await fixture.waitForState(job.returnvalue.jobId, 'FINAL');
+  });
+
+  it('are refused for a token that the wallet’s worker does not know, unless they were accepted before', async () => {
+    const directory = new WalletDirectory(connection);
+    await waitFor('the tokens of the wallet', async () => (await directory.findTokens('main')) !== null);
+    const settled = await settle(await sign('order-token', { input: { ...INPUT, token: 'EURC' } }));
+    expect(settled.failedReason).toMatch(/^request_invalid: input\.token must be 0x0, an address, or a symbol/);
+    const message = await sign('order-known', { input: { ...INPUT, token: 'sei' } });
+    const { jobId } = (await settle(message)).returnvalue;
+    await directory.publishTokens('main', [{ symbol: 'ETH', address: '0x0', decimals: 18, names: ['eth', '0x0'] }]);
+    expect((await settle(message)).returnvalue).toEqual({ outcome: 'known', jobId });
   });
 });

@@ -1,4 +1,5 @@
 import {
+  checkTokens,
   fingerprintOf,
   verifyAgentJobMessage,
   type MessageRefusalCode,
@@ -45,6 +46,8 @@ async function submit(
   const { operation, wallet, input } = request;
   const entry = await directory.find(wallet);
   if (!entry) return { outcome: 'refused', code: 'wallet_unknown', detail: 'There is no such wallet.', keyId };
+  const problems = await checkTokens({ directory, journal }, { request, keyId, idempotencyKey });
+  if (problems.length > 0) return { outcome: 'refused', code: 'request_invalid', detail: problems.join('; '), keyId };
   const result = await acceptJob(
     { journal, queue },
     // A parsed input is plain JSON.

@@ -16,7 +16,7 @@ export interface LaneFleetOptions {
   wallets: readonly WorkerWallet[];
   createPlanning: (wallet: WorkerWallet) => WalletPlanning;
   /** What runs beside a wallet's lane; `wake` looks at a job in it soon. */
-  attendantsOf: (wallet: WorkerWallet, wake: (jobId: string) => void) => readonly Attendant[];
+  attendantsOf: (wallet: WorkerWallet, planning: JobPlanning, wake: (jobId: string) => void) => readonly Attendant[];
   troubles: LaneTroubles;
 }
 
@@ -68,7 +68,7 @@ export class LaneFleet {
       judgeStep: (...asked) => planning.judgeStep(...asked),
       owner: this.owner,
       share: this.#share,
-      attend: attendLane(attendantsOf(wallet, (jobId) => runner.wake(jobId))),
+      attend: attendLane(attendantsOf(wallet, planning, (jobId) => runner.wake(jobId))),
       onTrouble: (error) => troubles.report(wallet.name, error),
     });
     return { planning, runner, stop };

@@ -1,4 +1,10 @@
-import { writeStoredPlan, type PlanFloors, type PlanJobReply, type PlanJobRequest } from '@tollgate/agent-jobs';
+import {
+  writeStoredPlan,
+  type KnownToken,
+  type PlanFloors,
+  type PlanJobReply,
+  type PlanJobRequest,
+} from '@tollgate/agent-jobs';
 import { AgentKitError, type OperationPlanner, type PlannedOperation } from '@tollgate/agent-kit/planner';
 import type { JobPlan, JobRecord, JsonValue, JudgeStep, PlannedStep } from '@tollgate/transactions';
 
@@ -62,6 +68,16 @@ export class WalletPlanner implements JobPlanning {
   async undo(job: JobRecord): Promise<readonly PlannedStep[]> {
     const revocations = await Promise.all(listGranted(job).map((approval) => this.#kit.planRevocation(approval)));
     return revocations.flatMap((step) => (step ? [createJobStep(step, this.#kit.address)] : []));
+  }
+
+  async readTokens(): Promise<readonly KnownToken[]> {
+    const { tokens } = await this.#kit.readContext();
+    return tokens.named.map(({ token: { symbol, address, decimals }, names }) => ({
+      symbol,
+      address,
+      decimals,
+      names,
+    }));
   }
 
   async dryRun({ operation, input }: Pick<PlanJobRequest, 'operation' | 'input'>): Promise<PlanJobReply> {

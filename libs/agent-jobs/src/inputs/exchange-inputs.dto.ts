@@ -1,11 +1,11 @@
 import { Field, OptionalField } from './field.js';
-import { AMOUNT, TOKEN, TOKEN_ID, wholeNumber } from './field-rules.js';
+import { amountOf, TOKEN, TOKEN_ID, wholeNumber } from './field-rules.js';
 
 const SLIPPAGE = wholeNumber(0, 5_000);
 const SLIPPAGE_HELP = "Slippage tolerance in basis points, 100 is 1 %; the worker's default when left out";
 
 export class SwapInput {
-  @Field(AMOUNT, 'How much of fromToken is sold, in its whole units')
+  @Field(amountOf('fromToken'), 'How much of fromToken is sold, in its whole units')
   amount!: string;
 
   @Field(TOKEN, 'What is sold: 0x0 for the native token, an address, or a listed symbol')
@@ -25,10 +25,10 @@ export class AddLiquidityInput {
   @Field(TOKEN, 'The other token of the pool')
   tokenB!: string;
 
-  @Field(AMOUNT, 'The most of tokenA, in its whole units')
+  @Field(amountOf('tokenA'), 'The most of tokenA, in its whole units')
   amountA!: string;
 
-  @Field(AMOUNT, 'The most of tokenB, in its whole units')
+  @Field(amountOf('tokenB'), 'The most of tokenB, in its whole units')
   amountB!: string;
 
   @OptionalField(wholeNumber(0, 1_000_000), 'Fee tier of the pool in millionths: 3000 is 0.3 %')

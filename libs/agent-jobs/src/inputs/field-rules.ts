@@ -37,6 +37,10 @@ export const AMOUNT_OR_MAX: FieldRule = {
   schema: { anyOf: [{ type: 'string', const: 'MAX' }, amountSchema] },
 };
 
+/** An amount of the token that another field of the input names. */
+export const amountOf = (tokenField: string, rule = AMOUNT): FieldRule => ({ ...rule, tokenField });
+export const NATIVE_AMOUNT: FieldRule = { ...AMOUNT, tokenField: null };
+
 export const ADDRESS: FieldRule = {
   name: 'isAddress',
   accepts: (value) => isText(value) && isAddress(value, { strict: true }) && value !== zeroAddress,
@@ -51,9 +55,14 @@ const nameRule = (what: string): FieldRule => ({
   schema: { type: 'string', minLength: 1, maxLength: 64 },
 });
 
-/** What names a token; the worker resolves it on the wallet's chain. */
-export const TOKEN = nameRule('a token: 0x0 for the native one, a contract address, or a symbol of the token list');
-export const LENDING_SYMBOL = nameRule('what the market lends: a symbol of the token list or an address');
+export const TOKEN: FieldRule = {
+  ...nameRule('a token: 0x0 for the native one, a contract address, or a symbol of the token list'),
+  isToken: true,
+};
+export const LENDING_SYMBOL: FieldRule = {
+  ...nameRule('what the market lends: a symbol of the token list or an address'),
+  isToken: true,
+};
 export const PERPS_PRODUCT = nameRule('a product, for example "BTC-PERP"');
 
 /** The number of an ERC-721 token or of a liquidity position. */

@@ -9,6 +9,10 @@ export interface FieldRule {
   /** Completes `<field> must be …`. */
   readonly expectation: string;
   readonly schema: JsonSchema;
+  /** Names a token; the worker resolves it on the wallet's chain. */
+  readonly isToken?: boolean;
+  /** Of an amount: the field that names its token, which is the native one where that is null or left out. */
+  readonly tokenField?: string | null;
   /** Brings the spellings of one value to one; what it does not know it leaves to `accepts`. */
   read?(value: unknown): unknown;
 }

@@ -1,13 +1,15 @@
 import { Field } from './field.js';
-import { AMOUNT, AMOUNT_OR_MAX, LENDING_SYMBOL } from './field-rules.js';
+import { AMOUNT_OR_MAX, amountOf, LENDING_SYMBOL } from './field-rules.js';
 
+const MARKET_AMOUNT = amountOf('symbol');
+const MARKET_AMOUNT_OR_MAX = amountOf('symbol', AMOUNT_OR_MAX);
 const SYMBOL_HELP = 'What the market lends: a symbol of the token list, or the address of the token';
 
 export class MintLendingInput {
   @Field(LENDING_SYMBOL, SYMBOL_HELP)
   symbol!: string;
 
-  @Field(AMOUNT, 'How much is supplied, in whole units of the token')
+  @Field(MARKET_AMOUNT, 'How much is supplied, in whole units of the token')
   amount!: string;
 }
 
@@ -15,7 +17,10 @@ export class RedeemLendingInput {
   @Field(LENDING_SYMBOL, SYMBOL_HELP)
   symbol!: string;
 
-  @Field(AMOUNT_OR_MAX, 'How much is withdrawn, in whole units of the token, or MAX for all of it with its interest')
+  @Field(
+    MARKET_AMOUNT_OR_MAX,
+    'How much is withdrawn, in whole units of the token, or MAX for all of it with its interest',
+  )
   amount!: string;
 }
 
@@ -23,7 +28,7 @@ export class BorrowLendingInput {
   @Field(LENDING_SYMBOL, SYMBOL_HELP)
   symbol!: string;
 
-  @Field(AMOUNT, 'How much is borrowed, in whole units of the token')
+  @Field(MARKET_AMOUNT, 'How much is borrowed, in whole units of the token')
   amount!: string;
 }
 
@@ -31,6 +36,6 @@ export class RepayLendingInput {
   @Field(LENDING_SYMBOL, SYMBOL_HELP)
   symbol!: string;
 
-  @Field(AMOUNT_OR_MAX, 'How much is repaid, in whole units of the token, or MAX for the whole debt')
+  @Field(MARKET_AMOUNT_OR_MAX, 'How much is repaid, in whole units of the token, or MAX for the whole debt')
   amount!: string;
 }

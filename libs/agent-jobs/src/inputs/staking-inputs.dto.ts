@@ -1,8 +1,8 @@
 import { Field } from './field.js';
-import { AMOUNT } from './field-rules.js';
+import { AMOUNT, NATIVE_AMOUNT } from './field-rules.js';
 
 export class StakeInput {
-  @Field(AMOUNT, 'How much of the native token')
+  @Field(NATIVE_AMOUNT, 'How much of the native token')
   amount!: string;
 }
 

@@ -1,8 +1,8 @@
 import { Field, OptionalField } from './field.js';
-import { ADDRESS, AMOUNT, AMOUNT_OR_ZERO, TOKEN, TOKEN_ID } from './field-rules.js';
+import { ADDRESS, AMOUNT_OR_ZERO, amountOf, TOKEN, TOKEN_ID } from './field-rules.js';
 
 export class TransferInput {
-  @Field(AMOUNT, 'How much, in whole units of the token')
+  @Field(amountOf('token'), 'How much, in whole units of the token')
   amount!: string;
 
   @Field(ADDRESS, 'The receiver')
@@ -19,7 +19,7 @@ export class ApproveInput {
   @Field(ADDRESS, 'Who may take the tokens')
   spender!: string;
 
-  @Field(AMOUNT_OR_ZERO, 'Exactly how much, in whole units of the token; 0 takes an approval back')
+  @Field(amountOf('token', AMOUNT_OR_ZERO), 'Exactly how much, in whole units of the token; 0 takes an approval back')
   amount!: string;
 }
 

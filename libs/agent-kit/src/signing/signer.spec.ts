@@ -135,7 +135,7 @@ describe('secrets', () => {
       refusal(-32000, `no project ${API_KEY}, and no margin`),
       /answers "no project …, and no MARGIN"/,
     ],
-  ])('are not told where a NETWORK_ERROR names the RPC server that %s', async (_, reply, reason) => {
+  ])('stay out of a NETWORK_ERROR, which names the RPC server that %s', async (_, reply, reason) => {
     proxy.intercept('*', () => reply);
     const url = new URL(proxy.rpcUrl);
     Object.assign(url, { username: 'me', password: API_KEY, search: `?key=${API_KEY}` });

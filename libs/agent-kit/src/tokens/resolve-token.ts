@@ -8,11 +8,19 @@ import { cleanSymbol, quoteUntrusted } from './untrusted-text.js';
 // What other libraries use for the native token; somebody who passes one of them means nothing else.
 const NATIVE_SPELLINGS: readonly string[] = [NATIVE_TOKEN, zeroAddress, '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'];
 
+/** A token with what resolves to it beside its address: symbols, and the spellings of the native one, in lower case. */
+export interface NamedToken {
+  token: Token;
+  names: readonly string[];
+}
+
 export interface TokenResolver {
   /** The native token. */
   readonly native: Token;
   /** The chain's token list. */
   readonly listed: readonly Token[];
+  /** The native token and the listed ones. */
+  readonly named: readonly NamedToken[];
   /**
    * A token from `0x0`, an address, or a listed symbol.
    * @throws AgentKitError `UNKNOWN_TOKEN` for a symbol that is not listed or an address without a token, `AMBIGUOUS_TOKEN`
@@ -35,15 +43,12 @@ export function createTokenResolver(
     isNative: false,
     isListed: true,
   }));
+  const named = nameTokens(nativeToken, listed, list);
   const known = new Map<string, Promise<Token>>();
 
   const findSymbol = (symbol: string): Token => {
     const wanted = symbol.toLowerCase();
-    if (native.symbol.toLowerCase() === wanted) return nativeToken;
-    const matches = listed.filter((_, index) => {
-      const { symbol: own = '', aliases = [] } = list[index] ?? {};
-      return [own, ...aliases].some((name) => name.toLowerCase() === wanted);
-    });
+    const matches = named.filter(({ names }) => names.includes(wanted)).map(({ token }) => token);
     const [match, ...others] = matches;
     if (match && others.length === 0) return match;
     if (match) {
@@ -63,6 +68,7 @@ export function createTokenResolver(
   return {
     native: nativeToken,
     listed,
+    named,
     async resolve(reference) {
       if (NATIVE_SPELLINGS.includes(reference.toLowerCase())) return nativeToken;
       if (!isAddress(reference, { strict: false })) return findSymbol(reference);
@@ -78,6 +84,16 @@ export function createTokenResolver(
       });
     },
   };
+}
+
+function nameTokens(native: Token, listed: readonly Token[], list: readonly ListedToken[]): NamedToken[] {
+  const ofNative = [native.symbol.toLowerCase(), ...NATIVE_SPELLINGS];
+  const others = listed.map((token, index) => {
+    const names = [token.symbol, ...(list[index]?.aliases ?? [])].map((name) => name.toLowerCase());
+    // The native symbol always means the native token, whatever else is called that.
+    return { token, names: names.filter((name) => !ofNative.includes(name)) };
+  });
+  return [{ token: native, names: ofNative }, ...others];
 }
 
 function assertChecksum(address: string): void {

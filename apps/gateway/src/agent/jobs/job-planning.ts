@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PLAN_JOB, type PlanJobReply } from '@tollgate/agent-jobs';
+import { findTokenProblems, PLAN_JOB, type PlanJobReply } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey } from '@tollgate/common';
 import type { AgentJobRequest, AgentPlanView } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../../gateway.config.js';
 import { AgentConnections } from '../agent-connections.js';
 import { askWorker, PLANNING_UNAVAILABLE } from '../ask-worker.js';
+import { refuseRequest } from '../request-invalid.js';
 import { findWallet } from './find-wallet.js';
 
 /** Asks a worker of the wallet what a job would do; nothing is written or sent for it. */
@@ -19,6 +20,9 @@ export class JobPlanning {
   /** @throws ProblemError where the job cannot be done, or nobody can say */
   async plan(caller: ApiKey, request: AgentJobRequest): Promise<AgentPlanView> {
     await findWallet(this.connections, caller, request.wallet);
+    const tokens = await this.connections.within(this.connections.wallets.findTokens(request.wallet));
+    const problems = tokens ? findTokenProblems(request, tokens) : [];
+    if (problems.length > 0) throw refuseRequest(problems);
     const timeoutMs = this.environment.agentJobs.agentPlanTimeoutMs;
     const question = { pattern: PLAN_JOB, data: request, timeoutMs, wallet: request.wallet };
     const reply = await askWorker<PlanJobReply>(this.connections, question);

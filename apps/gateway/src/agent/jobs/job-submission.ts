@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { fingerprintOf } from '@tollgate/agent-jobs';
+import { checkTokens, fingerprintOf } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import type { AgentJobRequest, AgentJobView, JobState } from '@tollgate/protocol';
 import { acceptJob, type JsonValue, type SubmitResult } from '@tollgate/transactions';
 
 import { AgentConnections } from '../agent-connections.js';
+import { refuseRequest } from '../request-invalid.js';
 import { findWallet } from './find-wallet.js';
 import { JOB_NOT_FOUND, Jobs } from './jobs.js';
 
@@ -69,7 +70,10 @@ export class JobSubmission {
   /** @throws ProblemError where the job is not taken; JournalUnavailableError where that is unknown */
   async submit(caller: ApiKey, { request, idempotencyKey, retryOf }: Submission): Promise<Submitted> {
     const lane = await findWallet(this.connections, caller, request.wallet);
-    const { journal } = this.connections;
+    const { journal, wallets: directory } = this.connections;
+    const checked = { request, keyId: caller.id, idempotencyKey };
+    const problems = await this.connections.within(checkTokens({ directory, journal }, checked));
+    if (problems.length > 0) throw refuseRequest(problems);
     const result = await acceptJob(this.connections, {
       lane,
       operation: request.operation,

@@ -1,0 +1,24 @@
+import type { AgentJobRequest } from '@tollgate/protocol';
+import type { Journal } from '@tollgate/transactions';
+
+import { findTokenProblems } from './find-token-problems.js';
+import type { WalletDirectory } from './wallet-directory.js';
+
+export interface CheckedSubmission {
+  request: AgentJobRequest;
+  keyId: string;
+  idempotencyKey: string;
+}
+
+/**
+ * What `findTokenProblems` finds by the tokens that the wallet's worker has published. Nothing before it has, nor of a
+ * request that was submitted before, which is answered with its job.
+ */
+export async function checkTokens(
+  { directory, journal }: { directory: WalletDirectory; journal: Pick<Journal, 'isKeyClaimed'> },
+  { request, keyId, idempotencyKey }: CheckedSubmission,
+): Promise<readonly string[]> {
+  const tokens = await directory.findTokens(request.wallet);
+  const problems = tokens ? findTokenProblems(request, tokens) : [];
+  return problems.length > 0 && (await journal.isKeyClaimed(keyId, idempotencyKey)) ? [] : problems;
+}

@@ -1,0 +1,67 @@
+import { parseTokenAmount, PaymentError, type AgentJobRequest } from '@tollgate/protocol';
+import { isAddress } from 'viem';
+
+import { listFields } from './inputs/field.js';
+import { INPUT_CLASSES } from './inputs/input-classes.js';
+import type { KnownToken } from './known-token.js';
+
+const NATIVE = '0x0';
+const MOST_SHOWN = 50;
+
+/**
+ * Mistakes of a parsed request that only the tokens of its wallet's chain show: a token that there is not, an amount with
+ * more decimals than its token has. Of a token that is named by an address nothing is said here: the chain has the last word.
+ * @returns one sentence each, which names the field and holds no value
+ */
+export function findTokenProblems(
+  { operation, input }: Pick<AgentJobRequest, 'operation' | 'input'>,
+  tokens: readonly KnownToken[],
+): string[] {
+  return listFields(INPUT_CLASSES[operation]).flatMap(({ name, rule: { isToken, tokenField } }) => {
+    const value = input[name];
+    if (typeof value !== 'string') return [];
+    if (isToken) return explain(name, explainToken(value, tokens));
+    if (tokenField === undefined) return [];
+    const reference = tokenField === null ? NATIVE : (input[tokenField] ?? NATIVE);
+    const [token, ...others] = typeof reference === 'string' ? matchToken(reference, tokens) : [];
+    return token && others.length === 0 ? explain(name, explainAmount(value, token)) : [];
+  });
+}
+
+const explain = (name: string, problem: string | null): string[] =>
+  problem === null ? [] : [`input.${name} ${problem}`];
+
+function matchToken(reference: string, tokens: readonly KnownToken[]): readonly KnownToken[] {
+  const wanted = reference.toLowerCase();
+  const named = tokens.filter(({ names }) => names.includes(wanted));
+  if (named.length > 0 || !isAddress(reference, { strict: false })) return named;
+  return tokens.filter(({ address }) => address.toLowerCase() === wanted);
+}
+
+function explainToken(reference: string, tokens: readonly KnownToken[]): string | null {
+  const isNamed = tokens.some(({ names }) => names.includes(reference.toLowerCase()));
+  if (!isNamed && isAddress(reference, { strict: false })) {
+    const isMistyped = !isAddress(reference, { strict: true });
+    return isMistyped ? 'must be an address with a valid checksum, which is the case of its letters' : null;
+  }
+  const { length } = matchToken(reference, tokens);
+  if (length === 1) return null;
+  if (length > 1) return 'is the symbol of several tokens: give the address of the one that is meant';
+  const symbols = tokens.slice(0, MOST_SHOWN).map(({ symbol }) => symbol);
+  return `must be 0x0, an address, or a symbol of the chain's token list: ${symbols.join(', ')}`;
+}
+
+function explainAmount(amount: string, { symbol, decimals }: KnownToken): string | null {
+  // `MAX`, and a 0 with a meaning of its own, are amounts of any token.
+  if (!/[1-9]/.test(amount)) return null;
+  try {
+    parseTokenAmount(amount, decimals);
+    return null;
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    const hasTooMany = (amount.split('.')[1] ?? '').length > decimals;
+    return hasTooMany
+      ? `must have at most ${decimals} decimals, as ${symbol} has`
+      : `is more than any amount of ${symbol}`;
+  }
+}

@@ -1,0 +1,28 @@
+import { isRecord } from '@tollgate/protocol';
+
+/** A token as the worker of a wallet knows it. */
+export interface KnownToken {
+  symbol: string;
+  /** `0x0` for the native token. */
+  address: string;
+  decimals: number;
+  /** What resolves to it beside its address, in lower case. */
+  names: readonly string[];
+}
+
+/** Null for what is no list of tokens, as another version may have written it. */
+export function parseKnownTokens(text: string): readonly KnownToken[] | null {
+  try {
+    const tokens: unknown = JSON.parse(text);
+    return Array.isArray(tokens) && tokens.every(isKnownToken) ? tokens : null;
+  } catch {
+    return null;
+  }
+}
+
+function isKnownToken(value: unknown): value is KnownToken {
+  if (!isRecord(value)) return false;
+  const { symbol, address, decimals, names } = value;
+  const texts: unknown[] = [symbol, address, ...(Array.isArray(names) ? (names as unknown[]) : [null])];
+  return texts.every((text) => typeof text === 'string') && Number.isInteger(decimals);
+}
