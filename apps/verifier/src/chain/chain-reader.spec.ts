@@ -197,8 +197,8 @@ describe('reading the chain', () => {
     const tooLarge = (retryAfterMs: number) => ({ reason: 'rpc_response_too_large', retryAfterMs });
     const troubles = () => batches.map(({ lookups, trouble }) => [lookups, trouble]);
 
-    // Prevents: anybody may name such a transaction, as often as he likes.
-    it('looks once, whoever asks and however often, and again a minute later', async () => {
+    // Prevents: a client names such a transaction again and again, at no cost.
+    it('is looked up once for any number of askers, and again a minute later', async () => {
       const readers = Array.from({ length: 32 }, () => readBomb());
       expect((await Promise.allSettled(readers)).map(({ status }) => status)).toEqual(readers.map(() => 'rejected'));
       await expect(readBomb()).rejects.toBeInstanceOf(ReceiptTooLargeError);

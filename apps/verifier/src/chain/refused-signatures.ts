@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { ContractSignature } from './contract-signature.js';
 import { ShortMemory } from './short-memory.js';
 
-/** Short: a wallet may be told to take a signature that it did not take a moment ago. */
+/** Short: a wallet's owner may approve a signature that it did not take a moment ago. */
 const REMEMBERED_MS = 5_000;
 const MAX_REMEMBERED = 4096;
 

@@ -78,7 +78,7 @@ export class RpcBatcher {
   readonly counts = { joined: 0, too_large: 0 };
   private readonly lanes: RpcLanes<Entry>;
   private readonly underWay = new Map<string, UnderWay>();
-  /** Transactions whose receipt is too large: anybody may ask for one any number of times. */
+  /** Transactions whose receipt is too large: a client may name one any number of times. */
   private readonly tooLarge: ShortMemory<true>;
   private isFlushPlanned = false;
   private isClosed = false;
@@ -125,7 +125,7 @@ export class RpcBatcher {
     try {
       return (await asked.answer) as T;
     } catch (error) {
-      // Whoever asked first had no time left for another try.
+      // The first asker had no time left for another try.
       const isOutOfTime = this.options.nowMs() + LONGEST_DELAY_MS >= asked.deadlineMs;
       if (isOutOfTime && question.deadlineMs > asked.deadlineMs) return this.ask(question);
       throw error;

@@ -48,7 +48,7 @@ export class RpcEndpoints {
         return { ...answer, served: index };
       } catch (error) {
         if (!(error instanceof ChainUnavailableError)) throw error;
-        // Another server would answer as much: what anybody may ask for drives nobody off a good one.
+        // Another server would answer as much: a client's choice of transaction must not drive us off a good server.
         if (error instanceof AnswerTooLongError && error.isOfBatch) throw error;
         trouble = error;
         this.leave(index);

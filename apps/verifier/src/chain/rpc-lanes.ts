@@ -9,11 +9,16 @@ export interface RpcLanesOptions {
   batchesInFlight: number;
 }
 
-/** Questions that wait for a slot. Those that travel alone leave slots to the shared ones, however many they are. */
+/**
+ * Questions that wait for a slot. The lanes take turns, and those that travel alone leave slots to the shared ones,
+ * however many they are.
+ */
 export class RpcLanes<Entry extends { lane: Lane }> {
   private readonly waiting: Record<Lane, Entry[]> = { shared: [], alone: [], apart: [] };
   private readonly taken: Record<Lane, number> = { shared: 0, alone: 0, apart: 0 };
   private readonly slots: Readonly<Record<Lane, number>>;
+  /** Whose turn it is first. */
+  private turns: readonly Lane[] = ['shared', 'alone', 'apart'];
 
   constructor(private readonly options: RpcLanesOptions) {
     const { batchesInFlight } = options;
@@ -35,13 +40,11 @@ export class RpcLanes<Entry extends { lane: Lane }> {
   /** The next batch, whose slot is taken until `free`; null while none may leave. */
   take(): { lane: Lane; batch: Entry[] } | null {
     if (this.inFlight >= this.options.batchesInFlight) return null;
-    for (const lane of ['alone', 'shared', 'apart'] as const) {
-      const waiting = this.waiting[lane];
-      if (waiting.length === 0 || this.taken[lane] >= this.slots[lane]) continue;
-      this.taken[lane]++;
-      return { lane, batch: waiting.splice(0, lane === 'shared' ? this.options.batchSize : 1) };
-    }
-    return null;
+    const lane = this.turns.find((each) => this.waiting[each].length > 0 && this.taken[each] < this.slots[each]);
+    if (lane === undefined) return null;
+    this.turns = [...this.turns.filter((each) => each !== lane), lane];
+    this.taken[lane]++;
+    return { lane, batch: this.waiting[lane].splice(0, lane === 'shared' ? this.options.batchSize : 1) };
   }
 
   free(lane: Lane): void {

@@ -62,7 +62,7 @@ describe('ClientShares', () => {
     expect(shares.isCostly('a')).toBe(false);
   });
 
-  it('keeps nobody out for more than a minute, however much came at once', () => {
+  it('keeps a client out for a minute at most, however much came at once', () => {
     const shares = create();
     const atOnce = Array.from({ length: 100 }, () => shares.begin('a'));
     for (const lookUps of atOnce) lookUps.assertLeft();

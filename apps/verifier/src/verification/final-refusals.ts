@@ -13,7 +13,7 @@ export interface FinalRefusalsOptions {
 const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 4096;
 
-/** What only the receipt decides, whoever asks, for whatever resource, at whatever price. Nothing is recorded of these. */
+/** Decided by the receipt alone, for every asker, resource and price. Nothing is recorded of these. */
 const FINAL: ReadonlySet<PaymentFailure> = new Set(['transaction_failed', 'transfer_missing', 'belongs_to_permit']);
 
 /**

@@ -66,7 +66,7 @@ describe('a transaction that is no payment', () => {
 describe('the share of a client', () => {
   const usedUp = { outcome: 'unavailable', reason: 'client_share_used_up', retryAfterMs: expect.any(Number) as number };
 
-  // Prevents: one address keeps the chain busy for all, and a payment nobody has looked at is refused.
+  // Prevents: one address keeps the chain busy for all, and a payment that was not looked at is refused.
   it('is used up by what is no payment: its payments wait then, and those of all others are taken', async () => {
     const verifier = createVerifier({}, 0, {}, { lookupsPerMinute: 3 });
     const elsewhere = await payElsewhere();

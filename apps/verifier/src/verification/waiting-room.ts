@@ -20,7 +20,7 @@ export type NextLook = 'now' | 'full' | 'over';
 /** Time that is left for the claim and the reply when the wait is over. */
 const REPLY_MARGIN_MS = 500;
 const POLL_INTERVAL_MS = 250;
-/** What a client without room is told to wait before the next try. */
+/** How long a client without room should wait before the next try. */
 const RETRY_AFTER_MS = 1000;
 
 /**

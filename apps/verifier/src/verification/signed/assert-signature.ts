@@ -25,7 +25,7 @@ export function assertSignature(
   if (!hasPayerCode && signature.deployment === null) {
     throw new PaymentRefused(signature.isWrapped ? 'factory_not_allowed' : 'signature_invalid');
   }
-  // No Multicall3 on this chain: nobody is deployed through it.
+  // No Multicall3 on this chain: no wallet is deployed through it.
   if (!hasPayerCode && signatureAnswer === 'no_deployer') throw new PaymentRefused('factory_not_allowed');
   if (signatureAnswer !== 'yes') throw new PaymentRefused('signature_invalid');
 }
