@@ -3,7 +3,6 @@ import {
   checkRedis,
   connectRedis,
   createLoggerParams,
-  describeSettings,
   HealthModule,
   listSecrets,
   MetricsModule,
@@ -28,6 +27,7 @@ import { observeSparedLookups } from './metrics/observe-spared-lookups.js';
 import { SettlementMetrics } from './metrics/settlement-metrics.js';
 import { VerifierMetrics } from './metrics/verifier-metrics.js';
 import { AskersSettings } from './settings/askers-settings.js';
+import { createSettingsChecks } from './settings/create-settings-checks.js';
 import { TokenDecimals } from './settings/token-decimals.js';
 import { createContractWallets } from './settlement/create-contract-wallets.js';
 import { createSettlement, type Settlement } from './settlement/create-settlement.js';
@@ -80,7 +80,7 @@ export class VerifierModule implements OnApplicationShutdown {
     const waitingRoom = createWaitingRoom(environment, nowMs);
     const shares = createShares(environment, nowMs);
     const assets = createAssets(environment);
-    const askers = createAskersSettings(environment, registry);
+    const { askers, decimals } = createSettingsChecks(environment, { registry, chain: chain.reader, nowMs });
     const troubles = new RelayerTroubles(registry);
     const { batcher } = chain;
     const fees = new FeeQuotes({ batcher, caps: environment.settlement.fees(), nowMs });
@@ -96,7 +96,6 @@ export class VerifierModule implements OnApplicationShutdown {
       nowMs,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
-    const decimals = createTokenDecimals(environment, chain.reader, nowMs);
     const parts = { chain: chain.reader, ledger, waitingRoom, shares, assets };
     const verifier = createVerifier(environment, parts);
     const journal = new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET });
@@ -180,17 +179,6 @@ function createLedger({ rules }: VerifierEnvironment, redis: Redis): Ledger {
 /** How long the ledger remembers a payment. */
 function memoryMs({ redemptionWindowSeconds, boundRedemptionWindowSeconds }: RulesEnvironment): number {
   return Math.max(redemptionWindowSeconds, boundRedemptionWindowSeconds) * 1000;
-}
-
-function createAskersSettings(
-  { payment, rules, signedPayments }: VerifierEnvironment,
-  registry: Registry,
-): AskersSettings {
-  return new AskersSettings({ own: describeSettings({ payment, acceptance: rules, signedPayments }), registry });
-}
-
-function createTokenDecimals({ payment }: VerifierEnvironment, chain: ChainReader, nowMs: () => number): TokenDecimals {
-  return new TokenDecimals({ asset: payment.signedAsset.asset, decimals: payment.assetDecimals, chain, nowMs });
 }
 
 function chainOptions({ chain, payment }: VerifierEnvironment) {

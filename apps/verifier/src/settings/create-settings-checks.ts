@@ -1,0 +1,25 @@
+import { describeSettings } from '@tollgate/common';
+import type { Registry } from 'prom-client';
+
+import type { ChainReader } from '../chain/chain-reader.js';
+import type { VerifierEnvironment } from '../verifier.config.js';
+import { AskersSettings } from './askers-settings.js';
+import { TokenDecimals } from './token-decimals.js';
+
+export interface SettingsChecks {
+  askers: AskersSettings;
+  decimals: TokenDecimals;
+}
+
+/** What holds the payment settings against those of the gateways, and against the token. */
+export function createSettingsChecks(
+  { payment, rules, signedPayments }: VerifierEnvironment,
+  { registry, chain, nowMs }: { registry: Registry; chain: ChainReader; nowMs: () => number },
+): SettingsChecks {
+  const own = describeSettings({ payment, acceptance: rules, signedPayments });
+  const { assetDecimals, signedAsset } = payment;
+  return {
+    askers: new AskersSettings({ own, registry }),
+    decimals: new TokenDecimals({ asset: signedAsset.asset, decimals: assetDecimals, chain, nowMs }),
+  };
+}
