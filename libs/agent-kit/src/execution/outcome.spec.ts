@@ -252,7 +252,9 @@ describe('what a sent plan comes to', () => {
     const value = 10n ** 18n - 5n * 10n ** 15n;
     plan = draft([{ value }]);
     const { preview } = await kit.plan('tryOut', {});
-    expect(preview).toMatch(/\n {2}warning +low balance: 1 SEI now, about 0\.004\d+ SEI afterwards; gas is paid from it$/);
+    expect(preview).toMatch(
+      /\n {2}warning +low balance: 1 SEI now, about 0\.004\d+ SEI afterwards; gas is paid from it$/,
+    );
     expect(events).toEqual([]);
     const native = { address: '0x0', symbol: 'SEI', decimals: 18, isNative: true, isListed: true } as const;
     plan = { ...draft([{ value }]), receives: [{ token: native, amountBaseUnits: 10n ** 17n }] };

@@ -124,7 +124,10 @@ function warnOfLowBalance(
   { balance, feeWei, symbol }: { balance: bigint; feeWei: bigint; symbol: string },
 ): string | null {
   const sent = steps.reduce((sum, { value }) => sum + value, feeWei);
-  const received = receives.reduce((sum, { token, amountBaseUnits }) => sum + (token.isNative ? amountBaseUnits : 0n), 0n);
+  const received = receives.reduce(
+    (sum, { token, amountBaseUnits }) => sum + (token.isNative ? amountBaseUnits : 0n),
+    0n,
+  );
   const left = balance - sent + received;
   if (balance >= LOW_BALANCE_WEI && left >= LOW_BALANCE_WEI) return null;
   return `low balance: ${formatEther(balance)} ${symbol} now, about ${formatEther(left)} ${symbol} afterwards; gas is paid from it`;
