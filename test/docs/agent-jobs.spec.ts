@@ -67,9 +67,9 @@ describe('"Enqueue directly" of docs/agent-jobs.md', () => {
     const first = await runExample(secret, key.id);
     expect(first.returnvalue).toEqual({ outcome: 'accepted', jobId: expect.stringMatching(/^j/) });
     const again = await runExample(secret, key.id);
-    expect(again.returnvalue).toEqual({ outcome: 'known', jobId: first.returnvalue!.jobId });
+    expect(again.returnvalue).toEqual({ outcome: 'known', jobId: first.returnvalue.jobId });
     await waitFor('the transfer', async () => {
-      const job = await agents().journal.readJob(first.returnvalue!.jobId);
+      const job = await agents().journal.readJob(first.returnvalue.jobId);
       return job?.state === 'FINAL';
     });
     expect(await agents().readNewTransactions()).toHaveLength(1);
