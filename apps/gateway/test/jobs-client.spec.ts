@@ -72,7 +72,8 @@ describe('the jobs client at a gateway', () => {
   it('reports static mistakes of a job and of a dry run as a typed error', async () => {
     await agents.publishTokens();
     const job = {
-      ...{ operation: 'swap', wallet: 'main' },
+      operation: 'swap',
+      wallet: 'main',
       input: { amount: '0.0000001', fromToken: 'USDC', toToken: 'EURC' },
     } as const;
     for (const ask of [() => client.submit(job), () => client.dryRun(job)]) {

@@ -24,7 +24,8 @@ const kit = createTokenResolver(client, { symbol: 'SEI', decimals: 18 }, [
 ]);
 const TOKENS: KnownToken[] = kit.named.map(({ token, names }) => ({ ...token, names }));
 
-const problemsOf = ({ operation, input }: Omit<AgentJob, 'wallet'>) => findTokenProblems({ operation, input }, TOKENS);
+const problemsOf = ({ operation, input }: Omit<AgentJob, 'wallet'>) =>
+  findTokenProblems({ operation, input: { ...input } }, TOKENS);
 
 describe('findTokenProblems', () => {
   it('says of names and amounts what the kit says', async () => {
