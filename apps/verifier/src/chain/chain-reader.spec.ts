@@ -2,8 +2,8 @@ import type { Hex } from '@tollgate/protocol';
 
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';
-import { mineTransfers } from '../../../../devnet/mine-transfers.js';
 import { mineReceiptBomb } from '../../../../devnet/mine-receipt-bomb.js';
+import { mineTransfers } from '../../../../devnet/mine-transfers.js';
 import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { changeResult, startRpcStandIn, type RpcFault, type RpcStandIn } from '../../test/rpc-stand-in.js';
 import type { EndedBatch } from './chain-observer.js';

@@ -16,7 +16,8 @@ describe('ClientShares', () => {
     lookUps.answered(bytes);
     lookUps.end(ended);
   };
-  const usedUp = (retryAfterMs: number) => expect.objectContaining({ reason: 'client_share_used_up', retryAfterMs });
+  const usedUp = (retryAfterMs: number) =>
+    expect.objectContaining({ reason: 'client_share_used_up', retryAfterMs }) as Error;
 
   it('gives each client so many refused look-ups, and one more as time goes by', () => {
     const shares = create();

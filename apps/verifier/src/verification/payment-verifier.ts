@@ -5,8 +5,8 @@ import type { ChainReader, Sighting } from '../chain/chain-reader.js';
 import { ReceiptTooLargeError } from '../chain/chain-unavailable-error.js';
 import type { ClientShares, LookUps } from './client-shares.js';
 import { describeDoubt, explainRefusal } from './explain-refusal.js';
-import { judgePayment, type JudgedPayment, type Judgement, type Rules } from './judge-payment.js';
 import { FinalRefusals } from './final-refusals.js';
+import { judgePayment, type JudgedPayment, type Judgement, type Rules } from './judge-payment.js';
 import { isNotYet, PaymentRefused } from './payment-refused.js';
 import type { WaitingRoom } from './waiting-room.js';
 
