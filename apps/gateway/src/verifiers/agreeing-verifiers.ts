@@ -11,10 +11,10 @@ export interface AgreeingVerifiersParts {
   readonly settings: string;
 }
 
-/** Whoever takes questions from a queue, asked about payments. */
+/** The verifiers of one queue. */
 export type Verifiers = Pick<AgreeingVerifiers, 'ask'>;
 
-/** Long enough that of two verifiers the right one gets it some time; a payer is told to come back after that. */
+/** Long enough that of two verifiers the one that agrees takes the question; the answer after that is 503 with `Retry-After`. */
 const ASKED_AGAIN_FOR_MS = 3_000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;

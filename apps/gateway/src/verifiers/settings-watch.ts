@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 1_000;
 const FRESH_MS = 2_000;
 const ANSWERS_WITHIN_MS = 2_000;
 
-/** Keeps this gateway's agreement with the verifiers known while nobody pays. */
+/** Asks the verifiers whether they agree while no payment does. */
 export class SettingsWatch {
   readonly #logger = new Logger('Verifiers');
   #timer: NodeJS.Timeout | undefined;
