@@ -73,11 +73,12 @@ const importAll = (names: readonly string[]) =>
     }
     console.log(JSON.stringify(results));`);
 
-/** What it takes on the disk, in whole blocks. */
-function sizeOf(path: string): number {
+/** All files of a folder in bytes: `onDisk` in whole blocks, as `du` counts; `unpacked` as npm says it of a tarball. */
+function sizeOf(path: string, unit: 'onDisk' | 'unpacked'): number {
   const stats = lstatSync(path);
-  const names = stats.isDirectory() ? readdirSync(path) : [];
-  return names.reduce((sum, name) => sum + sizeOf(join(path, name)), stats.blocks * 512);
+  const own = unit === 'onDisk' ? stats.blocks * 512 : stats.size;
+  if (!stats.isDirectory()) return own;
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name), unit), unit === 'onDisk' ? own : 0);
 }
 
 /** What the page says to do, done. */
@@ -99,9 +100,10 @@ afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 describe('our packages, packed and installed in an empty project', () => {
   it('weigh at most 100 MB with all that they need, and 2 MB each', () => {
-    expect(sizeOf(join(project, 'node_modules'))).toBeLessThanOrEqual(100 * MEGABYTE);
-    const sizes = manifests.map(({ name }) => [name, sizeOf(join(project, 'node_modules', name)) <= 2 * MEGABYTE]);
-    expect(sizes).toEqual(manifests.map(({ name }) => [name, true]));
+    const installed = join(project, 'node_modules');
+    expect(sizeOf(installed, 'onDisk')).toBeLessThanOrEqual(100 * MEGABYTE);
+    const heavy = manifests.filter(({ name }) => sizeOf(join(installed, name), 'unpacked') > 2 * MEGABYTE);
+    expect(heavy.map(({ name }) => name)).toEqual([]);
   });
 
   it('bring no framework along', () => {
@@ -172,8 +174,9 @@ describe('our packages, packed and installed in an empty project', () => {
       const require = createRequire(process.cwd() + '/');
       const kit = new AgentKit('${KEY}', 'offline', { rpcUrl: '${RPC}' });
       createMcpServer(kit);
+      const offered = new Set(createLangChainTools(kit).map(({ name }) => name));
       console.log(JSON.stringify({
-        tools: createLangChainTools(kit).length === kit.operations().length,
+        tools: kit.operations().every(({ name }) => offered.has(name)),
         isRequired: require('@tollgate/agent-kit/langchain').createLangChainTools === createLangChainTools,
       }));`;
     expect(await evaluate(source)).toEqual({ tools: true, isRequired: true });
