@@ -19,7 +19,8 @@ const esmPackages = [
 /** @type {import('jest').Config} */
 module.exports = {
   rootDir: '.',
-  testEnvironment: '<rootDir>/test/harness/environment.cjs',
+  testEnvironment: '<rootDir>/test/harness/jest/environment.cjs',
+  runtime: '<rootDir>/test/harness/jest/runtime.cjs',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/devnet', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   transform: {

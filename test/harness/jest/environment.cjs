@@ -1,0 +1,50 @@
+const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+
+const FAKE_TIMER_IDS = { idToRef: (id) => ({ id }), refToId: (timer) => timer?.id };
+
+/**
+ * Runs a test file in the worker's own global scope, where the modules that runtime.cjs shares between files live. What a
+ * file leaves in `process.env` is taken back at its end.
+ */
+module.exports = class SharedScopeEnvironment {
+  constructor({ projectConfig }) {
+    this.global = globalThis;
+    this.environmentBefore = { ...process.env };
+    this.exitBefore = process.exit;
+    globalThis.global = globalThis;
+    this.moduleMocker = new ModuleMocker(globalThis);
+    this.fakeTimers = new LegacyFakeTimers({
+      config: projectConfig,
+      global: globalThis,
+      moduleMocker: this.moduleMocker,
+      timerConfig: FAKE_TIMER_IDS,
+    });
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  async setup() {}
+
+  /** Lets a hook know whether a test of its file has failed: see use-stack.ts. */
+  handleTestEvent(event) {
+    if (event.name === 'test_fn_failure' || event.name === 'hook_failure') globalThis.hasFailedTest = true;
+  }
+
+  async teardown() {
+    this.fakeTimers.dispose();
+    this.fakeTimersModern.dispose();
+    process.exit = this.exitBefore;
+    for (const name of Object.keys(process.env)) if (!(name in this.environmentBefore)) delete process.env[name];
+    Object.assign(process.env, this.environmentBefore);
+    delete globalThis.hasFailedTest;
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+
+  /** Jest takes a missing context for an environment that has ended; no module is compiled for it. */
+  getVmContext() {
+    return {};
+  }
+};
