@@ -1,5 +1,3 @@
-import { jest } from '@jest/globals';
-
 import { waitFor } from '../../../test/harness/retry.js';
 import { LaneFixture } from '../test/lane-fixture.js';
 import { markOf, transferPlanner } from '../test/transfer-planner.js';

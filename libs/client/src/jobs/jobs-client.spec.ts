@@ -1,3 +1,4 @@
+import { waitFor } from '../../../../test/harness/retry.js';
 import { cutOff, json, problem, ScriptedGateway, stream } from '../../test/scripted-gateway.js';
 import { AgentJobsError } from './agent-jobs-error.js';
 import type { FollowedEvent } from './follow-events.js';
@@ -94,6 +95,8 @@ describe('submit', () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const submitting = client.submit(JOB, { signal: controller.signal });
+    // Else it may reach the gateway during the next test.
+    await waitFor('the gateway has the request', () => gateway.seen.length === 1);
     controller.abort(reason);
     await expect(submitting).rejects.toBe(reason);
   });
