@@ -1,4 +1,4 @@
-import { createRandom } from '../chaos/random.js';
+import { createRandom } from '../harness/random.js';
 import { loseReplies } from '../harness/lose-replies.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import type { Interception, RpcReply } from '../harness/rpc-proxy.js';

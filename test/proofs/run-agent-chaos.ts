@@ -9,10 +9,10 @@ import { startStack, type Stack } from '../../devnet/stack.js';
 import { startWebhookTarget, type WebhookAnswer, type WebhookDelivery } from '../../devnet/webhook-target.js';
 import { createAgentClient, type AgentClient } from '../harness/agent-client.js';
 import { loseReplies } from '../harness/lose-replies.js';
+import { createRandom, type Random } from '../harness/random.js';
 import { startRpcProxy } from '../harness/rpc-proxy.js';
 import { isEnd, judgeAgentChaos } from './judge-agent-chaos.js';
 import { planAgentJobs, type ChaosJob } from './plan-agent-jobs.js';
-import { createRandom, type Random } from './random.js';
 import { watchJobs, type JobWatch } from './watch-jobs.js';
 
 export interface AgentChaosPlan {

@@ -1,13 +1,10 @@
-import { randomInt } from 'node:crypto';
-
+import { readRound } from './read-round.js';
 import { runChaos } from './run-chaos.js';
 
-// `npm run test:chaos` runs longer; CHAOS_SEED repeats the choices of a run.
-const isLong = process.env['CHAOS'] === 'long';
-const seed = Number(process.env['CHAOS_SEED'] ?? randomInt(1_000_000));
-const plan = isLong
-  ? { seed, payments: 8000, clients: 32, faults: 80 }
-  : { seed, payments: 150, clients: 8, faults: 5 };
+const { seed, isQuick } = readRound();
+const plan = isQuick
+  ? { seed, payments: 150, clients: 8, faults: 5 }
+  : { seed, payments: 8000, clients: 32, faults: 80 };
 
 describe('while gateways, verifiers and Redis are killed and the chain fails', () => {
   it(
@@ -30,6 +27,6 @@ describe('while gateways, verifiers and Redis are killed and the chain fails', (
       expect(report.ledger).toHaveLength(plan.payments);
       expect(report.faults).toHaveLength(plan.faults);
     },
-    isLong ? 1_800_000 : 120_000,
+    isQuick ? 240_000 : 3_600_000,
   );
 });

@@ -7,9 +7,9 @@ import type { RpcFault } from '../../apps/verifier/test/rpc-stand-in.js';
 import { callRpc } from '../../devnet/json-rpc.js';
 import { mineTransfers } from '../../devnet/mine-transfers.js';
 import { createProof, readRequirement } from '../harness/pay.js';
+import { createRandom, type Random } from '../harness/random.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
-import { createRandom, type Random } from './random.js';
 
 export interface ChaosPlan {
   seed: number;
