@@ -5,7 +5,7 @@ import type { PaywallCounters } from '../paywall/paywall-counters.js';
 
 const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Publishes the paywall's numbers; they are read when scraped. */
+/** Publishes the paywall's counters as metrics; they are read on each scrape. */
 export function publishPaywall(registry: Registry, counters: PaywallCounters): void {
   const challenges: Counter<'reason'> = new Counter({
     name: 'tollgate_challenges_total',

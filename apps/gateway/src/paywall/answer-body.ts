@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 
 /**
- * Reads a body until it ends (gives its bytes) or is longer than `maxBytes` (gives the whole of it as a stream, what was
- * read already included). With 0 the stream begins with the first byte.
- * @throws what the stream fails with; then none of it may be answered
+ * Reads a body to its end and returns its bytes. A body longer than `maxBytes` is returned as a stream instead, which
+ * begins with the bytes already read. With `maxBytes` 0, the call returns once the first byte has arrived.
+ * @throws the stream's own error; then no part of the body may be sent
  */
 export async function readBody(body: Buffer | Readable, maxBytes: number): Promise<Buffer | Readable> {
   if (Buffer.isBuffer(body)) return body;
@@ -19,7 +19,7 @@ export async function readBody(body: Buffer | Readable, maxBytes: number): Promi
   }
 }
 
-/** The next bytes, or null at the end. An empty piece would read as a pause. */
+/** The next bytes, or null at the end. Skips empty chunks: pushing one would look like a pause. */
 async function readPiece(pieces: AsyncIterator<unknown>): Promise<Buffer | null> {
   for (;;) {
     const { value, done } = (await pieces.next()) as IteratorResult<unknown, unknown>;
@@ -43,7 +43,8 @@ function continueStream(chunks: readonly Buffer[], rest: AsyncIterator<unknown>,
         (error: unknown) => this.destroy(error as Error),
       );
     },
-    // At once, also while a piece is awaited: a client that left must not keep the upstream busy.
+    // Destroys the source immediately, even while a chunk is awaited: a client that left must not keep the upstream
+    // busy.
     destroy(error, done) {
       source.destroy();
       done(error);

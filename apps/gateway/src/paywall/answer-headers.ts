@@ -1,6 +1,6 @@
 import { canonicalName, hopByHopHeaders } from './hop-by-hop-headers.js';
 
-// Stated by this server alone.
+// Only the gateway itself sets these.
 const NOT_KEPT = new Set([
   'date',
   'content-length',
@@ -17,7 +17,7 @@ const NOT_KEPT = new Set([
 
 type Headers = readonly (readonly [string, string])[];
 
-/** The headers of a resource that belong to its answer, wherever and whenever that is given. */
+/** The resource's headers that belong to its response and can be stored and replayed with it. */
 export function keepHeaders(headers: Headers): [string, string][] {
   const named = headers.flatMap(([name, value]) => (canonicalName(name) === 'connection' ? value : []));
   const hopByHop = hopByHopHeaders(named);
@@ -28,7 +28,7 @@ function isKept(name: string, hopByHop: ReadonlySet<string>): boolean {
   return !NOT_KEPT.has(name) && !hopByHop.has(name) && !name.startsWith('access-control-');
 }
 
-/** A paid answer is for who paid: no shared cache may keep it, whatever the resource says. */
+/** The `Cache-Control` of a paid response: no shared cache may store it, whatever the resource says. */
 export function privateCacheControl(headers: Headers): string {
   const stated = headers.filter(([name]) => name.toLowerCase() === 'cache-control').map(([, value]) => value);
   return stated.some((value) => /\bno-store\b/i.test(value)) ? 'private, no-store' : 'private';

@@ -42,7 +42,10 @@ export interface AnswerParts extends PaymentMakerParts {
   readonly reportFailure: (error: unknown, order: Order) => void;
 }
 
-/** Makes the answers of paid requests, and sees to it that each is paid and committed before its first byte leaves. */
+/**
+ * Produces the responses to paid requests. Each payment is settled and committed before the first byte of its response
+ * is sent.
+ */
 export class Answers {
   readonly #payments: PaymentMaker;
 
@@ -54,8 +57,8 @@ export class Answers {
   }
 
   /**
-   * Produces, settles and commits under a fresh lease. A payment whose resource fails is given back: unless the route
-   * settles first, a signed one was then not moved at all.
+   * Produces, settles and commits under a fresh lease. If the resource fails, the payment is released; a signed payment
+   * has then not been settled, unless the route settles first.
    */
   async produce(order: Order, claim: Claim): Promise<Answer> {
     const { lease } = claim;
@@ -79,7 +82,7 @@ export class Answers {
     }
   }
 
-  /** Gives the answer of a spent payment again: the stored one, or a new one where repeating does no harm. */
+  /** Replays the stored response of a spent payment, or produces it again where repeating the request is safe. */
   async replay(order: Order, id: PaymentId): Promise<Answer> {
     try {
       const stored = await this.parts.ledger.readAnswer(id);
@@ -93,10 +96,10 @@ export class Answers {
 
   async #reproduce(order: Order, id: PaymentId): Promise<Answer> {
     const { method, endpoint } = order.purchase;
-    if (!SAFE_METHODS.has(method)) return answerGone('It was not kept, and asking again could do harm.');
+    if (!SAFE_METHODS.has(method)) return answerGone('It was not stored, and repeating the request could have side effects.');
     const made = await this.#findMade(order, id);
     if (!(await this.parts.ledger.countReproduction(id, MAX_REPRODUCTIONS))) {
-      return answerGone(`It was not kept, and was made ${MAX_REPRODUCTIONS} more times already.`);
+      return answerGone(`It was not stored, and has already been produced again ${MAX_REPRODUCTIONS} times.`);
     }
     const grounds = { payment: id, txHash: made?.txHash ?? null, signal: new AbortController().signal };
     const produced = await endpoint.route.resource.produce(createResourceRequest(order, grounds));
@@ -106,7 +109,7 @@ export class Answers {
     return answerForeignChallenge(false);
   }
 
-  /** The payment that was made for an answer which was not kept; null where nothing is known of it any more. */
+  /** The settled payment of a response that was not stored; null where its receipt is gone. */
   async #findMade({ purchase: { instrument } }: Order, id: PaymentId): Promise<MadePayment | null> {
     if (instrument.kind === 'transaction') return { txHash: instrument.txHash, payer: undefined };
     const text = await this.parts.ledger.readReceipt(id);
@@ -134,7 +137,7 @@ export class Answers {
     }
   }
 
-  /** Before the commit: whoever has paid may come back, also where this process ends before it has answered. */
+  /** Called before the commit, so that the payer can revisit even if this process ends before it responds. */
   async #remember({ purchase }: Order, { payer }: MadePayment): Promise<void> {
     const { revisitSeconds = 0 } = purchase.endpoint.route;
     if (revisitSeconds > 0 && payer !== undefined) await this.parts.revisits.remember(payer, purchase, revisitSeconds);
@@ -144,19 +147,20 @@ export class Answers {
     return answer.body.length > this.settings.maxStoredAnswerBytes ? null : answer;
   }
 
-  /** What was made for the payment is thrown away; what becomes of the payment depends on what is known of it. */
+  /** Discards the produced response. Whether the payment is released for good depends on the settlement result. */
   async #answerUnsettled(order: Order, claim: Claim, { result, afterWork }: NotSettledError): Promise<Answer> {
     const isFailed = result.outcome === 'failed';
     try {
-      // Counted for what it cost: otherwise who empties his account meanwhile gets work done, or gas spent, for ever.
+      // Counts failures that cost work or gas: otherwise a payer that empties its account in the meantime could cause
+      // them without limit.
       const counted = isFailed && (afterWork || result.txHash !== null);
       const keepsIdentifier = !isFailed && (result.outcome === 'pending' || mayBeMoved(order, claim));
-      // Where nothing was done, nothing is on its way either.
+      // Unless the settlement is pending, nothing was submitted for that amount.
       const forgetsAmount = result.outcome !== 'pending';
       const released = await this.#release(order, claim, { counted, forgetsAmount, keepsIdentifier });
       if (!released) return answerTakenOver();
     } catch {
-      // The lease ends by itself, and the same proof finds the payment again.
+      // The lease expires, and the same payment can then be presented again.
       return result.outcome === 'pending' ? answerSettling() : answerUnavailable();
     }
     switch (result.outcome) {
@@ -171,7 +175,7 @@ export class Answers {
     }
   }
 
-  /** The resource answered that it cannot: its answer is passed on, and the payment may be used again. */
+  /** The resource responded with an error that is not charged: passes it on and releases the payment. */
   async #giveBack(order: Order, claim: Claim, produced: ProducedAnswer): Promise<Answer> {
     const body = await readBody(produced.body, 0);
     const terms = { counted: true, keepsIdentifier: mayBeMoved(order, claim) };
@@ -189,7 +193,7 @@ export class Answers {
     const kind = error instanceof UpstreamError ? error.kind : 'failed';
     if (kind === 'unknown') return answerUpstreamError(error, false);
     try {
-      // A resource that was never reached did no work: such attempts are not counted against the payer.
+      // A resource that was never reached did no work, so the attempt does not count against the payer.
       const terms = { counted: kind !== 'refused', keepsIdentifier: mayBeMoved(order, claim) };
       const released = await this.#release(order, claim, terms);
       return released ? answerUpstreamError(error, true) : answerTakenOver();
@@ -206,7 +210,7 @@ export class Answers {
     const { paymentIdentifier: identifier } = purchase;
     const released = await this.parts.ledger.release(lease, terms);
     if (identifier !== null && !keepsIdentifier) {
-      // One that is kept for nothing ends by itself.
+      // An identifier that could not be deleted expires.
       await this.parts.identifiers.forget({ payer, identifier, lease }).catch(() => undefined);
     }
     return released;
@@ -219,23 +223,26 @@ interface ReleaseTerms {
   readonly keepsIdentifier: boolean;
 }
 
-/** A payment that was made before this request, as a transaction or by an earlier settlement. */
+/** A payment settled before this request: a transaction, or an earlier settlement of a signed payment. */
 function describeClaimed({ purchase }: Order, { txHash, payer, amountBaseUnits }: Claim): MadePayment {
   return { txHash, payer, ...(isMetered(purchase.instrument) ? { amountBaseUnits } : {}) };
 }
 
-/** What tells the payer that it was made, beside what he bought. */
+/** The receipt headers that go with the resource's own headers. */
 function tell({ purchase }: Order, made: MadePayment | null, { status }: ProducedAnswer): [string, string][] {
   return made === null ? [] : createSettlementHeaders(purchase, made, { status, nowMs: Date.now() });
 }
 
-/** What is kept of a signed payment where its answer is not; a transaction is named by its own proof. */
+/**
+ * The receipt to store for a signed payment in case its response is not stored. A transaction needs none: its proof
+ * names it.
+ */
 function receiptOf({ purchase }: Order, made: MadePayment): string {
   return purchase.instrument.kind === 'transaction' ? '' : encodeReceipt(made);
 }
 
 function isCharged(status: number, chargeOn: PaidRoute['chargeOn']): boolean {
-  // A 402 of the resource is never charged: it is no answer.
+  // A 402 from the resource is not a usable response, so it is never charged.
   return status !== 402 && status < (chargeOn === '<400' ? 400 : 500);
 }
 

@@ -5,13 +5,13 @@ import type { PaymentFailure } from '@tollgate/protocol';
 
 import { UpstreamError } from './paid-route.js';
 
-/** What a paid request got. */
+/** The outcome of a request that presented a payment. */
 export type Answer = ResourceAnswer | ProblemAnswer | RefusedAnswer;
 
 /**
- * What the payment has to do with an answer. `paid`: spent on it just now; `replayed`: the stored answer of a payment
- * spent before; `reproduced`: made again for one; `released`: the payment was given back; `revisited`: made for who has
- * paid before, and comes back.
+ * How a response relates to its payment. `paid`: the payment was just spent on it. `replayed`: the stored response of a
+ * payment spent earlier. `reproduced`: produced again for such a payment. `released`: the payment was not charged and
+ * may be used again. `revisited`: a payer that paid earlier gets the resource again by signing in.
  */
 export type AnswerOrigin = 'paid' | 'replayed' | 'reproduced' | 'released' | 'revisited';
 
@@ -21,9 +21,9 @@ export interface ResourceAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer | Readable;
-  /** The transaction that paid, where it is known. */
+  /** The transaction of the payment, if known. */
   readonly txHash?: string | undefined;
-  /** What a metered payment came to. */
+  /** The amount charged for a metered payment. */
   readonly amountBaseUnits?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface ProblemAnswer {
   readonly released: boolean;
 }
 
-/** The payment could not be settled: a new challenge, and nothing of what was made for it. */
+/** The payment could not be settled: the client gets a new challenge, and the produced response is discarded. */
 export interface RefusedAnswer {
   readonly kind: 'refused';
   readonly failure: PaymentFailure;
@@ -43,8 +43,8 @@ export interface RefusedAnswer {
 const RETRY_SOON_MS = 1_000;
 const DETAILS = {
   refused: 'The resource could not be reached.',
-  failed: 'The resource gave no complete answer.',
-  mischarged: 'The resource did not say properly what its answer came to. Nothing was charged.',
+  failed: 'The resource did not return a complete response.',
+  mischarged: 'The resource reported an invalid charge for its response. Nothing was charged.',
 } as const;
 
 function createProblem(problem: Problem, released = false): ProblemAnswer {
@@ -52,45 +52,45 @@ function createProblem(problem: Problem, released = false): ProblemAnswer {
 }
 
 export function answerBusy(retryAfterMs: number): ProblemAnswer {
-  const detail = 'This payment is being answered to another request. Send the same request again later.';
+  const detail = 'Another request with this payment is in progress. Send the same request again later.';
   return createProblem({ status: 409, code: 'payment_in_progress', detail, retryAfterMs });
 }
 
-/** Another holder took the payment over while this answer was made. */
+/** Another holder took over the payment while this response was being produced. */
 export function answerTakenOver(): ProblemAnswer {
   return answerBusy(RETRY_SOON_MS);
 }
 
 export function answerConflict(): ProblemAnswer {
-  const detail = 'This payment was made for another request: method, path, query or body differ.';
+  const detail = 'This payment belongs to a different request: the method, path, query or body differs. Repeat that request, or pay for this one.';
   return createProblem({ status: 409, code: 'payment_for_other_request', detail });
 }
 
 export function answerIdentifierReused(): ProblemAnswer {
-  const detail = 'This payment identifier names another payment of the same payer: send that one again.';
+  const detail = 'This payment identifier already belongs to another payment of the same payer. Send that payment again.';
   return createProblem({ status: 409, code: 'payment_identifier_reused', detail });
 }
 
 export function answerGone(why: string): ProblemAnswer {
-  const detail = `This payment was spent and its answer is not available any more. ${why}`;
+  const detail = `This payment was spent and its answer is no longer available. ${why}`;
   return createProblem({ status: 410, code: 'answer_gone', detail });
 }
 
-/** Never a 402: a client would pay a second time for our fault. */
+/** Never a 402: the client would pay a second time because of a fault on our side. */
 export function answerUnavailable(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
-  const detail = 'The payment cannot be checked now. Do not pay again: send the same request later.';
+  const detail = 'The payment cannot be verified now. Do not pay again: send the same request later.';
   return createProblem({ status: 503, code: 'verification_unavailable', detail, retryAfterMs });
 }
 
-/** It may have been moved by now: who is told to pay again pays twice. */
+/** The payment may already have been settled: a client that is asked to pay again would pay twice. */
 export function answerSettling(): ProblemAnswer {
-  const detail = 'The payment is being settled. Do not pay again: send the same request later, and get its answer.';
+  const detail = 'The payment is being settled. Do not pay again: send the same request later to get its answer.';
   return createProblem({ status: 503, code: 'settlement_pending', detail, retryAfterMs: RETRY_SOON_MS });
 }
 
-/** A resource that asked for a payment itself: passed on, its 402 would be taken for a challenge of ours. */
+/** The resource itself answered 402. Passed on, it would look like a challenge from this gateway. */
 export function answerForeignChallenge(released: boolean): ProblemAnswer {
-  const detail = 'The resource behind this gateway asked for a payment itself.';
+  const detail = 'The resource behind this gateway itself answered 402 Payment Required.';
   return createProblem({ status: 502, code: 'upstream_failed', detail }, released);
 }
 
@@ -102,7 +102,7 @@ export function answerUpstreamError(error: unknown, released: boolean): ProblemA
   const { kind, code, options } = error;
   if (kind === 'unknown') {
     const detail =
-      'The resource did not answer in time; whether it acted is unknown. Send the same request again later.';
+      'The resource did not respond in time, and may or may not have acted. Send the same request again later.';
     return createProblem({ status: 504, code, detail, retryAfterMs: RETRY_SOON_MS });
   }
   return createProblem({ status: options.timedOut === true ? 504 : 502, code, detail: DETAILS[kind] }, released);

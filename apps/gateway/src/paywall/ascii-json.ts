@@ -1,4 +1,4 @@
-/** JSON whose length in characters is its length in bytes. */
+/** JSON in ASCII only, so that its length in characters is its length in bytes. */
 export function toAsciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,

@@ -17,8 +17,8 @@ export interface ChallengeFacts {
 }
 
 /**
- * The body of a route's 402s as ASCII JSON (specification, "PaymentChallenge"), made once but for the reference and the
- * resource's path: its length in characters is its length in bytes.
+ * The body of a route's 402s as ASCII JSON (specification, "PaymentChallenge"), so that its length in characters is its
+ * length in bytes. Everything but the reference and the resource's path is rendered once.
  */
 export class ChallengeTemplate {
   readonly #start: string;
@@ -44,7 +44,7 @@ export class ChallengeTemplate {
     this.#end = `"${end}`;
   }
 
-  /** The part before the reference; may be kept for a resource that does not change. */
+  /** The part before the reference. It may be cached for a resource that does not change. */
   renderStart(resource: string): string {
     return this.#start + toAsciiJson(resource) + this.#middle;
   }

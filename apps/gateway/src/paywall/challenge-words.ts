@@ -4,14 +4,17 @@ import { v1NetworkOf, type Hex } from '@tollgate/protocol';
 import type { GatewayEnvironment } from '../gateway.config.js';
 import { publicOriginOf } from './public-origin.js';
 
-/** In which words the gateway asks to be paid. */
+/** The settings that decide the form of the gateway's challenges. */
 export interface ChallengeWords {
   readonly payment: PaymentEnvironment;
-  /** What resources begin with in bodies for clients of version 1; null where bodies are as documented. */
+  /**
+   * The URL that precedes the resource's path in bodies for x402 v1 clients; null where bodies have the documented
+   * form.
+   */
   readonly v1ClientsUrl: string | null;
-  /** Whether headers offer to settle signed payments. */
+  /** Whether response headers offer to settle signed payments. */
   readonly signedPayments: boolean;
-  /** The account that settles what payers sign a maximum of; null while there is none. */
+  /** The relayer account that settles `upto` payments; null while there is none. */
   readonly readRelayer: () => Hex | null;
 }
 
@@ -25,7 +28,7 @@ export function challengeWordsOf(
   return { payment, v1ClientsUrl, signedPayments, readRelayer };
 }
 
-/** What proofs may name: the network as it is configured, and as clients of version 1 were told to call it. */
+/** The networks that payments may name: the configured one, and the name of it that x402 v1 clients use. */
 export function proofNetworks({ challenge, payment }: GatewayEnvironment): string[] {
   const known = challenge.challengeForm === 'v1-clients' ? v1NetworkOf(payment.chainId) : null;
   return known === null || known === payment.network ? [payment.network] : [payment.network, known];

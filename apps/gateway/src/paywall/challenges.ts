@@ -23,7 +23,7 @@ export interface AuthenticReference {
   readonly priceBaseUnits: bigint;
 }
 
-/** What is asked for: the route that was found, and where the client asked. */
+/** The route of a request, and the URL at which the client requested it. */
 export interface ChallengedRequest {
   readonly endpoint: PaidEndpoint;
   readonly method: string;
@@ -32,15 +32,15 @@ export interface ChallengedRequest {
 }
 
 export interface RenderedChallenge {
-  /** ASCII. */
+  /** Contains ASCII characters only. */
   readonly body: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
 }
 
 const NO_HEADERS: readonly string[] = [];
 
-/** Gives out challenges and knows their references again; keeps nothing of either. */
+/** Issues challenges and authenticates their references. It stores neither. */
 export class Challenges {
   readonly #secrets: readonly Uint8Array[];
   readonly #signingSecret: Uint8Array;
@@ -48,7 +48,7 @@ export class Challenges {
   readonly #nextNonce = createNoncePool();
   readonly #nonces: SignInNonces;
 
-  /** The first secret signs; the others are still accepted. */
+  /** The first secret signs; references signed with the others are still accepted. */
   constructor(secrets: readonly string[]) {
     this.#nonces = new SignInNonces(secrets);
     this.#secrets = secrets.map((secret) => Buffer.from(secret));
@@ -57,7 +57,7 @@ export class Challenges {
     this.#signingSecret = signingSecret;
   }
 
-  /** The 402 for one request, with a reference made for this one answer; `failure` is that of a payment it refuses. */
+  /** The 402 for one request, with a reference of its own. `failure`: why the request's payment was refused. */
   render(
     { endpoint, method, resource, origin }: ChallengedRequest,
     failure?: PaymentFailure,
@@ -68,7 +68,7 @@ export class Challenges {
     return this.#render({ endpoint, method, resource, origin }, error, reason);
   }
 
-  /** That of an unpaid request; clients of version 2 are told why a sign-in was not taken. */
+  /** The challenge of an unpaid request whose sign-in was refused; x402 v2 clients are given the reason. */
   renderVisit(request: ChallengedRequest, failure: SignInFailure): RenderedChallenge {
     return this.#render(request, undefined, signInReasonFor(failure));
   }
@@ -96,7 +96,7 @@ export class Challenges {
     return { body, headers: offer.render({ origin, resource, reference, issuedAtMs, signIn, error: reason }) };
   }
 
-  /** Null for a reference that was not given out here, for this method and resource. */
+  /** Null for a reference that this gateway did not issue for this method and resource. */
   authenticate(endpoint: PaidEndpoint, method: string, resource: string, text: string): AuthenticReference | null {
     const terms = endpoint.termsOf(method, resource);
     const found = verifyReference({ reference: text, terms, secrets: this.#secrets, hmac: this.#hmac });

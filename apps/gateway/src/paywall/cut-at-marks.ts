@@ -2,14 +2,14 @@ import { toAsciiJson } from './ascii-json.js';
 
 const MARK = /"?\\u0001(\w+)\\u0001"?/;
 
-/** Stands in a value for what is different in each challenge. */
+/** A placeholder for a part that differs in each challenge. */
 export function markOf(name: string): string {
   return `\u0001${name}\u0001`;
 }
 
 /**
- * The value as ASCII JSON, cut where its marks stand: text and their names in turn, without the marks' quotation marks.
- * The last text lacks the last brace, since an error may still follow.
+ * The value as ASCII JSON, cut at its marks: alternating text and names of marks, without the quotation marks around a
+ * mark. The last text lacks the closing brace, since an error may still follow.
  */
 export function cutAtMarks(value: object): string[] {
   return toAsciiJson(value).slice(0, -1).split(MARK);

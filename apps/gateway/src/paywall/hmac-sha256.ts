@@ -14,7 +14,7 @@ interface Pads {
 }
 
 /**
- * HMAC-SHA-256 (RFC 2104) for few keys and many short messages: the pads of a key are made once and both hashes are
+ * HMAC-SHA-256 (RFC 2104) for few keys and many short messages: the pads of a key are computed once and both hashes are
  * one-shot, which takes a third of the time of `createHmac`. The result is valid until the next call.
  */
 export function createHmacSha256(): HmacSha256 {
@@ -26,7 +26,7 @@ export function createHmacSha256(): HmacSha256 {
     let { inner } = pads;
     if (message.length > MESSAGE_BYTES) inner = Buffer.concat([inner.subarray(0, BLOCK_BYTES), message]);
     else inner.set(message, BLOCK_BYTES);
-    // Digests as Latin-1 text: a Buffer each, with memory outside the heap, takes longer than the hash itself.
+    // Digests are Latin-1 text: allocating a Buffer for each, outside the heap, takes longer than the hash itself.
     const digest = hash('sha256', inner.subarray(0, BLOCK_BYTES + message.length), 'binary');
     pads.outer.write(digest, BLOCK_BYTES, 'latin1');
     result.write(hash('sha256', pads.outer, 'binary'), 'latin1');

@@ -43,34 +43,34 @@ export interface Caller {
   readonly fingerprint: string;
 }
 
-/** A payment that is this request's to spend. */
+/** A payment claimed for this request. */
 export interface Claim {
   readonly lease: Lease;
   readonly payer: Hex;
   /** Null for a signed payment that has yet to be settled. */
   readonly txHash: Hex | null;
-  /** What that moved, where it may be less than the price. */
+  /** The amount that transaction transferred, where it may be less than the price. */
   readonly amountBaseUnits?: string;
-  /** That it can be settled, as of when it was claimed. */
+  /** The result of the simulated settlement at the time of the claim. */
   readonly trial?: PaymentTrial;
-  /** An earlier request had its payer's identifier for it, and may have had it settled. */
+  /** An earlier request already used the payer's identifier for this payment, and may have settled it. */
   readonly isNamedBefore?: boolean;
 }
 
 export type Verdict =
-  /** The payer gave the identifier of this payment to another one. */
+  /** The payer already used this payment identifier for another payment. */
   | { readonly outcome: 'identifier_reused' }
   | ({ readonly outcome: 'claimed' } & Claim)
   | Exclude<VerifyPaymentVerdict | SignedPaymentVerdict, { outcome: 'claimed' | 'valid' }>;
 
-/** Finds out whether a purchase is paid: from the ledger where it was answered before, otherwise from a verifier. */
+/** Decides whether a purchase is paid: from the ledger if it was answered before, otherwise by asking a verifier. */
 export class Judge {
   constructor(
     private readonly parts: JudgeParts,
     private readonly settings: JudgeSettings,
   ) {}
 
-  /** Never throws: what cannot be found out is `unavailable`. */
+  /** Never throws: what cannot be decided is `unavailable`. */
   async judge(purchase: Purchase, caller: Caller): Promise<Verdict> {
     try {
       return (await this.#find(purchase, caller)) ?? (await this.#ask(purchase, caller));
@@ -79,7 +79,7 @@ export class Judge {
     }
   }
 
-  /** A signed payment, as other processes are asked about it. */
+  /** The question about a signed payment that is sent to the verifier or settler. */
   questionOf(purchase: Purchase, payment: SignedPayment, caller: Caller): SignedPaymentQuestion {
     const { requestId, clientAddress } = caller;
     return { requestId, clientAddress, payment, terms: this.#termsOf(purchase) };
@@ -109,7 +109,9 @@ export class Judge {
     return named === 'another' ? { outcome: 'identifier_reused' } : { ...verdict, isNamedBefore: named === 'before' };
   }
 
-  /** Claimed first, so that nobody takes an identifier by a payment that is not his. */
+  /**
+   * The payment is claimed first, so that an identifier cannot be taken with a payment that belongs to someone else.
+   */
   async #takeIdentifier(identifier: string, { lease, payer }: Claim): Promise<'anew' | 'before' | 'another'> {
     let named: 'anew' | 'before' | 'another' = 'another';
     try {
@@ -136,9 +138,9 @@ export class Judge {
     }
   }
 
-  /** A verifier may have claimed the payment and its reply was lost: nobody will use that claim. */
+  /** Releases the claim of a verifier whose reply was lost: no request would use it. */
   async #giveUp({ chainId, txHash, owner }: VerifyPaymentRequest): Promise<void> {
-    // The claim's own deadline and the end of its lease do the same, later.
+    // If this fails, the claim's deadline and the end of its lease release it later.
     await this.parts.ledger.releaseOwner({ chainId, txHash }, owner).catch(() => undefined);
   }
 
@@ -170,7 +172,7 @@ export class Judge {
     };
   }
 
-  /** What the ledger keeps the payment under. */
+  /** The ledger's key for the payment. */
   #entryOf(purchase: Purchase): EntryId {
     const { instrument } = purchase;
     if (instrument.kind !== 'transaction') return signedPaymentId(this.#termsOf(purchase), instrument);

@@ -1,6 +1,6 @@
 import type { Lease, Ledger } from '@tollgate/ledger';
 
-/** Renews a lease while its answer is produced. `signal` is aborted when another holder took the payment over. */
+/** Renews a lease while the response is produced. `signal` is aborted when another holder takes over the payment. */
 export class LeaseKeeper {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -22,7 +22,7 @@ export class LeaseKeeper {
   }
 
   async #renew(leaseMs: number): Promise<void> {
-    // Redis away: the lease may last until it is back, and the commit decides.
+    // If Redis is unavailable, the lease may outlast the outage; the commit decides.
     const renewed = await this.ledger.renew(this.lease, leaseMs).catch(() => true);
     if (!renewed) this.#controller.abort(new Error('The lease was taken over.'));
   }

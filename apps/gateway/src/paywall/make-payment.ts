@@ -9,7 +9,7 @@ import type { MadePayment } from './settlement-headers.js';
 
 export interface PaymentMakerParts {
   readonly ledger: Pick<Ledger, 'fixAmount'>;
-  /** Has an order's signed payment moved. Never throws. */
+  /** Settles an order's signed payment. Never throws. */
   readonly settle: (order: Order, amountBaseUnits: bigint, trial?: PaymentTrial) => Promise<SettlementResult>;
   readonly assetDecimals: number;
 }
@@ -21,34 +21,34 @@ interface SettleTerms {
 
 type Unsettled = Exclude<SettlementResult, { outcome: 'settled' }>;
 
-/** A payment that is not settled, at the place where it should have been. */
+/** The payment was not settled where its settlement was required. */
 export class NotSettledError extends Error {
   constructor(
     readonly result: Unsettled,
-    /** The resource had done its work. */
+    /** Whether the resource had already produced its response. */
     readonly afterWork: boolean,
   ) {
-    super(`The payment is not settled: ${result.outcome}.`);
+    super(`The payment was not settled: ${result.outcome}.`);
     this.name = 'NotSettledError';
   }
 }
 
-/** Another holder has the payment now. */
+/** Another holder has taken over the payment. */
 export class TakenOverError extends Error {
   override readonly name = 'TakenOverError';
 }
 
-/** Whether a payment that is given back was moved before its answer was made, or may be on its way since an earlier request. */
+/** Whether a released payment may have been settled: before the response was produced, or by an earlier request. */
 export function mayBeMoved({ purchase }: Order, { txHash, isNamedBefore = false }: Claim): boolean {
   return txHash !== null || isNamedBefore || purchase.endpoint.route.settle === 'before';
 }
 
-/** Has the payment of an order made: a metered one over what its answer came to, any other over the price. */
+/** Settles the payment of an order: a metered payment for the amount its response costs, any other for the price. */
 export class PaymentMaker {
   constructor(private readonly parts: PaymentMakerParts) {}
 
   /**
-   * @param produced the answer that is paid for; undefined where it is made afterwards
+   * @param produced the response that is paid for; undefined where it is produced after the settlement
    * @throws NotSettledError, TakenOverError, UpstreamError `mischarged`
    */
   async make(order: Order, claim: Claim, produced?: ProducedAnswer): Promise<MadePayment> {
@@ -59,12 +59,15 @@ export class PaymentMaker {
       return { txHash, payer };
     }
     const amountBaseUnits = await this.#meter(order, claim, produced);
-    // For nothing, nothing is sent: the answer is free.
+    // An amount of zero is not settled: the response is free.
     if (amountBaseUnits === 0n) return { txHash: null, payer: claim.payer, amountBaseUnits: '0' };
     return this.#settle(order, amountBaseUnits, { afterWork });
   }
 
-  /** Fixed before it is sent: whoever tries again after a crash has the same amount moved, whatever he is told then. */
+  /**
+   * Fixes the amount before it is submitted: a retry after a crash settles the same amount, even if the resource
+   * reports another one then.
+   */
   async #meter({ purchase }: Order, { lease }: Claim, produced: ProducedAnswer | undefined): Promise<bigint> {
     const { ledger, assetDecimals } = this.parts;
     const charge = parseCharge(produced?.charge, { maximumBaseUnits: purchase.priceBaseUnits, assetDecimals });

@@ -1,8 +1,8 @@
 import type { Hex, RequirementV2 } from '@tollgate/protocol';
 
 /**
- * The option to sign the price as a maximum (scheme `upto` of version 2), beside that to pay it. Clients sign it for
- * Permit2, and for the one account that may settle it.
+ * The payment requirements of scheme `upto` (x402 v2), offered beside those of `exact`: the client signs a Permit2
+ * authorization for the price as a maximum, which only the named relayer may settle.
  */
 export function createMeteredOption(exact: RequirementV2, relayer: Hex): RequirementV2 {
   const extra = { ...exact.extra, assetTransferMethod: 'permit2', facilitatorAddress: relayer };

@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 const NONCE_BYTES = 16;
 const NONCES = 512;
 
-/** Random nonces of 16 bytes, drawn from the system many at a time. A nonce is valid until the next call. */
+/** Random nonces of 16 bytes, drawn from the system many at a time. Each nonce is valid until the next call. */
 export function createNoncePool(): () => Uint8Array {
   const pool = Buffer.allocUnsafeSlow(NONCES * NONCE_BYTES);
   const nonces = Array.from({ length: NONCES }, (_, at) => pool.subarray(at * NONCE_BYTES, (at + 1) * NONCE_BYTES));

@@ -34,9 +34,9 @@ export interface OfferFacts {
   readonly priceBaseUnits: bigint;
   readonly description: string;
   readonly mimeType: string;
-  /** The account that payers of a metered route name as who settles; null while there is none. */
+  /** The relayer account that payers of a metered route name as the settler; null while there is none. */
   readonly readRelayer?: () => Hex | null;
-  /** Who has paid may come back, and signs for it. */
+  /** Whether payers may return without paying again, by signing in. */
   readonly isRevisited?: boolean;
 }
 
@@ -45,34 +45,34 @@ export interface OfferParts {
   readonly resource: string;
   readonly reference: string;
   readonly issuedAtMs: number;
-  /** Where who has paid may come back. */
+  /** The sign-in parts, on a route that may be revisited. */
   readonly signIn?: SignInParts | undefined;
-  /** Why a payment was refused, in the words of version 2. */
+  /** Why a payment was refused, as an x402 v2 reason. */
   readonly error?: string | undefined;
 }
 
-/** What is the same for every challenge of one resource at one origin. */
+/** The parts that are the same for every challenge of one resource at one origin. */
 interface OfferLead {
   readonly origin: PublicOrigin;
   readonly resource: string;
-  /** Base64 of the version 2 object up to its reference. */
+  /** Base64 of the x402 v2 payment requirements up to the reference. */
   readonly required: string;
-  /** The challenge of MPP from behind its id up to its expiry. */
+  /** The MPP challenge, from after its id up to its expiry. */
   readonly authentication: string;
 }
 
 /**
- * The headers that offer a route to clients which sign their payments, of version 2 and of MPP, beside the body of the
- * same 402. Made once but for the reference, the resource's URL and the time.
+ * The headers of a 402 that offer a route to clients that sign their payments (x402 v2 and MPP). Everything but the
+ * reference, the resource's URL and the time is rendered once.
  */
 export class OfferTemplate {
   readonly #start: string;
   readonly #middle: string;
-  /** Without the last brace: an error may still follow. */
+  /** Lacks the closing brace: an error may still follow. */
   readonly #end: string;
-  /** Base64 of the end, without as many characters as the index says. */
+  /** Base64 of the end without its first n characters, for n = 0, 1, 2. */
   readonly #endings: readonly string[];
-  /** The `request` of MPP; the same for every challenge at this price. */
+  /** The MPP `request`, which is the same for every challenge at this price. */
   readonly #chargeRequest: string;
   readonly #maxTimeoutMs: number;
   #lead: OfferLead | null = null;
@@ -89,7 +89,7 @@ export class OfferTemplate {
     this.#maxTimeoutMs = facts.maxTimeoutSeconds * 1000;
   }
 
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   render(parts: OfferParts): string[] {
     const { origin, resource, reference, issuedAtMs, error } = parts;
     const lead = this.#leadOf(origin, resource);
@@ -102,7 +102,7 @@ export class OfferTemplate {
     ];
   }
 
-  /** The version 2 object of an offer that has more than one part of its own each time; null for a plain one. */
+  /** The x402 v2 header of an offer in which more than the reference varies; null for a plain offer. */
   #renderVarying({ origin, resource, reference, signIn, error }: OfferParts): string | null {
     const relayer = this.facts.readRelayer?.() ?? null;
     if (relayer === null && signIn === undefined) return null;
@@ -119,28 +119,28 @@ export class OfferTemplate {
     this.#lead = {
       origin,
       resource,
-      // Spaces before JSON mean nothing, and base64 of whole triples can be continued.
+      // Leading spaces are ignored in JSON, and base64 of whole triples can be continued.
       required: btoa(text.padStart(Math.ceil(text.length / 3) * 3)),
       authentication: renderAuthenticationEnd(origin.host, this.#chargeRequest),
     };
     return this.#lead;
   }
 
-  /** Base64 of the reference and what follows; only the triples that differ from challenge to challenge are made anew. */
+  /** Base64 of the reference and what follows; encodes only the triples that differ from challenge to challenge. */
   #encodeRest(reference: string, error: string | undefined): string {
     if (error !== undefined) return btoa(`${reference}${this.#end},"error":${toAsciiJson(error)}}`);
     const taken = (3 - (reference.length % 3)) % 3;
     return btoa(reference + this.#end.slice(0, taken)) + (this.#endings[taken] ?? '');
   }
 
-  /** The `request` of a challenge that was given out at this price. */
+  /** The MPP `request` of a challenge issued at this price. */
   chargeRequestAt(priceBaseUnits: bigint): string {
     return priceBaseUnits === this.facts.priceBaseUnits
       ? this.#chargeRequest
       : createChargeRequest(this.facts, priceBaseUnits);
   }
 
-  /** The `expires` of a challenge that was given out then. */
+  /** The MPP `expires` of a challenge issued at that time. */
   expiresAt(issuedAtMs: number): string {
     if (this.#expiry.issuedAtMs !== issuedAtMs) {
       this.#expiry = { issuedAtMs, text: new Date(issuedAtMs + this.#maxTimeoutMs).toISOString() };

@@ -6,13 +6,13 @@ import { OfferTemplate } from './offer-template.js';
 import { PaidPath } from './paid-path.js';
 import type { PaidRoute } from './paid-route.js';
 
-/** A paid route made ready for requests: what of its challenges does not change is made once. */
+/** A paid route prepared for requests: the constant parts of its challenges are rendered once. */
 export class PaidEndpoint {
   readonly path: PaidPath;
   readonly template: ChallengeTemplate;
-  /** Null where signed payments are not taken. */
+  /** Null where signed payments are not accepted. */
   readonly offer: OfferTemplate | null;
-  /** Whether who has paid may come back without paying. */
+  /** Whether a payer may return without paying again. */
   readonly isRevisited: boolean;
   readonly #termsByMethod = new Map<string, ReferenceTerms>();
   readonly #literalStart: string | null;
@@ -51,7 +51,7 @@ export class PaidEndpoint {
     return this.#literalStart ?? this.#renderStart(resource);
   }
 
-  /** What a reference given out for this method and resource is good for, whatever the words of its challenge. */
+  /** The terms that a reference for this method and resource is bound to, whatever the form of its challenge. */
   termsOf(method: string, resource: string): ReferenceTerms {
     if (this.#literalStart === null) return this.#createTerms(method, resource);
     let terms = this.#termsByMethod.get(method);

@@ -18,8 +18,8 @@ export class PaidPath {
   }
 
   /**
-   * The one spelling of the path that these decoded parameters make, percent-encoded; null where a parameter is empty
-   * or not safe: an upstream might read another path than was paid.
+   * The canonical, percent-encoded path with these decoded parameters. Null where a parameter is empty or unsafe: an
+   * upstream might read it as a different path than the one paid for.
    */
   fill(params: Readonly<Record<string, string>>): string | null {
     if (this.literal !== null) return this.literal;
@@ -39,12 +39,13 @@ export class PaidPath {
   }
 }
 
-// Dot segments, also with the `;` parameters some servers cut off; slashes; control characters; half a surrogate pair.
+// Dot segments, also with the `;` parameters that some servers cut off; slashes; control characters; unpaired
+// surrogates.
 const UNSAFE = /^\.{1,2}(;|$)|[/\\\p{Cc}\p{Surrogate}]/u;
 const ENCODED_AGAIN = /%(25|2e|2f|5c|3b)/gi;
 
 /**
- * Whether a decoded segment is one segment to every server. Many decode before they route, some twice: `x%2Fhistory`
+ * Whether every server reads a decoded segment as one segment. Many decode before they route, some twice: `x%2Fhistory`
  * would buy `/quotes/x/history` at the price of `/quotes/:symbol`.
  */
 export function isSafeSegment(text: string): boolean {

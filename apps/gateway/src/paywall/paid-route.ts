@@ -4,62 +4,67 @@ import type { Readable } from 'node:stream';
 /** Injection token of the `readonly PaidRoute[]` that the paywall serves. */
 export const PAID_ROUTES = Symbol('PAID_ROUTES');
 
-/** A path that is served for a payment. */
+/** A path that is served in exchange for a payment. */
 export interface PaidRoute {
-  /** `/api/weather`, `/v1/quotes/:symbol`, `/files/*`: a parameter is a whole segment, `*` stands last. */
+  /**
+   * For example `/api/weather`, `/v1/quotes/:symbol`, `/files/*`. A parameter is a whole segment; `*` is only allowed
+   * at the end.
+   */
   readonly path: string;
-  /** In capitals. HEAD and OPTIONS are never listed: HEAD is always a 402 without body, OPTIONS is free. */
+  /** In capitals. HEAD and OPTIONS are never listed: HEAD always gets a 402 without body, OPTIONS is free. */
   readonly methods: readonly string[];
   readonly priceBaseUnits: bigint;
-  /** Whether payers may sign for the price as a maximum, and are charged what the answer says it came to. */
+  /** Whether payers may sign for the price as a maximum and are charged what the response costs. */
   readonly isMetered?: boolean;
-  /** How long who has paid may have the same resource again for his signature alone; 0 or absent: not at all. */
+  /** For how many seconds a payer may get the same resource again by signing in; 0 or absent: never. */
   readonly revisitSeconds?: number;
   readonly description: string;
   readonly mimeType: string;
-  /** `stored`: kept with the payment and given again on a retry; `streamed`: committed at its first byte. */
+  /** `stored`: kept with the payment and replayed on a retry. `streamed`: committed at its first byte. */
   readonly answer: 'stored' | 'streamed';
-  /** Which statuses of the resource cost the payment; any other one releases it. */
+  /** Which response statuses are charged; any other releases the payment. */
   readonly chargeOn: '<400' | '<500';
   /**
-   * When a signed payment is moved. `after`: when the resource has answered, so that nobody pays for a failure; `before`:
-   * first, so that the resource does no work for a payment that fails. A streamed answer is always settled before.
+   * When a signed payment is settled. `after`: once the resource has responded, so that no payer pays for a failure.
+   * `before`: first, so that the resource does no work for a payment that fails. A streamed response is always settled
+   * before.
    */
   readonly settle: 'after' | 'before';
-  /** In place of MAX_REQUEST_BODY_BYTES. */
+  /** Overrides MAX_REQUEST_BODY_BYTES. */
   readonly maxBodyBytes?: number;
-  /** Of the body of the answer, for the OpenAPI document. */
+  /** Schema of the response body, for the OpenAPI document. */
   readonly answerSchema?: { readonly name: string; readonly schema: object };
   readonly resource: Resource;
 }
 
-/** Makes the answer a payment buys. */
+/** Produces the response that a payment buys. */
 export interface Resource {
-  /**
-   * @throws UpstreamError for an upstream that gave no answer. Anything else that is thrown also releases the payment.
-   */
+  /** @throws UpstreamError for an upstream that did not respond; any other error also releases the payment */
   produce(request: ResourceRequest): Promise<ProducedAnswer>;
 }
 
 export interface ResourceRequest {
   readonly method: string;
-  /** The pattern with its parameters filled in and percent-encoded: one spelling for every way to write the path. */
+  /** The route's pattern with its parameters filled in and percent-encoded: one form for every spelling of the path. */
   readonly path: string;
-  /** As the client wrote it, without `?`; empty where there is none. */
+  /** As the client sent it, without `?`; empty where there is none. */
   readonly query: string;
-  /** Decoded; the parameter of `*` is called `*`. None has a `.` or `..` segment or a control character. */
+  /** Decoded; the parameter for `*` is named `*`. No value contains a `.` or `..` segment or a control character. */
   readonly params: Readonly<Record<string, string>>;
-  /** The client's headers without those of the payment. Hop-by-hop headers are still there. */
+  /** The client's headers without the payment headers. Hop-by-hop headers are still included. */
   readonly headers: IncomingHttpHeaders;
   /** Null for GET, and where the client sent none. */
   readonly body: Buffer | null;
-  /** The same for every attempt with the same payment, so that an upstream can tell a repeat. */
+  /** The same for every attempt with the same payment, so that an upstream can recognise a repeat. */
   readonly idempotencyKey: string;
   readonly requestId: string;
   readonly clientAddress: string;
-  /** `txHash` as the payer spelled it; absent where the payment is not settled yet. */
+  /** `txHash` as the payer wrote it; absent while the payment is not settled. */
   readonly verification: { readonly isValid: true; readonly txHash?: string };
-  /** Aborted when another holder took the payment over: the answer could not be given. A client that left is no reason. */
+  /**
+   * Aborted when another holder takes over the payment, since the response could then not be sent. A client that
+   * disconnects does not abort it.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -67,21 +72,21 @@ export interface ProducedAnswer {
   readonly status: number;
   readonly headers: [string, string][];
   readonly body: Buffer | Readable;
-  /** What it came to, as the resource wrote it: for metered payments. Absent: the maximum. */
+  /** For metered payments: the charge as the resource reported it. Absent: the maximum is charged. */
   readonly charge?: string;
 }
 
 /**
- * What happened to a request that an upstream did not answer. `refused`: it was never reached; `failed`: it was reached
- * and there is no answer; `mischarged`: its answer came to what cannot be charged; all release the payment. `unknown`: an
- * unsafe request may have had its effect, so the payment stays with this request until its lease ends.
+ * Why there is no usable response from an upstream. `refused`: the upstream was never reached. `failed`: it was reached
+ * but did not respond. `mischarged`: its response reported an invalid charge. These three release the payment.
+ * `unknown`: an unsafe request may have had its effect, so the payment stays with this request until its lease ends.
  */
 export type UpstreamFailure = 'refused' | 'failed' | 'mischarged' | 'unknown';
 
 export class UpstreamError extends Error {
   readonly code: `upstream_${UpstreamFailure}`;
 
-  /** `message` reaches the log, not the client. `timedOut` answers 504 where it would be 502. */
+  /** `message` is only logged, never sent to the client. `timedOut` responds with 504 instead of 502. */
   constructor(
     readonly kind: UpstreamFailure,
     message: string,

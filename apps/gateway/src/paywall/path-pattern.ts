@@ -1,4 +1,4 @@
-/** One part between slashes: fixed text, `:name` for one part of the request, or `*` for all that is left. */
+/** One segment: fixed text, `:name` for one segment of the request, or `*` for the rest of the path. */
 export type PatternPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'parameter'; readonly name: string }
@@ -12,7 +12,8 @@ const TEXT = /^[\w.~!$&'+,=@-]+$/;
 const PARAMETER = /^:[a-z]\w*$/i;
 
 /**
- * `/v1/quotes/:symbol`, `/files/*`. The router knows more (expressions, optional parts); a price list should not.
+ * Parses a pattern such as `/v1/quotes/:symbol` or `/files/*`. The router supports more (expressions, optional parts),
+ * but a price list should not.
  *
  * @throws PathPatternError saying what to write instead
  */
@@ -47,16 +48,16 @@ export function parsePathPattern(path: string): PathPattern {
   });
 }
 
-/** The names a request fills in; that of `*` is `*`. */
+/** The names of the parameters; that of `*` is `*`. */
 export function parameterNames(pattern: PathPattern): string[] {
   return pattern.flatMap((part) => (part.kind === 'text' ? [] : part.kind === 'rest' ? '*' : part.name));
 }
 
-/** Whether some path fits both, upper and lower case aside. */
+/** Whether some path matches both patterns, ignoring case. */
 export function overlap(a: PathPattern, b: PathPattern): boolean {
   for (let index = 0; ; index += 1) {
     const [left, right] = [a[index], b[index]];
-    // `/files/*` also takes `/files/`, but not `/files`.
+    // `/files/*` also matches `/files/`, but not `/files`.
     if (left === undefined || right === undefined) return left === right;
     if (left.kind === 'rest' || right.kind === 'rest') return true;
     if (left.kind === 'text' && right.kind === 'text' && left.text.toLowerCase() !== right.text.toLowerCase()) {

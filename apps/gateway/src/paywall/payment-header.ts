@@ -2,7 +2,7 @@ import type { Problem } from '@tollgate/common';
 import { findPaymentCredential, PAYMENT_SIGNATURE, X_PAYMENT } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 
-/** In which words a payment is presented; what came of it is answered in the same. */
+/** The header that presents a payment; the receipt is sent in the same protocol. */
 export interface PaymentHeader {
   readonly name: typeof X_PAYMENT | typeof PAYMENT_SIGNATURE | 'Authorization';
   readonly value: string;
@@ -14,12 +14,12 @@ const PAYMENT_SIGNATURE_FIELD = PAYMENT_SIGNATURE.toLowerCase();
 export const SEVERAL_PAYMENTS: Problem = {
   status: 400,
   code: 'payment_ambiguous',
-  detail: `Send one payment: ${X_PAYMENT}, ${PAYMENT_SIGNATURE} or Authorization: Payment.`,
+  detail: `Send exactly one payment: ${X_PAYMENT}, ${PAYMENT_SIGNATURE} or Authorization: Payment.`,
 };
 
 /**
- * The payment a request presents; undefined where there is none, null where there are several: whichever were taken, the
- * client might think it was another. Node joins a repeated header with commas, which no base64 has.
+ * The payment that a request presents: undefined where there is none, null where there are several, since the client
+ * might assume that another one was used. Node joins a repeated header with commas, which base64 does not contain.
  */
 export function findPaymentHeader(
   request: FastifyRequest,

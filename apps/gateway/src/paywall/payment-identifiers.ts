@@ -3,12 +3,13 @@ import { hashRetryKey, type Lease, type PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
-/** As long as an answer is kept at most: until then a repeat may come. */
+/** The longest time an answer is stored: a repeat may arrive until then. */
 const KEPT_MS = 24 * 3600_000;
 
 /**
- * KEYS the identifier; ARGV the payment, the generation of who holds it, ms. Answers what it named: nothing (`anew`), this
- * payment (`before`) or `another`. Atomic: seeing what it names and naming it. Otherwise two payments would have one.
+ * KEYS: the identifier. ARGV: the payment, the generation of its lease, ms. Returns what the identifier named: nothing
+ * (`anew`), this payment (`before`) or `another` payment. Reading and writing are atomic: otherwise two payments could
+ * take one identifier.
  */
 const TAKE = new LuaScript(/* lua */ `
 local named = redis.call('GET', KEYS[1])
@@ -18,39 +19,40 @@ return named and 'before' or 'anew'
 `);
 
 /**
- * KEYS the identifier; ARGV the payment, the generation. Atomic: seeing that nobody has taken it since, and forgetting it.
- * Otherwise one would be forgotten that names another payment, or this one for another holder, who has it moved.
+ * KEYS: the identifier. ARGV: the payment, the generation of its lease. The check that no other lease has taken the
+ * identifier and its deletion are atomic: otherwise this could delete an identifier that names another payment, or one
+ * of a newer holder that is settling this payment.
  */
 const FORGET = new LuaScript(/* lua */ `
 if redis.call('GET', KEYS[1]) == ARGV[1] .. ',' .. ARGV[2] then return redis.call('DEL', KEYS[1]) end
 return 0
 `);
 
-/** A payer's name for his attempt, and the payment that it names. */
+/** A payer's identifier and the payment it names. */
 export interface NamedPayment {
   readonly payer: Hex;
   readonly identifier: string;
-  /** By which the payment is held. */
+  /** The lease that holds the payment. */
   readonly lease: Pick<Lease, 'id' | 'generation'>;
 }
 
 /**
- * Which signed payment each identifier names (extension `payment-identifier`): a payer who lost the answer and signs anew
- * under the same identifier would pay twice.
+ * Remembers which signed payment each identifier names (x402 extension `payment-identifier`): a payer that lost the
+ * answer and signs a new payment under the same identifier would otherwise pay twice.
  */
 export class PaymentIdentifiers {
   constructor(private readonly redis: Redis) {}
 
   /**
-   * `another`: the payer gave the identifier to another payment, which may have been settled. `before`: an earlier request
-   * had it for this one, and may have had it settled.
+   * `another`: the payer used the identifier for another payment, which may have been settled. `before`: an earlier
+   * request used it for this payment, and may have settled it.
    */
   async take({ payer, identifier, lease }: NamedPayment): Promise<'anew' | 'before' | 'another'> {
     const args = [nameOf(lease.id), lease.generation, KEPT_MS];
     return (await TAKE.run(this.redis, keyOf(payer, identifier), args)) as 'anew' | 'before' | 'another';
   }
 
-  /** For a payment that was given back and will not be moved: its payer may sign anew. */
+  /** For a payment that was released and will not be settled: its payer may sign a new one. */
   async forget({ payer, identifier, lease }: NamedPayment): Promise<void> {
     await FORGET.run(this.redis, keyOf(payer, identifier), [nameOf(lease.id), lease.generation]);
   }

@@ -3,9 +3,7 @@ import type { PaymentFailure } from '@tollgate/protocol';
 
 import type { AnswerOrigin, ProblemAnswer, ResourceAnswer } from './answer.js';
 
-/**
- * What happened since the start, as plain numbers: the unpaid 402 has no time for more. /metrics reads them.
- */
+/** Counts since the start, as plain numbers: the unpaid 402 is too frequent for metric objects. /metrics reads them. */
 @Injectable()
 export class PaywallCounters {
   unpaid = 0;
@@ -13,15 +11,15 @@ export class PaywallCounters {
   readonly answers: Record<AnswerOrigin, number> = {
     ...{ paid: 0, replayed: 0, reproduced: 0, released: 0, revisited: 0 },
   };
-  /** Answers as problem+json, by code. */
+  /** Problem responses (problem+json), by code. */
   readonly problems = new Map<string, number>();
 
-  /** Told how long each paid request took; set by who publishes it. */
+  /** Called with the duration of each paid request; set by the metrics publisher. */
   observeSeconds: (seconds: number, outcome: string) => void = () => undefined;
   #inFlight = 0;
   #onDrained: (() => void)[] = [];
 
-  /** Paid requests being answered, those whose client left included. */
+  /** Requests with a payment in progress, including those whose client has disconnected. */
   get inFlight(): number {
     return this.#inFlight;
   }

@@ -14,7 +14,7 @@ export interface RequestFacts {
   readonly clientAddress: string;
 }
 
-/** A payment by the transaction that made it, or by who signed it. */
+/** Identifies a payment by its transaction, or by its payer and nonce. */
 export interface PaymentFacts {
   readonly txHash?: string;
   readonly payer?: string;
@@ -22,14 +22,14 @@ export interface PaymentFacts {
 }
 
 /**
- * One line for each proof that was presented, with its outcome; a proof itself is in none of them. Of proofs that bought
- * nothing, which anybody can make up, only some of each client have a line.
+ * Logs one line for each presented payment with its outcome, never the payment header itself. Refused payments, which
+ * any client can fabricate, are sampled per client.
  */
 export class PaywallLog {
   readonly #logger = new Logger('Paywall');
   readonly #unbought = new SampledLogger('Paywall');
 
-  /** With an explorer, each line about a transaction links to it. */
+  /** If an explorer is configured, each line about a transaction links to it. */
   constructor(private readonly explorerUrl?: string) {}
 
   unpaid(facts: RequestFacts): void {
@@ -59,7 +59,7 @@ export class PaywallLog {
     else this.#logger.log(line);
   }
 
-  /** A proof that was not this request's to spend, or could not be judged. */
+  /** A payment that was not claimed for this request, or could not be verified. */
   turnedAway(facts: RequestFacts & PaymentFacts & { durationMs: number }, answer: ProblemAnswer): void {
     const { status, code } = answer.problem;
     const line = this.#describe(facts, answer);
@@ -79,12 +79,12 @@ export class PaywallLog {
 
   visitFailed(error: unknown, { endpoint, signIn }: Visit, requestId: string): void {
     this.#logger.error({
-      ...{ msg: 'a visit failed', requestId, route: endpoint.route.path, payer: signIn.address },
+      ...{ msg: 'a revisit failed', requestId, route: endpoint.route.path, payer: signIn.address },
       err: error,
     });
   }
 
-  /** At the end of the process. */
+  /** Called at the end of the process. */
   flush(): void {
     this.#unbought.flush();
   }

@@ -35,7 +35,7 @@ interface ConnectionParts {
   settler: AgreeingVerifiers;
 }
 
-/** The paywall's way to the ledger and to the verifiers; let go of when the last answer is committed. */
+/** The paywall's connections to the ledger and the verifiers; closed after the last response is committed. */
 @Injectable()
 export class PaywallConnections implements OnApplicationShutdown {
   readonly #parts: ConnectionParts;
@@ -65,14 +65,14 @@ export class PaywallConnections implements OnApplicationShutdown {
     this.#watch = new SettingsWatch(this.verifier, agreement);
   }
 
-  // Private, or Nest would take the parts for providers of its own and close them while answers are still made.
+  // Private: Nest would otherwise treat the parts as providers and close them while responses are still produced.
   get redis(): Redis {
     return this.#parts.redis;
   }
   get ledger(): Ledger {
     return this.#parts.ledger;
   }
-  /** Of the verify queue. */
+  /** The client of the verify queue. */
   get client(): RequestReplyClient {
     return this.#parts.clients.verify;
   }
@@ -86,13 +86,13 @@ export class PaywallConnections implements OnApplicationShutdown {
     return this.#parts.agreement;
   }
 
-  /** @throws LedgerError for a Redis that is unfit; one that is merely away is waited for in the background. */
+  /** @throws LedgerError for a Redis that is unfit; one that is only unavailable is retried in the background */
   async open(): Promise<void> {
     try {
       await this.ledger.open();
     } catch (error) {
       if (!(error instanceof LedgerUnavailableError)) throw error;
-      new Logger(PaywallConnections.name).warn(`${error.message} Proofs are answered 503 until it is back.`);
+      new Logger(PaywallConnections.name).warn(`${error.message} Payments are answered 503 until it is back.`);
     }
     this.client.connect().catch(() => undefined);
     this.#watch.start();
@@ -148,7 +148,7 @@ export class PaywallModule {
   }
 }
 
-/** Looked for where a route names it in its challenges. */
+/** Only needed where a route names the relayer in its challenges. */
 function createAttendedRelayer(
   { payment: { chainId } }: GatewayEnvironment,
   routes: readonly PaidRoute[],

@@ -59,16 +59,16 @@ export interface PaywallParts {
 const UNSAFE_PATH: Problem = {
   status: 400,
   code: 'path_invalid',
-  detail: 'The path has a segment that may not be used.',
+  detail: 'The path contains a segment that is not allowed: an empty or dot segment, a slash or a control character.',
 };
-/** Stands before every paid route: challenge, proof, verdict, answer. */
+/** Guards every paid route: challenges, verifies, answers. */
 export class Paywall implements OnApplicationShutdown {
   readonly #purchases = new WeakMap<FastifyRequest, Purchase>();
   readonly #visits = new WeakMap<FastifyRequest, Visit>();
 
   constructor(private readonly parts: PaywallParts) {}
 
-  /** Before the body is read: answers who presents no proof, or none that is well formed; lets the others pass. */
+  /** Runs before the body is read: answers requests without a well-formed payment, and passes the others on. */
   admit(endpoint: PaidEndpoint, request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
     const path = endpoint.path.literal ?? endpoint.path.fill(request.params as Record<string, string>);
     if (path === null) {
@@ -76,7 +76,7 @@ export class Paywall implements OnApplicationShutdown {
       return;
     }
     const header = findPaymentHeader(request, this.parts.terms);
-    // A HEAD asks what the resource costs: a payment spent on it would buy nothing.
+    // A HEAD only asks for the price: a payment spent on it would buy nothing.
     if (header === undefined || request.method === 'HEAD') {
       const mayRevisit = endpoint.isRevisited && request.method !== 'HEAD';
       if (!mayRevisit) this.#challenge(endpoint, path, request, reply);
@@ -90,14 +90,14 @@ export class Paywall implements OnApplicationShutdown {
     if (this.#parse({ endpoint, path, request, reply, header })) pass();
   }
 
-  /** After the body was read: finds out whether the purchase is paid, and answers it. */
+  /** Runs after the body is read: verifies the payment and answers the request. */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const [purchase, visit] = [this.#purchases.get(request), this.#visits.get(request)];
     const { counters } = this.parts;
     counters.enter();
     try {
       if (visit !== undefined) return await this.#serveVisit(visit, request, reply);
-      if (purchase === undefined) throw new Error('A paid route was reached past its paywall.');
+      if (purchase === undefined) throw new Error('A paid route was reached without passing its paywall.');
       return await this.#serve(purchase, request, reply);
     } finally {
       counters.leave();
@@ -108,7 +108,10 @@ export class Paywall implements OnApplicationShutdown {
     this.parts.log.flush();
   }
 
-  /** Remembers who comes back; false where the request is answered: nobody does, or not as he was asked to. */
+  /**
+   * Reads the request's sign-in. False where the request is already answered, because it has no sign-in or an invalid
+   * one.
+   */
   #admitVisit({ endpoint, path, request, reply }: RoutedRequest): boolean {
     const { visits, readOrigin } = this.parts;
     const visit = visits.read({ endpoint, path, request, origin: readOrigin(request) });
@@ -139,7 +142,7 @@ export class Paywall implements OnApplicationShutdown {
     return sendAnswer(reply, answer);
   }
 
-  /** An ordinary challenge: that of an unpaid request, with the reason beside it. */
+  /** Answers with the challenge of an unpaid request, and the reason beside it. */
   #refuseVisit(
     { endpoint, path, request, reply }: RoutedRequest,
     failure: SignInFailure,
@@ -152,7 +155,7 @@ export class Paywall implements OnApplicationShutdown {
     return sendChallenge(reply, challenge, [[X_SIGN_IN_FAILURE, failure]]);
   }
 
-  /** Remembers the request's purchase; false where it is answered already, for its payment is not well formed. */
+  /** Parses the request's purchase. False where the request is already answered, because its payment is malformed. */
   #parse({ header, ...presented }: PresentingRequest): boolean {
     const { endpoint, path, request, reply } = presented;
     const idempotencyKey = readIdempotencyKey(request);
@@ -211,7 +214,7 @@ export class Paywall implements OnApplicationShutdown {
     return sendAnswer(reply, answer);
   }
 
-  /** The payment was not claimed for this request. */
+  /** Answers a request that did not get the claim on its payment. */
   #turnAway(order: Order, reply: FastifyReply, request: FastifyRequest, answer: ProblemAnswer): FastifyReply {
     const durationMs = this.#count(order, answer);
     this.parts.log.turnedAway({ ...orderFacts(order, request), durationMs }, answer);

@@ -15,38 +15,38 @@ import {
 
 import type { PaymentHeader } from './payment-header.js';
 
-/** A transaction that the payer sent himself. */
+/** A transaction that the payer sent itself. */
 export interface TransactionInstrument {
   readonly kind: 'transaction';
-  /** As the payer spelled it. */
+  /** As the payer wrote it. */
   readonly txHash: Hex;
   readonly signature?: Hex;
 }
 
-/** What pays: a transaction that is there already, or a signature that has yet to be settled. */
+/** The means of payment: a transaction that already exists, or a signature that has yet to be settled. */
 export type Instrument = TransactionInstrument | SignedPayment;
 
-/** In which words a payer speaks. `documented` has no header that says what came of a payment. */
+/** The protocol of the payer. `documented` (the transaction-hash scheme) has no receipt header. */
 export type PaymentForm = 'documented' | 'v1' | 'v2' | 'mpp';
 
-/** A payment as it was presented, well formed and no more. */
+/** A well-formed payment whose content is not verified yet. */
 export interface PresentedPayment {
   readonly form: PaymentForm;
-  /** As the payer names it, and is answered. */
+  /** As the payer names it; the receipt repeats it. */
   readonly network: string;
   readonly instrument: Instrument;
-  /** The challenge that is answered, where the payer says it. */
+  /** The reference of the challenge that the payment answers, if it names one. */
   readonly reference?: string | undefined;
-  /** What a payer of version 2 says he accepted. */
+  /** x402 v2: the payment requirements that the payer accepted. */
   readonly accepted?: RequirementTerms;
   readonly paymentIdentifier?: unknown;
-  /** What a payer by MPP says he was asked. */
+  /** MPP: the challenge as the credential repeats it. */
   readonly challenge?: AuthenticationChallenge;
 }
 
 export interface AcceptedForms {
   readonly chainId: number;
-  /** What proofs in `X-Payment` may name. */
+  /** The networks that payments in `X-Payment` may name. */
   readonly networks: readonly string[];
   readonly signedPayments: boolean;
 }

@@ -2,9 +2,10 @@ import type { AuthenticReference } from './challenges.js';
 import type { Instrument } from './presented-payment.js';
 
 /**
- * What a payment has to be worth: the price its challenge named, or the current one. A signature could be kept for cheaper
- * days than those it was asked in, so that of a challenge holds for one that ends soon after it: as late as a client that
- * signed in time lets it end. When it is presented makes no difference, for it may have been settled long before.
+ * The amount a payment must have: the price its challenge named, or the current one. A signature could be kept until
+ * the price rises, so the price of its challenge only counts for a signature that expires soon after that challenge: no
+ * later than a client that signed in time lets it expire. The time of presentation does not matter, for the payment may
+ * have been settled long before.
  */
 export function priceOf(
   instrument: Instrument,

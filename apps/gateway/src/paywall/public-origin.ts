@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Where clients reach the gateway: what the URLs of its resources begin with, and the realm of its challenges. */
+/** Where clients reach the gateway: the start of its resources' URLs, and the realm of its challenges. */
 export interface PublicOrigin {
-  /** Without a slash at the end: `https://api.example`, and `PUBLIC_URL`'s path where it has one. */
+  /** Without a trailing slash: `https://api.example`, with the path of `PUBLIC_URL` if it has one. */
   readonly url: string;
-  /** With its port where that is not the scheme's own. */
+  /** Includes the port unless it is the scheme's default. */
   readonly host: string;
 }
 
@@ -19,8 +19,8 @@ export function publicOriginOf(publicUrl: string): PublicOrigin {
 }
 
 /**
- * `PUBLIC_URL` where it is set. Otherwise what the request says of itself: its Host, or what a trusted proxy says in its
- * place; a Host that is none reads `localhost`, for it goes into headers.
+ * The origin of `PUBLIC_URL` if it is set. Otherwise the request's Host, or what a trusted proxy forwards in its place.
+ * An invalid Host is replaced by `localhost`, since the value goes into headers.
  */
 export function createPublicOrigin(publicUrl: string | undefined): ReadPublicOrigin {
   if (publicUrl !== undefined) {
@@ -30,7 +30,7 @@ export function createPublicOrigin(publicUrl: string | undefined): ReadPublicOri
   let last: PublicOrigin = { url: '', host: '' };
   return ({ host, protocol }) => {
     const name = HOST.test(host) ? host : 'localhost';
-    // Nearly all requests name the same host: their strings are made once.
+    // Nearly all requests name the same host, so the last result is cached.
     if (last.host !== name || !last.url.startsWith(`${protocol}:`)) last = { url: `${protocol}://${name}`, host: name };
     return last;
   };

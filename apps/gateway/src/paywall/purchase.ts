@@ -26,7 +26,7 @@ import {
 import { priceOf } from './price.js';
 import type { PublicOrigin } from './public-origin.js';
 
-/** A request for a paid route whose proof is well formed; whether it pays is the verifier's to say. */
+/** A request for a paid route with a well-formed payment. The verifier decides whether it pays. */
 export interface Purchase {
   readonly endpoint: PaidEndpoint;
   readonly method: string;
@@ -37,11 +37,11 @@ export interface Purchase {
   readonly network: string;
   readonly instrument: Instrument;
   readonly reference: AuthenticReference | null;
-  /** What a signed payment has to be worth; of a metered one the most that is charged. */
+  /** The amount of a signed payment; for a metered one the maximum charge. */
   readonly priceBaseUnits: bigint;
-  /** Hash of the Idempotency-Key, and of the reference where the proof has one; null without a key. */
+  /** Hash of the Idempotency-Key, and of the reference if the payment has one; null without a key. */
   readonly retryKey: string | null;
-  /** The payer's own name for this attempt, by the extension of version 2. */
+  /** The payer's identifier for this attempt (x402 v2 extension `payment-identifier`). */
   readonly paymentIdentifier: string | null;
   readonly startedAtMs: number;
 }
@@ -55,7 +55,7 @@ export interface PurchaseParts {
   readonly idempotencyKey: string | undefined;
 }
 
-/** What is taken, in which words, and for what. */
+/** Which payments are accepted, in which protocols, and on which terms. */
 export interface PurchaseTerms extends AcceptedForms {
   readonly challenges: Challenges;
   readonly asset: Hex;
@@ -63,7 +63,7 @@ export interface PurchaseTerms extends AcceptedForms {
   readonly maxTimeoutSeconds: number;
 }
 
-/** @throws PaymentError with one of PAYMENT_FAILURES as its code; ProblemError for a payment identifier that is none */
+/** @throws PaymentError with one of PAYMENT_FAILURES as its code; ProblemError for an invalid payment identifier */
 export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purchase {
   const { request, endpoint, path, header } = parts;
   const { method } = request;
@@ -109,12 +109,15 @@ function authenticate(
   if (text === undefined) return null;
   const reference = challenges.authenticate(endpoint, request.method, path, text);
   if (reference === null) {
-    throw new PaymentError('unknown_reference', 'The reference was not given out here for this request.');
+    throw new PaymentError('unknown_reference', 'This gateway did not issue the reference for this request.');
   }
   return reference;
 }
 
-/** What a payer of version 2 says he accepted is what is offered; the payment itself is held to the offer all the same. */
+/**
+ * Checks that the requirements an x402 v2 payer accepted are the offered ones. The payment itself is verified
+ * separately.
+ */
 function assertOffered(
   { form, instrument, accepted }: PresentedPayment,
   priceBaseUnits: bigint,
@@ -122,14 +125,17 @@ function assertOffered(
 ): void {
   const scheme = isMetered(instrument) ? 'upto' : 'exact';
   if (scheme === 'upto' && !(isMeteredRoute && form === 'v2')) {
-    throw new PaymentError('wrong_scheme', 'No maximum is taken here: the price is what is charged.');
+    throw new PaymentError('wrong_scheme', 'This route has a fixed price and does not accept the scheme "upto".');
   }
   if (accepted === undefined) return;
   const amountBaseUnits = priceBaseUnits.toString();
   assertAccepted(accepted, { scheme, network: caip2Of(chainId), asset, payTo, amountBaseUnits });
 }
 
-/** What a payer by MPP says he was asked is what he was asked, by this gateway, and his authorization is for that alone. */
+/**
+ * Checks that this gateway issued the challenge which an MPP credential repeats, and that the authorization is bound to
+ * it.
+ */
 function assertOwnChallenge(
   { challenge, instrument }: PresentedPayment,
   reference: AuthenticReference | null,
@@ -141,14 +147,17 @@ function assertOwnChallenge(
     challenge.request === offer.chargeRequestAt(reference.priceBaseUnits) &&
     challenge.expires === offer.expiresAt(reference.issuedAtMs);
   if (!isSame) {
-    throw new PaymentError('unknown_reference', 'The challenge was not given out here as the credential repeats it.');
+    throw new PaymentError('unknown_reference', 'The credential does not repeat a challenge as this gateway issued it.');
   }
   if (instrument.kind === 'authorization' && instrument.authorization.nonce !== challengeNonce(challenge)) {
     throw new PaymentError('not_bound', 'The nonce of the authorization does not commit to the challenge.');
   }
 }
 
-/** With the reference, which only the payer knows: a key such as `1` is guessed, and the hash of a transaction public. */
+/**
+ * Includes the reference, which only the payer knows: a key such as `1` can be guessed, and a transaction hash is
+ * public.
+ */
 function hashKey(key: string, reference: AuthenticReference | null): string {
   return hashRetryKey(reference === null ? key : `${reference.text}\n${key}`);
 }
@@ -157,12 +166,12 @@ export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | 
   return createFingerprint({ method, path, query, ...(body === null ? {} : { body }) });
 }
 
-/** The key under which a repeat of this purchase finds its answer; null where a repeat cannot be told from a thief. */
+/** The key that identifies a repeat of this purchase; null where a repeat cannot be told from a stolen payment. */
 export function retryKeyOf({ retryKey, reference }: Purchase): string | null {
   return retryKey ?? (reference === null ? null : hashRetryKey(reference.text));
 }
 
-/** What the log calls a payment by. */
+/** Identifies a payment in the log. */
 export function namePayment({ instrument }: Purchase): { txHash: string } | { payer: string; nonce: string } {
   switch (instrument.kind) {
     case 'transaction':
@@ -178,7 +187,7 @@ export function isPaymentFailure(code: string): code is PaymentFailure {
   return (PAYMENT_FAILURES as readonly string[]).includes(code);
 }
 
-/** As written, without the question mark; a fragment, which no client should send, is no part of it. */
+/** The query as sent, without the question mark and without a fragment, which no client should send. */
 export function readQuery(url: string): string {
   const hashAt = url.indexOf('#');
   const target = hashAt === -1 ? url : url.slice(0, hashAt);

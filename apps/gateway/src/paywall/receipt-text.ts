@@ -1,22 +1,22 @@
 import type { Hex } from '@tollgate/protocol';
 
-/** What has to be known of a payment to tell its payer once more that it was made. */
+/** The stored facts of a payment from which its receipt can be sent again. */
 export interface KeptReceipt {
-  /** Null where it came to nothing. */
+  /** Null where the charge was zero. */
   readonly txHash: Hex | null;
-  /** What was moved of a maximum; undefined where the price was. */
+  /** The charged amount of a metered payment; undefined for a fixed price. */
   readonly amountBaseUnits?: string | undefined;
 }
 
 const TEXT = /^([\w-]{43})?(?: (\d{1,78}))?$/;
 
-/** In 43 characters, and as many more as a metered amount has: the ledger keeps one for many payments. */
+/** Takes 43 characters, plus those of a metered amount: the ledger stores one receipt for each of many payments. */
 export function encodeReceipt({ txHash, amountBaseUnits }: KeptReceipt): string {
   const hash = txHash === null ? '' : Buffer.from(txHash.slice(2), 'hex').toString('base64url');
   return amountBaseUnits === undefined ? hash : `${hash} ${amountBaseUnits}`;
 }
 
-/** The inverse of `encodeReceipt`; null for what it did not write. */
+/** The inverse of `encodeReceipt`; null for text in another format. */
 export function decodeReceipt(text: string): KeptReceipt | null {
   const [match, hash, amountBaseUnits] = TEXT.exec(text) ?? [];
   if (match === undefined) return null;

@@ -7,8 +7,8 @@ import type { PaidRoute } from './paid-route.js';
 import type { Paywall } from './paywall.js';
 
 /**
- * Puts the paid routes on the server, each with the paywall as its admission. Their bodies are kept as bytes: what is
- * paid for is passed on as it was sent.
+ * Registers the paid routes on the server, with the paywall as their admission. Bodies stay bytes, so that they are
+ * forwarded as sent.
  */
 export async function registerPaidRoutes(
   server: FastifyInstance,

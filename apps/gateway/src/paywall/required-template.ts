@@ -3,7 +3,10 @@ import type { PaymentRequiredV2 } from '@tollgate/protocol';
 import { toAsciiJson } from './ascii-json.js';
 import { cutAtMarks } from './cut-at-marks.js';
 
-/** The header of an offer with several marks: its text is made once, and put together for each challenge. */
+/**
+ * The payment-required header of an offer with several marks: its text is rendered once and assembled for each
+ * challenge.
+ */
 export class RequiredTemplate {
   /** As `cutAtMarks` gives them. */
   readonly #pieces: readonly string[];
@@ -12,7 +15,7 @@ export class RequiredTemplate {
     this.#pieces = cutAtMarks(offer);
   }
 
-  /** `values`: one for every mark. */
+  /** @param values one for every mark */
   render(values: Readonly<Record<string, string>>, error: string | undefined): string {
     let text = '';
     for (const [at, piece] of this.#pieces.entries()) {

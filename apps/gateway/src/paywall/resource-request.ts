@@ -18,7 +18,7 @@ const PAYMENT_HEADERS = [X_PAYMENT, PAYMENT_SIGNATURE, SIGN_IN_WITH_X, IDEMPOTEN
   name.toLowerCase(),
 );
 
-/** A purchase with what of the request its resource is told. */
+/** A purchase with the parts of the request that its resource receives. */
 export interface Order {
   readonly purchase: Purchase;
   readonly caller: Caller;
@@ -27,10 +27,10 @@ export interface Order {
   readonly body: Buffer | null;
 }
 
-/** What an answer is made under. */
+/** The payment under which a response is produced. */
 export interface Grounds {
   readonly payment: PaymentId;
-  /** Null where the payment is not settled yet. */
+  /** Null while the payment is not settled. */
   readonly txHash: string | null;
   readonly signal: AbortSignal;
 }
@@ -53,7 +53,7 @@ export function createResourceRequest(order: Order, { payment, txHash, signal }:
   };
 }
 
-/** The headers of a client without those that are between it and the gateway. */
+/** The client's headers without those that concern only the client and the gateway. */
 export function withoutPayment(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const left = { ...headers };
   for (const name of PAYMENT_HEADERS) Reflect.deleteProperty(left, name);
@@ -63,7 +63,7 @@ export function withoutPayment(headers: IncomingHttpHeaders): IncomingHttpHeader
   return left;
 }
 
-/** The same for every attempt with one payment; tells the upstream nothing about it. */
+/** The same for every attempt with one payment; reveals nothing about the payment to the upstream. */
 function nameAttempt(payment: PaymentId): string {
   const text = Object.values(payment).join('/').toLowerCase();
   return `tollgate-${createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url')}`;

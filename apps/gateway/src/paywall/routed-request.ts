@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PaidEndpoint } from './paid-endpoint.js';
 import type { RequestFacts } from './paywall-log.js';
 
-/** A request for a paid route, with the spelling of its path that every spelling comes to. */
+/** A request for a paid route, with its path in canonical form. */
 export interface RoutedRequest {
   readonly endpoint: PaidEndpoint;
   readonly path: string;
@@ -11,7 +11,7 @@ export interface RoutedRequest {
   readonly reply: FastifyReply;
 }
 
-/** What the log says of any request. */
+/** The facts that are logged of any request. */
 export function factsOf(request: FastifyRequest, path: string): RequestFacts {
   return { requestId: request.id, method: request.method, path, clientAddress: request.ip };
 }

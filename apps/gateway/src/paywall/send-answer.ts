@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import type { ProblemAnswer, ResourceAnswer } from './answer.js';
 import { privateCacheControl } from './answer-headers.js';
 
-/** Writes an answer to the client. By now it is committed, or its payment given back. */
+/** Sends an answer to the client. Its payment is already committed or released. */
 export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | ProblemAnswer): FastifyReply {
   if (answer.kind === 'problem') {
     if (answer.released) void reply.header(X_PAYMENT_RELEASED, 'true');

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RenderedChallenge } from './challenges.js';
 
 /**
- * Writes the 402 of a request without proof, straight to Node's response: this is the answer a gateway gives most, and
- * the reply pipeline would take as long as all the rest of it. Null for HEAD.
+ * Writes the 402 of a request without payment directly to Node's response: it is the gateway's most frequent response,
+ * and Fastify's reply pipeline would take as long as the rest of it. Without body for HEAD (`challenge` null).
  */
 export function sendUnpaid(request: FastifyRequest, reply: FastifyReply, challenge: RenderedChallenge | null): void {
   const { headers } = request.raw;

@@ -13,17 +13,17 @@ import {
 
 import type { Purchase } from './purchase.js';
 
-/** A payment that has been made. */
+/** A settled payment. */
 export interface MadePayment {
-  /** Null where it came to nothing, and nothing was moved. */
+  /** Null where the charge was zero and nothing was settled. */
   readonly txHash: Hex | null;
-  /** Undefined where it is not known any more who sent the transaction. */
+  /** Undefined where the sender of the transaction is no longer known. */
   readonly payer: Hex | undefined;
-  /** What was moved of a maximum; undefined where the price was. */
+  /** The charged amount of a metered payment; undefined for a fixed price. */
   readonly amountBaseUnits?: string | undefined;
 }
 
-/** What tells the client in its own words that its payment was taken; nothing where proofs are as documented. */
+/** The receipt headers in the client's protocol; none in the documented (transaction-hash) form. */
 export function createSettlementHeaders(
   { form, network }: Purchase,
   { txHash, payer, amountBaseUnits }: MadePayment,
@@ -44,14 +44,14 @@ export function createSettlementHeaders(
     case 'v2':
       return [[PAYMENT_RESPONSE, encode(response)]];
     case 'mpp':
-      // A receipt stands on an answer that succeeded, and nowhere else.
+      // MPP sends a receipt only with a successful response.
       return status < 400 && txHash !== null
         ? [[PAYMENT_RECEIPT, encodePaymentReceipt({ txHash, settledAtMs: nowMs })]]
         : [];
   }
 }
 
-/** The same for a payment that was tried to settle, and failed. */
+/** The same for a payment whose settlement failed. */
 export function createFailureHeaders(
   { form, network, instrument }: Purchase,
   failure: PaymentFailure,

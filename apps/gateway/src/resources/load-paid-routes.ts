@@ -5,12 +5,12 @@ import type { PaidRoute } from '../paywall/paid-route.js';
 import { readRoutesFile } from './routes-file/read-routes-file.js';
 import { createWeatherRoute } from './weather/create-weather-route.js';
 
-/** As many as ASSET_DECIMALS may be. */
+/** The maximum of ASSET_DECIMALS. */
 const MOST_DECIMALS = 36;
 
 /**
- * Every route that is sold: the weather, and what `ROUTES_FILE` lists. `env` has the variables that file names;
- * `faulty` the settings that are wrong already, of which nothing more is said.
+ * Every paid route: the weather, and those listed in `ROUTES_FILE`. `env` has the variables that file refers to.
+ * `faulty` names settings that are already reported as invalid, about which nothing more is reported.
  *
  * @throws ConfigurationError listing every problem of the weather's price and of the routes file, each with its place
  */
@@ -47,7 +47,7 @@ const readFile: ReadRoutes = (config, env, faulty) => {
   if (routesFile === undefined) return [];
   const { maxStoredAnswerBytes } = config.answers;
   const { publicUrl } = config.server;
-  // What is set wrong counts as set.
+  // An invalid setting counts as set.
   const context = { publicUrl, signedPayments: signedPayments || faulty.has('SIGNED_PAYMENTS') };
   const assetDecimals = decimalsOf(config, faulty);
   return readRoutesFile(routesFile, { env, assetDecimals, maxStoredAnswerBytes, ...context });

@@ -6,10 +6,13 @@ import { answerWithin } from '../server/answer-within.js';
 import { SIGN_IN_LIFETIME_MS } from './sign-in-offer.js';
 
 const ANSWERS_WITHIN_MS = 3_000;
-/** Replicas' clocks may differ: a nonce is remembered for longer than any of them takes it. */
+/** The clocks of replicas may differ, so a nonce is remembered for longer than any replica accepts it. */
 const NONCE_KEPT_MS = 2 * SIGN_IN_LIFETIME_MS;
 
-/** What was paid for, and may be had again: a path with its query. Only what is safe to repeat is revisited. */
+/**
+ * The paid resource that may be revisited: a path with its query. Only requests that are safe to repeat can be
+ * revisited.
+ */
 export interface RevisitedResource {
   readonly method: string;
   readonly path: string;
@@ -17,11 +20,12 @@ export interface RevisitedResource {
 }
 
 /**
- * Who has paid for what, for as long as he may come back; and which nonces were used. Every entry expires.
- * Each operation throws LedgerUnavailableError where Redis does not do it.
+ * Remembers in Redis which payer paid for which resource while it may revisit it, and which sign-in nonces were used.
+ * Every entry expires.
+ * Each operation throws LedgerUnavailableError if Redis is unavailable.
  */
 export class Revisits {
-  /** @param origin one Redis may serve several shops */
+  /** @param origin distinguishes several gateways that share one Redis */
   constructor(
     private readonly redis: Redis,
     private readonly origin: string,
@@ -35,7 +39,7 @@ export class Revisits {
     return (await within(this.redis.exists(this.#keyOf(payer, resource)))) === 1;
   }
 
-  /** False: it was used before. */
+  /** False if the nonce was used before. */
   async takeNonce(nonce: string): Promise<boolean> {
     const key = `tollgate:sign-in-nonce:${hashRetryKey(nonce)}`;
     return (await within(this.redis.set(key, '1', 'PX', NONCE_KEPT_MS, 'NX'))) === 'OK';
@@ -51,6 +55,6 @@ async function within<T>(work: Promise<T>): Promise<T> {
   try {
     return await answerWithin(work, ANSWERS_WITHIN_MS);
   } catch (error) {
-    throw new LedgerUnavailableError('The Redis that remembers who has paid is unavailable.', { cause: error });
+    throw new LedgerUnavailableError('The Redis that remembers payers for revisits is unavailable.', { cause: error });
   }
 }

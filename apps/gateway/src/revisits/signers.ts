@@ -16,22 +16,22 @@ export interface SignersParts {
   readonly chainId: number;
   readonly verifyDeadlineMs: number;
   readonly verifyRetryMs: number;
-  /** Redis's clock. */
+  /** The clock of the ledger's Redis. */
   readonly nowMs: () => number;
 }
 
-/** Who asks. */
+/** The client of the request with the signature. */
 export interface SignerAsker {
   readonly requestId: string;
   readonly clientAddress: string;
 }
 
-/** Nobody can tell now whether a contract has signed. */
+/** It cannot be determined now whether a contract accepts a signature. */
 export class SignerUnknownError extends Error {
   override readonly name = 'SignerUnknownError';
 }
 
-/** Finds out who has signed: an account is told by its signature (EIP-191), a contract is asked (EIP-1271). */
+/** Verifies signatures: of an account by recovering its address (EIP-191), of a contract by calling it (EIP-1271). */
 export class Signers {
   constructor(private readonly parts: SignersParts) {}
 
@@ -61,12 +61,12 @@ export class Signers {
   }
 }
 
-/** In lower case; null for what is no signature of an account's. */
+/** The signer's address in lower case; null for a value that is not the signature of an account. */
 async function recoverAccount(hash: Hex, signature: Hex): Promise<string | null> {
   try {
     return (await recoverAddress({ hash, signature })).toLowerCase();
   } catch {
-    // Another length, or not a point of the curve.
+    // The signature has another length or is not a point of the curve.
     return null;
   }
 }

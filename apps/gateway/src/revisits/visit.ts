@@ -16,12 +16,15 @@ import type { RevisitedResource } from './revisits.js';
 import type { SignInNonces } from './sign-in-nonces.js';
 import { expirationOf } from './sign-in-offer.js';
 
-/** A request of somebody who says that he has paid; his sign-in is one that a challenge asked for, and no more is known. */
+/**
+ * A request of a client that claims to have paid earlier. Its sign-in answers a challenge of this gateway; signature
+ * and payment are not verified yet.
+ */
 export interface Visit {
   readonly endpoint: PaidEndpoint;
   readonly resource: RevisitedResource;
   readonly signIn: SignIn;
-  /** What he has to have signed. */
+  /** The terms that the client must have signed. */
   readonly asked: SignInTerms;
 }
 
@@ -39,7 +42,7 @@ export interface VisitTerms {
 
 const FIELD = SIGN_IN_WITH_X.toLowerCase();
 
-/** What a request for a route that may be revisited presents; null without a sign-in. Asks nobody. */
+/** Reads the sign-in of a request for a route that may be revisited; null if there is none. Calls no other service. */
 export function readVisit(parts: VisitParts, terms: VisitTerms): Visit | SignInFailure | null {
   const { endpoint, path, origin, request } = parts;
   const header = request.raw.headers[FIELD];

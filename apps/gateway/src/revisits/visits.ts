@@ -27,11 +27,11 @@ export type VisitOutcome = Exclude<Answer, { kind: 'refused' }> | RefusedVisit;
 export interface RefusedVisit {
   readonly kind: 'unpaid';
   readonly failure: SignInFailure;
-  /** For the log alone: who has paid for what is nobody else's business. */
+  /** Logged but not sent to the client, which must not learn what others have paid for. */
   readonly cause: SignInFailure | 'signature_invalid';
 }
 
-/** Answers who has paid for a resource and comes back, as his signature proves, without another payment. */
+/** Serves a payer that paid for a resource earlier and proves it by its signature, without another payment. */
 export class Visits {
   constructor(private readonly parts: VisitsParts) {}
 
@@ -40,7 +40,10 @@ export class Visits {
     return readVisit(parts, this.parts);
   }
 
-  /** Never throws. Where nobody knows who has paid, or has signed: 503, and neither an answer nor a challenge. */
+  /**
+   * Never throws. If the payment or the signature cannot be checked, the answer is a 503: neither the resource nor a
+   * challenge.
+   */
   async serve(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
     try {
       const cause = await this.#findFailure(visit, { requestId: request.id, clientAddress: request.ip });
@@ -53,7 +56,7 @@ export class Visits {
     }
   }
 
-  /** The dearest look last: only who is said to have paid has his signature looked at. */
+  /** The most expensive check is last: a signature is only verified if its address has paid. */
   async #findFailure({ signIn, asked, resource }: Visit, asker: SignerAsker): Promise<RefusedVisit['cause'] | null> {
     const { revisits, signers } = this.parts;
     if (!(await revisits.isRemembered(signIn.address, resource))) return 'not_paid';
@@ -63,7 +66,7 @@ export class Visits {
   }
 }
 
-/** Made anew: what was paid for is the resource, not one answer of it. */
+/** Produces a new response: the payment was for the resource, not for one response. */
 async function produce(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
   const { status, headers, body } = await visit.endpoint.route.resource.produce(createVisitRequest(visit, request));
   const read = await readBody(body, 0);

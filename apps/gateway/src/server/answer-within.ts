@@ -1,4 +1,4 @@
-/** What the work resolves to. Rejects as it does, or once it takes too long: Redis may be there and not answer. */
+/** Resolves or rejects as `work` does, and rejects if it takes too long: Redis may be connected and yet not respond. */
 export async function answerWithin<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

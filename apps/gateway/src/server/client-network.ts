@@ -2,10 +2,13 @@ import { isIPv6 } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-/** Some proxies write the client's port behind its address, and it has a new one with each connection. */
+/** Some proxies append the client's port to its address, and the port changes with each connection. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
 
-/** What counts as one client: an IPv4 address, or an IPv6 /64 network, since a network has as many addresses as it likes. */
+/**
+ * The unit that counts as one client: an IPv4 address, or an IPv6 /64 network, since its owner can use any address in
+ * it.
+ */
 export function clientNetwork(said: string): string {
   const [, v6, v4] = WITH_PORT.exec(said) ?? [];
   const address = v6 ?? v4 ?? said;

@@ -32,7 +32,7 @@ const ACCEPTED = [
   PAYMENT_SIGNATURE,
   SIGN_IN_WITH_X,
   IDEMPOTENCY_KEY,
-  // A header of answers, which published clients send with their requests.
+  // A response header, but published clients send it with their requests.
   'Access-Control-Expose-Headers',
   'Authorization',
   'Content-Type',
@@ -42,12 +42,12 @@ const ACCEPTED = [
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 const PREFLIGHT_SECONDS = '600';
 
-/** Names and values in turn, as `ServerResponse.writeHead` takes them. */
+/** Alternating names and values, as `ServerResponse.writeHead` takes them. */
 export type FlatHeaders = readonly string[];
 
 const VARY: FlatHeaders = ['Vary', 'Origin'];
 
-/** Which browser pages may call the gateway and see its payment headers. Never with credentials. */
+/** Decides which browser pages may call the gateway and read its payment headers. Credentials are never allowed. */
 export class Cors {
   readonly #everyOrigin: FlatHeaders | null;
   readonly #origins: ReadonlySet<string>;
@@ -57,13 +57,13 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** Headers of any answer to a page of this origin. */
+  /** Headers of any response to a page of this origin. */
   headersFor(origin: string): FlatHeaders {
     if (this.#everyOrigin !== null) return this.#everyOrigin;
     return this.#origins.has(origin) ? [...allow(origin), ...VARY] : VARY;
   }
 
-  /** Further headers of the answer to a preflight; empty where the origin may not call. */
+  /** Additional headers of the response to a preflight; empty if the origin may not call. */
   preflightHeadersFor(origin: string, methods: string, requestedHeaders: string | undefined): FlatHeaders {
     if (this.#everyOrigin === null && !this.#origins.has(origin)) return [];
     const requested = (requestedHeaders ?? '')

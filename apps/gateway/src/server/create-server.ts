@@ -18,13 +18,13 @@ const MAX_PARAMETER_LENGTH = 1024;
 
 export interface GatewayServer {
   readonly server: FastifyInstance;
-  /** To be called after the last route was registered. */
+  /** Must be called after the last route is registered. */
   readonly completeRoutes: () => void;
-  /** Routes that nothing opened; known once all are registered. */
+  /** Routes without an access rule; complete once all are registered. */
   readonly closedRoutes: readonly string[];
 }
 
-/** The HTTP server, with the gate in front of everything that is registered on it from now on. */
+/** The HTTP server, with the gate in front of every route that is registered afterwards. */
 export function createServer(environment: ServerEnvironment, openPaths: OpenPaths): GatewayServer {
   const server = fastify(createOptions(environment)) as unknown as FastifyInstance;
   endConnectionsWhenStopping(server);
@@ -44,7 +44,7 @@ export function createServer(environment: ServerEnvironment, openPaths: OpenPath
 function createOptions(environment: ServerEnvironment): FastifyServerOptions {
   const { tlsCert, tlsKey, trustProxy } = environment;
   return {
-    // One paywall for every spelling: the router folds them before the gate looks at what it found.
+    // All spellings of a path get the same paywall: the router normalises them before the gate looks at the route.
     routerOptions: {
       caseSensitive: false,
       ignoreTrailingSlash: true,
@@ -60,7 +60,7 @@ function createOptions(environment: ServerEnvironment): FastifyServerOptions {
     genReqId: createRequestIds(),
     frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
     clientErrorHandler: (error, socket) => handleClientError(error, socket),
-    // What comes on a connection that is still open is served: by then nothing new is let in.
+    // Requests on open connections are served: by then no new connection is accepted.
     return503OnClosing: false,
   };
 }

@@ -6,25 +6,26 @@ import { isStopping } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
 const LOOK_EVERY_MS = 50;
-/** A request that left its client before the client could know is here by then. */
+/** A request that was sent before the client could notice the stop has arrived by then. */
 const MOST_SPARED_MS = 1_000;
 
-/** How long a silent connection is left alone in the end, since a request may be on its way; 0 without a drain. */
+/** How long a silent connection stays open at the end, since a request may be on its way; 0 without a drain. */
 function sparedMs(drainMs: number): number {
   return Math.min(drainMs, MOST_SPARED_MS);
 }
 
 /**
- * Serves as before for `drainMs`, while readiness sends new requests elsewhere; then stops listening. Requests are
- * still served on the connections that are open: `app.close()` waits for them.
+ * Serves as before for `drainMs`, while readiness directs new requests elsewhere; then stops listening. Requests on
+ * open connections are still served: `app.close()` waits for them.
  */
 export async function drain(server: Server, drainMs: number): Promise<void> {
   await sleep(drainMs);
-  // What has reached this machine is accepted and read in a turn of the event loop: the kernel would reset it.
+  // Connections that the kernel has already accepted are taken over in one turn of the event loop; the kernel would
+  // reset them otherwise.
   await afterPoll();
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, sparedMs(drainMs));
-    // Not the close of `Server`, which at once cuts every connection that is idle.
+    // Not the `close` of the HTTP server, which immediately closes every idle connection.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(timer);
       resolve();
@@ -32,12 +33,12 @@ export async function drain(server: Server, drainMs: number): Promise<void> {
   });
 }
 
-/** From the stop signal on, every answer ends its connection, so that no client sends another request on it. */
+/** After the stop signal, every response closes its connection, so that the client sends no further request on it. */
 export function endConnectionsWhenStopping(server: FastifyInstance): void {
   server.server.prependListener('request', (_request, response) => {
     if (isStopping()) response.setHeader('Connection', 'close');
   });
-  // Of requests that were under way when the signal came.
+  // For requests that were in progress when the signal came.
   server.addHook('onSend', (_request, reply, payload, done) => {
     const options = reply.getHeader('Connection');
     if (isStopping() && options !== 'close') {
@@ -48,8 +49,8 @@ export function endConnectionsWhenStopping(server: FastifyInstance): void {
 }
 
 /**
- * Node closes idle connections once, when it stops listening: those that still answer then would stay for their
- * keep-alive. A connection that was opened in advance and never asked for anything it does not even call idle.
+ * Node closes idle connections only once, when it stops listening: connections still busy at that moment would stay
+ * open for their keep-alive time. Node does not count a connection as idle that was opened in advance and never used.
  */
 export function closeWhenIdle(server: FastifyInstance, drainMs: number): void {
   const connections = new Set<Socket>();
@@ -58,7 +59,7 @@ export function closeWhenIdle(server: FastifyInstance, drainMs: number): void {
     socket.once('close', () => connections.delete(socket));
   };
   server.server.on('connection', add);
-  // The socket inside TLS, which has read nothing before the first request.
+  // The inner socket of a TLS connection, which has read nothing before the first request.
   server.server.on('secureConnection', add);
   server.addHook('preClose', (done) => {
     let bytes = -1;
@@ -67,7 +68,7 @@ export function closeWhenIdle(server: FastifyInstance, drainMs: number): void {
       const moved = countBytes(connections);
       if (moved !== bytes) quietSinceMs = performance.now();
       bytes = moved;
-      // A client may use a connection again as soon as its answer has ended.
+      // A client may reuse a connection as soon as its response has ended.
       if (performance.now() - quietSinceMs < sparedMs(drainMs)) return;
       server.server.closeIdleConnections();
       for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();

@@ -6,7 +6,7 @@ import { isLoopback } from './plain-http.js';
 import type { RateLimit } from './rate-limit.js';
 import { setHeaders } from './set-headers.js';
 
-/** Decides over requests of a route: passes them on, or answers them itself. */
+/** Decides on the requests of a route: passes them on, or answers them itself. */
 export interface Admission {
   admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void;
 }
@@ -15,7 +15,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** A route without this is never served. */
     access?: 'free' | Admission;
-    /** Also served over plain HTTP and without limit: for the machines that look after the gateway. */
+    /** Also served over plain HTTP and without rate limit: for monitoring and orchestration. */
     isOperational?: boolean;
   }
 }
@@ -29,14 +29,14 @@ export interface GateParts {
 const INSECURE: Problem = {
   status: 426,
   code: 'https_required',
-  detail: 'Payment proofs are credentials: use HTTPS.',
+  detail: 'Payments are credentials: use HTTPS.',
   headers: { Upgrade: 'TLS/1.2, HTTP/1.1', Connection: 'Upgrade' },
 };
-const DENIED: Problem = { status: 403, code: 'route_closed', detail: 'This route is not open to requests.' };
+const DENIED: Problem = { status: 403, code: 'route_closed', detail: 'This route is not open to clients.' };
 
 /**
- * The first hook of every request. It runs after routing and asks the route that was found, never the URL: however a
- * path is spelled, what serves it is what decides.
+ * The first hook of every request. It runs after routing and decides by the matched route, never by the URL: the
+ * spelling of a path cannot change which rule applies.
  */
 export function addGate(server: FastifyInstance, { cors, rateLimit, allowInsecureHttp }: GateParts): void {
   server.addHook('onRequest', (request, reply, done) => {

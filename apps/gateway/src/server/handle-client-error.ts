@@ -9,7 +9,7 @@ const CLIENT_STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** For what is no HTTP request at all: there is no reply to answer with, only the connection. */
+/** Handles input that is not a valid HTTP request: there is no reply object, only the connection. */
 export function handleClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return;
   const problem = problemOf(CLIENT_STATUS[error.code ?? ''] ?? 400);

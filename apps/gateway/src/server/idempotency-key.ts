@@ -11,7 +11,7 @@ export const INVALID_IDEMPOTENCY_KEY: Problem = {
   detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
 };
 
-/** The header's value; undefined where there is none, null where it is not 1 to 255 visible characters. */
+/** The header's value; undefined if absent, null if it is not 1 to 255 visible ASCII characters. */
 export function readIdempotencyKey(request: FastifyRequest): string | null | undefined {
   const value = request.raw.headers[FIELD] as string | undefined;
   return value === undefined || VISIBLE.test(value) ? value : null;

@@ -2,18 +2,18 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 
 import type { Admission } from './gate.js';
 
-/** Paths that are served without payment; `/docs/*` opens everything below. */
+/** Paths that are served without payment; `/docs/*` includes everything below. */
 export interface OpenPaths {
   readonly free: readonly string[];
-  /** Free, and for the machines that look after the gateway: over plain HTTP and without limit. */
+  /** Free, and served over plain HTTP and without rate limit: for monitoring and orchestration. */
   readonly operational: readonly string[];
-  /** Of pages whose routes cannot name their admission themselves. */
+  /** Paths of pages whose routes cannot set their admission themselves. */
   readonly guarded: readonly { readonly paths: readonly string[]; readonly access: Admission }[];
 }
 
 /**
- * Opens the listed routes as they are registered, and tells of those that nothing opens: they are registered, but the
- * gate never lets a request pass to them.
+ * Opens the listed routes as they are registered. Calls `onClosed` for routes without an access rule: they are
+ * registered, but the gate passes no request to them.
  */
 export function openRoutes(server: FastifyInstance, paths: OpenPaths, onClosed: (route: string) => void): void {
   server.addHook('onRoute', (route: RouteOptions) => {

@@ -5,8 +5,9 @@ import type { Cors } from './cors.js';
 import { setHeaders } from './set-headers.js';
 
 /**
- * Answers the methods a known path does not have: 405 with `Allow`, and OPTIONS, preflights included, for everybody.
- * Watches the routes from now on; `complete` adds what is missing, after the last route and before the first request.
+ * Answers the other methods of known paths: 405 with `Allow`, and OPTIONS (preflights included) for every client. It
+ * records the routes registered from now on; `complete` adds the missing methods, after the last route and before the
+ * first request.
  */
 export function watchMethods(server: FastifyInstance, cors: Cors): { complete: () => void } {
   const methodsByPath = new Map<string, Set<string>>();
@@ -40,7 +41,7 @@ function addMissing(server: FastifyInstance, cors: Cors, url: string, methods: R
       detail: `This path answers ${allow}.`,
       headers: { Allow: allow },
     });
-  // In onRequest, so that no body is read, nor refused for its type, before the method is.
+  // Answers in onRequest, before a body is read or refused for its type.
   server.route({
     method: missing,
     url,

@@ -2,10 +2,10 @@ import { clientNetwork } from './client-network.js';
 
 const WINDOW_MS = 60_000;
 const MAX_CLIENTS = 100_000;
-/** All clients beyond the ones counted apart share one budget, so that memory stays bounded. */
+/** All clients beyond those counted individually share one budget, so that memory stays bounded. */
 const OTHERS = '';
 
-/** Counts requests by client in windows of one minute. One IPv6 /64 network is one client. */
+/** Counts requests per client in windows of one minute. An IPv6 /64 network counts as one client. */
 export class RateLimit {
   #counts = new Map<string, number>();
   #windowEndsAtMs = 0;
@@ -15,7 +15,7 @@ export class RateLimit {
     private readonly maxClients = MAX_CLIENTS,
   ) {}
 
-  /** Zero when the request may pass, otherwise the milliseconds until the client's next window. */
+  /** Counts a request. Returns 0 if it may pass, otherwise the milliseconds until the client's next window. */
   take(address: string, nowMs = Date.now()): number {
     if (this.requestsPerMinute === 0) return 0;
     this.#turnWindow(nowMs);
@@ -25,7 +25,7 @@ export class RateLimit {
     return waitMs;
   }
 
-  /** As `take`, and counts nothing. */
+  /** As `take`, without counting. */
   look(address: string, nowMs = Date.now()): number {
     if (this.requestsPerMinute === 0) return 0;
     this.#turnWindow(nowMs);

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 
 const SANE = /^[A-Za-z0-9._:@+/=-]{1,128}$/;
 
-/** The client's `X-Request-Id` where it is harmless in a log and a header, otherwise an id of our own. */
+/** The client's `X-Request-Id` if it is harmless in a log and a header, otherwise a new id. */
 export function createRequestIds(): (request: Pick<IncomingMessage, 'headers'>) => string {
-  // Random per process, counted within: unique over replicas without a draw from the system for each request.
+  // A random prefix per process and a counter: unique across replicas without a system call for each request.
   const prefix = `${randomBytes(6).toString('hex')}-`;
   let count = 0;
   return ({ headers }) => {

@@ -7,11 +7,13 @@ const LOOK_AGAIN_MS = 1_000;
 export interface AttendedRelayerParts {
   readonly redis: Redis;
   readonly chainId: number;
-  /** Redis's clock. */
+  /** The clock of the ledger's Redis. */
   readonly nowMs: () => number;
 }
 
-/** An account that some verifier settles by, kept at hand: a challenge has no time to look for one. */
+/**
+ * Keeps the address of a relayer account that a running verifier settles with: a challenge has no time to look one up.
+ */
 export class AttendedRelayer {
   readonly #lanes: LaneDirectory;
   #timer: NodeJS.Timeout | undefined;
@@ -23,7 +25,7 @@ export class AttendedRelayer {
     this.#lanes = new LaneDirectory({ journal, chainId, nowMs, maxAgeMs: 0 });
   }
 
-  /** Null while no verifier settles: then there is nobody whom a payer could name. */
+  /** Null while no verifier settles, so that a payer has no relayer to name. */
   get address(): Hex | null {
     return this.#address;
   }
@@ -42,11 +44,11 @@ export class AttendedRelayer {
   async #look(): Promise<void> {
     try {
       const attended = (await this.#lanes.read()).filter(({ isAttended }) => isAttended);
-      // The same one as long as it is there: what payers have signed names it.
+      // Keeps the same account while it is available: payers have signed its address.
       const isThere = attended.some(({ address }) => address === this.#address);
       if (!isThere) this.#address = attended[0]?.address ?? null;
     } catch {
-      // The journal is away, and so is the ledger: payments are answered 503 until both are back.
+      // If the journal is unavailable, so is the ledger: payments are answered 503 until both are back.
     }
   }
 }

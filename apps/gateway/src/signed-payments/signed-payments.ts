@@ -29,7 +29,7 @@ export interface SignedPaymentParts {
   readonly settler: Verifiers;
 }
 
-/** One signed payment, and who asks for it. */
+/** A signed payment, and the request that presents it. */
 export interface SignedPaymentQuestion {
   readonly requestId: string;
   readonly clientAddress: string;
@@ -37,27 +37,27 @@ export interface SignedPaymentQuestion {
   readonly payment: SignedPayment;
 }
 
-/** Under what a payment is claimed. */
+/** The keys under which a payment is claimed. */
 export interface ClaimKeys {
   readonly fingerprint: string;
-  /** Hash of what only the payer knows; null where a repeat cannot be told from a thief. */
+  /** Hash of a value that only the payer knows; null where a repeat cannot be told from a stolen payment. */
   readonly retryKey: string | null;
 }
 
-/** How long an answer may be under way after its deadline. */
+/** How long a reply may take to arrive after its deadline. */
 const REPLY_SLACK_MS = 500;
 
-/** Has signed payments looked at, claimed and settled by other processes. Never throws. */
+/** Has signed payments verified, claimed and settled by the verifier processes. Never throws. */
 export class SignedPayments {
   constructor(
     private readonly parts: SignedPaymentParts,
     private readonly settings: SignedPaymentSettings,
   ) {}
 
-  /** Whether the payment is good, and has bought nothing yet; nothing is claimed. */
+  /** Verifies the payment and that it is unspent, without claiming it. */
   async look(question: SignedPaymentQuestion): Promise<SignedPaymentVerdict> {
     const verdict = await this.#ask({ ...this.#createQuestion(question), claim: null });
-    // What nobody has moved has bought nothing.
+    // An unsettled payment cannot have been spent.
     if (verdict.outcome !== 'valid' || verdict.txHash === null) return verdict;
     try {
       const isSpent = await this.parts.ledger.isSpent(signedPaymentId(question.terms, question.payment));
@@ -67,17 +67,20 @@ export class SignedPayments {
     }
   }
 
-  /** Claims the payment for this one request. */
+  /** Verifies the payment and claims it for this request. */
   async claim(question: SignedPaymentQuestion, keys: ClaimKeys): Promise<SignedPaymentVerdict> {
     const owner = createOwner();
     const claim = { owner, ...keys, leaseMs: this.settings.leaseMs };
     const verdict = await this.#ask({ ...this.#createQuestion(question), claim });
-    // A verifier may have claimed it and its reply was lost: nobody will use that claim.
+    // Releases the claim of a verifier whose reply was lost: no request would use it.
     if (verdict.outcome === 'unavailable') await this.#giveUp(question, owner);
     return verdict;
   }
 
-  /** Has a claimed payment moved. What is not known to have failed is `pending`, or `unavailable` where nobody was reached. */
+  /**
+   * Settles a claimed payment. Unless it is known to have failed or settled, the result is `pending`, or `unavailable`
+   * if no settler was reached.
+   */
   async settle(
     { terms, payment, requestId }: SignedPaymentQuestion,
     amountBaseUnits: string,
@@ -102,9 +105,9 @@ export class SignedPayments {
       });
     } catch (error) {
       if (error instanceof QueueFullError) return { outcome: 'unavailable', reason: error.code };
-      // No relayer is there to take it on.
+      // No relayer took the request.
       if (error instanceof NoReplyError && error.isUntaken) return { outcome: 'unavailable', reason: 'no_relayer' };
-      // It may have been taken on by a process that cannot say so.
+      // A process may have taken the request and be unable to reply.
       return { outcome: 'pending', txHash: null };
     }
   }
@@ -129,12 +132,12 @@ export class SignedPayments {
   }
 
   async #giveUp({ terms, payment }: SignedPaymentQuestion, owner: string): Promise<void> {
-    // The claim's own deadline and the end of its lease do the same, later.
+    // If this fails, the claim's deadline and the end of its lease release it later.
     await this.parts.ledger.releaseOwner(signedPaymentId(terms, payment), owner).catch(() => undefined);
   }
 }
 
-/** Why a payment cannot be looked at now, in a word where it is a usual one. */
+/** Why a payment cannot be verified now: a code for the usual reasons, otherwise the error's message. */
 export function reasonOf(error: unknown): string {
   if (error instanceof QueueFullError || error instanceof NoReplyError) return error.code;
   if (error instanceof LedgerUnavailableError) return 'ledger_unavailable';

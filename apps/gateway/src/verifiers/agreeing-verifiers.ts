@@ -7,26 +7,30 @@ import type { Agreement } from './agreement.js';
 export interface AgreeingVerifiersParts {
   readonly client: Pick<RequestReplyClient, 'ask'>;
   readonly agreement: Agreement;
-  /** As `describeSettings` has those of this gateway. */
+  /** This gateway's settings, as `describeSettings` returns them. */
   readonly settings: string;
 }
 
-/** The verifiers of one queue. */
+/** The verifiers that serve one queue. */
 export type Verifiers = Pick<AgreeingVerifiers, 'ask'>;
 
-/** Long enough that of two verifiers the one that agrees takes the question; the answer after that is 503 with `Retry-After`. */
+/**
+ * Long enough for the agreeing one of two verifiers to get the question. After that the answer is a 503 with
+ * `Retry-After`.
+ */
 const ASKED_AGAIN_FOR_MS = 3_000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
 /**
- * Asks under this gateway's settings. Verifiers that are set up for other payments take questions from the same queue,
- * while a setting is changed for instance: then it is asked again, until one that agrees has the question.
+ * Sends questions together with this gateway's settings. Verifiers with other settings may serve the same queue, for
+ * instance while a setting is being changed: a question is then repeated until a verifier with the same settings takes
+ * it.
  */
 export class AgreeingVerifiers {
   constructor(private readonly parts: AgreeingVerifiersParts) {}
 
-  /** As `RequestReplyClient.ask`; the answer is `settings_differ` where no verifier agrees. */
+  /** As `RequestReplyClient.ask`; the answer is `settings_differ` if no verifier agrees. */
   async ask<TAnswer extends object, TData extends object>(
     pattern: string,
     data: TData,
@@ -44,9 +48,10 @@ export class AgreeingVerifiers {
       }
       agreement.noteDiffering(answer.settings);
       const endsAtMs = startedAtMs + Math.min(options.timeoutMs, ASKED_AGAIN_FOR_MS);
-      // Where none has agreed for long, none will now.
+      // If no verifier has agreed for a while, repeating is useless.
       if (!agreement.isFresh() || performance.now() + pauseMs > endsAtMs) return answer;
-      // Verifiers take questions in turn: at an even pace it would often be the same one's.
+      // The pause is random because verifiers take questions in turn: at an even pace the same one would often get the
+      // question.
       await sleep(pauseMs * (0.5 + Math.random() / 2));
     }
   }

@@ -1,15 +1,15 @@
 import { findDifferences } from '@tollgate/common';
 
 export interface AgreementOptions {
-  /** As `describeSettings` has those of this gateway. */
+  /** This gateway's settings, as `describeSettings` returns them. */
   own: string;
   nowMs?: () => number;
 }
 
-/** A gateway that no verifier has agreed with for so long is not ready. */
+/** A gateway is not ready if no verifier has agreed with its settings for this long. */
 const AGREED_WITHIN_MS = 10_000;
 
-/** When a verifier last was set up for the same payments as this gateway, as its answers tell. */
+/** Tracks from the verifiers' answers when one last had the same payment settings as this gateway. */
 export class Agreement {
   readonly #nowMs: () => number;
   #agreedAtMs = Number.NEGATIVE_INFINITY;
@@ -24,7 +24,7 @@ export class Agreement {
     this.#others = '';
   }
 
-  /** @param settings of the verifier; one of an earlier release does not say */
+  /** @param settings the verifier's; a verifier of an earlier release does not report them */
   noteDiffering(settings: string | undefined): void {
     this.#others = settings ?? '';
   }
@@ -33,7 +33,7 @@ export class Agreement {
     return this.#nowMs() - this.#agreedAtMs <= withinMs;
   }
 
-  /** For readiness: rejects where no verifier has agreed lately, and says what differed. */
+  /** For readiness: rejects with the differing settings if no verifier has agreed recently. */
   async check(): Promise<void> {
     if (this.isFresh()) return;
     const silence = `no verifier has agreed on the payment settings for ${AGREED_WITHIN_MS / 1000} s`;

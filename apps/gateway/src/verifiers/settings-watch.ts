@@ -5,11 +5,11 @@ import type { AgreeingVerifiers } from './agreeing-verifiers.js';
 import type { Agreement } from './agreement.js';
 
 const LOOK_EVERY_MS = 1_000;
-/** With verdicts younger than that there is nothing to ask. */
+/** No check is needed while the last agreement is younger than this. */
 const FRESH_MS = 2_000;
 const ANSWERS_WITHIN_MS = 2_000;
 
-/** Asks the verifiers whether they agree while no payment does. */
+/** Compares settings with the verifiers while no payment does so. */
 export class SettingsWatch {
   readonly #logger = new Logger('Verifiers');
   #timer: NodeJS.Timeout | undefined;
@@ -38,15 +38,18 @@ export class SettingsWatch {
     try {
       await this.verifiers.ask<SettingsComparison, object>(COMPARE_SETTINGS, {}, options);
     } catch (error) {
-      // No reply: readiness tells of it.
+      // If there is no reply, readiness reports it.
       if (error instanceof RequestFailedError && error.code === 'no_handler') this.#takeForAgreed();
     }
   }
 
-  /** During an update gateways come first: verifiers of an earlier release serve them, and compare some settings alone. */
+  /**
+   * During an update, gateways are replaced first: verifiers of an earlier release serve them, and compare only some
+   * settings.
+   */
   #takeForAgreed(): void {
     this.agreement.noteAgreed();
-    if (!this.#hasWarned) this.#logger.warn('a verifier of an earlier release compares not all settings: update it');
+    if (!this.#hasWarned) this.#logger.warn('a verifier of an earlier release compares only some of the payment settings: update it');
     this.#hasWarned = true;
   }
 }

@@ -2,13 +2,15 @@ import { canonicalName, hopByHopHeaders } from '../../paywall/hop-by-hop-headers
 import { isPaymentHeader, SET_CREDENTIALS } from './header-rules.js';
 
 /**
- * Speak for the host the client sees, which is the gateway and not the upstream; or to shared caches, which must not
- * keep what was sold once.
+ * Headers that describe the host the client sees, which is the gateway and not the upstream, or that instruct shared
+ * caches, which must not store a paid response.
  */
 const GATEWAYS =
   /^(access-control-.*|alt-svc|strict-transport-security|via|surrogate-control|(.*-)?cdn-cache-control)$/;
 
-/** What of an upstream's headers reaches the client. `raw`: name and value in turn, as they came. */
+/**
+ * The headers of an upstream's response that are sent to the client. `raw`: alternating names and values, as received.
+ */
 export function createAnswerHeaders(
   raw: readonly string[],
   { passCredentials, keepLength }: { readonly passCredentials: boolean; readonly keepLength: boolean },

@@ -1,6 +1,6 @@
 import { Agent, buildConnector } from 'undici';
 
-/** The upstream was never reached, so nothing of the request can have had an effect. */
+/** The upstream was never reached, so the request cannot have had an effect. */
 export class NotConnectedError extends Error {
   constructor(
     cause: Error,
@@ -10,13 +10,13 @@ export class NotConnectedError extends Error {
   }
 }
 
-/** Connections to one upstream. Errors of connecting are marked, for they alone prove that nothing was sent. */
+/** An agent for one upstream. Connection errors are marked, for they alone prove that nothing was sent. */
 export function createUpstreamAgent({ connectTimeoutMs }: { readonly connectTimeoutMs: number }): Agent {
   const connect = buildConnector({ timeout: 0 });
   return new Agent({
     connect: (options, done) => {
       let timedOut = false;
-      // The connector gives back its socket, which its types do not say.
+      // The connector returns its socket, which its types do not say.
       const socket = connect(options, (error, connected) => {
         clearTimeout(timer);
         if (error === null) done(null, connected);

@@ -3,20 +3,22 @@ import type { ResourceRequest } from '../../paywall/paid-route.js';
 import { CREDENTIALS, isPaymentHeader } from './header-rules.js';
 
 export interface UpstreamHeaderRules {
-  /** Added to every request, in place of the client's; API keys of the upstream live here. */
+  /** Added to every request and override the client's; API keys of the upstream go here. */
   readonly added: readonly (readonly [name: string, value: string])[];
-  /** Whether the client's Authorization and Cookie go on. */
+  /** Whether the client's Authorization and Cookie are forwarded. */
   readonly passCredentials: boolean;
-  /** Where clients reach the gateway: what X-Forwarded-Proto and -Host say. */
+  /** Where clients reach the gateway: the source of X-Forwarded-Proto and -Host. */
   readonly publicUrl?: string | undefined;
 }
 
-/** Made or measured here, or meant for this server: the client's own never goes on. */
+/** Set by the gateway, or meant for it: the client's own are never forwarded. */
 const OURS = /^(host|content-length|expect|forwarded|x-forwarded(-.*)?|x-real-ip|x-request-id|via)$/;
-/** Some upstreams take them for the request itself: what was paid is the path and the method of the request line. */
+/**
+ * Some upstreams let these override the request line, but the payment is for the path and method of the request line.
+ */
 const OTHER_REQUEST =
   /^(x-(original|rewrite|request)-(url|uri|path)|x-envoy-original-path|x-http-method(-override)?|x-method-override)$/;
-/** A 304 is an answer without a body: it would be charged, and it would be what a retry gets. */
+/** These could cause a 304, a response without a body: it would be charged, and a retry would get it again. */
 const CONDITIONS = new Set(['if-none-match', 'if-modified-since']);
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -24,14 +26,14 @@ export function isSafeMethod(method: string): boolean {
   return SAFE.has(method);
 }
 
-/** Whether a header is made here, so that neither client nor operator can set it. */
+/** Whether the gateway sets a header itself, so that neither client nor operator can. */
 export function isReservedHeader(name: string): boolean {
   const canonical = canonicalName(name);
   const mayBeSet = canonical === 'host';
   return !mayBeSet && (OURS.test(canonical) || isPaymentHeader(canonical) || hopByHopHeaders(undefined).has(canonical));
 }
 
-/** The headers of a request to the upstream, name and value in turn. */
+/** The headers of a request to the upstream: alternating names and values. */
 export function createUpstreamHeaders(request: ResourceRequest, rules: UpstreamHeaderRules): string[] {
   const own: [string, string][] = [
     ['x-forwarded-for', request.clientAddress],

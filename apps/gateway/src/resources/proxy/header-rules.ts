@@ -1,8 +1,14 @@
-/** Payments are between client and gateway: no upstream sees a proof, and none can make up a word of the gateway. */
+/**
+ * Payment headers concern only client and gateway: no upstream sees a payment, and none can forge a payment header of
+ * the gateway.
+ */
 const PAYMENT =
   /^(x-payment(-.*)?|payment(-.*)?|idempotency-key|idempotent-replayed|sign-in-with-x|x-sign-in-failure|tollgate-charge)$/;
 
-/** In answers of an upstream of a metered route: what this one comes to, in units of the asset. No client sees it. */
+/**
+ * Response header in which the upstream of a metered route reports the charge, in units of the asset. It is not sent to
+ * the client.
+ */
 export const CHARGE = 'tollgate-charge';
 
 export const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'cookie2']);

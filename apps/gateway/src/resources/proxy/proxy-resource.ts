@@ -21,11 +21,11 @@ export interface ProxyOptions {
   readonly path: UpstreamPath;
   readonly headers: UpstreamHeaderRules;
   readonly answer: PaidRoute['answer'];
-  /** The upstream says what each answer comes to. */
+  /** Whether the upstream reports the charge of each response. */
   readonly isMetered?: boolean;
-  /** For a whole stored answer; for a streamed one, until it begins and between two of its pieces. */
+  /** Limits a stored response as a whole; for a streamed one, the time to its first byte and between two chunks. */
   readonly timeoutMs: number;
-  /** A larger answer is streamed, also on a `stored` route. */
+  /** A larger response is streamed, also on a `stored` route. */
   readonly maxStoredAnswerBytes: number;
 }
 
@@ -34,7 +34,7 @@ type UpstreamAnswer = Dispatcher.ResponseData & { readonly rawHeaders: readonly 
 const BROKEN_CONNECTION = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const MOST_CONNECT_MS = 5_000;
 
-/** Sells an HTTP service that stands behind the gateway. Redirects are passed on, never followed. */
+/** Sells an HTTP service behind the gateway. Redirects are passed on, never followed. */
 export class ProxyResource implements Resource {
   readonly #agent: Agent;
 
@@ -45,22 +45,23 @@ export class ProxyResource implements Resource {
   async produce(request: ResourceRequest): Promise<ProducedAnswer> {
     const path = this.options.path.fill(request.params) + encodeQuery(request.query);
     const attempt = new AbortController();
-    const stop = () => attempt.abort(new Error('nobody waits for it any more'));
+    const stop = () => attempt.abort(new Error('the response is no longer needed'));
     request.signal.addEventListener('abort', stop, { once: true });
     if (request.signal.aborted) stop();
     let timedOut = false;
     const clock = setTimeout(() => {
       timedOut = true;
-      attempt.abort(new Error(`${this.options.timeoutMs} ms are over`));
+      attempt.abort(new Error(`no complete response within ${this.options.timeoutMs} ms`));
     }, this.options.timeoutMs);
 
     let streaming = false;
     try {
       const answer = await this.#ask(request, path, attempt.signal);
-      // Whoever reads the body sees its errors; one that comes when nobody reads it must not end the process.
+      // The reader of the body handles its errors; one that occurs while the body is not being read must not end the
+      // process.
       answer.body.on('error', () => undefined);
       assertUsable(answer);
-      // A streamed answer is read up to its first byte: until then it can still fail without being charged.
+      // A streamed response is read up to its first byte: until then it can still fail without being charged.
       const body = await readBody(answer.body, this.#maxBufferedBytes);
       streaming = !Buffer.isBuffer(body);
       if (!Buffer.isBuffer(body)) body.once('close', () => request.signal.removeEventListener('abort', stop));
@@ -98,7 +99,7 @@ export class ProxyResource implements Resource {
     try {
       return await ask();
     } catch (error) {
-      // The upstream may just have closed a connection it had kept for us; a safe request goes out once more.
+      // The upstream may just have closed a kept-alive connection, so a safe request is sent once more.
       if (signal.aborted || !isSafeMethod(request.method) || !BROKEN_CONNECTION.has(codeOf(error))) throw error;
       return await ask();
     }
@@ -109,7 +110,8 @@ export class ProxyResource implements Resource {
   }
 
   #headersOf(answer: UpstreamAnswer, method: string, streaming: boolean): [string, string][] {
-    // The length of a stream lets the client see that it broke off; that of a HEAD answer has no body to be counted from.
+    // Content-Length lets the client of a stream notice that it broke off; a HEAD response has no body to compute it
+    // from.
     const keepLength = streaming || method === 'HEAD';
     return createAnswerHeaders(answer.rawHeaders, {
       passCredentials: this.options.headers.passCredentials,
@@ -118,13 +120,13 @@ export class ProxyResource implements Resource {
   }
 }
 
-/** Said twice it is no number, and refused as such. */
+/** A repeated header joins to something that is no number, and is refused as such. */
 function readCharge(raw: readonly string[]): string | undefined {
   const said = raw.filter((_, at) => at % 2 === 1 && canonicalName(raw[at - 1] ?? '') === CHARGE);
   return said.length === 0 ? undefined : said.join(', ');
 }
 
-/** The query as the client wrote it, byte for byte; what no request line may hold is encoded. */
+/** The query as the client sent it, byte for byte; only characters that a request line cannot contain are encoded. */
 function encodeQuery(query: string): string {
   return query === '' ? '' : `?${query.replace(/[^!-~]|#/gu, encodeBytes)}`;
 }
@@ -134,10 +136,10 @@ function encodeBytes(character: string): string {
   return bytes.toString('hex').replace(/../g, '%$&');
 }
 
-/** @throws UpstreamError for an answer that no client may see */
+/** @throws UpstreamError for a response that must not reach the client */
 function assertUsable({ statusCode, body }: UpstreamAnswer): void {
   const why =
-    statusCode === 402 ? 'itself asks for a payment' : statusCode > 599 ? `answered with status ${statusCode}` : null;
+    statusCode === 402 ? 'itself answered 402 Payment Required' : statusCode > 599 ? `answered with status ${statusCode}` : null;
   if (why === null) return;
   body.destroy();
   throw new UpstreamError('failed', `The upstream ${why}.`);
@@ -147,21 +149,21 @@ function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
-/** Decides what an error means for the payment: see `UpstreamFailure`. */
+/** Maps an error to its meaning for the payment: see `UpstreamFailure`. */
 function toUpstreamError(error: unknown, request: ResourceRequest, clockRanOut: boolean): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   if (error instanceof NotConnectedError) {
     const { timedOut, cause } = error;
-    return new UpstreamError('refused', `The upstream was not reached: ${reason}`, { cause, timedOut });
+    return new UpstreamError('refused', `The upstream could not be reached: ${reason}`, { cause, timedOut });
   }
   const code = codeOf(error);
   if (code === 'UND_ERR_INVALID_ARG') {
     return new UpstreamError('refused', `The request cannot be sent to the upstream: ${reason}`, { cause: error });
   }
   const timedOut = clockRanOut || code === 'UND_ERR_BODY_TIMEOUT';
-  // An unsafe request that got out may have had its effect, however it ended.
+  // An unsafe request that was sent may have had its effect, however it ended.
   const kind = isSafeMethod(request.method) ? 'failed' : 'unknown';
-  const what = timedOut ? 'did not answer in time' : request.signal.aborted ? 'was no longer needed' : 'broke off';
+  const what = timedOut ? 'did not respond in time' : request.signal.aborted ? 'was no longer needed' : 'broke off';
   return new UpstreamError(kind, `The upstream ${what}: ${reason}`, { cause: error, timedOut });
 }

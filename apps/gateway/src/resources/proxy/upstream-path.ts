@@ -12,17 +12,20 @@ export class UpstreamPathError extends Error {
 }
 
 /**
- * The upstream's path of a request. Made from the route's pattern and the request's parameters, never from the path the
- * client wrote, and every parameter is encoded again: whatever a client sends stays inside its place in the pattern.
+ * The upstream path of a request. It is built from the route's pattern and the request's parameters, never from the
+ * path the client sent, and every parameter is encoded again: no input of a client can leave its place in the pattern.
  *
  * - An upstream without parameters is a base: base + matched path, without `stripPrefix`.
- * - An upstream with `:name` or `*` in its path is a template: these are filled in, nothing is appended.
+ * - An upstream with `:name` or `*` in its path is a template: the parameters are filled in and nothing is appended.
  */
 export class UpstreamPath {
   readonly #parts: readonly (string | Exclude<PatternPart, { kind: 'text' }>)[];
   readonly #slashAtEnd: boolean;
 
-  /** @throws UpstreamPathError where the upstream names a parameter that the route does not have, or the prefix is not one */
+  /**
+   * @throws UpstreamPathError for an upstream parameter that the route lacks, or a prefix that the route does not start
+   * with
+   */
   constructor(route: PathPattern, upstreamPath: string, stripPrefix = '') {
     const given = upstreamPath.split('/').filter((part) => part !== '');
     const template = given.some((part) => part === '*' || part.startsWith(':'));
@@ -30,7 +33,7 @@ export class UpstreamPath {
       if (stripPrefix !== '')
         throw new UpstreamPathError(
           'prefix',
-          'is of no use: the upstream has parameters, so nothing is appended to it',
+          'has no effect: the upstream has parameters, so nothing is appended to it',
         );
       const known = new Set(parameterNames(route));
       this.#parts = given.map((part, index) => parseTemplatePart(part, index === given.length - 1, known));
@@ -42,7 +45,7 @@ export class UpstreamPath {
     }
   }
 
-  /** @throws UpstreamError `refused` for a parameter that is not safe; the paywall lets none of those come this far */
+  /** @throws UpstreamError `refused` for an unsafe parameter, which the paywall should already have rejected */
   fill(parameters: Readonly<Record<string, string>>): string {
     const filled = this.#parts.map((part) => {
       if (typeof part === 'string') return part;
@@ -59,13 +62,13 @@ function withoutPrefix(route: PathPattern, prefix: string): PathPattern {
     return own?.kind === 'text' && own.text === part;
   });
   if (!fits)
-    throw new UpstreamPathError('prefix', 'is not how the path starts: it may only have fixed parts of the path');
+    throw new UpstreamPathError('prefix', 'must be the start of the path, and can only contain fixed parts of it');
   return route.slice(parts.length);
 }
 
 function parseTemplatePart(part: string, last: boolean, known: ReadonlySet<string>) {
   if (part === '*') {
-    if (!last) throw new UpstreamPathError('upstream', 'may have * only at its end');
+    if (!last) throw new UpstreamPathError('upstream', 'can have * only at its end');
     if (!known.has('*')) throw new UpstreamPathError('upstream', 'has *, but the path does not');
     return { kind: 'rest' } as const;
   }
@@ -82,7 +85,7 @@ function encodeRest(rest: string): string {
 
 function encodePart(value: string): string {
   if (!isSafeSegment(value)) {
-    throw new UpstreamError('refused', 'A parameter of the path is empty or could be read as another path.');
+    throw new UpstreamError('refused', 'A path parameter is empty or could be read as another path.');
   }
   return encodeURIComponent(value);
 }

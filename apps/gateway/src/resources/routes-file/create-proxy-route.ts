@@ -19,11 +19,11 @@ export interface RouteContext extends ContradictionContext {
 export interface ProxyRoute {
   readonly path: string;
   readonly pattern: PathPattern;
-  /** Null where anything else is wrong with the route. */
+  /** Null if anything else in the route is invalid. */
   readonly route: PaidRoute | null;
 }
 
-/** Null where the path itself is wrong; every problem is added to `problems`. */
+/** Null if the path itself is invalid. Every problem is added to `problems`. */
 export function createProxyRoute(
   parsed: ParsedDescription,
   context: RouteContext,
@@ -109,12 +109,12 @@ function parsePrice(text: string, assetDecimals: number): bigint {
     if (!(error instanceof PaymentError)) throw error;
     throw new RouteError(`${error.message} ${error.hint ?? ''}`.trim());
   }
-  if (price === 0n) throw new RouteError('is 0: a gate sells. Serve what is free beside the gateway, not through it');
+  if (price === 0n) throw new RouteError('is 0: every price must be above 0. Serve free resources beside the gateway, not through it');
   return price;
 }
 
 function parseUpstreamUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new RouteError('is no URL; write http:// or https://, host and port');
+  if (!URL.canParse(text)) throw new RouteError('is not a URL; write http:// or https://, host and port');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new RouteError('must begin with http:// or https://');
@@ -122,7 +122,7 @@ function parseUpstreamUrl(text: string): URL {
     throw new RouteError('has a user or password; put an Authorization header into upstreamHeaders instead');
   }
   if (url.search !== '' || url.hash !== '')
-    throw new RouteError('has a query or fragment; the query is that of the request');
+    throw new RouteError('has a query or fragment; the query of each request is forwarded instead');
   return url;
 }
 

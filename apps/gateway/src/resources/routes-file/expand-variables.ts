@@ -3,7 +3,7 @@ export class ExpansionError extends Error {}
 const VARIABLE = /\$\{([^}]*)(\}?)/g;
 
 /**
- * Puts the values of environment variables in place of `${NAME}`. Values are secrets: no error quotes one.
+ * Replaces `${NAME}` by the value of that environment variable. Values are secrets: no error quotes one.
  *
  * @throws ExpansionError naming the variable that is not set
  */

@@ -1,7 +1,7 @@
 import type { ParsedDescription } from './parse-route-descriptions.js';
 import type { RouteDescription } from './route-description.js';
 
-/** What of the gateway's settings routes depend on. */
+/** The gateway settings that routes depend on. */
 export interface ContradictionContext {
   readonly publicUrl?: string | undefined;
   readonly signedPayments?: boolean;
@@ -9,7 +9,7 @@ export interface ContradictionContext {
 
 type Contradiction = [key: keyof RouteDescription, message: string];
 
-/** What a route says that does not go together, by the key that has to change. */
+/** The options of a route that contradict each other or the settings, by the key that has to change. */
 export function explainContradictions(parsed: ParsedDescription, context: ContradictionContext): Contradiction[] {
   const { description, faulty } = parsed;
   const { answer, settle, metered, revisitSeconds } = description;
@@ -22,17 +22,17 @@ export function explainContradictions(parsed: ParsedDescription, context: Contra
 
 const CHARGED_TOO_LATE: Contradiction = [
   'settle',
-  'cannot be after where answer is streamed: its first bytes leave before its end is known',
+  'cannot be "after" where answer is "streamed": the first bytes are sent before the end is known',
 ];
 
 function* explainMetered(
   { answer, settle }: RouteDescription,
   { signedPayments = false }: ContradictionContext,
 ): Iterable<Contradiction> {
-  const why = 'what it comes to is known when it is there';
-  if (answer === 'streamed') yield ['answer', `cannot be streamed where metered is true: ${why}`];
-  if (settle === 'before') yield ['settle', `cannot be before where metered is true: ${why}`];
-  if (!signedPayments) yield ['metered', 'needs SIGNED_PAYMENTS=true: the payer signs a maximum, and less is settled'];
+  const why = 'the charge is only known once the response is complete';
+  if (answer === 'streamed') yield ['answer', `cannot be "streamed" where metered is true: ${why}`];
+  if (settle === 'before') yield ['settle', `cannot be "before" where metered is true: ${why}`];
+  if (!signedPayments) yield ['metered', 'needs SIGNED_PAYMENTS=true: the payer signs a maximum, and the actual charge is settled'];
 }
 
 function* explainRevisits(
@@ -40,11 +40,11 @@ function* explainRevisits(
   { publicUrl, signedPayments = false }: ContradictionContext,
 ): Iterable<Contradiction> {
   if (Array.isArray(methods) && methods.some((method) => method !== 'GET')) {
-    yield ['methods', 'must be [GET] where revisitSeconds is set: nothing else may be repeated without being paid'];
+    yield ['methods', 'must be [GET] where revisitSeconds is set: no other method may be repeated without payment'];
   }
-  if (metered) yield ['revisitSeconds', 'cannot be set where metered is true: each answer has a price of its own'];
-  if (!signedPayments) yield ['revisitSeconds', 'needs SIGNED_PAYMENTS=true: clients are asked in its header'];
+  if (metered) yield ['revisitSeconds', 'cannot be set where metered is true: each response has its own price'];
+  if (!signedPayments) yield ['revisitSeconds', 'needs SIGNED_PAYMENTS=true: the PAYMENT-REQUIRED header asks clients to sign in'];
   if (publicUrl === undefined) {
-    yield ['revisitSeconds', 'needs PUBLIC_URL: a sign-in is for one host, and clients could name any'];
+    yield ['revisitSeconds', 'needs PUBLIC_URL: a sign-in is bound to one host, and a client could name any host'];
   }
 }

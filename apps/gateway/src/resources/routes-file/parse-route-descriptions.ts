@@ -7,11 +7,11 @@ import { suggestName } from './suggest-name.js';
 export interface ParsedDescription {
   readonly place: Place;
   readonly description: RouteDescription;
-  /** Keys whose values are not of their kind; nothing more need be said of them. */
+  /** Keys with a value of the wrong type, about which nothing more is reported. */
   readonly faulty: ReadonlySet<string>;
 }
 
-/** The entries of a routes file. What is wrong is added to `problems`, and reading goes on. */
+/** The entries of a routes file. Parsing continues after a problem, which is added to `problems`. */
 export function parseRouteDescriptions(file: unknown, problems: Problem[]): ParsedDescription[] {
   if (!isRecord(file)) {
     problems.push({ place: [], message: 'must have "routes:" with a list below it' });
@@ -56,8 +56,8 @@ function reportUnknownKeys(
   for (const key of Object.keys(record)) {
     if (known.includes(key)) continue;
     const meant = suggestName(key, known);
-    const hint = meant === null ? `there is: ${known.join(', ')}` : `did you mean "${meant}"?`;
-    problems.push({ place: [...place, key], message: `is not known; ${hint}` });
+    const hint = meant === null ? `known keys are ${known.join(', ')}` : `did you mean "${meant}"?`;
+    problems.push({ place: [...place, key], message: `is unknown; ${hint}` });
   }
 }
 

@@ -7,7 +7,7 @@ import { parseRouteDescriptions } from './parse-route-descriptions.js';
 import { parseYaml, YamlError } from './parse-yaml.js';
 import { formatPlace, type Place, type Problem } from './place.js';
 
-/** What the gateway serves itself, with everything below it. */
+/** The paths that the gateway serves itself, including everything below them. */
 const OWN_PATHS = [
   '/api/weather',
   '/health',
@@ -38,7 +38,7 @@ export function parseRoutes(text: string, context: RouteContext): PaidRoute[] {
   reportOverlaps(described, problems);
   if (problems.length === 0) return described.flatMap(({ created }) => created?.route ?? []);
 
-  // In the order of the file: what was found together need not stand together.
+  // In the order of the file, which is not the order in which problems are found.
   const lines = problems.map((problem) => ({ ...problem, line: yaml.lineOf(problem.place) }));
   lines.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
   throw new ConfigurationError(lines.map(describe));
@@ -65,8 +65,8 @@ interface Described {
 }
 
 /**
- * Where two routes fit one request, its price would be decided by how the request is spelled. One path may stand there
- * several times, for different methods.
+ * Reports routes that match the same request: the spelling of a request would then decide its price. The same path may
+ * be listed several times, for different methods.
  */
 function reportOverlaps(described: readonly Described[], problems: Problem[]): void {
   const paths = described.flatMap(({ place, methods, created }) =>
@@ -75,7 +75,7 @@ function reportOverlaps(described: readonly Described[], problems: Problem[]): v
   paths.forEach((one, index) => {
     const own = OWN_PATTERNS.find(({ pattern }) => overlap(one.pattern, pattern));
     if (own !== undefined) {
-      const message = `overlaps ${own.path}, which the gateway serves itself; take a path of your own, such as /v1/*`;
+      const message = `overlaps ${own.path}, which the gateway serves itself; use another path, such as /v1/*`;
       problems.push({ place: one.place, message });
     }
     for (const earlier of paths.slice(0, index)) {
@@ -85,7 +85,7 @@ function reportOverlaps(described: readonly Described[], problems: Problem[]): v
       const why =
         shared.length > 0
           ? `for ${shared.join(', ')}: some requests would have two prices`
-          : 'with other methods: write both paths alike';
+          : 'with other methods: write both paths the same way';
       problems.push({ place: one.place, message: `overlaps ${formatPlace(earlier.place)} ${why}` });
     }
   });

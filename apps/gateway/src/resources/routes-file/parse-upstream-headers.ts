@@ -6,7 +6,7 @@ import type { Place, Problem } from './place.js';
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Headers for the upstream, such as its API key. Values are secrets: no problem quotes one. */
+/** Parses the headers for the upstream, such as its API key. Values are secrets: no problem quotes one. */
 export function parseUpstreamHeaders(
   headers: Readonly<Record<string, unknown>>,
   { place, env, problems }: { place: Place; env: Readonly<Record<string, string | undefined>>; problems: Problem[] },
@@ -17,17 +17,17 @@ export function parseUpstreamHeaders(
       problems.push({ place: [...place, name], message });
       return [];
     };
-    if (!TOKEN.test(name)) return report('is no header name');
+    if (!TOKEN.test(name)) return report('is not a valid header name');
     if (isReservedHeader(name)) return report('is set by the gateway and cannot be set here');
     if (seen.has(canonicalName(name)))
-      return report('is there twice: upper and lower case, - and _ make no difference');
+      return report('is listed twice: case is ignored, and - and _ count as the same');
     seen.add(canonicalName(name));
     if (typeof value !== 'string') return report('must be text; write numbers in quotes');
     try {
       const expanded = expandVariables(value, env);
       return VALUE.test(expanded)
         ? [[name, expanded]]
-        : report('has a character that no header may have, such as a line end');
+        : report('contains a character that is not allowed in a header, such as a line break');
     } catch (error) {
       if (error instanceof ExpansionError) return report(error.message);
       throw error;

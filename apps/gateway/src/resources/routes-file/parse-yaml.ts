@@ -16,7 +16,7 @@ import type { Place } from './place.js';
 
 export interface ParsedYaml {
   readonly value: unknown;
-  /** The line of a place, or of the nearest thing around it; null for the document. */
+  /** The line of a place, or of the nearest entry around it; null for the document. */
   lineOf(place: Place): number | null;
 }
 
@@ -28,13 +28,14 @@ export class YamlError extends Error {
 
 const MOST_BYTES = 1_048_576;
 const MOST_ALIASES = 100;
-/** Where the syntax is broken, what follows is read wrongly and says little. */
+/** After a syntax error the rest is misread, so further errors are rarely useful. */
 const MOST_FAULTS = 5;
 
 /**
- * YAML 1.2, and so JSON too. Numbers called `price` stay the text they were written as, for a float has no exact cents.
+ * Parses YAML 1.2, which includes JSON. A number under a `price` key keeps its source text, since a float does not
+ * represent cents exactly.
  *
- * @throws YamlError with one line for each problem, among them doubled keys, unknown tags and aliases that multiply
+ * @throws YamlError with one line for each problem, including duplicate keys, unknown tags and excessive aliases
  */
 export function parseYaml(text: string): ParsedYaml {
   if (Buffer.byteLength(text) > MOST_BYTES) throw new YamlError([`is larger than ${MOST_BYTES} bytes`]);
@@ -53,7 +54,7 @@ export function parseYaml(text: string): ParsedYaml {
 
 function describe({ code, message, pos }: YAMLParseError | YAMLWarning, lines: LineCounter): string {
   const { line, col } = lines.linePos(pos[0]);
-  return `line ${line}, column ${col}: ${code === 'MULTIPLE_DOCS' ? 'a second document begins' : message}`;
+  return `line ${line}, column ${col}: ${code === 'MULTIPLE_DOCS' ? 'the file contains a second document' : message}`;
 }
 
 function keepPricesAsText(document: Document): void {

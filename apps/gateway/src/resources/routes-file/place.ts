@@ -1,4 +1,4 @@
-/** Where in the file: `['routes', 2, 'price']` is written `routes[2].price`. */
+/** A place in the file: `['routes', 2, 'price']` is formatted as `routes[2].price`. */
 export type Place = readonly (string | number)[];
 
 export interface Problem {

@@ -18,7 +18,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const text = { message: '$property must be text' };
 
-/** One entry of the routes file. Its initialisers are the defaults. */
+/** One entry of the routes file. The initialisers are the defaults. */
 export class RouteDescription {
   @IsString(text)
   path!: string;
@@ -30,8 +30,8 @@ export class RouteDescription {
   upstream!: string;
 
   @IsArray({ message: 'methods must be a list such as [GET, POST]' })
-  @ArrayNotEmpty({ message: 'methods must name at least one' })
-  @ArrayUnique({ message: 'methods names one twice' })
+  @ArrayNotEmpty({ message: 'methods must list at least one method' })
+  @ArrayUnique({ message: 'methods lists a method twice' })
   @IsIn(METHODS, {
     each: true,
     message: `methods may be ${METHODS.join(', ')}, in capitals; HEAD and OPTIONS are answered for every route`,

@@ -1,4 +1,4 @@
-/** The known name that a misspelt one most likely means, or null where none is near. */
+/** The known name closest to a misspelt one, or null if none is close. */
 export function suggestName(written: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(3, Math.ceil(simplify(written).length / 3)) + 1;
@@ -13,7 +13,7 @@ function simplify(name: string): string {
   return name.slice(0, 64).toLowerCase().replaceAll(/[-_]/g, '');
 }
 
-/** Insertions, deletions and replacements that make one text into the other (Levenshtein). */
+/** The Levenshtein distance: insertions, deletions and replacements that turn one text into the other. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {

@@ -11,7 +11,7 @@ import type { WeatherSource } from './weather-source.js';
 
 const WEATHER_PATH = '/api/weather';
 
-/** @throws ConfigurationError where the price does not fit the asset */
+/** @throws ConfigurationError if the price is 0 or has more decimals than the asset */
 export function createWeatherRoute(weather: WeatherEnvironment, assetDecimals: number): PaidRoute {
   return {
     path: WEATHER_PATH,
@@ -41,7 +41,7 @@ function parsePrice(text: string, assetDecimals: number): bigint {
   try {
     const price = parseTokenAmount(text, assetDecimals);
     if (price > 0n) return price;
-    throw new ConfigurationError(['WEATHER_PRICE is 0: a gate sells, so every price must be above 0.']);
+    throw new ConfigurationError(['WEATHER_PRICE is 0: every price must be above 0.']);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     throw new ConfigurationError([`WEATHER_PRICE: ${error.message} ${error.hint ?? ''}`.trim()]);

@@ -1,4 +1,4 @@
-/** The WMO codes Open-Meteo documents for `weather_code`. */
+/** The WMO codes that Open-Meteo documents for `weather_code`. */
 const CONDITIONS: ReadonlyMap<number, string> = new Map([
   [0, 'Clear sky'],
   [1, 'Mainly clear'],
@@ -30,7 +30,9 @@ const CONDITIONS: ReadonlyMap<number, string> = new Map([
   [99, 'Thunderstorm with heavy hail'],
 ]);
 
-/** Text for a WMO weather code; a code outside the table still has a text, for the reading beside it was paid. */
+/**
+ * The text for a WMO weather code. An unknown code gets a text too, since the payer paid for the rest of the reading.
+ */
 export function describeConditions(weatherCode: number): string {
   return CONDITIONS.get(weatherCode) ?? `Weather code ${weatherCode}`;
 }

@@ -13,11 +13,13 @@ export interface OpenMeteoOptions {
   readonly url?: string | undefined;
   readonly timeoutMs?: number;
   readonly maxAnswerBytes?: number;
-  /** How long a reading is given again: the service itself renews its readings every 15 minutes. */
+  /** How long a reading is cached: the service updates its readings every 15 minutes. */
   readonly freshForMs?: number;
 }
 
-/** Current weather from the forecast API of Open-Meteo, asked at most once a minute however many calls are paid. */
+/**
+ * Current weather from the forecast API of Open-Meteo, requested at most once a minute however many requests are paid.
+ */
 export class OpenMeteo implements WeatherSource {
   readonly #agent = new Agent();
   readonly #url: URL;
@@ -49,19 +51,19 @@ export class OpenMeteo implements WeatherSource {
   }
 
   async #ask(): Promise<WeatherReading> {
-    // One clock over the whole call: a body that trickles must not hold the payers who wait for it.
+    // One timeout for the whole call: a body that trickles in must not hold up the payers that wait for it.
     const signal = AbortSignal.timeout(this.options.timeoutMs ?? 5_000);
     try {
       const { origin, pathname, search } = this.#url;
       const headers = { accept: 'application/json' };
       const answer = await this.#agent.request({ origin, path: pathname + search, method: 'GET', headers, signal });
       const text = await readText(answer.body, this.options.maxAnswerBytes ?? 65_536);
-      if (answer.statusCode !== 200) throw new Error(`it answered ${answer.statusCode}`);
+      if (answer.statusCode !== 200) throw new Error(`it responded with status ${answer.statusCode}`);
       return parseOpenMeteo(text);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       const timedOut = signal.aborted;
-      throw new UpstreamError('failed', `The weather service gave no reading: ${reason}`, { cause, timedOut });
+      throw new UpstreamError('failed', `The weather service returned no reading: ${reason}`, { cause, timedOut });
     }
   }
 }
@@ -71,7 +73,7 @@ async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`its answer is larger than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`its response is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,12 +1,12 @@
 import type { WeatherReading } from './weather-source.js';
 
 /**
- * The `current` block of an Open-Meteo forecast.
+ * Parses the `current` block of an Open-Meteo forecast.
  *
- * @throws Error naming the field that is missing or is not what was asked for
+ * @throws Error naming the field that is missing or invalid
  */
 export function parseOpenMeteo(text: string): WeatherReading {
-  const { current, current_units: units } = asRecord(parseJson(text), 'the answer');
+  const { current, current_units: units } = asRecord(parseJson(text), 'the response');
   const values = asRecord(current, 'current');
   const unitOf = asRecord(units, 'current_units');
   return {
@@ -26,7 +26,7 @@ function measure(
 ): number {
   const value = values[name];
   if (typeof value !== 'number' || !(value >= low && value <= high))
-    throw new Error(`current.${name} is no such measure`);
+    throw new Error(`current.${name} is not a number from ${low} to ${high}`);
   if (units[name] !== unit) throw new Error(`current.${name} is not in ${unit}`);
   return value;
 }
@@ -40,6 +40,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Error('the answer is not JSON', { cause });
+    throw new Error('the response is not JSON', { cause });
   }
 }

@@ -3,12 +3,12 @@ import type { WeatherReading, WeatherSource } from './weather-source.js';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const YEAR_MS = 365.2425 * DAY_MS;
-/** Northern midsummer of 1970: where the seasonal curve has its top. */
+/** Northern midsummer of 1970: the maximum of the seasonal curve. */
 const MIDSUMMER_MS = 200 * DAY_MS;
 
 /**
- * Weather without network: a curve over the day and the year with some unrest, the same for the same place and minute.
- * It is made up, and looks it up nowhere.
+ * Invented weather that needs no network: a curve over the day and the year with some variation, the same for the same
+ * place and minute.
  */
 export class SampleWeather implements WeatherSource {
   constructor(private readonly place: { readonly latitude: number; readonly longitude: number }) {}
@@ -31,7 +31,7 @@ export class SampleWeather implements WeatherSource {
     };
   }
 
-  /** Between 0 and 1, moving smoothly from one three-hour mark to the next. */
+  /** A value between 0 and 1 that moves smoothly from one three-hour mark to the next. */
   #unrest(nowMs: number, kind: string): number {
     const mark = Math.floor(nowMs / (3 * HOUR_MS));
     const between = nowMs / (3 * HOUR_MS) - mark;

@@ -2,17 +2,17 @@ import type { ProducedAnswer, Resource, ResourceRequest } from '../../paywall/pa
 import { describeConditions } from './describe-conditions.js';
 import type { WeatherSource } from './weather-source.js';
 
-/** The body of the paid answer; every field as the protocol's WeatherData names it. */
+/** The body of the paid response, with the fields of the protocol's WeatherData. */
 export interface WeatherData {
   readonly location: string;
-  /** With its unit. */
+  /** Includes its unit. */
   readonly temperature: string;
   readonly conditions: string;
   readonly humidity: string;
   readonly windSpeed: string;
-  /** ISO 8601, UTC: when this answer was made. */
+  /** When this response was produced: ISO 8601, UTC. */
   readonly timestamp: string;
-  /** `txHash` is absent where the payment is settled after this answer was made. */
+  /** `txHash` is absent where the payment is settled after this response is produced. */
   readonly payment: { readonly isValid: true; readonly txHash?: string };
 }
 

@@ -1,13 +1,13 @@
-/** The weather at one moment, in the units of the WMO. */
+/** The weather at one moment, in WMO units. */
 export interface WeatherReading {
   readonly temperatureCelsius: number;
   readonly humidityPercent: number;
   readonly windSpeedKmh: number;
-  /** WMO code of the present weather, as Open-Meteo uses them: 0 is a clear sky. */
+  /** WMO code of the present weather, as used by Open-Meteo: 0 is a clear sky. */
   readonly weatherCode: number;
 }
 
 export interface WeatherSource {
-  /** @throws UpstreamError where the source gives no reading */
+  /** @throws UpstreamError if the source returns no reading */
   read(nowMs: number): Promise<WeatherReading>;
 }
