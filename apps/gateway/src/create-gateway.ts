@@ -19,7 +19,7 @@ import { registerPaidRoutes } from './paywall/register-paid-routes.js';
 import { createServer } from './server/create-server.js';
 import { AttendedRelayer } from './signed-payments/attended-relayer.js';
 
-/** What is served without payment besides routes that say so themselves. */
+/** The paths served without payment, besides routes that declare it themselves. */
 const OPEN_PATHS = {
   free: ['/docs', '/docs/*'],
   operational: ['/health/live', '/health/ready', '/metrics'],
@@ -27,8 +27,8 @@ const OPEN_PATHS = {
 };
 
 /**
- * The gateway with its routes, ready to listen. The server is made before Nest sees it, so that the gate is the first
- * hook and an unpaid request never enters Nest's pipeline.
+ * The gateway with its routes, ready to listen. The server is created before Nest sees it, so that the gate is the
+ * first hook and an unpaid request never enters Nest's pipeline.
  */
 export async function createGateway(
   environment: GatewayEnvironment,
@@ -53,13 +53,13 @@ export async function createGateway(
   registerDocs(server, { app, routes, environment });
   completeRoutes();
   for (const route of closedRoutes)
-    new Logger('Routes').error(`${route} is neither free nor sold: nobody can reach it.`);
+    new Logger('Routes').error(`${route} has no access rule, so no client can reach it.`);
   return app;
 }
 
 /**
  * Nest's adapter adds an onResponse hook for a feature that is not used here. Any such hook makes Fastify listen to the
- * end of every response, which costs an unpaid 402 a fifth of its time: this one is left out.
+ * end of every response, which takes a fifth of the time of an unpaid 402, so this one is dropped.
  */
 function createAdapter(server: FastifyInstance): FastifyAdapter {
   const addHook = Reflect.get(server, 'addHook') as (...hook: unknown[]) => unknown;
@@ -67,7 +67,7 @@ function createAdapter(server: FastifyInstance): FastifyAdapter {
     return hook[0] === 'onResponse' ? this : Reflect.apply(addHook, this, hook);
   });
   try {
-    // Nest types an instance by its own copy of Fastify's options.
+    // Nest types the instance with its own copy of Fastify's options.
     return new FastifyAdapter(server as never);
   } finally {
     Reflect.set(server, 'addHook', addHook);

@@ -17,7 +17,7 @@ import { ServerEnvironment } from './config/server.environment.js';
 import { VerificationEnvironment } from './config/verification.environment.js';
 import { WeatherEnvironment } from './config/weather.environment.js';
 
-/** Every setting of the gateway; `readEnvironment(GatewayEnvironment, process.env)` at start. */
+/** All settings of the gateway; read at the start by `readEnvironment(GatewayEnvironment, process.env)`. */
 export class GatewayEnvironment implements ChecksTogether {
   @SettingGroup(ServerEnvironment)
   readonly server!: ServerEnvironment;
@@ -55,7 +55,7 @@ export class GatewayEnvironment implements ChecksTogether {
   @SettingGroup(LogEnvironment)
   readonly log!: LogEnvironment;
 
-  /** For the log, once at start. */
+  /** Logged once at the start. */
   get warnings(): string[] {
     return [...this.payment.warnings, ...this.server.warnings];
   }
@@ -69,10 +69,10 @@ export class GatewayEnvironment implements ChecksTogether {
     const { chainId } = this.payment;
     const problems: string[] = [];
     if (this.server.publicUrl === undefined) {
-      problems.push('CHALLENGE_FORM=v1-clients needs PUBLIC_URL: those clients take a resource by its URL only.');
+      problems.push('CHALLENGE_FORM=v1-clients needs PUBLIC_URL: x402 v1 clients only accept a URL as the resource.');
     }
     if (v1NetworkOf(chainId) === null) {
-      problems.push(`CHALLENGE_FORM=v1-clients: clients of version 1 have no name for chain ${chainId}.`);
+      problems.push(`CHALLENGE_FORM=v1-clients: x402 v1 clients have no name for chain ${chainId}.`);
     }
     return problems;
   }
@@ -80,7 +80,7 @@ export class GatewayEnvironment implements ChecksTogether {
   #problemsOfSecrets(): string[] {
     const { agentSecret } = this.agentJobs;
     const isUsedTwice = agentSecret !== undefined && this.challenge.challengeSecret.includes(agentSecret);
-    return isUsedTwice ? ['AGENT_SECRET and CHALLENGE_SECRET are equal. Make a secret of its own for each.'] : [];
+    return isUsedTwice ? ['AGENT_SECRET and CHALLENGE_SECRET are equal. Use a different secret for each.'] : [];
   }
 
   #problemsOfPolicy(): string[] {
@@ -91,7 +91,7 @@ export class GatewayEnvironment implements ChecksTogether {
     ];
     return settling.map(
       (setting) =>
-        `${setting} needs PAYMENT_POLICY transfer or bound: under receipt a settlement could be shown as a proof again.`,
+        `${setting} needs PAYMENT_POLICY transfer or bound: under receipt, a settlement's transaction could be presented as a second payment.`,
     );
   }
 }

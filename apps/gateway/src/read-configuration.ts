@@ -10,7 +10,7 @@ export interface GatewayConfiguration {
 }
 
 /**
- * The settings of the gateway and the routes it sells.
+ * The settings of the gateway and its paid routes.
  *
  * @throws ConfigurationError listing the problems of both at once
  */

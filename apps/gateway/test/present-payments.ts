@@ -16,7 +16,7 @@ import { ASSET, PAY_TO } from './start-gateway.js';
 
 const hex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`;
 
-/** A payment that nobody verified: its signature is none. */
+/** A payment whose signature is random bytes. */
 export function createPayment(changes: Partial<TransferAuthorization> = {}): SignedAuthorization {
   const validBefore = Math.floor(Date.now() / 1000) + 300;
   return {
@@ -34,7 +34,7 @@ export function createPayment(changes: Partial<TransferAuthorization> = {}): Sig
   };
 }
 
-/** What a 402 says to each kind of client. */
+/** The contents of a 402 for each kind of client. */
 export interface OfferedChallenge {
   readonly status: number;
   readonly reference: string;
@@ -62,14 +62,14 @@ export function readHeader(response: Response, name: string): Record<string, unk
   return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
 }
 
-/** The headers of a payment as clients of version 1 send it. */
+/** The headers of a payment as x402 v1 clients send it. */
 export function presentV1({ authorization, signature }: SignedAuthorization, network = 'chain-testnet') {
   return {
     'X-PAYMENT': encodeJsonHeader({ x402Version: 1, scheme: 'exact', network, payload: { authorization, signature } }),
   };
 }
 
-/** The same of version 2, for the first option of a challenge. */
+/** The same for x402 v2, for the first option of a challenge. */
 export function presentV2(
   { required }: Pick<OfferedChallenge, 'required'>,
   payload: object,
@@ -82,7 +82,7 @@ export function presentV2(
   return { 'PAYMENT-SIGNATURE': encodeJsonHeader(payment) };
 }
 
-/** The same as clients of MPP send it; `changes` to the challenge they repeat. */
+/** The same for MPP; `changes` alters the challenge that the credential repeats. */
 export function presentMpp(
   { authentication }: Pick<OfferedChallenge, 'authentication'>,
   payment: SignedAuthorization,
@@ -97,7 +97,7 @@ export function createCredential(challenge: object, payload: object): string {
   return `Payment ${Buffer.from(JSON.stringify({ challenge, payload })).toString('base64url')}`;
 }
 
-/** A payment by MPP, whose nonce is its challenge's. */
+/** An MPP payment whose nonce is derived from its challenge. */
 export function createMppPayment(
   { authentication }: Pick<OfferedChallenge, 'authentication'>,
   changes: Partial<TransferAuthorization> = {},
@@ -106,7 +106,9 @@ export function createMppPayment(
   return createPayment({ nonce: challengeNonce({ id, realm }), ...changes });
 }
 
-/** A maximum of a payer's (scheme `upto`), or with `scheme: 'exact'` a price, by Permit2; nobody verified it. */
+/**
+ * A Permit2 payment of a maximum (scheme `upto`), or with `scheme: 'exact'` of a price; its signature is random bytes.
+ */
 export function createPermit(
   relayer: Hex,
   { amount = '1000', scheme = 'upto' }: { amount?: string; scheme?: SignedPermit['scheme'] } = {},
@@ -124,12 +126,12 @@ export function createPermit(
   return { kind: 'permit2', scheme, permit2Authorization: metered, signature };
 }
 
-/** What of a permit travels. */
+/** The part of a permit that is sent. */
 export function payloadOf({ signature, permit2Authorization }: SignedPermit) {
   return { signature, permit2Authorization };
 }
 
-/** The headers of a maximum, for the option of a challenge that takes one. */
+/** The headers of an `upto` payment, for the challenge's option with that scheme. */
 export function presentMetered(
   { required }: Pick<OfferedChallenge, 'required'>,
   permit: SignedPermit,

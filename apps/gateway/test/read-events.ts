@@ -1,15 +1,15 @@
 import type { AgentJobEvent } from '@tollgate/protocol';
 
-/** A block of an event stream: its fields by name, a comment under none. */
+/** A block of an event stream: its fields by name; a comment has the empty name. */
 export type EventBlock = Readonly<Partial<Record<'id' | 'event' | 'data' | 'retry' | '', string>>>;
 
 /** An open event stream, read block by block as a client would. */
 export class EventReader {
   readonly #chunks: AsyncIterator<string>;
   #rest = '';
-  /** As a client keeps it, for `Last-Event-ID`. */
+  /** The last received id, as a client stores it for `Last-Event-ID`. */
   lastEventId = '';
-  /** The block that every stream begins with. */
+  /** The first block of the stream. */
   first: EventBlock = {};
 
   constructor(
@@ -29,7 +29,7 @@ export class EventReader {
     };
   }
 
-  /** Null when the server ended the stream. */
+  /** Null once the server has ended the stream. */
   async readBlock(): Promise<EventBlock | null> {
     for (;;) {
       const end = this.#rest.indexOf('\n\n');
@@ -45,7 +45,7 @@ export class EventReader {
     }
   }
 
-  /** The next events, whatever else comes between. */
+  /** The next events, skipping other blocks. */
   async readEvents(count: number): Promise<AgentJobEvent[]> {
     const events: AgentJobEvent[] = [];
     while (events.length < count) {
@@ -66,7 +66,7 @@ export class EventReader {
   }
 }
 
-/** Opens a stream, and waits for its first block. */
+/** Opens a stream and waits for its first block. */
 export async function openEvents(url: string, token: string, lastEventId?: string): Promise<EventReader> {
   const stop = new AbortController();
   const headers = {

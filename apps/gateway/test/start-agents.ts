@@ -45,7 +45,7 @@ export class AgentsFixture {
     await this.server.stop();
   }
 
-  /** As a worker with the wallet does. */
+  /** Publishes the wallet's tokens, as a worker does. */
   async publishTokens(wallet = 'main'): Promise<void> {
     const usdc = {
       symbol: 'USDC',
@@ -68,7 +68,7 @@ export class AgentsFixture {
     return fetch(`${this.gateway.url}${path}`, { ...init, headers });
   }
 
-  /** A request with a JSON body; text is sent as it is. */
+  /** Sends a request with a JSON body; a string is sent unchanged. */
   post(path: string, key: TestKey | null, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return this.call(path, key, {
@@ -82,7 +82,7 @@ export class AgentsFixture {
     return this.post('/agent/jobs', key, body, { 'Idempotency-Key': idempotencyKey });
   }
 
-  /** An accepted job. */
+  /** Submits a job that must be accepted. */
   async submitSample(key: TestKey, body: unknown = SAMPLE_JOB): Promise<AgentJobView> {
     const response = await this.submit(key, body);
     if (response.status !== 202) throw new Error(`not accepted: ${await response.text()}`);
@@ -100,7 +100,7 @@ export function createKeyText(): string {
   return randomBytes(8).toString('hex');
 }
 
-/** What matters of a problem. */
+/** The status and code of a problem response. */
 export async function readProblem(response: Response): Promise<[status: number, code: string]> {
   const body = (await response.json()) as { status: number; code: string };
   if (!response.headers.get('content-type')?.startsWith('application/problem+json')) throw new Error('no problem');

@@ -31,7 +31,7 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
-/** A gateway in this process, on a free port, for tests of what a client sees. */
+/** Starts a gateway in this process, on a free port, for tests of what a client sees. */
 export async function startGateway(
   redisUrl: string,
   routes: readonly PaidRoute[],
@@ -79,9 +79,9 @@ export function answerJson(value: unknown, status = 200): ProducedAnswer {
 export type Judgement = (request: VerifyPaymentRequest) => Promise<VerifyPaymentVerdict> | VerifyPaymentVerdict;
 
 export interface LedgerVerifier {
-  /** Every question that was asked. */
+  /** Every question that was received. */
   readonly questions: VerifyPaymentRequest[];
-  /** How a transaction is judged; without one it is taken for a payment, and claimed. */
+  /** The verdicts by transaction; a transaction without one counts as a payment and is claimed. */
   readonly judgements: Map<string, Judgement>;
   readonly ledger: Ledger;
   claim: Judgement;
@@ -89,14 +89,14 @@ export interface LedgerVerifier {
 }
 
 /**
- * A verifier without a chain: the real transport and the real ledger, with every transaction taken for a payment of
- * the asked price unless a test says otherwise.
+ * A verifier without a chain: it uses the real transport and ledger, and treats every transaction as a payment of the
+ * requested price unless a test overrides it.
  */
 export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerifier> {
   const redis = connectRedis({ url: redisUrl, role: 'test-verifier' });
   const ledger = new Ledger({ redis });
   await ledger.open({ headBlockNumber: 1 });
-  // What a test leaves unanswered is not waited for.
+  // Questions that a test leaves unanswered must not delay the stop.
   const server = new RequestReplyServer({ redisUrl, queue: VERIFY_QUEUE, closeTimeoutMs: 100 });
   const questions: VerifyPaymentRequest[] = [];
   const judgements = new Map<string, Judgement>();
@@ -157,7 +157,7 @@ export function proofFor(txHash: Hex, payload: { reference?: string } = {}): str
   return encodeProof({ x402Version: 1, scheme: 'exact', network: 'chain-testnet', payload: { txHash, ...payload } });
 }
 
-/** A request with a proof; a new transaction unless one is given. */
+/** Sends a request with a payment proof; for a new transaction unless one is given. */
 export function pay(
   url: string,
   { txHash = createTxHash(), key, ...init }: RequestInit & { txHash?: Hex; key?: string } = {},
@@ -174,7 +174,7 @@ export interface SentAnswer {
   readonly body: string;
 }
 
-/** A request whose path goes out as it is written: fetch would resolve dots and escapes itself. */
+/** Sends a request with an unchanged path: fetch would resolve dots and escapes. */
 export function send(port: number, options: RequestOptions & { body?: string }): Promise<SentAnswer> {
   return new Promise((resolve, reject) => {
     const request = startRequest({ host: '127.0.0.1', port, agent: false, ...options }, (response) => {

@@ -22,24 +22,24 @@ export type Settlement = (request: SettleSignedPaymentRequest) => Promise<Settle
 export type Look = (request: VerifySignedPaymentRequest) => Promise<SignedPaymentVerdict> | SignedPaymentVerdict;
 
 /**
- * Verifier and relayer without a chain: the real transport and the real ledger. Every payment is good, and settled when
- * it is asked for the first time, unless a test says otherwise for its nonce.
+ * A verifier and a relayer without a chain: they use the real transport and ledger. Every payment is valid, and settled
+ * by the first settlement request, unless a test overrides it for its nonce.
  */
 export interface Relay {
   readonly ledger: Ledger;
   readonly looks: Map<string, Look>;
   readonly settlements: Map<string, Settlement>;
-  /** The transaction that moved each payment, by its nonce. */
+  /** The transaction that settled each payment, by nonce. */
   readonly moved: Map<string, Hex>;
   readonly asked: SettleSignedPaymentRequest[];
-  /** What contracts say of every signature, by their addresses in lower case; all others have signed nothing. */
+  /** The verdicts of contracts about signatures, by address in lower case; any other contract accepts none. */
   readonly contracts: Map<string, ContractSignatureVerdict>;
   readonly claim: Look;
   readonly settle: Settlement;
   stop(): Promise<void>;
 }
 
-/** `settles: false`: no relayer is there. */
+/** @param options `settles: false` starts no relayer */
 export async function startRelay(redisUrl: string, { settles = true } = {}): Promise<Relay> {
   const redis = connectRedis({ url: redisUrl, role: 'test-relay' });
   const ledger = new Ledger({ redis });
@@ -54,7 +54,7 @@ export async function startRelay(redisUrl: string, { settles = true } = {}): Pro
     moved.set(nonce, txHash);
     return { outcome: 'settled', txHash, payer: payerOf(payment), amountBaseUnits };
   };
-  // What a test leaves unanswered is not waited for.
+  // Questions that a test leaves unanswered must not delay the stop.
   const options = { redisUrl, closeTimeoutMs: 100 };
   const verifier = new RequestReplyServer({ ...options, queue: VERIFY_QUEUE });
   verifier.addHandler(VERIFY_SIGNED_PAYMENT, async (request: VerifySignedPaymentRequest) =>

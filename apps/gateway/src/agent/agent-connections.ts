@@ -17,7 +17,10 @@ import { answerWithin } from '../server/answer-within.js';
 const TIMEOUT_MS = 3_000;
 const REPORT_EVERY_MS = 10_000;
 
-/** The way to journal, keys, wallets and workers; connections of their own, so that jobs never hold up a payment. */
+/**
+ * The connections to journal, API keys, wallets and workers. They are separate from the paywall's, so that jobs never
+ * delay a payment.
+ */
 @Injectable()
 export class AgentConnections implements OnApplicationShutdown {
   readonly #logger = new Logger('AgentJobs');
@@ -47,7 +50,7 @@ export class AgentConnections implements OnApplicationShutdown {
     };
   }
 
-  // Private, or Nest would take the parts for providers of its own and close them while jobs are still accepted.
+  // Private: Nest would otherwise treat the parts as providers and close them while jobs are still accepted.
   get journal(): Journal {
     return this.#parts.journal;
   }
@@ -62,7 +65,7 @@ export class AgentConnections implements OnApplicationShutdown {
   }
 
   /**
-   * Bounds what the directories of keys and wallets take.
+   * Bounds how long the directories of keys and wallets may take.
    * @throws JournalUnavailableError as the journal does
    */
   async within<T>(reading: Promise<T>): Promise<T> {
@@ -70,11 +73,11 @@ export class AgentConnections implements OnApplicationShutdown {
       return await answerWithin(reading, TIMEOUT_MS);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new JournalUnavailableError(`Keys and wallets cannot be read: ${reason}`, { cause: error });
+      throw new JournalUnavailableError(`API keys and wallets cannot be read: ${reason}`, { cause: error });
     }
   }
 
-  /** One line now and then: an outage under load is not ten thousand. */
+  /** Logs at most one line in ten seconds, so that an outage under load does not flood the log. */
   report(error: unknown): void {
     const nowMs = performance.now();
     if (nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return;

@@ -4,7 +4,7 @@ import { JournalError } from '@tollgate/transactions';
 
 import { JOBS_UNAVAILABLE } from './jobs-unavailable.js';
 
-/** What the routes of agent jobs throw, as problems. */
+/** Renders the errors of the agent job routes as problems. */
 @Catch()
 export class AgentErrorFilter extends ProblemFilter {
   override catch(exception: unknown, host: ArgumentsHost): void {

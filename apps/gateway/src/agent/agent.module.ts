@@ -17,7 +17,7 @@ import { QueueBoard } from './queue-board/queue-board.js';
 import { Webhooks } from './webhooks/webhooks.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
 
-/** Everything below `/agent`: jobs that move money, for holders of API keys. */
+/** Serves everything below `/agent`: jobs that move money, for holders of API keys. */
 @Module({})
 export class AgentModule {
   constructor(@Inject(Registry) registry: Registry, @Inject(EventStreams) streams: EventStreams) {

@@ -5,7 +5,7 @@ import type { AgentConnections } from './agent-connections.js';
 export const PLANNING_UNAVAILABLE: Problem = {
   status: 503,
   code: 'planning_unavailable',
-  detail: 'No worker can look at the chain now.',
+  detail: 'No worker can read the chain now. Send the same request again later.',
   retryAfterMs: 5_000,
 };
 
@@ -13,13 +13,13 @@ export interface Question {
   readonly pattern: string;
   readonly data: unknown;
   readonly timeoutMs: number;
-  /** Only workers that sign for this wallet are asked. */
+  /** Sends the question only to workers that sign for this wallet. */
   readonly wallet?: string;
 }
 
 /**
- * Asks a worker what only the chain knows; nothing is changed by it, so a question that got lost is asked again.
- * @throws ProblemError where no worker answers
+ * Asks a worker a question that needs the chain. A question changes nothing, so one that is lost is repeated.
+ * @throws ProblemError if no worker responds
  */
 export async function askWorker<Reply>(
   connections: AgentConnections,

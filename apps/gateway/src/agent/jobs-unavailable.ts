@@ -1,9 +1,9 @@
 import type { Problem } from '@tollgate/common';
 
-/** Nothing is known of what was asked: the same request, with the same Idempotency-Key, does no harm. */
+/** The outcome of the request is unknown. Repeating it with the same Idempotency-Key is safe. */
 export const JOBS_UNAVAILABLE: Problem = {
   status: 503,
   code: 'jobs_unavailable',
-  detail: 'The journal of the jobs cannot be asked now. Send the same request again.',
+  detail: 'The job journal is unavailable. Send the same request again.',
   retryAfterMs: 2_000,
 };

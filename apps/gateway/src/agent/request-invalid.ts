@@ -2,7 +2,7 @@ import { ProblemError } from '@tollgate/common';
 
 const MAX_DETAIL = 500;
 
-/** Refuses a request with everything that is wrong with it. */
+/** The error for an invalid request; it lists every mistake. */
 export function refuseRequest(problems: readonly string[]): ProblemError {
   const detail = problems.join('; ');
   return new ProblemError({

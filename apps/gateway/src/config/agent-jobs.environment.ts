@@ -1,10 +1,10 @@
 import { IsRandomText, Setting } from '@tollgate/common';
 import { IsBoolean, IsInt, IsOptional, Max, Min, MinLength } from 'class-validator';
 
-/** The gateway's part in agent jobs. Nobody needs an API key, nor any of these, to sell and to pay. */
+/** The gateway's settings for agent jobs. Selling and paying need none of them, and no API key. */
 export class AgentJobsEnvironment {
   @Setting({
-    help: 'Derives the secrets of direct enqueuing and of webhooks. At least 32 characters, the same for gateways, agent workers and npm run keys; a gateway without it registers no webhooks.',
+    help: 'The secrets for direct enqueuing and for webhooks are derived from it. At least 32 characters, the same for gateways, agent workers and npm run keys; a gateway without it registers no webhooks.',
     secret: true,
     example: '$(openssl rand -hex 32)',
   })
@@ -14,12 +14,12 @@ export class AgentJobsEnvironment {
   readonly agentSecret?: string;
 
   @Setting({
-    help: 'Let payment jobs and webhooks reach private, loopback and link-local addresses: only for development.',
+    help: 'Allow payment jobs and webhooks to reach private, loopback and link-local addresses. For development only.',
   })
   @IsBoolean()
   readonly allowPrivateTargets: boolean = false;
 
-  @Setting({ help: 'Requests to /agent a minute with one API key; 0 sets no limit.' })
+  @Setting({ help: 'Requests to /agent per minute and API key; 0 means no limit.' })
   @IsInt()
   @Min(0)
   readonly agentRateLimitPerMinute: number = 600;
@@ -36,19 +36,19 @@ export class AgentJobsEnvironment {
   @Max(100_000)
   readonly agentStreams: number = 1000;
 
-  @Setting({ help: 'Milliseconds between the signs of life of an event stream on which nothing happens.' })
+  @Setting({ help: 'Milliseconds between the heartbeats of an idle event stream.' })
   @IsInt()
   @Min(100)
   @Max(600_000)
   readonly agentStreamHeartbeatMs: number = 15_000;
 
-  @Setting({ help: 'Milliseconds after which an event stream is cut whose client takes nothing; it can come back.' })
+  @Setting({ help: 'Milliseconds after which an event stream is closed if its client reads nothing; the client can reconnect.' })
   @IsInt()
   @Min(100)
   @Max(600_000)
   readonly agentStreamStallMs: number = 30_000;
 
-  @Setting({ help: 'Milliseconds that a dry run waits for a worker to plan.' })
+  @Setting({ help: 'Milliseconds that a dry run waits for a worker to plan the job.' })
   @IsInt()
   @Min(100)
   @Max(60_000)

@@ -1,21 +1,21 @@
 import { Setting } from '@tollgate/common';
 import { IsInt, Max, Min } from 'class-validator';
 
-/** How a paid answer is held and kept. */
+/** How paid responses are produced and stored. */
 export class AnswerEnvironment {
-  @Setting({ help: 'Largest answer in bytes that is kept with its payment; a larger one is streamed.' })
+  @Setting({ help: 'Largest response in bytes that is stored with its payment; a larger one is streamed.' })
   @IsInt()
   @Min(0)
   @Max(268_435_456)
   readonly maxStoredAnswerBytes: number = 1_048_576;
 
-  @Setting({ help: 'Bytes of Redis that kept answers may take together; above it only the payment is remembered.' })
+  @Setting({ help: 'Bytes of Redis for all stored responses together; above it only the payment is recorded.' })
   @IsInt()
   @Min(0)
   readonly answerStoreBytes: number = 536_870_912;
 
   @Setting({
-    help: 'Milliseconds after which a payment is free to be retried when its gateway died; renewed meanwhile.',
+    help: 'Milliseconds of the lease on a payment, after which it can be retried if its gateway has died. A running gateway renews it.',
   })
   @IsInt()
   @Min(1_000)

@@ -6,7 +6,7 @@ export type ChallengeForm = (typeof CHALLENGE_FORMS)[number];
 
 export class ChallengeEnvironment implements ChecksTogether {
   @Setting({
-    help: 'Signs the references of challenges; comma separated, the first one signs, all are accepted. At least 32 characters each, the same for every replica.',
+    help: 'Secrets that sign the references of challenges, comma separated: the first one signs, all are accepted. At least 32 characters each, the same for every replica.',
     secret: true,
     as: 'list',
     example: '$(openssl rand -hex 32)',
@@ -19,27 +19,27 @@ export class ChallengeEnvironment implements ChecksTogether {
 
   @Setting({
     help:
-      'How the body of a challenge names network and resource. documented: by NETWORK and path; v1-clients: by the name ' +
-      'that published clients of version 1 know CHAIN_ID by, and by a URL under PUBLIC_URL.',
+      'How the body of a challenge names network and resource. documented: NETWORK and the path; v1-clients: the name by ' +
+      'which published x402 v1 clients know CHAIN_ID, and a URL under PUBLIC_URL.',
   })
   @IsIn(CHALLENGE_FORMS)
   readonly challengeForm: ChallengeForm = 'documented';
 
   @Setting({
-    help: 'Take payments that the payer only signed, and settle them: a verifier with RELAYER_PRIVATE_KEYS must run.',
+    help: 'Accept signed payments (EIP-3009, Permit2) and settle them. Needs a verifier with RELAYER_PRIVATE_KEYS.',
   })
   @IsBoolean()
   readonly signedPayments: boolean = false;
 
   @Setting({
-    help: 'YAML or JSON file of the routes that are sold, beside the weather.',
+    help: 'YAML or JSON file of the paid routes, in addition to the weather.',
     example: 'routes.yaml',
   })
   @IsOptional()
   readonly routesFile?: string;
 
   @Setting({
-    help: 'Block explorer; the log then links each transaction at {EXPLORER_URL}/tx/{hash}.',
+    help: 'Block explorer; if set, the log links each transaction to {EXPLORER_URL}/tx/{hash}.',
     example: 'https://explorer.example',
   })
   @IsOptional()

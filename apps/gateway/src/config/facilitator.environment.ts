@@ -4,7 +4,7 @@ import { IsArray, IsBoolean, IsInt, Matches, Min } from 'class-validator';
 const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
 const BASE_UNITS = /^\d{1,30}$/;
 
-/** What the gateway verifies and settles for other servers. */
+/** The gateway's settings as a facilitator for other servers. */
 export class FacilitatorEnvironment extends SignedPaymentsEnvironment {
   @Setting({ name: 'FACILITATOR', help: 'Verify and settle signed payments for other servers, at /facilitator.' })
   @IsBoolean()
@@ -18,12 +18,12 @@ export class FacilitatorEnvironment extends SignedPaymentsEnvironment {
   readonly facilitatorPayTo: string[] = [];
 
   @Setting({
-    help: 'The least that is settled without an API key, in base units of the asset: dust costs more gas than it brings.',
+    help: 'Smallest amount that is settled without an API key, in base units of the asset: the gas for less costs more than the payment.',
   })
   @Matches(BASE_UNITS, { message: '$property must be a whole number of base units' })
   readonly facilitatorMinBaseUnits: string = '1000';
 
-  @Setting({ help: 'Requests to /facilitator a minute with one API key, or from one address; 0 sets no limit.' })
+  @Setting({ help: 'Requests to /facilitator per minute and API key, or per address without a key; 0 means no limit.' })
   @IsInt()
   @Min(0)
   readonly facilitatorRateLimitPerMinute: number = 600;

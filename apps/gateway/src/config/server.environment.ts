@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 const PRIVATE_NAME = /\.(localhost|local|internal|lan|home\.arpa|test)$/i;
 
 export class ServerEnvironment implements ChecksEntries, ChecksTogether {
-  @Setting({ help: 'Port the gateway listens on; 0 takes a free one.' })
+  @Setting({ help: 'Port the gateway listens on; 0 picks a free one.' })
   @IsInt()
   @Min(0)
   @Max(65_535)
@@ -15,17 +15,17 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @IsNotEmpty()
   readonly host: string = '127.0.0.1';
 
-  @Setting({ help: 'Where clients reach the gateway, for links in documents.', example: 'https://api.example' })
+  @Setting({ help: 'URL at which clients reach the gateway.', example: 'https://api.example' })
   @IsOptional()
   @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
   readonly publicUrl?: string;
 
-  @Setting({ help: 'Accept plain HTTP from other machines. Proofs are credentials: only for development.' })
+  @Setting({ help: 'Accept plain HTTP from other machines. Payments are credentials: for development only.' })
   @IsBoolean()
   readonly allowInsecureHttp: boolean = false;
 
   @Setting({
-    help: 'Addresses or CIDR ranges of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, comma separated.',
+    help: 'Addresses or CIDR ranges of the proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, comma separated.',
     example: '10.0.0.0/8',
   })
   @IsArray()
@@ -41,48 +41,48 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @IsNotEmpty()
   readonly tlsKey?: string;
 
-  @Setting({ help: 'Requests a minute from one client address (IPv6: one /64 network); 0 sets no limit.' })
+  @Setting({ help: 'Requests per minute and client address (IPv6: per /64 network); 0 means no limit.' })
   @IsInt()
   @Min(0)
   readonly rateLimitPerMinute: number = 0;
 
   @Setting({
-    help: 'Wrong API keys a minute from one client address; above it only keys that were let in before are looked up for it. 0 sets no limit.',
+    help: 'Invalid API keys per minute and client address; above it only keys that were accepted before are checked. 0 means no limit.',
   })
   @IsInt()
   @Min(0)
   readonly refusedKeysPerMinute: number = 60;
 
-  @Setting({ help: 'Origins whose browser pages may call the gateway, comma separated; * for every one.' })
+  @Setting({ help: 'Origins whose browser pages may call the gateway, comma separated; * means every origin.' })
   @IsArray()
   readonly corsOrigins: string[] = ['*'];
 
-  @Setting({ help: 'Largest body of a request in bytes.' })
+  @Setting({ help: 'Largest request body in bytes.' })
   @IsInt()
   @Min(0)
   readonly maxRequestBodyBytes: number = 1_048_576;
 
   @Setting({
-    help: 'Milliseconds that the gateway goes on serving after SIGTERM or SIGINT, not ready any more, so that load balancers notice; 0 stops at once.',
+    help: 'Milliseconds that the gateway keeps serving after SIGTERM or SIGINT while its readiness fails, so that load balancers notice; 0 stops immediately.',
   })
   @IsInt()
   @Min(0)
   @Max(600_000)
   readonly drainMs: number = 5_000;
 
-  @Setting({ help: 'Log every unpaid 402 too.' })
+  @Setting({ help: 'Also log every unpaid 402.' })
   @IsBoolean()
   readonly logUnpaid: boolean = false;
 
-  /** For the log, once at start. */
+  /** Logged once at the start. */
   get warnings(): string[] {
     const { allowInsecureHttp, host, tlsCert, publicUrl } = this;
     const warnings: string[] = [];
     if (allowInsecureHttp && tlsCert === undefined && isOpenToOthers(host)) {
-      warnings.push(`ALLOW_INSECURE_HTTP on ${host}: whoever reads the traffic can take the proofs in it. Use HTTPS.`);
+      warnings.push(`ALLOW_INSECURE_HTTP on ${host}: anyone who can read the traffic can steal the payments in it. Use HTTPS.`);
     }
     if (publicUrl !== undefined && isPublicHttp(publicUrl)) {
-      warnings.push(`PUBLIC_URL=${publicUrl} leads clients to plain HTTP on a public name. Use https://.`);
+      warnings.push(`PUBLIC_URL=${publicUrl} directs clients to plain HTTP on a public name. Use https://.`);
     }
     return warnings;
   }
@@ -90,7 +90,7 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   problemsTogether(): string[] {
     return (this.tlsCert === undefined) === (this.tlsKey === undefined)
       ? []
-      : ['TLS_CERT and TLS_KEY go together: set both, or neither.'];
+      : ['TLS_CERT and TLS_KEY belong together: set both, or neither.'];
   }
 
   problemsOfEntries(): string[] {
@@ -100,7 +100,7 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
         problems.push(`TRUST_PROXY: "${range}" is neither an address nor a CIDR range such as 10.0.0.0/8.`);
       } else if (range.endsWith('/0')) {
         problems.push(
-          `TRUST_PROXY: "${range}" is every address: any client could claim another's. Name the proxies alone, as 10.0.0.0/8.`,
+          `TRUST_PROXY: "${range}" is every address: any client could claim another's address. List only your proxies, for example 10.0.0.0/8.`,
         );
       }
     }
@@ -113,12 +113,12 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   }
 }
 
-/** Every interface, or an address of the public internet. */
+/** Whether the host means every interface or a public address. */
 function isOpenToOthers(host: string): boolean {
   return isPublicAddress(host) || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'unspecified');
 }
 
-/** Names of one label, and of the domains that are never given out, are of a private network. */
+/** Whether the URL is plain HTTP on a public name. Names with one label and reserved domains are private. */
 function isPublicHttp(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   const name = hostname.replace(/^\[|\]$|\.$/g, '');

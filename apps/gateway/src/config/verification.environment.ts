@@ -1,27 +1,27 @@
 import { Setting, type ChecksTogether } from '@tollgate/common';
 import { IsInt, Max, Min } from 'class-validator';
 
-/** How a proof is put to a verifier. */
+/** How the gateway asks a verifier about a payment. */
 export class VerificationEnvironment implements ChecksTogether {
-  @Setting({ help: 'Milliseconds within which a proof is judged; then the answer is 503.' })
+  @Setting({ help: 'Milliseconds for the verification of a payment; after that the response is 503.' })
   @IsInt()
   @Min(100)
   @Max(120_000)
   readonly verifyDeadlineMs: number = 10_000;
 
-  @Setting({ help: 'Milliseconds after which an unanswered question is put to a verifier again.' })
+  @Setting({ help: 'Milliseconds after which an unanswered question is sent to a verifier again.' })
   @IsInt()
   @Min(50)
   @Max(120_000)
   readonly verifyRetryMs: number = 4_000;
 
-  @Setting({ help: 'Questions that may wait for a verifier; above it the answer is 503 at once.' })
+  @Setting({ help: 'Questions that may wait for a verifier; above it the response is 503 immediately.' })
   @IsInt()
   @Min(1)
   @Max(1_000_000)
   readonly verifyQueueLimit: number = 1_000;
 
-  @Setting({ help: 'Milliseconds within which a signed payment is settled; then the answer is that it is under way.' })
+  @Setting({ help: 'Milliseconds for the settlement of a signed payment; after that the response is 503 settlement_pending.' })
   @IsInt()
   @Min(100)
   @Max(120_000)
@@ -30,6 +30,6 @@ export class VerificationEnvironment implements ChecksTogether {
   problemsTogether(): string[] {
     return this.verifyRetryMs < this.verifyDeadlineMs
       ? []
-      : ['VERIFY_RETRY_MS must be below VERIFY_DEADLINE_MS, or a lost question is never asked again.'];
+      : ['VERIFY_RETRY_MS must be below VERIFY_DEADLINE_MS, or a lost question is never repeated.'];
   }
 }

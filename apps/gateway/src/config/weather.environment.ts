@@ -9,13 +9,13 @@ export class WeatherEnvironment {
   readonly weatherPrice: string = '0.001';
 
   @Setting({
-    help: 'sample: made from the time of day, without network; open-meteo: the weather service of that name.',
+    help: 'sample: invented from time and place, needs no network; open-meteo: the weather service of that name.',
   })
   @IsIn(WEATHER_SOURCES)
   readonly weatherSource: (typeof WEATHER_SOURCES)[number] = 'sample';
 
   @Setting({
-    help: 'Base URL of the weather service, where it is not the public one.',
+    help: 'Base URL of the weather service, if not the public one.',
     example: 'https://api.open-meteo.com',
   })
   @IsOptional()

@@ -13,7 +13,10 @@ import { FACILITATOR_SCHEMAS } from './facilitator/facilitator-schemas.js';
 import type { DocsParts } from './register-docs.js';
 import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './schemas.js';
 
-/** The OpenAPI document: what is sold first, each route with its price, then agent jobs and the facilitator, then the routes for those who run the gateway. */
+/**
+ * The OpenAPI document: the paid routes with their prices, then agent jobs and the facilitator, then the operational
+ * routes.
+ */
 export function createDocument({ app, routes, environment }: DocsParts): OpenAPIObject {
   const { server, payment, facilitator, challenge } = environment;
   const builder = new DocumentBuilder()
@@ -21,10 +24,10 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
     .setDescription(describeSale(challenge.signedPayments))
     .setVersion(packageJson.version)
     .setOpenAPIVersion('3.1.0')
-    .addTag(PAID_TAG, 'Answer 402 with a challenge, and the resource to who has paid.')
-    .addTag(AGENT_TAG, 'Jobs that agents hand in and a worker carries out on chain, for holders of an API key.');
-  if (facilitator.isServed) builder.addTag(FACILITATOR_TAG, 'Signed payments of other servers, verified and settled.');
-  builder.addTag(OPERATIONS_TAG, 'Free, and for the machines that look after the gateway.');
+    .addTag(PAID_TAG, 'Respond with 402 and a challenge, or with the resource if the request is paid.')
+    .addTag(AGENT_TAG, 'Jobs that agents submit and a worker executes on chain, for holders of an API key.');
+  if (facilitator.isServed) builder.addTag(FACILITATOR_TAG, 'Verifies and settles signed payments for other servers.');
+  builder.addTag(OPERATIONS_TAG, 'Free routes for monitoring and orchestration.');
   if (server.publicUrl !== undefined) builder.addServer(server.publicUrl);
   builder.addSecurity(API_KEY_SECURITY, { type: 'http', scheme: 'bearer', bearerFormat: 'tgk_<id>_<secret>' });
   const document = SwaggerModule.createDocument(app, builder.build());
@@ -62,7 +65,7 @@ function originOf({ tlsCert, port }: GatewayEnvironment['server']): string {
 }
 
 function describeSale(takesSignedPayments: boolean): string {
-  const sale = 'Resources behind an HTTP 402 payment challenge: pay on chain, send the proof in `X-Payment`.';
+  const sale = 'Resources behind an HTTP 402 payment challenge: pay on chain and send the proof in `X-Payment`.';
   if (!takesSignedPayments) return sale;
-  return `${sale} Or sign a payment, which the gateway has sent: in \`X-PAYMENT\` (version 1), \`PAYMENT-SIGNATURE\` (version 2) or \`Authorization: Payment\` (MPP).`;
+  return `${sale} Or sign a payment for the gateway to settle: in \`X-PAYMENT\` (x402 v1), \`PAYMENT-SIGNATURE\` (x402 v2) or \`Authorization: Payment\` (MPP).`;
 }

@@ -5,25 +5,25 @@ export const OPERATIONS_TAG = 'Operations';
 const json = { 'application/json': { schema: { type: 'object', properties: { status: { type: 'string' } } } } };
 const DESCRIBED: Readonly<Record<string, object>> = {
   '/health/live': {
-    summary: 'The process runs',
-    responses: { '200': { description: 'It does; a failing dependency is no reason to restart it.', content: json } },
+    summary: 'Liveness',
+    responses: { '200': { description: 'The process runs. A failing dependency does not change this, since a restart would not help.', content: json } },
   },
   '/health/ready': {
-    summary: 'The gateway can take proofs',
+    summary: 'Readiness',
     responses: {
-      '200': { description: 'Every dependency answers.', content: json },
-      '503': { description: 'One does not, by its name, or the process is stopping.', content: json },
+      '200': { description: 'Every dependency responds.', content: json },
+      '503': { description: 'A dependency, given by name, does not respond, or the process is stopping.', content: json },
     },
   },
   '/metrics': {
     summary: 'Prometheus metrics',
     responses: {
-      '200': { description: 'The text format.', content: { 'text/plain': { schema: { type: 'string' } } } },
+      '200': { description: 'The metrics in text format.', content: { 'text/plain': { schema: { type: 'string' } } } },
     },
   },
 };
 
-/** The free routes for machines that Nest found, with what it cannot know of them. */
+/** The operational routes that Nest found, with descriptions that Nest cannot derive. */
 export function describeOperations(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const operational = Object.entries(paths).filter(([path]) => DESCRIBED[path] !== undefined);
   const sorted = operational.sort(([one], [other]) => one.localeCompare(other));

@@ -25,21 +25,21 @@ export const PAID_TAG = 'Paid resources';
 
 const text = { schema: { type: 'string' } };
 const flag = { schema: { type: 'string', enum: ['true'] } };
-const RELEASED = { [X_PAYMENT_RELEASED]: { description: 'The payment was not taken: send the same again.', ...flag } };
+const RELEASED = { [X_PAYMENT_RELEASED]: { description: 'The payment was not charged: send the same request again.', ...flag } };
 
 const OFFERS = {
-  [PAYMENT_REQUIRED]: { description: 'base64 of the offer of version 2, where signed payments are taken.', ...text },
-  'WWW-Authenticate': { description: 'The same offer to clients of MPP.', ...text },
+  [PAYMENT_REQUIRED]: { description: 'base64 of the x402 v2 payment requirements, where signed payments are accepted.', ...text },
+  'WWW-Authenticate': { description: 'The same offer for MPP clients.', ...text },
 };
 const SETTLED = {
-  [X_PAYMENT_RESPONSE]: { description: 'What became of a signed payment of version 1.', ...text },
-  [PAYMENT_RESPONSE]: { description: 'The same of version 2.', ...text },
-  [PAYMENT_RECEIPT]: { description: 'The same by MPP.', ...text },
+  [X_PAYMENT_RESPONSE]: { description: 'The settlement result of a signed payment (x402 v1).', ...text },
+  [PAYMENT_RESPONSE]: { description: 'The same for x402 v2.', ...text },
+  [PAYMENT_RECEIPT]: { description: 'The same for MPP.', ...text },
 };
 
 const NOT_SIGNED_IN = {
   [X_SIGN_IN_FAILURE]: {
-    description: 'Why a sign-in was not taken.',
+    description: 'Why a sign-in was refused.',
     schema: { type: 'string', enum: [...SIGN_IN_FAILURES] },
   },
 };
@@ -48,20 +48,20 @@ const PARAMETERS = [
   {
     name: X_PAYMENT,
     in: 'header',
-    description: `base64 of a PaymentProof, at most ${MAX_PROOF_HEADER_BYTES} bytes. Without it: 402 and the challenge.`,
+    description: `base64 of a PaymentProof, at most ${MAX_PROOF_HEADER_BYTES} bytes. Without a payment the response is 402 with the challenge.`,
     ...text,
   },
   {
     name: PAYMENT_SIGNATURE,
     in: 'header',
     description:
-      'base64 of a payment of version 2, where signed payments are taken; `Authorization: Payment` pays by MPP.',
+      'base64 of an x402 v2 payment, where signed payments are accepted; `Authorization: Payment` is for MPP.',
     ...text,
   },
   {
     name: IDEMPOTENCY_KEY,
     in: 'header',
-    description: 'Names the purchase: a repeat with the same key and proof gets the same answer.',
+    description: 'Identifies the purchase: a repeat with the same key and payment gets the same response.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
 ];
@@ -69,24 +69,24 @@ const PARAMETERS = [
 const SIGN_IN = {
   name: SIGN_IN_WITH_X,
   in: 'header',
-  description: 'base64 of what the account has signed that paid before: it may come back without paying.',
+  description: 'base64 of a sign-in signed by an account that paid before: it gets the resource again without paying.',
   ...text,
 };
 
-/** Answers besides 200 and 402, in the order of their statuses. */
+/** Responses besides 200 and 402, in the order of their statuses. */
 const PROBLEMS: readonly (readonly [status: string, description: string, headers?: object])[] = [
-  ['400', 'The Idempotency-Key, the payment identifier or the path is not valid, or there are several payments.'],
-  ['409', 'The payment is being answered (then with Retry-After), or was made for another request.', RETRY_AFTER],
-  ['410', 'The payment was spent and its answer was not kept.'],
-  ['413', 'The body of the request is too large.'],
+  ['400', 'The Idempotency-Key, the payment identifier or the path is not valid, or the request has several payments.'],
+  ['409', 'Another request with this payment is in progress (with Retry-After), or the payment belongs to a different request.', RETRY_AFTER],
+  ['410', 'The payment was spent and its response was not stored.'],
+  ['413', 'The request body is too large.'],
   ['429', 'Too many requests from this address.', RETRY_AFTER],
   ['500', 'The resource could not be produced.', RELEASED],
-  ['502', 'The resource could not be reached, or gave no complete answer.', RELEASED],
-  ['503', 'The payment cannot be checked now, or is being settled. Do not pay again.', RETRY_AFTER],
-  ['504', 'The resource did not answer in time.', { ...RETRY_AFTER, ...RELEASED }],
+  ['502', 'The resource could not be reached, or did not return a complete response.', RELEASED],
+  ['503', 'The payment cannot be verified now, or is being settled. Do not pay again.', RETRY_AFTER],
+  ['504', 'The resource did not respond in time.', { ...RETRY_AFTER, ...RELEASED }],
 ];
 
-/** `/v1/quotes/:symbol` as OpenAPI writes it: `/v1/quotes/{symbol}`. */
+/** The path in OpenAPI form: `/v1/quotes/:symbol` becomes `/v1/quotes/{symbol}`. */
 export function documentPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}').replace(/\*$/, '{rest}');
 }
@@ -125,9 +125,9 @@ export function describePaidRoute(
 function describePaidAnswer({ mimeType, answerSchema }: PaidRoute): object {
   const schema = answerSchema === undefined ? {} : { schema: ref(answerSchema.name) };
   return {
-    description: 'What was paid for.',
+    description: 'The paid resource.',
     headers: {
-      [IDEMPOTENT_REPLAYED]: { description: 'The answer of an earlier request, given again.', ...flag },
+      [IDEMPOTENT_REPLAYED]: { description: 'The response is a replay of an earlier one.', ...flag },
       ...SETTLED,
     },
     content: { [mimeType]: schema },
@@ -135,8 +135,8 @@ function describePaidAnswer({ mimeType, answerSchema }: PaidRoute): object {
 }
 
 function describeChallenge(price: string, isRevisited: boolean): object {
-  const failure = { description: 'Why a proof was refused.', schema: { type: 'string', enum: [...PAYMENT_FAILURES] } };
+  const failure = { description: 'Why a payment was refused.', schema: { type: 'string', enum: [...PAYMENT_FAILURES] } };
   const headers = { [X_PAYMENT_FAILURE]: failure, ...(isRevisited ? NOT_SIGNED_IN : {}), ...RETRY_AFTER, ...OFFERS };
-  const description = `The challenge to pay ${price}; with \`error\` where a proof was refused.`;
+  const description = `The challenge to pay ${price}; with \`error\` where a payment was refused.`;
   return answerWith(description, ref('PaymentChallenge'), headers);
 }

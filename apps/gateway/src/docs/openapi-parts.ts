@@ -1,4 +1,4 @@
-/** What the parts of the OpenAPI document are made of. */
+/** Building blocks of the OpenAPI document. */
 export const text = { type: 'string' };
 export const integer = { type: 'integer' };
 export const flag = { type: 'boolean' };
@@ -8,13 +8,13 @@ export const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', s
 export const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
 export const listOf = (items: object): object => ({ type: 'array', items });
 
-/** An object that has all of these but the optional ones. */
+/** An object schema in which all properties but the `optional` ones are required. */
 export function record(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, required };
 }
 
-/** An answer with a JSON body. */
+/** A response with a JSON body. */
 export function answerWith(description: string, schema: object, headers: object = {}): object {
   return { description, headers, content: { 'application/json': { schema } } };
 }
@@ -23,7 +23,7 @@ export function describeProblem(description: string, headers: object = {}): obje
   return { description, headers, content: { 'application/problem+json': { schema: ref('Problem') } } };
 }
 
-/** By status; with `Retry-After` where the same request may be sent again. */
+/** Problem responses by status, with `Retry-After` where the same request may be repeated. */
 export function describeProblems(problems: Readonly<Record<string, string>>): Record<string, object> {
   return Object.fromEntries(
     Object.entries(problems).map(([status, description]) => [

@@ -32,7 +32,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 const START = `SwaggerUIBundle({ url: '/docs/openapi.json', dom_id: '#docs', validatorUrl: null });\n`;
-// The page runs its own files and nothing else.
+// Allows only the page's own files.
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'";
 

@@ -42,7 +42,7 @@ export const CHALLENGE_SCHEMA = {
   properties: {
     x402Version: { ...integer, enum: [1] },
     accepts: { type: 'array', items: REQUIREMENT_SCHEMA, minItems: 1 },
-    error: { ...string, description: 'present when a proof was supplied and refused' },
+    error: { ...string, description: 'present when a payment was refused' },
   },
   required: ['x402Version', 'accepts'],
 };
@@ -57,10 +57,10 @@ export const PROBLEM_SCHEMA = {
     detail: string,
     code: { ...string, enum: [...PROBLEM_CODES] },
     requestId: string,
-    problems: { type: 'array', items: string, description: 'everything that is wrong with a request' },
+    problems: { type: 'array', items: string, description: 'every mistake in the request' },
     failure: { $ref: '#/components/schemas/JobFailure' },
-    state: { ...string, description: 'of the job' },
-    floorsHash: { ...string, description: 'of the current plan' },
+    state: { ...string, description: 'state of the job' },
+    floorsHash: { ...string, description: 'hash of the current plan' },
   },
   required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
 };

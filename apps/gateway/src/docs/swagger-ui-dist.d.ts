@@ -1,4 +1,4 @@
 declare module 'swagger-ui-dist/absolute-path.js' {
-  /** The folder with the page's files. */
+  /** The folder that contains the page's files. */
   export default function absolutePath(): string;
 }

@@ -12,11 +12,14 @@ const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too
 export const KEY_NEEDED: Problem = {
   status: 401,
   code: 'api_key_refused',
-  detail: 'This payment is settled for an API key with the scope settle only: Authorization: Bearer tgk_<id>_<secret>.',
+  detail: 'Settling this payment needs an API key with the scope settle: Authorization: Bearer tgk_<id>_<secret>.',
   headers: { 'WWW-Authenticate': 'Bearer realm="tollgate", scope="settle"' },
 };
 
-/** Decides over requests to the facilitator before their bodies are read; without a key they count by address. */
+/**
+ * Authorizes requests to the facilitator before their bodies are read. Requests without an API key are rate-limited by
+ * address.
+ */
 @Injectable()
 export class FacilitatorAccess {
   readonly #rateLimit: RateLimit;

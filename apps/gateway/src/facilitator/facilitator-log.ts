@@ -4,7 +4,10 @@ import { SETTLEMENT_PENDING, type SettleResponse } from '@tollgate/protocol';
 
 import { clientNetwork } from '../server/client-network.js';
 
-/** One line for each settlement. Where nothing moved, a stranger may have made up what was to be settled: some of each client. */
+/**
+ * Logs one line for each settlement. Requests without a transaction, which any client can fabricate, are sampled per
+ * client.
+ */
 @Injectable()
 export class FacilitatorLog implements OnApplicationShutdown {
   readonly #logger = new Logger('Facilitator');

@@ -25,20 +25,22 @@ import { ServedTerms } from './served-terms.js';
 import { fail, isMetered, reasonFor } from './settle-response.js';
 
 export interface SettleAsker extends Asker {
-  /** Null: who asks has no API key. */
+  /** Null for a request without API key. */
   readonly key: ApiKey | null;
   readonly idempotencyKey: string | undefined;
 }
 
 export interface Settled {
   readonly response: SettleResponse;
-  /** An earlier request with the same key was answered so. */
+  /** Whether the response is a replay of an earlier one with the same idempotency key. */
   readonly isReplay: boolean;
 }
 
 type Outcome = 'settled' | 'not_settled' | 'pending';
 
-/** Moves a signed payment, and tells of its success once: who asks a second time is told that it was settled before. */
+/**
+ * Settles a signed payment and reports its success once. A second request for it is refused as a duplicate settlement.
+ */
 @Injectable()
 export class FacilitatorSettlement {
   readonly #freeRecipients: ReadonlySet<string>;
@@ -61,7 +63,7 @@ export class FacilitatorSettlement {
     this.#leaseMs = answers.leaseMs;
   }
 
-  /** @throws ProblemError for a request that is malformed or not allowed, and where nobody can settle now */
+  /** @throws ProblemError for a malformed or forbidden request, and if the payment cannot be settled now */
   async settle(body: unknown, asker: SettleAsker): Promise<Settled> {
     const settled = await this.#answerTo(body, asker);
     if (!settled.isReplay) this.log.answered(settled.response, asker.clientAddress);
@@ -77,7 +79,7 @@ export class FacilitatorSettlement {
     if (isMetered(payment) && served.terms.priceBaseUnits === '0')
       return this.#settleNothing(request, question, payment);
     if (asker.key === null) this.#assertFree(request.requirement);
-    // Counted so that the process does not end before what was moved is marked.
+    // Counted, so that the process does not end before a settled payment is committed.
     this.inFlight.enter();
     try {
       return await this.#settle(request, question, asker);
@@ -86,7 +88,7 @@ export class FacilitatorSettlement {
     }
   }
 
-  /** What anybody may have settled: the relayer pays the gas of it. */
+  /** Checks that the payment may be settled without an API key, since the relayer pays the gas. */
   #assertFree({ payTo, asset, amountBaseUnits }: RequirementTerms): void {
     const isEnough = asset === this.#ownAsset && BigInt(amountBaseUnits) >= this.#leastBaseUnits;
     const isFree = this.#freeRecipients.has(payTo) && isEnough;
@@ -115,7 +117,7 @@ export class FacilitatorSettlement {
     }
   }
 
-  /** Nothing was used of what the payer signed: no transaction, no gas, and the permit is as good as before. */
+  /** Reports a charge of zero as settled: there is no transaction and no gas, and the permit stays valid. */
   async #settleNothing(
     request: FacilitatorRequest,
     question: SignedPaymentQuestion,
@@ -153,7 +155,10 @@ export class FacilitatorSettlement {
     return this.payments.settle(question, priceBaseUnits);
   }
 
-  /** Before it is sent: while so much may be moved, nobody is served for another amount, here or at the paywall. */
+  /**
+   * Fixes the amount before it is submitted: until this settlement is resolved, no other amount of the payment can be
+   * settled, here or at the paywall.
+   */
   async #fixAmount(lease: Lease, amountBaseUnits: string): Promise<boolean> {
     const fixed = await this.connections.ledger.fixAmount(lease, BigInt(amountBaseUnits)).catch(() => null);
     return fixed === BigInt(amountBaseUnits);
@@ -169,12 +174,12 @@ export class FacilitatorSettlement {
       case 'settled': {
         const { txHash: transaction, amountBaseUnits: amount } = result;
         if (BigInt(amount) !== BigInt(request.requirement.amountBaseUnits)) {
-          // Who asked for that much is told of it: this server got something else.
+          // The success belongs to the request for that amount; this server asked for another one.
           await this.#release(lease, { counted: false });
           return this.#refuse(request, DUPLICATE_SETTLEMENT, 'payment_used', payer);
         }
         const response = { success: true, payer, transaction, network: request.requirement.network, amount };
-        // Unmarked, a second request would be told of the same success.
+        // Without the commit, a second request would get the same success.
         const isMarked = await this.connections.ledger.commit(lease, toStored(response)).catch(() => false);
         if (isMarked) return this.#answer('settled', response);
         return this.#answer('pending', {
@@ -183,7 +188,7 @@ export class FacilitatorSettlement {
         });
       }
       case 'failed': {
-        // One that reached the chain has cost gas: so often and no more.
+        // A failure on the chain cost gas, so the number of attempts is limited.
         await this.#release(lease, { counted: result.txHash !== null, forgetsAmount: true });
         return this.#refuse(request, reasonFor(result.failure, request, payment), result.failure, payer);
       }
@@ -199,7 +204,7 @@ export class FacilitatorSettlement {
     }
   }
 
-  /** A ledger that is away lets the lease end by itself. */
+  /** If the ledger is unavailable, the lease expires. */
   async #release(lease: Lease, terms: { counted: boolean; forgetsAmount?: boolean }): Promise<void> {
     await this.connections.ledger.release(lease, terms).catch(() => false);
   }
@@ -219,7 +224,7 @@ export class FacilitatorSettlement {
     return { response, isReplay: false };
   }
 
-  /** Servers ask again by themselves where there is a transaction to ask about, and only there. */
+  /** A 503, because servers only poll `settlement_pending` if it names a transaction. */
   #settling(): ProblemError {
     this.counters.counts.pending += 1;
     return new ProblemError(createSettling());
@@ -235,11 +240,11 @@ interface Claim {
   readonly lease: Lease;
   readonly payer: `0x${string}`;
   readonly txHash: `0x${string}` | null;
-  /** What that moved, where it may be less than what is asked for. */
+  /** The settled amount, where it may be less than the requested one. */
   readonly amountBaseUnits?: string;
 }
 
-/** The API key is part of the retry key: `1` is everybody's first Idempotency-Key. */
+/** The API key is part of the retry key, since different callers may use the same Idempotency-Key, such as `1`. */
 function keysFor({ network, payTo, asset, amountBaseUnits }: RequirementTerms, { key, idempotencyKey }: SettleAsker) {
   const query = [network, payTo, asset, amountBaseUnits].join(' ');
   return {

@@ -19,7 +19,7 @@ export interface Asker {
   readonly clientAddress: string;
 }
 
-/** Tells whether a signed payment is good for a requirement; nothing is claimed and nothing moved. */
+/** Verifies a signed payment against payment requirements. Nothing is claimed or settled. */
 @Injectable()
 export class FacilitatorVerification {
   constructor(
@@ -28,7 +28,7 @@ export class FacilitatorVerification {
     @Inject(FacilitatorCounters) private readonly counters: FacilitatorCounters,
   ) {}
 
-  /** @throws ProblemError for a request that is malformed, and where nobody can tell now */
+  /** @throws ProblemError for a malformed request, and if the payment cannot be verified now */
   async verify(body: unknown, asker: Asker): Promise<VerifyResponse> {
     const request = parseFacilitatorRequest(body);
     const served = this.served.read(request);

@@ -19,7 +19,7 @@ import { parseListingQuery } from './parse-listing-query.js';
 import { ResourceListing } from './resource-listing.js';
 import { SupportedKinds } from './supported-kinds.js';
 
-/** What published servers ask of a facilitator, in their words. */
+/** The x402 facilitator API. */
 @Controller('facilitator')
 export class FacilitatorController {
   constructor(
@@ -50,7 +50,7 @@ export class FacilitatorController {
     const asker = { requestId: request.id, clientAddress: request.ip, key, idempotencyKey };
     const { response, isReplay } = await this.settlement.settle(body, asker);
     if (isReplay) void reply.header(IDEMPOTENT_REPLAYED, 'true');
-    // Tells this facilitator from those that do not know the key, whose second word may contradict their first.
+    // Shows the server that this facilitator supports the key; without support, a repeat might get a different result.
     if (idempotencyKey !== undefined) void reply.header('Idempotency-Key', idempotencyKey);
     return response;
   }

@@ -13,14 +13,14 @@ import { ResourceListing } from './resource-listing.js';
 import { ServedTerms } from './served-terms.js';
 import { SupportedKinds } from './supported-kinds.js';
 
-/** Everything below `/facilitator`: signed payments of other servers, verified and settled for them. */
+/** Serves everything below `/facilitator`: verifies and settles signed payments for other servers. */
 @Module({})
 export class FacilitatorModule {
   constructor(@Inject(Registry) registry: Registry, @Inject(FacilitatorCounters) counters: FacilitatorCounters) {
     observeCounts(registry, 'tollgate_facilitator_answers', 'Answers to other servers, by outcome.', counters);
   }
 
-  /** @param modules where payments are looked at and API keys known */
+  /** @param modules those that verify payments and authenticate API keys */
   static forRoot({ payment, facilitator }: GatewayEnvironment, modules: readonly DynamicModule[]): DynamicModule {
     return {
       module: FacilitatorModule,

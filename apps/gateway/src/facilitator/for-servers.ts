@@ -20,12 +20,12 @@ class FacilitatorAdmission implements Admission {
   }
 }
 
-/** The route is for servers that take signed payments. */
+/** Marks a route for servers that accept signed payments. */
 export function ForServers({ settles }: { settles: boolean }): MethodDecorator {
   return RouteConfig({ access: new FacilitatorAdmission(settles) });
 }
 
-/** Lets the facilitator's routes find who decides over them. To be called before the first one is registered. */
+/** Makes the access check available to the facilitator's routes. Must be called before the first one is registered. */
 export function addFacilitatorAccess(server: FastifyInstance, access: FacilitatorAccess): void {
   server.decorate('facilitatorAccess', access);
   server.addHook('onRoute', (route: RouteOptions) => {

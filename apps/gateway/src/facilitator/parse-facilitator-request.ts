@@ -13,15 +13,17 @@ import {
 import { refuseRequest } from '../agent/request-invalid.js';
 import { isPaymentFailure } from '../paywall/purchase.js';
 
-/** What a server asks about: a payment of its client, and the requirement that it is held to. */
+/** A server's question: a payment of its client, and the payment requirements it must meet. */
 export interface FacilitatorRequest {
   readonly version: 1 | 2;
   readonly requirement: RequirementTerms;
-  /** What the client sent is not the server's to mend: it is a verdict, not an error. */
+  /**
+   * A malformed payment is the client's mistake, which the server cannot correct: it leads to a verdict, not an error.
+   */
   readonly payment: { readonly payload: PaymentPayload } | { readonly failure: PaymentFailure };
 }
 
-/** @throws ProblemError where the server's own part is malformed */
+/** @throws ProblemError if the server's own part is malformed */
 export function parseFacilitatorRequest(body: unknown): FacilitatorRequest {
   if (!isRecord(body)) throw refuseRequest(['the body must be a JSON object']);
   const payload = ownField(body, 'paymentPayload');
@@ -35,7 +37,7 @@ export function parseFacilitatorRequest(body: unknown): FacilitatorRequest {
   return { version, requirement: parseRequirement(requirements, version), payment: readPayment(payload, version) };
 }
 
-/** Servers of version 1 may leave it out of the envelope. */
+/** x402 v1 servers may leave it out of the envelope. */
 function readVersion(body: JsonRecord, payload: JsonRecord): 1 | 2 | null {
   const version = ownField(body, 'x402Version') ?? ownField(payload, 'x402Version');
   return version === 1 || version === 2 ? version : null;

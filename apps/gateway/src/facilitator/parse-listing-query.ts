@@ -1,9 +1,9 @@
 import { refuseRequest } from '../agent/request-invalid.js';
 
-/** Which of the resources are wanted. */
+/** Filter and page of the resource listing. */
 export interface ListingQuery {
   readonly type: string | undefined;
-  /** What one of the ways to pay must have, by the name of its field. */
+  /** Values that one of a resource's payment requirements must have, by field name. */
   readonly terms: Readonly<Partial<Record<(typeof TERMS)[number], string>>>;
   /** 1 to 100. */
   readonly limit: number;
@@ -18,7 +18,7 @@ const MAX_LENGTH = 300;
 const INTEGER = /^\d{1,7}$/;
 
 /**
- * Parameters that are not known here are none of ours to refuse: published clients send more from time to time.
+ * Ignores unknown parameters: published clients occasionally send additional ones.
  * @throws ProblemError `request_invalid`
  */
 export function parseListingQuery(query: unknown): ListingQuery {
@@ -27,13 +27,13 @@ export function parseListingQuery(query: unknown): ListingQuery {
   const readText = (name: string): string | undefined => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined || (typeof value === 'string' && value.length <= MAX_LENGTH)) return value;
-    problems.push(`${name} must be given once, and be no longer than ${MAX_LENGTH} characters`);
+    problems.push(`${name} must be given only once and have at most ${MAX_LENGTH} characters`);
     return undefined;
   };
   const readInteger = (name: string, fallback: number, [least, most]: readonly [number, number]): number => {
     const text = readText(name) ?? String(fallback);
     const value = INTEGER.test(text) ? Number(text) : NaN;
-    if (!(value >= least && value <= most)) problems.push(`${name} must be a whole number of ${least} to ${most}`);
+    if (!(value >= least && value <= most)) problems.push(`${name} must be a whole number from ${least} to ${most}`);
     return value;
   };
   const terms = TERMS.flatMap((name) => {

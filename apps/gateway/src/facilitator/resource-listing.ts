@@ -16,13 +16,13 @@ import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
 import type { ListingQuery } from './parse-listing-query.js';
 
 /**
- * What the gateway sells, as facilitators list resources. Without PUBLIC_URL the list is empty: others keep it, and must
- * not keep what somebody wrote into a Host header.
+ * The gateway's paid resources in the x402 discovery format. The list is empty without PUBLIC_URL: others store it, and
+ * must not store an address that a client put into a Host header.
  */
 @Injectable()
 export class ResourceListing {
   readonly #x402Version: 1 | 2;
-  /** Each by the relayer that is there, whom payers of a maximum name. */
+  /** Create each item for the current relayer, which payers of `upto` must name. */
   readonly #items: readonly ((relayer: Hex | null) => DiscoveredResource)[];
 
   constructor(
@@ -57,7 +57,7 @@ export class ResourceListing {
   }
 }
 
-/** In the words of version 2 where the route's 402 offers it, else in those of its body. */
+/** Describes a route with x402 v2 requirements if its 402 offers them, otherwise with those of its body. */
 function describe(route: PaidRoute, resource: string, { payment, signedPayments }: ChallengeWords) {
   const { chainId, network, assetAddress, domainName, assetSymbol, assetVersion } = payment;
   const { description, mimeType } = route;
@@ -74,7 +74,7 @@ function describe(route: PaidRoute, resource: string, { payment, signedPayments 
   return { resource, x402Version, accepts, description, mimeType };
 }
 
-/** Signed payments are taken where a route is metered: its option is one of version 2. */
+/** Adds the `upto` option. A metered route always accepts signed payments, so the item is in x402 v2 format. */
 function addMeteredOption(item: DiscoveredResource, relayer: Hex): DiscoveredResource {
   const options = item.accepts as readonly RequirementV2[];
   return { ...item, accepts: [...options, ...options.map((exact) => createMeteredOption(exact, relayer))] };

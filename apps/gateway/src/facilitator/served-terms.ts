@@ -11,27 +11,30 @@ import {
 
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
 
-/** A payment that is of a kind which is served here, or the reason why not, in the words of the request's version. */
+/** A payment of a supported kind, or the reason of the request's x402 version why it is not supported. */
 export type Served =
   | { readonly terms: SignedPaymentTerms; readonly payment: SignedPayment }
   | { readonly reason: string; readonly message: string };
 
 const SCHEMES: Readonly<Record<1 | 2, readonly string[]>> = { 1: ['exact'], 2: ['exact', 'upto'] };
 
-/** What a requirement may ask for: one of some tokens on one chain, by the scheme `exact`, or `upto` in version 2. */
+/** Defines the supported requirements: certain tokens on one chain, by the scheme `exact`, or `upto` in x402 v2. */
 export class ServedTerms {
   readonly #chainId: number;
   readonly #assets: ReadonlyMap<string, SignedAsset>;
   readonly #networks: Readonly<Record<1 | 2, readonly string[]>>;
 
-  /** @param assets those besides the gateway's own */
+  /** @param assets tokens in addition to the gateway's own */
   constructor({ chainId, network, signedAsset }: PaymentEnvironment, assets: readonly SignedAsset[]) {
     this.#chainId = chainId;
     this.#assets = new Map([...assets, signedAsset].map((one) => [one.asset, one]));
     this.#networks = { 1: [v1NetworkOf(chainId) ?? network, network], 2: [caip2Of(chainId)] };
   }
 
-  /** The own requirement is what the payment is held to; what the client says he accepted must be of the same kind. */
+  /**
+   * The payment must meet the server's requirements; the requirements that the client accepted must be of the same
+   * kind.
+   */
   read({ version, requirement, payment }: FacilitatorRequest): Served {
     const refuse = (failure: PaymentFailure): Served => ({
       reason: facilitatorReasonFor(failure, version, requirement.scheme === 'upto' ? 'upto' : 'authorization'),
@@ -40,7 +43,7 @@ export class ServedTerms {
     if (!SCHEMES[version].includes(requirement.scheme)) return refuse('wrong_scheme');
     if (!this.#networks[version].includes(requirement.network)) return refuse('wrong_network');
     const asset = this.#assets.get(requirement.asset);
-    if (asset === undefined) return { reason: INVALID_REQUIREMENTS, message: 'This asset is not settled here.' };
+    if (asset === undefined) return { reason: INVALID_REQUIREMENTS, message: 'This facilitator does not settle this asset.' };
     const mismatch = findMismatch(requirement, asset);
     if (mismatch !== null) return { reason: INVALID_REQUIREMENTS, message: mismatch };
     if ('failure' in payment) return refuse(payment.failure);
@@ -62,13 +65,13 @@ export class ServedTerms {
   }
 }
 
-/** What was signed, whatever the client says of it. */
+/** The scheme that was signed, whatever the client states. */
 function schemeOf(payment: SignedPayment): string {
   return payment.kind === 'permit2' ? payment.scheme : 'exact';
 }
 
-/** What a client signs under another domain than the token's is worth nothing, whatever the requirement says. */
+/** A signature under a domain other than the token's is invalid, whatever the requirements state. */
 function findMismatch({ assetName, assetVersion }: RequirementTerms, { name, version }: SignedAsset): string | null {
   if ((assetName ?? name) === name && (assetVersion ?? version) === version) return null;
-  return `The domain of this asset has the name ${JSON.stringify(name)} and the version ${JSON.stringify(version)}.`;
+  return `The EIP-712 domain of this asset has the name ${JSON.stringify(name)} and the version ${JSON.stringify(version)}.`;
 }

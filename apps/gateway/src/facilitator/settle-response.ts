@@ -11,12 +11,12 @@ import {
 
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
 
-/** Of scheme `upto`: as much is moved as was used. */
+/** Whether the payment has the scheme `upto`, which settles the actual charge. */
 export function isMetered(payment: SignedPayment): payment is SignedPermit {
   return payment.kind === 'permit2' && payment.scheme === 'upto';
 }
 
-/** Why a payment is not settled, in the words of its version. */
+/** The reason why a payment is not settled, as defined by its x402 version. */
 export function reasonFor(failure: PaymentFailure, { version }: FacilitatorRequest, payment: SignedPayment): string {
   if (failure === 'payment_used') return DUPLICATE_SETTLEMENT;
   if (failure === 'amount_too_low' && isMetered(payment)) return SETTLEMENT_EXCEEDS_AMOUNT;

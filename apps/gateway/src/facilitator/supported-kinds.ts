@@ -6,7 +6,7 @@ import { Journal, LaneDirectory, type ListedLane, RELAYER_FLEET } from '@tollgat
 import { GatewayEnvironment } from '../gateway.config.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 
-/** Says which payments are verified and settled here, and which accounts send settlements. */
+/** Lists the supported kinds of payments and the accounts that send settlements. */
 @Injectable()
 export class SupportedKinds {
   readonly #relayers: LaneDirectory;
@@ -22,7 +22,7 @@ export class SupportedKinds {
   }
 
   async read(): Promise<SupportedResponse> {
-    // Every lane that a relayer ever had; none while the journal is away.
+    // Includes every account that was ever a relayer; empty while the journal is unavailable.
     const relayers = await this.#relayers.read().catch(() => []);
     return {
       kinds: this.#listKinds(relayers),
@@ -31,7 +31,7 @@ export class SupportedKinds {
     };
   }
 
-  /** Who pays by scheme `upto` signs which relayer sends it: one that is there. */
+  /** An `upto` payer signs the address of the relayer, so it must be one that is running. */
   #listKinds(relayers: readonly ListedLane[]): SupportedKind[] {
     const { chainId } = this.#payment;
     const [v1, v2] = [v1NetworkOf(chainId), caip2Of(chainId)];

@@ -3,10 +3,13 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ApiKeyAccess } from './api-key-access.js';
 import { ApiKeyAdmission } from './for-api-keys.js';
 
-/** Far above any job or payment; who may submit may not fill the memory. */
+/** Far larger than any job or payment, and small enough that a client with a key cannot fill the memory. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/** Lets the routes for API keys find who decides over them. To be called before the first one is registered. */
+/**
+ * Makes the access check available to the routes for API keys. Must be called before the first such route is
+ * registered.
+ */
 export function addApiKeyAccess(server: FastifyInstance, access: ApiKeyAccess): void {
   server.decorate('apiKeyAccess', access);
   server.addHook('onRoute', (route: RouteOptions) => {

@@ -22,17 +22,17 @@ const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too
 const TOO_MANY_REFUSED: Problem = {
   status: 429,
   code: 'too_many_requests',
-  detail: 'Too many API keys from this address were refused.',
+  detail: 'Too many invalid API keys were sent from this address.',
 };
 
-/** What the key of a request must be good for. */
+/** What a request requires of its API key. */
 export interface Demand {
   readonly scopes: readonly ApiKeyScope[];
   readonly takesBasic: boolean;
   readonly rateLimit: RateLimit;
 }
 
-/** Decides over requests of API keys before their bodies are read. */
+/** Authorizes requests with an API key before their bodies are read. */
 @Injectable()
 export class ApiKeyAccess {
   readonly #rateLimit: RateLimit;
@@ -60,8 +60,8 @@ export class ApiKeyAccess {
   }
 
   /**
-   * The key that a request came with, if it has one of the scopes; it is then the request's caller. Otherwise the problem
-   * to answer with.
+   * Authenticates the request's key and makes it the request's caller if it has one of the scopes. Returns null, or the
+   * problem to respond with.
    */
   async identify(request: FastifyRequest, { scopes, takesBasic, rateLimit }: Demand): Promise<Problem | null> {
     const { authorization } = request.raw.headers;
@@ -100,7 +100,7 @@ export class ApiKeyAccess {
   }
 }
 
-/** Whether the body, if there is one, says that it is JSON. */
+/** Whether the Content-Type, if there is one, is JSON. */
 export function isJson({ raw }: FastifyRequest): boolean {
   const contentType = raw.headers['content-type'];
   return contentType === undefined || JSON_TYPE.test(contentType);
@@ -113,7 +113,7 @@ function refuseKey(isPresented: boolean, takesBasic: boolean): Problem {
     code: 'api_key_refused',
     detail: isPresented
       ? 'The API key is unknown or revoked.'
-      : 'This needs an API key: Authorization: Bearer tgk_<id>_<secret>.',
+      : 'This request needs an API key: Authorization: Bearer tgk_<id>_<secret>.',
     headers: { 'WWW-Authenticate': takesBasic ? `Basic realm="tollgate", charset="UTF-8", ${bearer}` : bearer },
   };
 }
@@ -122,7 +122,7 @@ function refuseScope(scopes: readonly string[]): Problem {
   return {
     status: 403,
     code: 'scope_missing',
-    detail: `This needs an API key with the scope ${scopes.join(' or ')}.`,
+    detail: `This request needs an API key with the scope ${scopes.join(' or ')}.`,
     headers: { 'WWW-Authenticate': `Bearer realm="tollgate", error="insufficient_scope", scope="${scopes.join(' ')}"` },
   };
 }

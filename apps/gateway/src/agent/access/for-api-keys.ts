@@ -12,11 +12,14 @@ declare module 'fastify' {
   }
 }
 
-/** Lets holders of an API key pass that has one of the scopes. */
+/** Admits requests with an API key that has one of the scopes. */
 export class ApiKeyAdmission implements Admission {
   constructor(
     readonly scopes: readonly ApiKeyScope[],
-    /** Also `Basic`, with the key as password; only where nothing can be changed, since browsers send it unasked. */
+    /**
+     * Also accepts `Basic`, with the key as password. Only for routes that change nothing, since browsers send Basic
+     * credentials automatically.
+     */
     readonly takesBasic = false,
   ) {}
 
@@ -25,7 +28,7 @@ export class ApiKeyAdmission implements Admission {
   }
 }
 
-/** The route is for holders of an API key with one of the scopes. */
+/** Restricts a route to API keys with one of the scopes. */
 export function ForApiKeys(...scopes: ApiKeyScope[]): MethodDecorator {
   return RouteConfig({ access: new ApiKeyAdmission(scopes) });
 }

@@ -5,12 +5,12 @@ import { RateLimit } from '../../server/rate-limit.js';
 const MAX_ADMITTED = 10_000;
 
 /**
- * Bounds how many wrong API keys one client address may try. Keys that were let in here before stay out of it: who
- * shares an address with somebody that guesses, behind one proxy for example, is not locked out by him.
+ * Bounds how many wrong API keys one client address may try. Keys admitted earlier are exempt: a client that shares an
+ * address with an attacker, for example behind one proxy, is not locked out.
  */
 export class KeyGuesses {
   readonly #refusals: RateLimit;
-  /** Hashes of tokens, the one that got in least lately first. */
+  /** Hashes of admitted tokens, least recently admitted first. */
   readonly #admitted = new Set<string>();
 
   constructor(
@@ -20,13 +20,13 @@ export class KeyGuesses {
     this.#refusals = new RateLimit(refusalsPerMinute);
   }
 
-  /** Zero when the token may be looked up, otherwise the milliseconds until one of this address may be again. */
+  /** Zero if the token may be looked up, otherwise the milliseconds until this address may try again. */
   look(address: string, token: string, nowMs = Date.now()): number {
     const waitMs = this.#refusals.look(address, nowMs);
     return waitMs > 0 && this.#admitted.has(hashToken(token)) ? 0 : waitMs;
   }
 
-  /** A look-up let the token in. It does not make a guess right: the next look-up decides anew. */
+  /** Records that a look-up accepted the token. This is not cached as an answer: the next look-up decides again. */
   admit(token: string): void {
     const hashed = hashToken(token);
     this.#admitted.delete(hashed);
@@ -37,7 +37,7 @@ export class KeyGuesses {
     }
   }
 
-  /** A look-up refused the token. Zero when that may be said, otherwise as `look`. */
+  /** Records that a look-up refused the token. Zero if the client may be informed of it, otherwise as `look`. */
   refuse(address: string, token: string, nowMs = Date.now()): number {
     this.#admitted.delete(hashToken(token));
     return this.#refusals.take(address, nowMs);

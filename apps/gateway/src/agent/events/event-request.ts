@@ -10,19 +10,19 @@ export interface EventFilter {
   readonly jobId: string | undefined;
 }
 
-/** From where on a client wants events. */
+/** The position from which a client receives events. */
 export interface EventStart {
   readonly cursor: Map<string, number>;
-  /** Events before are left out; they come from lanes of which only the time is known. */
+  /** Earlier events are omitted. Used for lanes of which only a time is known, not a sequence. */
   readonly notBeforeMs: number;
 }
 
-/** Lanes are not told of in the order of their events: what lies so close may not have been told. */
+/** Lanes are not sent in the order of their events, so events this close to a known one may not have been sent. */
 const OVERLAP_MS = 60_000;
-/** As many events are told again to a client whose place was lost. */
+/** The most events that are repeated to a client whose position was lost. */
 const MAX_REPEATED = 200;
 
-/** @throws ProblemError with everything that is wrong with the query */
+/** @throws ProblemError listing every mistake in the query */
 export function parseEventQuery(query: unknown): EventFilter {
   const reading = readQuery(query, ['type', 'jobId']);
   const types = readWords(reading, 'type', EVENT_TYPES);
@@ -31,10 +31,10 @@ export function parseEventQuery(query: unknown): EventFilter {
 }
 
 /**
- * Reads `Last-Event-ID`: what a stream sent as `id`, or the `id` of an event that came some other way. Without one the
- * client gets what happens from now on.
- * @param positions where all lanes are now
- * @throws ProblemError for anything else
+ * Reads `Last-Event-ID`: the `id` of a stream's block, or of an event received by other means. Without one, the client
+ * gets only new events.
+ * @param positions the current positions of all lanes
+ * @throws ProblemError for any other value
  */
 export async function readStart(
   journal: Journal,
@@ -45,21 +45,24 @@ export async function readStart(
   const cursor = readCursor(lastEventId);
   if (cursor !== null) return { cursor: await forgetLost(journal, cursor, positions), notBeforeMs: 0 };
   const event = readEventId(lastEventId);
-  if (event === null) throw refuseRequest(['Last-Event-ID must be the id of an event, or none.']);
+  if (event === null) throw refuseRequest(['Last-Event-ID must be the id of an event, or must be left out.']);
   return startAfter(journal, event);
 }
 
-/** The other lanes from about the time of the event on: better twice than not at all. */
+/** Starts the other lanes at about the time of the event: a repeated event is better than a missing one. */
 async function startAfter(journal: Journal, event: { jobId: string; sequence: number }): Promise<EventStart> {
   const lanes = await journal.readLanes();
   const lane = lanes.find((one) => event.jobId.startsWith(`${codeOfLane(one)}-`));
-  if (lane === undefined) throw refuseRequest(['Last-Event-ID names an event of no wallet that is known here.']);
+  if (lane === undefined) throw refuseRequest(['Last-Event-ID names an event of an unknown wallet.']);
   const [found] = await journal.outbox.read(lane, { after: event.sequence - 1, count: 1 });
   const cursor = new Map([[codeOfLane(lane), event.sequence]]);
   return { cursor, notBeforeMs: found?.sequence === event.sequence ? found.atMs - OVERLAP_MS : 0 };
 }
 
-/** A place that no event has yet is one of events that the journal lost: its lane goes on from what has come since, or about. */
+/**
+ * A position beyond a lane's last event belongs to events that the journal lost. That lane continues from its recent
+ * events, some of which may be repeated.
+ */
 async function forgetLost(
   journal: Journal,
   cursor: Map<string, number>,
@@ -74,7 +77,10 @@ async function forgetLost(
   return cursor;
 }
 
-/** The place before the lane's events of the last minute, of which there may be too many: better twice than not at all. */
+/**
+ * The position before the lane's events of the last minute, up to a limit: a repeated event is better than a missing
+ * one.
+ */
 async function findRecent(journal: Journal, lane: LaneId, lastSequence: number): Promise<number> {
   const events = await journal.outbox.read(lane, {
     after: Math.max(lastSequence - MAX_REPEATED, 0),

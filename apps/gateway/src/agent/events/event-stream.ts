@@ -14,14 +14,17 @@ export interface EventStreamParts {
   readonly names: WalletNames;
   readonly wants: (event: JobEvent) => boolean;
   readonly heartbeatMs: number;
-  /** After so long without taking anything the client is cut; nothing is kept for it meanwhile. */
+  /** The connection of a client that reads nothing for this long is closed; nothing is buffered for it meanwhile. */
   readonly stallMs: number;
 }
 
 const RETRY_MS = 1_000;
 const RETRY_SPREAD_MS = 2_000;
 
-/** Events to one client. It asks the tail for more when the client has taken what there was, so memory stays bounded. */
+/**
+ * Sends events to one client. It reads more from the tail only when the client has received the previous ones, so
+ * memory stays bounded.
+ */
 export class EventStream implements TailListener {
   readonly #closing = new AbortController();
   #response: ServerResponse | null = null;
@@ -41,20 +44,20 @@ export class EventStream implements TailListener {
     this.end();
   }
 
-  /** The client may come back and go on where it was. */
+  /** Ends the stream. The client may reconnect and continue from its position. */
   end(): void {
     this.#closing.abort();
     this.#wake();
     this.#response?.end();
   }
 
-  /** Sends events until one side ends it; `response` has its head already. */
+  /** Sends events until one side ends the stream. The head of `response` has already been written. */
   async run(response: ServerResponse, { cursor, notBeforeMs }: EventStart): Promise<void> {
     this.#response = response;
     this.#cursor = cursor;
     this.#notBeforeMs = notBeforeMs;
     response.once('close', () => this.end());
-    // Spread, so that the clients of a gateway that restarts do not all come back at once.
+    // The retry delay is random, so that the clients of a restarted gateway do not all reconnect at once.
     await this.#write(`retry: ${RETRY_MS + Math.floor(Math.random() * RETRY_SPREAD_MS)}\n${this.#place()}\n`);
     while (!this.#isEnded) {
       this.#hasNews = false;
@@ -68,7 +71,7 @@ export class EventStream implements TailListener {
     return this.#closing.signal.aborted;
   }
 
-  /** Sends what there is of every lane; true when there may be more. */
+  /** Sends the available events of every lane; true if there may be more. */
   async #pass(): Promise<boolean> {
     let count = 0;
     for (const code of this.parts.tail.codes) {
@@ -86,7 +89,7 @@ export class EventStream implements TailListener {
     const isKnown = this.#cursor.has(code);
     const before = this.#cursor.get(code) ?? 0;
     this.#cursor.set(code, event.sequence);
-    // Every event of a lane has the next number: what lies between is no longer kept.
+    // Sequences of a lane have no gaps, so the events in between are no longer stored.
     if (isKnown && event.sequence > before + 1) {
       const data = JSON.stringify({ atMost: event.sequence - before - 1 });
       await this.#write(`event: eventsMissed\ndata: ${data}\n\n`);
@@ -104,7 +107,7 @@ export class EventStream implements TailListener {
       timer = setTimeout(() => resolve(true), this.parts.heartbeatMs);
     });
     clearTimeout(timer);
-    // With its place: a client that waits for something rare need not read all else again when it comes back.
+    // Sends the position: a client that filters for rare events need not read all others again after it reconnects.
     if (isQuiet) await this.#write(`: nothing new\n${this.#place()}\n`);
   }
 
@@ -119,7 +122,7 @@ export class EventStream implements TailListener {
     try {
       await once(response, 'drain', { signal: AbortSignal.any([stalled, this.#closing.signal]) });
     } catch {
-      // What waits in the socket would never get there.
+      // The buffered data would never be delivered.
       if (stalled.aborted) response.destroy();
     }
   }

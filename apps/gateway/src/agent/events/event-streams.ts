@@ -13,13 +13,13 @@ import { WalletNames } from './wallet-names.js';
 const LOOK_AT_KEYS_MS = 2_000;
 const STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // Proxies that collect answers would hold events back.
+  // Prevents proxies from buffering the events.
   'X-Accel-Buffering': 'no',
-  // One that ends because its gateway stops is begun again on a new connection, which leads elsewhere.
+  // A stream that ends because its gateway stops is reopened on a new connection, which reaches another gateway.
   Connection: 'close',
 };
 
-/** The event streams of this process: how many there may be, and when they end. */
+/** The event streams of this process: limits their number and ends them. */
 @Injectable()
 export class EventStreams implements BeforeApplicationShutdown {
   readonly #tail: EventTail;
@@ -42,7 +42,7 @@ export class EventStreams implements BeforeApplicationShutdown {
 
   /**
    * Streams events to the caller; resolves when the stream has ended.
-   * @throws ProblemError where there is no room, or `lastEventId` is no place to go on from
+   * @throws ProblemError if the limit is reached, or `lastEventId` is not a valid position
    */
   async serve(
     caller: ApiKey,
@@ -67,7 +67,7 @@ export class EventStreams implements BeforeApplicationShutdown {
     }
   }
 
-  /** Before the server waits for what is still being answered: streams would be, for ever. */
+  /** Runs before the server waits for open requests: streams would keep it waiting forever. */
   beforeApplicationShutdown(): void {
     this.#isStopping = true;
     for (const keyId of this.#ofKeys.keys()) this.#endStreamsOf(keyId);
@@ -80,7 +80,7 @@ export class EventStreams implements BeforeApplicationShutdown {
       throw new ProblemError({
         status: 429,
         code: 'too_many_streams',
-        detail: 'As many event streams are open here as may be.',
+        detail: 'The limit of open event streams is reached. Close one, or try again after Retry-After.',
         retryAfterMs: 10_000,
       });
     }
@@ -124,7 +124,7 @@ export class EventStreams implements BeforeApplicationShutdown {
   }
 }
 
-/** What was set so far: for browsers of other origins, and the request's id. */
+/** The headers set so far: CORS and the request id. */
 function readHeaders(reply: FastifyReply): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(reply.getHeaders()).flatMap(([name, value]) =>

@@ -11,22 +11,22 @@ const READ_AT_ONCE = 200;
 const KEPT_PER_LANE = 1_000;
 
 export interface TailListener {
-  /** There is more to read. */
+  /** There are new events. */
   onAdvance(): void;
-  /** The journal lost events that were told of: positions are void. */
+  /** The journal lost events that were already sent: positions are void. */
   onLoss(): void;
 }
 
 interface TailedLane {
   readonly lane: LaneId;
   position: number;
-  /** The latest events, without a gap up to `position`. */
+  /** The latest events, without a gap, up to `position`. */
   recent: readonly JobEvent[];
 }
 
 /**
- * The events of all lanes as they come. One loop looks for them, however many listen in this process, and none where
- * nobody does; who lags behind reads what is not kept here from the journal.
+ * Follows the events of all lanes. One loop polls for all listeners of this process, and stops while there are none. A
+ * listener that lags behind reads older events from the journal.
  */
 export class EventTail {
   readonly #lanes = new Map<string, TailedLane>();
@@ -39,12 +39,12 @@ export class EventTail {
     private readonly onTrouble: (error: unknown) => void,
   ) {}
 
-  /** The codes of the lanes that are known. */
+  /** The codes of the known lanes. */
   get codes(): IterableIterator<string> {
     return this.#lanes.keys();
   }
 
-  /** Where all lanes are now. */
+  /** The current positions of all lanes. */
   get positions(): EventCursor {
     return new Map([...this.#lanes].map(([code, { position }]) => [code, position]));
   }
@@ -66,7 +66,7 @@ export class EventTail {
     this.#listeners.delete(listener);
   }
 
-  /** Events of a lane after a sequence, in order; none where there are none yet. */
+  /** The events of a lane after a sequence, in order; empty if there are none yet. */
   async read(code: string, after: number): Promise<readonly JobEvent[]> {
     const tailed = this.#lanes.get(code);
     if (tailed === undefined || after >= tailed.position) return [];
@@ -93,7 +93,8 @@ export class EventTail {
       } catch (error) {
         this.onTrouble(error);
         await sleep(AFTER_TROUBLE_MS);
-        // Redis may have come back with older data: seen before new events have taken the numbers of lost ones.
+        // Redis may have come back with older data, which must be noticed before new events reuse the sequences of lost
+        // ones.
         this.#refreshedAtMs = Number.NEGATIVE_INFINITY;
       }
     }
@@ -110,7 +111,7 @@ export class EventTail {
     return events.length;
   }
 
-  /** Finds lanes that are new, whose events are all new, and lanes whose Redis went back in time. */
+  /** Finds new lanes, of which all events are new, and lanes whose Redis went back to an older state. */
   async #refresh({ isFirst }: { isFirst: boolean }): Promise<void> {
     const lanes = await this.journal.readLanes();
     const statuses = await Promise.all(lanes.map((lane) => this.journal.readLane(lane)));

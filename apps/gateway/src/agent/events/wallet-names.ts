@@ -4,14 +4,14 @@ import type { AgentConnections } from '../agent-connections.js';
 
 const KEPT_MS = 10_000;
 
-/** What the wallets are called whose accounts the journal's events name. */
+/** Finds the wallet names for the accounts in the journal's events. */
 export class WalletNames {
   #names: ReadonlyMap<string, string | null> = new Map();
   #readAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly connections: AgentConnections) {}
 
-  /** As the job's submitter named it; the account where that is forgotten. */
+  /** The wallet's name as used by the job's submitter; the account if the job is no longer stored. */
   async nameOf({ lane, jobId }: JobEvent): Promise<string> {
     const account = nameLane(lane);
     await this.#refresh();
@@ -21,7 +21,7 @@ export class WalletNames {
     return job?.wallet ?? account;
   }
 
-  /** Null stands for an account of several names. */
+  /** Null marks an account with several names. */
   async #refresh(): Promise<void> {
     if (performance.now() - this.#readAtMs < KEPT_MS) return;
     const wallets = await this.connections.within(this.connections.wallets.list());

@@ -5,10 +5,10 @@ import type { AgentConnections } from '../agent-connections.js';
 
 /**
  * The account behind a wallet's name.
- * @throws ProblemError where the caller may not use it, or no worker has it
+ * @throws ProblemError if the caller may not use the wallet, or no worker has it
  */
 export async function findWallet(connections: AgentConnections, caller: ApiKey, wallet: string): Promise<LaneId> {
-  // First, so that nobody learns by asking which wallets there are.
+  // Checked first, so that a caller cannot find out which wallets exist.
   if (!mayUseWallet(caller, wallet)) {
     throw new ProblemError({
       status: 403,
@@ -18,5 +18,5 @@ export async function findWallet(connections: AgentConnections, caller: ApiKey, 
   }
   const entry = await connections.within(connections.wallets.find(wallet));
   if (entry) return entry.lane;
-  throw new ProblemError({ status: 422, code: 'wallet_unknown', detail: `No worker has a wallet "${wallet}".` });
+  throw new ProblemError({ status: 422, code: 'wallet_unknown', detail: `No worker has a wallet named "${wallet}".` });
 }

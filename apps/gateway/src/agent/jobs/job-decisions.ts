@@ -11,19 +11,19 @@ type Refused = Extract<Transition, { outcome: 'refused' }>;
 
 const REJECTED: JobFailure = {
   code: 'JOB_REJECTED',
-  message: 'An operator did not agree to the job.',
-  suggestion: 'Ask what would be agreed to, and submit that as a new job.',
+  message: 'An operator rejected the job.',
+  suggestion: 'Ask the operator what would be approved, and submit that as a new job.',
 };
 const ABANDONED: JobFailure = {
   code: 'JOB_ABANDONED',
-  message: 'An operator gave the job up.',
-  suggestion: 'Look at what its transactions did before it is submitted again.',
+  message: 'An operator abandoned the job.',
+  suggestion: 'Check what its transactions did before you submit it again.',
 };
 
 const NO_NONCE = { minedNonce: 0, isAttemptMined: false };
-const OWN_IS_MINED = "The job's own transaction is mined: resume it, so that the job ends as that says.";
+const OWN_IS_MINED = "The job's own transaction is mined. Resume the job, so that it ends with the result of that transaction.";
 
-/** What people decide about jobs. Each decision may be sent again; the job as it is then is the answer. */
+/** Decisions of callers and operators about jobs. Each may be repeated; the response is the job's current state. */
 @Injectable()
 export class JobDecisions {
   constructor(
@@ -31,14 +31,14 @@ export class JobDecisions {
     @Inject(Jobs) private readonly jobs: Jobs,
   ) {}
 
-  /** `isUnderWay`: something is in flight, and what mines decides whether the job was cancelled in time. */
+  /** `isUnderWay`: a transaction is in flight, and whichever is mined decides whether the job was cancelled in time. */
   async cancel(caller: ApiKey, jobId: string): Promise<{ job: AgentJobView; isUnderWay: boolean }> {
     const job = await this.jobs.find(caller, jobId);
     const result = await this.connections.journal.cancel(job.id);
     return { job: await this.#settle(job, result), isUnderWay: result.outcome === 'cancelling' };
   }
 
-  /** @param floorsHash of the plan that the caller has seen */
+  /** @param floorsHash hash of the plan that the caller has seen */
   async approve(caller: ApiKey, jobId: string, floorsHash: string): Promise<AgentJobView> {
     const job = await this.jobs.find(caller, jobId);
     const { journal } = this.connections;
@@ -56,8 +56,8 @@ export class JobDecisions {
   }
 
   /**
-   * @throws ProblemError where the job's nonce is not used on the chain: giving it up would stop the wallet; or used by
-   * the job itself: it would be told as given up, and submitted a second time
+   * @throws ProblemError if the job's nonce is unused on the chain, since abandoning the job would stop the wallet, or
+   * if the job's own transaction used it, since the job would be reported as abandoned and submitted a second time
    */
   async abandon(caller: ApiKey, jobId: string): Promise<AgentJobView> {
     const job = await this.jobs.find(caller, jobId);
@@ -84,25 +84,25 @@ function problemOfRefusal({ reason }: Refused, job: JobRecord): Problem {
   const { state } = job;
   switch (reason) {
     case 'own_job':
-      return { status: 403, code: 'own_job', detail: 'Who submitted a job cannot approve it.' };
+      return { status: 403, code: 'own_job', detail: 'A job cannot be approved with the API key that submitted it. Use the key of another operator.' };
     case 'not_found':
       return JOB_NOT_FOUND;
     case 'floors_changed':
       return {
         status: 409,
         code: 'floors_changed',
-        detail: 'The plan is another one than this hash names.',
+        detail: '`floorsHash` does not match the current plan. Review the plan and send its hash.',
         members: { state, floorsHash: job.approval?.floorsHash ?? null },
       };
     case 'too_late':
-      return refuseState(state, 'It is too late: nothing is left to cancel.');
+      return refuseState(state, 'It is too late to cancel the job.');
     case 'nonce_unused':
       return refuseState(
         state,
-        "The job's nonce is not used on the chain yet: resume it, so that the wallet can go on.",
+        "The job's nonce is not used on the chain yet. Resume the job, so that the wallet can continue.",
       );
     default:
-      return refuseState(state, `The job is ${state}: this cannot be done with it.`);
+      return refuseState(state, `The job is ${state}, which does not allow this.`);
   }
 }
 

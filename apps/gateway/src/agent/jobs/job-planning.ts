@@ -9,7 +9,7 @@ import { askWorker, PLANNING_UNAVAILABLE } from '../ask-worker.js';
 import { refuseRequest } from '../request-invalid.js';
 import { findWallet } from './find-wallet.js';
 
-/** Asks a worker of the wallet what a job would do; nothing is written or sent for it. */
+/** Has a worker of the wallet plan a job. Nothing is stored or sent for it. */
 @Injectable()
 export class JobPlanning {
   constructor(
@@ -17,7 +17,7 @@ export class JobPlanning {
     @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
-  /** @throws ProblemError where the job cannot be done, or nobody can say */
+  /** @throws ProblemError if the job cannot be done, or no worker can plan it now */
   async plan(caller: ApiKey, request: AgentJobRequest): Promise<AgentPlanView> {
     await findWallet(this.connections, caller, request.wallet);
     const tokens = await this.connections.within(this.connections.wallets.findTokens(request.wallet));

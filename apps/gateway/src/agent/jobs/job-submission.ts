@@ -12,13 +12,13 @@ import { JOB_NOT_FOUND, Jobs } from './jobs.js';
 export interface Submission {
   readonly request: AgentJobRequest;
   readonly idempotencyKey: string;
-  /** The job that this one repeats. */
+  /** The id of the job that this one repeats. */
   readonly retryOf?: string;
 }
 
 export interface Submitted {
   readonly job: AgentJobView;
-  /** An earlier request with the same key made the job. */
+  /** Whether an earlier request with the same key created the job. */
   readonly isReplay: boolean;
 }
 
@@ -27,27 +27,27 @@ const RETRIED_STATES: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED'
 const REUSED: Problem = {
   status: 409,
   code: 'idempotency_key_reused',
-  detail: 'This Idempotency-Key belongs to another request.',
+  detail: 'This Idempotency-Key belongs to another request. Use a new key for a new job.',
 };
 const FORGOTTEN: Problem = {
   status: 410,
   code: 'job_forgotten',
-  detail: 'The job of this Idempotency-Key ended and is forgotten. Look at the chain before it is submitted again.',
+  detail: 'The job of this Idempotency-Key has ended and is no longer stored. Check the chain before you submit it again.',
 };
 const NOT_ADOPTED: Problem = {
   status: 503,
   code: 'wallet_not_adopted',
-  detail: 'This wallet is not in use yet: an operator has to adopt it.',
+  detail: 'This wallet is not in use yet: an operator must adopt it first.',
   retryAfterMs: 60_000,
 };
 const FULL: Problem = {
   status: 503,
   code: 'wallet_full',
-  detail: 'As many jobs of this wallet are open as may be.',
+  detail: 'This wallet has reached its limit of open jobs. Wait for one to end, then send the same request again.',
   retryAfterMs: 10_000,
 };
 
-/** Takes jobs in: journaled first, then woken, then told of. */
+/** Accepts jobs: writes each to the journal, wakes a worker, then responds. */
 @Injectable()
 export class JobSubmission {
   constructor(
@@ -55,19 +55,19 @@ export class JobSubmission {
     @Inject(Jobs) private readonly jobs: Jobs,
   ) {}
 
-  /** Submits again what a job asked that ended without being done; the new job names it. */
+  /** Submits a failed job again, as a new job that refers to it. */
   async retry(caller: ApiKey, jobId: string, idempotencyKey: string): Promise<Submitted> {
     const job = await this.jobs.find(caller, jobId);
     if (job.keyId !== caller.id) throw new ProblemError(JOB_NOT_FOUND);
     if (!RETRIED_STATES.includes(job.state)) {
-      const detail = `The job is ${job.state}: only one that has failed can be tried again.`;
+      const detail = `The job is ${job.state}. Only a failed job can be retried.`;
       throw new ProblemError({ status: 409, code: 'job_state', detail, members: { state: job.state } });
     }
     const { operation, wallet, input } = this.jobs.describe(job);
     return this.submit(caller, { request: { operation, wallet, input }, idempotencyKey, retryOf: job.id });
   }
 
-  /** @throws ProblemError where the job is not taken; JournalUnavailableError where that is unknown */
+  /** @throws ProblemError if the job is not accepted; JournalUnavailableError if that is unknown */
   async submit(caller: ApiKey, { request, idempotencyKey, retryOf }: Submission): Promise<Submitted> {
     const lane = await findWallet(this.connections, caller, request.wallet);
     const { journal, wallets: directory } = this.connections;
@@ -87,7 +87,7 @@ export class JobSubmission {
     });
     const { jobId, isReplay } = readAccepted(result);
     const job = await journal.readJob(jobId);
-    // It ended, and was forgotten, since it was accepted.
+    // The job ended and was deleted since it was accepted.
     if (job === null) throw new ProblemError(FORGOTTEN);
     return { job: this.jobs.describe(job), isReplay };
   }

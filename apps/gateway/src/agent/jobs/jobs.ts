@@ -13,10 +13,10 @@ import type { JobListQuery } from './parse-list-query.js';
 export const JOB_NOT_FOUND: Problem = {
   status: 404,
   code: 'job_not_found',
-  detail: 'There is no such job, or it is not of this API key.',
+  detail: 'There is no such job, or it belongs to another API key.',
 };
 
-/** Looks at jobs: a key at its own, an operator at all. */
+/** Reads jobs: an API key its own, an operator all. */
 @Injectable()
 export class Jobs {
   constructor(
@@ -24,7 +24,7 @@ export class Jobs {
     @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
-  /** @throws ProblemError where there is none, or it is none of the caller's */
+  /** @throws ProblemError if there is no such job, or the caller may not see it */
   async find(caller: ApiKey, jobId: string): Promise<JobRecord> {
     const job = await this.connections.journal.readJob(jobId);
     if (job === null || (job.keyId !== caller.id && !isOperator(caller))) throw new ProblemError(JOB_NOT_FOUND);
@@ -35,7 +35,7 @@ export class Jobs {
     return describeJob(job, { explorerUrl: this.environment.challenge.explorerUrl });
   }
 
-  /** @throws ProblemError when the cursor is none of ours */
+  /** @throws ProblemError if the cursor does not belong to this list */
   async list(caller: ApiKey, { states, operation, wallet, limit, cursor }: JobListQuery): Promise<AgentJobPage> {
     try {
       const page = await this.connections.journal.listJobs({
@@ -49,7 +49,7 @@ export class Jobs {
       const jobs = page.jobs.filter((job) => wallet === undefined || job.wallet === wallet);
       return { jobs: jobs.map((job) => this.describe(job)), cursor: page.cursor };
     } catch (error) {
-      if (error instanceof TypeError && cursor !== undefined) throw refuseRequest(['cursor is none of this list.']);
+      if (error instanceof TypeError && cursor !== undefined) throw refuseRequest(['cursor is not a cursor of this list.']);
       throw error;
     }
   }

@@ -2,8 +2,8 @@ import { readQuery } from '../read-query.js';
 import { refuseRequest } from '../request-invalid.js';
 
 /**
- * Whether only the plan is wanted: `?dryRun=true`.
- * @throws ProblemError for any other query, so that a misspelt dry run is not carried out
+ * Whether the request is a dry run: `?dryRun=true`.
+ * @throws ProblemError for any other query, so that a misspelt dry run is not executed
  */
 export function parseDryRun(query: unknown): boolean {
   const { values, problems } = readQuery(query, ['dryRun']);

@@ -11,7 +11,7 @@ export interface JobListQuery {
   readonly cursor: string | undefined;
 }
 
-/** @throws ProblemError with everything that is wrong with the query */
+/** @throws ProblemError listing every mistake in the query */
 export function parseListQuery(query: unknown): JobListQuery {
   const reading = readQuery(query, ['state', 'operation', 'wallet', 'limit', 'cursor']);
   const { values, problems } = reading;

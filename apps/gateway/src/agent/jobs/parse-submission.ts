@@ -3,7 +3,7 @@ import type { AgentJobRequest } from '@tollgate/protocol';
 
 import { refuseRequest } from '../request-invalid.js';
 
-/** @throws ProblemError with everything that is wrong with the body */
+/** @throws ProblemError listing every mistake in the body */
 export function parseSubmission(body: unknown): AgentJobRequest {
   try {
     return parseJobRequest(body);

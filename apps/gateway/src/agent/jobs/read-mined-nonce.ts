@@ -10,8 +10,8 @@ const TIMEOUT_MS = 5_000;
 type MinedNonce = Omit<Extract<ReadMinedNonceReply, { outcome: 'read' }>, 'outcome'>;
 
 /**
- * How many transactions of the job's account are mined: all nonces below are used. `isAttemptMined`: by the job's own
- * step, which the journal has not noted.
+ * Reads the number of mined transactions of the job's account: all lower nonces are used. `isAttemptMined`: the job's
+ * own transaction is mined, which the journal has not recorded yet.
  */
 export async function readMinedNonce(connections: AgentConnections, job: JobRecord): Promise<MinedNonce> {
   const step = job.steps[job.stepIndex];

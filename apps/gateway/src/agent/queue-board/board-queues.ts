@@ -7,11 +7,11 @@ import type { AgentConnections } from '../agent-connections.js';
 
 const REFRESH_MS = 5_000;
 const FIXED: readonly (readonly [name: string, description: string])[] = [
-  [AGENT_JOBS_QUEUE, 'Jobs that other services put in themselves.'],
-  [WEBHOOKS_QUEUE, 'Events for webhook targets; the failed ones are the dead letters.'],
+  [AGENT_JOBS_QUEUE, 'Jobs that other services enqueue directly.'],
+  [WEBHOOKS_QUEUE, 'Events for webhook targets; failed deliveries are the dead letters.'],
 ];
 
-/** The queues that the board shows: two that are always there, and one for each lane. */
+/** The queues on the board: two fixed ones, and one for each lane. */
 export class BoardQueues {
   readonly #queues: Queue[] = [];
   readonly #names = new Set<string>();
@@ -23,7 +23,7 @@ export class BoardQueues {
     return FIXED.map(([name, description]) => this.#open(name, description));
   }
 
-  /** Queues of lanes that are new since the last time; few lanes are, so it is not asked at every request. */
+  /** The queues of new lanes. New lanes are rare, so the journal is not read for every request. */
   async openNew(): Promise<BullMQAdapter[]> {
     if (performance.now() - this.#readAtMs < REFRESH_MS) return [];
     const lanes = await this.connections.journal.readLanes();
@@ -40,7 +40,7 @@ export class BoardQueues {
   #open(name: string, description: string): BullMQAdapter {
     const connection = this.connections.queueRedis;
     const queue = new Queue(name, { connection, prefix: AGENT_QUEUE_PREFIX, skipWaitingForReady: true });
-    // Without a listener an `error` event ends the process; the connection reports its own state.
+    // Without a listener, an `error` event would end the process; the connection reports its own state.
     queue.on('error', () => undefined);
     this.#names.add(name);
     this.#queues.push(queue);
@@ -50,7 +50,7 @@ export class BoardQueues {
   }
 }
 
-/** A signed message that was not carried out yet could be put in once more by who reads it here. */
+/** Hides the signature: a reader of the board could submit a signed message again that was not executed yet. */
 function hideSignature(data: unknown): unknown {
   if (typeof data !== 'object' || data === null || !('signature' in data)) return data;
   return { ...data, signature: '[hidden]' };

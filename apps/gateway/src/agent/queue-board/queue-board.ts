@@ -9,13 +9,13 @@ import { ReadOnlyAdapter } from './read-only-adapter.js';
 
 const PATH = '/agent/queues';
 
-/** What the gate asks before the board; also as `Basic`, since a browser has no other way to send a key. */
+/** The access rule of the board. It accepts `Basic`, since a browser has no other way to send a key. */
 export const QUEUE_BOARD_PATHS = {
   paths: [PATH, `${PATH}/*`],
   access: new ApiKeyAdmission(['operator'], true),
 };
 
-// The page runs its own files and nothing else; its styles are partly inline, and its fonts would come from elsewhere.
+// Allows only the page's own files. Some of its styles are inline, and its external fonts are blocked.
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
@@ -47,7 +47,7 @@ export class QueueBoard implements OnModuleDestroy {
         try {
           for (const queue of await this.#queues.openNew()) board.addQueue(queue);
         } catch (error) {
-          // The queues that are known are shown all the same.
+          // The known queues are shown anyway.
           this.connections.report(error);
         }
       });

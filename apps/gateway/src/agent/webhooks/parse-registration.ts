@@ -10,14 +10,14 @@ export interface WebhookRegistration {
   readonly operations: readonly AgentOperation[];
 }
 
-/** @throws ProblemError with everything that is wrong with the body */
+/** @throws ProblemError listing every mistake in the body */
 export function parseRegistration(body: unknown): WebhookRegistration {
   const { url, events = [], operations = [], ...others } = Object(body) as Record<string, unknown>;
   const problems = Object.keys(others)
     .slice(0, 10)
-    .map((name) => `${JSON.stringify(name.slice(0, 40))} is no field of a webhook, which has url, events, operations`);
+    .map((name) => `${JSON.stringify(name.slice(0, 40))} is not a field of a webhook; its fields are url, events, operations`);
   const isUrl = typeof url === 'string' && url !== '';
-  if (!isUrl) problems.push('url must be the URL that events are posted to');
+  if (!isUrl) problems.push('url must be the URL to which events are posted');
   const areEvents = isListOf(EVENT_TYPES, events);
   if (!areEvents) problems.push(`events must be a list of ${EVENT_TYPES.join(', ')}; it may be left out`);
   const areOperations = isListOf(AGENT_OPERATIONS, operations);

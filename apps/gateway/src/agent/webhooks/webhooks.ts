@@ -8,16 +8,16 @@ import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../agent-connections.js';
 import type { WebhookRegistration } from './parse-registration.js';
 
-/** A target as its owner sees it; empty lists stand for all. */
+/** A target as its owner sees it; an empty list means all. */
 export interface WebhookView extends WebhookRegistration {
   readonly id: string;
   readonly keyId: string;
   readonly createdAt: string;
-  /** Null: it gets events. */
+  /** Why the target is disabled; null while it receives events. */
   readonly disabled: WebhookTarget['disabled'];
 }
 
-/** Shown once, when the target is registered. */
+/** The secret is shown only once, when the target is registered. */
 export interface NewWebhookView extends WebhookView {
   readonly secret: string;
 }
@@ -35,15 +35,15 @@ export interface DeadLetterView {
 const NOT_FOUND: Problem = {
   status: 404,
   code: 'webhook_not_found',
-  detail: 'There is no such webhook target or dead letter, or it is not of this API key.',
+  detail: 'There is no such webhook target or dead letter, or it belongs to another API key.',
 };
 const NO_SECRET: Problem = {
   status: 503,
   code: 'agent_secret_missing',
-  detail: 'Webhooks are not set up here: the operator has to set AGENT_SECRET.',
+  detail: 'Webhooks are not enabled: the operator must set AGENT_SECRET.',
 };
 
-/** Where events are posted to. A key sees to its own targets, an operator to all. */
+/** Manages the webhook targets: an API key its own, an operator all. */
 @Injectable()
 export class Webhooks {
   constructor(
@@ -51,7 +51,7 @@ export class Webhooks {
     @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
-  /** @throws ProblemError where the URL may not be posted to, or there are too many */
+  /** @throws ProblemError if the URL is not allowed or the key has too many targets */
   async register(caller: ApiKey, registration: WebhookRegistration): Promise<NewWebhookView> {
     const { agentSecret } = this.environment.agentJobs;
     if (agentSecret === undefined) throw new ProblemError(NO_SECRET);
@@ -63,7 +63,7 @@ export class Webhooks {
       case 'refused':
         throw new ProblemError({ status: 422, code: 'webhook_target_refused', detail: result.reason });
       case 'full': {
-        const detail = `This API key has ${result.limit} webhook targets, which is the most.`;
+        const detail = `This API key has reached its limit of ${result.limit} webhook targets. Remove one first.`;
         throw new ProblemError({ status: 409, code: 'too_many_webhooks', detail });
       }
     }
@@ -73,12 +73,12 @@ export class Webhooks {
     return (await this.#readAll(caller)).map(describeTarget);
   }
 
-  /** @throws ProblemError where there is none, as the others do */
+  /** @throws ProblemError if there is no such target; the methods below do the same */
   async read(caller: ApiKey, id: string): Promise<WebhookView> {
     return describeTarget(await this.#find(caller, id));
   }
 
-  /** It gets what happens from now on. */
+  /** The target receives only events from now on. */
   async enable(caller: ApiKey, id: string): Promise<WebhookView> {
     const target = await this.#find(caller, id);
     const enabled = await this.connections.within(this.connections.webhookTargets.enable(target));
@@ -112,7 +112,7 @@ export class Webhooks {
   }
 }
 
-/** Undefined: those of all keys. */
+/** Undefined stands for all keys. */
 function scopeOf(caller: ApiKey): string | undefined {
   return isOperator(caller) ? undefined : caller.id;
 }

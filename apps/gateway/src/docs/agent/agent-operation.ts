@@ -13,15 +13,15 @@ export interface AgentOperation {
   /** The schema of a JSON body, with examples by name. */
   readonly body?: { readonly schema: object; readonly examples?: Readonly<Record<string, object>> };
   readonly answers: Readonly<Record<string, object>>;
-  /** Beside those that every route has. */
+  /** In addition to those of every route. */
   readonly problems?: Readonly<Record<string, string>>;
 }
 
 const EVERYWHERE: Readonly<Record<string, string>> = {
   '401': 'No API key, or one that is unknown or revoked.',
-  '403': 'The API key has not the scope, or may not do this.',
+  '403': 'The API key lacks the scope, or may not do this.',
   '429': 'Too many requests with this API key.',
-  '503': 'Journal or workers cannot be asked now: send the same again.',
+  '503': 'The journal or the workers are unavailable: send the same request again.',
 };
 
 /** The OpenAPI operation of one route for API keys. */

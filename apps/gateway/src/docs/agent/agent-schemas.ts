@@ -34,13 +34,13 @@ const webhook = {
   id: text,
   keyId: text,
   url: { ...text, format: 'uri' },
-  events: { ...listOf({ ...text, enum: [...EVENT_TYPES] }), description: 'none: all' },
-  operations: { ...listOf(operation), description: 'none: all' },
+  events: { ...listOf({ ...text, enum: [...EVENT_TYPES] }), description: 'empty: all' },
+  operations: { ...listOf(operation), description: 'empty: all' },
   createdAt: time,
   disabled: orNull({ ...text, enum: [...DISABLED_REASONS] }),
 };
 
-/** What the routes of agent jobs answer with. */
+/** The response schemas of the agent job routes. */
 export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
   JobFailure: record({ code: text, message: text, suggestion: text }),
   AgentPlan: record({
@@ -51,7 +51,7 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
     recipients: listOf(text),
     warnings: listOf(text),
     slippageBps: orNull(integer),
-    floorsHash: { ...text, description: 'names the most that leaves and the least that arrives' },
+    floorsHash: { ...text, description: 'hash of the bounds of the plan: the most that leaves and the least that arrives' },
     needsApproval: flag,
   }),
   AgentJobView: record({
@@ -72,11 +72,11 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
   }),
   AgentJobPage: record({
     jobs: listOf(ref('AgentJobView')),
-    cursor: { ...orNull(text), description: 'asks for the next page; null after the last' },
+    cursor: { ...orNull(text), description: 'cursor of the next page; null on the last page' },
   }),
   AgentJobEvent: record(
     {
-      id: { ...text, description: '`jobId:state:sequence`; the same however often it comes' },
+      id: { ...text, description: '`jobId:state:sequence`; the same for every delivery' },
       type: { ...text, enum: [...EVENT_TYPES] },
       jobId: text,
       operation,
@@ -88,7 +88,7 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
     ['txHash', 'error'],
   ),
   Webhook: record(webhook),
-  NewWebhook: record({ ...webhook, secret: { ...text, description: 'signs what is posted; shown this once' } }),
+  NewWebhook: record({ ...webhook, secret: { ...text, description: 'signs the posted events; shown only here' } }),
   DeadLetter: record({
     id: text,
     keyId: text,

@@ -4,21 +4,21 @@ import { answerWith, parameter, ref } from '../openapi-parts.js';
 import { describeAgentOperation } from './agent-operation.js';
 
 const SCOPES = ['read', 'operator'] as const;
-const id = parameter('path', 'id', 'Of the target.');
-const NOT_FOUND = { '404': 'None of this API key.' };
+const id = parameter('path', 'id', 'The id of the target.');
+const NOT_FOUND = { '404': 'This API key has no such entry.' };
 
 const REGISTRATION = {
   type: 'object',
   properties: {
-    url: { type: 'string', format: 'uri', maxLength: 2048, description: 'HTTPS, on the public internet.' },
-    events: { type: 'array', items: { type: 'string', enum: [...EVENT_TYPES] }, description: 'Left out: all.' },
-    operations: { type: 'array', items: { type: 'string' }, description: 'Left out: all.' },
+    url: { type: 'string', format: 'uri', maxLength: 2048, description: 'An HTTPS URL on the public internet.' },
+    events: { type: 'array', items: { type: 'string', enum: [...EVENT_TYPES] }, description: 'All if left out.' },
+    operations: { type: 'array', items: { type: 'string' }, description: 'All if left out.' },
   },
   required: ['url'],
   additionalProperties: false,
 };
 
-/** `/agent/events` and `/agent/webhooks`: the ways on which a job's owner hears of it. */
+/** `/agent/events` and `/agent/webhooks`: how a job's owner receives its events. */
 export function describeEvents(): Record<string, object> {
   return {
     '/agent/events': { get: describeStream() },
@@ -35,16 +35,16 @@ export function describeEvents(): Record<string, object> {
         summary: 'Remove a webhook target',
         scopes: SCOPES,
         parameters: [id],
-        answers: { '204': { description: 'It gets nothing more.' } },
+        answers: { '204': { description: 'The target receives no more events.' } },
         problems: NOT_FOUND,
       }),
     },
     '/agent/webhooks/{id}/enable': {
       post: describeAgentOperation({
-        summary: 'Post to a target again that was turned off',
+        summary: 'Enable a disabled webhook target',
         scopes: SCOPES,
         parameters: [id],
-        answers: { '200': answerWith('It gets what happens from now on.', ref('Webhook')) },
+        answers: { '200': answerWith('The target receives only events from now on.', ref('Webhook')) },
         problems: NOT_FOUND,
       }),
     },
@@ -57,22 +57,22 @@ function describeStream(): object {
   return describeAgentOperation({
     summary: 'Events as they happen (server-sent events)',
     description:
-      'Each `data` is an AgentJobEvent; a key gets its own, an operator all. `eventsMissed` tells of events that are no longer kept: look at the jobs.',
+      'Each `data` is an AgentJobEvent. A key receives the events of its own jobs, an operator those of all. `eventsMissed` reports events that are no longer stored: read the jobs instead.',
     scopes: SCOPES,
     parameters: [
       parameter('query', 'type', `One or more of ${EVENT_TYPES.join(', ')}, separated by commas.`),
-      parameter('query', 'jobId', 'Of this job alone.'),
+      parameter('query', 'jobId', 'Only events of this job.'),
       {
         name: 'Last-Event-ID',
         in: 'header',
-        description: 'Goes on after it: an `id` of a stream, or of an event. Without one: what happens from now on.',
+        description: 'Continues after this `id` of a stream or of an event. Without it, only new events are sent.',
         schema: { type: 'string' },
       },
     ],
-    answers: { '200': { description: 'A stream without an end.', content: { 'text/event-stream': stream } } },
+    answers: { '200': { description: 'An endless stream.', content: { 'text/event-stream': stream } } },
     problems: {
       '400': 'A parameter or Last-Event-ID is not valid.',
-      '429': 'Too many streams, or requests, of this API key.',
+      '429': 'Too many streams or requests with this API key.',
     },
   });
 }
@@ -80,7 +80,7 @@ function describeStream(): object {
 function describeRegistration(): object {
   return describeAgentOperation({
     summary: 'Register a webhook target',
-    description: 'Its secret is in this answer and in no other.',
+    description: 'The secret is shown only in this response.',
     scopes: SCOPES,
     body: {
       schema: REGISTRATION,
@@ -89,8 +89,8 @@ function describeRegistration(): object {
     answers: { '201': answerWith('Registered.', ref('NewWebhook')) },
     problems: {
       '400': 'The body is not valid.',
-      '409': 'The API key has as many targets as it may have.',
-      '422': 'Nothing is posted to such a URL.',
+      '409': 'The API key has reached its limit of targets.',
+      '422': 'The URL is not allowed as a target.',
     },
   });
 }
@@ -109,10 +109,10 @@ function describeDeadLetters(): Record<string, object> {
   return {
     '/agent/webhooks/dead-letters': {
       get: describeAgentOperation({
-        summary: 'Deliveries that were given up',
+        summary: 'Failed deliveries (dead letters)',
         scopes: SCOPES,
         parameters: [
-          parameter('query', 'limit', 'How many.', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
+          parameter('query', 'limit', 'Maximum number of dead letters.', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
         ],
         answers: { '200': answerWith('Newest first.', { type: 'object', properties: { deadLetters } }) },
         problems: { '400': 'The limit is not valid.' },
@@ -120,10 +120,10 @@ function describeDeadLetters(): Record<string, object> {
     },
     '/agent/webhooks/dead-letters/{id}/resend': {
       post: describeAgentOperation({
-        summary: 'Deliver it again, with all attempts',
+        summary: 'Deliver a dead letter again, with a full set of attempts',
         scopes: SCOPES,
-        parameters: [parameter('path', 'id', 'Of the dead letter.')],
-        answers: { '202': { description: 'It waits for delivery.' } },
+        parameters: [parameter('path', 'id', 'The id of the dead letter.')],
+        answers: { '202': { description: 'The delivery is queued.' } },
         problems: NOT_FOUND,
       }),
     },

@@ -5,28 +5,28 @@ import { answerWith, parameter, ref } from '../openapi-parts.js';
 import { describeAgentOperation } from './agent-operation.js';
 
 const job = ref('AgentJobView');
-const id = parameter('path', 'id', 'Of the job.');
+const id = parameter('path', 'id', 'The id of the job.');
 const idempotencyKey = {
   name: IDEMPOTENCY_KEY,
   in: 'header',
   description:
-    'Required, except for a dry run. The same key with the same body is the same job, however often it comes.',
+    'Required, except for a dry run. A repeat with the same key and body returns the same job.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
-const LOCATION = { Location: { description: 'Where the job is.', schema: { type: 'string' } } };
+const LOCATION = { Location: { description: 'The path of the job.', schema: { type: 'string' } } };
 const REPLAYED = {
   [IDEMPOTENT_REPLAYED]: {
-    description: 'An earlier request made the job.',
+    description: 'An earlier request created the job.',
     schema: { type: 'string', enum: ['true'] },
   },
 };
-const ACCEPTED = answerWith('The job stands in the journal, and is carried out.', job, { ...LOCATION, ...REPLAYED });
+const ACCEPTED = answerWith('The job is in the journal and will be executed.', job, { ...LOCATION, ...REPLAYED });
 const KEY_PROBLEMS = {
   '409': 'The Idempotency-Key belongs to another request.',
-  '410': 'The job of this Idempotency-Key is forgotten: look at the chain first.',
+  '410': 'The job of this Idempotency-Key is no longer stored: check the chain first.',
 };
 
-/** Each can be tried as it stands with `npm run dev`, whose wallet has this name. */
+/** Each example works unchanged with `npm run dev`, whose wallet has this name. */
 function listExamples(origin: string): Record<string, object> {
   const inputs = {
     transfer: { to: `0x${'ab'.repeat(20)}`, amount: '0.5', token: 'USDC' },
@@ -41,7 +41,7 @@ function listExamples(origin: string): Record<string, object> {
   );
 }
 
-/** The body of a submission: one schema for each operation, told apart by `operation`. */
+/** The body of a submission: one schema for each operation, discriminated by `operation`. */
 export function describeRequests(): Record<string, object> {
   const inputs = describeInputs();
   const schemas = AGENT_OPERATIONS.map((operation): [string, object] => [
@@ -70,7 +70,7 @@ function nameRequest(operation: string): string {
 }
 
 /**
- * `/agent/jobs` and what is below it.
+ * `/agent/jobs` and everything below it.
  * @param origin where the gateway is reached, for examples
  */
 export function describeJobs(origin: string): Record<string, object> {
@@ -81,7 +81,7 @@ export function describeJobs(origin: string): Record<string, object> {
         summary: 'A job, its steps and its transactions',
         scopes: ['read', 'operator'],
         parameters: [id],
-        answers: { '200': answerWith('As it is now.', job) },
+        answers: { '200': answerWith('The current state of the job.', job) },
         problems: { '404': 'No such job of this API key.' },
       }),
     },
@@ -91,24 +91,24 @@ export function describeJobs(origin: string): Record<string, object> {
         scopes: ['submit', 'operator'],
         parameters: [id],
         answers: {
-          '200': answerWith('It is cancelled.', job),
-          '202': answerWith('Something is in flight: what mines decides.', job),
+          '200': answerWith('The job is cancelled.', job),
+          '202': answerWith('A transaction is in flight: whichever is mined decides.', job),
         },
-        problems: { '404': 'No such job of this API key.', '409': 'It is too late.' },
+        problems: { '404': 'No such job of this API key.', '409': 'It is too late to cancel.' },
       }),
     },
     '/agent/jobs/{id}/retry': {
       post: describeAgentOperation({
-        summary: 'Submit a failed job again, as a new job that names it',
+        summary: 'Submit a failed job again, as a new job that refers to it',
         scopes: ['submit'],
-        parameters: [id, { ...idempotencyKey, required: true, description: 'Of the new job.' }],
+        parameters: [id, { ...idempotencyKey, required: true, description: 'The key of the new job.' }],
         answers: { '202': ACCEPTED },
         problems: {
           ...KEY_PROBLEMS,
           '400': 'The Idempotency-Key is missing or not valid.',
           '404': 'No such job of this API key.',
           '409': 'The job has not failed, or the Idempotency-Key belongs to another request.',
-          '422': 'The wallet is unknown by now.',
+          '422': 'The wallet no longer exists.',
         },
       }),
     },
@@ -118,18 +118,18 @@ export function describeJobs(origin: string): Record<string, object> {
 
 function describeSubmission(origin: string): object {
   return describeAgentOperation({
-    summary: 'Submit a job, or ask what it would do',
-    description: 'With `dryRun=true` a worker plans the job; nothing is written or sent.',
+    summary: 'Submit a job, or plan it in a dry run',
+    description: 'With `dryRun=true` a worker only plans the job; nothing is stored or sent.',
     scopes: ['submit'],
-    parameters: [idempotencyKey, parameter('query', 'dryRun', 'Only the plan is wanted.', { enum: ['true', 'false'] })],
+    parameters: [idempotencyKey, parameter('query', 'dryRun', 'Return only the plan.', { enum: ['true', 'false'] })],
     body: { schema: ref('AgentJobRequest'), examples: listExamples(origin) },
-    answers: { '200': answerWith('The plan, of a dry run.', ref('AgentPlan')), '202': ACCEPTED },
+    answers: { '200': answerWith('The plan of a dry run.', ref('AgentPlan')), '202': ACCEPTED },
     problems: {
-      '400': 'The body, the query or the Idempotency-Key is not valid; `problems` lists everything.',
+      '400': 'The body, the query or the Idempotency-Key is not valid; `problems` lists every mistake.',
       ...KEY_PROBLEMS,
       '413': 'The body is over 64 KiB.',
       '415': 'The body is not JSON.',
-      '422': 'The wallet is unknown, or a dry run says that the job cannot be done (`failure`).',
+      '422': 'The wallet is unknown, or a dry run found that the job cannot be done (`failure`).',
     },
   });
 }
@@ -137,14 +137,14 @@ function describeSubmission(origin: string): object {
 function describeList(): object {
   return describeAgentOperation({
     summary: 'Jobs, newest first',
-    description: 'A key sees its own, an operator all. A page may be short, or empty, and have a cursor: go on.',
+    description: 'A key sees its own jobs, an operator all. A page may be short or empty and still have a cursor: continue with it.',
     scopes: ['read', 'operator'],
     parameters: [
       parameter('query', 'state', 'One or more, separated by commas.', { example: 'FINAL,REVERTED' }),
       parameter('query', 'operation', 'One operation.', { enum: [...AGENT_OPERATIONS] }),
       parameter('query', 'wallet', "A wallet's name."),
-      parameter('query', 'limit', 'Jobs on a page.', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
-      parameter('query', 'cursor', 'Of the page before.'),
+      parameter('query', 'limit', 'Maximum number of jobs on a page.', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
+      parameter('query', 'cursor', 'The cursor of the previous page.'),
     ],
     answers: { '200': answerWith(`A page. States are ${JOB_STATES.join(', ')}.`, ref('AgentJobPage')) },
     problems: { '400': 'A parameter is unknown or not valid.' },
@@ -158,7 +158,7 @@ function describeOperators(): Record<string, object> {
       scopes: ['operator'],
       parameters: [id],
       ...(body !== undefined && { body: { schema: body } }),
-      answers: { '200': answerWith('The job as it is now.', job) },
+      answers: { '200': answerWith('The current state of the job.', job) },
       problems: {
         ...(body !== undefined && { '400': 'The body is not valid.' }),
         '404': 'No such job.',
@@ -168,17 +168,17 @@ function describeOperators(): Record<string, object> {
   });
   const approval = {
     type: 'object',
-    properties: { floorsHash: { type: 'string', description: 'Of the plan that was seen.' } },
+    properties: { floorsHash: { type: 'string', description: 'The hash of the plan that was reviewed.' } },
     required: ['floorsHash'],
     additionalProperties: false,
   };
   return {
-    '/agent/jobs/{id}/approve': decide('Agree to the plan that was seen', 'The plan is another one by now.', approval),
-    '/agent/jobs/{id}/reject': decide('Refuse a job that waits for approval', 'It does not wait.'),
-    '/agent/jobs/{id}/resume': decide('Let a job go on that needs an operator', 'It has ended.'),
+    '/agent/jobs/{id}/approve': decide('Approve the reviewed plan', 'The plan has changed since.', approval),
+    '/agent/jobs/{id}/reject': decide('Reject a job that waits for approval', 'The job does not wait for approval.'),
+    '/agent/jobs/{id}/resume': decide('Resume a job that needs an operator', 'The job has ended.'),
     '/agent/jobs/{id}/abandon': decide(
-      'Give up a job that needs an operator',
-      'Its nonce is not used on the chain, or by its own transaction, or it needs nobody.',
+      'Abandon a job that needs an operator',
+      'The nonce of the job is unused on the chain, or used by its own transaction, or the job needs no operator.',
     ),
   };
 }

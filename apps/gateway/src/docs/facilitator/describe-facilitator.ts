@@ -8,31 +8,31 @@ export const FACILITATOR_TAG = 'Facilitator';
 
 const REPLAYED = {
   [IDEMPOTENT_REPLAYED]: {
-    description: 'An earlier request with this key was answered so.',
+    description: 'The response is a replay of an earlier one with this key.',
     schema: { type: 'string', enum: ['true'] },
   },
 };
 const EXAMPLES = { devnet: { summary: 'Signed by a payer of npm run dev', value: EXAMPLE_REQUEST } };
 const CONTENT = { schema: ref('FacilitatorRequest'), examples: EXAMPLES };
 const BODY = { required: true, content: { 'application/json': CONTENT } };
-// A key is needed for some payments only; one that is sent has to be good.
+// Only some payments need a key, but a key that is sent must be valid.
 const OPTIONAL_KEY = [{}, { [API_KEY_SECURITY]: [] }];
 const REFUSALS: Readonly<Record<string, string>> = {
-  '400': "The server's own part is malformed: the body, the requirements, the Idempotency-Key.",
-  '403': 'The API key has not the scope settle.',
+  '400': "The calling server's part is malformed: the body, the requirements or the Idempotency-Key.",
+  '403': 'The API key lacks the scope settle.',
   '413': 'The body is too large.',
   '415': 'The body is not JSON.',
   '429': 'Too many requests with this API key, or from this address.',
 };
 
-/** `/facilitator`: signed payments of other servers, in the words of published middlewares. */
+/** `/facilitator`: the x402 facilitator API for other servers. */
 export function describeFacilitator(): Record<string, object> {
   return {
     '/facilitator/verify': { post: describeVerify() },
     '/facilitator/settle': { post: describeSettle() },
     '/facilitator/supported': {
-      get: describe('What is verified and settled', {
-        answers: { '200': answerWith('Kinds of payments, and who sends settlements.', ref('SupportedResponse')) },
+      get: describe('The supported kinds of payments', {
+        answers: { '200': answerWith('The supported kinds of payments, and the accounts that send settlements.', ref('SupportedResponse')) },
       }),
     },
     '/facilitator/discovery/resources': { get: describeListing() },
@@ -40,35 +40,35 @@ export function describeFacilitator(): Record<string, object> {
 }
 
 function describeVerify(): object {
-  return describe('Whether a signed payment is good for a requirement', {
-    description: 'Nothing is claimed and nothing moved. A payment that is not good is no error of HTTP.',
+  return describe('Verify a signed payment against payment requirements', {
+    description: 'Nothing is claimed or settled. An invalid payment is a 200 with `isValid: false`.',
     asks: true,
     answers: { '200': answerWith('The verdict.', ref('VerifyResponse')) },
     problems: {
       '401': 'The API key is unknown or revoked.',
-      '503': 'Nobody can tell now: send the same request again.',
+      '503': 'The payment cannot be verified now: send the same request again.',
     },
   });
 }
 
 function describeSettle(): object {
-  return describe('Move a signed payment', {
+  return describe('Settle a signed payment', {
     description:
-      'Tells of its success once. `settlement_pending` with a transaction: ask again for the same payment. Of the scheme `upto` as much is moved as `amount` says; 0 is a success without a transaction.',
+      'Each payment is reported as settled only once. After `settlement_pending`, repeat the request to learn the result. With the scheme `upto`, the `amount` of the requirements is settled; 0 succeeds without a transaction.',
     asks: true,
     parameters: [
       {
         name: IDEMPOTENCY_KEY,
         in: 'header',
-        description: 'The same key with the same request gets the same answer, a success too.',
+        description: 'A repeat with the same key and request gets the same response, including a success.',
         schema: { type: 'string', minLength: 1, maxLength: 255 },
       },
     ],
-    answers: { '200': answerWith('What became of it.', ref('SettleResponse'), REPLAYED) },
+    answers: { '200': answerWith('The settlement result.', ref('SettleResponse'), REPLAYED) },
     problems: {
-      '401': 'The API key is unknown or revoked, or this payment is settled with one only.',
+      '401': 'The API key is unknown or revoked, or this payment is only settled with an API key.',
       '503':
-        'Nothing was sent, or nothing is known to be (then the code is settlement_pending): send the same request again.',
+        'Nothing was submitted, or that is unknown (code settlement_pending): send the same request again.',
     },
   });
 }
@@ -78,15 +78,15 @@ function describeListing(): object {
     ...{ type: 'integer', minimum: least, default: fallback },
     ...(most !== undefined && { maximum: most }),
   });
-  return describe('What the gateway sells', {
-    description: 'Under PUBLIC_URL; empty without it. Without the references that challenges are made with.',
+  return describe('The paid resources of the gateway', {
+    description: 'URLs begin with PUBLIC_URL; the list is empty without it. The payment requirements lack the references that challenges have.',
     parameters: [
-      parameter('query', 'type', '`http` is all there is.'),
-      parameter('query', 'payTo', 'Of this recipient.'),
-      parameter('query', 'scheme', 'Payable by it.'),
-      parameter('query', 'network', 'Payable there.'),
-      parameter('query', 'limit', 'How many.', count(1, 100, 20)),
-      parameter('query', 'offset', 'Behind how many.', count(0)),
+      parameter('query', 'type', 'Only `http` is supported.'),
+      parameter('query', 'payTo', 'Only resources that pay this recipient.'),
+      parameter('query', 'scheme', 'Only resources payable by this scheme.'),
+      parameter('query', 'network', 'Only resources payable on this network.'),
+      parameter('query', 'limit', 'Maximum number of resources.', count(1, 100, 20)),
+      parameter('query', 'offset', 'Number of resources to skip.', count(0)),
     ],
     answers: { '200': answerWith('In the order of the routes.', ref('DiscoveryResponse')) },
     problems: { '400': 'A parameter is not valid.' },
@@ -95,7 +95,7 @@ function describeListing(): object {
 
 interface Operation {
   readonly description?: string;
-  /** It has a body, and takes an API key. */
+  /** Whether the operation has a body and accepts an API key. */
   readonly asks?: boolean;
   readonly parameters?: readonly object[];
   readonly answers: Readonly<Record<string, object>>;

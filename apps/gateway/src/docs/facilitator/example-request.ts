@@ -8,7 +8,9 @@ const requirement = {
   extra: { name: 'USDC', version: '2' },
 };
 
-/** A payment that the devnet's first payer has signed, as in docs/facilitator.md: what a page makes up is good for nothing. */
+/**
+ * A payment signed by the devnet's first payer, as in docs/facilitator.md, since a made-up payment would not verify.
+ */
 export const EXAMPLE_REQUEST = {
   x402Version: 2,
   paymentPayload: {

@@ -8,12 +8,12 @@ const version = { ...integer, enum: [1, 2] };
 const extra = {
   type: 'object',
   properties: { name: text, version: text },
-  description: "the token's EIP-712 domain, and what a scheme needs besides",
+  description: "the token's EIP-712 domain, and further fields of the scheme",
 };
 const terms = { scheme: text, network: text, asset: address, payTo: address, maxTimeoutSeconds: integer, extra };
 const failure = { ...text, enum: [...PAYMENT_FAILURES] };
 
-/** What the facilitator is asked, and answers. */
+/** The request and response schemas of the facilitator. */
 export const FACILITATOR_SCHEMAS: Readonly<Record<string, object>> = {
   RequirementV1: record(
     {
@@ -34,7 +34,7 @@ export const FACILITATOR_SCHEMAS: Readonly<Record<string, object>> = {
   VerifyResponse: record(
     {
       isValid: flag,
-      invalidReason: { ...text, description: 'in the words of the published protocol, by its version' },
+      invalidReason: { ...text, description: 'a reason defined by the x402 version of the request' },
       invalidMessage: { anyOf: [failure, text], description: 'the code of the failure, or a sentence' },
       payer: address,
     },
@@ -43,19 +43,19 @@ export const FACILITATOR_SCHEMAS: Readonly<Record<string, object>> = {
   SettleResponse: record(
     {
       success: flag,
-      errorReason: { ...text, description: 'in the words of the published protocol, by its version' },
+      errorReason: { ...text, description: 'a reason defined by the x402 version of the request' },
       errorMessage: { anyOf: [failure, text], description: 'the code of the failure, or a sentence' },
       payer: address,
       transaction: { ...text, pattern: '^(0x[0-9a-f]{64})?$', description: 'empty where there is none' },
       network: text,
-      amount: { ...baseUnits, description: 'base units that were moved' },
+      amount: { ...baseUnits, description: 'settled amount in base units' },
     },
     ['errorReason', 'errorMessage', 'payer', 'amount'],
   ),
   SupportedResponse: record({
     kinds: listOf(record({ x402Version: version, scheme: text, network: text, extra: { type: 'object' } }, ['extra'])),
     extensions: listOf(text),
-    signers: { type: 'object', additionalProperties: listOf(address), description: 'who sends, by network pattern' },
+    signers: { type: 'object', additionalProperties: listOf(address), description: 'accounts that send settlements, by network pattern' },
   }),
   DiscoveryResponse: record({
     x402Version: version,
