@@ -1,13 +1,13 @@
 import { X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
-/** An answer of the gate, in place of what the handler would make: its own, or one that was sold and stored. */
+/** A response of the gate that replaces the handler's: the gate's own, or one that was sold and stored. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array<ArrayBuffer>;
 }
 
-/** JSON that nobody keeps: a 402 is for one request. */
+/** A JSON response that no cache may store, since a 402 is for one request only. */
 export function createAnswer(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,
@@ -16,7 +16,7 @@ export function createAnswer(status: number, body: object, headers: Readonly<Rec
   };
 }
 
-/** Nothing is decided: the same request, with the same payment, is to be sent again. */
+/** The outcome is open: the client should send the same request with the same payment again. */
 export function createRetryAnswer(
   status: 409 | 503,
   error: string,
@@ -25,14 +25,16 @@ export function createRetryAnswer(
   return createAnswer(status, { error }, { 'Retry-After': '2', ...headers });
 }
 
-/** Nothing was moved and nothing will be until who runs this server has mended it: no use in coming back at once. */
+/**
+ * Nothing was settled, and nothing will be until the operator of this server fixes it, so there is no `Retry-After`.
+ */
 export function createRefusedAnswer(): Answer {
   const detail =
-    'The facilitator of this server refuses to serve it. Nothing was paid: the same payment is good once that is mended.';
+    'The facilitator refused this server. Nothing was paid: the same payment stays valid until the server is fixed.';
   return createAnswer(500, { error: 'facilitator_refused', detail }, { [X_PAYMENT_RELEASED]: 'true' });
 }
 
-/** What was paid for is nobody else's: shared caches may not keep it. */
+/** The `Cache-Control` of a paid response: shared caches may not store it. */
 export function keepPrivate(cacheControl: string | null | undefined): string {
   const directives = (cacheControl ?? '').split(',').map((directive) => directive.trim());
   const kept = directives.filter(

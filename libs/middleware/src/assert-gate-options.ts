@@ -3,7 +3,8 @@ import { isAddress, isHttpUrl, isRecord, PaymentError } from '@tollgate/protocol
 import type { GateOptions } from './gate.js';
 
 /**
- * Whatever the types say, a variable that is not set comes here as undefined: each problem is told before anything is sold.
+ * Checks the options at run time, since an unset environment variable arrives as undefined whatever the types say.
+ * Reports every problem before anything is sold.
  * @throws PaymentError `invalid_options`
  */
 export function assertGateOptions(options: GateOptions): void {
@@ -11,19 +12,19 @@ export function assertGateOptions(options: GateOptions): void {
   const [facilitator, asset] = [readRecord(given['facilitator']), readRecord(given['asset'])];
   const problems = [
     (typeof facilitator['url'] === 'string' && isHttpUrl(facilitator['url'])) ||
-      'facilitator.url is no URL of http or https',
-    isApiKey(facilitator['apiKey']) || 'facilitator.apiKey is no text that fits into a header',
-    isAddress(payTo) || 'payTo is no address',
-    isAddress(asset['address']) || 'asset.address is no address',
-    typeof asset['name'] === 'string' || 'asset.name is no text',
-    typeof asset['version'] === 'string' || 'asset.version is no text',
-    isWhole(asset['decimals'], 0, 255) || 'asset.decimals is no whole number from 0 to 255',
-    isWhole(chainId, 1, Number.MAX_SAFE_INTEGER) || 'chainId is no whole number above 0',
-    store === undefined || isStore(readRecord(store)) || 'store has no methods read and replace',
+      'facilitator.url is not an http or https URL',
+    isApiKey(facilitator['apiKey']) || 'facilitator.apiKey is not a text that fits into a header',
+    isAddress(payTo) || 'payTo is not an address',
+    isAddress(asset['address']) || 'asset.address is not an address',
+    typeof asset['name'] === 'string' || 'asset.name is not a text',
+    typeof asset['version'] === 'string' || 'asset.version is not a text',
+    isWhole(asset['decimals'], 0, 255) || 'asset.decimals is not a whole number from 0 to 255',
+    isWhole(chainId, 1, Number.MAX_SAFE_INTEGER) || 'chainId is not a whole number above 0',
+    store === undefined || isStore(readRecord(store)) || 'store lacks the methods read and replace',
   ].filter((problem) => typeof problem === 'string');
   if (problems.length === 0) return;
-  throw new PaymentError('invalid_options', `The gate's options are not complete: ${problems.join('; ')}.`, {
-    hint: 'A variable of the environment that is not set may be the cause.',
+  throw new PaymentError('invalid_options', `The gate options are invalid: ${problems.join('; ')}.`, {
+    hint: 'Check that the environment variables behind them are set.',
     details: { problems },
   });
 }
@@ -32,7 +33,7 @@ function readRecord(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
 }
 
-/** What fits into no header, fetch would quote in its error. */
+/** Whether the key fits into a header; otherwise fetch would quote the key in its error. */
 function isApiKey(value: unknown): boolean {
   return value === undefined || (typeof value === 'string' && /^[\x20-\x7e]*$/.test(value));
 }

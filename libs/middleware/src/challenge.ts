@@ -13,7 +13,7 @@ import {
 
 import { createAnswer, type Answer } from './answer.js';
 
-/** A token that takes EIP-3009 authorizations. */
+/** A token that supports EIP-3009 authorizations. */
 export interface Asset {
   address: Hex;
   /** Name and version of its EIP-712 domain. */
@@ -22,25 +22,25 @@ export interface Asset {
   decimals: number;
 }
 
-/** Who is paid, in what, where. */
+/** The recipient, token and chain of payments. */
 export interface PaymentTerms {
   payTo: Hex;
   asset: Asset;
   chainId: number;
-  /** Seconds that a signed payment should be good for; 300. */
+  /** Seconds for which a signed payment should be valid; default 300. */
   maxTimeoutSeconds?: number;
 }
 
-/** What is sold. */
+/** The price and description of a paid resource. */
 export interface Offer {
-  /** In the asset, as decimal text: `0.001`. */
+  /** A decimal number in units of the asset: `0.001`. */
   price: string;
   description?: string;
-  /** Of the answer; `application/json`. */
+  /** Media type of the response; default `application/json`. */
   mimeType?: string;
 }
 
-/** The 402s of one offer, and the requirements that payments for it are held to. */
+/** Renders the 402s of one offer, and the payment requirements that payments for it must meet. */
 export class Challenge {
   readonly #amount: string;
 
@@ -52,12 +52,12 @@ export class Challenge {
     this.#amount = parseTokenAmount(offer.price, terms.asset.decimals).toString();
   }
 
-  /** Whether so much, in base units, is the price or more. */
+  /** Whether an amount in base units is at least the price. */
   isMetBy(amountBaseUnits: string): boolean {
     return BigInt(amountBaseUnits) >= BigInt(this.#amount);
   }
 
-  /** For version 1 there is none on a chain that its clients have no name for. */
+  /** The payment requirements of an x402 version. Null for x402 v1 on a chain that its clients have no name for. */
   requirementFor(version: 1, resource: string): RequirementV1 | null;
   requirementFor(version: 2, resource: string, reference: string | null): RequirementV2;
   requirementFor(version: 1 | 2, resource: string, reference: string | null): RequirementV1 | RequirementV2 | null;
@@ -78,14 +78,15 @@ export class Challenge {
     return { ...common, ...this.#describe(), network, maxAmountRequired: this.#amount, resource };
   }
 
-  /** Version 1 in the body, version 2 in the header: one 402 that clients of both can pay. */
+  /** Renders one 402 for clients of both x402 versions: v1 in the body, v2 in the header. */
   render(resource: string, error?: string, headers: Readonly<Record<string, string>> = {}): Answer {
     const reason = error === undefined ? {} : { error };
     const v2: PaymentRequiredV2 = {
       x402Version: 2,
       ...reason,
       resource: { url: resource, ...this.#describe() },
-      // Payers of version 2 send it back, and the chain never sees it: who knows it is who was asked.
+      // The reference. x402 v2 clients return it and it never appears on the chain, so knowing it identifies the client
+      // that got the challenge.
       accepts: [this.requirementFor(2, resource, crypto.randomUUID())],
     };
     const requirement = this.requirementFor(1, resource);

@@ -5,12 +5,13 @@ import type { PaymentStore } from './payment-store.js';
 import type { StoredAnswer } from './sold-answer.js';
 
 /**
- * The right to sell for a payment: one request's at a time, in all processes of a store. It is kept up until it ends, and
- * every step of it fails once another request has taken it over. The methods reject where the store cannot be asked.
+ * The exclusive right of one request, across all processes that share a store, to sell for a payment. The claim renews
+ * its lease until it ends, and every step fails once another request has taken it over. The methods reject if the store
+ * is unavailable.
  */
 export class Claim {
   readonly #timer: ReturnType<typeof setInterval>;
-  /** One write at a time, each on what the one before left. */
+  /** Serialises the writes, since each replaces the record that the previous one left. */
   #lastWrite: Promise<unknown> = Promise.resolve();
   #text: string | null;
 
@@ -29,44 +30,53 @@ export class Claim {
     return this.record.idempotencyKey;
   }
 
-  /** Whether its answer can be given again to who paid for it, and to nobody else. */
+  /** Whether a repeat can prove that it comes from the payer, so that the response may be replayed to it. */
   get isProven(): boolean {
     return this.record.secret !== null;
   }
 
-  /** What the facilitator said of it, where it is known to be settled. */
+  /** The facilitator's settlement response, if the payment is known to be settled. */
   get receipt(): SettleResponse | undefined {
     return this.record.receipt;
   }
 
-  /** Whether it may have been settled before this request. */
+  /** Whether an earlier request may have settled the payment. */
   get wasAsked(): boolean {
     return this.record.state !== 'claimed';
   }
 
-  /** Before anything is asked: from then on it is settled under this key alone, also by who comes after a crash. */
+  /**
+   * Must be called before the facilitator is asked to settle. From then on the payment is settled only under this
+   * idempotency key, also by a request that takes over after a crash.
+   */
   ask(): Promise<boolean> {
     return this.#write(({ state, ...record }) => ({ ...record, state: state === 'settled' ? state : 'asked' }));
   }
 
-  /** It is settled, and nobody was there to get the answer. */
+  /** Records that the payment is settled, but its response was not delivered. */
   settle(receipt: SettleResponse): Promise<boolean> {
     return this.#write((record) => ({ ...record, state: 'settled', receipt, leasedUntilMs: 0 }));
   }
 
-  /** Before the first byte of the answer leaves. False: the right is another request's, who answers. */
+  /**
+   * Must be called before the first byte of the response is sent. False if another request has taken over the claim and
+   * will respond.
+   */
   sell(answer: StoredAnswer | null): Promise<boolean> {
     clearInterval(this.#timer);
     return this.#write(({ receipt: _, ...record }) => ({ ...record, state: 'sold', ...(answer && { answer }) }));
   }
 
-  /** It was not settled, and will not be by what was asked: should it come again, it is another attempt. */
+  /**
+   * Deletes the record: the payment was not settled and this request will not settle it, so a repeat counts as a new
+   * attempt.
+   */
   async forget(): Promise<void> {
     clearInterval(this.#timer);
     await this.#write(() => null);
   }
 
-  /** Nobody sells for it now; what may have been settled stays known. */
+  /** Releases the claim. The record of a payment that may have been settled is kept. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     await this.#write((record) => {
@@ -92,7 +102,7 @@ export class Claim {
         (await this.store.replace(this.name, this.#text, text, ttlMs)) ||
         ((await this.#readOwn()) && (await this.store.replace(this.name, this.#text, text, ttlMs)));
       if (!isWritten) return false;
-      // Once it is forgotten, each later step fails: nothing is asked for it.
+      // After the record is deleted, each later step fails, so that nothing is settled for it.
       this.record = record ?? { ...this.record, state: 'claimed' };
       this.#text = text;
       return true;
@@ -102,8 +112,9 @@ export class Claim {
   }
 
   /**
-   * Whether what stands there is this request's all the same: a write whose reply was lost may have been made, and what a
-   * store has lost of a payment that may be settled is nobody else's.
+   * Whether this request still holds the claim although the write failed: the write may have succeeded and its reply
+   * been lost. A record of a possibly settled payment that the store lost can also be written again, since no other
+   * request can have taken it over.
    */
   async #readOwn(): Promise<boolean> {
     const { value } = await this.store.read(this.name);

@@ -1,7 +1,7 @@
 import { encodeBase64 } from './base64.js';
 import { concatBytes } from './concat-bytes.js';
 
-/** SHA-256 of the parts, each with its length, as 43 base64url characters. */
+/** SHA-256 over the parts, each preceded by its length, as 43 base64url characters. */
 export async function digest(...parts: readonly (string | Uint8Array)[]): Promise<string> {
   const encoder = new TextEncoder();
   const bytes = parts.flatMap((part) => {

@@ -6,14 +6,14 @@ import type { PaymentGate } from './gate.js';
 import { holdResponse, type HeldResponse } from './hold-response.js';
 import type { PaidRequest } from './paid-request.js';
 
-/** What Express adds to a request; without it the URL is of this connection. */
+/** The properties that Express adds to a request. */
 type ExpressRequest = IncomingMessage & {
   readonly protocol?: string;
   readonly originalUrl?: string;
   readonly body?: unknown;
 };
 
-/** Middleware for what is paid for: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
+/** Middleware of a paid route: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
 export function paid(gate: PaymentGate, offer: Offer) {
   const sale = gate.sell(offer);
   return async (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void): Promise<void> => {
@@ -22,12 +22,12 @@ export function paid(gate: PaymentGate, offer: Offer) {
       method,
       url: `${protocol}://${headers.host ?? 'localhost'}${originalUrl}`,
       header: (name) => headers[name.toLowerCase()] as string | undefined,
-      // As far as another middleware has read it.
+      // Only available if an earlier middleware has parsed the body.
       readBody: async () =>
         request.body instanceof Uint8Array ? request.body : (JSON.stringify(request.body) ?? null),
     });
     if ('answer' in admission) return send(response, admission.answer);
-    // Who left while his payment was looked at gets no answer made, and may come again.
+    // The client disconnected while its payment was verified: the handler does not run, and the client may retry.
     if (response.destroyed) return admission.paid.end();
     response.once('close', () => void admission.paid.end());
     holdResponse(response, (held) => settle(response, admission.paid, held));
@@ -36,7 +36,7 @@ export function paid(gate: PaymentGate, offer: Offer) {
 }
 
 async function settle(response: ServerResponse, paidRequest: PaidRequest, held: HeldResponse): Promise<void> {
-  // From 400 on nothing is sold; and where nobody is there to get it, nothing is settled.
+  // Nothing is settled for an error response, or if the client has disconnected.
   if (response.statusCode >= 400 || response.destroyed) {
     await paidRequest.end();
     return held.pass();

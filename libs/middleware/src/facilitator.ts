@@ -1,15 +1,15 @@
 import type { RequirementV1, RequirementV2, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 
 export interface FacilitatorOptions {
-  /** Where `/verify` and `/settle` are: `https://gateway.example/facilitator`. */
+  /** Base URL of `/verify` and `/settle`: `https://gateway.example/facilitator`. */
   url: string;
-  /** Sent as bearer token. A gateway settles without one only for recipients that it lists. */
+  /** Sent as bearer token. Without one, a Tollgate gateway settles only for recipients that it lists. */
   apiKey?: string | undefined;
-  /** Milliseconds that one question may take; 30,000. */
+  /** Timeout of one request in milliseconds; default 30,000. */
   timeoutMs?: number;
 }
 
-/** What both endpoints are asked. */
+/** The request body of both endpoints. */
 export interface FacilitatorQuestion {
   x402Version: 1 | 2;
   /** As the client sent it. */
@@ -19,15 +19,17 @@ export interface FacilitatorQuestion {
 
 export interface SettleAnswer {
   response: SettleResponse;
-  /** It named the Idempotency-Key that it was asked under: what it says is of all that was asked under that key. */
+  /**
+   * Whether the facilitator returned the Idempotency-Key: its response then covers every request made under that key.
+   */
   knowsKey: boolean;
 }
 
-/** The facilitator gave no verdict. */
+/** The facilitator returned no verdict. */
 export class FacilitatorError extends Error {
   override readonly name = 'FacilitatorError';
 
-  /** @param status of its answer; null where it gave none, or one of 200 that is no verdict */
+  /** @param status HTTP status of the response; null if there was none, or it was a 200 without a verdict */
   constructor(
     message: string,
     readonly status: number | null,
@@ -36,12 +38,18 @@ export class FacilitatorError extends Error {
     super(message, options);
   }
 
-  /** It took no part of the question, and nothing was settled: a 4xx is about this server's own part, its key, its requirements. */
+  /**
+   * Whether the facilitator refused the request and settled nothing: a 4xx is about this server's own part, such as its
+   * API key or its requirements.
+   */
   get isRefused(): boolean {
     return this.status !== null && this.status >= 400 && this.status < 500 && ![408, 429].includes(this.status);
   }
 
-  /** It did not look at the question at all. Of other refusals some say so only once something went wrong under way. */
+  /**
+   * Whether the facilitator refused the request without processing it. Other refusals may come after a failure during
+   * processing.
+   */
   get isTurnedAway(): boolean {
     return this.status !== null && [401, 403, 404].includes(this.status);
   }
@@ -49,7 +57,7 @@ export class FacilitatorError extends Error {
 
 const TIMEOUT_MS = 30_000;
 
-/** A facilitator's HTTP interface, as far as a gate needs it. */
+/** HTTP client for the facilitator endpoints that a gate needs. */
 export class Facilitator {
   readonly #url: string;
 
@@ -60,7 +68,7 @@ export class Facilitator {
   /** @throws FacilitatorError */
   async verify(question: FacilitatorQuestion): Promise<VerifyResponse> {
     const { answer } = await this.#ask('verify', question, {});
-    if (typeof answer['isValid'] !== 'boolean') throw new FacilitatorError('The facilitator gave no verdict.', null);
+    if (typeof answer['isValid'] !== 'boolean') throw new FacilitatorError('The facilitator returned no verdict.', null);
     return answer as unknown as VerifyResponse;
   }
 
@@ -68,7 +76,7 @@ export class Facilitator {
   async settle(question: FacilitatorQuestion, idempotencyKey: string): Promise<SettleAnswer> {
     const { answer, headers } = await this.#ask('settle', question, { 'Idempotency-Key': idempotencyKey });
     if (typeof answer['success'] !== 'boolean' || typeof answer['transaction'] !== 'string') {
-      throw new FacilitatorError('The facilitator does not say what became of the payment.', null);
+      throw new FacilitatorError('The facilitator returned no settlement result.', null);
     }
     const knowsKey = headers.get('Idempotency-Key') === idempotencyKey;
     return { response: answer as unknown as SettleResponse, knowsKey };
@@ -95,14 +103,14 @@ export class Facilitator {
       return { answer: Object(JSON.parse(text)) as Record<string, unknown>, headers: response.headers };
     } catch (error) {
       if (error instanceof FacilitatorError) throw error;
-      throw new FacilitatorError(`The facilitator's /${path} cannot be asked.`, null, { cause: error });
+      throw new FacilitatorError(`The facilitator's /${path} cannot be reached.`, null, { cause: error });
     }
   }
 }
 
 /**
- * The whole body. Having given the signal to fetch is not enough: Node 20 loses the link between the two in a garbage
- * collection, and a facilitator that falls silent would be waited for without end.
+ * Reads the whole body. Passing the signal to fetch is not enough: on Node 20 a garbage collection can break the link
+ * between the two, and a facilitator that stops sending would be awaited forever.
  */
 async function readText(response: Response, signal: AbortSignal): Promise<string> {
   if (!response.body) return '';
@@ -118,7 +126,7 @@ async function readText(response: Response, signal: AbortSignal): Promise<string
       if (done) break;
       text += decoder.decode(value, { stream: true });
     }
-    // A body that was cancelled ends like one that is whole.
+    // A cancelled body ends like a complete one.
     signal.throwIfAborted();
     return text + decoder.decode();
   } finally {
@@ -135,23 +143,23 @@ interface Refusal {
 }
 
 function describeRefusal({ path, status, text, apiKey = '' }: Refusal): FacilitatorError {
-  // Some quote the key that they refuse.
+  // Some facilitators quote the refused key.
   const quoted = (apiKey === '' ? text : text.replaceAll(apiKey, '<apiKey>')).slice(0, 300);
   const answer = `The facilitator answered ${status} at /${path}: ${quoted}`;
   const hint = adviseOn(status, apiKey !== '');
   return new FacilitatorError(hint === null ? answer : `${answer} ${hint}`, status);
 }
 
-/** What who runs this server can do about it. */
+/** Advice for the operator of this server. */
 function adviseOn(status: number, hasKey: boolean): string | null {
   switch (status) {
     case 401:
     case 403:
       return hasKey
-        ? 'Nothing is sold until facilitator.apiKey is a key that it takes for payTo.'
-        : 'Nothing is sold without an API key that it takes: set facilitator.apiKey.';
+        ? 'Nothing can be sold until facilitator.apiKey is a key that the facilitator accepts for payTo.'
+        : 'Nothing can be sold without an API key that the facilitator accepts: set facilitator.apiKey.';
     case 404:
-      return 'Nothing is sold until facilitator.url is where its /verify and /settle are.';
+      return 'Nothing can be sold until facilitator.url is the base URL of /verify and /settle.';
     default:
       return null;
   }

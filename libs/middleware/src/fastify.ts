@@ -8,14 +8,14 @@ import type { Offer } from './challenge.js';
 import type { PaymentGate } from './gate.js';
 import type { PaidRequest } from './paid-request.js';
 
-/** The hooks of a route that is paid for. */
+/** The hooks of a paid route. */
 export interface PaidRouteHooks {
   onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
   onSend: (request: FastifyRequest, reply: FastifyReply, payload: unknown) => Promise<unknown>;
   onResponse: (request: FastifyRequest) => Promise<void>;
 }
 
-/** Options for a route that is paid for: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
+/** Options of a paid route: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
 export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
   const sale = gate.sell(offer);
   const admitted = new WeakMap<FastifyRequest, Admitted>();
@@ -29,12 +29,13 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
       });
       if ('answer' in admission)
         return reply.code(admission.answer.status).headers(admission.answer.headers).send(toPayload(admission.answer));
-      // Who left while his payment was looked at gets no answer made, and may come again: `onResponse` has been called.
+      // The client disconnected while its payment was verified: the handler does not run, and the client may retry.
+      // `onResponse` has already been called.
       if (reply.raw.destroyed) {
         await admission.paid.end();
         return reply.hijack();
       }
-      // `onResponse` is not called for a client that left before the first byte was written to it.
+      // `onResponse` is not called for a client that disconnects before the first byte is written.
       reply.raw.once('close', () => void admission.paid.end());
       admitted.set(request, { paid: admission.paid, headersBefore: { ...reply.getHeaders() } });
       return undefined;
@@ -43,7 +44,7 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
       const sold = admitted.get(request);
       if (sold === undefined) return payload;
       const inner = isResponse(payload) ? unwrap(reply, payload) : payload;
-      // Nobody is there to get it: nothing is settled.
+      // Nothing is settled for an error response, or if the client has disconnected.
       if (reply.statusCode >= 400 || reply.raw.destroyed) {
         await sold.paid.end();
         return inner;
@@ -66,27 +67,27 @@ interface Admitted {
   readonly headersBefore: ReturnType<FastifyReply['getHeaders']>;
 }
 
-/** Of any realm, as Fastify tells them. */
+/** Whether the payload is a `Response` of any realm; Fastify uses the same check. */
 function isResponse(payload: unknown): payload is Response {
   return Object.prototype.toString.call(payload) === '[object Response]';
 }
 
-/** Fastify would look at its status after the hooks only. */
+/** Takes status and headers from the `Response` now: Fastify would do so only after the hooks. */
 function unwrap(reply: FastifyReply, { status, headers, body }: Response): unknown {
   reply.code(status);
-  // One by one: each cookie is a header of its own.
+  // Set one by one, since each cookie is a header of its own.
   for (const [name, value] of headers) reply.header(name, value);
   return body;
 }
 
-/** A stream is read to its end: none of it may leave before the payment is settled. */
+/** Reads a stream to its end: none of it may be sent before the payment is settled. */
 async function hold(payload: unknown): Promise<string | Buffer | null> {
   if (payload instanceof ReadableStream) return buffer(payload);
   if (typeof payload === 'object' && payload !== null && 'pipe' in payload) return buffer(payload as Readable);
   return (payload ?? null) as string | Buffer | null;
 }
 
-/** Fastify takes bytes for JSON that are no Buffer. */
+/** Converts bytes to a Buffer: Fastify would serialise other byte arrays as JSON. */
 function toPayload({ body }: Answer): string | Buffer {
   return typeof body === 'string' ? body : Buffer.from(body);
 }

@@ -16,40 +16,42 @@ import { createTroubleLog } from './trouble-log.js';
 
 export interface GateOptions extends PaymentTerms {
   facilitator: FacilitatorOptions;
-  /** What is known of payments, and the answers that were sold; without it in this process's memory, until it ends. */
+  /** Stores payment records and sold responses; default: this process's memory. */
   store?: PaymentStore;
-  /** How long a sold answer can be asked for again; 86,400. */
+  /** How long a sold response can be replayed; default 86,400. */
   keepSeconds?: number;
-  /** How long a payment is held for a process that has died; 30. */
+  /** How long a payment stays claimed after its process has died; default 30. */
   leaseSeconds?: number;
-  /** Of a body; larger answers are sold and not kept; 262,144. */
+  /** Largest body that is stored; larger responses are sold but not stored. Default 262,144. */
   maxAnswerBytes?: number;
-  /** Origin of the resources in challenges, where it is not the one that requests name: behind a proxy. */
+  /** Origin of the resources in challenges, if it differs from that of the requests: behind a proxy. */
   publicUrl?: string;
   /**
-   * Told of a facilitator or store that cannot be asked (the client gets 503), or refuses this server (500), each time. By
-   * default a warning, of refusals once a minute.
+   * Called each time the facilitator or the store is unavailable (the client gets 503) or the facilitator refuses this
+   * server (500). Default: a warning, for refusals once a minute.
    */
   onTrouble?: (error: Error) => void;
 }
 
-/** What a gate looks at of a request. */
+/** The parts of a request that a gate reads. */
 export interface GateRequest {
   readonly method: string;
-  /** Absolute. */
+  /** An absolute URL. */
   readonly url: string;
   readonly header: (name: string) => string | undefined;
-  /** The body, where it is known before the handler runs: another one is another request. */
+  /** The body, if it is available before the handler runs. A different body makes a different request. */
   readonly readBody?: () => Promise<string | Uint8Array | null>;
 }
 
 export type Admission = { readonly answer: Answer } | { readonly paid: PaidRequest };
 
-/** Sells what is behind it for signed payments that a facilitator verifies and settles. One for all routes of a server. */
+/**
+ * Sells resources for signed payments that a facilitator verifies and settles. One gate serves all routes of a server.
+ */
 export class PaymentGate {
   readonly #parts: SaleParts;
 
-  /** @throws PaymentError `invalid_options` that names all that is missing or wrong */
+  /** @throws PaymentError `invalid_options` listing every missing or invalid option */
   constructor(private readonly options: GateOptions) {
     assertGateOptions(options);
     const { store = new MemoryStore(), keepSeconds = 86_400, leaseSeconds = 30, maxAnswerBytes = 262_144 } = options;
@@ -85,9 +87,9 @@ export class Sale {
     private readonly parts: SaleParts,
   ) {}
 
-  /** Lets a request pass whose payment is good, once at a time; every other one is answered. Never rejects. */
+  /** Admits a request with a valid payment, once at a time, and answers every other request. Never rejects. */
   async admit(request: GateRequest): Promise<Admission> {
-    // Without the query: it may hold what is private, and is no part of what is sold.
+    // The resource excludes the query, which may contain private data and is not part of what is sold.
     const url = parseUrl(request.url);
     const resource = `${this.parts.publicUrl ?? url.origin}${url.pathname}`;
     const presented = readPayment(request);
@@ -122,7 +124,7 @@ export class Sale {
     const look = await claims.look(showing);
     const known = this.#answer(look, resource);
     if (known !== null) return { answer: known };
-    // What may have been settled is no good to verify any more: its settlement tells.
+    // A payment that may have been settled would fail verification; its settlement decides instead.
     const refusal = look.standing === 'open' ? await this.#refuse(question, resource) : null;
     if (refusal !== null) return refusal;
     const claim = await claims.claim(showing, look);
@@ -133,7 +135,7 @@ export class Sale {
     };
   }
 
-  /** Null for a payment that may buy something. */
+  /** The response for a payment that cannot be claimed; null if it can. */
   #answer({ standing, record }: Look, resource: string): Answer | null {
     switch (standing) {
       case 'open':
@@ -148,7 +150,7 @@ export class Sale {
       case 'used':
         return this.challenge.render(resource, DUPLICATE_SETTLEMENT);
       case 'answered': {
-        if (record?.answer === undefined) throw new TypeError('a payment is answered that has no answer');
+        if (record?.answer === undefined) throw new TypeError('An answered payment has no stored answer.');
         const answer = unpackAnswer(record.answer);
         return { ...answer, headers: { ...answer.headers, [IDEMPOTENT_REPLAYED]: 'true' } };
       }
@@ -161,14 +163,14 @@ export class Sale {
       return isValid ? null : { answer: this.challenge.render(resource, invalidReason) };
     } catch (error) {
       this.parts.onTrouble(error as Error);
-      // Nothing was asked to be settled: who signed has lost nothing.
+      // No settlement was requested, so the payer has lost nothing.
       if (error instanceof FacilitatorError && error.isRefused) return { answer: createRefusedAnswer() };
       return { answer: createRetryAnswer(503, 'facilitator_unavailable') };
     }
   }
 }
 
-/** With `localhost` for a Host that is none: anybody may send one, and it goes into the answer. */
+/** Replaces an invalid Host by `localhost`: any client can send one, and it goes into the response. */
 function parseUrl(url: string): URL {
   if (URL.canParse(url)) return new URL(url);
   const [, path = ''] = /^[a-z]+:\/\/[^/]*(\/[^?#]*)?/i.exec(url) ?? [];

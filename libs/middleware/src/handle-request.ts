@@ -2,13 +2,13 @@ import type { Answer } from './answer.js';
 import { concatBytes } from './concat-bytes.js';
 import type { Sale } from './gate.js';
 
-/** Of a body that is looked at before the handler runs. */
+/** Limit of a request body that is read before the handler runs. */
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Sells what `produce` makes, for servers that speak `Request` and `Response`. The body is held back until the payment is
- * settled; from 400 on nothing is settled and it is passed on as it is.
- * @throws what `produce` throws, and TypeError where it makes no answer; nothing is settled then
+ * Sells the response of `produce`, for servers that use `Request` and `Response`. The body is held back until the
+ * payment is settled. An error response (status 400 or above) is passed on without settlement.
+ * @throws what `produce` throws, and TypeError if it returns no usable response; then nothing is settled
  */
 export async function handleRequest(
   sale: Sale,
@@ -22,9 +22,9 @@ export async function handleRequest(
   const { paid } = admission;
   try {
     const response = await produce();
-    // The error of a fetch, or a connection to be upgraded: neither can be made anew with a receipt.
-    if (response.status < 200) throw new TypeError(`An answer of status ${response.status} cannot be sold.`);
-    // Where nobody is there to get it, nothing is settled.
+    // The error response of a fetch, or an upgraded connection: neither can be recreated with a receipt.
+    if (response.status < 200) throw new TypeError(`A response with status ${response.status} cannot be sold.`);
+    // Nothing is settled for an error response, or if the client has disconnected.
     if (response.status >= 400 || request.signal.aborted) return response;
     const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
     const answer = { status: response.status, headers: collectHeaders(response.headers), body };
@@ -36,7 +36,7 @@ export async function handleRequest(
   }
 }
 
-/** Of a copy, which leaves the handler its own; null where there is none, or too much of it. */
+/** Reads a copy, so that the handler can still read the body; null if there is no body or it is too large. */
 async function readBody(request: Request): Promise<Uint8Array | null> {
   if (request.body === null || request.bodyUsed) return null;
   const reader = (request.clone().body as ReadableStream<Uint8Array>).getReader();
@@ -45,7 +45,7 @@ async function readBody(request: Request): Promise<Uint8Array | null> {
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     length += part.value.length;
     if (length > MAX_BODY_BYTES) {
-      // Ends only once the handler's own copy does, which is not read yet.
+      // Not awaited: it completes only when the handler's own copy does, which has not been read yet.
       reader.cancel().catch(() => undefined);
       return null;
     }
@@ -63,7 +63,7 @@ function toResponse({ status, headers, body }: Answer): Response {
   const entries = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, one]),
   );
-  // Some statuses have no body, not even an empty one.
+  // Some statuses allow no body, not even an empty one.
   return new Response(body.length === 0 ? null : body, { status, headers: entries });
 }
 

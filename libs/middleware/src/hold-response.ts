@@ -2,18 +2,18 @@ import type { ServerResponse, OutgoingHttpHeaders } from 'node:http';
 
 type Headers = OutgoingHttpHeaders | readonly (string | number | string[])[];
 
-/** What was written to a response and has not left. */
+/** A response that has been written but not sent. */
 export interface HeldResponse {
   readonly body: () => Uint8Array;
-  /** Sends it. */
+  /** Sends the response. */
   readonly pass: () => void;
-  /** Drops it with all that was set since, so that another answer can be given. */
+  /** Discards the response and the headers set since, so that another can be sent. */
   readonly restart: () => void;
 }
 
-/** Keeps what is written to a response until it is ended, then asks what to do with it. */
+/** Buffers a response until it ends, then calls `decide`. */
 export function holdResponse(response: ServerResponse, decide: (held: HeldResponse) => Promise<void>): void {
-  // What another middleware put over the methods before is kept.
+  // Keeps the methods that another middleware may have replaced before.
   const originals = {
     writeHead: response.writeHead.bind(response),
     write: response.write.bind(response),
@@ -32,7 +32,7 @@ export function holdResponse(response: ServerResponse, decide: (held: HeldRespon
   const pass = (): void => {
     restore();
     const body = Buffer.concat(chunks);
-    // Whatever is longer than its length says is taken for the beginning of the connection's next answer.
+    // A body longer than its Content-Length would be read as the start of the connection's next response.
     if (body.length > 0 && response.hasHeader('content-length')) response.setHeader('Content-Length', body.length);
     response.end(body.length === 0 ? undefined : body);
   };
@@ -76,11 +76,12 @@ export function holdResponse(response: ServerResponse, decide: (held: HeldRespon
       return response;
     },
   });
-  // As without a gate: who finds an answer begun breaks it off, where he would put one of his own behind it.
+  // As without a gate: an error handler that sees that the response has begun aborts it, instead of appending a
+  // response of its own.
   Object.defineProperty(response, 'headersSent', { configurable: true, get: () => isBegun });
 }
 
-/** As `writeHead` takes them: an object, or names and values in turn. */
+/** Takes headers as `writeHead` does: an object, or alternating names and values. */
 function setHeaders(response: ServerResponse, headers: Headers | undefined): void {
   const entries = Array.isArray(headers)
     ? headers.flatMap((name: unknown, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]] as const] : []))

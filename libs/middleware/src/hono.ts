@@ -4,7 +4,7 @@ import type { Offer } from './challenge.js';
 import type { PaymentGate } from './gate.js';
 import { handleRequest } from './handle-request.js';
 
-/** Middleware for what is paid for: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
+/** Middleware of a paid route: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
 export function paid(gate: PaymentGate, offer: Offer): MiddlewareHandler {
   const sale = gate.sell(offer);
   return async (context, next) => {
@@ -15,7 +15,7 @@ export function paid(gate: PaymentGate, offer: Offer): MiddlewareHandler {
       return context.res;
     });
     if (headersBefore === null) return response;
-    // Set over another, it would take on the headers of an answer that was dropped.
+    // Cleared first: assigning over a response would merge the headers of the discarded one.
     context.res = undefined;
     context.res = response;
     for (const [name, value] of headersBefore as [string, string][]) {

@@ -1,9 +1,9 @@
 import type { PaymentStore, StoredValue } from './payment-store.js';
 
 export interface MemoryStoreOptions {
-  /** The most payments that are kept; 10,000. */
+  /** Maximum number of payments; default 10,000. */
   maxEntries?: number;
-  /** The most characters that all of them take; 64 Mi. */
+  /** Maximum number of characters of all payments together; default 64 Mi. */
   maxCharacters?: number;
 }
 
@@ -12,7 +12,7 @@ interface Entry {
   readonly untilMs: number;
 }
 
-/** For a server of one process, until it ends. What was written the longest ago makes room. */
+/** A store for a server with one process, until that process ends. The least recently written records are evicted. */
 export class MemoryStore implements PaymentStore {
   readonly #entries = new Map<string, Entry>();
   readonly #maxEntries: number;

@@ -3,8 +3,8 @@ import type { PaymentGate } from './gate.js';
 import { handleRequest } from './handle-request.js';
 
 /**
- * A route handler of Next's App Router that is paid for: `export const GET = paid(gate, { price: '0.001' }, handler)`.
- * Any server that calls a handler with a `Request` can use it.
+ * A paid route handler for Next's App Router: `export const GET = paid(gate, { price: '0.001' }, handler)`. It works
+ * with any server that calls a handler with a `Request`.
  */
 export function paid<Incoming extends Request, Rest extends unknown[]>(
   gate: PaymentGate,

@@ -22,23 +22,23 @@ export interface PaidRequestParts {
   readonly onTrouble: (error: Error) => void;
 }
 
-/** `headers`: to be set on what was sold. `answer`: to be given in its place. */
+/** `headers`: to be added to the sold response. `answer`: to be sent instead of it. */
 export type Settlement = { readonly headers: Readonly<Record<string, string>> } | { readonly answer: Answer };
 
-/** As facilitators say that somebody, which may be this server, has used what was signed. */
+/** Facilitator reasons for a signature that has already been used, possibly by this server. */
 const USED = /already[ _]?used|nonce[ _]?used|duplicate|is used/i;
 
-/** A request whose payment is good, and not settled yet. `end` must be called, whatever became of it. */
+/** A request with a valid payment that is not settled yet. `end` must be called in every case. */
 export class PaidRequest {
   #settling: Promise<Settlement> | null = null;
-  /** Whether something was asked of the facilitator, now or before, whose end is not known. */
+  /** Whether a settlement was requested, now or earlier, whose result is unknown. */
   #isUnsure = false;
 
   constructor(private readonly parts: PaidRequestParts) {}
 
   /**
-   * To be called when the answer is made and none of it has left. Never rejects.
-   * @param isGone whether nobody is there any more to get it
+   * Must be called when the response is complete and none of it has been sent. Never rejects.
+   * @param isGone whether the client has disconnected
    */
   settle(answer: SoldAnswer, isGone: () => boolean): Promise<Settlement> {
     this.#settling = this.#settle(answer, isGone).catch((error: unknown) => {
@@ -48,10 +48,12 @@ export class PaidRequest {
     return this.#settling;
   }
 
-  /** Once what is being settled is: the payment may then be shown again. Never rejects. */
+  /**
+   * Waits for a running settlement and releases the claim, so that the payment can be presented again. Never rejects.
+   */
   async end(): Promise<void> {
     await this.#settling;
-    // The lease ends by itself where the store is away.
+    // If the store is unavailable, the lease expires.
     await this.parts.claim.end().catch(() => undefined);
   }
 
@@ -69,13 +71,16 @@ export class PaidRequest {
         await claim.forget();
         return { answer: error.isTurnedAway ? createRefusedAnswer() : createRetryAnswer(503, 'facilitator_refused') };
       }
-      // What was asked before may have moved it, whatever is refused now.
+      // An earlier request may have settled the payment, whatever the facilitator refuses now.
       await claim.end();
       return { answer: createRetryAnswer(503, SETTLEMENT_PENDING) };
     }
   }
 
-  /** Once more where the first answer was lost, or says that the settlement is under way: the same key does no harm. */
+  /**
+   * Settles, and asks once more if the first response was lost or reports a pending settlement: with the same key this
+   * is safe.
+   */
   async #ask(): Promise<SettleAnswer> {
     const { facilitator, question, claim } = this.parts;
     const first = await facilitator.settle(question, claim.idempotencyKey).catch((error: unknown) => {
@@ -95,11 +100,12 @@ export class PaidRequest {
       const stored = claim.isProven
         ? packAnswer({ ...answer, headers: { ...lowerNames(answer.headers), ...lowerNames(headers) } }, maxAnswerBytes)
         : null;
-      // Nobody can prove that an answer which is lost now was his: the same payment buys it again, once.
+      // Without a secret, no later request could prove that a response lost now belongs to it. So the payment stays
+      // settled but unsold, and can buy one more response.
       const isOurs = isGone() && !claim.isProven ? await claim.settle(response) : await claim.sell(stored);
       if (!isOurs) return { answer: createRetryAnswer(409, 'payment_in_progress') };
     } catch (error) {
-      // It was paid for, and is at hand: who has it now may get it once more, and never nothing.
+      // The response is paid for and ready, so it is sent: the payer might get it twice, but never not at all.
       onTrouble(error as Error);
     }
     return { headers };
@@ -113,10 +119,11 @@ export class PaidRequest {
       await claim.end();
       return { answer: createRetryAnswer(503, reason, headers) };
     }
-    // A 402 would have the payer pay for it once more; the answer would be anybody's who cancels what he has signed. Where
-    // the first question is forgotten, whatever the second one is refused for may come of the first: a balance that it took.
+    // The result is unknown. A 402 would make an honest payer pay twice. Sending the response would give it free to a
+    // client that cancels its authorization. And if the facilitator ignores idempotency keys, any refusal of the second
+    // request may be an effect of the first, such as a balance that it used up.
     if (this.#isUnsure && (!knowsKey || USED.test(reason))) {
-      onTrouble(new Error(`Whether ${claim.name} was settled for its payer is not known: ${reason}`));
+      onTrouble(new Error(`It is unknown whether the payment ${claim.name} was settled for its payer: ${reason}`));
       await claim.end();
       return { answer: createAnswer(409, { error: 'settlement_unknown', reason }, headers) };
     }

@@ -9,14 +9,14 @@ import {
 } from './payment-record.js';
 import type { PaymentStore } from './payment-store.js';
 
-/** What is known of a payment that was shown, and of which version of its record that is said. */
+/** The standing of a presented payment, and the version of the record that it is based on. */
 export interface Look {
   readonly standing: Standing;
   readonly text: string | null;
   readonly record: PaymentRecord | null;
 }
 
-/** The payments that are being sold for, and those that were. The methods reject where the store cannot be asked. */
+/** Claims payments in the store. The methods reject if the store is unavailable. */
 export class PaymentClaims {
   constructor(
     private readonly store: PaymentStore,
@@ -29,14 +29,14 @@ export class PaymentClaims {
     return { standing: standingOf(record, showing, nowMs), text, record };
   }
 
-  /** For a payment that is `open` or `own`; null where another request was faster. */
+  /** Claims a payment with the standing `open` or `own`; null if another request was faster. */
   async claim(showing: Showing, { standing, text, record }: Look): Promise<Claim | null> {
     const { nowMs } = await this.store.read(showing.name);
     const { name, request, secret } = showing;
     const held = { owner: crypto.randomUUID(), leasedUntilMs: nowMs + this.times.leaseMs };
     const claimed: PaymentRecord =
       standing === 'own' && record !== null
-        ? // With its secret: else who has only seen the payment could shut its payer out while it is under way.
+        ? // Keeps the record's secret: otherwise a client that has only seen the payment could lock out its payer.
           { ...record, ...held }
         : { state: 'claimed', idempotencyKey: crypto.randomUUID(), request, secret, ...held };
     const isClaimed = await this.store.replace(name, text, JSON.stringify(claimed), ttlMsOf(claimed, this.times));

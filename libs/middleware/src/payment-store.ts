@@ -1,19 +1,19 @@
-/** What stands under a name, and the time of the store's own clock, which all processes that share it go by. */
+/** The value under a name, and the time of the store's clock, which all processes that share the store use. */
 export interface StoredValue {
   readonly value: string | null;
   readonly nowMs: number;
 }
 
 /**
- * Where gates keep what they know of payments: text of at most some 350 KB under a name. Processes that sell the same share
- * one, and it should lose nothing that it has taken. Both methods may reject, where the store cannot be asked.
+ * Stores what gates know of payments: texts of up to about 350 KB by name. Processes that sell the same resources share
+ * one store, and it should not lose a value that it has accepted. Both methods may reject if the store is unavailable.
  */
 export interface PaymentStore {
   read(name: string): Promise<StoredValue>;
   /**
-   * Puts `value` (null: nothing) in the place of `expected` (null: nothing), for `ttlMs`. False where something else stands
-   * there. Atomic, or two processes would both sell for one payment; true again where `value` stands there already, for a
-   * reply that was lost.
+   * Replaces `expected` by `value` for `ttlMs`; null stands for no value. False if another value is stored. Must be
+   * atomic, or two processes could both sell for one payment. Returns true if `value` is already stored, so that a call
+   * whose reply was lost can be repeated.
    */
   replace(name: string, expected: string | null, value: string | null, ttlMs: number): Promise<boolean>;
 }

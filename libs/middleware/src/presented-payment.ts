@@ -16,23 +16,29 @@ import {
 
 import type { GateRequest } from './gate.js';
 
-/** A payment as it was presented, well formed and no more. */
+/** A well-formed payment whose content is not verified yet. */
 export interface PresentedPayment {
   readonly version: 1 | 2;
   /** As the client sent it. */
   readonly paymentPayload: object;
   readonly payment: SignedPayment;
-  /** What a payer of version 2 says he was given with the challenge. */
+  /** The reference of the challenge, as an x402 v2 client returns it. */
   readonly reference: string | null;
-  /** What the payer knows and the chain does not; null where a repeat of his cannot be told from a thief's. */
+  /**
+   * A value that the payer knows and the chain does not; null if a repeat by the payer cannot be distinguished from a
+   * stolen payment.
+   */
   readonly secret: string | null;
 }
 
 const MAX_HEADER_BYTES = 16_384;
-/** Shorter ones, such as `1`, are guessed. As long as the extension `payment-identifier` has them. */
+/** Shorter ones, such as `1`, can be guessed. The extension `payment-identifier` has the same minimum. */
 const MIN_SECRET_CHARACTERS = 16;
 
-/** Null without a payment. A HEAD asks for the price: a payment spent on it would buy nothing. */
+/**
+ * Reads the payment of a request; null without one. A HEAD only asks for the price: a payment spent on it would buy
+ * nothing.
+ */
 export function readPayment(request: GateRequest): PresentedPayment | { readonly reason: string } | null {
   const { method, header } = request;
   const [v1, v2] = [header(X_PAYMENT), header(PAYMENT_SIGNATURE)];
@@ -53,7 +59,7 @@ export function readPayment(request: GateRequest): PresentedPayment | { readonly
   }
 }
 
-/** Version 1 has room for neither. */
+/** The reference and the payment identifier, which x402 v1 does not have. */
 function readNames(payload: PaymentPayload): { reference: string | null; identifier: string | null } {
   if (payload.version === 1) return { reference: null, identifier: null };
   const extension = ownField(payload.extensions, PAYMENT_IDENTIFIER);
@@ -68,13 +74,13 @@ function readNames(payload: PaymentPayload): { reference: string | null; identif
   };
 }
 
-/** A payer's nonce is good for one payment. */
+/** The name of a payment in the store. It is unique, since a payer's nonce is valid for one payment only. */
 export function namePayment(payment: SignedPayment, chainId: number, asset: string): string {
   const { from, nonce } = payment.kind === 'permit2' ? payment.permit2Authorization : payment.authorization;
   return [chainId, asset.toLowerCase(), payment.kind, from, nonce].join(':');
 }
 
-/** What the payer signed for, in base units. */
+/** The signed amount in base units. */
 export function amountOf(payment: SignedPayment): string {
   return payment.kind === 'permit2' ? payment.permit2Authorization.permitted.amount : payment.authorization.value;
 }

@@ -4,22 +4,23 @@ import type { Cluster, Redis } from 'ioredis';
 import type { PaymentStore, StoredValue } from './payment-store.js';
 
 export interface RedisStoreOptions {
-  /** Before every name; `tollgate:middleware:`. */
+  /** Prefix of every key; default `tollgate:middleware:`. */
   prefix?: string;
-  /** Milliseconds that Redis may take; 3,000. */
+  /** Timeout of one Redis command in milliseconds; default 3,000. */
   timeoutMs?: number;
 }
 
-/** KEYS entry. Redis's clock is that of all processes. */
+/** KEYS: the entry. Returns its value and the time of Redis, which all processes use as clock. */
 const READ = `
 local time = redis.call('TIME')
 return {redis.call('GET', KEYS[1]), time[1] * 1000 + math.floor(time[2] / 1000)}
 `;
 
 /**
- * KEYS entry; ARGV 1 and what is expected, or 0 and ''; 1 and a value, or 0 and ''; ttl ms. Answers 1 where the value stands there.
+ * KEYS: the entry. ARGV: 1 and the expected value, or 0 and ''; 1 and the new value, or 0 and ''; ttl in ms. Returns 1
+ * if the new value is stored.
  *
- * Atomic: seeing what stands there and replacing it. If another came between, two requests would sell for one payment.
+ * Comparing and replacing are atomic: if another write came between, two requests could sell for one payment.
  */
 const REPLACE = `
 local expected = ARGV[1] == '1' and ARGV[2]
@@ -30,7 +31,10 @@ if value then redis.call('SET', KEYS[1], value, 'PX', ARGV[5]) else redis.call('
 return 1
 `;
 
-/** For servers of several processes, and over their restarts. Never evict from this Redis: `maxmemory-policy noeviction`. */
+/**
+ * A store for servers with several processes; it survives their restarts. This Redis must not evict: set
+ * `maxmemory-policy noeviction`.
+ */
 export class RedisStore implements PaymentStore {
   readonly #prefix: string;
   readonly #timeoutMs: number;
@@ -41,7 +45,7 @@ export class RedisStore implements PaymentStore {
     { prefix = 'tollgate:middleware:', timeoutMs = 3000 }: RedisStoreOptions = {},
   ) {
     if (typeof (redis as Partial<Redis> | undefined)?.eval !== 'function') {
-      throw new PaymentError('invalid_options', 'RedisStore is given no client of ioredis.');
+      throw new PaymentError('invalid_options', 'RedisStore needs an ioredis client as its first argument.');
     }
     this.#prefix = prefix;
     this.#timeoutMs = timeoutMs;
@@ -58,11 +62,11 @@ export class RedisStore implements PaymentStore {
     return reply === 1;
   }
 
-  /** Not for as long as Redis is away: the client would wait that long. */
+  /** Fails after the timeout, since ioredis would otherwise wait as long as Redis is unavailable. */
   async #run(script: string, name: string, ...args: readonly string[]): Promise<unknown> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
-      const error = new Error(`Redis gave no answer within ${this.#timeoutMs} ms.`);
+      const error = new Error(`Redis did not respond within ${this.#timeoutMs} ms.`);
       timer = setTimeout(() => reject(error), this.#timeoutMs);
     });
     try {

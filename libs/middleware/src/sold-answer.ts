@@ -1,24 +1,24 @@
 import type { Answer } from './answer.js';
 import { encodeBase64 } from './base64.js';
 
-/** What a handler made, as frameworks hold headers. */
+/** A handler's response, with headers as frameworks represent them. */
 export interface SoldAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, number | string | readonly string[] | undefined>>;
   readonly body: string | Uint8Array | null;
 }
 
-/** A `SoldAnswer` as JSON has it; the body in base64. */
+/** A `SoldAnswer` as JSON, with the body in base64. */
 export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string;
 }
 
-/** About one connection, or made anew from the body. */
+/** Headers that concern one connection or are derived from the body. */
 const NOT_KEPT = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
 
-/** Null where the body has more than `maxBytes`. */
+/** Null if the body is longer than `maxBytes`. */
 export function packAnswer({ status, headers, body }: SoldAnswer, maxBytes: number): StoredAnswer | null {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
   if (bytes.length > maxBytes) return null;

@@ -3,8 +3,8 @@ import { FacilitatorError } from './facilitator.js';
 const AGAIN_AFTER_MS = 60_000;
 
 /**
- * What a gate does with its troubles where nobody else is told: a warning of each. A facilitator that refuses this server
- * does so at every payment, and is warned of once a minute for each status.
+ * The default of `onTrouble`: logs each error as a warning. A facilitator that refuses this server does so for every
+ * payment, so refusals are logged once a minute for each status.
  */
 export function createTroubleLog(
   warn: (text: string) => void = (text) => console.warn(text),

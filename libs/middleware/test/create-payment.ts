@@ -7,7 +7,7 @@ import { PAYER } from './start-facilitator.js';
 export const PAY_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const ASSET = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
 
-/** A payment that a scripted facilitator judges: nobody signed it. */
+/** A payment for a scripted facilitator; its signature is invalid. */
 function payloadOf(nonce: string) {
   const authorization = { from: PAYER, to: PAY_TO, value: '1000', validAfter: '0', validBefore: '9999999999', nonce };
   return { signature: `0x${'12'.repeat(65)}`, authorization };
@@ -15,7 +15,7 @@ function payloadOf(nonce: string) {
 
 const createNonce = (): string => `0x${randomBytes(32).toString('hex')}`;
 
-/** The header of a payment of a version, and that of its answer. */
+/** For each x402 version, the payment header and the name of the receipt header. */
 export const VERSIONS = {
   1: {
     answer: 'x-payment-response',

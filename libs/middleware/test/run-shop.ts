@@ -1,4 +1,4 @@
-// A server in a process of its own, which sells what its upstream gives; the tests kill it.
+// A server in its own process that sells its upstream's responses; the tests kill it.
 import type { AddressInfo } from 'node:net';
 
 import { PaymentGate, type GateOptions } from '@tollgate/middleware';

@@ -8,7 +8,7 @@ export interface Shop {
   stop(): Promise<void>;
 }
 
-/** As servers of the `fetch` kind take requests. */
+/** Serves requests to a `fetch`-style handler. */
 export function serveFetch(handle: (request: Request) => Response | Promise<Response>): RequestListener {
   return (incoming, outgoing) => {
     const controller = new AbortController();

@@ -11,16 +11,16 @@ export interface AskedQuestion extends FacilitatorQuestion {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What the facilitator answers: a body, a status other than 200 alone, or nothing at all. */
+/** A response of the facilitator: a body, a status other than 200, or a closed connection. */
 export type Script<T> = (question: AskedQuestion) => T | number | 'hang up' | Promise<T | number | 'hang up'>;
 
-/** Somebody's facilitator, that answers what a test says. */
+/** A facilitator whose responses the test defines. */
 export interface ScriptedFacilitator {
   readonly url: string;
   readonly asked: AskedQuestion[];
   verify: Script<VerifyResponse>;
   settle: Script<SettleResponse>;
-  /** Whether it says so, as a Tollgate gateway does. */
+  /** Whether it returns the idempotency key, as a Tollgate gateway does. */
   knowsKeys: boolean;
   stop(): Promise<void>;
 }

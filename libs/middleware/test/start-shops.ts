@@ -12,7 +12,7 @@ import { paid as paidHono } from '../src/hono.js';
 import { paid as paidNext } from '../src/next.js';
 import { listen, serveFetch, type Shop } from './serve-fetch.js';
 
-/** What a shop sells at `GET /goods`: made anew for each request. */
+/** The resource that a shop sells at `GET /goods`, produced for each request. */
 export type Goods = (request: { url: string; text: () => Promise<string> }) => Made | Promise<Made>;
 
 export interface Made {
@@ -23,7 +23,7 @@ export interface Made {
 
 const OFFER = { price: '0.001', description: 'Goods', mimeType: 'text/plain' };
 
-/** A server of each framework that sells the same. */
+/** A server for each framework; all sell the same resource. */
 export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) => Promise<Shop>>> = {
   express: async (gate, goods) => {
     const app = express();

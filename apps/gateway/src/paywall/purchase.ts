@@ -166,7 +166,7 @@ export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | 
   return createFingerprint({ method, path, query, ...(body === null ? {} : { body }) });
 }
 
-/** The key that identifies a repeat of this purchase; null where a repeat cannot be told from a stolen payment. */
+/** The key that identifies a repeat of this purchase; null where a repeat cannot be distinguished from a stolen payment. */
 export function retryKeyOf({ retryKey, reference }: Purchase): string | null {
   return retryKey ?? (reference === null ? null : hashRetryKey(reference.text));
 }

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { setHeaders } from '../server/set-headers.js';
 import type { RenderedChallenge } from './challenges.js';
 
-/** Sends the 402 of a request whose payment or sign-in was refused. `told`: headers with the reason. */
+/** Sends the 402 of a request whose payment or sign-in was refused, with headers that state the reason. */
 export function sendChallenge(
   reply: FastifyReply,
   challenge: RenderedChallenge,

@@ -40,7 +40,7 @@ export interface SignedPaymentQuestion {
 /** The keys under which a payment is claimed. */
 export interface ClaimKeys {
   readonly fingerprint: string;
-  /** Hash of a value that only the payer knows; null where a repeat cannot be told from a stolen payment. */
+  /** Hash of a value that only the payer knows; null where a repeat cannot be distinguished from a stolen payment. */
   readonly retryKey: string | null;
 }
 
