@@ -24,12 +24,12 @@ describe('a gateway with a certificate', () => {
     await redis.stop();
   });
 
-  it('answers the challenge over HTTPS to who trusts its certificate', async () => {
+  it('sends the challenge over HTTPS to a client that trusts its certificate', async () => {
     const answer = await get({ ca: readFileSync(CERTIFICATE) });
     expect(answer).toMatchObject({ status: 402, body: { x402Version: 1 } });
   });
 
-  it('is refused by who does not', async () => {
+  it('is refused by a client that does not trust it', async () => {
     await expect(get({})).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
   });
 

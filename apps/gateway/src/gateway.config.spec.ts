@@ -21,7 +21,7 @@ function problemsOf(env: Record<string, string>): string {
 }
 
 describe('the configuration of the gateway', () => {
-  it('takes the values of the specification by default', () => {
+  it('has the defaults of the specification', () => {
     const environment = readEnvironment(GatewayEnvironment, complete);
     expect(environment.payment).toMatchObject({ network: 'chain-testnet', chainId: 1328, maxTimeoutSeconds: 300 });
     expect(environment.server).toMatchObject({ port: 4020, host: '127.0.0.1', allowInsecureHttp: false });
@@ -33,7 +33,7 @@ describe('the configuration of the gateway', () => {
     for (const name of ['CHALLENGE_SECRET', 'PAY_TO', 'ASSET_ADDRESS']) expect(problems).toContain(name);
   });
 
-  it('names the wrong entries of its lists, whatever else is wrong', () => {
+  it('names invalid entries of its lists, whatever else is invalid', () => {
     const lists = { FACILITATOR_PAY_TO: '0x12', FACILITATOR_ASSETS: 'foo', TRUST_PROXY: 'all', CORS_ORIGINS: 'a/b' };
     const others = { FACILITATOR: 'maybe', PUBLIC_URL: 'nowhere', PORT: 'four' };
     const problems = problemsOf({ ...complete, ...lists, ...others });
@@ -56,11 +56,11 @@ describe('the configuration of the gateway', () => {
     ['WEATHER_PRICE', '-1'],
     ['MAX_STORED_ANSWER_BYTES', '1e9'],
     ['LOG_UNPAID', 'yes'],
-  ])('refuses %s=%s and says how to mend it', (name, value) => {
+  ])('refuses %s=%s and says how to fix it', (name, value) => {
     expect(problemsOf({ ...complete, [name]: value })).toContain(name);
   });
 
-  it('takes no signed payments where any transaction is a proof', () => {
+  it('refuses signed payments under the policy receipt', () => {
     const env = { ...complete, SIGNED_PAYMENTS: 'true' };
     expect(problemsOf({ ...env, PAYMENT_POLICY: 'receipt' })).toContain('SIGNED_PAYMENTS');
     const serving = { ...complete, FACILITATOR: 'true', PAYMENT_POLICY: 'receipt' };
@@ -76,7 +76,7 @@ describe('the configuration of the gateway', () => {
     'your-secret-of-at-least-32-characters-here',
     'x'.repeat(40),
     '12345'.repeat(8),
-  ])('takes no placeholder for a secret: %s', (text) => {
+  ])('refuses a placeholder as a secret: %s', (text) => {
     expect(problemsOf({ ...complete, CHALLENGE_SECRET: text })).toContain('CHALLENGE_SECRET is a placeholder');
     expect(problemsOf({ ...complete, CHALLENGE_SECRET: `${complete.CHALLENGE_SECRET},${text}` })).toContain(
       'placeholder',
@@ -84,14 +84,14 @@ describe('the configuration of the gateway', () => {
     expect(problemsOf({ ...complete, AGENT_SECRET: text })).toContain('AGENT_SECRET holds a placeholder');
   });
 
-  it('takes random text in the usual forms', () => {
+  it('accepts random text in the usual forms as a secret', () => {
     for (const form of ['hex', 'base64', 'base64url'] as const) {
       const secrets = Array.from({ length: 200 }, () => randomBytes(32).toString(form));
       expect(problemsOf({ ...complete, CHALLENGE_SECRET: secrets.join() })).toBe('');
     }
   });
 
-  it('takes no secret twice', () => {
+  it('refuses a secret that is used twice', () => {
     const secret = complete.CHALLENGE_SECRET;
     expect(problemsOf({ ...complete, CHALLENGE_SECRET: `${secret},${secret}` })).toContain('two entries are equal');
     const other = 'another-secret-of-more-than-32-characters';
@@ -117,7 +117,7 @@ describe('the configuration of the gateway', () => {
     [{ PUBLIC_URL: 'http://127.0.0.1:4020' }, []],
     [{ PUBLIC_URL: 'http://gateway:4020' }, []],
     [{ PUBLIC_URL: 'http://gateway.shop.internal' }, []],
-  ])('is warned of at start where it is risky: %j', (env, warnings) => {
+  ])('logs a warning at the start if it is risky: %j', (env, warnings) => {
     const environment = readEnvironment(GatewayEnvironment, { ...complete, ...env });
     expect(environment.warnings).toEqual(warnings.map((warning): unknown => expect.stringContaining(warning)));
   });
@@ -126,7 +126,7 @@ describe('the configuration of the gateway', () => {
     expect(problemsOf({ ...complete, CHALLENGE_SECRET: 'too-short-secret' })).not.toContain('too-short-secret');
   });
 
-  it('explains every setting', () => {
+  it('describes every setting', () => {
     for (const setting of listSettings(GatewayEnvironment)) expect(setting.help.length).toBeGreaterThan(10);
   });
 });

@@ -98,12 +98,12 @@ describe('the challenge', () => {
     expect(parseChallenge(JSON.parse(body)).accepts[0]?.resource).toBe('/api/weather');
   });
 
-  it('names the path that was asked for where the route has parameters', async () => {
+  it('names the requested path if the route has parameters', async () => {
     const { body } = await send(gateway.port, { path: '/V1/quotes/BTC%20USD' });
     expect(parseChallenge(JSON.parse(body)).accepts[0]?.resource).toBe('/v1/quotes/BTC%20USD');
   });
 
-  it('of HEAD has no body, and takes no payment', async () => {
+  it('for HEAD has no body, and HEAD accepts no payment', async () => {
     for (const headers of [{}, { 'X-Payment': proofFor(createTxHash()) }]) {
       const response = await send(gateway.port, { method: 'HEAD', path: '/api/weather', headers });
       expect([response.status, response.body]).toEqual([402, '']);
@@ -112,7 +112,7 @@ describe('the challenge', () => {
   });
 });
 
-describe('a proof that is not well formed', () => {
+describe('a malformed payment', () => {
   const valid = { x402Version: 1, scheme: 'exact', network: 'chain-testnet', payload: { txHash: createTxHash() } };
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
 
@@ -149,13 +149,13 @@ describe('a proof that is not well formed', () => {
   });
 });
 
-describe('a reference in the proof', () => {
+describe('a reference in the payment', () => {
   const challengeOf = async (path: string, method = 'GET'): Promise<string> => {
     const { body } = await send(gateway.port, { path, method });
     return parseChallenge(JSON.parse(body)).accepts[0]!.extra.reference;
   };
 
-  it('reaches the verifier with its time and price, when it was given out for this very request', async () => {
+  it('reaches the verifier with its time and price, if it was issued for this request', async () => {
     const reference = await challengeOf('/v1/quotes/A');
     verifier.questions.length = 0;
     const txHash = createTxHash();
@@ -176,7 +176,7 @@ describe('a reference in the proof', () => {
     }
   });
 
-  it('of an earlier secret is still known, and unknown when its secret is gone', async () => {
+  it('signed with an earlier secret is accepted until that secret is removed', async () => {
     const reference = await challengeOf('/api/weather');
     const headers = { 'X-Payment': proofFor(createTxHash(), { reference }) };
     const another = 'another-secret-of-more-than-32-characters';
@@ -191,7 +191,7 @@ describe('a reference in the proof', () => {
   });
 });
 
-describe('what is not sold', () => {
+describe('a request that cannot be served', () => {
   it.each([
     ['GET', '/nothing', 404, 'not_found'],
     ['POST', '/api/weather', 405, 'method_not_allowed'],
@@ -199,7 +199,7 @@ describe('what is not sold', () => {
     ['POST', '/health/live', 405, 'method_not_allowed'],
     ['GET', '/api/%zz', 400, 'bad_request'],
     ['GET', `/v1/quotes/${'x'.repeat(2000)}`, 414, 'uri_too_long'],
-  ])('%s %s is answered with a problem', async (method, path, status, code) => {
+  ])('%s %s gets a problem', async (method, path, status, code) => {
     const response = await send(gateway.port, { method, path });
     expect(response.status).toBe(status);
     expect(response.headers['content-type']).toContain('application/problem+json');
@@ -207,7 +207,7 @@ describe('what is not sold', () => {
     expect(response.headers.allow?.endsWith('OPTIONS')).toBe(status === 405 ? true : undefined);
   });
 
-  it('a body that is too large is refused before its payment is looked at', async () => {
+  it('is refused for a too large body before its payment is verified', async () => {
     const response = await pay(`${gateway.url}/v1/quotes/A`, { method: 'POST', body: 'x'.repeat(101) });
     expect([response.status, await response.json()]).toMatchObject([413, { code: 'body_too_large' }]);
   });
@@ -215,7 +215,7 @@ describe('what is not sold', () => {
   it.each([
     ['GET / HTTP/1.1\r\nHost: a\r\nX: ' + 'x'.repeat(20_000) + '\r\n\r\n', 431],
     ['NONSENSE\r\n\r\n', 400],
-  ])('what is no HTTP request is answered with a problem', async (bytes, status) => {
+  ])('gets a problem if it is not valid HTTP', async (bytes, status) => {
     const socket = connect(gateway.port, '127.0.0.1');
     socket.end(bytes);
     const answer = await text(socket);
@@ -227,7 +227,7 @@ describe('what is not sold', () => {
 describe('browsers', () => {
   const Origin = 'https://shop.example';
 
-  it('may ask in advance, for nothing', async () => {
+  it('can send preflights without payment', async () => {
     const response = await send(gateway.port, {
       method: 'OPTIONS',
       path: '/api/weather',
@@ -240,7 +240,7 @@ describe('browsers', () => {
     expect(response.headers['access-control-allow-methods']).toContain('GET');
   });
 
-  it('see the payment headers of every answer, 402s included', async () => {
+  it('can read the payment headers of every response, including 402s', async () => {
     const proof = { 'X-Payment': proofFor(createTxHash()) };
     for (const headers of [{ Origin }, { Origin, 'X-Payment': 'x' }, { Origin, ...proof }, { Origin, ...proof }]) {
       const response = await send(gateway.port, { path: '/api/weather', headers });
@@ -249,7 +249,7 @@ describe('browsers', () => {
     }
   });
 
-  it('of other origins than the listed ones are not let in', async () => {
+  it('with an unlisted origin are not allowed', async () => {
     const strict = await startGateway(redis.url, routes, { CORS_ORIGINS: Origin });
     const allowed = await send(strict.port, { path: '/api/weather', headers: { Origin } });
     const denied = await send(strict.port, { path: '/api/weather', headers: { Origin: 'https://evil.example' } });
@@ -260,7 +260,7 @@ describe('browsers', () => {
 });
 
 describe('request ids', () => {
-  it('are echoed and sent to the verifier when they are sane, and made otherwise', async () => {
+  it('are echoed and sent to the verifier if they are harmless, and generated otherwise', async () => {
     verifier.questions.length = 0;
     const ask = (id: string, headers: Record<string, string> = {}) =>
       send(gateway.port, { path: '/api/weather', headers: { 'X-Request-Id': id, ...headers } });
@@ -275,7 +275,7 @@ describe('request ids', () => {
 describe('plain HTTP', () => {
   const asProxied = (port: number, headers: Record<string, string>) => send(port, { path: '/api/weather', headers });
 
-  it('is served to loopback and refused to others, told apart by a trusted proxy', async () => {
+  it('is served to loopback clients and refused to others, as reported by a trusted proxy', async () => {
     const behind = await startGateway(redis.url, routes, { TRUST_PROXY: '127.0.0.1' });
     const client = { 'X-Forwarded-For': '192.0.2.7' };
     const refused = await asProxied(behind.port, client);
@@ -284,11 +284,11 @@ describe('plain HTTP', () => {
     const health = await send(behind.port, { path: '/health/live', headers: client });
     expect(health.status).toBe(200);
     await behind.stop();
-    // Not a trusted proxy: what it says is not believed, either way.
+    // The forwarded headers of an untrusted proxy are ignored.
     expect((await asProxied(gateway.port, client)).status).toBe(402);
   });
 
-  it('is served to all where that is allowed', async () => {
+  it('is served to all clients if that is allowed', async () => {
     const open = await startGateway(redis.url, routes, { TRUST_PROXY: '127.0.0.1', ALLOW_INSECURE_HTTP: 'true' });
     expect((await asProxied(open.port, { 'X-Forwarded-For': '192.0.2.7' })).status).toBe(402);
     await open.stop();
@@ -308,7 +308,7 @@ describe('plain HTTP', () => {
 });
 
 describe('the rate limit', () => {
-  it('answers 429 with a time to wait, and leaves health alone', async () => {
+  it('answers 429 with Retry-After, and exempts the health routes', async () => {
     const limited = await startGateway(redis.url, routes, { RATE_LIMIT_PER_MINUTE: '2' });
     const statuses: number[] = [];
     for (let turn = 0; turn < 3; turn += 1) {
@@ -323,8 +323,8 @@ describe('the rate limit', () => {
 });
 
 describe('the limit of waiting payments', () => {
-  // Prevents: a network with 2^64 addresses fills the waiting room, one address at a time.
-  it('is told of one client where an IPv6 network asks from many addresses', async () => {
+  // Prevents: a network with 2^64 addresses fills the queue, one address at a time.
+  it('treats an IPv6 network with many addresses as one client', async () => {
     const behind = await startGateway(redis.url, routes, { TRUST_PROXY: '127.0.0.1' });
     for (const from of [
       '2001:db8:1:2::1',
@@ -345,7 +345,7 @@ describe('the limit of waiting payments', () => {
 });
 
 describe('the operator', () => {
-  it('sees readiness, metrics and the document of what is sold', async () => {
+  it('can read readiness, metrics and the OpenAPI document', async () => {
     const read = () => send(gateway.port, { path: '/health/ready' });
     await waitFor('a verifier has agreed', async () => (await read()).status === 200);
     expect(JSON.parse((await read()).body)).toMatchObject({ status: 'ok', details: { verifier: { status: 'up' } } });
@@ -364,25 +364,25 @@ describe('the operator', () => {
     expect(Object.keys(document.paths).slice(-3)).toEqual(['/health/live', '/health/ready', '/metrics']);
     const page = await send(gateway.port, { path: '/docs' });
     expect([page.status, page.body]).toEqual([200, expect.stringContaining('swagger-ui-bundle.js')]);
-    // Prevents: the browser asks for /favicon.ico, and its console shows a 404.
+    // Prevents: the browser requests /favicon.ico, and its console shows a 404.
     expect(page.body).toContain('<link rel="icon" href="data:," />');
     expect((await send(gateway.port, { path: '/docs/swagger-ui-bundle.js' })).status).toBe(200);
   });
 });
 
 describe('stopping', () => {
-  // Prevents: a browser's connection in advance holds the process until it is killed.
-  it('waits for no connection that never asked for anything', async () => {
+  // Prevents: a connection that a browser opened in advance keeps the process from ending.
+  it('does not wait for a connection without a request', async () => {
     const stopping = await startGateway(redis.url, []);
     const silent = connect(stopping.port, '127.0.0.1');
     const closed = once(silent, 'close');
-    // Answered on a later connection, so the silent one is taken by then.
+    // This response comes on a later connection, so the silent one has been accepted by then.
     await fetch(`${stopping.url}/health/live`);
     await stopping.stop();
     await closed;
   });
 
-  it('finishes the requests in flight, the one whose client left included', async () => {
+  it('finishes the requests in flight, including one whose client disconnected', async () => {
     const started: (() => void)[] = [];
     let finish = (): void => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
@@ -411,14 +411,14 @@ describe('stopping', () => {
 });
 
 describe('without Redis', () => {
-  it('challenges go on, proofs are answered 503, and all is well when it is back', async () => {
+  it('challenges are still sent, payments get 503, and both work once Redis is back', async () => {
     await redis.kill();
     expect((await fetch(`${gateway.url}/api/weather`)).status).toBe(402);
     const response = await pay(`${gateway.url}/api/weather`, { key: 'k' });
     expect([response.status, await response.json()]).toMatchObject([503, { code: 'verification_unavailable' }]);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     let status = 0;
-    // A check is kept for a moment.
+    // The result of a health check is cached briefly.
     while (status !== 503) status = (await fetch(`${gateway.url}/health/ready`)).status;
     await redis.start();
     for (let turn = 0; turn < 50 && status !== 200; turn += 1) {

@@ -27,7 +27,7 @@ describe('readConfiguration', () => {
     return { ROUTES_FILE: file };
   }
 
-  /** What each problem is about. */
+  /** The setting or place that each problem names. */
   function problemsOf(env: Record<string, string>): string[] {
     try {
       readConfiguration(env);
@@ -68,7 +68,7 @@ describe('readConfiguration', () => {
     );
   });
 
-  it('says nothing of routes that only a wrong setting makes wrong', () => {
+  it('reports no problem of a route that only follows from an invalid setting', () => {
     const sold = { price: '0.0000000001', upstream: 'http://api' };
     const routes = [
       { ...sold, path: '/a', metered: true },

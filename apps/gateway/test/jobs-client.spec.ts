@@ -47,7 +47,7 @@ describe('the jobs client at a gateway', () => {
     expect(retried.job).toMatchObject({ retryOf: first.job.id, state: 'PLANNED' });
   });
 
-  it('lists over pages', async () => {
+  it('lists jobs across pages', async () => {
     const ids = [];
     for (let count = 0; count < 5; count++) ids.unshift((await client.submit(JOB)).job.id);
     const found: string[] = [];
@@ -55,7 +55,7 @@ describe('the jobs client at a gateway', () => {
     expect(found).toEqual(ids);
   });
 
-  it('tells every problem of a request', async () => {
+  it('reports every problem of a request', async () => {
     const job = { operation: 'transfer', wallet: 'main', input: { amount: '-1', to: 'me', nonce: 3 } };
     const error: unknown = await client.submit(job as never).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AgentJobsError);
@@ -89,7 +89,7 @@ describe('the jobs client at a gateway', () => {
     }
   });
 
-  it('hears of what happens, and goes on where it was', async () => {
+  it('receives events, and continues from its position', async () => {
     const start = await client.submit(JOB);
     const controller = new AbortController();
     const heard: FollowedEvent[] = [];
@@ -99,7 +99,8 @@ describe('the jobs client at a gateway', () => {
       if (value) heard.push(value);
     };
     const hearing = hear();
-    // From now on is not from before: jobs are cancelled until the stream, which nobody can see begin, tells of one.
+    // Only new events are sent, and the client cannot see when the stream begins, so jobs are cancelled until the
+    // stream reports one.
     while (heard.length === 0) {
       await client.cancel((await client.submit(JOB)).job.id);
       await Promise.race([hearing, new Promise((resolve) => setTimeout(resolve, 100))]);
@@ -122,7 +123,7 @@ describe('the jobs client at a gateway', () => {
     expect(await client.webhooks.list()).toEqual([]);
   });
 
-  it('is refused without a key that may', async () => {
+  it('is refused without a key that has the scope', async () => {
     const reader = createJobsClient({ baseUrl: agents.gateway.url, apiKey: (await agents.createKey(['read'])).token });
     await expect(reader.submit(JOB)).rejects.toMatchObject({ code: 'scope_missing', status: 403 });
   });

@@ -4,7 +4,7 @@ import { ASSET, PAY_TO } from '../test/create-payment.js';
 import { PaymentGate, type GateOptions } from './gate.js';
 import { RedisStore } from './redis.js';
 
-/** As plain JavaScript calls it. */
+/** Creates a gate without type checks, as plain JavaScript does. */
 const create = (options: unknown) => () => new PaymentGate(options as GateOptions);
 
 function messageOf(act: () => unknown): string {
@@ -21,18 +21,18 @@ describe('the options of a gate', () => {
   const asset = { address: ASSET, name: 'USDC', version: '2', decimals: 6 };
   const options = { facilitator: { url: 'http://127.0.0.1:4020/facilitator' }, payTo: PAY_TO, asset, chainId: 1328 };
 
-  it('may leave out the key of a facilitator that wants none', () => {
+  it('may omit the API key of the facilitator', () => {
     expect(create(options)).not.toThrow();
     expect(create({ ...options, facilitator: { ...options.facilitator, apiKey: undefined } })).not.toThrow();
   });
 
-  // Regression: an unset variable became the text `undefined` in what payers were to sign.
-  it('are all named that are missing', () => {
+  // Regression: an unset variable became the text `undefined` in the terms that payers were to sign.
+  it('are refused with a list of all that are missing', () => {
     for (const none of [undefined, null, {}, { facilitator: undefined, payTo: undefined, asset: null }]) {
       expect(messageOf(create(none))).toBe(
-        "The gate's options are not complete: facilitator.url is no URL of http or https; payTo is no address; " +
-          'asset.address is no address; asset.name is no text; asset.version is no text; ' +
-          'asset.decimals is no whole number from 0 to 255; chainId is no whole number above 0.',
+        'The gate options are invalid: facilitator.url is not an http or https URL; payTo is not an address; ' +
+          'asset.address is not an address; asset.name is not a text; asset.version is not a text; ' +
+          'asset.decimals is not a whole number from 0 to 255; chainId is not a whole number above 0.',
       );
     }
   });
@@ -47,17 +47,19 @@ describe('the options of a gate', () => {
     [{ chainId: Number.NaN }, 'chainId'],
     [{ store: null }, 'store'],
   ])('are refused with %j', (changes, name) => {
-    expect(messageOf(create({ ...options, ...changes }))).toContain(`not complete: ${name} `);
+    expect(messageOf(create({ ...options, ...changes }))).toContain(`are invalid: ${name} `);
   });
 
-  it('are refused with a key that fits into no header, unquoted', () => {
+  it('are refused with a key that does not fit into a header, without quoting it', () => {
     for (const apiKey of ['tgk_canary\n', { tgk_canary: true }, null]) {
       const message = messageOf(create({ ...options, facilitator: { ...options.facilitator, apiKey } }));
-      expect(message).toMatch(/not complete: facilitator\.apiKey is no text that fits into a header\.$/);
+      expect(message).toMatch(/are invalid: facilitator\.apiKey is not a text that fits into a header\.$/);
     }
   });
 
-  it('are refused with a store over no Redis', () => {
-    expect(messageOf(() => new RedisStore(undefined as never))).toBe('RedisStore is given no client of ioredis.');
+  it('are refused with a RedisStore without Redis', () => {
+    expect(messageOf(() => new RedisStore(undefined as never))).toBe(
+      'RedisStore needs an ioredis client as its first argument.',
+    );
   });
 });

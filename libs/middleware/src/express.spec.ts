@@ -8,7 +8,7 @@ import { startFacilitator, type ScriptedFacilitator } from '../test/start-facili
 import { paid } from './express.js';
 import { PaymentGate } from './gate.js';
 
-describe('a handler of Express that fails after it has begun to answer', () => {
+describe('an Express handler that fails after it has begun to respond', () => {
   let facilitator: ScriptedFacilitator;
   let shop: Shop;
   let answer: (response: ExpressResponse) => void;
@@ -41,12 +41,13 @@ describe('a handler of Express that fails after it has begun to answer', () => {
       return `${response.status} ${await response.text()}`;
     });
 
-  // Prevents: what was written before is given for nothing, and what is too long becomes the next client's answer.
+  // Prevents: the part written before the failure is sent for free, and excess bytes become the start of the next
+  // client's response.
   it.each<[string, (response: ExpressResponse) => void]>([
     ['some of the body', (response) => response.write('goods')],
     ['the head', (response) => response.writeHead(200, { 'X-Goods': 'yes' })],
     ['the headers', (response) => response.flushHeaders()],
-  ])('having sent %s is broken off, and nothing is settled', async (_, begin) => {
+  ])('after %s loses its connection, and nothing is settled', async (_, begin) => {
     facilitator.asked.length = 0;
     answer = (response) => {
       begin(response);
@@ -56,14 +57,14 @@ describe('a handler of Express that fails after it has begun to answer', () => {
     expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify']);
   });
 
-  it('having sent nothing is answered as ever', async () => {
+  it('after nothing gets the usual error response', async () => {
     answer = () => {
       throw new Error('broken');
     };
     expect(await pay()).toBe('500 {"error":"broken"}');
   });
 
-  it('and puts another answer behind it is not given a length that is too short', async () => {
+  it('and appends another response does not get a too short Content-Length', async () => {
     answer = (response) => {
       response.write('goods');
       response.status(500).json({ error: 'broken' });

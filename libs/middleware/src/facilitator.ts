@@ -68,7 +68,8 @@ export class Facilitator {
   /** @throws FacilitatorError */
   async verify(question: FacilitatorQuestion): Promise<VerifyResponse> {
     const { answer } = await this.#ask('verify', question, {});
-    if (typeof answer['isValid'] !== 'boolean') throw new FacilitatorError('The facilitator returned no verdict.', null);
+    if (typeof answer['isValid'] !== 'boolean')
+      throw new FacilitatorError('The facilitator returned no verdict.', null);
     return answer as unknown as VerifyResponse;
   }
 

@@ -5,7 +5,7 @@ import { startFacilitator, type ScriptedFacilitator } from '../test/start-facili
 import { paid } from './fastify.js';
 import { PaymentGate } from './gate.js';
 
-describe('a paid route of Fastify whose handler gives a Response', () => {
+describe('a paid Fastify route whose handler returns a Response', () => {
   let facilitator: ScriptedFacilitator;
 
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('a paid route of Fastify whose handler gives a Response', () => {
 
   afterAll(() => facilitator.stop());
 
-  it('answers with all of its cookies, also once more', async () => {
+  it('sends all of its cookies, also on a replay', async () => {
     const gate = new PaymentGate({
       ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
       facilitator: { url: facilitator.url },

@@ -3,7 +3,7 @@ import { startFacilitator, type ScriptedFacilitator } from '../test/start-facili
 import { PaymentGate, type Sale } from './gate.js';
 import { handleRequest } from './handle-request.js';
 
-describe('a handler of requests', () => {
+describe('a request handler', () => {
   let facilitator: ScriptedFacilitator;
   let sale: Sale;
 
@@ -17,8 +17,8 @@ describe('a handler of requests', () => {
 
   afterAll(() => facilitator.stop());
 
-  // Prevents: one of two copies of a body waits, when it is given up, until the other is read.
-  it('gets all of a body that is larger than what a gate looks at', async () => {
+  // Prevents: cancelling one of two copies of a body waits until the other is read.
+  it('gets the whole of a body that is larger than the gate reads', async () => {
     const chunks = Array.from({ length: 40 }, () => new Uint8Array(65_536));
     const body = new ReadableStream({
       pull: (controller) => {
@@ -37,8 +37,8 @@ describe('a handler of requests', () => {
     expect([response.status, await response.text()]).toEqual([200, 'of 2621440 bytes']);
   });
 
-  // Prevents: a payment is settled for what cannot be made into an answer any more.
-  it('is paid for no answer that is none', async () => {
+  // Prevents: a payment is settled for something that cannot be turned into a response any more.
+  it('is not paid if it returns no usable response', async () => {
     facilitator.asked.length = 0;
     const request = new Request('https://shop.example/goods', { headers: VERSIONS[1].pay() });
     await expect(handleRequest(sale, request, () => Response.error())).rejects.toThrow('status 0');

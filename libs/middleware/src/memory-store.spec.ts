@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 describe('a store in memory', () => {
   const read = async (store: MemoryStore, name: string) => (await store.read(name)).value;
 
-  it('replaces what is expected, and says so again to who did it', async () => {
+  it('replaces the expected value, and confirms it to a repeat', async () => {
     const store = new MemoryStore();
     expect(await store.replace('a', null, '1', HOUR_MS)).toBe(true);
     expect(await store.replace('a', null, '1', HOUR_MS)).toBe(true);
@@ -16,14 +16,14 @@ describe('a store in memory', () => {
     expect(await read(store, 'a')).toBeNull();
   });
 
-  it('forgets what has outlived its time', async () => {
+  it('deletes expired values', async () => {
     const store = new MemoryStore();
     await store.replace('a', null, '1', 0);
     expect(await read(store, 'a')).toBeNull();
     expect(await store.replace('a', null, '2', HOUR_MS)).toBe(true);
   });
 
-  it('makes room by what was written the longest ago', async () => {
+  it('evicts the least recently written values', async () => {
     const store = new MemoryStore({ maxEntries: 2, maxCharacters: 10 });
     for (const name of ['a', 'b']) await store.replace(name, null, '1', HOUR_MS);
     await store.replace('a', '1', '22', HOUR_MS);

@@ -60,7 +60,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     fetch(`${shop.url}/goods?token=secret`, { headers, ...init });
   const asked = () => facilitator.asked.map(({ path }) => path);
 
-  it('asks for a payment in the words of both versions', async () => {
+  it('responds 402 in both x402 versions', async () => {
     const response = await get();
     expect(response.status).toBe(402);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -86,7 +86,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
   describe.each([1, 2] as const)('for version %s', (version) => {
     const { pay, answer } = VERSIONS[version];
 
-    it('verifies, makes the answer, settles, and answers', async () => {
+    it('verifies, runs the handler, settles and responds', async () => {
       const order: string[] = [];
       facilitator.verify = () => (order.push('verify'), isValid());
       goods = () => (order.push('make'), { body: 'the goods', headers: { 'Cache-Control': 'public, max-age=9' } });
@@ -103,7 +103,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       expect(settle!.paymentPayload).toEqual(verify!.paymentPayload);
     });
 
-    it('makes nothing for a payment that is not valid', async () => {
+    it('does not run the handler for an invalid payment', async () => {
       facilitator.verify = () => ({ isValid: false, invalidReason: 'insufficient_funds', payer: PAYER });
       const response = await get(pay());
       expect(response.status).toBe(402);
@@ -114,7 +114,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       expect([made, asked()]).toEqual([0, ['/verify']]);
     });
 
-    it('gives nothing away for a payment that cannot be settled', async () => {
+    it('discards the response if the payment cannot be settled', async () => {
       facilitator.settle = fail('duplicate_settlement');
       const response = await get(pay());
       expect(response.status).toBe(402);
@@ -127,7 +127,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       expect(body).not.toContain('the goods');
     });
 
-    it('settles nothing where the handler fails', async () => {
+    it('settles nothing if the handler fails', async () => {
       for (const status of [400, 404, 500]) {
         goods = () => ({ status, body: 'no goods' });
         const response = await get(pay());
@@ -140,7 +140,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       expect(asked().filter((path) => path === '/settle')).toEqual([]);
     });
 
-    it('does not know yet: 503, and the same payment again buys the answer under the same key', async () => {
+    it('responds 503 to a pending settlement, and a repeat of the payment buys the response under the same key', async () => {
       facilitator.settle = fail('settlement_pending', TRANSACTION);
       const payment = pay();
       const response = await get(payment);
@@ -150,12 +150,12 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       expect((await get(payment)).status).toBe(200);
       const keys = facilitator.asked.flatMap(({ headers }) => headers['idempotency-key'] ?? []);
       expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
-      // It is known to be settled now: nobody is asked about it any more.
+      // The settlement is known now, so the facilitator is not asked again.
       expect(await (await get(payment)).json()).toMatchObject({ error: 'duplicate_settlement' });
       expect(asked()).toEqual(['/verify', '/settle', '/settle', '/settle']);
     });
 
-    it('takes what failed to settle for another attempt when it comes again', async () => {
+    it('treats a repeat after a failed settlement as a new attempt', async () => {
       facilitator.settle = fail('insufficient_funds');
       const payment = pay();
       expect((await get(payment)).status).toBe(402);
@@ -165,7 +165,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       expect([keys.length, new Set(keys).size]).toEqual([2, 2]);
     });
 
-    it('asks once more, under the same key, when the answer was lost', async () => {
+    it("asks once more, under the same key, if the facilitator's response was lost", async () => {
       let settled = 0;
       facilitator.settle = (question) => (settled++ === 0 ? 'hang up' : succeed(question));
       expect((await get(pay())).status).toBe(200);
@@ -174,7 +174,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     });
   });
 
-  it('holds back what is streamed', async () => {
+  it('holds back a stream', async () => {
     goods = () => ({ body: Readable.from([Buffer.from('the streamed '), Buffer.from('goods')]) });
     const paid = await get(VERSIONS[1].pay());
     expect([paid.status, await paid.text()]).toEqual([200, 'the streamed goods']);
@@ -184,7 +184,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     expect(await refused.text()).not.toContain('streamed');
   });
 
-  it('sells for one payment once at a time', async () => {
+  it('serves one request at a time for a payment', async () => {
     const payment = VERSIONS[2].pay();
     const responses = await Promise.all(Array.from({ length: 10 }, () => get(payment)));
     const statuses = responses.map(({ status }) => status);
@@ -192,12 +192,12 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     expect(statuses.filter((status) => ![200, 402, 409].includes(status))).toEqual([]);
   });
 
-  it('asks for a payment at HEAD, whatever comes with it', async () => {
+  it('responds 402 to HEAD, even with a payment', async () => {
     const response = await get(VERSIONS[1].pay(), { method: 'HEAD' });
     expect([response.status, asked()]).toEqual([402, []]);
   });
 
-  it('settles nothing when nobody waits for the answer', async () => {
+  it('settles nothing if the client has disconnected', async () => {
     const left = new Promise<void>((resolve) => {
       shop.server.once('connection', (socket: Socket) => void socket.once('close', () => resolve()));
     });
@@ -215,8 +215,9 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     expect(asked()).toEqual(['/verify', '/verify', '/settle']);
   });
 
-  // Regression: the payment stayed the one of a request that was gone, and every later one was answered 409.
-  it('sells again for a payment whose client left while it was looked at', async () => {
+  // Regression: the payment stayed claimed by the request of a client that had disconnected, and every later request
+  // got 409.
+  it('accepts a payment again if its client disconnected during verification', async () => {
     const payment = VERSIONS[1].pay();
     const left = new Promise<void>((resolve) => {
       shop.server.once('connection', (socket: Socket) => void socket.once('close', () => resolve()));
@@ -231,13 +232,13 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     client.end();
     await left;
     facilitator.verify = isValid;
-    // The first may still be being answered.
+    // The first request may still be in progress.
     await retryUntilPaid(() => get(payment), [409]);
     expect(asked().filter((path) => path === '/settle')).toHaveLength(1);
   });
 
-  // Prevents: who loses his connection while his payment is settled is told on his next try that he has to pay again.
-  it('answers the same payment again where the client left while it was settled', async () => {
+  // Prevents: a client that loses its connection during settlement is asked on its next attempt to pay again.
+  it('accepts a payment again if its client disconnected during settlement', async () => {
     const payment = VERSIONS[2].pay();
     const left = new Promise<void>((resolve) => {
       shop.server.once('connection', (socket: Socket) => void socket.once('close', () => resolve()));
@@ -257,13 +258,13 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     await left;
     facilitator.verify = () => ({ isValid: false, invalidReason: 'invalid_exact_evm_nonce_already_used' });
     expect((await retryUntilPaid(() => get(payment), [409])).body).toBe('the goods');
-    // It was answered: from now on it is used.
+    // The response was delivered, so the payment is used now.
     expect((await get(payment)).status).toBe(402);
   });
 
   if (name === 'express' || name === 'fastify') {
-    // Regression: it threw where nobody caught it, which ended servers of Express 4.
-    it('asks for a payment whatever the request calls its host', async () => {
+    // Regression: an uncaught error ended Express 4 servers.
+    it('responds 402 whatever the Host of the request', async () => {
       const answer = await sendRaw(shop.url, 'GET /goods HTTP/1.1\r\nHost: no host\r\nConnection: close\r\n\r\n');
       expect(answer.statuses).toEqual([402]);
       expect(answer.text).toContain('"resource":"http://localhost/goods"');
@@ -285,11 +286,12 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       },
       'invalid_payload',
     ],
-    // Prevents: one authorization beside ever other permits is another payment each time, to be sold for each time.
+    // Prevents: one authorization accompanied by different permits counts as a different payment each time, and is
+    // accepted each time.
     ['two payments in one', { 'X-Payment': withPermit(VERSIONS[1].pay()['X-Payment']) }, 'invalid_payload'],
     ['the other version', { 'Payment-Signature': VERSIONS[1].pay()['X-Payment'] }, 'invalid_x402_version'],
     ['an unknown version', { 'X-Payment': encodeJsonHeader({ x402Version: 9 }) }, 'invalid_x402_version'],
-  ])('asks for another payment at %s', async (_name, headers, error) => {
+  ])('responds 402 to %s', async (_name, headers, error) => {
     const response = await get(headers);
     expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([402, error]);
     expect(asked()).toEqual([]);
@@ -299,19 +301,22 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     ['is away', 'hang up', 'The facilitator'],
     ['is overloaded', 429, '429'],
     ['is broken', 500, '500'],
-  ] as const)('says 503 and why to who runs it when the facilitator %s', async (_name, answer, trouble) => {
-    facilitator.verify = () => answer;
-    const response = await get(VERSIONS[1].pay());
-    expect([response.status, made]).toEqual([503, 0]);
-    facilitator.verify = isValid;
-    facilitator.settle = () => answer;
-    expect((await get(VERSIONS[1].pay())).status).toBe(503);
-    expect(troubles).toHaveLength(2);
-    for (const message of troubles) expect(message).toContain(trouble);
-  });
+  ] as const)(
+    'responds 503 and reports the cause to onTrouble when the facilitator %s',
+    async (_name, answer, trouble) => {
+      facilitator.verify = () => answer;
+      const response = await get(VERSIONS[1].pay());
+      expect([response.status, made]).toEqual([503, 0]);
+      facilitator.verify = isValid;
+      facilitator.settle = () => answer;
+      expect((await get(VERSIONS[1].pay())).status).toBe(503);
+      expect(troubles).toHaveLength(2);
+      for (const message of troubles) expect(message).toContain(trouble);
+    },
+  );
 
-  // Regression: 503 had payers come back for as long as they had patience.
-  it('says 500, and that nothing was paid, when the facilitator refuses this server', async () => {
+  // Regression: with a 503, payers kept repeating the request in vain.
+  it('responds 500, and that nothing was paid, when the facilitator refuses this server', async () => {
     const payment = VERSIONS[1].pay();
     const expectRefusal = async () => {
       const response = await get(payment);
@@ -326,23 +331,23 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     facilitator.settle = () => 403;
     await expectRefusal();
     expect(troubles).toEqual([
-      'The facilitator answered 401 at /verify: {"detail":"not for Bearer <apiKey>"} Nothing is sold until facilitator.apiKey is a key that it takes for payTo.',
-      'The facilitator answered 403 at /settle: {"detail":"not for Bearer <apiKey>"} Nothing is sold until facilitator.apiKey is a key that it takes for payTo.',
+      'The facilitator answered 401 at /verify: {"detail":"not for Bearer <apiKey>"} Nothing can be sold until facilitator.apiKey is a key that the facilitator accepts for payTo.',
+      'The facilitator answered 403 at /settle: {"detail":"not for Bearer <apiKey>"} Nothing can be sold until facilitator.apiKey is a key that the facilitator accepts for payTo.',
     ]);
     facilitator.settle = succeed;
     expect((await get(payment)).status).toBe(200);
   });
 
-  // Prevents: some answer 400 for whatever went wrong, also once they have sent it.
-  it('does not say that nothing was paid when its facilitator says less than that', async () => {
+  // Prevents: some facilitators respond 400 to any error, even after they have submitted the payment.
+  it('does not state that nothing was paid if the facilitator does not', async () => {
     facilitator.settle = () => 400;
     const response = await get(VERSIONS[2].pay());
     expect([response.status, response.headers.get('x-payment-released')]).toEqual([503, null]);
     expect(await response.json()).toEqual({ error: 'facilitator_refused' });
   });
 
-  // Prevents: a payment that was moved is told to be good, and is forgotten.
-  it('does not say that nothing was paid when it is refused what it may have been settled for', async () => {
+  // Prevents: a settled payment is reported as still valid, and its record is deleted.
+  it('does not state that nothing was paid if the refused payment may already be settled', async () => {
     const payment = VERSIONS[2].pay();
     let settled = 0;
     facilitator.settle = () => (settled++ === 0 ? 'hang up' : 401);
@@ -350,7 +355,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
     expect(response.headers.get('x-payment-released')).toBeNull();
     expect(await response.json()).toEqual({ error: 'settlement_pending' });
-    // Nor when it comes again: the key under which it may have been settled is the same.
+    // The same holds for a repeat: the key under which it may have been settled is kept.
     expect((await get(payment)).status).toBe(503);
     facilitator.settle = succeed;
     expect((await get(payment)).status).toBe(200);
@@ -359,7 +364,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
   });
 });
 
-/** The payment's header with a permit beside what was signed. */
+/** The payment header with a permit beside the authorization. */
 function withPermit(header: string): string {
   const payment = decodeJsonHeader(header, 10_000);
   const permit2Authorization = {

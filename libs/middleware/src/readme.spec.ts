@@ -55,11 +55,11 @@ describe('the examples of the README', () => {
     },
   };
 
-  it.each(['gate.ts', 'gate-over-redis.ts', ...Object.keys(start)])('show %s as it is', (file) => {
+  it.each(['gate.ts', 'gate-over-redis.ts', ...Object.keys(start)])('match the file %s', (file) => {
     expect(readme).toContain(`\`\`\`ts\n${readFileSync(`${FOLDER}/${file}`, 'utf8')}\`\`\``);
   });
 
-  it.each(Object.keys(start))('sell the weather: %s', async (file) => {
+  it.each(Object.keys(start))('sell the weather when run: %s', async (file) => {
     const { url, stop } = await start[file]!();
     try {
       expect((await fetch(`${url}/weather`)).status).toBe(402);

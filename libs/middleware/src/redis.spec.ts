@@ -10,7 +10,7 @@ import { SHOPS } from '../test/start-shops.js';
 import { PaymentGate } from './gate.js';
 import { RedisStore } from './redis.js';
 
-describe('a Redis that is away', () => {
+describe('a Redis that is unavailable', () => {
   let server: RedisServer;
   let redis: Redis;
   let facilitator: ScriptedFacilitator;
@@ -50,7 +50,7 @@ describe('a Redis that is away', () => {
   };
   const get = (headers: Record<string, string> = VERSIONS[1].pay()) => fetch(`${shop.url}/goods`, { headers });
 
-  it('has nothing settled, and says why to who runs the server', async () => {
+  it('prevents settlements, and is reported to onTrouble', async () => {
     await server.kill();
     const response = await get();
     expect([response.status, await response.json()]).toEqual([503, { error: 'store_unavailable' }]);
@@ -58,7 +58,7 @@ describe('a Redis that is away', () => {
     await comeBack();
   });
 
-  it('keeps from nobody what is settled already', async () => {
+  it('does not withhold the response of a settled payment', async () => {
     facilitator.settle = async (question) => {
       await server.kill();
       return succeed(question);
@@ -69,8 +69,8 @@ describe('a Redis that is away', () => {
     await comeBack();
   });
 
-  // Prevents: who has paid is answered 409, and then, when his payment is used, that he has to pay again.
-  it('and has forgotten it, keeps it from nobody either', async () => {
+  // Prevents: a client that has paid gets 409, and then, once its payment counts as used, is asked to pay again.
+  it('and has lost the record does not withhold the response either', async () => {
     facilitator.settle = async (question) => {
       await redis.flushall();
       return succeed(question);

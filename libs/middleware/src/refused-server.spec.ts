@@ -8,7 +8,7 @@ import { SHOPS } from '../test/start-shops.js';
 import type { FacilitatorError } from './facilitator.js';
 import { PaymentGate } from './gate.js';
 
-describe('our client at a server whose facilitator refuses it', () => {
+describe('the Tollgate client at a server that its facilitator refuses', () => {
   const troubles: Error[] = [];
   let facilitator: ScriptedFacilitator;
   let shop: Shop;
@@ -28,37 +28,40 @@ describe('our client at a server whose facilitator refuses it', () => {
     await facilitator.stop();
   });
 
-  it.each(['verify', 'settle'] as const)('signs once, and pays with that once it is mended: at /%s', async (step) => {
-    const store = new MemoryPaymentStore();
-    // Never asked: what is signed is the server's to have settled.
-    const wallet = createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl: 'http://127.0.0.1:1', chainId: 1328 });
-    const signed: string[] = [];
-    const payingFetch = fetchWithPayment(fetch, wallet, {
-      assets: [{ network: 'sei-testnet', chainId: 1328, address: ASSET, decimals: 6 }],
-      ...{ maxAmount: '0.01', store },
-      onEvent: ({ type, key }) => void (type === 'signed' && signed.push(key)),
-    });
-    facilitator.asked.length = 0;
-    Object.assign(facilitator, { verify: isValid, settle: succeed, [step]: () => 401 });
-    const refused = await payingFetch(`${shop.url}/goods`);
-    expect([refused.status, refused.headers.get('x-payment-released')]).toEqual([500, 'true']);
-    expect(await refused.json()).toEqual({
-      error: 'facilitator_refused',
-      detail:
-        'The facilitator of this server refuses to serve it. Nothing was paid: the same payment is good once that is mended.',
-    });
-    // Not asked again in vain.
-    expect(facilitator.asked.filter(({ path }) => path === `/${step}`)).toHaveLength(1);
-    expect((troubles.at(-1) as FacilitatorError).status).toBe(401);
-    expect(troubles.at(-1)?.message).toMatch(
-      /Nothing is sold without an API key that it takes: set facilitator\.apiKey\.$/,
-    );
+  it.each(['verify', 'settle'] as const)(
+    'signs once, and pays with that payment once the server is fixed: at /%s',
+    async (step) => {
+      const store = new MemoryPaymentStore();
+      // Not asked again: the signed payment is left to the server to settle.
+      const wallet = createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl: 'http://127.0.0.1:1', chainId: 1328 });
+      const signed: string[] = [];
+      const payingFetch = fetchWithPayment(fetch, wallet, {
+        assets: [{ network: 'sei-testnet', chainId: 1328, address: ASSET, decimals: 6 }],
+        ...{ maxAmount: '0.01', store },
+        onEvent: ({ type, key }) => void (type === 'signed' && signed.push(key)),
+      });
+      facilitator.asked.length = 0;
+      Object.assign(facilitator, { verify: isValid, settle: succeed, [step]: () => 401 });
+      const refused = await payingFetch(`${shop.url}/goods`);
+      expect([refused.status, refused.headers.get('x-payment-released')]).toEqual([500, 'true']);
+      expect(await refused.json()).toEqual({
+        error: 'facilitator_refused',
+        detail:
+          'The facilitator refused this server. Nothing was paid: the same payment stays valid until the server is fixed.',
+      });
+      // No useless repeat was sent.
+      expect(facilitator.asked.filter(({ path }) => path === `/${step}`)).toHaveLength(1);
+      expect((troubles.at(-1) as FacilitatorError).status).toBe(401);
+      expect(troubles.at(-1)?.message).toMatch(
+        /Nothing can be sold without an API key that the facilitator accepts: set facilitator\.apiKey\.$/,
+      );
 
-    Object.assign(facilitator, { [step]: step === 'verify' ? isValid : succeed });
-    const paid = await payingFetch(`${shop.url}/goods`);
-    expect([paid.status, await paid.text()]).toEqual([200, 'the goods']);
-    expect(signed).toHaveLength(1);
-    const payments = facilitator.asked.map(({ paymentPayload }) => JSON.stringify(paymentPayload));
-    expect(new Set(payments).size).toBe(1);
-  });
+      Object.assign(facilitator, { [step]: step === 'verify' ? isValid : succeed });
+      const paid = await payingFetch(`${shop.url}/goods`);
+      expect([paid.status, await paid.text()]).toEqual([200, 'the goods']);
+      expect(signed).toHaveLength(1);
+      const payments = facilitator.asked.map(({ paymentPayload }) => JSON.stringify(paymentPayload));
+      expect(new Set(payments).size).toBe(1);
+    },
+  );
 });

@@ -5,8 +5,8 @@ import { Facilitator, type FacilitatorQuestion } from './facilitator.js';
 
 const QUESTION = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} } as FacilitatorQuestion;
 
-describe('a facilitator that falls silent in its answer', () => {
-  it.each([200, 500])('is given up in time, and its connection closed: status %d', async (status) => {
+describe('a facilitator that stops sending within its response', () => {
+  it.each([200, 500])('runs into the timeout, and its connection is closed: status %d', async (status) => {
     const server = await startSilentServer((response) => void response.writeHead(status).write('{'));
     try {
       const facilitator = new Facilitator({ url: server.url, timeoutMs: 2_000 });

@@ -23,14 +23,14 @@ import { RedisStore } from './redis.js';
 
 const named = (): Record<string, string> => ({ 'Idempotency-Key': randomUUID() });
 
-/** What a client that lost its answer sends again. */
+/** The headers with which a client that lost its response repeats its request. */
 const SHOWINGS: Readonly<Record<string, () => Record<string, string>>> = {
   'version 1 with an Idempotency-Key': () => ({ ...VERSIONS[1].pay(), ...named() }),
   'version 2 with the reference of its challenge': () => VERSIONS[2].pay({ reference: randomUUID() }),
   'version 2 with a payment identifier': () => VERSIONS[2].pay({ identifier: randomUUID() }),
 };
 
-describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
+describe.each(['memory', 'Redis'])('responses stored in %s', (kept) => {
   let redisServer: RedisServer | undefined;
   const connections: Redis[] = [];
   let store: () => PaymentStore;
@@ -98,7 +98,7 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
     const asked = () => facilitator.asked.map(({ path }) => path);
     const keys = () => new Set(facilitator.asked.flatMap(({ headers }) => headers['idempotency-key'] ?? []));
 
-    it.each(Object.keys(SHOWINGS))('are given again, the same, to %s', async (who) => {
+    it.each(Object.keys(SHOWINGS))('are replayed unchanged to %s', async (who) => {
       const payment = SHOWINGS[who]!();
       const first = await get(payment);
       const again = await get(payment, { at: 1 });
@@ -115,8 +115,8 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
       expect(asked()).toEqual(['/verify', '/settle']);
     });
 
-    // What is settled is public: from its transaction anybody can make the header again.
-    it('are not given to who knows the payment alone', async () => {
+    // A settled payment is public: anyone can rebuild its header from its transaction.
+    it('are not replayed to a client that only knows the payment', async () => {
       for (const [version, paid, stolen] of [
         [1, named(), {}],
         [1, named(), named()],
@@ -138,7 +138,7 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
       expect(made).toBe(7);
     });
 
-    it('are for one request', async () => {
+    it('are replayed only for the same request', async () => {
       const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
       expect((await get(payment)).status).toBe(201);
       for (const other of [{ path: '/goods?size=2' }, { path: '/goods' }, { method: 'POST' }]) {
@@ -149,7 +149,7 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
       expect(made).toBe(1);
     });
 
-    it('are for one body, where it is known before the handler runs', async () => {
+    it('are replayed only for the same body, if it is known before the handler runs', async () => {
       const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
       goods = async ({ text }) => ({ body: `goods for ${await text()}` });
       const [first, other, again] = [
@@ -163,7 +163,7 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
       expect(made).toBe(1);
     });
 
-    it('that are too large are sold, and not asked for once more', async () => {
+    it('that are too large are sold, but cannot be replayed', async () => {
       goods = () => ({ body: 'x'.repeat(1001) });
       const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
       expect((await get(payment)).status).toBe(200);
@@ -171,7 +171,7 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
       expect([made, asked()]).toEqual([1, ['/verify', '/settle']]);
     });
 
-    it('are made once, however often the payment is shown at the same time', async () => {
+    it('are produced once, however often the payment is presented concurrently', async () => {
       const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
       const send = (at: number) => retryUntilPaid(() => get(payment, { at }), [409], 201);
       const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => send(index % 2)));
@@ -180,7 +180,7 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
       expect([asked().filter((path) => path === '/settle').length, keys().size]).toEqual([1, 1]);
     });
 
-    it('whose settlement has no known end are settled under one key by every process', async () => {
+    it('with an unknown settlement result are settled under one key by every process', async () => {
       const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
       facilitator.settle = () => 'hang up';
       expect((await get(payment)).status).toBe(503);
@@ -193,7 +193,7 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
       expect([asked().slice(-1), keys().size]).toEqual([['/settle'], 1]);
     });
 
-    it('are not locked up by who shows a payment under a key of his own while it is under way', async () => {
+    it('are not locked by a client that presents the payment with another key during its settlement', async () => {
       const payment = VERSIONS[1].pay();
       facilitator.settle = fail('settlement_pending', TRANSACTION);
       for (const names of [{}, named()]) expect((await get({ ...payment, ...names }, { at: 1 })).status).toBe(503);
@@ -202,8 +202,9 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
       expect((await get(payment)).status).toBe(402);
     });
 
-    // Who cancels his authorization, or uses its nonce for another, has it told to be used and has paid nothing.
-    it('are not given for a payment that is only told to be used, and no second one is asked for', async () => {
+    // A payer can cancel its authorization or use its nonce for another one: the payment is then reported as used, but
+    // nothing was paid.
+    it('are not sent for a payment that is only reported as used, and no second payment is requested', async () => {
       const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
       let settled = 0;
       const used = fail('invalid_exact_evm_nonce_already_used');
@@ -218,12 +219,13 @@ describe.each(['memory', 'Redis'])('answers in %s', (kept) => {
       expect((await get(VERSIONS[1].pay())).status).toBe(402);
     });
 
-    // Prevents: the settlement whose answer was lost has emptied the payer, and he is asked to pay once more.
+    // Prevents: the settlement whose response was lost has emptied the payer's account, and the payer is asked to pay
+    // again.
     it.each([
       [false, 409],
       [true, 402],
     ])(
-      'are not asked for anew by a refusal that their settlement may have caused (keys known: %s)',
+      'do not cost a second payment after a refusal that their own settlement may have caused (keys known: %s)',
       async (knows, is) => {
         let settled = 0;
         facilitator.knowsKeys = knows;

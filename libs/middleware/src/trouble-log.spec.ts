@@ -1,8 +1,8 @@
 import { FacilitatorError } from './facilitator.js';
 import { createTroubleLog } from './trouble-log.js';
 
-describe('the log of a gate', () => {
-  it('has a refusal once a minute, each kind of its own, and all else every time', () => {
+describe('the default log of a gate', () => {
+  it('has each kind of refusal once a minute, and every other error each time', () => {
     const lines: string[] = [];
     let nowMs = 5;
     const log = createTroubleLog(

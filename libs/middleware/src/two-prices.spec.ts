@@ -16,7 +16,10 @@ import { PaymentGate } from './gate.js';
 const CHEAP = { price: '0.001' };
 const DEAR = { price: '1' };
 
-/** Routers go by more than the URL that a gate compares: by the path before it is resolved, or by another header. */
+/**
+ * Routers may distinguish requests by more than the URL that a gate compares: by the unresolved path, or by another
+ * header.
+ */
 const SHOPS: Readonly<Record<string, (gate: PaymentGate) => Promise<Shop>>> = {
   express: (gate) => {
     const app = express();
@@ -34,7 +37,7 @@ const SHOPS: Readonly<Record<string, (gate: PaymentGate) => Promise<Shop>>> = {
   },
 };
 
-describe('a payment whose answer nobody got', () => {
+describe('a payment whose response was not delivered', () => {
   let facilitator: ScriptedFacilitator;
   let shop: Shop;
 
@@ -58,12 +61,12 @@ describe('a payment whose answer nobody got', () => {
     });
   }
 
-  // Prevents: who pays for a cheap resource, and leaves while that is settled, has a dear one for it.
+  // Prevents: a client pays for a cheap resource, disconnects during settlement, and gets an expensive one instead.
   it.each([
     ['express', '/quotes/x\\..\\..\\report', {}],
     ['fastify', '/quotes/x\\..\\..\\report', {}],
     ['fastify', '/report', { 'Accept-Version': '1.0.0' }],
-  ])('buys nothing dearer from %s, by %s with %j', async (name, path, more) => {
+  ])('buys nothing more expensive from %s, by %s with %j', async (name, path, more) => {
     shop = await SHOPS[name]!(
       new PaymentGate({
         ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },

@@ -10,7 +10,7 @@ import { AgentsFixture } from '../../test/start-agents.js';
 
 const run = promisify(execFile);
 const page = readFileSync('docs/agent-jobs.md', 'utf8');
-/** Each command of the page with the answer that stands below it. */
+/** Each command of the page with the response shown below it. */
 const examples = [...page.matchAll(/```sh\n([\s\S]*?)```\n\n```json\n([\s\S]*?)```/g)].map(
   ([, command = '', answer = '']) => ({ command, answer: JSON.parse(answer) as unknown }),
 );
@@ -48,7 +48,7 @@ describe('docs/agent-jobs.md', () => {
   });
 });
 
-/** What a worker answers; its own specs say what it plans. */
+/** A worker's reply; the worker's own specs test what it plans. */
 const PLANNED: PlanJobReply = {
   outcome: 'planned',
   plan: {
@@ -61,7 +61,7 @@ const PLANNED: PlanJobReply = {
   },
 };
 
-/** `…` in a text of the page stands for anything; objects may have more than the page shows. */
+/** `…` in a text of the page matches anything; objects may have more fields than the page shows. */
 function toMatcher(shown: unknown): unknown {
   if (typeof shown === 'string' && shown.includes('…')) {
     return expect.stringMatching(new RegExp(`^${shown.replace('…', '[\\s\\S]+')}$`)) as unknown;

@@ -3,7 +3,7 @@ import { openEvents } from '../../test/read-events.js';
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB } from '../../test/start-agents.js';
 
 describe('without Redis', () => {
-  it('nothing is accepted, and the same request is accepted once when it is back', async () => {
+  it('no job is accepted, and the same request is accepted once when Redis is back', async () => {
     const agents = await AgentsFixture.start();
     const owner = await agents.createKey(['submit', 'read']);
     const accepted = await agents.submitSample(owner);
@@ -23,7 +23,7 @@ describe('without Redis', () => {
     });
     expect((await agents.call(`/agent/jobs/${accepted.id}`, owner)).status).toBe(200);
     expect((await agents.journal.listJobs({ lanes: [agents.lane] })).jobs).toHaveLength(2);
-    // The stream was open all the time.
+    // The event stream stayed open during the outage.
     await agents.journal.cancel(accepted.id);
     expect(await reader.readEvents(1)).toMatchObject([{ jobId: accepted.id, type: 'transactionFailed' }]);
     await agents.stop();

@@ -42,7 +42,9 @@ export class AgentJobsEnvironment {
   @Max(600_000)
   readonly agentStreamHeartbeatMs: number = 15_000;
 
-  @Setting({ help: 'Milliseconds after which an event stream is closed if its client reads nothing; the client can reconnect.' })
+  @Setting({
+    help: 'Milliseconds after which an event stream is closed if its client reads nothing; the client can reconnect.',
+  })
   @IsInt()
   @Min(100)
   @Max(600_000)

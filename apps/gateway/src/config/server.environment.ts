@@ -79,7 +79,9 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
     const { allowInsecureHttp, host, tlsCert, publicUrl } = this;
     const warnings: string[] = [];
     if (allowInsecureHttp && tlsCert === undefined && isOpenToOthers(host)) {
-      warnings.push(`ALLOW_INSECURE_HTTP on ${host}: anyone who can read the traffic can steal the payments in it. Use HTTPS.`);
+      warnings.push(
+        `ALLOW_INSECURE_HTTP on ${host}: anyone who can read the traffic can steal the payments in it. Use HTTPS.`,
+      );
     }
     if (publicUrl !== undefined && isPublicHttp(publicUrl)) {
       warnings.push(`PUBLIC_URL=${publicUrl} directs clients to plain HTTP on a public name. Use https://.`);

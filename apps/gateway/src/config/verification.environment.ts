@@ -21,7 +21,9 @@ export class VerificationEnvironment implements ChecksTogether {
   @Max(1_000_000)
   readonly verifyQueueLimit: number = 1_000;
 
-  @Setting({ help: 'Milliseconds for the settlement of a signed payment; after that the response is 503 settlement_pending.' })
+  @Setting({
+    help: 'Milliseconds for the settlement of a signed payment; after that the response is 503 settlement_pending.',
+  })
   @IsInt()
   @Min(100)
   @Max(120_000)

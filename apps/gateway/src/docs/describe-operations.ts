@@ -6,13 +6,21 @@ const json = { 'application/json': { schema: { type: 'object', properties: { sta
 const DESCRIBED: Readonly<Record<string, object>> = {
   '/health/live': {
     summary: 'Liveness',
-    responses: { '200': { description: 'The process runs. A failing dependency does not change this, since a restart would not help.', content: json } },
+    responses: {
+      '200': {
+        description: 'The process runs. A failing dependency does not change this, since a restart would not help.',
+        content: json,
+      },
+    },
   },
   '/health/ready': {
     summary: 'Readiness',
     responses: {
       '200': { description: 'Every dependency responds.', content: json },
-      '503': { description: 'A dependency, given by name, does not respond, or the process is stopping.', content: json },
+      '503': {
+        description: 'A dependency, given by name, does not respond, or the process is stopping.',
+        content: json,
+      },
     },
   },
   '/metrics': {

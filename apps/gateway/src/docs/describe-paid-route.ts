@@ -25,10 +25,15 @@ export const PAID_TAG = 'Paid resources';
 
 const text = { schema: { type: 'string' } };
 const flag = { schema: { type: 'string', enum: ['true'] } };
-const RELEASED = { [X_PAYMENT_RELEASED]: { description: 'The payment was not charged: send the same request again.', ...flag } };
+const RELEASED = {
+  [X_PAYMENT_RELEASED]: { description: 'The payment was not charged: send the same request again.', ...flag },
+};
 
 const OFFERS = {
-  [PAYMENT_REQUIRED]: { description: 'base64 of the x402 v2 payment requirements, where signed payments are accepted.', ...text },
+  [PAYMENT_REQUIRED]: {
+    description: 'base64 of the x402 v2 payment requirements, where signed payments are accepted.',
+    ...text,
+  },
   'WWW-Authenticate': { description: 'The same offer for MPP clients.', ...text },
 };
 const SETTLED = {
@@ -76,7 +81,11 @@ const SIGN_IN = {
 /** Responses besides 200 and 402, in the order of their statuses. */
 const PROBLEMS: readonly (readonly [status: string, description: string, headers?: object])[] = [
   ['400', 'The Idempotency-Key, the payment identifier or the path is not valid, or the request has several payments.'],
-  ['409', 'Another request with this payment is in progress (with Retry-After), or the payment belongs to a different request.', RETRY_AFTER],
+  [
+    '409',
+    'Another request with this payment is in progress (with Retry-After), or the payment belongs to a different request.',
+    RETRY_AFTER,
+  ],
   ['410', 'The payment was spent and its response was not stored.'],
   ['413', 'The request body is too large.'],
   ['429', 'Too many requests from this address.', RETRY_AFTER],
@@ -135,7 +144,10 @@ function describePaidAnswer({ mimeType, answerSchema }: PaidRoute): object {
 }
 
 function describeChallenge(price: string, isRevisited: boolean): object {
-  const failure = { description: 'Why a payment was refused.', schema: { type: 'string', enum: [...PAYMENT_FAILURES] } };
+  const failure = {
+    description: 'Why a payment was refused.',
+    schema: { type: 'string', enum: [...PAYMENT_FAILURES] },
+  };
   const headers = { [X_PAYMENT_FAILURE]: failure, ...(isRevisited ? NOT_SIGNED_IN : {}), ...RETRY_AFTER, ...OFFERS };
   const description = `The challenge to pay ${price}; with \`error\` where a payment was refused.`;
   return answerWith(description, ref('PaymentChallenge'), headers);

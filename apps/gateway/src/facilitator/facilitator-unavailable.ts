@@ -15,7 +15,8 @@ export function createSettling(): Problem {
   return {
     status: 503,
     code: 'settlement_pending',
-    detail: 'The payment is accepted for settlement, but not submitted in a transaction yet. Send the same request again.',
+    detail:
+      'The payment is accepted for settlement, but not submitted in a transaction yet. Send the same request again.',
     retryAfterMs: 2_000,
   };
 }

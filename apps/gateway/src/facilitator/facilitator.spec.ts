@@ -97,13 +97,13 @@ describe('the facilitator', () => {
     [1, askV1, V1],
     [2, askV2, V2],
   ] as const)('for version %s', (version, ask, network) => {
-    it('verifies a payment, and claims nothing by it', async () => {
+    it('verifies a payment without claiming it', async () => {
       const body = ask();
       for (let turn = 0; turn < 2; turn++) expect(await verify(body)).toEqual({ isValid: true, payer: PAYER });
       expect((await settle(body)).success).toBe(true);
     });
 
-    it('settles a payment once, and never says so twice', async () => {
+    it('settles a payment once, and reports its success only once', async () => {
       const nonce = createHash();
       const settled = await settle(ask({ nonce }));
       const transaction = relay.moved.get(nonce);
@@ -129,7 +129,7 @@ describe('the facilitator', () => {
       expect(answers.filter(({ success, transaction }) => !success && transaction !== '')).toEqual([]);
     });
 
-    it('gives the answer again to who asks again with the same Idempotency-Key', async () => {
+    it('replays the response to a repeat with the same Idempotency-Key', async () => {
       const body = ask();
       const first = await settle(body, { 'Idempotency-Key': 'one' });
       const again = await post('settle', body, { 'Idempotency-Key': 'one' });
@@ -141,7 +141,7 @@ describe('the facilitator', () => {
       }
     });
 
-    it('says that a settlement is under way, and how it ended when asked again', async () => {
+    it('reports a pending settlement, and its result to a repeat', async () => {
       const nonce = createHash();
       const txHash = createHash();
       relay.settlements.set(nonce, () => ({ outcome: 'pending', txHash }));
@@ -153,7 +153,7 @@ describe('the facilitator', () => {
       expect(await settle(ask({ nonce }))).toMatchObject({ errorReason: 'duplicate_settlement' });
     });
 
-    it('names a settlement that failed, and tries the same payment again', async () => {
+    it('reports the reason of a failed settlement, and settles the same payment again', async () => {
       const nonce = createHash();
       relay.settlements.set(nonce, () => ({ outcome: 'failed', failure: 'balance_too_low', txHash: null }));
       const reason = version === 1 ? 'insufficient_funds' : 'invalid_exact_evm_insufficient_balance';
@@ -162,7 +162,7 @@ describe('the facilitator', () => {
       expect(await settle(ask({ nonce }))).toMatchObject({ success: true });
     });
 
-    it('tells of a payment that another sent already, and does not send it', async () => {
+    it('reports success for a payment that was already submitted elsewhere, without submitting it', async () => {
       const nonce = createHash();
       const txHash = createHash();
       relay.moved.set(nonce, txHash);
@@ -175,14 +175,14 @@ describe('the facilitator', () => {
       ['another network', { network: 'base' }, 'invalid_network', 'invalid_exact_evm_network_mismatch'],
       ['another asset', { asset: STRANGER }, 'invalid_payment_requirements', 'invalid_payment_requirements'],
       ['a payment that cannot be read', { nonce: '0x12' }, 'invalid_payload', 'invalid_payload'],
-    ])('refuses %s with the word for it', async (_name, wish, v1, v2) => {
+    ])('refuses %s with the reason of the x402 version', async (_name, wish, v1, v2) => {
       const invalidReason = version === 1 ? v1 : v2;
       expect(await verify(ask(wish))).toMatchObject({ isValid: false, invalidReason });
       const refused = { success: false, errorReason: invalidReason, transaction: '' };
       expect(await settle(ask(wish))).toMatchObject(refused);
     });
 
-    it('passes on what a verifier finds', async () => {
+    it("passes on the verifier's refusal", async () => {
       const nonce = createHash();
       relay.looks.set(nonce, () => ({ outcome: 'refused', failure: 'authorization_expired', payer: PAYER }));
       const reason = 'invalid_exact_evm_payload_authorization_valid_before';
@@ -191,7 +191,7 @@ describe('the facilitator', () => {
       expect(await settle(ask({ nonce }))).toMatchObject({ errorReason: reason, payer: PAYER });
     });
 
-    it('is no verdict when nobody can tell', async () => {
+    it('responds 503 when the verifier cannot decide', async () => {
       const nonce = createHash();
       relay.looks.set(nonce, () => ({ outcome: 'unavailable', reason: 'chain', retryAfterMs: 7_000 }));
       for (const path of ['verify', 'settle']) {
@@ -204,7 +204,7 @@ describe('the facilitator', () => {
 
   const bearer = (): Record<string, string> => ({ Authorization: `Bearer ${token}` });
 
-  it('settles for a recipient that is not listed with an API key alone', async () => {
+  it('settles for an unlisted recipient only with an API key', async () => {
     const body = askV2({ payTo: STRANGER });
     const refused = await post('settle', body);
     expect(refused.headers.get('www-authenticate')).toContain('scope="settle"');
@@ -212,7 +212,7 @@ describe('the facilitator', () => {
     expect(await settle(body, bearer())).toMatchObject({ success: true });
   });
 
-  it('settles in a token that is listed, under its own domain, with an API key alone', async () => {
+  it('settles in a listed token under its own domain, only with an API key', async () => {
     const body = askV2({ asset: OTHER_ASSET, extra: { name: 'Other Coin', version: '3' } });
     expect(await readProblem(await post('settle', body))).toEqual([401, 'api_key_refused']);
     expect(await settle(body, bearer())).toMatchObject({ success: true });
@@ -222,13 +222,13 @@ describe('the facilitator', () => {
     expect(wrong.invalidMessage).toContain('"Other Coin"');
   });
 
-  it('settles dust with an API key alone', async () => {
+  it('settles less than the minimum only with an API key', async () => {
     const body = askV2({ amount: '999' });
     expect(await readProblem(await post('settle', body))).toEqual([401, 'api_key_refused']);
     expect(await settle(body, bearer())).toMatchObject({ success: true, amount: '999' });
   });
 
-  it.each(['verify', 'settle'])('refuses a key that is wrong at /%s, also where none is needed', async (path) => {
+  it.each(['verify', 'settle'])('refuses an invalid key at /%s, even if none is needed', async (path) => {
     const { token: reader } = await new ApiKeyStore(redis).create({ name: 'r', scopes: ['read'], wallets: ['main'] });
     const wrong = await post(path, askV2(), { Authorization: 'Bearer tgk_nonsense' });
     expect(await readProblem(wrong)).toEqual([401, 'api_key_refused']);
@@ -243,20 +243,20 @@ describe('the facilitator', () => {
     ['no requirements', { ...askV2(), paymentRequirements: 'all' }],
     ['requirements of the other version', { ...askV2(), paymentRequirements: askV1().paymentRequirements }],
     ['an unknown version', { ...askV2(), x402Version: 7 }],
-    ['a recipient that is none', askV2({ payTo: 'me' })],
-    ['an amount that is none', askV2({ amount: '1e3' })],
+    ['an invalid recipient', askV2({ payTo: 'me' })],
+    ['an invalid amount', askV2({ amount: '1e3' })],
   ])('answers 400 to %s', async (_name, body) => {
     for (const path of ['verify', 'settle']) {
       expect(await readProblem(await post(path, body))).toEqual([400, 'request_invalid']);
     }
   });
 
-  // Prevents: a server learns only that its request is malformed, and its operator looks for a wrong field.
+  // Prevents: the operator of a server looks for a wrong field, although the body is not JSON at all.
   it.each([
     ['{"x402Version":2,', 'the body is not JSON, or has a field __proto__ or constructor.prototype'],
     ['x402Version=2', 'the body is not JSON, or has a field __proto__ or constructor.prototype'],
     ['', 'the body is empty, and not JSON'],
-  ])('says of %j that it is not JSON', async (body, detail) => {
+  ])('reports that %j is not JSON', async (body, detail) => {
     for (const path of ['verify', 'settle']) {
       const response = await post(path, body);
       expect(response.headers.get('content-type')).toContain('application/problem+json');
@@ -267,20 +267,20 @@ describe('the facilitator', () => {
     }
   });
 
-  it('takes no huge body, and no other type', async () => {
+  it('refuses a huge body and other media types', async () => {
     const huge = JSON.stringify({ ...askV2(), padding: 'x'.repeat(70_000) });
     expect(await readProblem(await post('verify', huge))).toEqual([413, 'body_too_large']);
     const form = await post('settle', 'a=b', { 'Content-Type': 'application/x-www-form-urlencoded' });
     expect(await readProblem(form)).toEqual([415, 'media_type_unsupported']);
   });
 
-  it('does not hold a payment against whose version is told twice', async () => {
+  it('reads the version from the payment, and refuses contradicting versions', async () => {
     expect(await verify({ ...askV1(), x402Version: undefined })).toMatchObject({ isValid: true });
     const mixed = { ...askV2(), paymentPayload: askV1().paymentPayload };
     expect(await verify(mixed)).toMatchObject({ isValid: false, invalidReason: 'invalid_x402_version' });
   });
 
-  it('lists what it supports, with the relayers', async () => {
+  it('lists the supported kinds and the relayers', async () => {
     const address: Hex = '0x00000000000000000000000000000000000000aa';
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });
     await journal.open();
@@ -299,7 +299,7 @@ describe('the facilitator', () => {
     });
   });
 
-  it('refuses a permit whose scheme is not the one that is asked for', async () => {
+  it('refuses a permit with a scheme other than the required one', async () => {
     const witness = { to: PAY_TO, facilitator: STRANGER, validAfter: '0' };
     const permitted = { token: ASSET, amount: '1000' };
     const permit2Authorization = {
@@ -321,14 +321,14 @@ describe('the facilitator', () => {
     expect(await verify(askV2({ scheme: 'upto' }))).toMatchObject(ofMetered);
   });
 
-  it('counts what it answers', async () => {
+  it('counts its responses', async () => {
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     for (const event of ['valid', 'invalid', 'settled', 'replayed', 'not_settled', 'pending', 'unavailable']) {
       expect(metrics).toMatch(new RegExp(`tollgate_facilitator_answers_total\\{.*event="${event}".*\\} [1-9]`));
     }
   });
 
-  it('answers 405 to what it has no answer for', async () => {
+  it('answers 405 to other methods', async () => {
     expect((await send(gateway.port, { path: '/facilitator/settle' })).status).toBe(405);
   });
 });
@@ -345,13 +345,13 @@ describe('the facilitator with other settings', () => {
       body: JSON.stringify(askV2()),
     });
 
-  it('is not there unless it is asked for', async () => {
+  it('is only served if it is enabled', async () => {
     const gateway = await startGateway(server.url, []);
     expect(await readProblem(await post(gateway.url))).toEqual([404, 'not_found']);
     await gateway.stop();
   });
 
-  it('settles nothing without a key where no recipient is listed, and says so before the body is sent', async () => {
+  it('refuses settlements without a key if no recipient is listed, before the body is sent', async () => {
     const gateway = await startGateway(server.url, [], { FACILITATOR: 'true' });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': 60_000, Expect: '100-continue' };
     const refused = await send(gateway.port, { method: 'POST', path: '/facilitator/settle', headers, body: '{' });
@@ -359,7 +359,7 @@ describe('the facilitator with other settings', () => {
     await gateway.stop();
   });
 
-  it('limits one address', async () => {
+  it('limits the requests of one address', async () => {
     const gateway = await startGateway(server.url, [], {
       ...{ FACILITATOR: 'true', FACILITATOR_PAY_TO: STRANGER, FACILITATOR_RATE_LIMIT_PER_MINUTE: '2' },
     });

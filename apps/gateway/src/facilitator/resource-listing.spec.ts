@@ -13,7 +13,7 @@ const routes = [
 ];
 const REFERENCE = expect.any(String) as unknown;
 
-describe('the list of what is sold', () => {
+describe('the list of paid resources', () => {
   let redis: RedisServer;
   const gateways: RunningGateway[] = [];
   let url: string;
@@ -42,7 +42,7 @@ describe('the list of what is sold', () => {
   }
   const resourcesOf = ({ items }: DiscoveryResponse) => items.map(({ resource }) => resource);
 
-  it('has each route as its 402 offers it, but for the reference', async () => {
+  it('has each route with the requirements of its 402, except for the reference', async () => {
     const { x402Version, items, pagination } = await list();
     expect([x402Version, pagination]).toEqual([2, { limit: 20, offset: 0, total: 2 }]);
     const [weather, quotes] = items;
@@ -65,7 +65,7 @@ describe('the list of what is sold', () => {
     });
   });
 
-  it('has what only takes the documented proof as its body says it', async () => {
+  it('has the requirements of the 402 body where signed payments are off', async () => {
     const documented = await start({ PUBLIC_URL });
     const { x402Version, items } = await list('', documented.url);
     expect([x402Version, items[0]!.x402Version]).toEqual([1, 1]);
@@ -75,7 +75,7 @@ describe('the list of what is sold', () => {
     expect(body.accepts).toEqual([{ ...terms, resource, extra: { ...extra, reference: REFERENCE } }]);
   });
 
-  it('is given in parts', async () => {
+  it('is returned in pages', async () => {
     const all = resourcesOf(await list());
     expect(resourcesOf(await list('?limit=1'))).toEqual(all.slice(0, 1));
     const second = await list('?limit=1&offset=1');
@@ -92,7 +92,7 @@ describe('the list of what is sold', () => {
     ['?scheme=upto', 0],
     ['?network=base', 0],
     ['?extensions=bazaar&sort=price', 2],
-  ])('answers %s with %s of them', async (query, total) => {
+  ])('filters by %s to %s resources', async (query, total) => {
     const { items, pagination } = await list(query);
     expect([items.length, pagination.total]).toEqual([total, total]);
   });
@@ -105,7 +105,7 @@ describe('the list of what is sold', () => {
     expect(await readProblem(await get(query))).toEqual([400, 'request_invalid']);
   });
 
-  it('is empty where nobody said under which name the gateway is reached', async () => {
+  it('is empty without PUBLIC_URL', async () => {
     const nameless = await start({});
     expect(await list('', nameless.url)).toMatchObject({ items: [], pagination: { total: 0 } });
   });

@@ -43,7 +43,8 @@ export class ServedTerms {
     if (!SCHEMES[version].includes(requirement.scheme)) return refuse('wrong_scheme');
     if (!this.#networks[version].includes(requirement.network)) return refuse('wrong_network');
     const asset = this.#assets.get(requirement.asset);
-    if (asset === undefined) return { reason: INVALID_REQUIREMENTS, message: 'This facilitator does not settle this asset.' };
+    if (asset === undefined)
+      return { reason: INVALID_REQUIREMENTS, message: 'This facilitator does not settle this asset.' };
     const mismatch = findMismatch(requirement, asset);
     if (mismatch !== null) return { reason: INVALID_REQUIREMENTS, message: mismatch };
     if ('failure' in payment) return refuse(payment.failure);

@@ -44,7 +44,7 @@ function ask({ scheme = 'upto', amount = MOST, nonce = BigInt(createHash()) }: W
 
 const refusal = (failure: PaymentFailure): SignedPaymentVerdict => ({ outcome: 'refused', failure, payer: PAYER });
 
-describe('the facilitator, of permits', () => {
+describe('the facilitator settling permits', () => {
   let server: RedisServer;
   let relay: Relay;
   let gateway: RunningGateway;
@@ -76,15 +76,15 @@ describe('the facilitator, of permits', () => {
     return (await response.json()) as SettleResponse;
   }
 
-  describe('of which nothing was used', () => {
-    it('tells of a success without a transaction, as often as it is asked', async () => {
+  describe('with a charge of zero', () => {
+    it('reports success without a transaction, as often as the request is repeated', async () => {
       const nonce = BigInt(createHash());
       const nothing = { success: true, payer: PAYER, transaction: '', network: NETWORK, amount: '0' };
       for (let turn = 0; turn < 2; turn++) expect(await settle(ask({ amount: '0', nonce }))).toEqual(nothing);
       expect(relay.asked).toEqual([]);
     });
 
-    it('looks whether what was signed is good for the most of it', async () => {
+    it('verifies the permit for its maximum', async () => {
       const nonce = BigInt(createHash());
       relay.looks.set(nonce.toString(), ({ terms, claim }) => {
         expect([terms.priceBaseUnits, claim]).toEqual([MOST, null]);
@@ -94,7 +94,7 @@ describe('the facilitator, of permits', () => {
       expect(await settle(ask({ amount: '0', nonce }))).toMatchObject(refused);
     });
 
-    it('is no success where something was moved already', async () => {
+    it('refuses a permit that was already settled', async () => {
       const nonce = BigInt(createHash());
       relay.moved.set(nonce.toString(), createHash());
       expect(await settle(ask({ amount: '0', nonce }))).toMatchObject({
@@ -103,7 +103,7 @@ describe('the facilitator, of permits', () => {
       });
     });
 
-    it('is unknown where nobody can tell', async () => {
+    it('responds 503 when the verifier cannot decide', async () => {
       const nonce = BigInt(createHash());
       relay.looks.set(nonce.toString(), () => ({ outcome: 'unavailable', reason: 'chain' }));
       const response = await post('settle', ask({ amount: '0', nonce }));
@@ -111,11 +111,11 @@ describe('the facilitator, of permits', () => {
     });
   });
 
-  describe('of which some is being moved', () => {
+  describe('while an amount is being settled', () => {
     const PENDING: SettlementResult = { outcome: 'pending', txHash: createHash() };
 
-    // Prevents: a server is told that it got what it asked for, and got what somebody else had asked for before.
-    it('moves that, and is no success over another amount', async () => {
+    // Prevents: a server gets a success for its amount, although the amount of another server was settled.
+    it('settles that amount, and refuses another one', async () => {
       const nonce = BigInt(createHash());
       relay.settlements.set(nonce.toString(), () => PENDING);
       expect(await settle(ask({ amount: '7', nonce }))).toMatchObject({ errorReason: 'settlement_pending' });
@@ -124,7 +124,7 @@ describe('the facilitator, of permits', () => {
       expect(await settle(ask({ amount: '7', nonce }))).toMatchObject({ success: true, amount: '7' });
     });
 
-    it('may move another amount once nothing of the first can be moved', async () => {
+    it('settles another amount once the first has failed', async () => {
       const nonce = BigInt(createHash());
       relay.settlements.set(nonce.toString(), () => ({
         ...{ outcome: 'failed', failure: 'balance_too_low', txHash: null },
@@ -134,7 +134,7 @@ describe('the facilitator, of permits', () => {
       expect(await settle(ask({ amount: '5', nonce }))).toMatchObject({ success: true, amount: '5' });
     });
 
-    it('is a success over what was moved, and no other', async () => {
+    it('reports success for the settled amount only', async () => {
       const nonce = BigInt(createHash());
       relay.looks.set(nonce.toString(), async (request) => {
         const verdict = await relay.claim(request);
@@ -161,7 +161,7 @@ describe('the facilitator, of permits', () => {
     ['payment_used', 'permit2_invalid_nonce', 'permit2_invalid_nonce'],
     ['settlement_failed', 'invalid_exact_evm_transaction_failed', 'invalid_upto_evm_transaction_failed'],
     ['facilitator_mismatch', 'upto_facilitator_mismatch', 'upto_facilitator_mismatch'],
-  ])('names %s as published facilitators do', async (failure, exact, upto) => {
+  ])('gives the reason for %s that published facilitators give', async (failure, exact, upto) => {
     for (const [scheme, invalidReason] of [
       ['exact', exact],
       ['upto', upto],
@@ -178,18 +178,18 @@ describe('the facilitator, of permits', () => {
   it.each<[PaymentFailure, string]>([
     ['amount_too_low', 'invalid_upto_evm_payload_settlement_exceeds_amount'],
     ['payment_used', 'duplicate_settlement'],
-  ])('has a word of its own for %s where it settles', async (failure, errorReason) => {
+  ])('gives a different reason for %s when settling', async (failure, errorReason) => {
     const nonce = BigInt(createHash());
     relay.looks.set(nonce.toString(), () => refusal(failure));
     expect(await settle(ask({ nonce }))).toMatchObject({ success: false, errorReason, transaction: '' });
   });
 });
 
-describe('the facilitator, where nothing is sent', () => {
+describe('the facilitator without a submitted transaction', () => {
   const PENDING: SettlementResult = { outcome: 'pending', txHash: null };
   let server: RedisServer;
   let gateway: RunningGateway;
-  /** The same, but it does not wait long for whoever is not there. */
+  /** The same with short deadlines, for tests without a verifier or relayer. */
   let hasty: RunningGateway;
 
   beforeAll(async () => {
@@ -224,14 +224,14 @@ describe('the facilitator, where nothing is sent', () => {
       body: JSON.stringify(body),
     });
 
-  it('does not say that money moves while no relayer is there, and settles the same payment later', async () => {
+  it('responds 503 verification_unavailable while no relayer runs, and settles the same payment later', async () => {
     const body = askTransfer();
     const without = await startRelay(server.url, { settles: false });
     const response = await settle(body, hasty);
     expect(response.headers.get('retry-after')).toBe('2');
     expect(await readProblem(response)).toEqual([503, 'verification_unavailable']);
     await without.stop();
-    // What was asked while nobody was there is asked of nobody later.
+    // The request made without a relayer is not delivered later.
     const relay = await startRelay(server.url);
     try {
       const settled = await settle(body);
@@ -242,7 +242,7 @@ describe('the facilitator, where nothing is sent', () => {
     }
   });
 
-  it('supports what it is set up for all the same, but for what payers sign a relayer for', async () => {
+  it('still lists its supported kinds, except for `upto`, which needs a relayer', async () => {
     const response = await fetch(`${gateway.url}/facilitator/supported`);
     expect(await response.json()).toEqual({
       kinds: [
@@ -254,11 +254,11 @@ describe('the facilitator, where nothing is sent', () => {
     });
   });
 
-  it('does not say so while no verifier is there', async () => {
+  it('responds 503 verification_unavailable while no verifier runs', async () => {
     expect(await readProblem(await settle(askTransfer(), hasty))).toEqual([503, 'verification_unavailable']);
   });
 
-  it('tells of what is taken on and in no transaction as of something to ask again', async () => {
+  it('responds 503 settlement_pending for an accepted payment without a transaction', async () => {
     const relay = await startRelay(server.url);
     try {
       const nonce = createHash();

@@ -4,13 +4,13 @@ import { buffer } from 'node:stream/consumers';
 import { readBody } from './answer-body.js';
 
 describe('readBody', () => {
-  it('gives the bytes of a body that is small enough', async () => {
+  it('returns the bytes of a small body', async () => {
     expect(await readBody(Buffer.from('abc'), 0)).toEqual(Buffer.from('abc'));
     expect(await readBody(Readable.from(['ab', 'c']), 3)).toEqual(Buffer.from('abc'));
     expect(await readBody(Readable.from([]), 0)).toEqual(Buffer.alloc(0));
   });
 
-  it.each([0, 1, 4, 5])('gives the whole of a larger one as a stream, read past %d bytes', async (maxBytes) => {
+  it.each([0, 1, 4, 5])('returns a body of more than %d bytes as a complete stream', async (maxBytes) => {
     const body = Readable.from([
       Buffer.from('ab'),
       Buffer.alloc(0),
@@ -23,7 +23,7 @@ describe('readBody', () => {
     expect((await buffer(stream as Readable)).toString()).toBe('abcdef');
   });
 
-  it('passes on what the body fails with, before and after the limit', async () => {
+  it('passes on an error of the body, before and after the limit', async () => {
     const failing = () =>
       Readable.from(
         (async function* () {
@@ -35,7 +35,7 @@ describe('readBody', () => {
     await expect(buffer((await readBody(failing(), 1)) as Readable)).rejects.toThrow('broken');
   });
 
-  it('ends the body of a stream that is given up, also while its next piece is awaited', async () => {
+  it('destroys the source when the stream is destroyed, even while a chunk is awaited', async () => {
     const body = new PassThrough();
     body.write('first');
     const stream = (await readBody(body, 0)) as Readable;

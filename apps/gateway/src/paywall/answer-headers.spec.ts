@@ -8,13 +8,13 @@ describe('privateCacheControl', () => {
     ['private="x", No-Store', 'private, no-store'],
     ['private="x", no-cache', 'private'],
     ['', 'private'],
-  ])('makes "%s" into "%s"', (given, expected) => {
+  ])('turns "%s" into "%s"', (given, expected) => {
     expect(privateCacheControl([['Cache-Control', given]])).toBe(expected);
   });
 });
 
 describe('keepHeaders', () => {
-  it('drops what speaks to the next hop, however it is spelled, and what the gateway alone says', () => {
+  it('drops hop-by-hop headers, however they are spelled, and those that only the gateway sets', () => {
     const kept = keepHeaders([
       ['Content-Type', 'text/plain'],
       ['Connection', 'close, X-Hop'],

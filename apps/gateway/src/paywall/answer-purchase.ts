@@ -96,7 +96,8 @@ export class Answers {
 
   async #reproduce(order: Order, id: PaymentId): Promise<Answer> {
     const { method, endpoint } = order.purchase;
-    if (!SAFE_METHODS.has(method)) return answerGone('It was not stored, and repeating the request could have side effects.');
+    if (!SAFE_METHODS.has(method))
+      return answerGone('It was not stored, and repeating the request could have side effects.');
     const made = await this.#findMade(order, id);
     if (!(await this.parts.ledger.countReproduction(id, MAX_REPRODUCTIONS))) {
       return answerGone(`It was not stored, and has already been produced again ${MAX_REPRODUCTIONS} times.`);

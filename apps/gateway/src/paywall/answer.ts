@@ -62,12 +62,14 @@ export function answerTakenOver(): ProblemAnswer {
 }
 
 export function answerConflict(): ProblemAnswer {
-  const detail = 'This payment belongs to a different request: the method, path, query or body differs. Repeat that request, or pay for this one.';
+  const detail =
+    'This payment belongs to a different request: the method, path, query or body differs. Repeat that request, or pay for this one.';
   return createProblem({ status: 409, code: 'payment_for_other_request', detail });
 }
 
 export function answerIdentifierReused(): ProblemAnswer {
-  const detail = 'This payment identifier already belongs to another payment of the same payer. Send that payment again.';
+  const detail =
+    'This payment identifier already belongs to another payment of the same payer. Send that payment again.';
   return createProblem({ status: 409, code: 'payment_identifier_reused', detail });
 }
 

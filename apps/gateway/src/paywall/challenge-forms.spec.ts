@@ -23,7 +23,7 @@ afterEach(() => gateway.stop());
 afterAll(() => redis.stop());
 
 describe('a challenge', () => {
-  it('is the documented one and nothing else unless the operator says so', async () => {
+  it('has only the documented form by default', async () => {
     const { url } = await start({ PUBLIC_URL: 'https://api.example' });
     const response = await fetch(`${url}/api/weather`);
     expect(response.headers.get('payment-required')).toBeNull();
@@ -50,7 +50,7 @@ describe('a challenge', () => {
     );
   });
 
-  it('of a refused payment says in its header why', async () => {
+  it('of a refused payment has the reason in its header', async () => {
     const { url } = await start({ SIGNED_PAYMENTS: 'true' });
     const response = await pay(`${url}/api/weather`, { headers: {}, txHash: '0x12' });
     expect(response.status).toBe(402);
@@ -60,7 +60,7 @@ describe('a challenge', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('names network and resource as clients of version 1 need them where the operator says so', async () => {
+  it('names network and resource for x402 v1 clients if CHALLENGE_FORM says so', async () => {
     const { url } = await start({
       CHALLENGE_FORM: 'v1-clients',
       PUBLIC_URL: 'https://api.example/',
@@ -76,7 +76,7 @@ describe('a challenge', () => {
     }
   });
 
-  it('can be read by a page of another origin, headers and all', async () => {
+  it('can be read by a page of another origin, including its headers', async () => {
     const { url } = await start({ SIGNED_PAYMENTS: 'true' });
     const response = await fetch(`${url}/api/weather`, { headers: { Origin: 'https://shop.example' } });
     const exposed = response.headers.get('access-control-expose-headers')?.toLowerCase().split(', ');
@@ -109,7 +109,7 @@ describe('CHALLENGE_FORM=v1-clients', () => {
   it.each([
     ['PUBLIC_URL', {}],
     ['31337', { PUBLIC_URL: 'https://api.example', CHAIN_ID: '31337' }],
-  ])('does not start without what its clients need: %s', async (named, env) => {
+  ])('refuses to start without what x402 v1 clients need: %s', async (named, env) => {
     await expect(startGateway(redis.url, routes, { CHALLENGE_FORM: 'v1-clients', ...env })).rejects.toThrow(named);
   });
 });

@@ -90,13 +90,13 @@ const url = (path: string) => gateway.url + path;
 const get = (headers: Record<string, string>, path = '/api/weather') => fetch(url(path), { headers });
 const offer = (path = '/api/weather') => readChallenge(url(path));
 const amounts = () => relay.asked.map(({ amountBaseUnits }) => amountBaseUnits);
-/** The request of a payer who signed for the maximum. */
+/** The request of a payer that signed the maximum. */
 const sign = async (path = '/api/weather', permit = createPermit(RELAYER)) => ({
   permit,
   headers: presentMetered(await offer(path), permit),
 });
 
-/** By who asks the facilitator to settle so much of it. */
+/** A request to the facilitator to settle this amount. */
 const settleElsewhere = (permit: SignedPermit, amount: string) => {
   const requirements = { scheme: 'upto', network: 'eip155:1328', asset: ASSET, amount, payTo: PAY_TO };
   const paymentRequirements = { ...requirements, maxTimeoutSeconds: 60, extra: { name: 'USDC', version: '2' } };
@@ -109,7 +109,7 @@ const settleElsewhere = (permit: SignedPermit, amount: string) => {
 };
 
 describe('the challenge of a metered route', () => {
-  it('offers to sign the price as a maximum, in the header of version 2 alone', async () => {
+  it('offers to sign the price as a maximum, only in the x402 v2 header', async () => {
     const response = await fetch(url('/api/weather'));
     const { accepts } = readHeader(response, 'payment-required') as { accepts: Record<string, unknown>[] };
     const [exact, upto, ...others] = accepts;
@@ -138,7 +138,7 @@ describe('the challenge of a metered route', () => {
     expect(without(body)).toEqual(without(plain));
   });
 
-  it('has the same options as the list of what is sold', async () => {
+  it('has the same options as the list of paid resources', async () => {
     const response = await fetch(url('/facilitator/discovery/resources?scheme=upto'));
     const { items } = (await response.json()) as DiscoveryResponse;
     const paths = ['/api/weather', '/large', '/orders'];
@@ -148,7 +148,7 @@ describe('the challenge of a metered route', () => {
     expect({ ...listed, extra: { ...listed!.extra, reference: accepts[1]!.extra.reference } }).toEqual(accepts[1]);
   });
 
-  it('names nobody while no relayer is there', async () => {
+  it('does not offer a maximum while no relayer runs', async () => {
     await journal.releaseLease(lease);
     await waitFor('the relayer is gone', async () => (await offer()).required.accepts.length === 1);
     await takeLease();
@@ -157,7 +157,7 @@ describe('the challenge of a metered route', () => {
 });
 
 describe('a metered payment', () => {
-  it('is settled over what the answer came to, and its receipt says so, on a repeat too', async () => {
+  it('is settled for the charge of the response, which its receipt states, also on a repeat', async () => {
     charge = '0.0003';
     const { permit, headers } = await sign();
     const { from: payer, nonce } = permit.permit2Authorization;
@@ -180,14 +180,14 @@ describe('a metered payment', () => {
   it.each([
     ['nothing', undefined],
     ['the maximum', '0.001'],
-  ])('is charged whole where the resource says %s', async (_, said) => {
+  ])('is charged at the maximum if the resource reports %s', async (_, said) => {
     charge = said;
     const response = await get((await sign()).headers);
     expect(readHeader(response, 'payment-response')).toMatchObject({ success: true, amount: '1000' });
     expect(amounts()).toEqual(['1000']);
   });
 
-  it.each(['0', '0.000000'])('is free, and spent, where it came to %s', async (nothing) => {
+  it.each(['0', '0.000000'])('is free, and spent, if the charge is %s', async (nothing) => {
     charge = nothing;
     const { permit, headers } = await sign();
     const [first, again] = [await get(headers), await get(headers)];
@@ -205,7 +205,7 @@ describe('a metered payment', () => {
   });
 
   it.each(['0.001001', '1e-4', '-1', '0,1', '', 'free', '0.0000001', '0.0001, 0.0002', '9'.repeat(400)])(
-    'costs nothing where the resource charges %.20j',
+    'costs nothing if the resource reports the invalid charge %.20j',
     async (said) => {
       charge = said;
       const { headers } = await sign();
@@ -219,7 +219,7 @@ describe('a metered payment', () => {
     },
   );
 
-  it('costs nothing where the resource fails, whatever it charges', async () => {
+  it('costs nothing if the resource fails, whatever it charges', async () => {
     charge = '0.0003';
     answer = () => answerJson({ error: 'no' }, 500);
     const { headers } = await sign();
@@ -228,8 +228,8 @@ describe('a metered payment', () => {
     expect(amounts()).toEqual([]);
   });
 
-  // Prevents: who asks again after a settlement without a known end has another amount moved than the first time.
-  it('comes to the same when its settlement has to be asked for again', async () => {
+  // Prevents: a repeat after a settlement with unknown result settles another amount than the first attempt.
+  it('is settled for the same amount when its settlement is repeated', async () => {
     charge = '0.0003';
     const { permit, headers } = await sign();
     const { nonce } = permit.permit2Authorization;
@@ -245,8 +245,8 @@ describe('a metered payment', () => {
     expect(new Set(made.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
   });
 
-  // Prevents: the amount of a cheap answer, which may be moved already, buys a dear one.
-  it('answers no other request while what the first one came to may be moved', async () => {
+  // Prevents: the amount of a cheap response, which may already be settled, buys an expensive one.
+  it('buys nothing else while the charge of the first request may still be settled', async () => {
     charge = '0.0003';
     const { permit, headers } = await sign();
     relay.settlements.set(permit.permit2Authorization.nonce, () => ({ outcome: 'pending', txHash: null }));
@@ -259,8 +259,9 @@ describe('a metered payment', () => {
     expect(readHeader(await get(headers), 'payment-response')).toMatchObject({ amount: '300' });
   });
 
-  // Prevents: a second permit of the same nonce fails for the first, which was moved, and what that is for is forgotten.
-  it('answers no other request after another permit of its nonce has failed', async () => {
+  // Prevents: a second permit with the same nonce fails because the first was settled, and this erases the record of
+  // what the first has bought.
+  it('buys nothing else after another permit with its nonce has failed', async () => {
     charge = '0.0003';
     const challenge = await offer();
     const permit = createPermit(RELAYER);
@@ -281,8 +282,8 @@ describe('a metered payment', () => {
     expect(amounts()).toEqual(['300', '300', '300']);
   });
 
-  // Prevents: who has little of his permit settled elsewhere gets an answer for it here.
-  it('buys nothing with what a facilitator may have moved of it', async () => {
+  // Prevents: a payer has a small amount of its permit settled elsewhere and gets a response for it here.
+  it('buys nothing with an amount that a facilitator may have settled', async () => {
     const { permit, headers } = await sign();
     relay.settlements.set(permit.permit2Authorization.nonce, () => ({ outcome: 'pending', txHash: createHash() }));
     expect(await (await settleElsewhere(permit, '1')).json()).toMatchObject({ errorReason: 'settlement_pending' });
@@ -292,7 +293,7 @@ describe('a metered payment', () => {
     expect([made.length, amounts()]).toEqual([0, ['1', '1']]);
   });
 
-  it('comes to what the next answer costs once nothing of the first can be moved', async () => {
+  it('is charged for the next response once the first settlement has failed', async () => {
     charge = '0.0003';
     const { permit, headers } = await sign();
     const { nonce } = permit.permit2Authorization;
@@ -305,8 +306,8 @@ describe('a metered payment', () => {
     expect(amounts()).toEqual(['300', '900']);
   });
 
-  // Prevents: who has his permit turned away after an answer that costs little has a dear one for as much.
-  it('comes to what the next answer costs where nothing was done for the first', async () => {
+  // Prevents: a payer whose permit was refused after a cheap response gets an expensive one for the same amount.
+  it('is charged for the next response if the settlement for the first never began', async () => {
     charge = '0.0003';
     const { permit, headers } = await sign();
     const { nonce } = permit.permit2Authorization;
@@ -318,7 +319,7 @@ describe('a metered payment', () => {
     expect(amounts()).toEqual(['300', '900']);
   });
 
-  it('that was moved before says what was moved', async () => {
+  it('that was settled before has the settled amount in its receipt', async () => {
     charge = '0.0009';
     const { permit, headers } = await sign();
     const { from: payer, nonce } = permit.permit2Authorization;
@@ -332,7 +333,7 @@ describe('a metered payment', () => {
     expect(amounts()).toEqual([]);
   });
 
-  it('buys one answer, however often it is used at once', async () => {
+  it('buys one response, however often it is presented concurrently', async () => {
     charge = '0.0003';
     const { headers } = await sign();
     const responses = await Promise.all(Array.from({ length: 20 }, () => get(headers)));
@@ -342,7 +343,7 @@ describe('a metered payment', () => {
     expect([made.length, amounts()]).toEqual([1, ['300']]);
   });
 
-  it('is told why where Permit2 may not move the asset', async () => {
+  it('is refused with the reason if Permit2 lacks the allowance', async () => {
     const { permit, headers } = await sign();
     const payer = permit.permit2Authorization.from;
     const failure = 'permit2_allowance_missing';
@@ -353,8 +354,8 @@ describe('a metered payment', () => {
   });
 });
 
-describe('where nothing is metered', () => {
-  it('no maximum is taken', async () => {
+describe('without metering', () => {
+  it('a maximum is refused', async () => {
     const challenge = await offer('/plain');
     const permit = createPermit(RELAYER);
     for (const accepted of [{ scheme: 'upto' }, {}]) {
@@ -364,7 +365,7 @@ describe('where nothing is metered', () => {
     expect([made.length, relay.asked.length]).toEqual([0, 0]);
   });
 
-  it('nor is one in the words of version 1, or as the exact price', async () => {
+  it('a maximum is refused as an x402 v1 payment and as the exact price', async () => {
     const permit = createPermit(RELAYER);
     const v1 = { x402Version: 1, scheme: 'exact', network: 'chain-testnet', payload: payloadOf(permit) };
     for (const headers of [{ 'X-PAYMENT': encodeJsonHeader(v1) }, presentV2(await offer(), payloadOf(permit))]) {
@@ -374,7 +375,7 @@ describe('where nothing is metered', () => {
     expect(relay.asked).toEqual([]);
   });
 
-  it('the price is paid, also on a metered route, and by Permit2 too', async () => {
+  it('the exact price is accepted, also on a metered route, and by Permit2 too', async () => {
     charge = '0.0003';
     const byAuthorization = await get(presentV2(await offer(), createPayment()));
     expect(readHeader(byAuthorization, 'payment-response')).not.toHaveProperty('amount');
@@ -384,8 +385,8 @@ describe('where nothing is metered', () => {
   });
 });
 
-describe('an answer that is made again', () => {
-  it('carries the receipt of its payment, where it was streamed', async () => {
+describe('a response that is produced again', () => {
+  it('has the receipt of its payment if it was streamed', async () => {
     const payment = createPayment();
     const headers = presentV2(await offer('/streamed'), payment);
     const [first, again] = [await get(headers, '/streamed'), await get(headers, '/streamed')];
@@ -398,7 +399,7 @@ describe('an answer that is made again', () => {
     expect(made.map(({ verification }) => verification.txHash)).toEqual([receipt.transaction, receipt.transaction]);
   });
 
-  it('and where it was too large to be kept, with its amount', async () => {
+  it('has the receipt with the amount if it was too large to be stored', async () => {
     charge = '0.0003';
     answer = () => answerJson({ large: 'x'.repeat(2_000) });
     const { headers } = await sign('/large');

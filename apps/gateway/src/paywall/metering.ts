@@ -23,7 +23,10 @@ export function parseCharge(text: string | undefined, { maximumBaseUnits, assetD
   const charge = readAmount(text, assetDecimals);
   if (charge <= maximumBaseUnits) return charge;
   const maximum = formatTokenAmount(maximumBaseUnits, assetDecimals);
-  throw new UpstreamError('mischarged', `The resource charged ${text.trim()}, which exceeds the agreed maximum of ${maximum}.`);
+  throw new UpstreamError(
+    'mischarged',
+    `The resource charged ${text.trim()}, which exceeds the agreed maximum of ${maximum}.`,
+  );
 }
 
 function readAmount(text: string, assetDecimals: number): bigint {

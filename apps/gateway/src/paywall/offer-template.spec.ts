@@ -25,7 +25,7 @@ function render(error?: string): Record<string, string> {
 }
 
 describe('OfferTemplate', () => {
-  it('offers what clients of version 2 read', () => {
+  it('offers x402 v2 payment requirements', () => {
     const required = Buffer.from(render()['PAYMENT-REQUIRED']!, 'base64').toString();
     expect(JSON.parse(required)).toEqual({
       x402Version: 2,
@@ -49,12 +49,12 @@ describe('OfferTemplate', () => {
     });
   });
 
-  it('says why a payment was refused', () => {
+  it('has the reason why a payment was refused', () => {
     const required = Buffer.from(render('invalid "payment"')['PAYMENT-REQUIRED']!, 'base64').toString();
     expect(JSON.parse(required)).toMatchObject({ x402Version: 2, error: 'invalid "payment"' });
   });
 
-  it('offers a charge to who pays by Authorization', () => {
+  it('offers an MPP charge', () => {
     const { 'WWW-Authenticate': header } = render();
     const [, request] =
       /^Payment id="chain-1-a", realm="api\.example", method="evm", intent="charge", request="([\w-]+)", expires="2026-01-01T00:05:00\.000Z"$/.exec(
@@ -64,12 +64,12 @@ describe('OfferTemplate', () => {
     expect(new OfferTemplate(facts).chargeRequestAt(1000n)).toBe(request);
   });
 
-  it('knows the charge of another price again', () => {
+  it('reproduces the MPP charge of another price', () => {
     const request = new OfferTemplate(facts).chargeRequestAt(999n);
     expect(JSON.parse(Buffer.from(request, 'base64url').toString())).toMatchObject({ amount: '999' });
   });
 
-  it.each(['', 'x', 'xy', 'xyz'])('is whole however long a reference is: %j', (more) => {
+  it.each(['', 'x', 'xy', 'xyz'])('renders valid base64 for references of any length: %j', (more) => {
     const template = new OfferTemplate(facts);
     for (const resource of ['/a', '/ab', '/abc', '/abc']) {
       const reference = `chain-1-${more}`;
@@ -82,7 +82,7 @@ describe('OfferTemplate', () => {
     }
   });
 
-  it('writes headers that hold', () => {
+  it('escapes text so that the headers stay valid', () => {
     for (const value of Object.values(render())) expect(value).toMatch(/^[ -~]+$/);
   });
 });

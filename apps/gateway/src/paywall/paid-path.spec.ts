@@ -1,7 +1,7 @@
 import { PaidPath } from './paid-path.js';
 
 describe('PaidPath', () => {
-  it('knows a path without parameters', () => {
+  it('recognises a path without parameters', () => {
     expect(PaidPath.parse('/api/weather').literal).toBe('/api/weather');
     expect(PaidPath.parse('/').literal).toBe('/');
     expect(PaidPath.parse('/a/:b').literal).toBeNull();

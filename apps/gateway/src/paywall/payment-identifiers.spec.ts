@@ -35,7 +35,7 @@ describe('payment identifiers', () => {
     lease: { id, generation },
   });
 
-  it('name one payment of a payer, under each of its holders', async () => {
+  it('name one payment of a payer, whichever lease holds it', async () => {
     const [id, other] = [createId(), createId()];
     expect(await identifiers.take(name('one', id))).toBe('anew');
     expect(await identifiers.take(name('one', id, 2))).toBe('before');
@@ -43,15 +43,16 @@ describe('payment identifiers', () => {
     expect(await identifiers.take(name('one', other, 1, '0x2222222222222222222222222222222222222222'))).toBe('anew');
   });
 
-  it('are free once their holder forgets them', async () => {
+  it('can be used again once their holder forgets them', async () => {
     const id = createId();
     await identifiers.take(name('free', id));
     await identifiers.forget(name('free', id));
     expect(await identifiers.take(name('free', createId()))).toBe('anew');
   });
 
-  // Prevents: a holder gives a payment back and forgets its name, after the next one has taken it and has it moved.
-  it('are not forgotten by a holder from whom the payment was taken over', async () => {
+  // Prevents: a holder releases a payment and forgets its identifier after the next holder has taken it and settles the
+  // payment.
+  it('are not forgotten by a holder that lost the payment to another', async () => {
     const id = createId();
     await identifiers.take(name('held', id));
     await identifiers.take(name('held', id, 2));
@@ -59,7 +60,7 @@ describe('payment identifiers', () => {
     expect(await identifiers.take(name('held', createId()))).toBe('another');
   });
 
-  it('do not last for ever', async () => {
+  it('expire', async () => {
     await identifiers.take(name('last', createId()));
     const [key] = await redis.keys('tollgate:payment-identifier:*');
     expect(await redis.pttl(key!)).toBeGreaterThan(0);

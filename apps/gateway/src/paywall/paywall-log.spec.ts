@@ -18,7 +18,7 @@ describe('PaywallLog', () => {
     Logger.overrideLogger(true);
   });
 
-  it('links a transaction to the explorer, where there is one', () => {
+  it('links a transaction to the explorer if one is configured', () => {
     new PaywallLog('https://explorer.example/').refused({ ...facts, failure: 'amount_too_low', txHash: '0xab' });
     new PaywallLog().refused({ ...facts, failure: 'amount_too_low', txHash: '0xab' });
     new PaywallLog('https://explorer.example').refused({ ...facts, failure: 'malformed_proof' });

@@ -16,13 +16,13 @@ import {
 } from '../../test/start-gateway.js';
 import { UpstreamError, type ProducedAnswer, type ResourceRequest } from './paid-route.js';
 
-/** A process that is held up for two thirds of it loses a lease. */
+/** A process that pauses for two thirds of this loses a lease. */
 const LEASE_MS = 3000;
 
 let redis: RedisServer;
 let verifier: LedgerVerifier;
 let gateway: RunningGateway;
-/** The same, but it does not wait long for a verdict that never comes. */
+/** The same with short deadlines, for verdicts that never come. */
 let hasty: RunningGateway;
 let made: ResourceRequest[];
 let produce: (request: ResourceRequest) => Promise<ProducedAnswer> | ProducedAnswer;
@@ -60,7 +60,7 @@ beforeEach(() => {
   produce = (request) => answerJson({ sold: request.path, payment: request.verification });
 });
 
-/** The first answer that is not "in progress". */
+/** Repeats a request until the response is not "in progress". */
 async function payWhenFree(...request: Parameters<typeof pay>): Promise<Response> {
   let response = await pay(...request);
   await waitFor('a payment that is free', async () => {
@@ -77,7 +77,7 @@ async function problemOf(response: Response): Promise<Record<string, unknown>> {
 }
 
 describe('a paid request', () => {
-  it('gets the resource, told of the verification, and no shared cache may keep it', async () => {
+  it('gets the resource, which knows the verification, and no shared cache may store it', async () => {
     const txHash = `0x${'AB'.repeat(32)}` as const;
     const response = await pay(`${gateway.url}/api/weather?unit=c`, { txHash });
     expect(response.status).toBe(200);
@@ -94,7 +94,7 @@ describe('a paid request', () => {
     });
   });
 
-  it('is refused with 402 when its payment was used', async () => {
+  it('is refused with 402 if its payment was used', async () => {
     const txHash = createTxHash();
     await pay(`${gateway.url}/api/weather`, { txHash });
     const again = await pay(`${gateway.url}/api/weather`, { txHash });
@@ -105,7 +105,7 @@ describe('a paid request', () => {
     expect(made).toHaveLength(1);
   });
 
-  it('passes the body on as it was sent, of any type', async () => {
+  it('forwards a body of any type unchanged', async () => {
     const body = Buffer.from([0, 255, 1, 254]);
     await pay(`${gateway.url}/orders`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
     await pay(`${gateway.url}/orders`, { method: 'POST', body: 'text' });
@@ -116,7 +116,7 @@ describe('a paid request', () => {
     ['receipt_missing', 'Payment verification failed', 1000],
     ['transfer_missing', 'Payment verification failed', undefined],
     ['lock_mismatch', 'Payment verification failed', undefined],
-  ] as const)('that is refused for %s gets a fresh challenge', async (failure, error, retryAfterMs) => {
+  ] as const)('that is refused for %s gets a new challenge', async (failure, error, retryAfterMs) => {
     const txHash = createTxHash();
     verifier.judgements.set(txHash, () => ({
       outcome: 'refused',
@@ -133,7 +133,7 @@ describe('a paid request', () => {
 });
 
 describe('a repeat with the same Idempotency-Key', () => {
-  it('gets the stored answer without a verifier', async () => {
+  it('gets the stored response without a verifier', async () => {
     const txHash = createTxHash();
     produce = () => ({
       status: 201,
@@ -149,7 +149,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     });
     const first = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
     const again = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
-    // On a busy machine the first asks twice, under one owner.
+    // On a busy machine the first request may ask twice, with one owner.
     expect(new Set(verifier.questions.map(({ owner }) => owner)).size).toBe(1);
     expect(made).toHaveLength(1);
     for (const response of [first, again]) {
@@ -164,7 +164,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('and another request is a conflict', async () => {
+  it('but a different request is a conflict', async () => {
     const txHash = createTxHash();
     await pay(`${gateway.url}/api/weather?a=1`, { txHash, key: 'k1' });
     const other = await pay(`${gateway.url}/api/weather?a=2`, { txHash, key: 'k1' });
@@ -172,14 +172,14 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(await problemOf(other)).toMatchObject({ code: 'payment_for_other_request', status: 409 });
   });
 
-  it('finds its answer however the path is spelled', async () => {
+  it('finds its response however the path is spelled', async () => {
     const txHash = createTxHash();
     await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
     const again = await pay(`${gateway.url}/API//%77eather/`, { txHash, key: 'k1' });
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('while the first is served is told to wait', async () => {
+  it('gets Retry-After while the first request is in progress', async () => {
     const txHash = createTxHash();
     let finish = (): void => undefined;
     const started = new Promise<void>((resolve) => {
@@ -195,7 +195,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(busy.status).toBe(409);
     expect(Number(busy.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(await problemOf(busy)).toMatchObject({ code: 'payment_in_progress' });
-    // Longer than the lease: it is renewed meanwhile.
+    // Longer than the lease, which is renewed meanwhile.
     await sleep(LEASE_MS + 200);
     expect((await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' })).status).toBe(409);
     finish();
@@ -203,7 +203,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(made).toHaveLength(1);
   });
 
-  it('must be made of visible characters', async () => {
+  it('must have a key of visible characters', async () => {
     for (const key of ['', 'a b', 'x'.repeat(256)]) {
       const response = await pay(`${gateway.url}/api/weather`, { key });
       expect(response.status).toBe(400);
@@ -222,7 +222,7 @@ describe('a payment whose resource fails', () => {
     ['a thrown error', () => Promise.reject(new TypeError('secret detail')), 500],
     ['a body that breaks off', () => ({ status: 200, headers: [], body: brokenStream() }), 500],
     ['a challenge of its own', () => answerJson({ x402Version: 1, accepts: [] }, 402), 502],
-  ])('by %s is given back and buys the next answer', async (_name, fail, status) => {
+  ])('by %s is released and buys the next response', async (_name, fail, status) => {
     const txHash = createTxHash();
     produce = fail;
     const failed = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
@@ -236,7 +236,7 @@ describe('a payment whose resource fails', () => {
     expect(new Set(made.map((request) => request.idempotencyKey)).size).toBe(1);
   });
 
-  it('is given back five times, then refused', async () => {
+  it('is released five times, then refused', async () => {
     const txHash = createTxHash();
     produce = () => answerJson('broken', 500);
     for (let attempt = 1; attempt <= 5; attempt += 1) {
@@ -247,7 +247,7 @@ describe('a payment whose resource fails', () => {
     expect(refused.headers.get('x-payment-failure')).toBe('released_too_often');
   });
 
-  it('with a status the route charges for is spent', async () => {
+  it('with a charged status is spent', async () => {
     const txHash = createTxHash();
     produce = () => answerJson('no such thing', 404);
     const charged = await pay(`${gateway.url}/lenient`, { txHash });
@@ -255,7 +255,7 @@ describe('a payment whose resource fails', () => {
     expect((await pay(`${gateway.url}/lenient`, { txHash })).status).toBe(402);
   });
 
-  it('in an unknown way stays with its request: 504, then busy, then the same key takes over', async () => {
+  it('with an unknown effect stays with its request: 504, then busy, then the same key takes over', async () => {
     const txHash = createTxHash();
     produce = () => Promise.reject(new UpstreamError('unknown', 'timed out'));
     const unknown = await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' });
@@ -268,10 +268,10 @@ describe('a payment whose resource fails', () => {
   });
 });
 
-describe('an answer that is not kept', () => {
+describe('a response that is not stored', () => {
   const long = 'x'.repeat(5000);
 
-  it('is committed before its first byte and made again for a safe method, five times', async () => {
+  it('is committed before its first byte and produced again up to five times for a safe method', async () => {
     const txHash = createTxHash();
     produce = () => ({ status: 200, headers: [], body: Readable.from([Buffer.from('part '), Buffer.from('two')]) });
     const bodies: string[] = [];
@@ -287,7 +287,7 @@ describe('an answer that is not kept', () => {
     expect(made).toHaveLength(6);
   });
 
-  it('is not called given back when the resource asks for a payment the second time', async () => {
+  it('is not reported as released if the resource answers 402 the second time', async () => {
     const txHash = createTxHash();
     produce = () => ({ status: 200, headers: [], body: Readable.from(['once']) });
     await (await pay(`${gateway.url}/stream`, { txHash, key: 'k1' })).text();
@@ -296,7 +296,7 @@ describe('an answer that is not kept', () => {
     expect([failed.status, failed.headers.get('x-payment-released')]).toEqual([502, null]);
   });
 
-  it('is not made again for an unsafe method', async () => {
+  it('is not produced again for an unsafe method', async () => {
     const txHash = createTxHash();
     produce = () => ({ status: 200, headers: [], body: Readable.from(['once']) });
     await pay(`${gateway.url}/stream`, { method: 'POST', txHash, key: 'k1' });
@@ -307,7 +307,7 @@ describe('an answer that is not kept', () => {
   it.each([
     ['bytes', () => Buffer.from(long)],
     ['a stream', () => Readable.from([Buffer.from(long.slice(0, 3000)), Buffer.from(long.slice(3000))])],
-  ])('because it is too large, as %s, is still given whole', async (_name, body) => {
+  ])('because it is too large, as %s, is still sent completely', async (_name, body) => {
     const txHash = createTxHash();
     produce = () => ({ status: 200, headers: [], body: body() });
     for (let turn = 0; turn < 2; turn += 1) {
@@ -317,7 +317,7 @@ describe('an answer that is not kept', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('and fails before its first byte gives the payment back', async () => {
+  it('and fails before its first byte releases the payment', async () => {
     const txHash = createTxHash();
     produce = () => ({ status: 200, headers: [], body: brokenStream('') });
     const failed = await pay(`${gateway.url}/stream`, { txHash });
@@ -326,7 +326,7 @@ describe('an answer that is not kept', () => {
     expect((await pay(`${gateway.url}/stream`, { txHash })).status).toBe(200);
   });
 
-  it('and breaks off after its first byte breaks the connection, and is made again', async () => {
+  it('and breaks off after its first byte closes the connection, and is produced again', async () => {
     const txHash = createTxHash();
     produce = () => ({ status: 200, headers: [], body: brokenStream('some') });
     const broken = pay(`${gateway.url}/stream`, { txHash, key: 'k1' }).then((response) => response.text());
@@ -336,8 +336,8 @@ describe('an answer that is not kept', () => {
   });
 });
 
-describe('a client that leaves', () => {
-  it('finds its answer when it comes back', async () => {
+describe('a client that disconnects', () => {
+  it('finds its response when it repeats the request', async () => {
     const txHash = createTxHash();
     const controller = new AbortController();
     let finish = (): void => undefined;
@@ -364,7 +364,7 @@ describe('a verdict that does not come', () => {
     ],
     ['the verifier fails', () => Promise.reject(new Error('bug'))],
     ['the verifier is silent', () => new Promise<never>(() => undefined)],
-  ])('because %s is 503, never 402', async (_name, judgement, retryAfter = '1') => {
+  ])('because %s leads to 503, never 402', async (_name, judgement, retryAfter = '1') => {
     const txHash = createTxHash();
     verifier.judgements.set(txHash, judgement);
     const response = await pay(`${hasty.url}/api/weather`, { txHash });
@@ -373,7 +373,7 @@ describe('a verdict that does not come', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'verification_unavailable' });
   });
 
-  it('leaves the payment free when the verifier claimed it and the reply was lost', async () => {
+  it('releases the payment if the verifier claimed it and its reply was lost', async () => {
     const txHash = createTxHash();
     verifier.judgements.set(txHash, async (request) => {
       await verifier.claim(request);
@@ -384,7 +384,7 @@ describe('a verdict that does not come', () => {
     expect((await pay(`${gateway.url}/api/weather`, { txHash })).status).toBe(200);
   });
 
-  it('is asked for again under the same owner', async () => {
+  it('is requested again with the same owner', async () => {
     const txHash = createTxHash();
     let turn = 0;
     verifier.judgements.set(txHash, (request) => {
@@ -396,7 +396,7 @@ describe('a verdict that does not come', () => {
     expect(verifier.questions.length).toBeGreaterThan(1);
   });
 
-  it('holds nothing when it is asked for twice, and the second time comes after the payment was given back', async () => {
+  it('does not claim a payment by a repeated question that is handled after the payment was released', async () => {
     const txHash = createTxHash();
     let turn = 0;
     let goOn = (): void => undefined;
@@ -419,7 +419,7 @@ describe('a verdict that does not come', () => {
 });
 
 describe('a lease that was taken over', () => {
-  it('leaves its first holder without an answer', async () => {
+  it('leaves its first holder without a response', async () => {
     const txHash = createTxHash();
     produce = async () => {
       const asked = verifier.questions.find((question) => question.txHash === txHash);
@@ -432,7 +432,7 @@ describe('a lease that was taken over', () => {
 });
 
 describe('a path with parameters', () => {
-  it('is passed on in one spelling', async () => {
+  it('is forwarded in canonical form', async () => {
     await pay(`${gateway.url}/FILES//a%20b/c%2e/`);
     expect(made[0]).toMatchObject({ path: '/files/a%20b/c.', params: { '*': 'a b/c.' } });
   });

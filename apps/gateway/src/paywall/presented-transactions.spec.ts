@@ -43,8 +43,8 @@ afterAll(async () => {
   await redis.stop();
 });
 
-describe('a transaction of the payer', () => {
-  it('pays in the words of version 2', async () => {
+describe('a transaction sent by the payer', () => {
+  it('pays by x402 v2', async () => {
     const url = await start({ SIGNED_PAYMENTS: 'true' });
     const [txHash, challenge] = [createTxHash(), await readChallenge(url)];
     const response = await fetch(url, { headers: presentV2(challenge, { txHash }) });
@@ -63,7 +63,7 @@ describe('a transaction of the payer', () => {
     expect(verifier.questions).toMatchObject([{ txHash, reference: { text: challenge.reference } }]);
   });
 
-  it('pays as documented, and is answered so', async () => {
+  it('pays in the documented form, without a receipt header', async () => {
     const url = await start({ SIGNED_PAYMENTS: 'true' });
     const response = await pay(url);
     expect(response.status).toBe(200);
@@ -72,7 +72,7 @@ describe('a transaction of the payer', () => {
     }
   });
 
-  it('may name either network where challenges are for clients of version 1', async () => {
+  it('may name either network if challenges are for x402 v1 clients', async () => {
     const url = await start({ CHALLENGE_FORM: 'v1-clients', PUBLIC_URL: 'https://api.example' });
     const statuses: number[] = [];
     for (const network of ['chain-testnet', 'sei-testnet', 'eip155:1328']) {
@@ -85,7 +85,7 @@ describe('a transaction of the payer', () => {
 });
 
 describe('a gate that settles nothing', () => {
-  it('takes no signed payment, in whatever header', async () => {
+  it('accepts no signed payment in any header', async () => {
     const url = await start({});
     const v1 = await fetch(url, { headers: presentV1(createPayment()) });
     expect([v1.status, v1.headers.get('x-payment-failure')]).toEqual([402, 'malformed_proof']);

@@ -147,7 +147,10 @@ function assertOwnChallenge(
     challenge.request === offer.chargeRequestAt(reference.priceBaseUnits) &&
     challenge.expires === offer.expiresAt(reference.issuedAtMs);
   if (!isSame) {
-    throw new PaymentError('unknown_reference', 'The credential does not repeat a challenge as this gateway issued it.');
+    throw new PaymentError(
+      'unknown_reference',
+      'The credential does not repeat a challenge as this gateway issued it.',
+    );
   }
   if (instrument.kind === 'authorization' && instrument.authorization.nonce !== challengeNonce(challenge)) {
     throw new PaymentError('not_bound', 'The nonce of the authorization does not commit to the challenge.');

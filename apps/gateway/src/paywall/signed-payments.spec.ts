@@ -15,7 +15,7 @@ import type { ProducedAnswer, ResourceRequest } from './paid-route.js';
 let redis: RedisServer;
 let relay: Relay;
 let gateway: RunningGateway;
-/** The same, but it does not wait long for an answer that never comes. */
+/** The same with short deadlines, for replies that never come. */
 let hasty: RunningGateway;
 let made: ResourceRequest[];
 let settledBefore: number[];
@@ -56,7 +56,7 @@ const url = (path: string) => gateway.url + path;
 const get = (path: string, headers: Record<string, string>) => fetch(url(path), { headers });
 
 describe('a signed payment', () => {
-  it('of version 1 is settled when its answer is there, and the answer says so', async () => {
+  it('by x402 v1 is settled once its response is ready, which has the receipt', async () => {
     const payment = createPayment();
     const { from: payer, nonce } = payment.authorization;
     const response = await get('/api/weather', presentV1(payment));
@@ -87,7 +87,7 @@ describe('a signed payment', () => {
     expect(response.headers.get('cache-control')).toBe('private');
   });
 
-  it('of version 2 is answered in the words of version 2, a repeat too', async () => {
+  it('by x402 v2 gets an x402 v2 receipt, also on a repeat', async () => {
     const payment = createPayment();
     const { from: payer, nonce } = payment.authorization;
     const headers = presentV2(await readChallenge(url('/api/weather')), payment);
@@ -106,7 +106,7 @@ describe('a signed payment', () => {
     expect([made.length, relay.asked.length]).toEqual([1, 1]);
   });
 
-  it('by MPP gets a receipt, a repeat the same one', async () => {
+  it('by MPP gets a receipt, and the same one on a repeat', async () => {
     const challenge = await readChallenge(url('/api/weather'));
     const payment = createMppPayment(challenge);
     const headers = presentMpp(challenge, payment);
@@ -122,7 +122,7 @@ describe('a signed payment', () => {
     expect(made).toHaveLength(1);
   });
 
-  it('reaches no upstream, and other credentials do', async () => {
+  it('is not forwarded to the upstream, unlike other credentials', async () => {
     const challenge = await readChallenge(url('/api/weather'));
     const { Authorization } = presentMpp(challenge, createMppPayment(challenge));
     await get('/api/weather', { Authorization: `Bearer x, ${Authorization}` });
@@ -132,7 +132,7 @@ describe('a signed payment', () => {
     for (const { headers } of made) expect(headers).not.toHaveProperty('payment-signature');
   });
 
-  it('that was moved by somebody else is not moved again', async () => {
+  it('that was settled by another process is not settled again', async () => {
     const payment = createPayment();
     const txHash = `0x${'ab'.repeat(32)}` as const;
     relay.moved.set(payment.authorization.nonce, txHash);
@@ -142,7 +142,7 @@ describe('a signed payment', () => {
     expect(relay.asked).toEqual([]);
   });
 
-  it('is refused a second answer, unless its repeat names the same key', async () => {
+  it('gets no second response, unless its repeat has the same key', async () => {
     const [plain, keyed] = [presentV1(createPayment()), { ...presentV1(createPayment()), 'Idempotency-Key': 'k' }];
     await get('/api/weather', plain);
     const again = await get('/api/weather', plain);
@@ -154,7 +154,7 @@ describe('a signed payment', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('buys one answer, however often it is used at once', async () => {
+  it('buys one response, however often it is presented concurrently', async () => {
     const headers = presentV1(createPayment());
     const responses = await Promise.all(Array.from({ length: 20 }, () => get('/api/weather', headers)));
     const statuses = responses.map(({ status }) => status);
@@ -163,19 +163,19 @@ describe('a signed payment', () => {
     expect([made.length, relay.asked.length]).toEqual([1, 1]);
   });
 
-  it('that bought one thing buys no other', async () => {
+  it('that bought one resource buys no other', async () => {
     const challenge = await readChallenge(url('/api/weather'));
     const payment = createPayment();
     await get('/api/weather', presentV1(payment));
     expect((await get('/other', presentV1(payment))).status).toBe(409);
-    // The reference of another resource is not one of this.
+    // The reference of another resource is invalid for this one.
     const elsewhere = await get('/other', presentV2(challenge, createPayment()));
     expect([elsewhere.status, elsewhere.headers.get('x-payment-failure')]).toEqual([402, 'unknown_reference']);
   });
 });
 
 describe('a resource that fails', () => {
-  it('costs nothing, and the same payment buys it later', async () => {
+  it('costs nothing, and the same payment buys a response later', async () => {
     produce = () => answerJson({ error: 'no' }, 500);
     const headers = presentV2(await readChallenge(url('/api/weather')), createPayment());
     const failed = await get('/api/weather', headers);
@@ -187,7 +187,7 @@ describe('a resource that fails', () => {
     expect(new Set(made.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
   });
 
-  it('where it is settled first, is given again for the payment that was moved', async () => {
+  it('on a route that settles first is requested again for the settled payment', async () => {
     produce = () => answerJson({ error: 'no' }, 500);
     const payment = createPayment();
     const failed = await get('/first', presentV1(payment));
@@ -201,7 +201,7 @@ describe('a resource that fails', () => {
 });
 
 describe('a settlement', () => {
-  it('that fails is refused in the words of the payer, and what was made is not given', async () => {
+  it("that fails is refused in the payer's protocol, and the produced response is not sent", async () => {
     const payment = createPayment();
     relay.settlements.set(payment.authorization.nonce, () => ({
       outcome: 'failed',
@@ -223,7 +223,7 @@ describe('a settlement', () => {
     expect((await get('/api/weather', headers)).status).toBe(200);
   });
 
-  it('that fails where it comes first costs the resource nothing', async () => {
+  it('that fails before the resource is asked causes no work', async () => {
     const payment = createPayment();
     const { nonce } = payment.authorization;
     relay.settlements.set(nonce, () => ({ outcome: 'failed', failure: 'settlement_failed', txHash: null }));
@@ -236,29 +236,32 @@ describe('a settlement', () => {
   });
 
   it.each([
-    ['is under way', 'settlement_pending', { outcome: 'pending', txHash: null }],
-    ['nobody can see to', 'verification_unavailable', { outcome: 'unavailable', reason: 'no_relayer' }],
-  ] as const)('that %s asks for no second payment, and the same one gets the answer', async (_case, code, result) => {
-    const payment = createPayment();
-    const headers = presentV2(await readChallenge(url('/api/weather')), payment);
-    relay.settlements.set(payment.authorization.nonce, () => result);
-    const response = await get('/api/weather', headers);
-    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await response.json()).toMatchObject({ code });
-    relay.settlements.clear();
-    const later = await get('/api/weather', headers);
-    expect([later.status, later.headers.get('x-payment-released')]).toEqual([200, null]);
-    expect(new Set(made.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
-  });
+    ['is pending', 'settlement_pending', { outcome: 'pending', txHash: null }],
+    ['cannot begin', 'verification_unavailable', { outcome: 'unavailable', reason: 'no_relayer' }],
+  ] as const)(
+    'that %s does not ask for a second payment, and the same one gets the response',
+    async (_case, code, result) => {
+      const payment = createPayment();
+      const headers = presentV2(await readChallenge(url('/api/weather')), payment);
+      relay.settlements.set(payment.authorization.nonce, () => result);
+      const response = await get('/api/weather', headers);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await response.json()).toMatchObject({ code });
+      relay.settlements.clear();
+      const later = await get('/api/weather', headers);
+      expect([later.status, later.headers.get('x-payment-released')]).toEqual([200, null]);
+      expect(new Set(made.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    },
+  );
 
-  it('whose result nobody tells is under way', async () => {
+  it('without a reply counts as pending', async () => {
     const payment = createPayment();
     relay.settlements.set(payment.authorization.nonce, () => new Promise(() => undefined));
     const response = await fetch(`${hasty.url}/api/weather`, { headers: presentV1(payment) });
     expect([response.status, await response.json()]).toMatchObject([503, { code: 'settlement_pending' }]);
   });
 
-  it('holds its payment as long as it takes', async () => {
+  it('keeps its payment claimed as long as it takes', async () => {
     const payment = createPayment();
     let settle = (): void => undefined;
     const asked = new Promise<void>((resolve) => {
@@ -277,14 +280,14 @@ describe('a settlement', () => {
   });
 });
 
-describe('what is refused before anybody is asked', () => {
+describe('a payment that is refused without asking a verifier', () => {
   const refused = async (headers: Record<string, string>) => {
     const response = await get('/api/weather', headers);
     expect([made.length, relay.asked.length]).toEqual([0, 0]);
     return [response.status, response.headers.get('x-payment-failure')];
   };
 
-  it('is several payments at once', async () => {
+  it('is one of several payments in a request', async () => {
     const challenge = await readChallenge(url('/api/weather'));
     const [v1, v2] = [presentV1(createPayment()), presentV2(challenge, createPayment())];
     const mpp = presentMpp(challenge, createMppPayment(challenge));
@@ -304,7 +307,7 @@ describe('what is refused before anybody is asked', () => {
     ['asset_mismatch', { asset: PAY_TO }],
     ['recipient_mismatch', { payTo: ASSET }],
     ['amount_mismatch', { amount: '1' }],
-  ])('is an accepted option that was not offered: %s', async (failure, accepted) => {
+  ])('accepts requirements that were not offered: %s', async (failure, accepted) => {
     const challenge = await readChallenge(url('/api/weather'));
     expect(await refused(presentV2(challenge, createPayment(), { accepted }))).toEqual([402, failure]);
   });
@@ -314,7 +317,7 @@ describe('what is refused before anybody is asked', () => {
     ['request', { request: Buffer.from('{"amount":"1"}').toString('base64url') }],
     ['expires', { expires: '2999-01-01T00:00:00.000Z' }],
     ['id', { id: 'chain-1-a' }],
-  ])('is a challenge whose %s is not as it was given', async (_part, changes) => {
+  ])('repeats its challenge with another %s', async (_part, changes) => {
     const challenge = await readChallenge(url('/api/weather'));
     expect(await refused(presentMpp(challenge, createMppPayment(challenge), changes))).toEqual([
       402,
@@ -322,7 +325,7 @@ describe('what is refused before anybody is asked', () => {
     ]);
   });
 
-  it('is an authorization that does not commit to its challenge', async () => {
+  it('has an authorization that is not bound to its challenge', async () => {
     const challenge = await readChallenge(url('/api/weather'));
     expect(await refused(presentMpp(challenge, createPayment()))).toEqual([402, 'not_bound']);
   });
@@ -330,7 +333,7 @@ describe('what is refused before anybody is asked', () => {
   it.each([
     ['not base64', 'Payment %%%'],
     ['an empty object', `Payment ${Buffer.from('{}').toString('base64url')}`],
-  ])('is a credential that is %s', async (_case, Authorization) => {
+  ])('has a credential that is %s', async (_case, Authorization) => {
     expect(await refused({ Authorization })).toEqual([402, 'malformed_proof']);
   });
 });
@@ -340,7 +343,7 @@ describe('a payment identifier', () => {
   const present = async (name: unknown, payment = createPayment()) =>
     presentV2(await readChallenge(url('/api/weather')), payment, { id: name });
 
-  it('keeps who lost the answer and signs anew from paying twice', async () => {
+  it('prevents a payer that lost the response and signs again from paying twice', async () => {
     const name = id();
     const payment = createPayment();
     const headers = await present(name, payment);
@@ -353,7 +356,7 @@ describe('a payment identifier', () => {
     expect([made.length, relay.asked.length]).toEqual([1, 1]);
   });
 
-  it('is free again for who was not charged, and kept while nobody knows', async () => {
+  it('can be used again by a payer that was not charged, and is kept while that is unknown', async () => {
     const [name, { authorization }] = [id(), createPayment()];
     const { from } = authorization;
     const failing = createPayment({ from });
@@ -369,8 +372,8 @@ describe('a payment identifier', () => {
     expect((await get('/api/weather', await present(name, createPayment({ from })))).status).toBe(409);
   });
 
-  // Prevents: who paid for an answer that failed, where routes settle first, signs anew for it and pays twice.
-  it('is kept for what was moved before its answer failed', async () => {
+  // Prevents: a payer whose response failed on a route that settles first signs again and pays twice.
+  it('is kept for a payment that was settled before its response failed', async () => {
     const [name, payment] = [id(), createPayment()];
     const { from } = payment.authorization;
     const offer = await readChallenge(url('/first'));
@@ -382,8 +385,8 @@ describe('a payment identifier', () => {
     expect(new Set(relay.asked.map((asked) => asked.payment.signature))).toEqual(new Set([payment.signature]));
   });
 
-  // Prevents: a settlement that is on its way is forgotten for a later answer that fails, and another payment is moved too.
-  it('is kept while an earlier settlement may be on its way, whatever the next answer is', async () => {
+  // Prevents: a pending settlement is forgotten because a later response fails, and another payment is settled too.
+  it('is kept while an earlier settlement may be pending, whatever the next response is', async () => {
     const [name, payment] = [id(), createPayment()];
     const { from, nonce } = payment.authorization;
     relay.settlements.set(nonce, () => ({ outcome: 'pending', txHash: null }));
@@ -397,7 +400,7 @@ describe('a payment identifier', () => {
     expect((await get('/api/weather', headers)).status).toBe(200);
   });
 
-  it('is free again where the first answer fails and nothing was moved', async () => {
+  it('can be used again if the first response fails and nothing was settled', async () => {
     const [name, { authorization }] = [id(), createPayment()];
     const { from } = authorization;
     produce = () => answerJson({ error: 'no' }, 500);
@@ -406,13 +409,13 @@ describe('a payment identifier', () => {
     expect((await get('/api/weather', await present(name, createPayment({ from })))).status).toBe(200);
   });
 
-  it('of one payer is nothing to another', async () => {
+  it('of one payer does not affect another', async () => {
     const name = id();
     expect((await get('/api/weather', await present(name))).status).toBe(200);
     expect((await get('/api/weather', await present(name))).status).toBe(200);
   });
 
-  it.each(['short', 'x'.repeat(129), 'with spaces in it!', 7])('is refused where it is none: %j', async (name) => {
+  it.each(['short', 'x'.repeat(129), 'with spaces in it!', 7])('is refused if it is invalid: %j', async (name) => {
     const response = await get('/api/weather', await present(name));
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'payment_identifier_invalid' }]);
   });

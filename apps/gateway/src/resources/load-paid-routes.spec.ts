@@ -35,7 +35,7 @@ describe('loadPaidRoutes', () => {
     ]);
   });
 
-  it('adds what the routes file lists', () => {
+  it('adds the routes of the routes file', () => {
     const file = fileWith('routes: [{path: /a, price: 1, upstream: "${UPSTREAM}"}]');
     const routes = loadPaidRoutes(config({ ROUTES_FILE: file }), { UPSTREAM: 'http://upstream' });
     expect(routes.map(({ path }) => path)).toEqual(['/api/weather', '/a']);
@@ -51,7 +51,7 @@ describe('loadPaidRoutes', () => {
     expect(() => loadPaidRoutes(config({ ROUTES_FILE: file }))).toThrow(path);
   });
 
-  it('says that a file is not there, is a folder, or is no text', () => {
+  it('reports a file that is missing, a folder or not text', () => {
     const missing = join(tmpdir(), 'nowhere', 'routes.yaml');
     expect(() => loadPaidRoutes(config({ ROUTES_FILE: missing }))).toThrow(`${missing} does not exist`);
     expect(() => loadPaidRoutes(config({ ROUTES_FILE: tmpdir() }))).toThrow('cannot be read (EISDIR)');

@@ -67,7 +67,7 @@ async function readOffer(path: string, at = gateway): Promise<SignInOffer> {
   return extensions?.['sign-in-with-x'] as SignInOffer;
 }
 
-/** As published clients answer an offer; `changes` to what is presented, `signed` to what is signed. */
+/** Signs in as published clients do. `changes` alters the presented fields, `signed` the signed ones. */
 async function signIn(
   account: PrivateKeyAccount,
   offer: SignInOffer,
@@ -108,7 +108,7 @@ describe('the challenge of a route that may be revisited', () => {
     expect((await readOffer('/api/weather')).info.nonce).not.toBe(info.nonce);
   });
 
-  it('is that of any other route besides', async () => {
+  it('is otherwise that of any other route', async () => {
     const [revisited, plain] = [await fetch(`${gateway.url}/api/weather`), await fetch(`${gateway.url}/plain`)];
     const [body, other] = [await revisited.json(), await plain.json()].map((one) => {
       const { accepts } = one as { accepts: { resource: string; extra: object }[] };
@@ -122,8 +122,8 @@ describe('the challenge of a route that may be revisited', () => {
   });
 });
 
-describe('who has paid and comes back', () => {
-  it('is answered anew for his signature, as often as he signs', async () => {
+describe('a payer that returns', () => {
+  it('gets a new response for each signature', async () => {
     const account = await payer();
     for (const visit of [2, 3]) {
       const response = await get('/api/weather', await signIn(account, await readOffer('/api/weather')));
@@ -136,7 +136,7 @@ describe('who has paid and comes back', () => {
     for (const { headers } of made) expect(headers).not.toHaveProperty('sign-in-with-x');
   });
 
-  it('may come to any replica, and spell the path as he likes', async () => {
+  it('may use any replica and any spelling of the path', async () => {
     const account = await payer('/v1/quotes/SEI');
     for (const spelling of ['/v1//quotes/SEI', '/V1/quotes/%53EI', '/v1/quotes/SEI/']) {
       const headers = await signIn(account, await readOffer('/v1/quotes/SEI'));
@@ -145,7 +145,7 @@ describe('who has paid and comes back', () => {
     }
   });
 
-  it('uses each sign-in once, also where it comes twenty times at once', async () => {
+  it('can use each sign-in once, even with twenty concurrent requests', async () => {
     const headers = await signIn(await payer(), await readOffer('/api/weather'));
     const responses = await Promise.all(Array.from({ length: 20 }, () => get('/api/weather', headers)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -154,7 +154,7 @@ describe('who has paid and comes back', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('may be a contract, which is asked whether it has signed', async () => {
+  it('may be a contract, which is called to verify its signature', async () => {
     const [wallet, owner] = [await payer(), newcomer()];
     const { address } = wallet;
     const headers = await signIn({ ...owner, address }, await readOffer('/api/weather'));
@@ -167,7 +167,7 @@ describe('who has paid and comes back', () => {
     expect(failureOf(await get('/api/weather', headers))).toEqual([402, 'nonce_used']);
   });
 
-  it('may do so until his time is over', async () => {
+  it('can revisit until the period ends', async () => {
     const account = await payer();
     const [key = ''] = (await client.keys('tollgate:revisit:*')).slice(0, 1);
     expect(await client.pttl(key)).toBeGreaterThan(0);
@@ -177,7 +177,7 @@ describe('who has paid and comes back', () => {
     expect(failureOf(response)).toEqual([402, 'not_paid']);
   });
 
-  it('gets the failure of a resource as it is, and may come again', async () => {
+  it('gets the failure of a resource unchanged, and may return again', async () => {
     const account = await payer();
     answer = () => answerJson({ error: 'no' }, 500);
     const failed = await get('/api/weather', await signIn(account, await readOffer('/api/weather')));
@@ -194,7 +194,7 @@ describe('who has paid and comes back', () => {
     expect((await get('/api/weather', await signIn(account, await readOffer('/api/weather')))).status).toBe(200);
   });
 
-  it('who pays all the same is charged, and his sign-in not looked at', async () => {
+  it('is charged if it pays again, and its sign-in is ignored', async () => {
     const account = newcomer();
     const challenge = await readChallenge(`${gateway.url}/api/weather`);
     const payment = createPayment({ from: account.address.toLowerCase() as Hex });
@@ -204,8 +204,8 @@ describe('who has paid and comes back', () => {
   });
 });
 
-describe('a sign-in that is not taken', () => {
-  it('is answered with the ordinary challenge, which says why', async () => {
+describe('a refused sign-in', () => {
+  it('gets the ordinary challenge with the reason', async () => {
     const response = await get('/api/weather', await signIn(newcomer(), await readOffer('/api/weather')));
     expect(failureOf(response)).toEqual([402, 'not_paid']);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -218,7 +218,7 @@ describe('a sign-in that is not taken', () => {
     expect(made).toEqual([]);
   });
 
-  it('can be followed by a payment, of what that challenge says', async () => {
+  it('can be followed by a payment for that challenge', async () => {
     const account = newcomer();
     const response = await get('/api/weather', await signIn(account, await readOffer('/api/weather')));
     const required = readHeader(response, 'payment-required') as never;
@@ -228,7 +228,7 @@ describe('a sign-in that is not taken', () => {
     expect(back.status).toBe(200);
   });
 
-  it('is one for another resource, though it was paid for by the same account', async () => {
+  it('is for another resource, although the same account paid for both', async () => {
     const account = await payer();
     await pay(account, '/v1/quotes/SEI?full=1');
     const elsewhere = await signIn(account, await readOffer('/api/weather'));
@@ -243,7 +243,7 @@ describe('a sign-in that is not taken', () => {
     expect(same.status).toBe(200);
   });
 
-  it("is another account's, whatever it says, and does not tell who has paid", async () => {
+  it('is signed by an account other than it states, and does not reveal which account has paid', async () => {
     const [account, thief] = [await payer(), newcomer()];
     const { address } = account;
     const headers = await signIn(thief, await readOffer('/api/weather'), { changes: { address } });
@@ -251,7 +251,7 @@ describe('a sign-in that is not taken', () => {
     expect(made).toHaveLength(1);
   });
 
-  it('is one of another shop, though both have one Redis and one secret', async () => {
+  it('is for another shop, although both share one Redis and one secret', async () => {
     const account = await payer();
     const foreign = await signIn(account, await readOffer('/api/weather', other));
     expect(failureOf(await get('/api/weather', foreign))).toEqual([402, 'domain_mismatch']);
@@ -259,7 +259,7 @@ describe('a sign-in that is not taken', () => {
     expect(failureOf(there)).toEqual([402, 'not_paid']);
   });
 
-  it('is one that says another host, wherever the request was sent', async () => {
+  it('names another host, whatever host the request was sent to', async () => {
     const account = await payer();
     const offer = await readOffer('/api/weather');
     const headers = await signIn(account, offer, { changes: { domain: 'evil.example' } });
@@ -273,13 +273,13 @@ describe('a sign-in that is not taken', () => {
     ['chain', { chainId: 'eip155:1' }, 'chain_mismatch'],
     ['chain of another kind', { chainId: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }, 'chain_mismatch'],
     ['nonce of its own', { nonce: 'ab'.repeat(32) }, 'nonce_unknown'],
-    ['nonce of no length', { nonce: '' }, 'nonce_unknown'],
-    ['other time', { issuedAt: '2999-01-01T00:00:00.000Z' }, 'nonce_unknown'],
-    ['time that is none', { issuedAt: 'now' }, 'nonce_unknown'],
-    ['no signature', { signature: undefined }, 'malformed_sign_in'],
-    ['signature that no contract knows', { signature: `0x${'12'.repeat(66)}` }, 'not_paid'],
+    ['empty nonce', { nonce: '' }, 'nonce_unknown'],
+    ['different time', { issuedAt: '2999-01-01T00:00:00.000Z' }, 'nonce_unknown'],
+    ['invalid time', { issuedAt: 'now' }, 'nonce_unknown'],
+    ['missing signature', { signature: undefined }, 'malformed_sign_in'],
+    ['signature that no contract accepts', { signature: `0x${'12'.repeat(66)}` }, 'not_paid'],
     ['signature off the curve', { signature: `0x${'ff'.repeat(65)}` }, 'not_paid'],
-    ['address that is none', { address: 'me' }, 'malformed_sign_in'],
+    ['malformed address', { address: 'me' }, 'malformed_sign_in'],
   ])('has a %s', async (_, changes, failure) => {
     const account = await payer();
     const headers = await signIn(account, await readOffer('/api/weather'), { changes });
@@ -307,7 +307,7 @@ describe('a sign-in that is not taken', () => {
     expect(failureOf(await get('/api/weather', headers))).toEqual([402, 'sign_in_expired']);
   });
 
-  it('is huge, or there twice', async () => {
+  it('is huge or sent twice', async () => {
     const huge = await get('/api/weather', { 'SIGN-IN-WITH-X': 'A'.repeat(9_000) });
     expect(failureOf(huge)).toEqual([402, 'malformed_sign_in']);
     const { 'SIGN-IN-WITH-X': one } = await signIn(await payer(), await readOffer('/api/weather'));
@@ -320,7 +320,7 @@ describe('a sign-in that is not taken', () => {
     expect(endless.status).toBe(431);
   });
 
-  it('is nothing to a route that nobody may revisit, nor to a HEAD', async () => {
+  it('is ignored by a route that cannot be revisited, and for HEAD', async () => {
     const account = await payer('/plain');
     const headers = await signIn(account, await readOffer('/api/weather'));
     expect(failureOf(await get('/plain', headers))).toEqual([402, null]);
@@ -331,7 +331,7 @@ describe('a sign-in that is not taken', () => {
 });
 
 describe.each(['is gone', 'hangs'])('while Redis %s', (trouble) => {
-  it('nobody knows who has paid: 503, and neither an answer nor a demand for money', async () => {
+  it('payments cannot be looked up: 503, and neither a response nor a challenge', async () => {
     const own = await startRedis();
     const alone = await startGateway(own.url, [createRoute(produce, { revisitSeconds: 600 })], {
       SIGNED_PAYMENTS: 'true',

@@ -4,7 +4,7 @@ import { ServerEnvironment } from '../config/server.environment.js';
 import { createServer } from './create-server.js';
 
 describe('a route on the server', () => {
-  it('is closed unless something opens it, and is named at start', async () => {
+  it('is closed unless it has an access rule, and is logged at the start', async () => {
     const paths = { free: ['/free', '/docs/*'], operational: ['/health'], guarded: [] };
     const { server, completeRoutes, closedRoutes } = createServer(readEnvironment(ServerEnvironment, {}), paths);
     for (const path of ['/free', '/docs/a', '/health', '/forgotten']) server.get(path, async () => 'served');
@@ -23,7 +23,7 @@ describe('a route on the server', () => {
 });
 
 describe('a certificate that cannot be read', () => {
-  it('is a problem of the configuration', () => {
+  it('is a configuration error', () => {
     const environment = readEnvironment(ServerEnvironment, { TLS_CERT: '/no/cert.pem', TLS_KEY: '/no/key.pem' });
     expect(() => createServer(environment, { free: [], operational: [], guarded: [] })).toThrow(
       'TLS_CERT: the file /no/cert.pem',

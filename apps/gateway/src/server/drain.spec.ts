@@ -18,7 +18,7 @@ const CLOSE = /\r\nConnection: close\r\n/i;
 describe('a server that stops', () => {
   let server: FastifyInstance;
   let port: number;
-  /** Ends the answer that `/slow` has begun, or has not. */
+  /** Ends the response of `/slow`, whether it has begun or not. */
   let finish: () => void;
 
   async function start(env: Record<string, string> = {}): Promise<void> {
@@ -50,7 +50,7 @@ describe('a server that stops', () => {
     return socket;
   }
 
-  /** What comes back on the connection, up to the end of an answer. */
+  /** Reads from the connection up to the end of a response. */
   async function ask(socket: Socket, path = '/', end = 'served'): Promise<string> {
     socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     return readTo(socket, end);
@@ -69,7 +69,7 @@ describe('a server that stops', () => {
     while (server.server.listening) await sleep(2);
   };
 
-  it('answers requests that arrive on open connections as it stops listening', async () => {
+  it('answers requests that arrive on open connections while it stops listening', async () => {
     await start();
     const [silent, used] = [await open(), await open()];
     await ask(used);
@@ -80,7 +80,7 @@ describe('a server that stops', () => {
     await drained;
   });
 
-  it('answers a request that follows soon on an answer that was under way', async () => {
+  it('answers a request that soon follows a response in progress', async () => {
     await start();
     const socket = await open();
     await ask(socket, '/stream', 'a');
@@ -96,7 +96,7 @@ describe('a server that stops', () => {
     await closed;
   });
 
-  it('waits for no connection over TLS that never asked for anything', async () => {
+  it('does not wait for a TLS connection without a request', async () => {
     await start({
       TLS_CERT: 'test/certificates/localhost.cert.pem',
       TLS_KEY: 'test/certificates/localhost.key.pem',
@@ -109,8 +109,8 @@ describe('a server that stops', () => {
     await closed;
   });
 
-  // The last one: a process that is marked stays so.
-  it('ends the connection with every answer from the signal on', async () => {
+  // Must be the last test: a process that is marked as stopping stays so.
+  it('closes the connection with every response after the signal', async () => {
     await start({ TRUST_PROXY: '127.0.0.1' });
     const agent = new Agent({ keepAlive: true });
     const get = async (path: string, headers = {}): Promise<[number | undefined, string | undefined]> => {
@@ -120,7 +120,7 @@ describe('a server that stops', () => {
     };
     expect(await get('/')).toEqual([200, 'keep-alive']);
     const slow = get('/slow');
-    // Answered on a later connection, so the slow one is under way by then.
+    // This response comes on a later connection, so the slow request is in progress by then.
     await get('/');
     markStopping();
     finish();

@@ -1,7 +1,7 @@
 import { RateLimit } from './rate-limit.js';
 
 describe('RateLimit', () => {
-  it('lets a client pass so often a minute, and again in the next one', () => {
+  it('allows a client a number of requests per minute, and again in the next minute', () => {
     const limit = new RateLimit(2);
     expect([0, 1, 2].map((atMs) => limit.take('192.0.2.1', atMs))).toEqual([0, 0, 59_998]);
     expect(limit.take('192.0.2.2', 3)).toBe(0);
@@ -17,8 +17,8 @@ describe('RateLimit', () => {
     expect(limit.take('192.0.2.1', 0)).toBeGreaterThan(0);
   });
 
-  // Prevents: behind a proxy that writes ports, each connection is a client with a budget of its own.
-  it('counts an address that a proxy wrote with a port as the address', () => {
+  // Prevents: behind a proxy that appends ports, each connection counts as a client with its own budget.
+  it('ignores the port that a proxy appends to an address', () => {
     const limit = new RateLimit(1);
     expect(limit.take('192.0.2.1:50001', 0)).toBe(0);
     for (const same of ['192.0.2.1:50002', '192.0.2.1', '[::ffff:192.0.2.1]:3'])
@@ -28,7 +28,7 @@ describe('RateLimit', () => {
       expect(limit.take(same, 0)).toBeGreaterThan(0);
   });
 
-  it('keeps a bounded number of clients; the others share one budget', () => {
+  it('counts a bounded number of clients; the others share one budget', () => {
     const limit = new RateLimit(1, 2);
     expect(['a', 'b', 'c', 'd', 'a'].map((client) => limit.take(client, 0) === 0)).toEqual([
       true,
@@ -39,7 +39,7 @@ describe('RateLimit', () => {
     ]);
   });
 
-  it('is off at zero', () => {
+  it('sets no limit at zero', () => {
     const limit = new RateLimit(0);
     for (let turn = 0; turn < 1000; turn += 1) expect(limit.take('a', 0)).toBe(0);
   });

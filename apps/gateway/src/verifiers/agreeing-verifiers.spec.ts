@@ -9,7 +9,7 @@ import { SettingsWatch } from './settings-watch.js';
 const OWN = 'PAYMENT_POLICY=transfer';
 const OTHER = 'PAYMENT_POLICY=receipt';
 
-describe('a gateway among verifiers of which some are set up for other payments', () => {
+describe('a gateway among verifiers with different settings', () => {
   let redis: RedisServer;
   let client: RequestReplyClient;
   let agreement: Agreement;
@@ -55,7 +55,7 @@ describe('a gateway among verifiers of which some are set up for other payments'
       { timeoutMs: 10_000, retryAfterMs: 5_000 },
     );
 
-  it('is served by one that agrees, whoever takes its questions first', async () => {
+  it('is served by an agreeing verifier, whichever takes its questions first', async () => {
     await startVerifier(OTHER);
     await startVerifier(OWN, () => new Promise((resolve) => setTimeout(resolve, 20)));
     await waitFor('one agrees', async () => (await ask()).outcome === 'agreed');
@@ -64,7 +64,7 @@ describe('a gateway among verifiers of which some are set up for other payments'
     expect(asked.differing).toBeGreaterThan(0);
   });
 
-  it('hears settings_differ where none agrees, at once where none has for long', async () => {
+  it('gets settings_differ if none agrees, immediately if none has for a while', async () => {
     await startVerifier(OTHER);
     agreement.noteAgreed();
     expect(await ask()).toEqual({ outcome: 'unavailable', reason: 'settings_differ', settings: OTHER });
@@ -75,7 +75,7 @@ describe('a gateway among verifiers of which some are set up for other payments'
     expect(asked.differing).toBe(1);
   });
 
-  it('learns of an agreement without being asked for anything', async () => {
+  it('notices an agreement without any payment', async () => {
     const watch = new SettingsWatch(verifiers, agreement);
     watch.start();
     try {
@@ -90,7 +90,7 @@ describe('a gateway among verifiers of which some are set up for other payments'
     }
   });
 
-  it('takes a verifier of an earlier release for one that agrees', async () => {
+  it('treats a verifier of an earlier release as agreeing', async () => {
     const server = new RequestReplyServer({ redisUrl: redis.url, queue: 'verify' });
     await server.listen(() => undefined);
     servers.push(server);

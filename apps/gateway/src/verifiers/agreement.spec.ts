@@ -4,7 +4,7 @@ describe('the agreement with the verifiers', () => {
   let nowMs = 0;
   const create = () => new Agreement({ own: 'PAYMENT_POLICY=transfer\nCHAIN_ID=1', nowMs: () => nowMs });
 
-  it('is there once a verifier has agreed, and for ten seconds', async () => {
+  it('holds for ten seconds after a verifier has agreed', async () => {
     const agreement = create();
     await expect(agreement.check()).rejects.toThrow('no verifier has agreed on the payment settings for 10 s');
     agreement.noteAgreed();
@@ -17,7 +17,7 @@ describe('the agreement with the verifiers', () => {
     await agreement.check();
   });
 
-  it('is missed without names where no verifier answers, or one that does not say', async () => {
+  it('fails without naming settings if no verifier answers or reports its settings', async () => {
     const agreement = create();
     agreement.noteAgreed();
     agreement.noteDiffering(undefined);

@@ -49,7 +49,8 @@ export class SettingsWatch {
    */
   #takeForAgreed(): void {
     this.agreement.noteAgreed();
-    if (!this.#hasWarned) this.#logger.warn('a verifier of an earlier release compares only some of the payment settings: update it');
+    if (!this.#hasWarned)
+      this.#logger.warn('a verifier of an earlier release compares only some of the payment settings: update it');
     this.#hasWarned = true;
   }
 }

@@ -6,7 +6,7 @@ import { Setting } from './setting.js';
 /** What the processes that take and carry out agent jobs must agree on. */
 export class AgentEnvironment {
   @Setting({
-    help: 'Derives the secrets of direct enqueuing and of webhooks. At least 32 characters, the same for gateways, agent workers and npm run keys.',
+    help: 'The secrets for direct enqueuing and for webhooks are derived from it. At least 32 characters, the same for gateways, agent workers and npm run keys.',
     secret: true,
     example: '$(openssl rand -hex 32)',
   })
@@ -15,7 +15,7 @@ export class AgentEnvironment {
   readonly agentSecret!: string;
 
   @Setting({
-    help: 'Let payment jobs and webhooks reach private, loopback and link-local addresses: only for development.',
+    help: 'Allow payment jobs and webhooks to reach private, loopback and link-local addresses. For development only.',
   })
   @IsBoolean()
   readonly allowPrivateTargets: boolean = false;

@@ -25,20 +25,20 @@ describe('API keys', () => {
     ['POST', `/agent/jobs/${JOB_ID}/resume`, ['operator']],
     ['POST', `/agent/jobs/${JOB_ID}/abandon`, ['operator']],
   ] as const)('%s %s', (method, path, needed) => {
-    it('is refused without a key, and says how one is sent', async () => {
+    it('is refused without a key, with a 401 that names the scheme', async () => {
       const response = await agents.call(path, null, { method });
       expect(response.headers.get('www-authenticate')).toBe('Bearer realm="tollgate"');
       expect(await readProblem(response)).toEqual([401, 'api_key_refused']);
     });
 
-    it('is refused to a key without the scope', async () => {
+    it('is refused with a key that lacks the scope', async () => {
       const scopes = (['submit', 'read', 'operator'] as const).filter((scope) => !needed.some((one) => one === scope));
       const response = await agents.call(path, await agents.createKey(scopes), { method });
       expect(response.headers.get('www-authenticate')).toContain(`scope="${needed.join(' ')}"`);
       expect(await readProblem(response)).toEqual([403, 'scope_missing']);
     });
 
-    it.each(needed)('is open to a key with the scope %s', async (scope) => {
+    it.each(needed)('is allowed with a key that has the scope %s', async (scope) => {
       const response = await agents.call(path, await agents.createKey([scope]), { method });
       expect([401, 403]).not.toContain(response.status);
     });
@@ -53,8 +53,8 @@ describe('API keys', () => {
     ['the id alone', (token: string) => `Bearer ${token.slice(0, 16)}`],
     ['two tokens', (token: string) => `Bearer ${token} ${token}`],
     ['something long', () => `Bearer ${'x'.repeat(10_000)}`],
-    ['a name of an object', () => 'Bearer __proto__'],
-  ])('are refused as %s', async (_name, write) => {
+    ['the name of an object property', () => 'Bearer __proto__'],
+  ])('are refused when sent as %s', async (_name, write) => {
     const response = await agents.call('/agent/jobs', null, { headers: { Authorization: write(owner.token) } });
     expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
     expect(await readProblem(response)).toEqual([401, 'api_key_refused']);
@@ -67,32 +67,32 @@ describe('API keys', () => {
     expect(await readProblem(await agents.call('/agent/jobs', key))).toEqual([401, 'api_key_refused']);
   });
 
-  // However a path is spelled, what serves it is what decides.
+  // The matched route decides, however its path is spelled.
   it.each(['/AGENT/jobs', '//agent//jobs/', '/agent/%6aobs', '/agent/jobs?x', '/agent/jobs/..%2fjobs'])(
-    'are asked for at %s',
+    'are required at %s',
     async (path) => {
       expect((await send(agents.gateway.port, { path })).status).toBe(401);
     },
   );
 
-  it('are asked for by HEAD too', async () => {
+  it('are required for HEAD too', async () => {
     expect((await agents.call('/agent/jobs', null, { method: 'HEAD' })).status).toBe(401);
     expect((await agents.call('/agent/jobs', owner, { method: 'HEAD' })).status).toBe(200);
   });
 
-  it('are not told apart from nothing by a path that is not served', async () => {
+  it('make no difference for a path that is not served', async () => {
     expect(await readProblem(await agents.call('/agent/nothing', null))).toEqual([404, 'not_found']);
     expect(await readProblem(await agents.call('/agent/nothing', owner))).toEqual([404, 'not_found']);
   });
 
-  // Prevents: whoever has no key fills the memory with bodies that are read first.
-  it('are looked at before the body is sent', async () => {
+  // Prevents: clients without a key fill the memory with bodies that are read first.
+  it('are checked before the body is sent', async () => {
     const headers = { 'Content-Type': 'application/json', 'Content-Length': 60_000, Expect: '100-continue' };
     const response = await send(agents.gateway.port, { method: 'POST', path: '/agent/jobs', headers, body: '{' });
     expect(response.status).toBe(401);
   });
 
-  it('may use their own wallets alone, and learn of no others', async () => {
+  it('may use only their own wallets, and cannot find out about others', async () => {
     const key = await agents.createKey(['submit'], ['other']);
     for (const wallet of ['main', 'nobody-has-it']) {
       expect(await readProblem(await agents.submit(key, { ...SAMPLE_JOB, wallet }))).toEqual([
@@ -110,7 +110,7 @@ describe('API keys', () => {
 });
 
 describe('the rate limit of an API key', () => {
-  it('is its own', async () => {
+  it('is counted for each key separately', async () => {
     const agents = await AgentsFixture.start({ AGENT_RATE_LIMIT_PER_MINUTE: '2' });
     const [one, other] = [await agents.createKey(['read']), await agents.createKey(['read'])];
     for (let turn = 0; turn < 2; turn++) expect((await agents.call('/agent/jobs', one)).status).toBe(200);
@@ -122,7 +122,7 @@ describe('the rate limit of an API key', () => {
   });
 });
 
-describe('API keys that are refused', () => {
+describe('Invalid API keys', () => {
   const wrong: TestKey = { id: 'none', token: `tgk_000000000000_${'x'.repeat(43)}` };
   const from = (address: string): RequestInit => ({
     headers: { 'X-Forwarded-For': address, 'X-Forwarded-Proto': 'https' },
@@ -138,7 +138,7 @@ describe('API keys that are refused', () => {
 
   afterEach(() => agents.stop());
 
-  it('are limited by the address that they come from, at all routes together', async () => {
+  it('are limited per client address, over all routes together', async () => {
     const guess = (path: string, method = 'GET') => agents.call(path, wrong, { method, ...from('192.0.2.1') });
     expect(await readProblem(await guess('/agent/jobs'))).toEqual([401, 'api_key_refused']);
     expect(await readProblem(await guess('/facilitator/settle', 'POST'))).toEqual([401, 'api_key_refused']);
@@ -155,7 +155,7 @@ describe('API keys that are refused', () => {
     }
   });
 
-  it('hinder no right key of another address, and none that was let in before', async () => {
+  it('do not block a valid key from another address, or one that was accepted before', async () => {
     const [used, fresh] = [await agents.createKey(['read']), await agents.createKey(['read'])];
     expect((await agents.call('/agent/jobs', used, from('192.0.2.1'))).status).toBe(200);
     for (let turn = 0; turn < 5; turn++) await agents.call('/agent/jobs', wrong, from('192.0.2.1'));
@@ -163,14 +163,14 @@ describe('API keys that are refused', () => {
     expect((await agents.call('/agent/jobs', fresh, from('192.0.2.2'))).status).toBe(200);
   });
 
-  it('are not looked up any more, not even a right one that nobody has used here', async () => {
+  it('are not looked up beyond the limit, nor is a valid key that was not used before', async () => {
     const fresh = await agents.createKey(['read']);
     for (let turn = 0; turn < 2; turn++) await agents.call('/agent/jobs', wrong, from('192.0.2.1'));
     const refused = await agents.call('/agent/jobs', fresh, from('192.0.2.1'));
     expect(await readProblem(refused)).toEqual([429, 'too_many_requests']);
   });
 
-  it('do not count where no key was sent', async () => {
+  it('do not include requests without a key in their count', async () => {
     for (let turn = 0; turn < 4; turn++) {
       const response = await agents.call('/agent/jobs', null, from('192.0.2.1'));
       expect(await readProblem(response)).toEqual([401, 'api_key_refused']);

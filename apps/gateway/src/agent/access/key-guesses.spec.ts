@@ -1,7 +1,7 @@
 import { KeyGuesses } from './key-guesses.js';
 
 describe('KeyGuesses', () => {
-  it('lets an address guess so often a minute, and again in the next one', () => {
+  it('allows an address a number of wrong keys per minute, and again in the next minute', () => {
     const guesses = new KeyGuesses(2);
     expect([guesses.look('192.0.2.1', 'a', 0), guesses.refuse('192.0.2.1', 'a', 0)]).toEqual([0, 0]);
     expect([guesses.look('192.0.2.1', 'b', 1), guesses.refuse('192.0.2.1', 'b', 1)]).toEqual([0, 0]);
@@ -9,21 +9,21 @@ describe('KeyGuesses', () => {
     expect(guesses.look('192.0.2.1', 'c', 60_000)).toBe(0);
   });
 
-  it('counts what was looked up at once too', () => {
+  it('also counts wrong keys that are looked up concurrently', () => {
     const guesses = new KeyGuesses(1);
     expect(['a', 'b'].map((token) => guesses.look('192.0.2.1', token, 0))).toEqual([0, 0]);
     expect(['a', 'b'].map((token) => guesses.refuse('192.0.2.1', token, 0))).toEqual([0, 60_000]);
   });
 
-  it('is about one address, however many keys of others were let in', () => {
+  it('limits each address separately, however many keys of others were accepted', () => {
     const guesses = new KeyGuesses(1);
     for (let turn = 0; turn < 3; turn++) guesses.admit('good');
     guesses.refuse('192.0.2.1', 'a', 0);
     expect(guesses.look('192.0.2.2', 'new', 0)).toBe(0);
   });
 
-  // Prevents: behind one proxy, one client that guesses locks out all others.
-  it('does not keep out a token that was let in before, until it is refused itself', () => {
+  // Prevents: one client that guesses keys locks out all others behind the same proxy.
+  it('exempts a token that was accepted before, until it is refused itself', () => {
     const guesses = new KeyGuesses(1);
     guesses.admit('good');
     guesses.refuse('192.0.2.1', 'a', 0);
@@ -32,7 +32,7 @@ describe('KeyGuesses', () => {
     expect(guesses.look('192.0.2.1', 'good', 0)).toBe(60_000);
   });
 
-  it('remembers a bounded number of tokens, the latest', () => {
+  it('remembers a bounded number of the latest tokens', () => {
     const guesses = new KeyGuesses(1, 2);
     for (const token of ['one', 'two', 'one', 'three']) guesses.admit(token);
     guesses.refuse('192.0.2.1', 'a', 0);
@@ -40,7 +40,7 @@ describe('KeyGuesses', () => {
     expect(waits).toEqual([0, 60_000, 0]);
   });
 
-  it('is off at zero', () => {
+  it('sets no limit at zero', () => {
     const guesses = new KeyGuesses(0);
     for (let turn = 0; turn < 1000; turn += 1) expect(guesses.refuse('192.0.2.1', 'a', 0)).toBe(0);
     expect(guesses.look('192.0.2.1', 'b', 0)).toBe(0);

@@ -51,7 +51,7 @@ describe('GET /agent/events', () => {
     open.push(reader);
     return reader;
   };
-  /** A job that ends at once, and so reports one event. */
+  /** Submits a job that ends immediately, and so reports one event. */
   const endJob = async (key: TestKey, wallet = 'main'): Promise<string> => {
     const { id } = await agents.submitSample(key, { ...SAMPLE_JOB, wallet });
     await agents.journal.cancel(id);
@@ -59,11 +59,11 @@ describe('GET /agent/events', () => {
   };
   const jobsOf = (events: readonly AgentJobEvent[]) => events.map(({ jobId }) => jobId);
 
-  it('tells a key of its own jobs, and an operator of all, from now on', async () => {
+  it('sends new events of its own jobs to a key, and of all jobs to an operator', async () => {
     await endJob(owner);
     const [ofOwner, ofOperator] = [await listen(owner), await listen(operator)];
     expect(ofOwner.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    // Prevents: the next stream is asked for on the connection of a gateway that stops.
+    // Prevents: the client reopens the stream on the connection of a gateway that is stopping.
     expect(ofOwner.response.headers.get('connection')).toBe('close');
     const foreign = await endJob(stranger);
     const own = await endJob(owner, 'second');
@@ -80,19 +80,19 @@ describe('GET /agent/events', () => {
     expect(jobsOf(await ofOperator.readEvents(2)).sort()).toEqual([foreign, own].sort());
   });
 
-  it('names its blocks, and says how long to wait before coming back', async () => {
+  it('gives each block an id, and tells clients when to reconnect', async () => {
     const { first } = await listen(owner);
     expect(first).toEqual({ id: expect.stringMatching(/^e1\.[\w.-]+$/), retry: expect.stringMatching(/^\d{4}$/) });
   });
 
-  it('goes on where a client left, over several lanes, without loss or repetition', async () => {
+  it('continues from the position of a client, over several lanes, without loss or repetition', async () => {
     const jobs: string[] = [];
     const seen: string[] = [];
     let after: string | undefined = (await listen(owner)).lastEventId;
     for (let round = 0; round < 4; round++) {
       for (let index = 0; index < 5; index++) jobs.push(await endJob(owner, index % 2 === 0 ? 'main' : 'second'));
       const reader = await listen(owner, { after });
-      // Leaves in the middle of what there is.
+      // Disconnects in the middle of the available events.
       seen.push(...jobsOf(await reader.readEvents(round === 3 ? jobs.length - seen.length : 3)));
       after = reader.lastEventId;
       reader.close();
@@ -102,7 +102,7 @@ describe('GET /agent/events', () => {
     expect(new Set(seen).size).toBe(jobs.length);
   });
 
-  it('goes on after an event that came some other way', async () => {
+  it('continues after an event that was received by other means', async () => {
     const jobs = [await endJob(owner), await endJob(owner, 'second'), await endJob(owner)];
     const reader = await listen(owner, { after: await idOf(jobs[0]!) });
     const seen: string[] = [];
@@ -115,7 +115,7 @@ describe('GET /agent/events', () => {
     return events.find((event) => event.jobId === jobId)!.id;
   };
 
-  it('tells of one job, or of some types alone', async () => {
+  it('filters by job and by type', async () => {
     const { id } = await agents.submitSample(owner);
     const [ofJob, ofType] = [
       await listen(owner, { query: `?jobId=${id}` }),
@@ -124,20 +124,20 @@ describe('GET /agent/events', () => {
     await endJob(owner);
     await agents.journal.cancel(id);
     expect(jobsOf(await ofJob.readEvents(1))).toEqual([id]);
-    // What it is not told of moves its place on.
+    // Filtered events move the position too.
     const before = ofType.lastEventId;
-    // A slow machine says so, with the same place, before there was anything.
+    // A slow machine may send a heartbeat with the same position first.
     while (ofType.lastEventId === before) {
       expect(await ofType.readBlock()).toEqual({ '': 'nothing new', id: expect.any(String) });
     }
   });
 
-  it('says when it has missed what is no longer kept', async () => {
+  it('reports missed events that are no longer stored', async () => {
     const after = (await listen(owner)).lastEventId;
     const forgetful = new Journal({ redis: agents.redis, eventsKept: 2 });
     await forgetful.open();
     for (let index = 0; index < 5; index++) await endJob(owner);
-    // Another gateway, which remembers none of them either.
+    // Another gateway, which has none of them in memory either.
     const other = await startGateway(agents.server.url, []);
     const reader = await openEvents(`${other.url}/agent/events`, owner.token, after);
     expect(await reader.readBlock()).toEqual({ event: 'eventsMissed', data: '{"atMost":3}' });
@@ -146,8 +146,8 @@ describe('GET /agent/events', () => {
     await agents.journal.open();
   });
 
-  // Regression: an operator was not told of a job that waited for him since before his client came back.
-  it('tells a client that was ahead of a journal restored from a copy what has come since', async () => {
+  // Regression: an operator that had reconnected did not get the event of a job that was waiting for approval.
+  it('sends recent events to a client whose position is ahead of a journal restored from a backup', async () => {
     const { lastEventId } = await listen(owner);
     const ahead = lastEventId.replace(/-[0-9a-z]+/g, '-zzzz');
     const job = await endJob(owner);
@@ -156,7 +156,7 @@ describe('GET /agent/events', () => {
   });
 
   it.each([['x'], ['e1.x'], [`e1.${'j00000000-1.'.repeat(1000)}j00000000-1`], ['e2.j00000000-1'], ['__proto__']])(
-    'does not go on from %s',
+    'refuses the position %s',
     async (after) => {
       const response = await agents.call('/agent/events', owner, { headers: { 'Last-Event-ID': after } });
       expect(await readProblem(response)).toEqual([400, 'request_invalid']);
@@ -167,12 +167,12 @@ describe('GET /agent/events', () => {
     expect(await readProblem(await agents.call(`/agent/events${query}`, owner))).toEqual([400, 'request_invalid']);
   });
 
-  it('is answered to HEAD without a stream', async () => {
+  it('responds to HEAD without a stream', async () => {
     const response = await agents.call('/agent/events', owner, { method: 'HEAD' });
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
 
-  it('is open so many times for a key and for all', async () => {
+  it('limits the streams of one key and of all', async () => {
     for (let count = 0; count < 3; count++) await listen(owner);
     const fourth = await agents.call('/agent/events', owner);
     expect(Number(fourth.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -181,7 +181,7 @@ describe('GET /agent/events', () => {
     expect(await readProblem(await agents.call('/agent/events', operator))).toEqual([429, 'too_many_streams']);
   });
 
-  it('ends for a key that is revoked, and for no other', async () => {
+  it('ends the streams of a revoked key only', async () => {
     const key = await agents.createKey(['read']);
     const [lost, kept] = [await listen(key), await listen(owner)];
     await agents.keys.revoke(key.id);
@@ -191,7 +191,7 @@ describe('GET /agent/events', () => {
   });
 
   // Prevents: one client that does not read fills the gateway's memory.
-  it('is cut where a client takes nothing, which goes on later where it was', async () => {
+  it('closes the stream of a client that reads nothing; the client can continue later', async () => {
     const token = (await agents.journal.takeLease(second, 'worker', 600_000))!.token;
     const first = await listen(owner);
     const start = first.lastEventId;
@@ -205,7 +205,7 @@ describe('GET /agent/events', () => {
       return jobId;
     };
     const jobs: string[] = [];
-    // More than the system's buffers take of 6 KiB each.
+    // More events of 6 KiB than the system's buffers can hold.
     while (jobs.length < 1500) jobs.push(...(await Promise.all(Array.from({ length: 50 }, failJob))));
     await waitFor('the gateway has cut the client', async () => (await countStreams()) === 0);
     socket.destroy();
@@ -232,7 +232,7 @@ async function connectAndPause(port: number, token: string): Promise<Socket> {
 }
 
 describe('a gateway that stops', () => {
-  it('ends its streams, and clients go on at another', async () => {
+  it('ends its streams, and clients continue at another gateway', async () => {
     const agents = await AgentsFixture.start();
     const owner = await agents.createKey(['submit', 'read']);
     const reader = await openEvents(`${agents.gateway.url}/agent/events`, owner.token);

@@ -6,7 +6,7 @@ import { createLaneId } from '@tollgate/transactions';
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 import { send } from '../../../test/start-gateway.js';
 
-describe('what is no job', () => {
+describe('an invalid job', () => {
   let agents: AgentsFixture;
   let owner: TestKey;
 
@@ -15,7 +15,7 @@ describe('what is no job', () => {
     owner = await agents.createKey(['submit', 'read'], ['*']);
   });
 
-  // Whatever was sent: nothing of it was accepted.
+  // None of the submissions was accepted.
   afterAll(async () => {
     expect(await agents.journal.readOpenJobs(agents.lane)).toEqual([]);
     await agents.stop();
@@ -23,7 +23,7 @@ describe('what is no job', () => {
 
   const withInput = (changes: object): object => ({ ...SAMPLE_JOB, input: { ...SAMPLE_JOB.input, ...changes } });
 
-  it('is answered with everything that is wrong with it', async () => {
+  it('is refused with a list of every mistake', async () => {
     const response = await agents.submit(owner, { wallet: 'a b', input: { amount: '-1', nonce: 7 }, from: '0x1' });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -42,11 +42,11 @@ describe('what is no job', () => {
     ['gas', { ...SAMPLE_JOB, gas: '21000' }],
     ['a raw transaction', { ...SAMPLE_JOB, rawTx: '0x02f8' }],
     ['a negative amount', withInput({ amount: '-0.5' })],
-    ['no number', withInput({ amount: 'NaN' })],
+    ['text that is not a number', withInput({ amount: 'NaN' })],
     ['an amount with an exponent', withInput({ amount: '1e18' })],
-    ['an amount that is no text', withInput({ amount: 0.5 })],
+    ['an amount that is not text', withInput({ amount: 0.5 })],
     ['a list for an amount', withInput({ amount: ['0.5'] })],
-    ['no object', '"transfer"'],
+    ['a string', '"transfer"'],
     ['a list', [SAMPLE_JOB]],
     ['null', 'null'],
     ['nothing', undefined],
@@ -63,7 +63,7 @@ describe('what is no job', () => {
     ['no JSON', '{"operation":'],
     ['an empty body', ''],
     ['a changed prototype', `{"__proto__":{"wallet":"main"},"operation":"transfer"}`],
-  ])('(%s) is not JSON, and is told so', async (_name, body) => {
+  ])('(%s) is refused as not being JSON', async (_name, body) => {
     const response = await agents.submit(owner, body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -77,7 +77,7 @@ describe('what is no job', () => {
     ['application/x-www-form-urlencoded'],
     ['multipart/form-data; boundary=x'],
     ['application/jsonp'],
-  ])('(%s) is no type that is read', async (type) => {
+  ])('(%s) is refused for its media type', async (type) => {
     const response = await agents.post('/agent/jobs', owner, SAMPLE_JOB, { 'Content-Type': type });
     expect(await readProblem(response)).toEqual([415, 'media_type_unsupported']);
   });
@@ -86,7 +86,7 @@ describe('what is no job', () => {
     expect(await readProblem(await agents.submit(owner, ' '.repeat(length)))).toEqual([413, 'body_too_large']);
   });
 
-  it('(in chunks without an end) is too large', async () => {
+  it('(in endless chunks) is too large', async () => {
     const headers = {
       'Content-Type': 'application/json',
       'Transfer-Encoding': 'chunked',
@@ -106,7 +106,7 @@ describe('what is no job', () => {
     },
   );
 
-  it('has a wallet that nobody adopted', async () => {
+  it('is refused if its wallet was not adopted', async () => {
     const lane = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
     await new WalletDirectory(agents.redis).publish({ name: 'new', lane });
     const key = createKeyText();

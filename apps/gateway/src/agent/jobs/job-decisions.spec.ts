@@ -64,7 +64,7 @@ describe('decisions about jobs', () => {
       }
     });
 
-    it('is under way where something is in flight', async () => {
+    it('is answered 202 while a transaction is in flight', async () => {
       const write = await submit();
       await planSample(agents.journal, write);
       await agents.journal.reserve({ ...write, maxInFlight: 100 });
@@ -83,7 +83,7 @@ describe('decisions about jobs', () => {
       expect([response.status, await response.json()]).toMatchObject([409, { code: 'job_state', state: 'MINED' }]);
     });
 
-    it("is not for another key's job, but for operators", async () => {
+    it("is not allowed for another key's job, except to operators", async () => {
       const { jobId } = await submit();
       expect(await readProblem(await decide(stranger, jobId, 'cancel'))).toEqual([404, 'job_not_found']);
       expect((await decide(operator, jobId, 'cancel')).status).toBe(200);
@@ -91,7 +91,7 @@ describe('decisions about jobs', () => {
   });
 
   describe('approving', () => {
-    it('lets exactly this plan go on, and says who agreed', async () => {
+    it('lets exactly this plan continue, and records the approver', async () => {
       const { jobId } = await awaitApproval();
       const shown = await (await agents.call(`/agent/jobs/${jobId}`, operator)).json();
       expect(shown).toMatchObject({ state: 'AWAITING_APPROVAL', plan: PLAN });
@@ -108,7 +108,7 @@ describe('decisions about jobs', () => {
       ]);
     });
 
-    it('is not for who submitted the job', async () => {
+    it('is not allowed with the key that submitted the job', async () => {
       const own = await agents.submitSample(operator);
       const write = { jobId: own.id, stepIndex: 0, token };
       const plan = { plan: null, floorsHash: 'f', needsApproval: true };
@@ -125,7 +125,7 @@ describe('decisions about jobs', () => {
       },
     );
 
-    it('may be refused for good', async () => {
+    it('can be rejected for good', async () => {
       const { jobId } = await awaitApproval();
       const response = await decide(operator, jobId, 'reject');
       expect([response.status, await response.json()]).toMatchObject([
@@ -147,13 +147,13 @@ describe('decisions about jobs', () => {
       return { ...write, nonce: reserved && 'nonce' in reserved ? reserved.nonce : null };
     };
 
-    it('goes on where it was', async () => {
+    it('resumes where it was', async () => {
       const { jobId } = await park(false);
       const response = await decide(operator, jobId, 'resume');
       expect([response.status, await response.json()]).toMatchObject([200, { state: 'PLANNED', failure: null }]);
     });
 
-    it('is given up where it has sent nothing', async () => {
+    it('can be abandoned if it has sent nothing', async () => {
       const { jobId } = await park(false);
       const response = await decide(operator, jobId, 'abandon');
       expect([response.status, await response.json()]).toMatchObject([
@@ -162,7 +162,7 @@ describe('decisions about jobs', () => {
       ]);
     });
 
-    it('is given up where its nonce is used on the chain, which a worker knows', async () => {
+    it('can be abandoned if a worker reports that its nonce is used on the chain', async () => {
       const { jobId, nonce } = await park(true);
       expect(await readProblem(await decide(operator, jobId, 'abandon'))).toEqual([503, 'planning_unavailable']);
       let minedNonce = nonce!;
@@ -180,11 +180,11 @@ describe('decisions about jobs', () => {
     });
   });
 
-  describe('trying again', () => {
+  describe('retrying', () => {
     const retry = (key: TestKey, id: string, idempotencyKey = createKeyText()) =>
       agents.post(`/agent/jobs/${id}/retry`, key, undefined, { 'Idempotency-Key': idempotencyKey });
 
-    it('makes one new job that names the old one', async () => {
+    it('creates one new job that refers to the old one', async () => {
       const { jobId } = await submit();
       await decide(owner, jobId, 'cancel');
       const key = createKeyText();
@@ -196,7 +196,7 @@ describe('decisions about jobs', () => {
       expect(await readProblem(await agents.submit(owner, SAMPLE_JOB, key))).toEqual([409, 'idempotency_key_reused']);
     });
 
-    it('is not for a job that may still be done, nor for that of another key, nor without a key of its own', async () => {
+    it('is refused for a job that has not failed, for the job of another key, and without an idempotency key of its own', async () => {
       const { jobId } = await submit();
       expect(await readProblem(await retry(owner, jobId))).toEqual([409, 'job_state']);
       expect(await readProblem(await retry(stranger, jobId))).toEqual([404, 'job_not_found']);
@@ -206,7 +206,7 @@ describe('decisions about jobs', () => {
     });
   });
 
-  it('shows every attempt with its link, and nothing that was signed', async () => {
+  it('shows every attempt with its explorer link, and no signed transaction', async () => {
     const write = await submit();
     await planSample(agents.journal, write);
     const reserved = await agents.journal.reserve({ ...write, maxInFlight: 100 });

@@ -21,7 +21,8 @@ const ABANDONED: JobFailure = {
 };
 
 const NO_NONCE = { minedNonce: 0, isAttemptMined: false };
-const OWN_IS_MINED = "The job's own transaction is mined. Resume the job, so that it ends with the result of that transaction.";
+const OWN_IS_MINED =
+  "The job's own transaction is mined. Resume the job, so that it ends with the result of that transaction.";
 
 /** Decisions of callers and operators about jobs. Each may be repeated; the response is the job's current state. */
 @Injectable()
@@ -84,7 +85,11 @@ function problemOfRefusal({ reason }: Refused, job: JobRecord): Problem {
   const { state } = job;
   switch (reason) {
     case 'own_job':
-      return { status: 403, code: 'own_job', detail: 'A job cannot be approved with the API key that submitted it. Use the key of another operator.' };
+      return {
+        status: 403,
+        code: 'own_job',
+        detail: 'A job cannot be approved with the API key that submitted it. Use the key of another operator.',
+      };
     case 'not_found':
       return JOB_NOT_FOUND;
     case 'floors_changed':

@@ -33,7 +33,7 @@ describe('GET /agent/jobs', () => {
     expect((await list(owner)).jobs.at(-1)).toMatchObject({ ...SAMPLE_JOB, state: 'PLANNED' });
   });
 
-  it('goes on where the last page ended', async () => {
+  it('continues where the last page ended', async () => {
     const ids: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
@@ -51,7 +51,7 @@ describe('GET /agent/jobs', () => {
     ['?operation=swap', []],
     ['?wallet=main&limit=1', [0]],
     ['?wallet=nobody-has-it', []],
-  ])('fits %s', async (query, places) => {
+  ])('filters by %s', async (query, places) => {
     expect(idsOf(await list(owner, query))).toEqual(places.map((place) => own[place]));
   });
 

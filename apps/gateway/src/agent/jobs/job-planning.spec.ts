@@ -20,7 +20,7 @@ describe('POST /agent/jobs?dryRun=true', () => {
 
   const plan = (body: unknown = SAMPLE_JOB) => agents.post('/agent/jobs?dryRun=true', owner, body);
 
-  it('says so when no worker answers', async () => {
+  it('responds 503 when no worker answers', async () => {
     const response = await plan();
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await readProblem(response)).toEqual([503, 'planning_unavailable']);
@@ -38,7 +38,7 @@ describe('POST /agent/jobs?dryRun=true', () => {
 
     afterAll(() => worker.close());
 
-    it('gives the plan, and writes nothing', async () => {
+    it('returns the plan, and stores nothing', async () => {
       const summary = 'Send 0.5';
       const empty = { spends: [], receives: [], recipients: [], warnings: [], slippageBps: null };
       const view = { summary, preview: summary, floorsHash: 'f', needsApproval: false, ...empty };
@@ -50,7 +50,7 @@ describe('POST /agent/jobs?dryRun=true', () => {
       expect((await agents.journal.listJobs({ lanes: [agents.lane] })).jobs).toEqual([]);
     });
 
-    it('gives the refusal', async () => {
+    it("returns the worker's refusal", async () => {
       const failure = { code: 'INSUFFICIENT_BALANCE', message: 'The wallet has 0.1.', suggestion: 'Send it some.' };
       reply = { outcome: 'refused', failure };
       const response = await plan();
@@ -60,7 +60,7 @@ describe('POST /agent/jobs?dryRun=true', () => {
       ]);
     });
 
-    it('says so when the chain does not answer', async () => {
+    it('responds 503 when the chain does not answer', async () => {
       reply = { outcome: 'unavailable', reason: 'rpc at 10.0.0.7 timed out' };
       const response = await plan();
       expect(await response.clone().text()).not.toContain('10.0.0.7');
@@ -77,7 +77,7 @@ describe('POST /agent/jobs?dryRun=true', () => {
       expect(asked).toHaveLength(before);
     });
 
-    it('asks no worker about what is no job, nor about the wallets of others', async () => {
+    it('asks no worker about an invalid job, or about a wallet of another key', async () => {
       const before = asked.length;
       expect(await readProblem(await plan({ ...SAMPLE_JOB, nonce: 1 }))).toEqual([400, 'request_invalid']);
       expect(await readProblem(await plan({ ...SAMPLE_JOB, wallet: 'x' }))).toEqual([403, 'wallet_not_allowed']);

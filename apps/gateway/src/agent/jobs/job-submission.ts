@@ -32,7 +32,8 @@ const REUSED: Problem = {
 const FORGOTTEN: Problem = {
   status: 410,
   code: 'job_forgotten',
-  detail: 'The job of this Idempotency-Key has ended and is no longer stored. Check the chain before you submit it again.',
+  detail:
+    'The job of this Idempotency-Key has ended and is no longer stored. Check the chain before you submit it again.',
 };
 const NOT_ADOPTED: Problem = {
   status: 503,

@@ -15,7 +15,7 @@ describe('POST /agent/jobs and GET /agent/jobs/:id', () => {
 
   afterAll(() => agents.stop());
 
-  it('accepts a job and says where it is', async () => {
+  it('accepts a job and returns its location', async () => {
     const response = await agents.submit(owner);
     expect(response.status).toBe(202);
     const job = (await response.json()) as AgentJobView;
@@ -35,7 +35,7 @@ describe('POST /agent/jobs and GET /agent/jobs/:id', () => {
   });
 
   describe('an idempotency key', () => {
-    it('makes one job, however often the same is sent', async () => {
+    it('creates one job, however often the same request is sent', async () => {
       const key = createKeyText();
       const [first, ...others] = await Promise.all(
         Array.from({ length: 10 }, () => agents.submit(owner, SAMPLE_JOB, key)),
@@ -46,7 +46,7 @@ describe('POST /agent/jobs and GET /agent/jobs/:id', () => {
       expect(replayed).toHaveLength(9);
     });
 
-    it('is refused for another body, and free for another API key', async () => {
+    it('is refused with another body, but can be used with another API key', async () => {
       const key = createKeyText();
       await agents.submit(owner, SAMPLE_JOB, key);
       const other = { ...SAMPLE_JOB, input: { ...SAMPLE_JOB.input, amount: '0.6' } };
@@ -65,7 +65,7 @@ describe('POST /agent/jobs and GET /agent/jobs/:id', () => {
       expect(await readProblem(response)).toEqual([400, 'idempotency_key_invalid']);
     });
 
-    it('of 255 characters is taken, of 256 not', async () => {
+    it('of 255 characters is accepted, of 256 refused', async () => {
       const [long, tooLong] = [randomBytes(127).toString('hex') + 'x', randomBytes(128).toString('hex')];
       expect((await agents.submit(owner, SAMPLE_JOB, long)).status).toBe(202);
       expect(await readProblem(await agents.submit(owner, SAMPLE_JOB, tooLong))).toEqual([

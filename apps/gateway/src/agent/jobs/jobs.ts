@@ -49,7 +49,8 @@ export class Jobs {
       const jobs = page.jobs.filter((job) => wallet === undefined || job.wallet === wallet);
       return { jobs: jobs.map((job) => this.describe(job)), cursor: page.cursor };
     } catch (error) {
-      if (error instanceof TypeError && cursor !== undefined) throw refuseRequest(['cursor is not a cursor of this list.']);
+      if (error instanceof TypeError && cursor !== undefined)
+        throw refuseRequest(['cursor is not a cursor of this list.']);
       throw error;
     }
   }

@@ -49,7 +49,7 @@ describe('static mistakes of a job', () => {
       { ...POSITION, leverage: 25 },
       'input.leverage must be a whole number from 1 to 20',
     ],
-  ])('(%s) are refused before the job is taken, and before it is planned', async (_name, operation, input, problem) => {
+  ])('(%s) are refused before the job is accepted or planned', async (_name, operation, input, problem) => {
     const job = { operation, wallet: 'main', input };
     const headers = { 'Idempotency-Key': createKeyText() };
     for (const path of ['/agent/jobs', '/agent/jobs?dryRun=true']) {
@@ -62,7 +62,7 @@ describe('static mistakes of a job', () => {
     expect(await agents.journal.readOpenJobs(agents.lane)).toEqual([]);
   });
 
-  it('are left to the worker until it has published which tokens it knows', async () => {
+  it('in tokens are left to the worker until it has published its tokens', async () => {
     const lane = createLaneId(1328, `0x${'7'.repeat(40)}`);
     await agents.journal.adopt(lane, { pendingNonce: 0 });
     await new WalletDirectory(agents.redis).publish({ name: 'fresh', lane });
@@ -74,7 +74,7 @@ describe('static mistakes of a job', () => {
 
     await agents.publishTokens('fresh');
     expect(await readProblem(await agents.submit(owner, job))).toEqual([400, 'request_invalid']);
-    // The same submission is the same job, whatever is known by now.
+    // A repeated submission returns the same job, even if it would be refused by now.
     const again = await agents.submit(owner, job, key);
     expect([again.status, await again.json()]).toMatchObject([202, { id }]);
     await agents.post(`/agent/jobs/${id}/cancel`, owner);
@@ -84,7 +84,7 @@ describe('static mistakes of a job', () => {
     expect(await readProblem(retried)).toEqual([400, 'request_invalid']);
   });
 
-  it('are none of a token that is named by its address', async () => {
+  it('are not looked for in a token that is given by its address', async () => {
     const input = { amount: `0.${'1'.repeat(30)}`, to: RECEIVER, token: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
     expect((await agents.submit(owner, { operation: 'transfer', wallet: 'main', input })).status).toBe(202);
   });

@@ -19,7 +19,7 @@ describe('/agent/queues', () => {
     return agents.call(path, null, { ...init, headers: { Authorization } });
   };
 
-  it('is a page for operators, whose browser sends the key as a password', async () => {
+  it('shows operators a page; their browser sends the key as a password', async () => {
     for (const response of [
       await asBrowser('/agent/queues', operator),
       await agents.call('/agent/queues/', operator),
@@ -39,7 +39,7 @@ describe('/agent/queues', () => {
     '/agent/queues/api/queues',
     '/agent/queues/queue/agent-jobs',
     '/agent/queues/static/favicon.ico',
-  ])('asks for a key at %s', async (path) => {
+  ])('requires a key at %s', async (path) => {
     const response = await agents.call(path, null);
     expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm="tollgate"/);
     expect(await readProblem(response)).toEqual([401, 'api_key_refused']);
@@ -47,7 +47,7 @@ describe('/agent/queues', () => {
     expect(await readProblem(await asBrowser(path, reader))).toEqual([403, 'scope_missing']);
   });
 
-  it('shows the queues of all lanes, and what is in them, but no signature', async () => {
+  it('shows the queues of all lanes and their jobs, but no signature', async () => {
     const queue = new Queue(AGENT_JOBS_QUEUE, { connection: { url: agents.server.url }, prefix: AGENT_QUEUE_PREFIX });
     await queue.add('job', { operation: 'swap', signature: 'canary-signature' });
     await queue.close();
@@ -62,7 +62,7 @@ describe('/agent/queues', () => {
     expect(text).not.toContain('canary-signature');
   });
 
-  // Prevents: a page of somebody else makes the operator's browser empty a queue.
+  // Prevents: another site's page makes the operator's browser empty a queue.
   it.each([
     ['PUT', '/agent/queues/api/queues/agent-jobs/obliterate'],
     ['PUT', '/agent/queues/api/queues/pause'],
@@ -74,7 +74,7 @@ describe('/agent/queues', () => {
     expect([404, 405]).toContain(response.status);
   });
 
-  it('is the only place that takes a key as a password', async () => {
+  it('is the only route that accepts a key as a password', async () => {
     expect((await asBrowser('/agent/jobs', operator)).status).toBe(401);
   });
 });

@@ -15,7 +15,10 @@ export function parseRegistration(body: unknown): WebhookRegistration {
   const { url, events = [], operations = [], ...others } = Object(body) as Record<string, unknown>;
   const problems = Object.keys(others)
     .slice(0, 10)
-    .map((name) => `${JSON.stringify(name.slice(0, 40))} is not a field of a webhook; its fields are url, events, operations`);
+    .map(
+      (name) =>
+        `${JSON.stringify(name.slice(0, 40))} is not a field of a webhook; its fields are url, events, operations`,
+    );
   const isUrl = typeof url === 'string' && url !== '';
   if (!isUrl) problems.push('url must be the URL to which events are posted');
   const areEvents = isListOf(EVENT_TYPES, events);

@@ -40,7 +40,7 @@ describe('/agent/webhooks', () => {
     return webhooks.map(({ id }) => id);
   };
 
-  it('registers a target, and shows its secret this once', async () => {
+  it('registers a target, and shows its secret only then', async () => {
     const body = { url: URL_OF_OURS, events: ['transactionFailed'], operations: ['swap'] };
     const response = await agents.post('/agent/webhooks', owner, body);
     const webhook = (await response.json()) as Webhook;
@@ -59,7 +59,7 @@ describe('/agent/webhooks', () => {
     }
   });
 
-  it('shows and removes targets to their key and to operators', async () => {
+  it('lets a key and operators read and remove its targets', async () => {
     const { id } = await register(owner);
     expect(await idsOf(stranger)).not.toContain(id);
     for (const init of [{ method: 'DELETE' }, {}]) {
@@ -73,7 +73,7 @@ describe('/agent/webhooks', () => {
     expect(await idsOf(owner)).not.toContain(id);
   });
 
-  it('opens a target again that was turned off', async () => {
+  it('enables a disabled target', async () => {
     const { id } = await register(owner);
     await new WebhookTargets(agents.redis).disable({ keyId: owner.id, id }, 'gone');
     expect(await (await agents.call(`/agent/webhooks/${id}`, owner)).json()).toMatchObject({ disabled: 'gone' });
@@ -89,26 +89,26 @@ describe('/agent/webhooks', () => {
     [{ url: URL_OF_OURS, events: ['x'] }],
     [{ url: URL_OF_OURS, operations: ['__proto__'] }],
     [{ url: URL_OF_OURS, secret: 'mine' }],
-  ])('takes no %j', async (body) => {
+  ])('refuses the registration %j', async (body) => {
     expect(await readProblem(await agents.post('/agent/webhooks', owner, body))).toEqual([400, 'request_invalid']);
   });
 
   it.each(['ftp://example.org/', 'no url', 'http://me:secret@example.org/', `https://example.org/${'x'.repeat(3000)}`])(
-    'posts nothing to %s',
+    'refuses the target %s',
     async (url) => {
       const response = await agents.post('/agent/webhooks', owner, { url });
       expect(await readProblem(response)).toEqual([422, 'webhook_target_refused']);
     },
   );
 
-  it('has so many targets for a key', async () => {
+  it('limits the targets of a key', async () => {
     const key = await agents.createKey(['read']);
     for (let count = 0; count < 10; count++) await register(key);
     const response = await agents.post('/agent/webhooks', key, { url: URL_OF_OURS });
     expect(await readProblem(response)).toEqual([409, 'too_many_webhooks']);
   });
 
-  it('shows what was given up, and sends it again', async () => {
+  it('lists dead letters and sends them again', async () => {
     const { id: targetId } = await register(owner);
     const event: AgentJobEvent = {
       id: 'j00000000-000000000000000000000000:FINAL:1',
@@ -146,14 +146,14 @@ describe('webhooks of a gateway without AGENT_SECRET, and without private target
 
   afterEach(() => agents.stop());
 
-  it('are not set up', async () => {
+  it('are refused', async () => {
     agents = await AgentsFixture.start();
     const key = await agents.createKey(['read']);
     const response = await agents.post('/agent/webhooks', key, { url: 'https://example.org/' });
     expect(await readProblem(response)).toEqual([503, 'agent_secret_missing']);
   });
 
-  it('go to no address inside', async () => {
+  it('cannot have a private address as target', async () => {
     agents = await AgentsFixture.start({ AGENT_SECRET });
     const key = await agents.createKey(['read']);
     for (const url of ['http://127.0.0.1/', 'https://localhost/', 'https://[::1]/', 'https://0x7f000001/']) {

@@ -51,7 +51,10 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
     recipients: listOf(text),
     warnings: listOf(text),
     slippageBps: orNull(integer),
-    floorsHash: { ...text, description: 'hash of the bounds of the plan: the most that leaves and the least that arrives' },
+    floorsHash: {
+      ...text,
+      description: 'hash of the bounds of the plan: the most that leaves and the least that arrives',
+    },
     needsApproval: flag,
   }),
   AgentJobView: record({

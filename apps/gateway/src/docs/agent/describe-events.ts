@@ -112,7 +112,12 @@ function describeDeadLetters(): Record<string, object> {
         summary: 'Failed deliveries (dead letters)',
         scopes: SCOPES,
         parameters: [
-          parameter('query', 'limit', 'Maximum number of dead letters.', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
+          parameter('query', 'limit', 'Maximum number of dead letters.', {
+            type: 'integer',
+            minimum: 1,
+            maximum: 200,
+            default: 50,
+          }),
         ],
         answers: { '200': answerWith('Newest first.', { type: 'object', properties: { deadLetters } }) },
         problems: { '400': 'The limit is not valid.' },

@@ -9,8 +9,7 @@ const id = parameter('path', 'id', 'The id of the job.');
 const idempotencyKey = {
   name: IDEMPOTENCY_KEY,
   in: 'header',
-  description:
-    'Required, except for a dry run. A repeat with the same key and body returns the same job.',
+  description: 'Required, except for a dry run. A repeat with the same key and body returns the same job.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 const LOCATION = { Location: { description: 'The path of the job.', schema: { type: 'string' } } };
@@ -137,13 +136,19 @@ function describeSubmission(origin: string): object {
 function describeList(): object {
   return describeAgentOperation({
     summary: 'Jobs, newest first',
-    description: 'A key sees its own jobs, an operator all. A page may be short or empty and still have a cursor: continue with it.',
+    description:
+      'A key sees its own jobs, an operator all. A page may be short or empty and still have a cursor: continue with it.',
     scopes: ['read', 'operator'],
     parameters: [
       parameter('query', 'state', 'One or more, separated by commas.', { example: 'FINAL,REVERTED' }),
       parameter('query', 'operation', 'One operation.', { enum: [...AGENT_OPERATIONS] }),
       parameter('query', 'wallet', "A wallet's name."),
-      parameter('query', 'limit', 'Maximum number of jobs on a page.', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
+      parameter('query', 'limit', 'Maximum number of jobs on a page.', {
+        type: 'integer',
+        minimum: 1,
+        maximum: 200,
+        default: 50,
+      }),
       parameter('query', 'cursor', 'The cursor of the previous page.'),
     ],
     answers: { '200': answerWith(`A page. States are ${JOB_STATES.join(', ')}.`, ref('AgentJobPage')) },

@@ -31,7 +31,7 @@ describe('the document of agent jobs', () => {
     expect(routesOf(document.paths).length).toBeGreaterThan(15);
   });
 
-  it('says of each that it needs a key', () => {
+  it('states that each route needs a key', () => {
     expect(Object.keys(document.components.securitySchemes)).toEqual(['ApiKey']);
     for (const route of routesOf(document.paths)) {
       const [method = '', path = ''] = route.split(' ');
@@ -47,8 +47,8 @@ describe('the document of agent jobs', () => {
     }
   });
 
-  // Prevents: "Try it out" sends text that no route takes.
-  it('has examples that are accepted as they stand, but for the wallet of another stack', async () => {
+  // Prevents: "Try it out" sends text that no route accepts.
+  it('has examples that are accepted unchanged, except for the name of the wallet', async () => {
     const key = await agents.createKey(['submit']);
     const { content } = document.paths['/agent/jobs']!['post']!.requestBody as {
       content: Record<string, { examples: Record<string, { value: { wallet: string } }> }>;
@@ -58,12 +58,12 @@ describe('the document of agent jobs', () => {
     for (const { value } of examples) expect((await agents.submit(key, { ...value, wallet: 'main' })).status).toBe(202);
   });
 
-  // Prevents: who handles what is documented meets another answer.
+  // Prevents: a client that handles the documented responses gets an undocumented one.
   it.each([
     ['post', '/agent/jobs/{id}/retry', ''],
     ['post', '/agent/jobs/{id}/approve', '{}'],
     ['get', '/agent/webhooks/dead-letters', '?limit=0'],
-  ])('has the refusal of a request to %s %s that is not valid', async (method, path, sent) => {
+  ])('documents the refusal of an invalid request to %s %s', async (method, path, sent) => {
     const key = await agents.createKey(['submit', 'read', 'operator']);
     const job = await agents.submitSample(key);
     const url = path.replace('{id}', job.id);
@@ -73,7 +73,7 @@ describe('the document of agent jobs', () => {
     expect(document.paths[path]![method]!.responses).toHaveProperty('400');
   });
 
-  it('refers to nothing that is not in it', () => {
+  it('has no dangling references', () => {
     const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)];
     expect(references.length).toBeGreaterThan(50);
     const missing = references.filter(([, name]) => document.components.schemas[name!] === undefined);

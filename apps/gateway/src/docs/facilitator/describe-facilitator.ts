@@ -32,7 +32,12 @@ export function describeFacilitator(): Record<string, object> {
     '/facilitator/settle': { post: describeSettle() },
     '/facilitator/supported': {
       get: describe('The supported kinds of payments', {
-        answers: { '200': answerWith('The supported kinds of payments, and the accounts that send settlements.', ref('SupportedResponse')) },
+        answers: {
+          '200': answerWith(
+            'The supported kinds of payments, and the accounts that send settlements.',
+            ref('SupportedResponse'),
+          ),
+        },
       }),
     },
     '/facilitator/discovery/resources': { get: describeListing() },
@@ -67,8 +72,7 @@ function describeSettle(): object {
     answers: { '200': answerWith('The settlement result.', ref('SettleResponse'), REPLAYED) },
     problems: {
       '401': 'The API key is unknown or revoked, or this payment is only settled with an API key.',
-      '503':
-        'Nothing was submitted, or that is unknown (code settlement_pending): send the same request again.',
+      '503': 'Nothing was submitted, or that is unknown (code settlement_pending): send the same request again.',
     },
   });
 }
@@ -79,7 +83,8 @@ function describeListing(): object {
     ...(most !== undefined && { maximum: most }),
   });
   return describe('The paid resources of the gateway', {
-    description: 'URLs begin with PUBLIC_URL; the list is empty without it. The payment requirements lack the references that challenges have.',
+    description:
+      'URLs begin with PUBLIC_URL; the list is empty without it. The payment requirements lack the references that challenges have.',
     parameters: [
       parameter('query', 'type', 'Only `http` is supported.'),
       parameter('query', 'payTo', 'Only resources that pay this recipient.'),

@@ -50,20 +50,20 @@ describe('the document of the facilitator', () => {
     expect(document.tags.map(({ name }) => name)).toContain('Facilitator');
   });
 
-  it('says which routes take an API key, and that it is not always needed', () => {
+  it('states which routes accept an API key, and that it is optional', () => {
     const security = [{}, { ApiKey: [] }];
     for (const path of ['verify', 'settle']) {
       expect(document.paths[`/facilitator/${path}`]!['post']!.security).toEqual(security);
     }
   });
 
-  it('refers to nothing that is not in it', () => {
+  it('has no dangling references', () => {
     const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)];
     const missing = references.filter(([, name]) => document.components.schemas[name!] === undefined);
     expect(missing).toEqual([]);
   });
 
-  /** What an answer has that its schema does not know, and what it lacks. */
+  /** The fields of a response that its schema lacks, and those that are missing in the response. */
   function findFaults(schema: Schema, value: unknown, path = '$'): string[] {
     if (schema.$ref !== undefined) {
       return findFaults(document.components.schemas[schema.$ref.split('/').at(-1)!]!, value, path);
@@ -103,7 +103,7 @@ describe('the document of the facilitator', () => {
     ['post', 'settle', 200, askFor('base')],
     ['post', 'verify', 400, {}],
     ['post', 'settle', 400, {}],
-  ])('has what %s %s answers with %s', async (method, path, status, body) => {
+  ])('documents the response of %s %s with %s', async (method, path, status, body) => {
     const headers = { 'Content-Type': 'application/json' };
     const init = body === undefined ? {} : { headers, body: JSON.stringify(body) };
     const response = await fetch(`${gateway.url}/facilitator/${path}`, { method: method.toUpperCase(), ...init });

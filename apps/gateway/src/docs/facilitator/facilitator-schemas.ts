@@ -55,7 +55,11 @@ export const FACILITATOR_SCHEMAS: Readonly<Record<string, object>> = {
   SupportedResponse: record({
     kinds: listOf(record({ x402Version: version, scheme: text, network: text, extra: { type: 'object' } }, ['extra'])),
     extensions: listOf(text),
-    signers: { type: 'object', additionalProperties: listOf(address), description: 'accounts that send settlements, by network pattern' },
+    signers: {
+      type: 'object',
+      additionalProperties: listOf(address),
+      description: 'accounts that send settlements, by network pattern',
+    },
   }),
   DiscoveryResponse: record({
     x402Version: version,

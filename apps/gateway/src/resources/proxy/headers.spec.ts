@@ -28,12 +28,12 @@ const ours = {
 };
 
 describe('createUpstreamHeaders', () => {
-  it('passes on what belongs to the request', () => {
+  it('forwards the headers of the request', () => {
     const own = { accept: 'text/html', 'accept-encoding': 'br', 'content-type': 'text/plain', range: 'bytes=0-9' };
     expect(sent({ ...own, 'user-agent': 'curl' })).toEqual({ ...own, 'user-agent': 'curl', ...ours });
   });
 
-  it('keeps back payments, credentials, hop-by-hop headers and those its Connection header names', () => {
+  it('removes payments, credentials, hop-by-hop headers and those that the Connection header names', () => {
     const headers = {
       'x-payment': 'proof',
       'x-payment-anything': '1',
@@ -57,7 +57,7 @@ describe('createUpstreamHeaders', () => {
     expect(sent(headers)).toEqual(ours);
   });
 
-  it('believes no client about where a request came from', () => {
+  it("ignores a client's statements about the origin of a request", () => {
     const headers = {
       'x-forwarded-for': '10.0.0.1',
       x_forwarded_for: '10.0.0.1',
@@ -79,8 +79,9 @@ describe('createUpstreamHeaders', () => {
     });
   });
 
-  // Prevents: who pays for a cheap path gets a dear one, or another method, of an upstream that believes such a header.
-  it('passes on no other path and no other method than was paid', () => {
+  // Prevents: a client that paid for a cheap path gets an expensive one, or another method, from an upstream that
+  // trusts such a header.
+  it('removes headers that would override the paid path or method', () => {
     const headers = {
       'x-original-url': '/dear',
       x_original_url: '/dear',
@@ -97,17 +98,17 @@ describe('createUpstreamHeaders', () => {
     expect(sent(headers, { added })).toEqual({ ...ours, 'X-HTTP-Method-Override': 'PATCH' });
   });
 
-  it('lets the operator add headers that no client can replace', () => {
+  it('lets the operator add headers that no client can override', () => {
     const added = [['X-Api-Key', 'secret']] as const;
     expect(sent({ 'x-api-key': 'mine', x_api_key: 'mine' }, { added })).toEqual({ ...ours, 'X-Api-Key': 'secret' });
   });
 
-  it('passes credentials where the route says so', () => {
+  it('forwards credentials if the route says so', () => {
     const headers = { authorization: 'Bearer x', cookie: 'a=b' };
     expect(sent(headers, { passCredentials: true })).toEqual({ ...headers, ...ours });
   });
 
-  it('asks safe requests without conditions, for a 304 would be the answer that was paid', () => {
+  it('removes conditions from safe requests, since a 304 would be the paid response', () => {
     const headers = { 'if-none-match': '"1"', 'if-modified-since': 'x', 'if-match': '"2"' };
     expect(sent(headers)).toEqual({ 'if-match': '"2"', ...ours });
     expect(sent(headers, { method: 'PUT' })).toEqual({ ...headers, ...ours });
@@ -118,7 +119,7 @@ describe('createAnswerHeaders', () => {
   const kept = (raw: string[], options = { passCredentials: false, keepLength: false }) =>
     createAnswerHeaders(raw, options);
 
-  it('passes on the headers of the answer, repeated ones too', () => {
+  it('forwards the headers of the response, including repeated ones', () => {
     const raw = ['Content-Type', 'text/plain', 'Content-Encoding', 'gzip', 'ETag', '"1"', 'Link', '<a>', 'Link', '<b>'];
     expect(kept(raw)).toEqual([
       ['content-type', 'text/plain'],
@@ -129,7 +130,7 @@ describe('createAnswerHeaders', () => {
     ]);
   });
 
-  it('lets no upstream speak for the gateway', () => {
+  it('removes headers that only the gateway may set', () => {
     const raw = [
       ...['X-Payment-Released', 'true', 'X-Payment-Failure', 'x', 'X_Payment_Released', 'true'],
       ...['PAYMENT-REQUIRED', 'e30=', 'PAYMENT-RESPONSE', 'e30=', 'Idempotent-Replayed', 'true'],
@@ -142,7 +143,7 @@ describe('createAnswerHeaders', () => {
     expect(kept(raw)).toEqual([]);
   });
 
-  it('keeps a bearer challenge, cookies where credentials pass, and the length of a stream', () => {
+  it('keeps a bearer challenge, cookies if credentials are forwarded, and the length of a stream', () => {
     const raw = ['WWW-Authenticate', 'Bearer', 'Set-Cookie', 'a=b', 'Set-Cookie', 'c=d', 'Content-Length', '3'];
     expect(kept(raw, { passCredentials: true, keepLength: true })).toEqual([
       ['www-authenticate', 'Bearer'],

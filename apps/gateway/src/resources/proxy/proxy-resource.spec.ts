@@ -60,10 +60,10 @@ async function failure(produced: Promise<unknown>): Promise<UpstreamError> {
   return error as UpstreamError;
 }
 
-describe('what an answer came to', () => {
+describe('the charge of a response', () => {
   it.each<[string, string[], boolean, string | undefined]>([
-    ['is read where the route is metered', ['Tollgate-Charge', '0.01'], true, '0.01'],
-    ['is nothing to another route', ['Tollgate-Charge', '0.01'], false, undefined],
+    ['is read if the route is metered', ['Tollgate-Charge', '0.01'], true, '0.01'],
+    ['is ignored on another route', ['Tollgate-Charge', '0.01'], false, undefined],
     ['may be left out', [], true, undefined],
     ['is no number where it is said twice', ['Tollgate-Charge', '0.01', 'tollgate_charge', '0.02'], true, '0.01, 0.02'],
   ])('%s', async (_, headers, isMetered, expected) => {
@@ -74,7 +74,7 @@ describe('what an answer came to', () => {
   });
 });
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -83,8 +83,8 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-describe('ProxyResource passes on', () => {
-  it('method, path, query and body, and the answer as it came', async () => {
+describe('ProxyResource forwards', () => {
+  it('method, path, query and body, and the unchanged response', async () => {
     const upstream = started(
       await startUpstream((_, response) => {
         response.writeHead(201, { 'content-type': 'application/json', 'x-own': '1' }).end('{"ok":true}');
@@ -111,7 +111,7 @@ describe('ProxyResource passes on', () => {
     expect(Object.fromEntries(produced.headers)).toMatchObject({ 'content-type': 'application/json', 'x-own': '1' });
   });
 
-  it('errors and redirects, which it does not follow', async () => {
+  it('errors and redirects, without following them', async () => {
     const upstream = started(await startUpstream((_, response) => response.writeHead(500).end('no')));
     const resource = proxy(upstream.url);
     expect(await resource.produce(request())).toMatchObject({ status: 500, body: Buffer.from('no') });
@@ -122,7 +122,7 @@ describe('ProxyResource passes on', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it('a compressed body as it is', async () => {
+  it('a compressed body unchanged', async () => {
     const packed = gzipSync('text '.repeat(100));
     const upstream = started(
       await startUpstream((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)),
@@ -132,7 +132,7 @@ describe('ProxyResource passes on', () => {
     expect(produced.headers).toContainEqual(['content-encoding', 'gzip']);
   });
 
-  it('a HEAD answer with the length it speaks of', async () => {
+  it('a HEAD response with its Content-Length', async () => {
     const upstream = started(
       await startUpstream((_, response) => response.writeHead(200, { 'content-length': '7' }).end()),
     );
@@ -141,7 +141,7 @@ describe('ProxyResource passes on', () => {
     expect(produced.body).toHaveLength(0);
   });
 
-  it('a streamed answer while it is being made', async () => {
+  it('a streamed response while it is being produced', async () => {
     let finish = (): void => undefined;
     const upstream = started(
       await startUpstream((_, response) => {
@@ -157,7 +157,7 @@ describe('ProxyResource passes on', () => {
     expect((await pieces.next()).done).toBe(true);
   });
 
-  it('an answer too large to be stored, whole and as a stream', async () => {
+  it('a response too large to be stored, completely and as a stream', async () => {
     const large = Buffer.alloc(3_000_000, 'x');
     const upstream = started(await startUpstream((_, response) => response.writeHead(200).end(large)));
     const { body, headers } = await proxy(upstream.url).produce(request());
@@ -166,21 +166,21 @@ describe('ProxyResource passes on', () => {
     expect(headers).not.toContainEqual(['content-length', expect.anything()]);
   });
 
-  it('the final answer alone, where others come before it', async () => {
+  it('only the final response, without informational ones', async () => {
     const early = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
     const upstream = started(await startRawUpstream((socket) => socket.write(early)));
     expect(await proxy(upstream.url).produce(request())).toEqual({ status: 200, headers: [], body: Buffer.from('ok') });
   });
 
-  it.each([402, 600, 999])('nothing of an answer with status %d', async (status) => {
+  it.each([402, 600, 999])('no response with status %d', async (status) => {
     const head = `HTTP/1.1 ${status} No\r\nContent-Length: 2\r\n\r\n{}`;
     const upstream = started(await startRawUpstream((socket) => socket.write(head)));
     expect(await failure(proxy(upstream.url).produce(request()))).toMatchObject({ kind: 'failed' });
   });
 });
 
-describe('ProxyResource says what became of the request when', () => {
-  it('nobody listens: refused', async () => {
+describe('ProxyResource reports the fate of the request when', () => {
+  it('the port has no listener: refused', async () => {
     const origin = `http://127.0.0.1:${await closedPort()}`;
     const error = await failure(proxy(origin).produce(request({ method: 'POST', body: Buffer.from('x') })));
     expect(error.kind).toBe('refused');
@@ -208,14 +208,14 @@ describe('ProxyResource says what became of the request when', () => {
   it.each([
     ['GET', 'failed'],
     ['POST', 'unknown'],
-  ])('it hangs: %s is %s, as a time-out', async (method, kind) => {
+  ])('the upstream hangs: %s is %s, as a time-out', async (method, kind) => {
     const upstream = started(await startUpstream(() => undefined));
     const error = await failure(proxy(upstream.url, { timeoutMs: 1000 }).produce(request({ method })));
     expect(error).toMatchObject({ kind, options: { timedOut: true } });
     expect(upstream.connections()).toBe(1);
   });
 
-  it('it trickles a stored answer past the time: failed', async () => {
+  it('the upstream trickles a stored response past the timeout: failed', async () => {
     const upstream = started(
       await startUpstream((_, response) => {
         const timer = setInterval(() => response.write('x'), 20);
@@ -235,14 +235,14 @@ describe('ProxyResource says what became of the request when', () => {
     ['a head without end', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     ['a change of protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
-  ])('it breaks off after %s: failed, but unknown for an unsafe method', async (_, head) => {
+  ])('the upstream breaks off after %s: failed, but unknown for an unsafe method', async (_, head) => {
     const upstream = started(await startRawUpstream((socket) => socket.end(head)));
     expect(await failure(proxy(upstream.url).produce(request()))).toMatchObject({ kind: 'failed' });
     const post = request({ method: 'POST', body: Buffer.from('x') });
     expect(await failure(proxy(upstream.url).produce(post))).toMatchObject({ kind: 'unknown' });
   });
 
-  it('it breaks off a streamed answer: the stream fails', async () => {
+  it('the upstream breaks off a streamed response: the stream fails', async () => {
     const upstream = started(
       await startRawUpstream((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')),
     );
@@ -251,7 +251,7 @@ describe('ProxyResource says what became of the request when', () => {
     await expect(buffer(body as Readable)).rejects.toThrow();
   });
 
-  it('it breaks off or hangs before the first byte of a streamed answer: as for a stored one', async () => {
+  it('the upstream breaks off or hangs before the first byte of a streamed response: as for a stored one', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
     const broken = started(await startRawUpstream((socket) => socket.end(head)));
     const streamed = { answer: 'streamed', timeoutMs: 1000 } as const;
@@ -265,21 +265,21 @@ describe('ProxyResource says what became of the request when', () => {
     });
   });
 
-  it('it hangs in the middle of a streamed answer: the stream fails', async () => {
+  it('the upstream hangs in the middle of a streamed response: the stream fails', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf';
     const upstream = started(await startRawUpstream((socket) => socket.write(head)));
     const { body } = await proxy(upstream.url, { answer: 'streamed', timeoutMs: 1000 }).produce(request());
     await expect(buffer(body as Readable)).rejects.toThrow('Body Timeout');
   });
 
-  it('it breaks off an answer too large to be stored: the stream fails', async () => {
+  it('the upstream breaks off a response too large to be stored: the stream fails', async () => {
     const head = `HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n${'x'.repeat(2_000)}`;
     const upstream = started(await startRawUpstream((socket) => socket.end(head)));
     const { body } = await proxy(upstream.url).produce(request());
     await expect(buffer(body as Readable)).rejects.toThrow();
   });
 
-  it('it closed a kept connection: a safe request goes out once more', async () => {
+  it('the upstream closed a kept-alive connection: a safe request is sent once more', async () => {
     const answered = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
     let requests = 0;
     const upstream = started(
@@ -298,7 +298,7 @@ describe('ProxyResource says what became of the request when', () => {
   it.each([
     ['GET', 'failed'],
     ['POST', 'unknown'],
-  ])('nobody waits any more: %s is %s and the upstream sees it end', async (method, kind) => {
+  ])('the request is aborted: %s is %s and the connection to the upstream ends', async (method, kind) => {
     const abort = new AbortController();
     const upstream = await startUpstream((_, response) => {
       response.on('close', () => ended());
@@ -313,7 +313,7 @@ describe('ProxyResource says what became of the request when', () => {
   });
 
   it.each(['streamed', 'stored'] as const)(
-    'nobody waits any more for a stream on a %s route: the upstream sees it end',
+    'a stream on a %s route is aborted: the connection to the upstream ends',
     async (answer) => {
       let ended = (): void => undefined;
       const upstream = started(

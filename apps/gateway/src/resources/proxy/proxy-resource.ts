@@ -139,7 +139,11 @@ function encodeBytes(character: string): string {
 /** @throws UpstreamError for a response that must not reach the client */
 function assertUsable({ statusCode, body }: UpstreamAnswer): void {
   const why =
-    statusCode === 402 ? 'itself answered 402 Payment Required' : statusCode > 599 ? `answered with status ${statusCode}` : null;
+    statusCode === 402
+      ? 'itself answered 402 Payment Required'
+      : statusCode > 599
+        ? `answered with status ${statusCode}`
+        : null;
   if (why === null) return;
   body.destroy();
   throw new UpstreamError('failed', `The upstream ${why}.`);

@@ -55,7 +55,7 @@ describe('UpstreamPath', () => {
     },
   );
 
-  it('keeps what only looks dangerous', () => {
+  it('keeps parameters that only look dangerous', () => {
     expect(map('/q/:symbol', '/', { symbol: '...' })).toBe('/q/...');
     expect(map('/q/:symbol', '/', { symbol: '100%' })).toBe('/q/100%25');
     expect(map('/q/:symbol', '/', { symbol: 'a..b' })).toBe('/q/a..b');
@@ -73,7 +73,7 @@ describe('UpstreamPath', () => {
     expect(() => new UpstreamPath(parsePathPattern(route), upstream, strip)).toThrow(UpstreamPathError);
   });
 
-  it('never leaves the place of a parameter, however an upstream decodes', () => {
+  it('keeps a parameter in its place, however an upstream decodes', () => {
     const tricky = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc

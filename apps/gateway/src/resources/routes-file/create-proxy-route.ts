@@ -109,7 +109,8 @@ function parsePrice(text: string, assetDecimals: number): bigint {
     if (!(error instanceof PaymentError)) throw error;
     throw new RouteError(`${error.message} ${error.hint ?? ''}`.trim());
   }
-  if (price === 0n) throw new RouteError('is 0: every price must be above 0. Serve free resources beside the gateway, not through it');
+  if (price === 0n)
+    throw new RouteError('is 0: every price must be above 0. Serve free resources beside the gateway, not through it');
   return price;
 }
 

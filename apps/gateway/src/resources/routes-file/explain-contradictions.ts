@@ -32,7 +32,8 @@ function* explainMetered(
   const why = 'the charge is only known once the response is complete';
   if (answer === 'streamed') yield ['answer', `cannot be "streamed" where metered is true: ${why}`];
   if (settle === 'before') yield ['settle', `cannot be "before" where metered is true: ${why}`];
-  if (!signedPayments) yield ['metered', 'needs SIGNED_PAYMENTS=true: the payer signs a maximum, and the actual charge is settled'];
+  if (!signedPayments)
+    yield ['metered', 'needs SIGNED_PAYMENTS=true: the payer signs a maximum, and the actual charge is settled'];
 }
 
 function* explainRevisits(
@@ -43,7 +44,8 @@ function* explainRevisits(
     yield ['methods', 'must be [GET] where revisitSeconds is set: no other method may be repeated without payment'];
   }
   if (metered) yield ['revisitSeconds', 'cannot be set where metered is true: each response has its own price'];
-  if (!signedPayments) yield ['revisitSeconds', 'needs SIGNED_PAYMENTS=true: the PAYMENT-REQUIRED header asks clients to sign in'];
+  if (!signedPayments)
+    yield ['revisitSeconds', 'needs SIGNED_PAYMENTS=true: the PAYMENT-REQUIRED header asks clients to sign in'];
   if (publicUrl === undefined) {
     yield ['revisitSeconds', 'needs PUBLIC_URL: a sign-in is bound to one host, and a client could name any host'];
   }

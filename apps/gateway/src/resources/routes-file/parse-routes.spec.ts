@@ -21,7 +21,7 @@ function problems(text: string): readonly string[] {
   return [];
 }
 
-/** The problems of one route that is right apart from these lines. */
+/** The problems of one route that is valid apart from these lines. */
 function problemsOf(...lines: string[]): readonly string[] {
   const given = new Set(lines.map((line) => line.split(':')[0]));
   const right = ['path: /q/:id', 'price: "1"', 'upstream: http://upstream'].filter(
@@ -31,7 +31,7 @@ function problemsOf(...lines: string[]): readonly string[] {
 }
 
 describe('parseRoutes', () => {
-  it('takes five lines', () => {
+  it('accepts a minimal file of five lines', () => {
     const [route, ...others] = parseRoutes(
       'routes:\n  - path: /v1/quotes/:symbol\n    price: "0.01"\n    upstream: http://localhost:9000\n',
       context,
@@ -48,7 +48,7 @@ describe('parseRoutes', () => {
     });
   });
 
-  it('takes everything that can be said, in JSON with tabs as well', () => {
+  it('accepts every key, also in JSON with tabs', () => {
     const route = {
       path: '/files/*',
       price: 0.01,
@@ -77,7 +77,7 @@ describe('parseRoutes', () => {
     ]);
   });
 
-  it('reads an unquoted price as it is written, not as a float', () => {
+  it('reads an unquoted price as text, not as a float', () => {
     const text = 'routes: [{path: /a, price: 123456789012.100001, upstream: http://u}]';
     expect(parseRoutes(text, context)).toMatchObject([{ priceBaseUnits: 123456789012100001n }]);
   });
@@ -114,10 +114,10 @@ rotes: []
       'routes[0].upstream (line 2): is missing.',
       'routes[0].path (line 2): must start with /.',
       'routes[0].price (line 3): Token amount "-1" is not a decimal number. Write digits with an optional point, for example 0.001.',
-      'routes[0].upstraem (line 4): is not known; did you mean "upstream"?',
+      'routes[0].upstraem (line 4): is unknown; did you mean "upstream"?',
       'routes[0].methods (line 5): must be a list such as [GET, POST].',
-      'routes[0].timeout (line 6): is not known; did you mean "timeoutMs"?',
-      'routes[1].price (line 8): is 0: a gate sells. Serve what is free beside the gateway, not through it.',
+      'routes[0].timeout (line 6): is unknown; did you mean "timeoutMs"?',
+      'routes[1].price (line 8): is 0: every price must be above 0. Serve free resources beside the gateway, not through it.',
       'routes[1].upstream (line 9): must begin with http:// or https://.',
       'routes[1].methods (line 10): may be GET, POST, PUT, PATCH, DELETE, in capitals; HEAD and OPTIONS are answered for every route.',
       'routes[1].mimeType (line 11): must be a media type such as application/json.',
@@ -125,20 +125,20 @@ rotes: []
       'routes[1].chargeOn (line 13): must be "<400" or "<500".',
       'routes[1].timeoutMs (line 14): must be a whole number of milliseconds.',
       'routes[2] (line 15): must be a route: path, price, upstream.',
-      'routes[3].path (line 16): overlaps /api/weather, which the gateway serves itself; take a path of your own, such as /v1/*.',
+      'routes[3].path (line 16): overlaps /api/weather, which the gateway serves itself; use another path, such as /v1/*.',
       'routes[3].price (line 17): Token amount "1.0000001" has more than 6 decimals. The smallest unit of this token has 6 decimals.',
-      'rotes (line 19): is not known; did you mean "routes"?',
+      'rotes (line 19): is unknown; did you mean "routes"?',
     ]);
   });
 
-  it('refuses a metered route that is charged before its end, each reason at once', () => {
+  it('refuses a metered route that is charged before its end, listing every reason', () => {
     const text =
       'routes:\n  - { path: /a, price: "1", upstream: "http://u", answer: streamed, settle: before, metered: true }';
-    const why = 'where metered is true: what it comes to is known when it is there';
+    const why = 'where metered is true: the charge is only known once the response is complete';
     expect(problems(text)).toEqual([
-      `routes[0].answer (line 2): cannot be streamed ${why}.`,
-      `routes[0].settle (line 2): cannot be before ${why}.`,
-      'routes[0].metered (line 2): needs SIGNED_PAYMENTS=true: the payer signs a maximum, and less is settled.',
+      `routes[0].answer (line 2): cannot be "streamed" ${why}.`,
+      `routes[0].settle (line 2): cannot be "before" ${why}.`,
+      'routes[0].metered (line 2): needs SIGNED_PAYMENTS=true: the payer signs a maximum, and the actual charge is settled.',
     ]);
     const right = 'routes: [{path: /a, price: 1, upstream: "http://u", metered: true}]';
     expect(parseRoutes(right, { ...context, signedPayments: true })).toMatchObject([
@@ -146,15 +146,15 @@ rotes: []
     ]);
   });
 
-  it('refuses revisits that cannot be told or must not be repeated, each reason at once', () => {
+  it('refuses impossible or unsafe revisits, listing every reason', () => {
     const route =
       '{ path: /a, price: "1", upstream: "http://u", methods: [GET, POST], revisitSeconds: 60, metered: true }';
     expect(problems(`routes:\n  - ${route}`)).toEqual([
-      'routes[0].metered (line 2): needs SIGNED_PAYMENTS=true: the payer signs a maximum, and less is settled.',
-      'routes[0].methods (line 2): must be [GET] where revisitSeconds is set: nothing else may be repeated without being paid.',
-      'routes[0].revisitSeconds (line 2): cannot be set where metered is true: each answer has a price of its own.',
-      'routes[0].revisitSeconds (line 2): needs SIGNED_PAYMENTS=true: clients are asked in its header.',
-      'routes[0].revisitSeconds (line 2): needs PUBLIC_URL: a sign-in is for one host, and clients could name any.',
+      'routes[0].metered (line 2): needs SIGNED_PAYMENTS=true: the payer signs a maximum, and the actual charge is settled.',
+      'routes[0].methods (line 2): must be [GET] where revisitSeconds is set: no other method may be repeated without payment.',
+      'routes[0].revisitSeconds (line 2): cannot be set where metered is true: each response has its own price.',
+      'routes[0].revisitSeconds (line 2): needs SIGNED_PAYMENTS=true: the PAYMENT-REQUIRED header asks clients to sign in.',
+      'routes[0].revisitSeconds (line 2): needs PUBLIC_URL: a sign-in is bound to one host, and a client could name any host.',
     ]);
     const right = 'routes: [{path: /a, price: 1, upstream: "http://u", revisitSeconds: 60}]';
     const settings = { ...context, signedPayments: true, publicUrl: 'https://shop.example' };
@@ -167,15 +167,15 @@ rotes: []
     ['price: 0x10', 'Token amount "0x10" is not a decimal number'],
     ['price: "1,5"', 'Token amount "1,5" is not a decimal number'],
     ['price: [1]', 'routes[0].price (line 4): must be a decimal number such as "0.01"'],
-    ['upstream: localhost', 'is no URL'],
+    ['upstream: localhost', 'is not a URL'],
     ['upstream: http://user:pass@h', 'has a user or password; put an Authorization header into upstreamHeaders'],
     ['upstream: http://h/?key=1', 'has a query or fragment'],
     ['upstream: http://h/:idd', 'routes[0].upstream (line 4): has :idd, but the path does not'],
     ['upstream: ${NOPE}', 'needs the environment variable NOPE, which is not set'],
     ['upstream: ${EMPTY}', 'needs the environment variable EMPTY, which is not set'],
-    ['stripPrefix: /other', 'routes[0].stripPrefix (line 5): is not how the path starts'],
+    ['stripPrefix: /other', 'routes[0].stripPrefix (line 5): must be the start of the path'],
     ['methods: [GET, GET]', 'names one twice'],
-    ['methods: []', 'must name at least one'],
+    ['methods: []', 'must list at least one method'],
     ['description: ""', 'must have 1 to 500 characters'],
     ['timeoutMs: 5', 'must be at least 100'],
     ['maxBodyBytes: -1', 'must be at least 0'],
@@ -187,15 +187,15 @@ rotes: []
     ['metered: "yes"', 'routes[0].metered (line 5): must be true or false'],
     ['upstreamHeaders: [x]', 'must be names and values'],
     ['upstreamHeaders: { X: 1 }', 'routes[0].upstreamHeaders.X (line 5): must be text'],
-    ['upstreamHeaders: { "a b": x }', 'routes[0].upstreamHeaders["a b"] (line 5): is no header name'],
+    ['upstreamHeaders: { "a b": x }', 'routes[0].upstreamHeaders["a b"] (line 5): is not a valid header name'],
     ['upstreamHeaders: { Connection: x }', 'is set by the gateway'],
     ['upstreamHeaders: { x_payment: x }', 'is set by the gateway'],
     ['upstreamHeaders: { Idempotency-Key: x }', 'is set by the gateway'],
-    ['upstreamHeaders: { X-A: a, x_a: b }', 'is there twice'],
+    ['upstreamHeaders: { X-A: a, x_a: b }', 'is listed twice'],
     ['upstreamHeaders: { X: "${API_KEY" }', 'has "${" without a variable name and "}"'],
     ['upstreamHeaders: { X: "${}" }', 'has "${" without a variable name and "}"'],
-    ['upstreamHeaders: { X: "${BROKEN}" }', 'has a character that no header may have'],
-    ['__proto__: { price: "1" }', 'routes[0].__proto__ (line 5): is not known; there is: path, price'],
+    ['upstreamHeaders: { X: "${BROKEN}" }', 'contains a character that is not allowed in a header'],
+    ['__proto__: { price: "1" }', 'routes[0].__proto__ (line 5): is unknown; known keys are path, price'],
   ])('refuses %s', (line, message) => {
     const [problem, ...others] = problemsOf(line);
     expect(problem).toContain(message);
@@ -208,7 +208,7 @@ rotes: []
     ['/v1/:a', '/V1/b'],
     ['/v1/*', '/v1/a/b'],
     ['/v1/:a/c', '/v1/b/:d'],
-  ])('refuses %s beside %s, for some requests would have two prices', (one, other) => {
+  ])('refuses %s beside %s, since some requests would have two prices', (one, other) => {
     const text = `routes:
   - { path: ${one}, price: "1", upstream: "http://u" }
   - { path: ${other}, price: "2", upstream: "http://u", methods: [POST, GET] }`;
@@ -217,12 +217,12 @@ rotes: []
     ]);
   });
 
-  it('refuses two spellings of one path with different methods, for each would deny the methods of the other', () => {
+  it('refuses two spellings of one path with different methods, since each would deny the methods of the other', () => {
     const text = `routes:
   - { path: "/v1/:a", price: "1", upstream: "http://u" }
   - { path: "/v1/:b", price: "2", upstream: "http://u", methods: [POST] }`;
     expect(problems(text)).toEqual([
-      'routes[1].path (line 3): overlaps routes[0].path with other methods: write both paths alike.',
+      'routes[1].path (line 3): overlaps routes[0].path with other methods: write both paths the same way.',
     ]);
   });
 
@@ -258,12 +258,12 @@ rotes: []
     [`a0: &a0 [x]\n${multiply(9)}`, 'Excessive alias count indicates a resource exhaustion attack'],
     ['['.repeat(20_000), expect.stringContaining('Maximum call stack size exceeded')],
     ['x'.repeat(1_048_577), 'is larger than 1048576 bytes'],
-  ])('refuses a file that is no list of routes: %.40j', (text, message) => {
+  ])('refuses a file that is not a list of routes: %.40j', (text, message) => {
     expect(problems(text)[0]).toEqual(message);
     expect(problems(text).length).toBeLessThanOrEqual(5);
   });
 
-  it('gives routes or a list of problems for anything that is written, and never the value of a secret', () => {
+  it('returns routes or a list of problems for any input, and never the value of a secret', () => {
     const value = fc.oneof(
       fc.constantFrom(
         '/a',

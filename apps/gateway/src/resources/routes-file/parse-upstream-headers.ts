@@ -19,8 +19,7 @@ export function parseUpstreamHeaders(
     };
     if (!TOKEN.test(name)) return report('is not a valid header name');
     if (isReservedHeader(name)) return report('is set by the gateway and cannot be set here');
-    if (seen.has(canonicalName(name)))
-      return report('is listed twice: case is ignored, and - and _ count as the same');
+    if (seen.has(canonicalName(name))) return report('is listed twice: case is ignored, and - and _ count as the same');
     seen.add(canonicalName(name));
     if (typeof value !== 'string') return report('must be text; write numbers in quotes');
     try {

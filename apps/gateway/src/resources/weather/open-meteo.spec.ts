@@ -2,7 +2,7 @@ import { startRawUpstream, startUpstream, type Upstream } from '../../../../../t
 import { UpstreamError } from '../../paywall/paid-route.js';
 import { OpenMeteo, type OpenMeteoOptions } from './open-meteo.js';
 
-/** As the service writes it. */
+/** A response of the service. */
 const FORECAST = {
   latitude: 37.763283,
   longitude: -122.41286,
@@ -56,7 +56,7 @@ async function service(status = 200, body: unknown = FORECAST) {
 }
 
 describe('OpenMeteo', () => {
-  it('asks the forecast API for the current weather of the place', async () => {
+  it('requests the current weather of the place from the forecast API', async () => {
     const { url, requests } = await service();
     expect(await source(`${url}/base/`).read(0)).toEqual(READING);
     const asked = new URL(requests[0]!.url, url);
@@ -70,7 +70,7 @@ describe('OpenMeteo', () => {
     });
   });
 
-  it('gives a reading again while it is fresh, and asks once for many payers at a time', async () => {
+  it('caches a fresh reading, and shares one request between concurrent payers', async () => {
     const { url, requests } = await service();
     const openMeteo = source(url);
     const readings = await Promise.all(Array.from({ length: 20 }, () => openMeteo.read(0)));
@@ -81,7 +81,7 @@ describe('OpenMeteo', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('asks again after a failure', async () => {
+  it('repeats the request after a failure', async () => {
     const upstream = await service(500, 'no');
     const openMeteo = source(upstream.url);
     await expect(openMeteo.read(0)).rejects.toThrow(UpstreamError);
@@ -91,12 +91,12 @@ describe('OpenMeteo', () => {
 
   const { current, current_units } = FORECAST;
   it.each([
-    ['an error of the server', 500, 'Internal Server Error', 'it answered 500'],
-    ['its limit', 429, { error: true, reason: 'Minutely API request limit exceeded.' }, 'it answered 429'],
-    ['a bad request', 400, { error: true, reason: 'Latitude must be in range' }, 'it answered 400'],
-    ['a redirect', 302, '', 'it answered 302'],
+    ['an error of the server', 500, 'Internal Server Error', 'it responded with status 500'],
+    ['its limit', 429, { error: true, reason: 'Minutely API request limit exceeded.' }, 'it responded with status 429'],
+    ['a bad request', 400, { error: true, reason: 'Latitude must be in range' }, 'it responded with status 400'],
+    ['a redirect', 302, '', 'it responded with status 302'],
     ['an HTML page', 200, '<html>', 'not JSON'],
-    ['no object', 200, '[]', 'the answer is not an object'],
+    ['no object', 200, '[]', 'the response is not an object'],
     ['no reading', 200, { ...FORECAST, current: undefined }, 'current is not an object'],
     ['no units', 200, { ...FORECAST, current_units: null }, 'current_units is not an object'],
     ['a gap', 200, { ...FORECAST, current: { ...current, temperature_2m: null } }, 'current.temperature_2m'],
@@ -104,7 +104,7 @@ describe('OpenMeteo', () => {
     ['nonsense', 200, { ...FORECAST, current: { ...current, relative_humidity_2m: 400 } }, 'relative_humidity_2m'],
     ['another unit', 200, { ...FORECAST, current_units: { ...current_units, temperature_2m: '°F' } }, 'not in °C'],
     ['more than it should', 200, ' '.repeat(70_000) + JSON.stringify(FORECAST), 'larger than 65536 bytes'],
-  ])('gives no reading, so nobody is charged, for %s', async (_, status, body, message) => {
+  ])('returns no reading, so that no payer is charged, for %s', async (_, status, body, message) => {
     const { url } = await service(status, body);
     const reading = source(url).read(0);
     await expect(reading).rejects.toThrow(UpstreamError);
@@ -114,13 +114,13 @@ describe('OpenMeteo', () => {
   it.each([
     ['hangs', ''],
     ['stops in the middle', 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"current":'],
-  ])('waits no longer than its time for a service that %s', async (_, head) => {
+  ])('times out for a service that %s', async (_, head) => {
     const { url } = started(await startRawUpstream((socket) => socket.write(head)));
     const reading = source(url, { timeoutMs: 1000 }).read(0);
     await expect(reading).rejects.toMatchObject({ kind: 'failed', options: { timedOut: true } });
   });
 
-  it('takes a service that breaks off or is not there for one that failed', async () => {
+  it('reports a service that breaks off or is unreachable as failed', async () => {
     const upstream = await startRawUpstream((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{'));
     const openMeteo = source(upstream.url);
     await expect(openMeteo.read(0)).rejects.toMatchObject({ kind: 'failed' });

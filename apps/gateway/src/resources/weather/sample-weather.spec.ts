@@ -7,7 +7,7 @@ const place = { latitude: 37.7749, longitude: -122.4194 };
 const HOUR_MS = 3_600_000;
 
 describe('SampleWeather', () => {
-  it('is the same for the same place and time, and another for another', async () => {
+  it('depends only on place and time', async () => {
     const nowMs = Date.UTC(2026, 6, 1, 22);
     const reading = await new SampleWeather(place).read(nowMs);
     expect(await new SampleWeather(place).read(nowMs)).toEqual(reading);
@@ -26,7 +26,7 @@ describe('SampleWeather', () => {
     expect(await mean(-50, 0, 15)).toBeGreaterThan(await mean(-50, 6, 15));
   });
 
-  it('looks like weather anywhere at any time, and changes slowly', async () => {
+  it('is plausible at any place and time, and changes slowly', async () => {
     const anywhere = fc.record({
       latitude: fc.double({ min: -90, max: 90, noNaN: true }),
       longitude: fc.double({ min: -180, max: 180, noNaN: true }),

@@ -3,7 +3,7 @@ import { WeatherResource, type WeatherData } from './weather-resource.js';
 const verification = { isValid: true, txHash: '0xAbC' } as const;
 
 describe('WeatherResource', () => {
-  it("answers the specification's WeatherData, field by field", async () => {
+  it("responds with the specification's WeatherData, field by field", async () => {
     const reading = { temperatureCelsius: 18.4, humidityPercent: 62, windSpeedKmh: 12.5, weatherCode: 2 };
     const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
     const resource = new WeatherResource('Zürich', { read: async () => reading }, () => nowMs);
@@ -23,7 +23,7 @@ describe('WeatherResource', () => {
     } satisfies WeatherData);
   });
 
-  it('says something about a weather code that no table has', async () => {
+  it('has a text for an unknown weather code', async () => {
     const reading = { temperatureCelsius: 1, humidityPercent: 1, windSpeedKmh: 1, weatherCode: 42 };
     const { body } = await new WeatherResource('X', { read: async () => reading }).produce({ verification });
     expect(JSON.parse((body as Buffer).toString()).conditions).toBe('Weather code 42');
