@@ -21,7 +21,7 @@ import { WebhooksController } from './webhooks/webhooks.controller.js';
 @Module({})
 export class AgentModule {
   constructor(@Inject(Registry) registry: Registry, @Inject(EventStreams) streams: EventStreams) {
-    observeGauge(registry, 'tollgate_agent_event_streams', 'Event streams that are open.', () => streams.count);
+    observeGauge(registry, 'tollgate_agent_event_streams', 'Open event streams.', () => streams.count);
   }
 
   static forRoot(environment: GatewayEnvironment): DynamicModule {

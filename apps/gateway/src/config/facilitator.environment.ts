@@ -18,7 +18,7 @@ export class FacilitatorEnvironment extends SignedPaymentsEnvironment {
   readonly facilitatorPayTo: string[] = [];
 
   @Setting({
-    help: 'Smallest amount that is settled without an API key, in base units of the asset: the gas for less costs more than the payment.',
+    help: 'Smallest amount that is settled without an API key, in base units of the asset. Settling less would cost more gas than the payment is worth.',
   })
   @Matches(BASE_UNITS, { message: '$property must be a whole number of base units' })
   readonly facilitatorMinBaseUnits: string = '1000';

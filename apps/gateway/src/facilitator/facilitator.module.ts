@@ -17,7 +17,12 @@ import { SupportedKinds } from './supported-kinds.js';
 @Module({})
 export class FacilitatorModule {
   constructor(@Inject(Registry) registry: Registry, @Inject(FacilitatorCounters) counters: FacilitatorCounters) {
-    observeCounts(registry, 'tollgate_facilitator_answers', 'Answers to other servers, by outcome.', counters);
+    observeCounts(
+      registry,
+      'tollgate_facilitator_answers',
+      'Facilitator responses to other servers, by outcome.',
+      counters,
+    );
   }
 
   /** @param modules those that verify payments and authenticate API keys */

@@ -9,7 +9,7 @@ const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 export function publishPaywall(registry: Registry, counters: PaywallCounters): void {
   const challenges: Counter<'reason'> = new Counter({
     name: 'tollgate_challenges_total',
-    help: 'Answers 402, by reason: unpaid, the code of the refusal, or sign_in_refused.',
+    help: '402 responses, by reason: unpaid, the code of the refusal, or sign_in_refused.',
     labelNames: ['reason'],
     registers: [registry],
     collect() {
@@ -20,7 +20,7 @@ export function publishPaywall(registry: Registry, counters: PaywallCounters): v
   });
   const answers: Counter<'origin'> = new Counter({
     name: 'tollgate_answers_total',
-    help: 'Answers of resources, by what became of the payment: paid, replayed, reproduced, released or revisited.',
+    help: 'Responses of resources, by what happened to the payment: paid, replayed, reproduced, released or revisited.',
     labelNames: ['origin'],
     registers: [registry],
     collect() {
@@ -30,7 +30,7 @@ export function publishPaywall(registry: Registry, counters: PaywallCounters): v
   });
   const problems: Counter<'code'> = new Counter({
     name: 'tollgate_problems_total',
-    help: 'Proofs that were answered with a problem, by its code.',
+    help: 'Payments that were answered with a problem, by its code.',
     labelNames: ['code'],
     registers: [registry],
     collect() {
@@ -39,10 +39,15 @@ export function publishPaywall(registry: Registry, counters: PaywallCounters): v
     },
   });
   void [challenges, answers, problems];
-  observeGauge(registry, 'tollgate_purchases_in_flight', 'Proofs being judged or answered.', () => counters.inFlight);
+  observeGauge(
+    registry,
+    'tollgate_purchases_in_flight',
+    'Payments being verified or answered.',
+    () => counters.inFlight,
+  );
   const seconds = new Histogram({
     name: 'tollgate_purchase_seconds',
-    help: 'From the proof to its answer, by outcome.',
+    help: 'Seconds from a presented payment to its response, by outcome.',
     labelNames: ['outcome'],
     buckets: SECONDS,
     registers: [registry],

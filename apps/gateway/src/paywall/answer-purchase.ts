@@ -148,7 +148,9 @@ export class Answers {
     return answer.body.length > this.settings.maxStoredAnswerBytes ? null : answer;
   }
 
-  /** Discards the produced response. Whether the payment is released for good depends on the settlement result. */
+  /**
+   * Discards the produced response and releases the payment. What is counted and kept depends on the settlement result.
+   */
   async #answerUnsettled(order: Order, claim: Claim, { result, afterWork }: NotSettledError): Promise<Answer> {
     const isFailed = result.outcome === 'failed';
     try {

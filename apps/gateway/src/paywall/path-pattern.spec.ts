@@ -23,7 +23,7 @@ describe('parsePathPattern', () => {
     ['/a b', 'fixed parts are'],
     ['/a%20b', 'fixed parts are'],
     ['/a?b=c', 'fixed parts are'],
-    ['/a/..', 'stands for another path'],
+    ['/a/..', 'refers to another path'],
     ['/ä', 'fixed parts are'],
   ])('refuses %s: %s', (path, message) => {
     expect(() => parsePathPattern(path)).toThrow(PathPatternError);

@@ -20,7 +20,7 @@ const PARAMETER = /^:[a-z]\w*$/i;
 export function parsePathPattern(path: string): PathPattern {
   if (!path.startsWith('/')) throw new PathPatternError('must start with /');
   if (path === '/') return [];
-  if (path.endsWith('/')) throw new PathPatternError('must not end with /: the slash at the end makes no difference');
+  if (path.endsWith('/')) throw new PathPatternError('must not end with /: the trailing slash makes no difference');
   const parts = path.slice(1).split('/');
   const names = new Set<string>();
   return parts.map((part, index) => {
@@ -31,7 +31,7 @@ export function parsePathPattern(path: string): PathPattern {
     if (part.startsWith(':')) {
       if (!PARAMETER.test(part)) {
         throw new PathPatternError(
-          `has "${part}": a parameter is : and letters or digits, and fills the place between two slashes`,
+          `has "${part}": a parameter is : followed by letters or digits, and takes a whole segment`,
         );
       }
       const name = part.slice(1);
@@ -40,7 +40,7 @@ export function parsePathPattern(path: string): PathPattern {
       return { kind: 'parameter', name };
     }
     if (part === '') throw new PathPatternError('has two slashes in a row');
-    if (part === '.' || part === '..') throw new PathPatternError(`has "${part}", which stands for another path`);
+    if (part === '.' || part === '..') throw new PathPatternError(`has "${part}", which refers to another path`);
     if (!TEXT.test(part)) {
       throw new PathPatternError(`has "${part}": fixed parts are letters, digits and any of . _ ~ ! $ & ' + , = @ -`);
     }

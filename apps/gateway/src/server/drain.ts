@@ -20,8 +20,8 @@ function sparedMs(drainMs: number): number {
  */
 export async function drain(server: Server, drainMs: number): Promise<void> {
   await sleep(drainMs);
-  // Connections that the kernel has already accepted are taken over in one turn of the event loop; the kernel would
-  // reset them otherwise.
+  // One turn of the event loop accepts and reads the connections that have reached the kernel, which would otherwise
+  // reset them.
   await afterPoll();
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, sparedMs(drainMs));

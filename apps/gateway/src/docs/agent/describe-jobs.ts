@@ -81,7 +81,7 @@ export function describeJobs(origin: string): Record<string, object> {
         scopes: ['read', 'operator'],
         parameters: [id],
         answers: { '200': answerWith('The current state of the job.', job) },
-        problems: { '404': 'No such job of this API key.' },
+        problems: { '404': 'This API key has no such job.' },
       }),
     },
     '/agent/jobs/{id}/cancel': {
@@ -93,7 +93,7 @@ export function describeJobs(origin: string): Record<string, object> {
           '200': answerWith('The job is cancelled.', job),
           '202': answerWith('A transaction is in flight: whichever is mined decides.', job),
         },
-        problems: { '404': 'No such job of this API key.', '409': 'It is too late to cancel.' },
+        problems: { '404': 'This API key has no such job.', '409': 'It is too late to cancel.' },
       }),
     },
     '/agent/jobs/{id}/retry': {
@@ -105,7 +105,7 @@ export function describeJobs(origin: string): Record<string, object> {
         problems: {
           ...KEY_PROBLEMS,
           '400': 'The Idempotency-Key is missing or not valid.',
-          '404': 'No such job of this API key.',
+          '404': 'This API key has no such job.',
           '409': 'The job has not failed, or the Idempotency-Key belongs to another request.',
           '422': 'The wallet no longer exists.',
         },

@@ -68,7 +68,7 @@ function withoutPrefix(route: PathPattern, prefix: string): PathPattern {
 
 function parseTemplatePart(part: string, last: boolean, known: ReadonlySet<string>) {
   if (part === '*') {
-    if (!last) throw new UpstreamPathError('upstream', 'can have * only at its end');
+    if (!last) throw new UpstreamPathError('upstream', 'may have * only at its end');
     if (!known.has('*')) throw new UpstreamPathError('upstream', 'has *, but the path does not');
     return { kind: 'rest' } as const;
   }

@@ -4,11 +4,11 @@ const text = { type: 'string' };
 
 const PROPERTIES: Record<keyof WeatherData, object> = {
   location: text,
-  temperature: { ...text, description: 'with its unit' },
+  temperature: { ...text, description: 'including the unit' },
   conditions: text,
   humidity: { ...text, description: 'in percent' },
-  windSpeed: { ...text, description: 'with its unit' },
-  timestamp: { ...text, format: 'date-time', description: 'when this answer was made' },
+  windSpeed: { ...text, description: 'including the unit' },
+  timestamp: { ...text, format: 'date-time', description: 'when this response was produced' },
   payment: {
     type: 'object',
     description: 'VerificationResult',
