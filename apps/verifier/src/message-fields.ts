@@ -1,7 +1,10 @@
 import type { SettleSignedPaymentRequest, SignedPaymentTerms } from '@tollgate/common';
 import { isAddress, parseSignedPayment, PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
 
-/** The message does not have the shape of its version: a verifier or gateway of another release, or no gateway. */
+/**
+ * The message does not have the shape of its version. Its sender is a gateway or verifier of another release, or
+ * neither.
+ */
 export class MalformedMessageError extends Error {
   override readonly name = 'MalformedMessageError';
 }
@@ -11,11 +14,11 @@ export type MessageFields = Record<string, unknown>;
 type SignedPaymentQuestion = Pick<SettleSignedPaymentRequest, 'requestId' | 'deadlineMs' | 'terms' | 'payment'>;
 
 const BASE_UNITS = /^\d{1,78}$/;
-/** What the ledger takes as a key. */
+/** The format of keys that the ledger accepts. */
 const KEY = /^[\w-]{1,64}$/;
 const MAX_TEXT = 1024;
 
-/** Says which field of a message is missing or malformed. */
+/** Throws an error that names the missing or malformed field of a message. */
 export function refuseField(name: string): never {
   throw new MalformedMessageError(`The message's "${name}" is missing or malformed.`);
 }
@@ -53,7 +56,7 @@ export function readHex(fields: MessageFields, name: string, is: (value: unknown
   return is(value) ? (value.toLowerCase() as Hex) : refuseField(name);
 }
 
-/** What every question about a signed payment has. */
+/** The fields that every question about a signed payment has. */
 export function readSignedPaymentQuestion(fields: MessageFields): SignedPaymentQuestion {
   return {
     requestId: readText(fields, 'requestId'),

@@ -27,8 +27,8 @@ const RETRY_MS = 1000;
 const FIRST_HEAD_MS = 5000;
 
 /**
- * Health and metrics first, then the ledger, then questions are taken. Waits for a Redis that is away, and starts
- * without a chain that is; refuses to start on another chain, or with a Redis that may forget payments.
+ * Opens health and metrics first, then the ledger, then takes questions. Waits for Redis if it is down, and starts
+ * without the chain if that is down; refuses to start on another chain, or with a Redis that may lose payments.
  */
 export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningService & { app: NestFastifyApplication }> {
   const environment = readEnvironment(VerifierEnvironment, env);
@@ -54,14 +54,14 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   logger.log(`verifier: health and metrics at ${await app.getUrl()}`);
   const settlement = app.get<Settlement | null>(SETTLEMENT);
   const close = async (): Promise<void> => {
-    // Both take questions: neither waits for the other to end what it has taken.
+    // Both take questions, so both stop at once: neither waits for the other's open questions.
     await Promise.all([settlement?.close(), server.close()]);
     await app.close();
   };
   try {
     const chain = app.get(ChainReader);
     const headBlockNumber = await readFirstHead(chain, logger);
-    // Otherwise compared when the chain is back: until then the verifier is not ready.
+    // Without a head the decimals are compared when the chain is back; until then the verifier is not ready.
     if (headBlockNumber !== null) await compareDecimals(app.get(TokenDecimals));
     await openLedger(app.get(Ledger), headBlockNumber, logger);
     await warnOfOtherDomains(app.get(AcceptedAssets), chain, logger);
@@ -76,7 +76,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   return { app, close, shutdownTimeoutMs };
 }
 
-/** The ledger's Redis was there a moment ago: it may be away again, and is waited for. */
+/** The ledger's Redis has just answered, but it may go down again; then this waits for it. */
 async function startSettlement({ journal, relayers }: Settlement, logger: Logger): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -107,14 +107,14 @@ async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number
   }
 }
 
-/** Refuses to start with other decimals than the token's; a chain that has gone again is asked later. */
+/** Refuses to start when the token's decimals differ. If the chain is down again, they are compared later. */
 async function compareDecimals(decimals: TokenDecimals): Promise<void> {
   await decimals.assertEqual().catch((error: unknown) => {
     if (!(error instanceof ChainUnavailableError)) throw error;
   });
 }
 
-/** A wrong name makes every signature invalid, and nothing in a refusal says why. */
+/** A wrong domain name makes every signature invalid, and no refusal says why, so this logs a warning. */
 async function warnOfOtherDomains(assets: AcceptedAssets, chain: ChainReader, logger: Logger): Promise<void> {
   try {
     for (const { asset, name, version } of await assets.findMisnamed(chain, Date.now() + FIRST_HEAD_MS)) {

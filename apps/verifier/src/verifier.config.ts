@@ -14,7 +14,7 @@ import { RulesEnvironment } from './config/rules.environment.js';
 import { ServerEnvironment } from './config/server.environment.js';
 import { SettlementEnvironment } from './config/settlement.environment.js';
 
-/** Every setting of the verifier; `readEnvironment(VerifierEnvironment, process.env)` at start. */
+/** All settings of the verifier, read at start by `readEnvironment(VerifierEnvironment, process.env)`. */
 export class VerifierEnvironment implements ChecksTogether {
   @SettingGroup(ServerEnvironment)
   readonly server!: ServerEnvironment;

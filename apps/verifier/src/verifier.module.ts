@@ -47,10 +47,10 @@ import { VerificationController } from './verification/verification.controller.j
 import { WaitingRoom } from './verification/waiting-room.js';
 import type { VerifierEnvironment } from './verifier.config.js';
 
-/** Token of what settles signed payments: `Settlement | null`. */
+/** Injection token of the settlement: `Settlement | null`. */
 export const SETTLEMENT = Symbol('settlement');
 const CONNECTIONS = Symbol('connections');
-/** A readiness probe asks the chain where the last answer is older. */
+/** A readiness probe asks the chain only if its last answer is older than this. */
 const CHAIN_NEWS_MS = 15_000;
 const CHAIN_CHECK_MS = 1_500;
 
@@ -64,7 +64,7 @@ interface Connections {
 export class VerifierModule implements OnApplicationShutdown {
   constructor(@Inject(CONNECTIONS) private readonly connections: Connections) {}
 
-  /** `isOpen`: the ledger was opened, and questions are taken. */
+  /** `isOpen`: the ledger is open and questions are taken. */
   static forRoot(environment: VerifierEnvironment, server: RequestReplyServer, isOpen: () => boolean): DynamicModule {
     const registry = new Registry();
     const metrics = new VerifierMetrics(registry);
@@ -105,7 +105,7 @@ export class VerifierModule implements OnApplicationShutdown {
       chainId: environment.payment.chainId,
       nowMs,
     });
-    // Also one that is away for now may be what a payer was told to sign for.
+    // Includes relayers that are down for now: a payer may have been asked to sign for one of them.
     const listRelayers = async () => (await relayers.read()).map(({ address }) => address);
     const readRelayers = async () => new Set(await listRelayers());
     const walletCheck = new WalletCheck({ wallets, fees, chain: chain.reader, listRelayers });
@@ -159,7 +159,7 @@ export class VerifierModule implements OnApplicationShutdown {
     };
   }
 
-  /** After the transport was closed: what was in flight has its verdict. */
+  /** Runs after the transport is closed: every question in flight has its verdict. */
   async onApplicationShutdown(): Promise<void> {
     await this.connections.chain.close();
     this.connections.ledgerRedis.disconnect();
@@ -167,7 +167,7 @@ export class VerifierModule implements OnApplicationShutdown {
   }
 }
 
-/** A key is known with and without its `0x`. */
+/** Keys are redacted with and without their `0x`. */
 function secretsOf(environment: VerifierEnvironment): string[] {
   return listSecrets(environment).map((secret) => secret.replace(/^0x/, ''));
 }

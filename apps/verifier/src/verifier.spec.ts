@@ -218,7 +218,7 @@ describe('the verifier', () => {
       return details['chain']?.status === 'up' && details['asset']?.status === 'down';
     });
     await verifier.close();
-    // No token, no decimals: nothing to compare with.
+    // Not a token and without decimals: nothing to compare with.
     verifier = await start({ ASSET_ADDRESS: devnet.accounts[5]!.address, ASSET_DECIMALS: '18' });
   });
 
@@ -250,7 +250,7 @@ describe('the verifier', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     redisClient.disconnect();
-    // Another replica takes what this one left.
+    // Another replica takes the questions left in the queue.
     rpc.fail(undefined);
     verifier = await start({ RECEIPT_WAIT_MS: '0' });
     expect(await left).toMatchObject({ outcome: 'refused', failure: 'receipt_missing' });

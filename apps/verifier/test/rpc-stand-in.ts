@@ -8,7 +8,7 @@ export interface RpcAnswer {
   error?: { code: number; message: string };
 }
 
-/** What the server does instead of passing the upstream's answer on. */
+/** What the server does instead of passing on the upstream's answer. */
 export type RpcFault =
   | { kind: 'status'; status: number }
   | { kind: 'delay'; ms: number }
@@ -26,11 +26,11 @@ export interface RpcStandIn {
   requests: string[][];
   /** The transactions whose receipts were asked for so far. */
   receiptsOf: string[];
-  /** Bytes of the last flood that were taken. */
+  /** Bytes of the last flood that were received. */
   floodedBytes: number;
-  /** Bytes of the longest answer that the real server gave. */
+  /** Bytes of the longest answer of the real server. */
   longestAnswer: number;
-  /** From now on; undefined: none. `times`: for so many requests. */
+  /** Sets the fault from now on, or clears it with undefined. `times`: limits it to this many requests. */
   fail(fault: RpcFault | undefined, times?: number): void;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ interface Call {
   params: unknown[];
 }
 
-/** An RPC server on a free port that asks the real one, counts, and fails as told. */
+/** An RPC server on a free port that forwards to the real one, counts, and fails on command. */
 export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> {
   let fault: RpcFault | undefined;
   let faultsLeft = 0;
@@ -139,7 +139,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Changes the result of one method, for every answer to it. */
+/** Changes every result of one method. */
 export function changeResult(method: string, change: (result: never) => unknown): RpcFault {
   return {
     kind: 'rewrite',

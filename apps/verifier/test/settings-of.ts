@@ -3,7 +3,7 @@ import { describeSettings, readEnvironment } from '@tollgate/common';
 import type { Devnet } from '../../../devnet/chain.js';
 import { VerifierEnvironment } from '../src/verifier.config.js';
 
-/** What a gateway sends along that is set up as a verifier of this chain is. */
+/** The settings that a matching gateway sends to a verifier of this chain. */
 export function settingsOf({ rpcUrl, asset, payTo }: Devnet, env: Record<string, string> = {}): string {
   const all = { RPC_URL: rpcUrl, ASSET_ADDRESS: asset, PAY_TO: payTo, ...env };
   const { payment, rules, signedPayments } = readEnvironment(VerifierEnvironment, all);

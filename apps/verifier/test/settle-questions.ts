@@ -8,7 +8,7 @@ import {
 } from '@tollgate/common';
 import { Redis } from 'ioredis';
 
-/** A question as it lies in the queue: the same text again is another copy of it. */
+/** A question as stored in the queue: the same text again is another copy of it. */
 export interface Question {
   id: string;
   text: string;
@@ -17,7 +17,7 @@ export interface Question {
 const KEYS = createQueueKeys(SETTLE_QUEUE);
 const REPLIES = `${KEYS.repliesPrefix}spec`;
 
-/** Asks for settlements as a gateway does, but for this: a spec decides how often, and when, a question is put. */
+/** Asks for settlements like a gateway, but lets a spec decide how often and when a question is sent. */
 export class SettleQuestions {
   readonly #redis: Redis;
   readonly #answers = new Map<string, SettlementResult>();
@@ -46,7 +46,7 @@ export class SettleQuestions {
     await this.#redis.rpush(KEYS.requests, ...questions.map(({ text }) => text));
   }
 
-  /** The next answer to it. */
+  /** The next answer to the question. */
   async answerTo({ id }: Question): Promise<SettlementResult> {
     for (;;) {
       const answer = this.#answers.get(id);
@@ -58,7 +58,7 @@ export class SettleQuestions {
     }
   }
 
-  /** Puts questions at once; the answers in their order. */
+  /** Sends questions at once; returns the answers in their order. */
   async ask(...questions: Question[]): Promise<SettlementResult[]> {
     await this.put(...questions);
     const answers: SettlementResult[] = [];

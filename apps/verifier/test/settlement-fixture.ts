@@ -22,7 +22,7 @@ import { settingsOf } from './settings-of.js';
 const TOKEN = parseAbi(['function balanceOf(address) view returns (uint256)']);
 const ASK_MS = 20_000;
 
-/** A Redis, a chain, verifiers of this process that settle, and who asks them. */
+/** A Redis, a chain, verifiers in this process that settle, and a client that asks them. */
 export class SettlementFixture {
   readonly #verifiers: { close(): Promise<unknown> }[] = [];
 
@@ -112,7 +112,7 @@ export class SettlementFixture {
     });
   }
 
-  /** As before a resource is made for it; nothing is claimed. */
+  /** The check before a resource is produced; nothing is claimed. */
   verify(payment: SignedPayment, terms: SettleSignedPaymentRequest['terms']): Promise<SignedPaymentVerdict> {
     const deadlineMs = Date.now() + ASK_MS;
     const settings = settingsOf(this.chain);
@@ -128,7 +128,7 @@ export class SettlementFixture {
     return this.rpc('anvil_setBalance', [address, numberToHex(wei)]);
   }
 
-  /** Base units of the devnet's token. */
+  /** The balance in base units of the devnet's token. */
   async readBalance(owner: Hex = this.chain.payTo): Promise<bigint> {
     const data = encodeFunctionData({ abi: TOKEN, functionName: 'balanceOf', args: [owner] });
     return BigInt((await this.rpc('eth_call', [{ to: this.chain.asset, data }, 'latest'])) as Hex);

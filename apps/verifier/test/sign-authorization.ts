@@ -32,7 +32,7 @@ const WITH_BYTES = parseAbi([
   'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
 ]);
 
-/** What published clients sign: here with viem, so that our own hash is held against another. */
+/** The payload that published clients sign: made with viem here, to compare our own hash with another one. */
 export async function signAuthorization(
   authorization: TransferAuthorization,
   { domain, privateKey }: { domain: TestDomain; privateKey: Hex },
@@ -41,7 +41,7 @@ export async function signAuthorization(
   return { kind: 'authorization', authorization, signature };
 }
 
-/** Sends the authorization as anybody can who has seen it. */
+/** Sends the authorization, as any account can that has seen it. */
 export function submitAuthorization(devnet: Devnet, { authorization, signature }: SignedAuthorization): Promise<Hex> {
   const { from, to, nonce } = authorization;
   const [value, validAfter, validBefore] = numbersOf(authorization);
@@ -53,7 +53,7 @@ export function submitAuthorization(devnet: Devnet, { authorization, signature }
   return sendTransaction(devnet, { from: devnet.accounts[7]?.address, to: devnet.asset, data });
 }
 
-/** Makes the nonce useless, as its payer alone can. */
+/** Invalidates the nonce, as only its payer can. */
 export async function cancelAuthorization(
   devnet: Devnet,
   { from, nonce }: TransferAuthorization,

@@ -7,15 +7,18 @@ import { approvePermit2, signPermit } from '../../../devnet/sign-permit.js';
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
 import { SettlementFixture } from './settlement-fixture.js';
 
-/** Says yes to every signature. */
+/** Accepts every signature. */
 const SAYS_YES = '631626ba7e60e01b60005260206000f3';
 
-/** Says yes where gas has no price, and burns all its gas where it has one. */
+/** Accepts without a gas price, and burns all its gas with one. */
 export const BURNS_AT_A_PRICE: Hex = `0x3a15600657fe5b${SAYS_YES}`;
-/** Says yes up to the block in its first slot, and burns all its gas after it: wallets of one code, each with its own end. */
+/**
+ * Accepts up to the block number in its first slot, and burns all its gas after it: wallets of one code, each with its
+ * own limit.
+ */
 const BURNS_AFTER_SLOT: Hex = `0x435f541015600957fe5b${SAYS_YES}`;
 
-/** Says yes up to a block, and burns all its gas after it. */
+/** Accepts up to a block, and burns all its gas after it. */
 export function burnsAfter(blockNumber: number): Hex {
   return `0x4363${blockNumber.toString(16).padStart(8, '0')}1015600c57fe5b${SAYS_YES}`;
 }
@@ -26,7 +29,10 @@ interface Receipt {
   gasUsed: Hex;
 }
 
-/** Contract wallets that pass their trials and burn gas in blocks, on a fixture of their own for all tests of a `describe`. */
+/**
+ * Contract wallets that pass their simulations and burn gas in blocks, on their own fixture for all tests of a
+ * `describe`.
+ */
 export function useBurningWallets() {
   let started: SettlementFixture | undefined;
   let wallets = 0;
@@ -41,14 +47,14 @@ export function useBurningWallets() {
   };
   const readHead = async (): Promise<number> => Number(await fixture().rpc('eth_blockNumber'));
 
-  /** A new wallet with this code and enough to pay. */
+  /** A new wallet with this code and enough balance to pay. */
   const createWallet = async (code: Hex): Promise<Hex> => {
     const address: Hex = `0x${(++wallets).toString(16).padStart(40, '7a')}`;
     await transferTokens(fixture().chain, { to: address, amountBaseUnits: 1_000_000n });
     await fixture().rpc('anvil_setCode', [address, code]);
     return address;
   };
-  /** One of many of the same code, which burns its gas after this block; by default after the newest. */
+  /** One of many wallets with the same code, which burns its gas after this block; by default after the newest. */
   const createOneOfMany = async (lastGoodBlock?: number): Promise<Hex> =>
     armWallet(await createWallet('0x'), lastGoodBlock);
   const armWallet = async (address: Hex, lastGoodBlock?: number): Promise<Hex> => {
@@ -57,7 +63,7 @@ export function useBurningWallets() {
     await fixture().rpc('anvil_setStorageAt', [address, '0x0', last]);
     return address;
   };
-  /** One of the same, that Permit2 may move the tokens of. */
+  /** A wallet of the same kind whose tokens Permit2 may move. */
   const createApproved = async (lastGoodBlock?: number): Promise<Hex> => {
     const address = await createWallet('0x');
     await fixture().setBalance(address, 10n ** 18n);
@@ -69,7 +75,7 @@ export function useBurningWallets() {
     ...(await fixture().sign({ from })),
     signature: '0x12',
   });
-  /** An honest contract wallet of the first payer's. */
+  /** An honest contract wallet of the first payer. */
   const deployHonest = async (): Promise<Hex> => (await deployBatchPayer(fixture().chain)).address.toLowerCase() as Hex;
 
   const verify = (payment: SignedAuthorization): Promise<SignedPaymentVerdict> =>
@@ -86,7 +92,7 @@ export function useBurningWallets() {
   const settlePermit = async (payment: SignedPermit): Promise<SettlementResult> =>
     fixture().client.ask(SETTLE_SIGNED_PAYMENT, await askAbout(payment), { timeoutMs: 20_000 });
 
-  /** Gas of the relayers' transactions that failed, in all blocks. */
+  /** Gas of the relayers' failed transactions, in all blocks. */
   const readBurntGas = async (): Promise<number> => {
     const relayers = new Set(fixture().chain.relayers.map(({ address }) => address.toLowerCase()));
     const head = await readHead();

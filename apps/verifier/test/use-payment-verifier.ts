@@ -18,7 +18,7 @@ import { PaymentVerifier } from '../src/verification/payment-verifier.js';
 import { WaitingRoom } from '../src/verification/waiting-room.js';
 import { startRpcStandIn, type RpcStandIn } from './rpc-stand-in.js';
 
-/** What the tests ask for a resource, in base units. */
+/** The price of the resource in the tests, in base units. */
 export const PRICE = 1000n;
 
 export interface Asked {
@@ -93,8 +93,8 @@ async function startParts(): Promise<Parts> {
 }
 
 /**
- * Verifiers on a chain, a ledger and an RPC server of their own for all tests of a file: started before the first,
- * stopped after the last. The RPC server is well again before each.
+ * Verifiers with their own chain, ledger and RPC server for all tests of a file: started before the first, stopped
+ * after the last. The RPC server's fault is cleared before each.
  */
 export function usePaymentVerifier() {
   let started: Parts | undefined;
@@ -142,13 +142,13 @@ export function usePaymentVerifier() {
     const block = await callRpc(parts().devnet.rpcUrl, 'eth_getBlockByNumber', ['latest', false]);
     return Number((block as { timestamp: Hex }).timestamp) * 1000;
   };
-  /** As the gateway would hand it over; what it holds is not looked at here. */
+  /** The request as a gateway would pass it on; its content is not checked here. */
   const createReferenceNow = async (changes: { issuedAtMs?: number; priceBaseUnits?: string } = {}) => {
     const issuedAtMs = changes.issuedAtMs ?? (await headTimeMs());
     const text = `chain-${issuedAtMs}-${randomBytes(16).toString('hex')}`;
     return { text, issuedAtMs, priceBaseUnits: changes.priceBaseUnits ?? String(PRICE) };
   };
-  /** The records of refused payments, each as its fields by name. */
+  /** The records of refused payments, each with its fields by name. */
   const refusals = async (): Promise<Partial<Record<string, string>>[]> =>
     (await parts().redis.xrange('tollgate:{refused}:refused-payments', '-', '+')).map(([, fields]) => {
       const entries: [string, string][] = [];

@@ -28,12 +28,12 @@ export interface AskedSigned {
   request?: Partial<VerifySignedPaymentRequest>;
 }
 
-/** The parts of `usePaymentVerifier`, asked about signed payments. */
+/** The parts of `usePaymentVerifier`, for signed payments. */
 export function useSignedPaymentVerifier() {
   const used = usePaymentVerifier();
   const { parts, payer } = used;
 
-  /** The account that settles; here nothing is settled but by the tests themselves. */
+  /** The account that settles; here only the tests themselves settle. */
   const relayer = (): DevnetAccount => {
     const [first] = parts().devnet.relayers;
     if (first === undefined) throw new Error('the chain has no relayers');

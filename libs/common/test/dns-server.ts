@@ -1,20 +1,20 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** The addresses of a name, or none; asked anew for every question. */
+/** The addresses of a name, or none; called for every query. */
 export type DnsRecords = (name: string, type: 'A' | 'AAAA') => readonly string[];
 
 export interface DnsServer {
-  /** For `nameServers`. */
+  /** The value for `nameServers`. */
   address: string;
-  /** Every name that was asked for, once for each of `A` and `AAAA`. */
+  /** Every name that was queried, once for each of `A` and `AAAA`. */
   asked: string[];
   close(): Promise<void>;
 }
 
 const TYPES: Record<number, 'A' | 'AAAA'> = { 1: 'A', 28: 'AAAA' };
 
-/** A name server on UDP that says what a test wants. */
+/** A name server on UDP with the answers of a test. */
 export async function startDnsServer(records: DnsRecords): Promise<DnsServer> {
   const socket = createSocket('udp4');
   const asked: string[] = [];

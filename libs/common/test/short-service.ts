@@ -1,4 +1,4 @@
-/** A process on `runService` for its test: `slow` never finishes closing, `wrong` cannot start. */
+/** A process that uses `runService`, for its test: `slow` never finishes closing, `wrong` cannot start. */
 import { ConfigurationError, runService } from '../src/index.js';
 
 const mode = process.argv[2];

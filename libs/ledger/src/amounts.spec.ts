@@ -42,7 +42,7 @@ describe('what a metered payment comes to', () => {
     expect(await ledger.fixAmount(dear, 2n ** 256n - 1n)).toBe(2n ** 256n - 1n);
   });
 
-  // Prevents: a gateway that died before it knew the settlement's end has another amount moved on the next try.
+  // Prevents: after a gateway died before it knew the settlement's result, the next attempt moves another amount.
   it('outlives its holder, and a release', async () => {
     const { request, lease } = await claim({ leaseMs: 1 });
     await ledger.fixAmount(lease, 300n);
@@ -53,7 +53,8 @@ describe('what a metered payment comes to', () => {
     expect(await ledger.fixAmount(await again(request), 900n)).toBe(300n);
   });
 
-  // Prevents: who was asked little by one request has a dearer one answered for it, while the little may be moved.
+  // Prevents: a payer charged little for one request gets a more expensive one, while the small amount may still be
+  // moved.
   it('is for the request that it was fixed for, with a key and without one', async () => {
     const fingerprint = createFingerprint({ method: 'GET', path: '/api/dear', query: '' });
     for (const retryKey of [hashRetryKey('mine'), null]) {
@@ -72,7 +73,8 @@ describe('what a metered payment comes to', () => {
     expect(await ledger.fixAmount(await again({ ...request, fingerprint }), 900n)).toBe(900n);
   });
 
-  // Prevents: of two permits of one nonce the second fails, and what the first may have moved for little buys anything.
+  // Prevents: of two permits with one nonce the second fails, and the small amount that the first may have moved buys
+  // anything.
   it('is not forgotten by a later holder, who cannot know what moves it', async () => {
     for (const retryKey of [hashRetryKey('mine'), null]) {
       const { request, lease } = await claim({ retryKey });

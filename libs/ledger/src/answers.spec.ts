@@ -102,7 +102,7 @@ describe('stored answers', () => {
     expect(await small.readAnswer(second.id)).toBeNull();
     expect((await small.claim({ ...second.request, owner: createOwner() })).outcome).toBe('answered');
 
-    // Turn the clock instead of waiting: what was counted for a later slice of time now belongs to a past one.
+    // Moves the clock instead of waiting: bytes counted for a later time slice now belong to a past one.
     const [slice] = Object.keys(await redis.hgetall(key)).filter((field) => /^\d+$/.test(field));
     await redis.hset(key, Number(slice) - 2, (await redis.hget(key, slice!))!, 'swept', Number(slice) - 3);
     await redis.hdel(key, slice!);

@@ -27,7 +27,7 @@ describe('claiming a payment', () => {
     owner: createOwner(),
     ...overrides,
   });
-  /** A lease that has run out, as after a crash of its holder. */
+  /** An expired lease, as after a crash of its holder. */
   const abandoned = async (overrides: Partial<ClaimRequest> = {}): Promise<ClaimRequest> => {
     const request = claimOf({ ...overrides, leaseMs: 1 });
     leaseOf(await ledger.claim(request));
@@ -232,7 +232,7 @@ describe('claiming a payment', () => {
       expect((await ledger.claim(again(keyed))).outcome).toBe('busy');
       await ledger.commit(lease, null);
       expect(await ledger.claim(again(keyed))).toEqual({ outcome: 'answered', id: lease.id });
-      // Also when that payment no longer fits the terms.
+      // Even if that payment no longer fits the terms.
       expect(await ledger.claim(again(keyed, { candidates: candidates.slice(2) }))).toEqual({
         outcome: 'answered',
         id: lease.id,
@@ -318,7 +318,8 @@ describe('claiming a payment', () => {
       expect(await ledger.claim(again(request))).toEqual({ outcome: 'answered', id: second.id });
     });
 
-    // Prevents: they are asked one after the other, and one that went past the first found the second still free.
+    // Prevents: they are claimed one after the other, so a second copy that is past the first would find the second
+    // still free.
     it('are not spent two at a time by one retry key that comes twice at once', async () => {
       for (let round = 0; round < 20; round++) {
         const request = claimOf({ candidates: [authorization(), authorization(), authorization()], retryKey: KEY });

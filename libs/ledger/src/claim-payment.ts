@@ -3,18 +3,20 @@ import { locatePayment, readPaymentId, type EntrySlot, type PaymentId } from './
 import type { ScriptRunner } from './script-runner.js';
 import type { ClaimRequest, ClaimResult, PaymentCandidate } from './types.js';
 
-/** How far the chain's clock may run ahead of Redis's where a birth has no block. */
+/** How far the chain's clock may run ahead of Redis's clock, for a birth record without a block number. */
 const CLOCK_SKEW_MS = 30_000;
-/** Entries outlive the window by this, so that no payment is in its window and out of the ledger. */
+/**
+ * Entries live this much longer than the window, so that a payment inside its window is never missing from the ledger.
+ */
 export const EXPIRY_SLACK_MS = 60_000;
 export const MAX_RELEASES = 5;
 
 type Located = PaymentCandidate & EntrySlot;
 
 /**
- * Claims one of a transaction's payments. All transfers share one entry and are decided in one script; authorizations
- * have entries (and cluster slots) of their own and are asked one after the other, known payments first, so that a
- * retry finds its payment before it takes another.
+ * Claims one of a transaction's payments. All transfers of a transaction share one entry and are decided in one script.
+ * Authorizations have their own entries (and cluster slots) and are tried one after the other, known payments first, so
+ * that a retry finds its payment before it takes another.
  */
 export async function claimPayment(runner: ScriptRunner, request: ClaimRequest): Promise<ClaimResult> {
   const entries = groupByEntry(request.candidates);
@@ -39,7 +41,7 @@ export async function claimPayment(runner: ScriptRunner, request: ClaimRequest):
   return verdict;
 }
 
-/** Of several verdicts the one that promises the payer most. */
+/** Ranks verdicts: of several, the one that is best for the payer is returned. */
 function weight({ outcome }: ClaimResult): number {
   return ['conflict', 'used', 'refused', 'busy', 'answered'].indexOf(outcome);
 }
@@ -58,7 +60,10 @@ function groupByEntry(candidates: readonly PaymentCandidate[]): [Located, ...Loc
 
 interface EntryClaim {
   result: ClaimResult;
-  /** This payment is the request's: it got it, or its retry key did so just before. It may take no other. */
+  /**
+   * The payment belongs to the request, which has just claimed it or owns its retry key, so the request must not take
+   * another one.
+   */
   isOwn: boolean;
 }
 
@@ -89,7 +94,7 @@ async function claimEntry(
   );
   const id = readPaymentId({ entry, slot }) ?? candidates[0].id;
   const result = toResult(request, id, { outcome, number, until });
-  // The script names the slot of a busy or conflicting payment only where the retry key is that payment's.
+  // For a busy or conflicting payment the script returns the slot only if the retry key belongs to that payment.
   const isOwn = slot !== '' && ['claimed', 'answered', 'busy', 'conflict'].includes(outcome ?? '');
   return result && { result, isOwn };
 }
@@ -119,7 +124,7 @@ function toResult(
   }
 }
 
-/** Keys go into the record's line as they are, so they may hold nothing that separates its parts. */
+/** Keys are stored unescaped in the record, so they must not contain its separators. */
 function assertKey(key: string, name: string): void {
   if (!/^[\w-]{1,64}$/.test(key)) throw new TypeError(`${name} must be 1 to 64 base64url characters`);
 }

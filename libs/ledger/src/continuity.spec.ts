@@ -39,9 +39,9 @@ describe('losing Redis opens no door', () => {
     return { redis, ledger };
   };
 
-  /** Mined after the birth and up to the head: what a loss may have forgotten. */
+  /** Mined after the birth and up to the head: payments that a loss may have forgotten. */
   const before = (ledger: Ledger): ClaimRequest => sampleClaim(ledger, { headBlockNumber: HEAD });
-  /** Mined after the head that was known at the loss. */
+  /** Mined after the head known at the loss. */
   const after = (ledger: Ledger): ClaimRequest =>
     sampleClaim(ledger, { headBlockNumber: HEAD, candidates: [sampleTransfer(ledger, { blockNumber: HEAD + 1 })] });
   const again = (request: ClaimRequest): ClaimRequest => ({
@@ -76,7 +76,7 @@ describe('losing Redis opens no door', () => {
       expect((await ledger.claim(again(request))).outcome).toBe('busy');
       expect(leaseOf(await ledger.claim(request))).toEqual(lease);
     }
-    // And nothing was refused for the restart: the birth is the old one, under a new run.
+    // And nothing was refused because of the restart: the birth is the old one, under a new run.
     expect(accepted.size).toBe(requests.length);
     const { at, block, epoch, run } = await birth(redis);
     expect({ at, block, epoch }).toEqual({ at: known['at'], block: known['block'], epoch: known['epoch'] });
@@ -119,14 +119,14 @@ describe('losing Redis opens no door', () => {
     const claimed = unsent(HEAD_AT_BIRTH);
     leaseOf(await ledger.claim({ ...claimed, leaseMs: 1 }));
     await sleep(5);
-    // The bucket's next claim brings the head: the promotion is a loss.
+    // The bucket's next claim brings the head: the promotion counts as a loss.
     await redis.replicaof('127.0.0.1', '1');
     await redis.replicaof('NO', 'ONE');
     const now = { ...unsent(HEAD).candidates[0]!, id: claimed.candidates[0]!.id };
     const retry = { ...again(claimed), headBlockNumber: HEAD };
     expect(leaseOf(await ledger.claim({ ...retry, candidates: [now] })).generation).toBe(2);
     leaseOf(await ledger.claim(unsent(HEAD)));
-    // An RPC server that lags behind the loss cannot tell that it was not sent.
+    // An RPC server that lags behind the loss cannot show that it was not sent.
     expect(await ledger.claim(unsent(HEAD - 1))).toMatchObject(OLDER);
   });
 
@@ -150,7 +150,7 @@ describe('losing Redis opens no door', () => {
     const replica = await serve({ args: ['--replicaof', '127.0.0.1', String(primary.port)] });
     const standby = connectTo(replica.url);
     while (!(await standby.info('replication')).includes('master_link_status:up')) await sleep(20);
-    // The replica misses the end: the commit of one payment and the claim of another.
+    // The replica misses the last writes: the commit of one payment and the claim of another.
     await standby.replicaof('127.0.0.1', '1');
     await ledger.commit(unfinishedLease, null);
     await ledger.claim(lost);
@@ -206,7 +206,7 @@ describe('losing Redis opens no door', () => {
     await server.kill();
     await server.start();
     await Promise.all([ledger.open(), ledger.open(), openLedger(server.url)]);
-    // The kill may have lost the births themselves: they are new then, which refuses as much.
+    // The kill may have lost the birth records themselves; new ones refuse just as much.
     const [epoch] = await epochs();
     expect(new Set(await epochs())).toEqual(new Set([epoch]));
     expect(await ledger.claim(before(ledger))).toMatchObject({ outcome: 'claimed' });

@@ -5,7 +5,10 @@ import { LedgerError } from './ledger-error.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { GUARD_LUA } from './scripts/guard.lua.js';
 
-/** How a bucket met this run of its server: new, known, restarted without a loss, or possibly with one. */
+/**
+ * The state of a bucket at this run of its server: `created`; `same` run as before; `kept`, restarted without losing
+ * writes; `raised`, restarted with a possible loss.
+ */
 export type BucketContinuity = 'created' | 'same' | 'kept' | 'raised';
 
 export interface ContinuityTerms {
@@ -14,10 +17,10 @@ export interface ContinuityTerms {
 }
 
 /**
- * Makes sure that losing Redis opens no door, then loads the scripts: a bucket whose data may be older than what was
- * acknowledged is born anew, and payments from before its birth are refused. Redis forgets scripts when it stops, so a
- * missing script is what brings a process back here.
- * @throws LedgerError when Redis is unfit for a ledger; the driver's errors when it does not answer.
+ * Makes sure that a loss of data in Redis lets no payment be spent twice, then loads the scripts. A bucket whose data
+ * may lack acknowledged writes gets a new birth, and payments from before its birth are refused. Redis forgets its
+ * scripts when it stops, so a missing script is what brings a running process back here.
+ * @throws LedgerError when Redis is unfit for a ledger; the driver's errors when it does not answer
  */
 export async function restoreContinuity(redis: Redis | Cluster, terms: ContinuityTerms): Promise<BucketContinuity[]> {
   const servers = redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
@@ -40,7 +43,7 @@ export async function restoreContinuity(redis: Redis | Cluster, terms: Continuit
   return buckets as BucketContinuity[];
 }
 
-/** Refuses a server that would forget payments by itself; tells whether it keeps every write it acknowledges. */
+/** Refuses a server that could drop payments; returns whether it persists every write before acknowledging it. */
 async function assertFit(server: Redis): Promise<boolean> {
   const info = await server.info();
   const field = (name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
@@ -60,7 +63,7 @@ async function assertFit(server: Redis): Promise<boolean> {
     );
   }
   if (field('aof_enabled') !== '1') return false;
-  // Managed services refuse CONFIG: then nothing is known, and a restart counts as a loss.
+  // Managed services refuse CONFIG. The setting is then unknown, and a restart counts as a loss.
   const fsync = await server.config('GET', 'appendfsync').catch(() => null);
   return Array.isArray(fsync) && fsync[1] === 'always';
 }

@@ -2,13 +2,13 @@ import { hash, randomFillSync } from 'node:crypto';
 
 const KEY_BYTES = 16;
 
-// Drawn from the system many at a time; each is used once.
+// Random bytes are drawn in bulk; each is used once.
 const owners = Buffer.allocUnsafeSlow(256 * KEY_BYTES);
 let drawnTo = owners.length;
 
-/** Sixteen bytes of SHA-256 as 22 base64url characters: what the ledger keeps of a key, never the key itself. */
+/** Sixteen bytes of SHA-256 as 22 base64url characters. The ledger stores this instead of the key itself. */
 function shorten(text: string): string {
-  // One-shot and as text: half the time of a Hash object and its Buffer.
+  // `hash` with text takes half the time of a Hash object and its Buffer.
   return Buffer.from(hash('sha256', text, 'binary').slice(0, KEY_BYTES), 'latin1').toString('base64url');
 }
 
@@ -24,13 +24,13 @@ export interface RequestParts {
   body?: Uint8Array;
 }
 
-/** Identifies what was asked: method, path, query and body. 22 characters; each part is length-safe by its newline. */
+/** Identifies a request by method, path, query and body. 22 characters; the newlines keep the parts distinct. */
 export function createFingerprint({ method, path, query, body }: RequestParts): string {
   const bodyHash = body && body.length > 0 ? hash('sha256', body, 'base64url') : '';
   return shorten(`${method}\n${path}\n${query}\n${bodyHash}`);
 }
 
-/** A random 128-bit name for one request's hold on a payment; never taken from the client. 22 characters. */
+/** A random 128-bit name for one request's hold on a payment, never taken from the client. 22 characters. */
 export function createOwner(): string {
   if (drawnTo === owners.length) {
     randomFillSync(owners);

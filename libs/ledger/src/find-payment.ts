@@ -6,8 +6,8 @@ import { readRecords, type PaymentRecord } from './payment-record.js';
 import type { FindRequest, FindResult } from './types.js';
 
 /**
- * Looks for a payment this retry key has a right to, before the chain is asked. Reads only: what it cannot settle is
- * `none`, and the claim decides.
+ * Looks for a payment that belongs to this retry key, before the chain is asked. Reads only: `none` also means
+ * undecided, and the claim decides.
  */
 export async function findPayment(redis: Redis | Cluster, request: FindRequest, nowMs: number): Promise<FindResult> {
   const entry = locateEntry(request);
@@ -26,13 +26,13 @@ export async function findPayment(redis: Redis | Cluster, request: FindRequest, 
   return { outcome: 'none' };
 }
 
-/** Reads only: a claim may be under way, and decides. */
+/** Whether the payment is spent. Reads only: a claim in progress may still change that. */
 export async function isSpent(redis: Redis | Cluster, id: EntryId): Promise<boolean> {
   const records = await readEntry(redis, id);
   return records.some(({ state }) => state === 'answered' || state === 'done');
 }
 
-/** The same for a payment that some request holds, and may yet have moved. */
+/** Whether a request holds the payment and may still have it moved. Reads only. */
 export async function isLeased(redis: Redis | Cluster, id: EntryId, nowMs: number): Promise<boolean> {
   const records = await readEntry(redis, id);
   return records.some(({ state, untilMs }) => state === 'leased' && untilMs !== null && untilMs >= nowMs);

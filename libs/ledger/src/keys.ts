@@ -1,11 +1,11 @@
 /** Entries are spread over this many hash tags, so that a cluster spreads them over its servers. */
 export const BUCKETS = 32;
 
-/** The refused payments have a tag of their own: they belong to no entry. */
+/** Refusals have their own hash tag, because they belong to no entry. */
 export const REFUSED_STREAM = 'tollgate:{refused}:refused-payments';
 export const REFUSED_SEEN = 'tollgate:{refused}:seen';
 
-/** FNV-1a: an even spread is all that is asked of it. */
+/** FNV-1a, which spreads evenly; nothing else is required of it. */
 export function bucketOf(entry: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < entry.length; index++) {
@@ -22,7 +22,7 @@ export const entryKey = (bucket: number, entry: string): string => `${tag(bucket
 export const answerKey = (bucket: number, entry: string, slot: string): string =>
   `${tag(bucket)}:answer:${entry}:${slot}`;
 
-/** Reads the entry out of a Redis key; null for births, answers and whatever else lives beside them. */
+/** The entry in a Redis key; null for births, answers and other keys. */
 export function entryOfKey(key: string): string | null {
   return /^tollgate:\{pay-\d+\}:((?:tx|auth|permit):.+)$/.exec(key)?.[1] ?? null;
 }

@@ -1,4 +1,4 @@
-/** The ledger cannot be used as it is set up; `hint` says how to mend it. */
+/** The ledger cannot be used as configured; `hint` says what to change. */
 export class LedgerError extends Error {
   override readonly name: string = 'LedgerError';
 
@@ -12,7 +12,7 @@ export class LedgerError extends Error {
   }
 }
 
-/** Redis did not answer, or would not write. Never a verdict about a payment: the caller answers 503. */
+/** Redis did not answer, or did not write. Never a verdict on a payment: the caller answers 503. */
 export class LedgerUnavailableError extends LedgerError {
   override readonly name = 'LedgerUnavailableError';
 

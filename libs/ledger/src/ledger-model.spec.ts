@@ -17,7 +17,7 @@ interface ModelSlot {
   retryKey: string | null;
 }
 
-/** The claim rules said once more, without Redis: one transaction with a few payments, and the leases given out. */
+/** The claim rules without Redis: one transaction with a few payments, and the leases given out. */
 interface Model {
   slots: (ModelSlot | null)[];
   leases: { slot: number; generation: number; owner: string }[];

@@ -21,7 +21,7 @@ const sources = {
 
 export type ScriptName = keyof typeof sources;
 
-/** Every transition of the ledger, by the name Redis's script cache knows it. */
+/** The scripts of all transitions, with the hashes by which Redis caches them. */
 export const LEDGER_SCRIPTS = Object.fromEntries(
   Object.entries(sources).map(([name, lua]) => [name, { lua, sha: createHash('sha1').update(lua).digest('hex') }]),
 ) as Record<ScriptName, { lua: string; sha: string }>;

@@ -14,13 +14,15 @@ const CLOCK_SAMPLE_MS = 30_000;
 
 export interface LedgerOptions {
   redis: Redis | Cluster;
-  /** What stored answers may take of Redis's memory, over all buckets. Default 512 MiB. */
+  /** Redis memory for stored answers, over all buckets. Default 512 MiB. */
   answerStoreBytes?: number;
-  /** How long an answer is kept at most; never longer than its payment's entry. Default 24 hours. */
+  /** The longest time an answer is kept, limited by its payment's entry. Default 24 hours. */
   answerRetentionMs?: number;
-  /** How long entries live at least. Give the largest redemption window in use: enlarging it later refuses payments. */
+  /**
+   * The shortest time entries live. Pass the largest redemption window in use: increasing it later refuses payments.
+   */
   retentionMs?: number;
-  /** How many refused payments are kept for refund, the newest. Default 100,000. */
+  /** How many refused payments are kept for refunds; the oldest are dropped. Default 100,000. */
   refusalsKept?: number;
   /** How long an operation waits for Redis. Default 3 seconds. */
   timeoutMs?: number;
@@ -28,7 +30,7 @@ export interface LedgerOptions {
 
 /**
  * The payments ledger: every payment is claimed once, answered once, and remembered for its window. Each operation is
- * one atomic script; all throw LedgerUnavailableError when Redis cannot be trusted to have done it.
+ * one atomic script. All throw LedgerUnavailableError when it is not certain that Redis did it.
  */
 export class Ledger {
   readonly #redis: Redis | Cluster;
@@ -47,9 +49,9 @@ export class Ledger {
   }
 
   /**
-   * Establishes what this Redis can vouch for and loads the scripts. Give the chain's head where it is known.
-   * @throws LedgerError, with a hint, when Redis is unfit: evicting, read-only, too old.
-   * @throws LedgerUnavailableError when it does not answer.
+   * Checks whether this Redis may have lost data, and loads the scripts. Pass the chain's head if known.
+   * @throws LedgerError, with a hint, when Redis is unfit: evicting, read-only, too old
+   * @throws LedgerUnavailableError when it does not answer
    */
   async open({ headBlockNumber }: { headBlockNumber?: number } = {}): Promise<void> {
     try {
@@ -60,27 +62,30 @@ export class Ledger {
     await this.#sampleClock();
   }
 
-  /** Takes one of the candidates for this owner until `leaseMs` from now, or says why not. Idempotent per owner. */
+  /**
+   * Claims one of the candidates for this owner until `leaseMs` from now, or returns the reason why not. Idempotent per
+   * owner.
+   */
   claim(request: ClaimRequest): Promise<ClaimResult> {
     return claimPayment(this.#runner, request);
   }
 
-  /** What the ledger knows of this retry key at this transaction or signed payment, without asking the chain. */
+  /** What the ledger knows about this retry key at this transaction or signed payment, without asking the chain. */
   find(request: FindRequest): Promise<FindResult> {
     return this.#runner.within(findPayment(this.#redis, request, this.nowMs()));
   }
 
-  /** Whether a payment has bought its answer; under which key says nothing of that. */
+  /** Whether a payment is spent, under whichever retry key. */
   isSpent(id: EntryId): Promise<boolean> {
     return this.#runner.within(isSpent(this.#redis, id));
   }
 
-  /** Whether some request holds a payment, and may yet spend it. */
+  /** Whether a request holds a payment and may still spend it. */
   isLeased(id: EntryId): Promise<boolean> {
     return this.#runner.within(isLeased(this.#redis, id, this.nowMs()));
   }
 
-  /** Lengthens a lease; false when it was taken over or ended. */
+  /** Extends a lease; false when it has ended or another request took it over. */
   async renew(lease: Lease, leaseMs: number): Promise<boolean> {
     const { slot, entry } = this.#locate(lease.id);
     const args = [slot, lease.generation, lease.owner, leaseMs, EXPIRY_SLACK_MS];
@@ -88,8 +93,8 @@ export class Ledger {
   }
 
   /**
-   * Fixes what a metered payment comes to, before it is moved: the amount that is given, or the one that an earlier
-   * holder fixed. Null: the lease is no longer this holder's, who must not have anything moved.
+   * Fixes the amount of a metered payment before it is moved: the given amount, or the one that an earlier holder
+   * fixed. Null when the lease belongs to another holder by now: then nothing may be moved.
    */
   async fixAmount(lease: Lease, amountBaseUnits: bigint): Promise<bigint | null> {
     const { bucket, slot, entry } = this.#locate(lease.id);
@@ -99,9 +104,9 @@ export class Ledger {
   }
 
   /**
-   * Spends the payment and stores its answer (null: the marker alone, as when the answer does not fit the budget).
-   * False: the lease is no longer this holder's, who must not answer.
-   * @param receipt what `readReceipt` gives back where the answer is not kept; at most 64 bytes, which cost the least
+   * Spends the payment and stores its answer (null stores only the marker, as when the answer exceeds the budget).
+   * False when the lease belongs to another holder by now: then no answer may be sent.
+   * @param receipt returned by `readReceipt` if the answer is not kept; values up to 64 bytes take the least memory
    */
   async commit(lease: Lease, answer: StoredAnswer | null, receipt = ''): Promise<boolean> {
     const { bucket, slot, entry, answerName } = this.#locate(lease.id);
@@ -115,9 +120,9 @@ export class Ledger {
   }
 
   /**
-   * Gives the payment back unspent; a counted release uses up one of five. False: the lease was not this holder's.
-   * `forgetsAmount`: nothing of this lease is on its way that could still move what it has fixed; what an earlier one
-   * fixed stays.
+   * Releases the payment unspent; a counted release uses up one of five. False when the lease was not this holder's.
+   * `forgetsAmount`: drops the amount fixed under this lease, because nothing sent under it can still be moved; an
+   * amount fixed under an earlier lease stays.
    */
   async release(
     lease: Lease,
@@ -128,13 +133,16 @@ export class Ledger {
     return (await this.#runner.run('release', [entry], args))[0] === 'released';
   }
 
-  /** Gives back what this owner may hold of a transaction or signed payment, when nobody waits for the verdict. */
+  /**
+   * Releases what this owner may hold of a transaction or signed payment, after its request stopped waiting for the
+   * verdict.
+   */
   async releaseOwner(id: EntryId, owner: string): Promise<void> {
     const entry = locateEntry(id);
     await this.#runner.run('releaseOwner', [entryKey(bucketOf(entry), entry)], [owner]);
   }
 
-  /** The stored answer, byte for byte; null when the marker alone was kept. */
+  /** The stored answer, byte for byte; null when only the marker was kept. */
   readAnswer(id: PaymentId): Promise<StoredAnswer | null> {
     const read = async (): Promise<StoredAnswer | null> => {
       const bytes = await this.#redis.getBuffer(this.#locate(id).answerName);
@@ -143,24 +151,27 @@ export class Ledger {
     return this.#runner.within(read());
   }
 
-  /** The receipt that a payment was committed with; null where its answer was kept, or there was none. */
+  /** The receipt that a payment was committed with; null when its answer was kept or there was no receipt. */
   readReceipt(id: PaymentId): Promise<string | null> {
     const { slot, entry } = this.#locate(id);
     return this.#runner.within(this.#redis.hget(entry, `${slot}:receipt`));
   }
 
-  /** Counts one more production for a spent payment; false when `max` are used up. */
+  /** Counts one more reproduction of a spent payment's answer; false when `max` is reached. */
   async countReproduction(id: PaymentId, max: number): Promise<boolean> {
     const { slot, entry } = this.#locate(id);
     return (await this.#runner.run('countReproduction', [entry], [slot, max]))[0] === 'counted';
   }
 
-  /** Notes a payment that was made and refused, once per payment and failure, for refund; false where it was noted before. */
+  /**
+   * Records a payment that was made and refused, for a refund, once per payment and failure; false when it is already
+   * recorded.
+   */
   recordRefusal(refusal: Refusal): Promise<boolean> {
     return recordRefusal(this.#runner, refusal, this.#refusalsKept);
   }
 
-  /** Redis's clock in milliseconds, as of the last sample. */
+  /** The time of Redis's clock in milliseconds, from the last sample. */
   nowMs(): number {
     if (this.#runner.clock.isDue(CLOCK_SAMPLE_MS)) this.#sampleClock().catch(() => undefined);
     return this.#runner.clock.nowMs();

@@ -1,9 +1,9 @@
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 /**
- * What a claim is about. `transfer`: one `Transfer` log. `transaction`: a whole transaction (policy `receipt`).
- * `authorization`: a transfer caused by an EIP-3009 authorization, the same payment whichever way it is presented.
- * `permit2`: one nonce of a payer at Permit2, as decimal text; it is taken once, whatever the token and the amount.
+ * Identifies what is claimed. `transfer`: one `Transfer` log. `transaction`: a whole transaction (policy `receipt`).
+ * `authorization`: a transfer caused by an EIP-3009 authorization, the same payment however it is presented. `permit2`:
+ * one Permit2 nonce of a payer, as decimal text; it is used once, whatever the token and amount.
  */
 export type PaymentId =
   | { kind: 'transfer'; chainId: number; txHash: Hex; logIndex: number }
@@ -11,10 +11,13 @@ export type PaymentId =
   | { kind: 'authorization'; chainId: number; asset: Hex; from: Hex; nonce: Hex }
   | { kind: 'permit2'; chainId: number; owner: Hex; nonce: string };
 
-/** What payments are looked for by: all of one transaction, or one that was signed. Every payment's id is one. */
+/**
+ * Identifies an entry: a transaction with all its payments, or one signed payment. Every payment's id is also one of
+ * these.
+ */
 export type EntryId = { chainId: number; txHash: Hex } | Extract<PaymentId, { kind: 'authorization' | 'permit2' }>;
 
-/** A payment inside its entry: an entry holds all payments of one transaction, or one that was signed. */
+/** The place of a payment in its entry. An entry holds all payments of one transaction, or one signed payment. */
 export interface EntrySlot {
   /** `tx:<chainId>:<hash>`, `auth:<chainId>:<asset>:<from>:<nonce>` or `permit:<chainId>:<owner>:<nonce>`, lower case. */
   entry: string;
@@ -22,7 +25,7 @@ export interface EntrySlot {
   slot: string;
 }
 
-/** What a signed payment is claimed as, whoever sends it. */
+/** The id under which a signed payment is claimed, whichever account sends it. */
 export function signedPaymentId(
   { chainId, asset }: { chainId: number; asset: Hex },
   payment: SignedPayment,
@@ -35,17 +38,17 @@ export function signedPaymentId(
   return { kind: 'authorization', chainId, asset, from, nonce };
 }
 
-/** The entry of a transaction. Throws a TypeError when the hash is none: a caller's mistake, never a verdict. */
+/** The entry of a transaction. @throws TypeError for a malformed hash: a bug of the caller, never a verdict */
 export function transactionEntry(chainId: number, txHash: string): string {
   return `tx:${natural(chainId, 'chainId')}:${hex(txHash, 64, 'txHash')}`;
 }
 
-/** Names the entry that holds a payment. Throws a TypeError on bad parts. */
+/** The entry that holds a payment. @throws TypeError for malformed parts */
 export function locateEntry(id: EntryId): string {
   return 'nonce' in id ? locatePayment(id).entry : transactionEntry(id.chainId, id.txHash);
 }
 
-/** Names the entry and slot of a payment; upper and lower case name the same one. Throws a TypeError on bad parts. */
+/** The entry and slot of a payment; letter case makes no difference. @throws TypeError for malformed parts */
 export function locatePayment(id: PaymentId): EntrySlot {
   switch (id.kind) {
     case 'transfer':
@@ -63,7 +66,7 @@ export function locatePayment(id: PaymentId): EntrySlot {
   }
 }
 
-/** The inverse of `locatePayment`; null when the text names no payment. */
+/** The inverse of `locatePayment`; null when the text is not a payment. */
 export function readPaymentId({ entry, slot }: EntrySlot): PaymentId | null {
   const [kind, chain, first, second, third] = entry.split(':');
   const chainId = Number(chain);
@@ -85,7 +88,7 @@ function natural(value: number, name: string): number {
   return value;
 }
 
-/** One spelling of each number: no sign, no leading zero. */
+/** Allows one spelling of each number: no sign, no leading zero. */
 function decimal(value: string, name: string): string {
   if (!/^(?:0|[1-9]\d{0,77})$/.test(value)) throw new TypeError(`${name} must be a decimal integer`);
   return value;

@@ -95,7 +95,7 @@ describe('what the ledger writes', () => {
     fc.assert(fc.property(paymentId, (id) => expect(readPaymentId(locatePayment(id))).toEqual(lower(id))));
   });
 
-  // Prevents: one Permit2 nonce under two names is spent twice.
+  // Prevents: one Permit2 nonce is spent twice under two names.
   it.each(['01', '0x1', '-1', '1e3', ' 1', '', '1'.repeat(79)])('takes no %j for a nonce of Permit2', (nonce) => {
     const id = { kind: 'permit2', chainId: 1, owner: `0x${'ab'.repeat(20)}`, nonce } as const;
     expect(() => locatePayment(id)).toThrow(TypeError);

@@ -1,23 +1,23 @@
 /**
- * What the ledger keeps of one payment, as two short fields of its entry: under the slot
- * `state,epoch,generation,releases,reproductions,atMs,untilMs,owner`, under `<slot>:by` the request it is for,
- * `fingerprint,retryKey`. Neither passes 64 bytes, above which Redis gives up its compact form and takes twice as much.
- * A metered payment has `<slot>:amount` besides, with the generation that fixed it under `<slot>:fixer`; a signed one
- * whose answer was not kept `<slot>:receipt`.
+ * The ledger's record of one payment, in two short fields of its entry: under the slot
+ * `state,epoch,generation,releases,reproductions,atMs,untilMs,owner`, and under `<slot>:by` the request it is for,
+ * `fingerprint,retryKey`. Neither exceeds 64 bytes, above which Redis leaves its compact encoding and takes twice the
+ * memory. A metered payment also has `<slot>:amount`, with the generation that fixed it under `<slot>:fixer`; a signed
+ * one whose answer was not kept has `<slot>:receipt`.
  */
 export interface PaymentRecord {
   state: 'leased' | 'answered' | 'done' | 'released';
-  /** The bucket's epoch when the payment was claimed; a loss of data starts a new one. */
+  /** The bucket's epoch when the payment was claimed; a possible loss of data starts a new epoch. */
   epoch: number;
   generation: number;
-  /** How often the payment was given back uncharged, of those that count. */
+  /** The number of counted releases. */
   releases: number;
   reproductions: number;
   /** When the state was reached, on Redis's clock. */
   atMs: number;
-  /** End of the lease; null when there is none. */
+  /** End of the lease; null without one. */
   untilMs: number | null;
-  /** Who holds the lease, or held it last; null where a retry key answers that owner's question. */
+  /** The present or last holder of the lease; null once the retry key identifies repeats instead. */
   owner: string | null;
   fingerprint: string;
   retryKey: string | null;
@@ -28,7 +28,7 @@ const STATES = { L: 'leased', A: 'answered', D: 'done', R: 'released' } as const
 const LINE = /^([LADR]),(\d+),(\d+),(\d+),(\d+),(\d+),(\d*),([\w-]*)$/;
 const BY = /^([\w-]+),([\w-]*)$/;
 
-/** Writes a record as its two fields. */
+/** Encodes a record as its two fields. */
 export function encodeRecord(record: PaymentRecord): { line: string; by: string } {
   const line = [
     LETTERS[record.state],
@@ -43,7 +43,7 @@ export function encodeRecord(record: PaymentRecord): { line: string; by: string 
   return { line, by: `${record.fingerprint},${record.retryKey ?? ''}` };
 }
 
-/** Reads a record from its two fields; null when they are none. */
+/** Parses a record from its two fields; null when they are not one. */
 export function readRecord(line: string, by: string): PaymentRecord | null {
   const [parts, request] = [LINE.exec(line), BY.exec(by)];
   if (!parts || !request) return null;
@@ -63,7 +63,7 @@ export function readRecord(line: string, by: string): PaymentRecord | null {
   };
 }
 
-/** Reads all records of an entry, by slot. */
+/** All records of an entry, by slot. */
 export function readRecords(fields: Record<string, string>): [slot: string, record: PaymentRecord][] {
   return Object.entries(fields).flatMap(([slot, line]): [string, PaymentRecord][] => {
     const record = slot.endsWith(':by') ? null : readRecord(line, fields[`${slot}:by`] ?? '');

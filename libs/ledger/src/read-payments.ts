@@ -6,34 +6,34 @@ import { readRecords, type PaymentRecord } from './payment-record.js';
 
 export type PaymentState = PaymentRecord['state'];
 
-/** A payment the ledger knows, as an operator reads it. */
+/** A payment in the ledger, as shown to an operator. */
 export interface PaymentListing extends Omit<PaymentRecord, 'owner' | 'fingerprint' | 'retryKey' | 'epoch'> {
   id: PaymentId;
-  /** Whether the request named a retry key; the key itself is kept as a hash only. */
+  /** Whether the request had a retry key; only the key's hash is stored. */
   hasRetryKey: boolean;
 }
 
 export interface PaymentDetails extends PaymentListing {
   fingerprint: string;
-  /** When the entry is forgotten, in milliseconds from now; null: never. */
+  /** Milliseconds until the entry expires; null: never. */
   forgottenInMs: number | null;
-  /** Bytes of the stored answer, with its headers; null where there is none. */
+  /** Bytes of the stored answer, with its headers; null without one. */
   answerBytes: number | null;
-  /** What a metered payment comes to; null for any other, and before its answer is there. */
+  /** The final amount of a metered payment; null for other payments, and until the amount is fixed. */
   meteredBaseUnits: string | null;
 }
 
 export interface ListRequest {
   state?: PaymentState;
-  /** About how many payments a page has: a page ends with the batch that reaches it. Default 100. */
+  /** The approximate page size: a page ends with the SCAN batch that reaches it. Default 100. */
   limit?: number;
-  /** Where the page before ended. */
+  /** The `cursor` of the previous page. */
   cursor?: string;
 }
 
 /**
- * A page of the ledger's payments, in no order, by SCAN: a payment that is there throughout is listed, one that comes
- * or goes meanwhile may be. `cursor` is null after the last page.
+ * A page of the ledger's payments in no particular order, by SCAN: a payment that exists throughout is listed, one that
+ * comes or goes meanwhile may be. `cursor` is null after the last page.
  */
 export async function listPayments(
   redis: Redis | Cluster,
@@ -70,7 +70,7 @@ function toListing(id: PaymentId, record: PaymentRecord): PaymentListing {
   return { id, state, generation, releases, reproductions, atMs, untilMs, hasRetryKey: retryKey !== null };
 }
 
-/** All payments of one entry (a transaction's, or the one of a signed payment) in the order of their logs. */
+/** All payments of one entry (a transaction, or a signed payment) in the order of their logs. */
 export async function showPayments(redis: Redis | Cluster, entry: string): Promise<PaymentDetails[]> {
   const bucket = bucketOf(entry);
   const key = entryKey(bucket, entry);

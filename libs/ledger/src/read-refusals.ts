@@ -6,7 +6,7 @@ import { readRecords } from './payment-record.js';
 
 /** A payment that was made and refused. */
 export interface RecordedRefusal {
-  /** Position in the stream, to go on from. */
+  /** Position in the stream, from which the next page continues. */
   position: string;
   recordedAtMs: number;
   /** Entry and slot of the payment (see `EntrySlot`), as `tx:<chainId>:<hash>:<logIndex>`. */
@@ -17,13 +17,13 @@ export interface RecordedRefusal {
   minedAtMs: number | null;
   detail: string | null;
   /**
-   * The ledger has an answer for it: it was redeemed after all, as by the payer's signature, which has a longer window
-   * than a bare transfer. Not to be refunded.
+   * The payment was redeemed after all, for example with the payer's signature, which has a longer window than a bare
+   * transfer. Do not refund it.
    */
   redeemed: boolean;
 }
 
-/** The refused payments, newest first, at most `limit` of them, older than `before` (a position) where it is given. */
+/** The refused payments, newest first: at most `limit`, and only those before the position `before` if given. */
 export async function listRefusals(
   redis: Redis | Cluster,
   { limit = 100, before }: { limit?: number; before?: string } = {},

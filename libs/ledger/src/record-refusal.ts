@@ -3,7 +3,10 @@ import { locatePayment } from './payment-id.js';
 import type { ScriptRunner } from './script-runner.js';
 import type { Refusal } from './types.js';
 
-/** Appends to the refused payments; beyond `keep` the oldest make room. False where payment and failure stand there already. */
+/**
+ * Appends to the refused payments and drops the oldest beyond `keep`. False when payment and failure are already
+ * recorded.
+ */
 export async function recordRefusal(runner: ScriptRunner, refusal: Refusal, keep: number): Promise<boolean> {
   const payment = nameOf(refusal);
   const fields = Object.entries({

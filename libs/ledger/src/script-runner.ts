@@ -13,14 +13,14 @@ export interface ScriptRunnerOptions {
 
 type ScriptArgument = string | number | Buffer;
 
-/** Runs the ledger's scripts on a Redis whose continuity was established; nothing here ever falls back to EVAL. */
+/** Runs the ledger's scripts on a Redis whose continuity was checked; never falls back to EVAL. */
 export class ScriptRunner {
   readonly clock = new RedisClock();
   #restoring: Promise<unknown> | null = null;
 
   constructor(private readonly options: ScriptRunnerOptions) {}
 
-  /** Establishes continuity once for all who wait for it. A head is given only when it was read just now. */
+  /** Checks continuity once for all concurrent callers. Pass a head only if it was just read. */
   restore(headBlockNumber: number | null): Promise<unknown> {
     this.#restoring ??= restoreContinuity(this.options.redis, {
       headBlockNumber,
@@ -32,8 +32,8 @@ export class ScriptRunner {
   }
 
   /**
-   * Runs one script and answers its reply without the leading clock.
-   * @throws LedgerUnavailableError when Redis does not answer in time or does not write.
+   * Runs one script and returns its reply without the leading clock.
+   * @throws LedgerUnavailableError when Redis does not answer in time or does not write
    */
   run(
     name: ScriptName,
@@ -44,7 +44,9 @@ export class ScriptRunner {
     return this.within(this.#run(name, keys, args, headBlockNumber));
   }
 
-  /** Bounds the wait for Redis and gives every failure one name: no answer is never a verdict. */
+  /**
+   * Limits the wait for Redis and turns every failure into LedgerUnavailableError: a missing answer is never a verdict.
+   */
   async within<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
@@ -79,7 +81,7 @@ export class ScriptRunner {
         const unknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
         if (!unknown || attempt > 2) throw error;
       }
-      // The server restarted, failed over or was replaced since the scripts were loaded.
+      // The server was restarted, failed over or replaced since the scripts were loaded.
       await this.restore(headBlockNumber);
     }
   }

@@ -3,8 +3,8 @@ import type { Hex, PaymentFailure } from '@tollgate/protocol';
 import type { EntryId, PaymentId } from './payment-id.js';
 
 /**
- * One payment a transaction offers. `windowMs`: how long after its block a payment may be redeemed; null: no age rule.
- * A signed payment that nobody has sent yet is in the next block at the earliest: head + 1, now.
+ * A payment that a transaction offers. `windowMs`: how long after its block it may be redeemed; null: no age rule. An
+ * unsent signed payment can be mined in the next block at the earliest: head + 1, now.
  */
 export interface PaymentCandidate {
   id: PaymentId;
@@ -22,7 +22,7 @@ export interface Lease {
 }
 
 export interface ClaimRequest {
-  /** All payments of one transaction that satisfy the rules, in the order in which they should be spent. */
+  /** All payments of one transaction that satisfy the rules, in the order in which to spend them. */
   candidates: readonly PaymentCandidate[];
   owner: string;
   fingerprint: string;
@@ -30,7 +30,7 @@ export interface ClaimRequest {
   leaseMs: number;
   /** On Redis's clock: a claim that arrives later changes nothing. */
   deadlineMs: number;
-  /** Not below the block of any payment that is in one. */
+  /** At least the block number of every mined candidate. */
   headBlockNumber: number;
 }
 
@@ -62,7 +62,7 @@ export interface StoredAnswer {
   body: Buffer;
 }
 
-/** A payment that was made and could not be accepted: what an operator needs for a refund. */
+/** A payment that was made and could not be accepted, with the facts an operator needs for a refund. */
 export interface Refusal {
   id: PaymentId;
   failure: PaymentFailure;

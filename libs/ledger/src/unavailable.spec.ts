@@ -12,7 +12,7 @@ describe('a ledger without a fit Redis', () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   });
 
-  /** `hasty` is asked what nobody answers; what is answered, however slowly, `ledger` is asked. */
+  /** `hasty` has a short timeout, for requests that get no answer; `ledger` waits for slow answers. */
   const start = async (
     options: RedisOptions = {},
   ): Promise<{ server: RedisServer; redis: Redis; ledger: Ledger; hasty: Ledger }> => {
@@ -25,7 +25,7 @@ describe('a ledger without a fit Redis', () => {
     return { server, redis, ledger, hasty: new Ledger({ redis, timeoutMs: 500 }) };
   };
 
-  /** Every operation that writes, each failing by the same name and with no verdict. */
+  /** Every operation that writes, each of which must fail with the same error and without a verdict. */
   const expectUnavailable = async (ledger: Ledger, work: () => Promise<unknown>): Promise<void> => {
     await expect(work()).rejects.toThrow(LedgerUnavailableError);
     await expect(ledger.claim(sampleClaim(ledger))).rejects.toThrow(LedgerUnavailableError);

@@ -7,7 +7,7 @@ import type { Ledger } from '../src/ledger.js';
 import type { ClaimRequest, ClaimResult, Lease, PaymentCandidate } from '../src/types.js';
 
 export const CHAIN_ID = 1328;
-/** The block up to which a new ledger vouches for nothing; samples are mined after it. */
+/** The head block at the ledger's birth, up to which payments are refused; samples are mined after it. */
 export const HEAD_AT_BIRTH = 1000;
 
 export const sampleHash = (): Hex => `0x${randomBytes(32).toString('hex')}`;
@@ -17,7 +17,7 @@ export function sampleTransfer(ledger: Ledger, overrides: Partial<PaymentCandida
   return {
     id: { kind: 'transfer', chainId: CHAIN_ID, txHash: sampleHash(), logIndex: 0 },
     blockNumber: HEAD_AT_BIRTH + 1,
-    // Blocks carry whole seconds: rounded up, the sample is not older than a ledger born this second.
+    // Block times are whole seconds: rounded up, so that the sample is not older than a ledger born in this second.
     minedAtMs: Math.ceil(ledger.nowMs() / 1000) * 1000,
     windowMs: 900_000,
     ...overrides,

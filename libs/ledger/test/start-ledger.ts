@@ -11,7 +11,7 @@ export interface StartedLedger {
   stop(): Promise<void>;
 }
 
-/** An open ledger on a Redis server of its own. */
+/** An open ledger with its own Redis server. */
 export async function startLedger(options: RedisOptions = {}): Promise<StartedLedger> {
   const server = await startRedis(options);
   const redis = new Redis(server.url);

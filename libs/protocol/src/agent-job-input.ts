@@ -1,21 +1,21 @@
 import type { AgentOperation } from './agent-job.js';
 
-/** The most leverage that a position is opened with (specification, section "Limits"). */
+/** The highest leverage for opening a position (specification, section "Limits"). */
 export const MAX_LEVERAGE = 20;
 
-/** An operation that takes an amount of a token whose name it knows itself. */
+/** For operations on a fixed token. */
 interface AmountInput {
   amount: string;
 }
 
-/** `symbol`: what the market lends, a symbol of the token list or an address. */
+/** `symbol`: the market's token, as a symbol of the token list or an address. */
 interface LendingInput extends AmountInput {
   symbol: string;
 }
 
 /**
- * The inputs of each operation. Amounts are decimal text in whole units of the token; a token is `0x0` for the native one, an
- * address, or a symbol of the chain's token list; shares are basis points (100 is 1 %).
+ * The inputs of each operation. Amounts are decimal text in whole units of the token; a token is `0x0` for the native
+ * one, an address, or a symbol of the chain's token list; fractions are basis points (100 is 1 %).
  */
 export interface AgentJobInputs {
   transfer: { amount: string; to: string; token?: string };
@@ -23,7 +23,7 @@ export interface AgentJobInputs {
   transferERC721: { contractAddress: string; to: string; tokenId: string };
   mintERC721: { contractAddress: string; tokenId: string; to?: string };
   swap: { amount: string; fromToken: string; toToken: string; slippageBps?: number };
-  /** `fee`: the pool's, in millionths. */
+  /** `fee`: the pool's fee, in millionths. */
   addLiquidity: {
     tokenA: string;
     tokenB: string;
@@ -34,7 +34,7 @@ export interface AgentJobInputs {
   };
   removeLiquidity: { positionId: string; percent?: number; slippageBps?: number };
   mintLending: LendingInput;
-  /** `amount` may be `MAX`: all of it, with its interest. */
+  /** `amount` may be `MAX`: the whole deposit with its interest. */
   redeemLending: LendingInput;
   borrowLending: LendingInput;
   /** `amount` may be `MAX`: the whole debt. */
@@ -45,9 +45,9 @@ export interface AgentJobInputs {
   perpsDeposit: AmountInput;
   perpsWithdraw: AmountInput;
   perpsOpenPosition: { product: string; side: 'long' | 'short'; amount: string; leverage?: number };
-  /** All of the position where no `amount` of the base asset is named. */
+  /** Closes the whole position unless an `amount` of the base asset is given. */
   perpsClosePosition: { product: string; amount?: string };
-  /** `maxAmount`: the most it may cost, in whole units of the token that is paid with. */
+  /** `maxAmount`: the most it may cost, in whole units of the payment token. */
   payment: { url: string; maxAmount?: string };
 }
 

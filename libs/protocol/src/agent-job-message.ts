@@ -7,22 +7,22 @@ export const AGENT_JOB_MESSAGE_VERSION = 1;
 export const AGENT_JOBS_QUEUE = 'agent-jobs';
 export const AGENT_QUEUE_PREFIX = 'tollgate:{agent}';
 
-/** A job that another service puts into the queue itself. */
+/** A job that another service puts into the queue directly. */
 export interface AgentJobMessage {
   version: typeof AGENT_JOB_MESSAGE_VERSION;
   operation: string;
   input: Readonly<Record<string, unknown>>;
   wallet: string;
   idempotencyKey: string;
-  /** Of the API key in whose name the job is submitted. */
+  /** The API key on whose behalf the job is submitted. */
   keyId: string;
-  /** ISO 8601, UTC; the worker refuses messages that are older than its limit. */
+  /** ISO 8601, UTC; the worker refuses messages older than its limit. */
   issuedAt: string;
   /** HMAC-SHA-256 of `agentJobSigningText` under the key's enqueue secret, base64url. */
   signature: string;
 }
 
-/** What is signed of a message: all of it but the signature, as canonical JSON. */
+/** The text that is signed: all fields but the signature, as canonical JSON. */
 export function agentJobSigningText({ signature: _, ...signed }: AgentJobMessage): string {
   return canonicalJson(signed);
 }

@@ -1,4 +1,4 @@
-/** Every operation that a job can ask for. `payment` buys the answer of an HTTP GET at a 402 gate. */
+/** Every operation that a job can request. `payment` buys the answer of an HTTP GET at a 402 gate. */
 export const AGENT_OPERATIONS = [
   'transfer',
   'approve',
@@ -26,14 +26,14 @@ export type AgentOperation = (typeof AGENT_OPERATIONS)[number];
 export const OPEN_STATES = ['AWAITING_APPROVAL', 'PLANNED', 'RESERVED', 'SIGNED', 'BROADCAST', 'MINED'] as const;
 /** States that a job never leaves. */
 export const FINAL_STATES = ['FINAL', 'REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'] as const;
-/** NEEDS_OPERATOR is neither: nothing moves the job on but a person, who resumes or abandons it. */
+/** NEEDS_OPERATOR is neither open nor final: the job waits until an operator resumes or abandons it. */
 export const JOB_STATES = [...OPEN_STATES, ...FINAL_STATES, 'NEEDS_OPERATOR'] as const;
 
 export type OpenState = (typeof OPEN_STATES)[number];
 export type FinalState = (typeof FINAL_STATES)[number];
 export type JobState = (typeof JOB_STATES)[number];
 
-/** What a job reports; specification, section "Events", and the events beside it. */
+/** The events of a job (specification, section "Events") and two further ones. */
 export const EVENT_TYPES = [
   'transactionSubmitted',
   'transactionConfirmed',
@@ -43,14 +43,14 @@ export const EVENT_TYPES = [
 ] as const;
 export type JobEventType = (typeof EVENT_TYPES)[number];
 
-/** Why a job ended otherwise than it should, for its owner. */
+/** Why a job failed, for its owner. */
 export interface JobFailure {
   code: string;
   message: string;
   suggestion: string;
 }
 
-/** What is asked of the worker: the inputs are those of the agent kit's operation of that name. */
+/** A job request; its inputs are those of the agent kit's operation of that name. */
 export interface AgentJobRequest {
   operation: AgentOperation;
   /** The wallet's name. */
@@ -58,7 +58,7 @@ export interface AgentJobRequest {
   input: Readonly<Record<string, unknown>>;
 }
 
-/** An amount of a token for people and programs: `amount` is decimal text in whole units. */
+/** An amount of a token, for display and for programs: `amount` is decimal text in whole units. */
 export interface AgentAmountView {
   /** `0x0` for the native token. */
   token: string;
@@ -70,16 +70,16 @@ export interface AgentAmountView {
 export interface AgentPlanView {
   /** One sentence: `Swap 1 USDC for at least 1.97 WSEI`. */
   summary: string;
-  /** For people, several lines. */
+  /** Several lines, for display. */
   preview: string;
-  /** The most that leaves the wallet, fees of the chain aside. */
+  /** The most that leaves the wallet, besides network fees. */
   spends: readonly AgentAmountView[];
   /** The least that arrives. */
   receives: readonly AgentAmountView[];
   recipients: readonly string[];
   warnings: readonly string[];
   slippageBps: number | null;
-  /** Names the most that leaves and the least that arrives: what a person agrees to. */
+  /** Identifies the plan's limits (the most that leaves, the least that arrives), which an approval refers to. */
   floorsHash: string;
   needsApproval: boolean;
 }
@@ -87,7 +87,7 @@ export interface AgentPlanView {
 export interface AgentAttemptView {
   kind: 'first' | 'replacement' | 'cancel';
   txHash: string;
-  /** Null where no explorer is configured. */
+  /** Null when no explorer is configured. */
   explorerUrl: string | null;
   signedAt: string;
   sentAt: string | null;
@@ -103,7 +103,7 @@ export interface AgentStepView {
   mined: { txHash: string; blockNumber: number; blockHash: string } | null;
 }
 
-/** What a paid resource answered; the body is cut at 16 KiB. */
+/** The answer of a paid resource; the body is cut at 16 KiB. */
 export interface AgentAnswerView {
   httpStatus: number;
   contentType: string | null;
@@ -123,17 +123,17 @@ export interface AgentJobView extends AgentJobRequest {
   approval: { floorsHash: string; approvedBy: string | null } | null;
   steps: readonly AgentStepView[];
   failure: JobFailure | null;
-  /** Of a payment that was answered. */
+  /** For a payment that received an answer. */
   answer: AgentAnswerView | null;
 }
 
 export interface AgentJobPage {
   jobs: readonly AgentJobView[];
-  /** Asks for the next page; null after the last. */
+  /** Returns the next page; null after the last. */
   cursor: string | null;
 }
 
-/** An event as SSE, webhooks and subscribers get it: at least once, always under the same id. */
+/** An event as delivered by SSE, webhooks and subscriptions: at least once, always with the same id. */
 export interface AgentJobEvent {
   /** `jobId:state:sequence`. */
   id: string;

@@ -27,7 +27,7 @@ const authorizations: fc.Arbitrary<TransferAuthorization> = fc.record({
   validBefore: uint,
   nonce: bytes(32),
 });
-// Not empty: the other implementation leaves empty fields out of the domain's type.
+// Not empty, because the other implementation omits empty fields from the domain's type.
 const domains = fc.record({
   name: fc.string({ unit: 'grapheme', minLength: 1 }),
   version: fc.string({ minLength: 1 }),

@@ -22,7 +22,7 @@ export function hashTokenDomain({ name, version, chainId, asset }: TokenDomain):
 
 /**
  * What the payer of an EIP-3009 `transferWithAuthorization` signs: the EIP-712 hash of the authorization under the
- * token's `hashTokenDomain`. The authorization is one that `parseSignedPayment` let through.
+ * token's `hashTokenDomain`. The authorization must come from `parseSignedPayment`.
  */
 export function hashTransferAuthorization(authorization: TransferAuthorization, domainSeparator: Hex): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;

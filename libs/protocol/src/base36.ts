@@ -2,7 +2,7 @@
 export const LIMB_DIGITS = 7;
 
 const digitCode = (digit: number): number => (digit < 10 ? 48 + digit : 87 + digit);
-// Two digits at a time, as character codes: half the divisions of one at a time.
+// Pairs of digits as character codes: writing two at a time halves the divisions.
 const PAIRS = Uint8Array.from({ length: 36 * 36 * 2 }, (_, at) => {
   const pair = at >> 1;
   return digitCode(at % 2 === 0 ? Math.floor(pair / 36) : pair % 36);
@@ -25,7 +25,7 @@ export function writeLimb(value: number, into: Uint8Array, at: number): void {
   writePair(low - third * 1296, into, at + 5);
 }
 
-/** The 32-bit integer of the seven lower-case base36 digits at `from`, or -1 when there is none. */
+/** The 32-bit integer of the seven lower-case base36 digits at `from`, or -1 if they are not one. */
 export function readLimb(text: string, from: number): number {
   let value = 0;
   for (let at = from; at < from + LIMB_DIGITS; at += 1) {

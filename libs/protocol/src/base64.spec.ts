@@ -31,7 +31,7 @@ describe('base64', () => {
     );
   });
 
-  it.each(['A', 'AA=A', 'AA A', 'é', '====', 'A===', '/w==' /* 0xff is no UTF-8 */])('refuses %j', (text) => {
+  it.each(['A', 'AA=A', 'AA A', 'é', '====', 'A===', '/w==' /* 0xff is not UTF-8 */])('refuses %j', (text) => {
     expect(decodeBase64(text)).toBeNull();
   });
 });

@@ -28,8 +28,8 @@ export function encodeBase64Url(text: string): string {
 }
 
 /**
- * The UTF-8 text inside base64, or null when it is not base64 or not UTF-8. Takes both alphabets (`+/` and `-_`),
- * padding present or not, and white space around it; nothing else inside.
+ * Decodes base64 to UTF-8 text; null when it is not base64 or not UTF-8. Accepts both alphabets (`+/` and `-_`), with
+ * or without padding, and surrounding white space.
  */
 export function decodeBase64(encoded: string): string | null {
   const digits = encoded.trim().replace(/={1,2}$/, '');

@@ -1,10 +1,10 @@
 const MAX_DEPTH = 100;
 
 /**
- * JSON with the names of every object in the order of their UTF-16 code units and no spaces: the same value is always the
- * same text. Properties that are undefined are left out.
- * @throws TypeError for what JSON cannot hold: a bigint, a number that is not finite, an instance of a class, undefined in
- * an array; and for a cycle, or anything else that is nested more than 100 deep.
+ * JSON without spaces and with object keys sorted by UTF-16 code units, so that equal values give equal text. Undefined
+ * properties are omitted.
+ * @throws TypeError for a value that JSON cannot hold: a bigint, a number that is not finite, a class instance,
+ * undefined in an array; also for a cycle or nesting deeper than 100.
  */
 export function canonicalJson(value: unknown): string {
   return write(value, 0);
@@ -21,7 +21,8 @@ function write(value: unknown, depth: number): string {
   return JSON.stringify(value);
 }
 
-// Text at once, and no sorted object: an object puts names like "10" before all others, whatever they were sorted by.
+// Written as text at once instead of building a sorted object, which would put names like "10" first whatever the
+// sorting.
 function writeObject(value: object, depth: number): string {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw new TypeError('an instance of a class');

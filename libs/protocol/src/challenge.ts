@@ -6,13 +6,13 @@ import { parsePaymentRequirement, type PaymentRequirement } from './requirement.
 export interface PaymentChallenge {
   x402Version: 1;
   accepts: PaymentRequirement[];
-  /** Only when a proof was supplied and refused. */
+  /** Only when a proof was sent and refused. */
   error?: string;
 }
 
 const MAX_REQUIREMENTS = 32;
 
-/** The challenge for one requirement; `error` is left out, not undefined, when no proof was supplied. */
+/** The challenge for one requirement; the field `error` is omitted when no proof was sent. */
 export function createChallenge(requirement: PaymentRequirement, error?: string): PaymentChallenge {
   const challenge: PaymentChallenge = { x402Version: 1, accepts: [requirement] };
   return error === undefined ? challenge : { ...challenge, error };
@@ -26,9 +26,9 @@ function refuse(why: string, cause?: unknown): never {
 }
 
 /**
- * Reads the parsed JSON body of a 402. Requirements this library cannot pay (other schemes, missing fields) are left
- * out, so that a server may offer more than we know.
- * @throws PaymentError `malformed_challenge` when it is no version 1 challenge or no requirement fits.
+ * Parses the JSON body of a 402. Requirements this library cannot pay (other schemes, missing fields) are omitted, so
+ * that a server may offer more than we support.
+ * @throws PaymentError `malformed_challenge` when it is not a version 1 challenge or no requirement is usable.
  */
 export function parseChallenge(value: unknown): PaymentChallenge {
   if (!isRecord(value)) return refuse('is not an object');

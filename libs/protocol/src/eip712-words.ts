@@ -6,7 +6,7 @@ import type { Hex } from './hex.js';
 /** Words are 64 hexadecimal digits without a prefix. */
 export const hashText = (text: string): string => bytesToHex(keccak_256(utf8ToBytes(text)));
 
-/** keccak256 of the words one after the other. */
+/** keccak256 of the concatenated words. */
 export const hashWords = (...words: string[]): string => bytesToHex(keccak_256(hexToBytes(words.join(''))));
 
 /** A natural number of at most 256 bits. */
@@ -14,6 +14,6 @@ export const wordOfNumber = (value: string | number): string => BigInt(value).to
 
 export const wordOfAddress = (address: Hex): string => address.slice(2).padStart(64, '0');
 
-/** What is signed: the hash of a struct under a domain separator. */
+/** The hash to sign: of a struct under a domain separator. */
 export const hashTypedData = (domainSeparator: Hex, structHash: string): Hex =>
   `0x${hashWords('1901', domainSeparator.slice(2), structHash)}`;

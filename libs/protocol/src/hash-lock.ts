@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
 import type { Hex } from './hex.js';
 
-/** `402L` in ASCII: what follows the arguments of `transfer` is a lock, not somebody's attribution tag. */
+/** `402L` in ASCII: marks the bytes after the arguments of `transfer` as a hash lock rather than an attribution tag. */
 export const LOCK_MARKER: Hex = '0x3430324c';
 
 /** A locked `transfer(to, amount)` found in calldata. */
@@ -27,19 +27,19 @@ const HEX_DIGITS = /^[0-9a-f]+$/;
 
 const hashReference = (reference: string): string => bytesToHex(keccak_256(utf8ToBytes(reference)));
 
-/** The 36 bytes a payer appends to `transfer(to, amount)`: the marker and keccak256 of the reference. */
+/** The 36 bytes that a payer appends to `transfer(to, amount)`: the marker and keccak256 of the reference. */
 export function createHashLock(reference: string): Hex {
   return `${LOCK_MARKER}${hashReference(reference)}`;
 }
 
-/** The calldata with the lock behind it. ERC-20 tokens ignore what trails their arguments. */
+/** The calldata with the lock appended. ERC-20 tokens ignore bytes after their arguments. */
 export function appendHashLock(calldata: Hex, reference: string): Hex {
   return `${calldata}${createHashLock(reference).slice(2)}`;
 }
 
 /**
  * Every locked transfer in the calldata, in order: a direct call, or one inside the calldata of a contract wallet or a
- * batch, at any byte offset. Linear in the calldata's length; text that is not hexadecimal holds none.
+ * batch, at any byte offset. Takes time linear in the calldata's length; returns none for text that is not hexadecimal.
  */
 export function findHashLocks(calldata: Hex): LockedTransfer[] {
   const digits = calldata.slice(2).toLowerCase();

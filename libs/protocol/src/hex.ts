@@ -1,11 +1,11 @@
-/** A 0x-prefixed hexadecimal string. The type promises the prefix only: what enters is checked with the guards below. */
+/** A 0x-prefixed hexadecimal string. The type only promises the prefix: check input with the guards below. */
 export type Hex = `0x${string}`;
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 const BYTES = /^0x(?:[0-9a-fA-F]{2})+$/;
 
-/** True for a 20-byte address in any letter case; the checksum is not looked at. */
+/** True for a 20-byte address in any letter case; the checksum is not verified. */
 export const isAddress = (value: unknown): value is Hex => typeof value === 'string' && ADDRESS.test(value);
 
 /** True for a 32-byte hash in any letter case. */

@@ -8,7 +8,7 @@ export function encodeJsonHeader(value: object): string {
 }
 
 /**
- * The JSON object in a header: base64 in either alphabet, padded or not.
+ * Decodes the JSON object in a header: base64 in either alphabet, padded or not.
  * @throws PaymentError `malformed_proof`
  */
 export function decodeJsonHeader(headerValue: string, maxLength: number): JsonRecord {

@@ -1,4 +1,4 @@
-/** What clients of protocol version 1 call the chains they know; a challenge that names another is refused whole. */
+/** The network names of x402 version 1 clients. They refuse a whole challenge that contains any other name. */
 const V1_NETWORKS: ReadonlyMap<number, string> = new Map([
   [1328, 'sei-testnet'],
   [1329, 'sei'],
@@ -17,12 +17,12 @@ const V1_NETWORKS: ReadonlyMap<number, string> = new Map([
   [324705682, 'skale-base-sepolia'],
 ]);
 
-/** The name clients of protocol version 1 know the chain by; null where they know none. */
+/** The x402 version 1 name of a chain; null when it has none. */
 export function v1NetworkOf(chainId: number): string | null {
   return V1_NETWORKS.get(chainId) ?? null;
 }
 
-/** The CAIP-2 name of a chain, as protocol version 2 writes it: `eip155:1328`. */
+/** The CAIP-2 name of a chain, as used by x402 version 2: `eip155:1328`. */
 export function caip2Of(chainId: number): string {
   return `eip155:${chainId}`;
 }

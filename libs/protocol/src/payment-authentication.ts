@@ -10,12 +10,12 @@ import { PaymentError } from './payment-error.js';
 import { MAX_PAYMENT_HEADER_BYTES } from './payment-signature.js';
 import { parseSignedPayment, type SignedPayment } from './signed-payment.js';
 
-/** The authentication scheme of `WWW-Authenticate` and `Authorization` by which MPP clients pay. */
+/** The authentication scheme of `WWW-Authenticate` and `Authorization` that MPP clients use. */
 const PAYMENT_SCHEME = 'Payment';
 const METHOD = 'evm';
 const INTENT = 'charge';
 
-/** What is to be paid, as the `request` of a challenge says it. */
+/** The terms of a payment, as sent in the `request` of a challenge. */
 export interface ChargeTerms {
   /** Decimal integer in base units. */
   amount: string;
@@ -26,18 +26,18 @@ export interface ChargeTerms {
   description?: string;
 }
 
-/** The parameters of one challenge that the payer sends back. */
+/** The parameters of one challenge, which the payer sends back. */
 export interface AuthenticationChallenge {
-  /** Our reference: with the realm it makes the nonce of the authorization. */
+  /** Our reference; with the realm it determines the nonce of the authorization. */
   id: string;
   realm: string;
-  /** By `encodeChargeRequest`. */
+  /** From `encodeChargeRequest`. */
   request: string;
   /** ISO 8601. */
   expires: string;
 }
 
-/** The `request` of a challenge: base64url of canonical JSON (RFC 8785), the same text for the same terms. */
+/** Encodes the `request` of a challenge: base64url of canonical JSON (RFC 8785), so equal terms give equal text. */
 export function encodeChargeRequest({ amount, asset, payTo, chainId, decimals, description }: ChargeTerms): string {
   const methodDetails = { chainId, credentialTypes: ['authorization', 'hash'], decimals };
   return encodeBase64Url(canonicalJson({ amount, currency: asset, description, methodDetails, recipient: payTo }));
@@ -47,14 +47,14 @@ export function encodeChargeRequest({ amount, asset, payTo, chainId, decimals, d
 export const AUTHENTICATION_START = `${PAYMENT_SCHEME} id="`;
 
 /**
- * The same from behind the id up to the expiry, which a quotation mark ends; may be kept. `realm` may hold nothing that
- * needs escaping in quotes.
+ * The rest of the value between the id and the expiry, to which a closing quotation mark must be added. It may be
+ * cached. `realm` must not contain characters that need escaping in quotes.
  */
 export function renderAuthenticationEnd(realm: string, request: string): string {
   return `", realm="${realm}", method="${METHOD}", intent="${INTENT}", request="${request}", expires="`;
 }
 
-/** The payment among the credentials of an `Authorization` header: its base64url, or null where there is none. */
+/** The base64url token of the `Payment` credential in an `Authorization` header; null without one. */
 export function findPaymentCredential(authorization: string): string | null {
   for (const credential of authorization.split(',')) {
     const [, token] = /^\s*payment\s+(\S.*)$/i.exec(credential) ?? [];
@@ -63,13 +63,16 @@ export function findPaymentCredential(authorization: string): string | null {
   return null;
 }
 
-/** An `Authorization` header without its payments; null where nothing is left. */
+/** An `Authorization` header without its `Payment` credentials; null when nothing is left. */
 export function withoutPaymentCredentials(authorization: string): string | null {
   const others = authorization.split(',').filter((credential) => !/^\s*payment(\s|$)/i.test(credential));
   return others.length === 0 ? null : others.join(',').trim();
 }
 
-/** What an `Authorization: Payment` credential holds. The payer's `source` is not looked at: the signature says who it is. */
+/**
+ * The content of an `Authorization: Payment` credential. The payer's `source` is not read: the signature identifies the
+ * payer.
+ */
 export interface PaymentCredential {
   challenge: AuthenticationChallenge;
   payment: SignedPayment | { kind: 'transaction'; payload: { txHash: Hex } };
@@ -96,8 +99,8 @@ function parsePayload(payload: unknown): PaymentCredential['payment'] {
 }
 
 /**
- * Reads what `findPaymentCredential` found: base64url of `{challenge, payload}`. Whether the challenge is ours is the
- * caller's to say.
+ * Parses the token from `findPaymentCredential`: base64url of `{challenge, payload}`. The caller checks that the
+ * challenge is its own.
  * @throws PaymentError `malformed_proof`, or `wrong_scheme` for another method or intent than an EVM charge.
  */
 export function parsePaymentCredential(token: string): PaymentCredential {
@@ -119,7 +122,7 @@ export function challengeNonce({ id, realm }: Pick<AuthenticationChallenge, 'id'
   return `0x${bytesToHex(keccak_256(utf8ToBytes(`${id}${realm}`)))}`;
 }
 
-/** The `Payment-Receipt` header's value: base64url of the receipt of an EVM charge. */
+/** The value of the `Payment-Receipt` header: base64url of the receipt of an EVM charge. */
 export function encodePaymentReceipt({ txHash, settledAtMs }: { txHash: Hex; settledAtMs: number }): string {
   const timestamp = new Date(settledAtMs).toISOString();
   return encodeBase64Url(JSON.stringify({ method: METHOD, reference: txHash, status: 'success', timestamp }));

@@ -1,4 +1,4 @@
-/** Why a gate refused a proof. The code travels in the header `X-Payment-Failure`; the list is stable. */
+/** Why a gate refused a proof. The code is sent in the header `X-Payment-Failure`; the list is stable. */
 export const PAYMENT_FAILURES = [
   'malformed_proof',
   'wrong_version',
@@ -40,7 +40,7 @@ export const PAYMENT_FAILURES = [
 ] as const;
 export type PaymentFailure = (typeof PAYMENT_FAILURES)[number];
 
-/** Why a paying client stopped. These never travel over the wire. */
+/** Why a paying client stopped. These codes are never sent. */
 export const CLIENT_FAILURES = [
   'malformed_challenge',
   'invalid_amount',
@@ -66,14 +66,17 @@ export type ClientFailure = (typeof CLIENT_FAILURES)[number];
 export type PaymentErrorCode = PaymentFailure | ClientFailure;
 
 export interface PaymentErrorOptions {
-  /** The next step, one sentence. */
+  /** What to do next, in one sentence. */
   hint?: string;
-  /** The facts; never a secret. */
+  /** Facts about the error; never secrets. */
   details?: Readonly<Record<string, unknown>>;
   cause?: unknown;
 }
 
-/** Every error of the protocol and of the client: a stable `code`, one sentence, the facts, the next step. */
+/**
+ * Every error of the protocol and of the client: a stable `code`, a message of one sentence, facts, and what to do
+ * next.
+ */
 export class PaymentError extends Error {
   readonly code: PaymentErrorCode;
   readonly hint: string | undefined;
@@ -92,8 +95,8 @@ export type ChallengeError =
   'Invalid payment format or network' | 'Payment already used' | 'Payment verification failed';
 
 /**
- * The text of the challenge's `error` field for a failure. The first and the last are the specification's
- * (section "Errors"); the second is ours, for the case that section leaves open.
+ * The text of the challenge's `error` field for a failure. The first and the third text are from the specification
+ * (section "Errors"); the second is ours, for a case that the specification leaves open.
  */
 export function challengeErrorFor(failure: PaymentFailure): ChallengeError {
   switch (failure) {

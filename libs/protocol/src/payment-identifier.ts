@@ -1,10 +1,13 @@
-/** Name of the extension by which a payer of version 2 names his attempt, so that a repeat is not a second payment. */
+/**
+ * Name of the x402 version 2 extension by which a payer identifies a purchase, so that a repeat is not a second
+ * payment.
+ */
 export const PAYMENT_IDENTIFIER = 'payment-identifier';
 
 const PATTERN = '^[a-zA-Z0-9_-]+$';
 const ID = /^[a-zA-Z0-9_-]{16,128}$/;
 
-/** How a challenge offers the extension. */
+/** The extension as offered in a challenge. */
 export const PAYMENT_IDENTIFIER_EXTENSION = {
   info: { required: false },
   schema: {

@@ -7,21 +7,21 @@ import { parseSignedPayment, type SignedPayment } from './signed-payment.js';
 import { parseEnvelope, type EnvelopeV2 } from './x402/payment-payload.js';
 import type { RequirementTerms } from './x402/requirements.js';
 
-/** Longest header value that is looked into: the signature of a wallet that is not deployed is long. */
+/** The longest header value that is parsed: the signature of an undeployed wallet is long. */
 export const MAX_PAYMENT_HEADER_BYTES = 12_288;
 
-/** The content of the `PAYMENT-SIGNATURE` header, as a gate reads it that takes transactions of the payer's own too. */
+/** The content of the `PAYMENT-SIGNATURE` header, for a gate that also accepts transactions sent by the payer. */
 export interface PaymentSignature {
-  /** The option the payer says he accepted; never what he is held to. */
+  /** The requirement that the payer says it accepted; the gate checks against its own. */
   accepted: RequirementTerms;
-  /** `accepted.extra.reference`: the challenge he answers. */
+  /** `accepted.extra.reference`: the challenge that the payer answers. */
   reference?: string;
   payment: SignedPayment | { kind: 'transaction'; payload: PaymentProof['payload'] };
-  /** The id of the extension `payment-identifier` as it was sent; `isPaymentIdentifier` says whether it is well formed. */
+  /** The id of the extension `payment-identifier` as sent; check it with `isPaymentIdentifier`. */
   paymentIdentifier?: unknown;
 }
 
-/** What of an option a payer is compared with. */
+/** The fields of an offered requirement that the payer's `accepted` is compared with. */
 export type OfferedOption = Pick<RequirementTerms, 'scheme' | 'network' | 'asset' | 'payTo' | 'amountBaseUnits'>;
 
 function refuse(code: PaymentFailure, why: string): never {
@@ -41,8 +41,8 @@ function readPaymentIdentifier({ extensions }: EnvelopeV2): { paymentIdentifier?
 }
 
 /**
- * Reads the header of a payment of version 2: base64 of `{x402Version: 2, accepted, payload, extensions?}`. The payload
- * is a signed payment, or a transaction the payer sent himself. `resource`, which the payer repeats, is not looked at.
+ * Parses the header of an x402 version 2 payment: base64 of `{x402Version: 2, accepted, payload, extensions?}`. The
+ * payload is a signed payment, or a transaction sent by the payer. `resource`, which the payer repeats, is not read.
  * @throws PaymentError `malformed_proof` or `wrong_version`.
  */
 export function parsePaymentSignature(headerValue: string): PaymentSignature {
@@ -61,7 +61,7 @@ export function parsePaymentSignature(headerValue: string): PaymentSignature {
 }
 
 /**
- * Compares what a payer says he accepted with what was offered.
+ * Compares the payer's `accepted` with the offered requirement.
  * @throws PaymentError `wrong_scheme`, `wrong_network`, `asset_mismatch`, `recipient_mismatch` or `amount_mismatch`.
  */
 export function assertAccepted(accepted: RequirementTerms, offered: OfferedOption): void {

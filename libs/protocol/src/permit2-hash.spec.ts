@@ -40,7 +40,7 @@ const domainOf = (chainId: number): TypedDataDomain => ({
   verifyingContract: PERMIT2_ADDRESS,
 });
 
-/** The numbers as text, as a payer sends them. */
+/** The numbers as text, as payers send them. */
 const sent = (permit: object): Record<string, unknown> =>
   JSON.parse(
     JSON.stringify(permit, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),

@@ -25,7 +25,7 @@ export function hashPermit2Domain(chainId: number): Hex {
 
 /**
  * What the payer of a Permit2 transfer signs: the EIP-712 hash of `PermitWitnessTransferFrom` with the witness of its
- * scheme, under `hashPermit2Domain`. The transfer is one that `parseSignedPayment` let through.
+ * scheme, under `hashPermit2Domain`. The transfer must come from `parseSignedPayment`.
  */
 export function hashPermit2Transfer(transfer: Permit2Transfer, domainSeparator: Hex): Hex {
   const { scheme, permit2Authorization } = transfer;

@@ -10,20 +10,20 @@ export interface PaymentProof {
   scheme: 'exact';
   network: string;
   payload: {
-    /** As the payer spelled it; compare and key by its lower case. */
+    /** In the payer's letter case; compare and index it in lower case. */
     txHash: Hex;
-    /** Base units as the payer states them; not checked. */
+    /** Base units as stated by the payer; not checked. */
     amount?: string;
-    /** The payer as he states himself; not checked. */
+    /** The payer's address as stated by the payer; not checked. */
     from?: string;
-    /** The challenge's reference, which opens the hash lock of the transaction. */
+    /** The challenge's reference, whose hash is the lock of the transaction. */
     reference?: string;
-    /** The payer's signature over `proofMessage`, where the wallet cannot append a lock. */
+    /** The payer's signature over `proofMessage`, for wallets that cannot append a lock. */
     signature?: Hex;
   };
 }
 
-/** A signed payment as protocol version 1 carries it in the same header. */
+/** A signed payment in the form of x402 version 1, in the same header. */
 export interface SignedProof {
   x402Version: 1;
   scheme: 'exact';
@@ -31,14 +31,14 @@ export interface SignedProof {
   payload: SignedPayment;
 }
 
-/** Longest header value that is looked into. */
+/** The longest header value that is parsed. */
 export const MAX_PROOF_HEADER_BYTES = 8192;
 
 function refuse(code: PaymentFailure, why: string, hint?: string): never {
   throw new PaymentError(code, `The payment proof ${why}.`, hint === undefined ? {} : { hint });
 }
 
-// `amount` and `from` are the payer's remarks: of another type they are dropped, not refused.
+// `amount` and `from` are informational: values of another type are dropped, not refused.
 function readRemark(payload: JsonRecord, name: string): string | undefined {
   const value = ownField(payload, name);
   return typeof value === 'string' ? value : undefined;
@@ -57,7 +57,7 @@ function parseSignatureField(payload: JsonRecord): Hex | undefined {
 }
 
 /**
- * Reads the `payload` of a transaction that the payer sent himself.
+ * Parses the `payload` of a transaction sent by the payer.
  * @throws PaymentError `malformed_proof`
  */
 export function parseTransactionPayload(value: unknown): PaymentProof['payload'] {
@@ -78,8 +78,8 @@ export function parseTransactionPayload(value: unknown): PaymentProof['payload']
 }
 
 /**
- * Whether a payload is one its payer signed, and not a transaction he sent.
- * @throws PaymentError `malformed_proof` when it is both: it would be judged by whichever reading was tried first.
+ * Whether a payload is a signed payment rather than a transaction sent by the payer.
+ * @throws PaymentError `malformed_proof` when it is both, because the verdict would depend on which form is read first.
  */
 export function isSignedPayload(payload: unknown): boolean {
   if (!isRecord(payload)) return false;
@@ -89,7 +89,7 @@ export function isSignedPayload(payload: unknown): boolean {
 }
 
 interface ProofOptions {
-  /** The configured network name, or several that are accepted. */
+  /** The configured network name, or several accepted ones. */
   network: string | readonly string[];
 }
 
@@ -106,8 +106,8 @@ function parseHead(headerValue: string, options: ProofOptions): { network: strin
 }
 
 /**
- * Reads the header's value: base64 in either alphabet, padded or not, of a JSON proof (verification rules 1 and 2).
- * The result holds known fields only, and none that was inherited.
+ * Parses the header's value: base64 in either alphabet, padded or not, of a JSON proof (verification rules 1 and 2).
+ * The result holds only known own fields.
  * @throws PaymentError `malformed_proof`, `wrong_version`, `wrong_scheme` or `wrong_network`.
  */
 export function parseProof(headerValue: string, options: ProofOptions): PaymentProof {
@@ -116,7 +116,7 @@ export function parseProof(headerValue: string, options: ProofOptions): PaymentP
 }
 
 /**
- * Like `parseProof`, for a gate that settles signed payments too: what the payload holds decides which it is.
+ * Like `parseProof`, for a gate that also settles signed payments: the payload's fields decide which one it is.
  * @throws PaymentError `malformed_proof`, `wrong_version`, `wrong_scheme` or `wrong_network`.
  */
 export function parseProofOrSigned(headerValue: string, options: ProofOptions): PaymentProof | SignedProof {
@@ -132,7 +132,9 @@ export function encodeProof(proof: PaymentProof): string {
   return encodeJsonHeader(proof);
 }
 
-/** The text a payer signs (EIP-191) to bind a transaction to a challenge where the wallet cannot append a hash lock. */
+/**
+ * The text that a payer signs (EIP-191) to bind a transaction to a challenge if its wallet cannot append a hash lock.
+ */
 export function proofMessage(reference: string, txHash: string): string {
   return `I paid for the challenge ${reference}\nwith the transaction ${txHash.toLowerCase()}`;
 }

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { LIMB_DIGITS, readLimb, writeLimb } from './base36.js';
 import type { Hex } from './hex.js';
 
-/** What a reference is good for. The HMAC covers it, besides the time, the nonce and the price. */
+/** The purchase that a reference is issued for. The HMAC covers these terms, the time, the nonce and the price. */
 export interface ReferenceTerms {
   readonly method: string;
   readonly resource: string;
@@ -13,7 +13,10 @@ export interface ReferenceTerms {
   readonly network: string;
 }
 
-/** HMAC-SHA-256, 32 bytes, read before the next call. Must not keep `message`: its memory is used again. */
+/**
+ * HMAC-SHA-256, 32 bytes; the result is read before the next call. Must copy `message` to keep it: the memory is
+ * reused.
+ */
 export type HmacSha256 = (key: Uint8Array, message: Uint8Array) => Uint8Array;
 
 export interface ReferenceParts {
@@ -38,9 +41,9 @@ const MAX_MS = 1e13 - 1;
 const SUFFIX_AT = PREFIX.length + 13 + 1;
 const REFERENCE_LENGTH = SUFFIX_AT + SUFFIX_LENGTH;
 
-// Message: 8 bytes ms, 16 nonce, 16 price, then the terms. One buffer serves all calls: they are synchronous.
+// Message: 8 bytes ms, 16 nonce, 16 price, then the terms. All calls are synchronous, so they share one buffer.
 const TERMS_AT = 8 + NONCE_BYTES + 16;
-// The terms stay in it from call to call: a route's are the same each time.
+// The terms stay in the buffer between calls, because those of a route do not change.
 let message = new Uint8Array(1024);
 let messageView = new DataView(message.buffer);
 let filled = message.subarray(0, TERMS_AT);
@@ -51,7 +54,7 @@ const decoder = new TextDecoder();
 
 const hmacSha256: HmacSha256 = (key, text) => nobleHmac(sha256, key, text);
 
-// Each part is preceded by its length, so that no two terms read the same.
+// Each part is preceded by its length, so that different terms never give the same text.
 function describeTerms({ method, resource, asset, payTo, network }: ReferenceTerms): string {
   return (
     `${method.length} ${method} ${resource.length} ${resource} ${network.length} ${network}` +
@@ -98,9 +101,10 @@ function assertIssuable(nowMs: number, nonce: Uint8Array, price: bigint, secret:
 }
 
 /**
- * A fresh reference `chain-<epoch ms>-<base36>` (specification, "PaymentRequirement.extra"). The suffix is the nonce, the
- * price and half an HMAC over both, the time and the terms: whoever holds the secret knows it again without storing it.
- * @throws RangeError for arguments no reference can hold.
+ * Creates a reference `chain-<epoch ms>-<base36>` (specification, "PaymentRequirement.extra"). The suffix holds the
+ * nonce, the price, and half an HMAC over both, the time and the terms: so the secret is enough to verify it, without
+ * storing it.
+ * @throws RangeError for arguments that a reference cannot hold
  */
 export function createReference(input: {
   terms: ReferenceTerms;
@@ -134,7 +138,10 @@ function readIssuedAt(text: string): number | null {
   return ms < MIN_MS ? null : ms;
 }
 
-/** The parts of a reference of our shape, or null. Says nothing about who made it: that is `verifyReference`. */
+/**
+ * Splits text in the form of our references into its parts; null for other text. Does not check its authenticity: use
+ * `verifyReference`.
+ */
 export function readReference(text: string): ReferenceParts | null {
   if (text.length !== REFERENCE_LENGTH || !text.startsWith(PREFIX) || text[SUFFIX_AT - 1] !== '-') return null;
   const issuedAtMs = readIssuedAt(text);
@@ -154,7 +161,7 @@ export function readReference(text: string): ReferenceParts | null {
   };
 }
 
-// Looks at every byte whatever differs, so that the time taken tells a forger nothing.
+// Compares every byte in any case, so that the time taken reveals nothing.
 function isSameMac(expected: Uint8Array, presented: Uint8Array): boolean {
   let difference = 0;
   for (let at = 0; at < MAC_BYTES; at += 1) difference |= (expected[at] ?? 0) ^ (presented[at] ?? 0);
@@ -162,13 +169,13 @@ function isSameMac(expected: Uint8Array, presented: Uint8Array): boolean {
 }
 
 /**
- * When one of the secrets made this reference for these terms: when it was issued, and at which price. Else null.
- * Knows nothing of age: the caller compares `issuedAtMs` with its limits.
+ * The issue time and price of a reference that one of the secrets made for these terms; null for any other. The caller
+ * checks the age by `issuedAtMs`.
  */
 export function verifyReference(input: {
   reference: string;
   terms: ReferenceTerms;
-  /** The current secret and those it replaced. */
+  /** The current secret and its predecessors. */
   secrets: readonly Uint8Array[];
   hmac?: HmacSha256;
 }): { issuedAtMs: number; priceBaseUnits: bigint } | null {

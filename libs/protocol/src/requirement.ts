@@ -3,7 +3,7 @@ import { isRecord, ownField } from './json-record.js';
 import { PaymentError } from './payment-error.js';
 import { MAX_UINT256 } from './token-amount.js';
 
-/** What the gate accepts as payment (specification, "PaymentRequirement"). */
+/** The payment that a gate accepts (specification, "PaymentRequirement"). */
 export interface PaymentRequirement {
   scheme: 'exact';
   network: string;
@@ -58,8 +58,8 @@ function parseSeconds(value: unknown, field: string): number {
 }
 
 /**
- * Reads one element of `accepts`, as a client that will pay it. Unknown fields are dropped.
- * @throws PaymentError `malformed_challenge` naming the first field that does not fit.
+ * Parses one element of `accepts`, for a client that will pay it. Unknown fields are dropped.
+ * @throws PaymentError `malformed_challenge` naming the first invalid field.
  */
 export function parsePaymentRequirement(value: unknown): PaymentRequirement {
   if (!isRecord(value)) return refuse('value', 'an object');

@@ -3,17 +3,20 @@ import { decodeJsonHeader } from './json-header.js';
 import { ownField, type JsonRecord } from './json-record.js';
 import { PaymentError } from './payment-error.js';
 
-/** Name of the extension by which who paid before comes back without paying, as his signature says who he is. */
+/**
+ * Name of the extension by which a payer that has already paid returns without paying again: its signature identifies
+ * it.
+ */
 export const SIGN_IN_EXTENSION = 'sign-in-with-x';
 
-/** Longest header value that is looked into. */
+/** The longest header value that is parsed. */
 export const MAX_SIGN_IN_HEADER_BYTES = 8192;
 
-/** What a challenge asks to be signed. Times are ISO 8601. */
+/** The sign-in message that a challenge asks for. Times are ISO 8601. */
 export interface SignInTerms {
-  /** Host of the server, with its port where that is not the scheme's own. */
+  /** Host of the server, with its port unless that is the scheme's default. */
   domain: string;
-  /** The resource that is asked for. */
+  /** The requested resource. */
   uri: string;
   /** CAIP-2. */
   network: string;
@@ -23,14 +26,14 @@ export interface SignInTerms {
   expirationTime: string;
 }
 
-/** Who signed what, as he presents it in `SIGN-IN-WITH-X`; whether he was asked for it is the server's to say. */
+/** The signed message as sent in `SIGN-IN-WITH-X`. The server checks that it issued the challenge. */
 export interface SignIn extends Omit<SignInTerms, 'expirationTime'> {
-  /** As he spells it, for so it is in what he signed. */
+  /** In the signer's letter case, because the signed message has it so. */
   address: Hex;
   signature: Hex;
 }
 
-/** Why a gate took no sign-in. The code travels in `X-Sign-In-Failure`; the list is stable. */
+/** Why a gate refused a sign-in. The code is sent in `X-Sign-In-Failure`; the list is stable. */
 export const SIGN_IN_FAILURES = [
   'malformed_sign_in',
   'domain_mismatch',
@@ -43,7 +46,7 @@ export const SIGN_IN_FAILURES = [
 ] as const;
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
 
-/** What published servers call them; they have no word for who signs and has not paid. */
+/** The reasons used by published servers; they have none for a valid signer that has not paid. */
 const REASONS: Readonly<Record<SignInFailure, string | undefined>> = {
   malformed_sign_in: 'invalid_siwx_payload',
   domain_mismatch: 'invalid_siwx_domain_mismatch',
@@ -55,7 +58,7 @@ const REASONS: Readonly<Record<SignInFailure, string | undefined>> = {
   nonce_used: 'invalid_siwx_nonce',
 };
 
-/** The word of the published protocol for a failure; undefined where it has none. */
+/** The published protocol's reason for a failure; undefined when it has none. */
 export function signInReasonFor(failure: SignInFailure): string | undefined {
   return REASONS[failure];
 }
@@ -74,7 +77,7 @@ const SCHEMA = {
   required: ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'],
 };
 
-/** How a challenge of version 2 offers the extension. */
+/** The extension as offered in a challenge of x402 version 2. */
 export function createSignInOffer({ network, ...terms }: SignInTerms): Readonly<Record<string, unknown>> {
   return {
     info: { ...terms, version: '1', resources: [terms.uri] },
@@ -83,7 +86,7 @@ export function createSignInOffer({ network, ...terms }: SignInTerms): Readonly<
   };
 }
 
-/** The message that answers `createSignInOffer` (EIP-4361): what the account signs by EIP-191. */
+/** The message that answers `createSignInOffer` (EIP-4361), which the account signs by EIP-191. */
 export function createSignInMessage(terms: SignInTerms, address: Hex): string {
   const { domain, nonce, issuedAt, expirationTime, network } = terms;
   return [
@@ -103,8 +106,9 @@ export function createSignInMessage(terms: SignInTerms, address: Hex): string {
 }
 
 /**
- * Reads the `SIGN-IN-WITH-X` header: base64 of the message's fields and its signature. What else the message may hold is
- * dropped: one that holds more than it was asked for is signed for something else.
+ * Parses the `SIGN-IN-WITH-X` header: base64 of the message's fields and its signature. Other fields are dropped; a
+ * signature over a message that contains them does not verify, because it was made for another message than the one
+ * asked for.
  * @throws PaymentError `malformed_proof`
  */
 export function parseSignIn(headerValue: string): SignIn {

@@ -6,20 +6,20 @@ import { MAX_UINT256 } from './token-amount.js';
 const DECIMAL = /^[0-9]{1,78}$/;
 const HEXADECIMAL = /^0x[0-9a-fA-F]{1,64}$/;
 
-/** Refuses a field of a signed payment. */
+/** Refuses a signed payment because of one field. */
 export function refuseField(field: string, expected: string): never {
   throw new PaymentError('malformed_proof', `The signed payment's ${field} is not ${expected}.`, {
     details: { field },
   });
 }
 
-/** An object of a signed payment. */
+/** Reads an object field of a signed payment. */
 export function parseObjectField(record: JsonRecord, name: string): JsonRecord {
   const value = ownField(record, name);
   return isRecord(value) ? value : refuseField(name, 'an object');
 }
 
-/** Hexadecimal text, in lower case. */
+/** Reads a hexadecimal field, to lower case. */
 export function parseHexField(
   record: JsonRecord,
   name: string,
@@ -30,7 +30,7 @@ export function parseHexField(
   return is(value) ? (value.toLowerCase() as Hex) : refuseField(name, expected);
 }
 
-/** A uint256 as decimal text without leading zeros; `orHex`: it may also be written in hexadecimal. */
+/** Reads a uint256 as decimal text without leading zeros; `orHex` also accepts hexadecimal. */
 export function parseUintField(record: JsonRecord, name: string, { orHex = false } = {}): string {
   const value = ownField(record, name);
   const expected = 'a decimal integer of at most 256 bits, as text';

@@ -3,34 +3,43 @@ import { isRecord, ownField, type JsonRecord } from './json-record.js';
 import { parseHexField, parseObjectField, parseUintField, refuseField } from './signed-field.js';
 import { parsePermit2Authorization, type SignedPermit } from './signed-permit.js';
 
-/** An EIP-3009 `transferWithAuthorization` as its payer signed it. Amounts are base units, times seconds, as decimal text. */
+/**
+ * The terms of an EIP-3009 `transferWithAuthorization` as its payer signed it. Amounts are base units, times seconds,
+ * as decimal text.
+ */
 export interface TransferAuthorization {
   from: Hex;
   to: Hex;
   value: string;
   validAfter: string;
   validBefore: string;
-  /** 32 bytes that the token takes once per payer. */
+  /** 32 bytes that the token accepts once per payer. */
   nonce: Hex;
 }
 
-/** An EIP-3009 transfer that its payer signed. */
+/** An EIP-3009 transfer signed by its payer. */
 export interface SignedAuthorization {
   kind: 'authorization';
   authorization: TransferAuthorization;
-  /** 65 bytes of an account, any other length of a contract (EIP-1271), or wrapped for one that is not deployed (EIP-6492). */
+  /**
+   * 65 bytes from an account; any other length from a contract (EIP-1271), wrapped if it is not deployed yet
+   * (EIP-6492).
+   */
   signature: Hex;
 }
 
-/** A payment that its payer signed and somebody else sends: nothing has moved before it is settled. */
+/** A payment that the payer signs and another account sends: no money moves before it is settled. */
 export type SignedPayment = SignedAuthorization | SignedPermit;
 
-/** Who signed. */
+/** The account that signed the payment. */
 export function payerOf(payment: SignedPayment): Hex {
   return payment.kind === 'permit2' ? payment.permit2Authorization.from : payment.authorization.from;
 }
 
-/** Longest signature that is looked into: a passkey's, wrapped with the call that deploys its wallet, has some 1,500. */
+/**
+ * The longest signature that is parsed: one of a passkey, wrapped with the call that deploys its wallet, has some 1,500
+ * bytes.
+ */
 export const MAX_SIGNATURE_BYTES = 4096;
 
 function parseAuthorization(value: JsonRecord): TransferAuthorization {
@@ -52,7 +61,8 @@ function parseSignature(value: JsonRecord): Hex {
 }
 
 function parsePermit(value: JsonRecord): SignedPermit {
-  // It would be either, by whose reading is asked: one that is kept under the permit's nonce, and settled as the other.
+  // With both, readers could disagree which one it is: it could be claimed under the permit's nonce and settled as the
+  // other.
   if ((ownField(value, 'authorization') ?? null) !== null) refuseField('authorization', 'left out beside a permit');
   const transfer = parsePermit2Authorization(parseObjectField(value, 'permit2Authorization'));
   const scheme = ownField(value, 'scheme');
@@ -61,10 +71,10 @@ function parsePermit(value: JsonRecord): SignedPermit {
 }
 
 /**
- * Reads `{signature, authorization}` or `{signature, permit2Authorization}`, what payers send in every wire form. The
- * result holds known fields only, none that was inherited, hexadecimal text in lower case and numbers without leading
- * zeros: two spellings of one payment come out the same.
- * @throws PaymentError `malformed_proof` naming the first field that does not fit.
+ * Parses `{signature, authorization}` or `{signature, permit2Authorization}`, which payers send in every wire format.
+ * The result holds only known own fields, hexadecimal text in lower case and numbers without leading zeros, so all
+ * spellings of one payment give the same result.
+ * @throws PaymentError `malformed_proof` naming the first invalid field.
  */
 export function parseSignedPayment(value: unknown): SignedPayment {
   if (!isRecord(value)) return refuseField('payload', 'an object');

@@ -2,49 +2,52 @@ import { isAddress, type Hex } from './hex.js';
 import { ownField, type JsonRecord } from './json-record.js';
 import { parseHexField, parseObjectField, parseUintField } from './signed-field.js';
 
-/** Permit2, at the same address on every chain that has it. Lower case, as the proxies below. */
+/** Permit2, at the same address on every chain that has it. In lower case, like the proxies below. */
 export const PERMIT2_ADDRESS: Hex = '0x000000000022d473030f116ddee9f6b43ac78ba3';
-/** The contract that settles the permits of scheme `exact`: all that is permitted, to the signed recipient. */
+/** The contract that settles permits of scheme `exact`: the whole permitted amount, to the signed recipient. */
 export const EXACT_PROXY_ADDRESS: Hex = '0x402085c248eea27d92e8b30b2c58ed07f9e20001';
-/** The contract that settles the permits of scheme `upto`: at most what is permitted, sent by the signed facilitator. */
+/** The contract that settles permits of scheme `upto`: at most the permitted amount, sent by the signed facilitator. */
 export const UPTO_PROXY_ADDRESS: Hex = '0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002';
 
 /**
- * A Permit2 `permitWitnessTransferFrom` as its payer signed it for a proxy. Amounts are base units, times seconds, as
- * decimal text.
+ * The terms of a Permit2 `permitWitnessTransferFrom` as its payer signed it for a proxy. Amounts are base units, times
+ * seconds, as decimal text.
  */
 export interface Permit2Authorization {
   from: Hex;
-  /** What may be moved at most; under scheme `exact` what is moved. */
+  /** The most that may be moved; under scheme `exact` the amount that is moved. */
   permitted: { token: Hex; amount: string };
-  /** The proxy: Permit2 takes the permit from nobody else. */
+  /** The proxy, the only contract from which Permit2 accepts the permit. */
   spender: Hex;
-  /** A number of 256 bits that Permit2 takes once per payer, in any order. */
+  /** A 256-bit number that Permit2 accepts once per payer, in any order. */
   nonce: string;
   deadline: string;
-  /** What the proxy is bound to: whom to pay, and since when. */
+  /** What the proxy enforces: the recipient, and the start of validity. */
   witness: { to: Hex; validAfter: string };
 }
 
-/** The same for scheme `upto`, whose witness also names the one account that may send it. */
+/** The same for scheme `upto`, whose witness also names the only account that may send it. */
 export interface MeteredPermit2Authorization extends Permit2Authorization {
   witness: Permit2Authorization['witness'] & { facilitator: Hex };
 }
 
-/** A Permit2 transfer by its scheme: of all that is permitted, or of as much of it as was used. */
+/** A Permit2 transfer by its scheme: of the whole permitted amount, or of what was used. */
 export type Permit2Transfer =
   | { scheme: 'exact'; permit2Authorization: Permit2Authorization }
   | { scheme: 'upto'; permit2Authorization: MeteredPermit2Authorization };
 
-/** A Permit2 transfer that its payer signed: 65 bytes of an account, any other length of a contract (EIP-1271). */
+/**
+ * A signed Permit2 transfer; its signature has 65 bytes from an account, any other length from a contract (EIP-1271).
+ */
 export type SignedPermit = { kind: 'permit2'; signature: Hex } & Permit2Transfer;
 
 const parseAddress = (record: JsonRecord, name: string): Hex =>
   parseHexField(record, name, isAddress, 'a 20-byte address');
 
 /**
- * Reads a `permit2Authorization`; its scheme is told by the witness, which alone under `upto` names a facilitator.
- * @throws PaymentError `malformed_proof` naming the first field that does not fit.
+ * Parses a `permit2Authorization`. Only a witness of scheme `upto` names a facilitator, so the witness determines the
+ * scheme.
+ * @throws PaymentError `malformed_proof` naming the first invalid field.
  */
 export function parsePermit2Authorization(value: JsonRecord): Permit2Transfer {
   const permitted = parseObjectField(value, 'permitted');
@@ -53,7 +56,7 @@ export function parsePermit2Authorization(value: JsonRecord): Permit2Transfer {
     from: parseAddress(value, 'from'),
     permitted: { token: parseAddress(permitted, 'token'), amount: parseUintField(permitted, 'amount') },
     spender: parseAddress(value, 'spender'),
-    // Clients write it in either way.
+    // Clients use both notations.
     nonce: parseUintField(value, 'nonce', { orHex: true }),
     deadline: parseUintField(value, 'deadline'),
     witness: { to: parseAddress(witness, 'to'), validAfter: parseUintField(witness, 'validAfter') },

@@ -3,7 +3,7 @@ import { PaymentError } from './payment-error.js';
 export const MAX_UINT256 = 2n ** 256n - 1n;
 
 const DECIMAL = /^([0-9]+)(?:\.([0-9]+))?$/;
-// 78 digits hold any uint256, 255 any fraction (`decimals` is a uint8): longer text is refused before BigInt reads it.
+// 78 digits hold any uint256, 255 any fraction (`decimals` is a uint8): longer text is refused before BigInt parses it.
 const MAX_TEXT_LENGTH = 78 + 1 + 255;
 
 function refuse(text: unknown, why: string, hint: string): never {
@@ -23,8 +23,9 @@ function assertDecimals(decimals: number): void {
 }
 
 /**
- * Base units of a decimal amount: `parseTokenAmount('0.001', 6)` is `1000n`. Exact; never rounds.
- * @throws PaymentError `invalid_amount` for a sign, an exponent, NaN, more decimals than the token has, or more than a uint256.
+ * Converts a decimal amount to base units: `parseTokenAmount('0.001', 6)` is `1000n`. Exact; never rounds.
+ * @throws PaymentError `invalid_amount` for a sign, an exponent, NaN, more decimals than the token has, or more than a
+ * uint256.
  */
 export function parseTokenAmount(text: string, decimals: number): bigint {
   assertDecimals(decimals);
@@ -49,7 +50,7 @@ export function parseTokenAmount(text: string, decimals: number): bigint {
 }
 
 /**
- * The decimal text of base units without trailing zeros: `formatTokenAmount(1000n, 6)` is `'0.001'`.
+ * Converts base units to decimal text without trailing zeros: `formatTokenAmount(1000n, 6)` is `'0.001'`.
  * @throws PaymentError `invalid_amount` for a negative number.
  */
 export function formatTokenAmount(baseUnits: bigint, decimals: number): string {

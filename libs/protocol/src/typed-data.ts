@@ -8,7 +8,7 @@ export interface TypedField {
   type: string;
 }
 
-/** What a wallet is given to sign (EIP-712, `eth_signTypedData_v4`); numbers of its message are bigints. */
+/** The input of a wallet's signature (EIP-712, `eth_signTypedData_v4`); numbers in its message are bigints. */
 export interface TypedData {
   domain: { name: string; version?: string; chainId: number; verifyingContract: Hex };
   types: Record<string, readonly TypedField[]>;
@@ -16,7 +16,7 @@ export interface TypedData {
   message: Record<string, unknown>;
 }
 
-/** What the payer of an EIP-3009 transfer signs. */
+/** The types that the payer of an EIP-3009 transfer signs. */
 export const AUTHORIZATION_TYPES = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
@@ -47,20 +47,23 @@ const [TO, FACILITATOR, VALID_AFTER] = [
   { name: 'validAfter', type: 'uint256' },
 ] as const;
 
-/** What the payer of a Permit2 transfer signs, by its scheme. */
+/** The types that the payer of a Permit2 transfer signs, by scheme. */
 export const PERMIT2_TYPES = {
   exact: { ...PERMIT_TYPES, Witness: [TO, VALID_AFTER] },
   upto: { ...PERMIT_TYPES, Witness: [TO, FACILITATOR, VALID_AFTER] },
 } as const;
 
-/** The text that a type is hashed by; `types` has the signed one first, then those it refers to by name (EIP-712, `encodeType`). */
+/**
+ * The text of a type for hashing (EIP-712, `encodeType`); `types` lists the signed type first, then those it refers to
+ * by name.
+ */
 export function renderTypes(types: Readonly<Record<string, readonly TypedField[]>>): string {
   return Object.entries(types)
     .map(([name, fields]) => `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`)
     .join('');
 }
 
-/** An EIP-3009 transfer as its payer's wallet signs it under the domain of the token. */
+/** The typed data of an EIP-3009 transfer, for the payer's wallet to sign under the token's domain. */
 export function createAuthorizationTypedData(
   { from, to, value, validAfter, validBefore, nonce }: TransferAuthorization,
   { name, version, chainId, asset }: TokenDomain,
@@ -74,7 +77,7 @@ export function createAuthorizationTypedData(
   };
 }
 
-/** A Permit2 transfer as its payer's wallet signs it. */
+/** The typed data of a Permit2 transfer, for the payer's wallet to sign. */
 export function createPermit2TypedData(
   { scheme, permit2Authorization: signed }: Permit2Transfer,
   chainId: number,

@@ -2,18 +2,18 @@ import type { Hex } from '@tollgate/protocol';
 
 import { encodeAddress, encodeBytes, encodeNumber, WORD_BYTES } from '../chain/abi-encoding.js';
 
-/** A call as it is sent, or tried. */
+/** A contract call, to be sent or simulated. */
 export interface ContractCall {
   to: Hex;
   data: Hex;
 }
 
-/** `aggregate3((address,bool,bytes)[])`: what a call returns follows in the results of all. */
+/** `aggregate3((address,bool,bytes)[])`: the results carry what each call returned. */
 const AGGREGATE3 = '0x82ad56cb';
 /** Each call's tuple begins with target, flag and the offset of its data, whose length comes next. */
 const TUPLE_WORDS = 3;
 
-/** Several calls as one, by Multicall3. `mayFail`: the others stand all the same. */
+/** Bundles several calls into one Multicall3 call. A call with `mayFail` does not revert the others when it fails. */
 export function bundleCalls(multicall3: Hex, calls: readonly (ContractCall & { mayFail: boolean })[]): ContractCall {
   const tuples = calls.map(({ to, data, mayFail }) => {
     const head = [encodeAddress(to), encodeNumber(mayFail ? 1 : 0), encodeNumber(TUPLE_WORDS * WORD_BYTES)];
@@ -29,7 +29,7 @@ export function bundleCalls(multicall3: Hex, calls: readonly (ContractCall & { m
   return { to: multicall3, data: `${AGGREGATE3}${words.join('')}` };
 }
 
-/** Whether each of the bundled calls did what it should; null when this is no answer of `aggregate3`. */
+/** Whether each of the bundled calls succeeded; null when the data is not an answer of `aggregate3`. */
 export function readBundle(data: Hex, count: number): boolean[] | null {
   const digits = data.slice(2);
   const word = (at: number): number => Number.parseInt(digits.slice(2 * at, 2 * (at + WORD_BYTES)), 16);

@@ -6,25 +6,25 @@ import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED } from '../verification/token-log.js';
 import { hasSettlement, type PromisedTransfer } from './has-settlement.js';
 
-/** What became of an authorization whose nonce is taken, whoever took it. */
+/** What became of an authorization whose nonce is taken, whichever sender took it. */
 export type AuthorizationUse =
   /** The promised transfer was made. */
   | { outcome: 'settled'; txHash: Hex; blockNumber: number; minedAtMs: number }
   | { outcome: 'cancelled'; txHash: Hex }
-  /** For other terms; or so long ago that it is not looked for. */
+  /** The nonce was used for other terms, or so long ago that the search does not reach it. */
   | { outcome: 'used'; txHash: Hex | null };
 
 export interface AuthorizationLookUp {
   promised: PromisedTransfer;
-  /** Blocks before this time are not looked through. */
+  /** Blocks before this time are not searched. */
   sinceMs: number;
   deadlineMs: number;
 }
 
 /**
- * Finds the transaction that took an authorization's nonce: ours, or that of a stranger who found the signature somewhere
- * and sent it himself.
- * @param headBlockNumber of the moment when the nonce was seen to be taken
+ * Finds the transaction that took an authorization's nonce: ours, or one that a third party sent with a copy of the
+ * signature.
+ * @param headBlockNumber the head at which the nonce was seen to be taken
  * @throws ChainUnavailableError
  */
 export async function findAuthorizationUse(

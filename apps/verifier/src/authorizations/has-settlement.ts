@@ -4,22 +4,22 @@ import type { EmittedLog } from '../chain/receipt.js';
 import { findAuthorizations } from '../verification/find-authorizations.js';
 import { readTransferLog, type TransferLog } from '../verification/token-log.js';
 
-/** What has to stand in the logs for an authorization to have paid. Addresses are lower case. */
+/** The transfer that the logs must show for an authorization to have paid. Addresses are lower case. */
 export interface PromisedTransfer {
   asset: Hex;
   payTo: Hex;
   authorization: TransferAuthorization;
 }
 
-/** The transfers that authorizations have caused in one transaction, by asset; read once for all who share it. */
+/** The transfers that authorizations caused in one transaction, by asset. Read once for all payments that share it. */
 export class AuthorizedTransfers {
   private readonly byAsset = new Map<Hex, Map<Hex, TransferLog[]>>();
 
   constructor(private readonly logs: readonly EmittedLog[]) {}
 
   /**
-   * Whether the promised transfer was made: caused by the authorization, from its signer to the recipient, of exactly its
-   * value. That the transaction succeeded says nothing: many calls may share it, and fail alone.
+   * Whether the logs show the promised transfer: caused by the authorization, from its signer to the recipient, of
+   * exactly its value. The transaction's status does not prove it: many calls may share a transaction and fail alone.
    */
   include({ asset, payTo, authorization }: PromisedTransfer): boolean {
     const { from, nonce, value } = authorization;
@@ -29,7 +29,7 @@ export class AuthorizedTransfers {
     );
   }
 
-  /** By nonce, which several payers may share. */
+  /** Keyed by nonce. Several payers may use the same nonce. */
   private of(asset: Hex): Map<Hex, TransferLog[]> {
     const known = this.byAsset.get(asset);
     if (known) return known;
@@ -44,7 +44,7 @@ export class AuthorizedTransfers {
   }
 }
 
-/** As `AuthorizedTransfers` has it, for one authorization. */
+/** The check of `AuthorizedTransfers` for one authorization. */
 export function hasSettlement(logs: readonly EmittedLog[], promised: PromisedTransfer): boolean {
   return new AuthorizedTransfers(logs).include(promised);
 }

@@ -1,11 +1,11 @@
 import type { ChainReader } from '../chain/chain-reader.js';
 import { findAuthorizationUse, type AuthorizationLookUp, type AuthorizationUse } from './find-authorization-use.js';
 
-/** What the chain knows of an authorization's nonce, whoever used it. */
+/** What the chain shows of an authorization's nonce, whichever sender used it. */
 export type AuthorizationSighting = { outcome: 'unused' } | AuthorizationUse;
 
 /**
- * Whether an authorization's nonce is taken, and if so by which transaction.
+ * Reads whether an authorization's nonce is taken and, if so, by which transaction.
  * @throws ChainUnavailableError
  */
 export async function lookUpAuthorization(

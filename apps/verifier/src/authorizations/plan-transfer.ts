@@ -8,14 +8,14 @@ import type { PayerSignature } from './payer-signature.js';
 const WITH_PARTS = '0xe3ee160e';
 /** `transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)` */
 const WITH_BYTES = '0xcf092995';
-/** Six words of terms and its own offset stand before the signature. */
+/** Six words of terms and the offset itself precede the signature. */
 const SIGNATURE_OFFSET = 7 * WORD_BYTES;
 
 /**
- * The call that settles an authorization: the token's, by v, r and s for a payer's own key (all that some tokens know),
- * by bytes for a contract. One that is not deployed yet is deployed first, where that is allowed, by Multicall3: it owns
- * nothing that a factory could be told to take.
- * @param isDeployed whether the payer has code: a factory that is called twice may burn all gas
+ * Plans the call that settles an authorization. The token is called with v, r and s for a payer's own key (the only
+ * form some tokens know), with bytes for a contract. A wallet that is not deployed yet is deployed first, if its
+ * factory is allowed. Multicall3 makes that call because it owns nothing that a malicious factory could take.
+ * @param isDeployed whether the payer has code: calling a factory twice may burn all the gas
  */
 export function planTransfer(
   authorization: TransferAuthorization,

@@ -14,7 +14,7 @@ import {
 import { readSignatureAnswer, type SignatureAnswer } from './contract-signature.js';
 import type { RpcCall, RpcResult } from './rpc-endpoint.js';
 
-/** What a token knows an authorization by. */
+/** The fields by which a token identifies an authorization. */
 export interface AuthorizationName {
   asset: Hex;
   payer: Hex;
@@ -24,27 +24,27 @@ export interface AuthorizationName {
 /** How an authorization may be settled. */
 export interface SettlementRoute {
   settlement: TriedCall;
-  /** As of `askForSignature`; null where the payer's own key made it. */
+  /** From `askForSignature`; null when the payer's own key made the signature. */
   signatureCheck: RpcCall | null;
 }
 
 export interface AuthorizationQuestion extends AuthorizationName {
   route: SettlementRoute;
-  /** What holds instead while the payer has no code; null: nothing else may be done then. */
+  /** The route to use while the payer has no code; null when there is no other. */
   deployingRoute: SettlementRoute | null;
 }
 
-/** What the chain says of an authorization that is to be settled, at its newest block. */
+/** The state of an authorization to be settled, read at the chain's newest block. */
 export interface AuthorizationView {
   /** Used or cancelled. */
   isNonceTaken: boolean;
-  /** Null: there is no contract that answers at the asset's address. */
+  /** Null when no contract answers at the asset's address. */
   balanceBaseUnits: bigint | null;
   wouldSettle: boolean;
-  /** `0x`: it has none. */
+  /** `0x` when the payer has no code. */
   payerCode: Hex;
   hasPayerCode: boolean;
-  /** Null: not asked. */
+  /** Null when the signature was not checked on the chain. */
   signatureAnswer: SignatureAnswer | null;
   headBlockNumber: number;
 }
@@ -52,7 +52,7 @@ export interface AuthorizationView {
 /** `authorizationState(address,bytes32)` (EIP-3009) */
 const AUTHORIZATION_STATE = '0xe94a0102';
 
-/** The calls of one round trip, and how their results are read. */
+/** The calls of one round trip, and the function that reads their results. */
 export function askAboutAuthorization({ route, deployingRoute, ...name }: AuthorizationQuestion): {
   calls: RpcCall[];
   read(results: readonly RpcResult[], headBlockNumber: number): AuthorizationView;
@@ -60,7 +60,7 @@ export function askAboutAuthorization({ route, deployingRoute, ...name }: Author
   const { asset, payer } = name;
   const routeCalls = tryRoute(route);
   return {
-    // The nonce last: what nodes answer in turn says so of a payment that is settled meanwhile.
+    // The nonce goes last. A node answers the calls in turn, so a payment that is settled in between shows as taken.
     calls: [
       askForBalance(asset, payer),
       askForCode(payer),
@@ -87,12 +87,14 @@ export function askAboutAuthorization({ route, deployingRoute, ...name }: Author
   };
 }
 
-/** The call that asks whether the nonce of an authorization is taken. */
+/** The call that reads whether an authorization's nonce is taken. */
 export function askForNonce({ asset, payer, nonce }: AuthorizationName): RpcCall {
   return askContract(asset, `${AUTHORIZATION_STATE}${encodeAddress(payer)}${nonce.slice(2)}`);
 }
 
-/** Whether the nonce is taken. A token without EIP-3009 has taken none; that it cannot settle shows when it is tried. */
+/**
+ * Whether the nonce is taken. A token without EIP-3009 counts as free; the simulation then shows that it cannot settle.
+ */
 export function readNonce(result?: RpcResult): boolean {
   return (readWord(result) ?? 0n) !== 0n;
 }

@@ -10,13 +10,13 @@ const POLL_INTERVAL_MS = 1000;
 /** The head is followed for this long after the last payment that needed it. */
 const FOLLOW_MS = 15_000;
 const MAX_KNOWN = 4096;
-/** Blocks caught up on per poll; what is older is asked for when a payment needs it. */
+/** Blocks caught up on per poll; older blocks are read when a payment needs one. */
 const MAX_CATCH_UP = 32;
 const FOLLOW_TIMEOUT_MS = 5000;
 
 /**
- * Block times by block hash, so that a reorganised block keeps no time that is not its own. Nodes that put
- * `blockTimestamp` into logs never need it; for the others the head is followed while payments come in.
+ * Block times by block hash, so that a reorganised block never lends its time to another. Nodes that put
+ * `blockTimestamp` into logs never need it; for other nodes the head is followed while payments come in.
  */
 export class BlockTimes {
   private readonly known = new Map<Hex, number>();
@@ -30,7 +30,10 @@ export class BlockTimes {
     private readonly nowMs: () => number,
   ) {}
 
-  /** The time of the receipt's block, in milliseconds. No look-up where the node or the head gave it already. */
+  /**
+   * The time of the receipt's block, in milliseconds. Asks the chain only if neither the node nor the head gave it
+   * already.
+   */
   async read(receipt: Receipt, deadlineMs: number): Promise<number> {
     if (receipt.blockTimeMs !== null) return receipt.blockTimeMs;
     this.follow();
@@ -73,7 +76,7 @@ export class BlockTimes {
       const head = (await this.askForBlocks([{ method: 'eth_getBlockByNumber', params: ['latest', false] }]))[0];
       if (head) await this.catchUpTo(head.number);
     } catch {
-      // The batch's trouble is counted where it arose; a payment that needs a time asks for it.
+      // The batcher already counted the failure, and a payment that needs a block time asks for it itself.
     }
     const isNeeded = this.nowMs() - this.lastNeededMs < FOLLOW_MS;
     this.timer = isNeeded ? setTimeout(() => void this.poll(), POLL_INTERVAL_MS).unref() : undefined;

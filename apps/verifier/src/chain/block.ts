@@ -8,7 +8,7 @@ export interface Block {
   timeMs: number;
 }
 
-/** Reads the result of `eth_getBlockByHash` or `…ByNumber`; null when the node does not have it. */
+/** Parses the result of `eth_getBlockByHash` or `eth_getBlockByNumber`; null when the node does not have the block. */
 export function parseBlock(value: unknown): Block | null {
   if (value === null) return null;
   const block = parseObject(value, 'block');

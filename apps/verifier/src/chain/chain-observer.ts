@@ -1,13 +1,13 @@
 export interface EndedBatch {
-  /** Host and port of the RPC server, never more of its URL. */
+  /** Host and port of the RPC server; the rest of its URL is never exposed. */
   host: string;
   lookups: number;
   seconds: number;
-  /** The reason of its ChainUnavailableError, or `none`. */
+  /** The `reason` of the batch's ChainUnavailableError, or `none`. */
   trouble: string;
 }
 
-/** What the look-ups tell about themselves. */
+/** Receives the events of the look-ups, for logs and metrics. */
 export interface ChainObserver {
   batchEnded(batch: EndedBatch): void;
   queueChanged(lookupsQueued: number, batchesInFlight: number): void;

@@ -197,7 +197,7 @@ describe('reading the chain', () => {
     const tooLarge = (retryAfterMs: number) => ({ reason: 'rpc_response_too_large', retryAfterMs });
     const troubles = () => batches.map(({ lookups, trouble }) => [lookups, trouble]);
 
-    // Prevents: a client names such a transaction again and again, at no cost.
+    // Prevents: a client names such a transaction repeatedly, at no cost to itself.
     it('is looked up once for any number of askers, and again a minute later', async () => {
       const readers = Array.from({ length: 32 }, () => readBomb());
       expect((await Promise.allSettled(readers)).map(({ status }) => status)).toEqual(readers.map(() => 'rejected'));
@@ -263,7 +263,7 @@ describe('reading the chain', () => {
     expect(batches.map(({ lookups }) => lookups)).toEqual([1, 1]);
   });
 
-  // Prevents: a request that came late in its time takes those with it that joined it.
+  // Prevents: a request close to its deadline fails the requests that joined it.
   it('asks again for those who have time left when the first asker has none', async () => {
     rpc.fail({ kind: 'hang' }, 1);
     const [first, second] = [read(txHash, 300), read(txHash, 20_000)];
@@ -359,8 +359,8 @@ describe('reading the chain', () => {
       await callRpc(devnet.rpcUrl, 'anvil_mine', ['0x3']);
       const polls = () => rpc.requests.filter((methods) => methods.includes('eth_getBlockByNumber'));
       const blockLookups = () => rpc.requests.flat().filter((method) => method === 'eth_getBlockByHash').length;
-      // A poll may be under way, and ask for the blocks before an older head. Then come the head, the blocks before it, and a
-      // poll that shows that both were read.
+      // A poll may be in flight and ask for the blocks before an older head. After it come the head, the blocks before
+      // it, and a poll which shows that both were read.
       const enough = polls().length + 4;
       while (polls().length < enough) await new Promise((resolve) => setTimeout(resolve, 20));
       expect(Math.max(...polls().map(({ length }) => length))).toBeGreaterThan(3);

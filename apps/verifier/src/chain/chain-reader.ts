@@ -31,16 +31,16 @@ import type { SearchMemory } from './search-memory.js';
 import { askForNativeBalance, canPay, trySentCall, type SentCall } from './sent-call.js';
 import { parseTransaction } from './transaction.js';
 
-/** A transaction that is in a block. */
+/** A transaction that was included in a block. */
 export interface MinedTransaction {
   receipt: Receipt;
   /** The calldata, in lower case. */
   input: Hex;
-  /** Null: it created a contract. */
+  /** Null when the transaction created a contract. */
   to: Hex | null;
 }
 
-/** What the chain says about a transaction now; `mined` is null while there is no receipt. */
+/** The current state of a transaction on the chain; `mined` is null while there is no receipt. */
 export interface Sighting {
   mined: MinedTransaction | null;
   headBlockNumber: number;
@@ -51,18 +51,18 @@ const DOMAIN_SEPARATOR = '0x3644e515';
 /** `decimals()` (ERC-20) */
 const DECIMALS = '0x313ce567';
 
-/** Reads payments from the chain: one round trip each, shared with the others that are under way. */
+/** Reads payments from the chain. Each read is one round trip, batched with others in flight. */
 export class ChainReader {
   constructor(
     private readonly batcher: RpcBatcher,
     private readonly blockTimes: BlockTimes,
     private readonly logRangeBlocks: number,
     private readonly pastSearches: SearchMemory,
-    /** Also for those whose signature is looked at together with more. */
+    /** Public for callers that check a signature together with other calls. */
     readonly refusedSignatures: RefusedSignatures,
   ) {}
 
-  /** @throws ChainUnavailableError when no believable answer came before the deadline; ReceiptTooLargeError */
+  /** @throws ChainUnavailableError when no valid answer came before the deadline; ReceiptTooLargeError */
   readTransaction(txHash: Hex, deadlineMs: number, asker?: RpcAsker): Promise<Sighting> {
     return this.batcher.ask({
       calls: [
@@ -83,7 +83,7 @@ export class ChainReader {
     return this.blockTimes.read(receipt, deadlineMs);
   }
 
-  /** EIP-1271: false for an address without code, and for a contract that fails or says no. */
+  /** EIP-1271 check: false for an address without code, and for a contract that fails or rejects the signature. */
   async isContractSignature(signed: ContractSignature, deadlineMs: number, asker?: RpcAsker): Promise<boolean> {
     if (this.refusedSignatures.include(signed)) return false;
     const answer = await this.batcher.ask({
@@ -97,12 +97,15 @@ export class ChainReader {
     return answer === 'yes';
   }
 
-  /** All that has to be known of an authorization before it is settled, of one moment. */
+  /** Everything that must be known of an authorization before it is settled, read at one block. */
   readAuthorization(question: AuthorizationQuestion, deadlineMs: number, asker?: RpcAsker): Promise<AuthorizationView> {
     return this.batcher.ask({ ...askAboutAuthorization(question), asker, deadlineMs });
   }
 
-  /** Whether a call would succeed as it will be sent; also true where its sender could not pay for it: then nothing is known. */
+  /**
+   * Simulates a call as it will be sent. Also true when the sender could not pay for it, since then the simulation
+   * shows nothing.
+   */
   wouldSucceed(call: SentCall, deadlineMs: number, asker?: RpcAsker): Promise<boolean> {
     return this.batcher.ask({
       calls: [trySentCall(call, 'latest'), askForNativeBalance(call.from)],
@@ -112,7 +115,7 @@ export class ChainReader {
     });
   }
 
-  /** Whether the nonce of an authorization is used or cancelled, and up to which block that is known. */
+  /** Reads whether an authorization's nonce is used or cancelled, and the block up to which that holds. */
   readNonce(name: AuthorizationName, deadlineMs: number): Promise<{ isTaken: boolean; headBlockNumber: number }> {
     return this.batcher.ask({
       calls: [askForNonce(name)],
@@ -121,13 +124,17 @@ export class ChainReader {
     });
   }
 
-  /** What a payer has of a token, and which of these nonces are taken: whatever the balance shows as moved, and maybe more. */
+  /**
+   * Reads a payer's token balance and which of these nonces are taken. Every transfer that the balance reflects shows
+   * its nonce as taken; later ones may too.
+   */
   readMeans(
     { asset, payer, nonces }: Omit<AuthorizationName, 'nonce'> & { nonces: readonly Hex[] },
     deadlineMs: number,
   ): Promise<{ balanceBaseUnits: bigint; areTaken: boolean[] }> {
     return this.batcher.ask({
-      // In this order: what is moved between two calls has its nonce taken, and left the balance afterwards.
+      // The balance goes first: a payment settled between two calls then shows as a taken nonce that is still in the
+      // balance.
       calls: [askForBalance(asset, payer), ...nonces.map((nonce) => askForNonce({ asset, payer, nonce }))],
       deadlineMs,
       read: ([balance, ...taken]) => ({
@@ -137,7 +144,7 @@ export class ChainReader {
     });
   }
 
-  /** All that has to be known of a permit before it is settled, of one moment. */
+  /** Everything that must be known of a permit before it is settled, read at one block. */
   readPermit(
     { isTried, ...question }: PermitQuestion & PermitTrial,
     deadlineMs: number,
@@ -146,7 +153,9 @@ export class ChainReader {
     return this.batcher.ask({ ...askAboutPermit(question, { isTried }), asker, deadlineMs });
   }
 
-  /** Whether the nonce of a permit is taken, and up to which block that is known; null where no Permit2 answers. */
+  /**
+   * Reads whether a permit's nonce is taken, and the block up to which that holds; null where Permit2 is not deployed.
+   */
   readPermitNonce(name: PermitName, deadlineMs: number): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
     return this.batcher.ask({
       calls: [askForPermitNonce(name)],
@@ -155,7 +164,7 @@ export class ChainReader {
     });
   }
 
-  /** The token's own EIP-712 domain separator; null where it tells none. */
+  /** The token's EIP-712 domain separator; null when the token has no such function. */
   readDomainSeparator(asset: Hex, deadlineMs: number): Promise<Hex | null> {
     return this.batcher.ask({
       calls: [askContract(asset, DOMAIN_SEPARATOR)],
@@ -167,7 +176,7 @@ export class ChainReader {
     });
   }
 
-  /** The token's own decimals; null where it tells none. */
+  /** The token's decimals; null when the token has no such function. */
   readDecimals(asset: Hex, deadlineMs: number): Promise<bigint | null> {
     return this.batcher.ask({
       calls: [askContract(asset, DECIMALS)],
@@ -176,20 +185,20 @@ export class ChainReader {
     });
   }
 
-  /** The logs that fit, from the head back until there are some or the blocks are too old. */
+  /** Finds matching logs from the head backwards, until some are found or the blocks are too old. */
   searchLogs(search: LogSearch): Promise<FoundLog[]> {
     return searchLogs(this.batcher, this.logRangeBlocks, search);
   }
 
   /**
-   * The same for what happens once and is known to have happened: remembered for a minute.
-   * @param event what it is, where address and topics do not say it
+   * Like `searchLogs`, for an event that happens once and is known to have happened: the result is cached for a minute.
+   * @param event identifies the event where address and topics do not
    */
   searchPast(search: LogSearch, event = ''): Promise<FoundLog[]> {
     return this.pastSearches.find(search, event, (again) => this.searchLogs(again));
   }
 
-  /** The number of the newest block; throws where the chain is not the configured one. */
+  /** The number of the newest block. @throws ChainUnavailableError also when the server is on another chain */
   readHead(deadlineMs: number): Promise<number> {
     return this.batcher.ask({ calls: [], deadlineMs, read: (_, headBlockNumber) => headBlockNumber });
   }

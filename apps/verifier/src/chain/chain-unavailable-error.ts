@@ -9,25 +9,25 @@ export type ChainTrouble =
   | 'rpc_error'
   | 'rpc_inconsistent'
   | 'deadline_passed'
-  /** No fault of the chain: as many payments wait for it as may. */
+  /** Not the chain's fault: the waiting room for payments that wait for the chain is full. */
   | 'waiting_room_full'
-  /** Nor this: a client has had too much looked up. */
+  /** Not the chain's fault: this client has used up its share of look-ups. */
   | 'client_share_used_up'
-  /** No fault of the chain: contract wallets have as many payments under way as may burn their gas. */
+  /** Not the chain's fault: the gas that contract wallets may still burn is held by payments in flight. */
   | 'contract_wallets_busy'
-  /** Nor this: what contract wallets have burnt is not known. */
+  /** Not the chain's fault: Redis did not tell how much gas contract wallets have burnt. */
   | 'redis_unavailable'
   | 'shutting_down';
 
-/** The chain could not be asked, or its answer cannot be believed. Never a verdict about a payment. */
+/** The chain did not answer, or its answer is not valid. Never a verdict on a payment. */
 export class ChainUnavailableError extends Error {
   override readonly name = 'ChainUnavailableError';
-  /** Milliseconds until the chain is asked about it again, where that is known. */
+  /** Milliseconds until the chain is asked about this again, if known. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     readonly reason: ChainTrouble,
-    /** One sentence without the RPC URL: it may carry an API key. */
+    /** One sentence without the RPC URL, which may carry an API key. */
     message: string,
     options: ErrorOptions & { retryAfterMs?: number } = {},
   ) {
@@ -36,28 +36,30 @@ export class ChainUnavailableError extends Error {
   }
 }
 
-/** An answer was cut off at the bound for it. */
+/** An answer that was cut off at its size limit. */
 export class AnswerTooLongError extends ChainUnavailableError {
   constructor(
     maxBytes: number,
-    /** As far as it was read. */
+    /** The part that was read. */
     readonly beginning: string,
   ) {
     super('rpc_response_too_large', `The RPC server's answer has more than ${maxBytes} bytes.`);
   }
 
-  /** What came were answers, and no error page. */
+  /** It begins as a batch of answers, not as an error page. */
   get isOfBatch(): boolean {
     return BATCH.test(this.beginning);
   }
 
-  /** A receipt was among them. */
+  /** It contains a receipt. */
   get isOfReceipt(): boolean {
     return this.isOfBatch && LOGS.test(this.beginning);
   }
 }
 
-/** A transaction's receipt is longer than that of any payment: no trouble of the chain's, and no other try changes it. */
+/**
+ * The transaction's receipt is longer than that of any payment. The chain is fine, and a retry gives the same result.
+ */
 export class ReceiptTooLargeError extends ChainUnavailableError {
   constructor(retryAfterMs: number) {
     super('rpc_response_too_large', 'The receipt is longer than what is read of one.', { retryAfterMs });

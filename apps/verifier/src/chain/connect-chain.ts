@@ -15,23 +15,23 @@ export interface ChainOptions {
   batchSize: number;
   batchesInFlight: number;
   maxResponseBytes: number;
-  /** Of one transaction and its receipt: a longer one is no payment. */
+  /** For one transaction and its receipt; a transaction with a longer receipt is not accepted as a payment. */
   maxReceiptBytes: number;
-  /** How many blocks one search for logs spans. */
+  /** How many blocks one log search spans. */
   logRangeBlocks: number;
   observer: ChainObserver;
-  /** The clock of every deadline handed in. */
+  /** The clock of all deadlines. */
   nowMs: () => number;
 }
 
 export interface ConnectedChain {
   reader: ChainReader;
-  /** For questions that are not the reader's. */
+  /** For calls that the reader does not offer. */
   batcher: RpcBatcher;
   close(): Promise<void>;
 }
 
-/** Puts the parts of this folder together. Nothing is sent before the first question. */
+/** Connects the parts of this folder. Nothing is sent before the first question. */
 export function connectChain(options: ChainOptions): ConnectedChain {
   const { chainId, batchesInFlight, observer, nowMs } = options;
   const endpoints = new RpcEndpoints(

@@ -4,12 +4,12 @@ import { encodeAddress, WORD_BYTES } from './abi-encoding.js';
 import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from './rpc-endpoint.js';
 import { malformed, parseData } from './rpc-value.js';
 
-/** A call that is tried and not sent. */
+/** A call that is simulated, not sent. */
 export interface TriedCall {
   to: Hex;
   data: Hex;
   gas: number;
-  /** Who would send it; left out where that makes no difference. */
+  /** The sender; omitted where it makes no difference. */
   from?: Hex;
 }
 
@@ -33,7 +33,7 @@ export function askForCode(address: Hex): RpcCall {
   return { method: 'eth_getCode', params: [address, 'latest'] };
 }
 
-/** The code at the address that `askForCode` asked about; `0x`: there is none. */
+/** The code at the address passed to `askForCode`; `0x` when there is none. */
 export function readCode(result: RpcResult = MISSING): Hex {
   return parseData(valueOf(result, 'eth_getCode'), 'code');
 }
@@ -42,12 +42,12 @@ export function hasCode(result?: RpcResult): boolean {
   return readCode(result) !== '0x';
 }
 
-/** What a contract returned; null where it failed. */
+/** What a contract returned; null when the call failed. */
 export function readCall(result: RpcResult = MISSING): Hex | null {
   return hasContractFailed(result) ? null : parseData(valueOf(result, 'eth_call'), 'eth_call');
 }
 
-/** A contract's answer of one word; null where it failed, or where no contract answers. */
+/** A contract's answer of one word; null when the call failed or no contract answered. */
 export function readWord(result?: RpcResult): bigint | null {
   const data = readCall(result);
   if (data === null || data === '0x') return null;

@@ -13,16 +13,16 @@ export interface ContractSignature {
 type Call = Pick<TriedCall, 'to' | 'data'>;
 
 /**
- * `no`: also of an address without code, and of a contract that fails. `no_deployer`: there is no contract at the address
- * that was to deploy the signer. `failed`: the RPC server did not come to an answer.
+ * `no`: also for an address without code, and a contract that fails. `no_deployer`: no contract exists at the address
+ * that was to deploy the signer. `failed`: the RPC server could not finish the call.
  */
 export type SignatureAnswer = 'yes' | 'no' | 'no_deployer' | 'failed';
 
 const EIP_1271_MAGIC = '1626ba7e';
-/** Behind the hash and this offset. */
+/** After the hash and this offset. */
 const SIGNATURE_OFFSET = 2 * WORD_BYTES;
 
-/** Enough for any wallet, and too little for a contract that means to keep the RPC server busy. */
+/** Enough for any wallet, too little for a contract that tries to keep the RPC server busy. */
 const SIGNATURE_GAS = 2_050_000;
 
 /** `isValidSignature(bytes32,bytes)` (EIP-1271): selector, hash, offset, length, padded bytes. */
@@ -31,9 +31,10 @@ function encodeIsValidSignature(hash: Hex, signature: Hex): Hex {
 }
 
 /**
- * Asks a contract whether it has signed, and gets one word whatever it returns, and fails with: an RPC server would hand on
- * a megabyte. Creation code asks it, which an `eth_call` without recipient runs and does not keep.
- * @param deployment a call that deploys the signer, made before
+ * Asks a contract whether it accepts a signature, and gets one word back whatever the contract returns or reverts with:
+ * an RPC server would pass on a megabyte. The call runs as creation code, which an `eth_call` without recipient
+ * executes and discards.
+ * @param deployment a call that deploys the signer, made first
  */
 export function askForSignature({ signer, hash, signature }: ContractSignature, deployment?: Call): RpcCall {
   const check = { to: signer, data: encodeIsValidSignature(hash, signature) };
@@ -52,9 +53,9 @@ const YES: Hex = `0x${encodeNumber(1)}`;
 const NO_DEPLOYER: Hex = `0x${encodeNumber(2)}`;
 
 /**
- * Copies the calldata of each call from behind the code to memory word 1, calls, and has the first word of the answer put
- * into memory word 0. Returns 1 for the magic value, and 2 where the deploying call returned nothing, as no Multicall3 does.
- * Written for every fork since Constantinople: no PUSH0.
+ * Copies the calldata of each call from behind the code to memory word 1, makes the call, and puts the first word of
+ * the answer into memory word 0. Returns 1 for the magic value, and 2 when the deploying call returned nothing, which
+ * Multicall3 never does. Runs on every fork since Constantinople: no PUSH0.
  */
 function encodeSignatureProgram(check: Call, deployment?: Call): Hex {
   const payloads = [deployment?.data ?? '0x', check.data] as const;

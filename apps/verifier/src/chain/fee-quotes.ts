@@ -7,7 +7,7 @@ import { parseObject, parseQuantity } from './rpc-value.js';
 export interface FeeQuotesOptions {
   batcher: RpcBatcher;
   caps: Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas'>;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   nowMs: () => number;
 }
 
@@ -17,25 +17,25 @@ interface Quote {
 }
 
 const RPC_TIMEOUT_MS = 5_000;
-/** Younger than the head that a relayer takes its own fees from. */
+/** Shorter than the age of the head from which a relayer takes its own fees. */
 const FRESH_MS = 1_000;
-/** Until then a quote is used while the next one is read: a trial waits for none of them under load. */
+/** Up to this age a quote is used while the next one is read, so simulations do not wait for quotes under load. */
 const USABLE_MS = 5_000;
 
-/** The fees that a relayer would offer now, for trials. */
+/** The fees that a relayer would offer now, for simulations. */
 export class FeeQuotes {
   #last: Quote | null = null;
   #reading: Promise<Quote> | null = null;
 
   constructor(private readonly options: FeeQuotesOptions) {}
 
-  /** Null: the chain asks more than the caps allow, so nothing is mined now. @throws ChainUnavailableError */
+  /** Null when the chain asks more than the caps allow, so nothing can be mined now. @throws ChainUnavailableError */
   async read(): Promise<Fees | null> {
     const ageMs = this.#last === null ? Infinity : performance.now() - this.#last.readAtMs;
     if (this.#last !== null && ageMs < FRESH_MS) return this.#last.fees;
     const reading = this.#ask();
     if (this.#last === null || ageMs > USABLE_MS) return (await reading).fees;
-    // What fails here fails again, and is heard of, once the last quote is too old.
+    // A lasting failure comes up again, and is thrown, once the last quote is too old.
     reading.catch(() => undefined);
     return this.#last.fees;
   }

@@ -15,7 +15,7 @@ import {
 import { readSignatureAnswer, type SignatureAnswer } from './contract-signature.js';
 import type { RpcCall, RpcResult } from './rpc-endpoint.js';
 
-/** What Permit2 knows a permit by. */
+/** The fields by which Permit2 identifies a permit. */
 export interface PermitName {
   owner: Hex;
   /** As decimal text. */
@@ -24,33 +24,36 @@ export interface PermitName {
 
 export interface PermitQuestion extends PermitName {
   token: Hex;
-  /** As its sender would send it: under scheme `upto` it fails for everybody else. */
+  /** Simulated from its sender's address: under scheme `upto` it fails for every other sender. */
   settlement: TriedCall;
-  /** As of `askForSignature`; null where the payer's own key made it. */
+  /** From `askForSignature`; null when the payer's own key made the signature. */
   signatureCheck: RpcCall | null;
 }
 
-/** Whether the settlement is tried. It may run the payer's own code, and Permit2 hands on whatever that fails with. */
+/**
+ * Whether to simulate the settlement. It may run the payer's own code, and Permit2 passes on whatever that code reverts
+ * with.
+ */
 export interface PermitTrial {
   isTried: boolean;
 }
 
-/** What the chain says of a permit that is to be settled, at its newest block. */
+/** The state of a permit to be settled, read at the chain's newest block. */
 export interface PermitView {
-  /** Null: there is no Permit2 on this chain. */
+  /** Null when Permit2 is not deployed on this chain. */
   isNonceTaken: boolean | null;
-  /** There is a contract where the permit is to be sent. */
+  /** A contract exists at the proxy address that settles the permit. */
   hasProxy: boolean;
-  /** Null: there is no contract that answers at the token's address. */
+  /** Null when no contract answers at the token's address. */
   balanceBaseUnits: bigint | null;
-  /** What the payer lets Permit2 move of the token. */
+  /** How much of the token the payer lets Permit2 move. */
   allowanceBaseUnits: bigint | null;
-  /** False also where it was not tried. */
+  /** Also false when it was not simulated. */
   wouldSettle: boolean;
-  /** `0x`: it has none. */
+  /** `0x` when the payer has no code. */
   payerCode: Hex;
   hasPayerCode: boolean;
-  /** Null: not asked. */
+  /** Null when the signature was not checked on the chain. */
   signatureAnswer: SignatureAnswer | null;
   headBlockNumber: number;
 }
@@ -60,7 +63,7 @@ const NONCE_BITMAP = '0x4fe02b44';
 /** `allowance(address,address)` (ERC-20) */
 const ALLOWANCE = '0xdd62ed3e';
 
-/** The calls of one round trip, and how their results are read. */
+/** The calls of one round trip, and the function that reads their results. */
 export function askAboutPermit(
   question: PermitQuestion,
   { isTried }: PermitTrial,
@@ -71,7 +74,7 @@ export function askAboutPermit(
   const { owner, token, settlement, signatureCheck } = question;
   const signatureCalls = signatureCheck === null ? [] : [signatureCheck];
   return {
-    // The nonce last: what nodes answer in turn says so of a payment that is settled meanwhile.
+    // The nonce goes last. A node answers the calls in turn, so a payment that is settled in between shows as taken.
     calls: [
       askForBalance(token, owner),
       askContract(token, `${ALLOWANCE}${encodeAddress(owner)}${encodeAddress(PERMIT2_ADDRESS)}`),
@@ -99,12 +102,12 @@ export function askAboutPermit(
   };
 }
 
-/** The call that asks for the word of Permit2's bitmap that a nonce is a bit of. */
+/** The call that reads the word of Permit2's nonce bitmap that holds this nonce's bit. */
 export function askForPermitNonce({ owner, nonce }: PermitName): RpcCall {
   return askContract(PERMIT2_ADDRESS, `${NONCE_BITMAP}${encodeAddress(owner)}${encodeNumber(BigInt(nonce) >> 8n)}`);
 }
 
-/** Whether the nonce is taken; null where no Permit2 answers. */
+/** Whether the nonce is taken; null where Permit2 is not deployed. */
 export function readPermitNonce({ nonce }: PermitName, result?: RpcResult): boolean | null {
   const word = readWord(result);
   return word === null ? null : ((word >> (BigInt(nonce) & 0xffn)) & 1n) === 1n;

@@ -2,7 +2,7 @@ import type { Hex } from '@tollgate/protocol';
 
 import { malformed, parseAddress, parseData, parseHash, parseObject, parseQuantity } from './rpc-value.js';
 
-/** What a contract has said, wherever that was. All hexadecimal text is in lower case. */
+/** A log of a contract, from whichever source. All hexadecimal text is in lower case. */
 export interface EmittedLog {
   address: Hex;
   topics: readonly Hex[];
@@ -17,19 +17,19 @@ export interface Receipt {
   txHash: Hex;
   blockHash: Hex;
   blockNumber: number;
-  /** The specification's words: clients such as viem say `reverted` for `failed`. */
+  /** In the specification's words; clients such as viem call `failed` `reverted`. */
   status: 'success' | 'failed';
-  /** Who sent the transaction, which need not be who pays. */
+  /** The sender of the transaction, which need not be the payer. */
   from: Hex;
   logs: Log[];
-  /** From the logs, where the node puts it there; null: ask for the block. */
+  /** From the logs, when the node includes it; null means the block has to be read. */
   blockTimeMs: number | null;
 }
 
 /**
- * Reads the result of `eth_getTransactionReceipt`; null when there is none yet.
+ * Parses the result of `eth_getTransactionReceipt`; null when there is none yet.
  *
- * @throws ChainUnavailableError when the shape is wrong, or it is not the receipt that was asked for
+ * @throws ChainUnavailableError when the shape is wrong, or it is the receipt of another transaction
  */
 export function parseReceipt(value: unknown, txHash: Hex): Receipt | null {
   if (value === null) return null;
@@ -62,7 +62,7 @@ export function parseReceipt(value: unknown, txHash: Hex): Receipt | null {
   };
 }
 
-/** Reads a log. Which block and transaction it is in is the caller's to check. */
+/** Parses a log. The caller checks its block and transaction. */
 export function parseLog(log: Record<string, unknown>): Log {
   if (!Array.isArray(log.topics)) return malformed('a log without topics');
   return {

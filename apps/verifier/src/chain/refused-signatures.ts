@@ -3,16 +3,16 @@ import { hash } from 'node:crypto';
 import type { ContractSignature } from './contract-signature.js';
 import { ShortMemory } from './short-memory.js';
 
-/** Short: a wallet's owner may approve a signature that it did not take a moment ago. */
+/** Short, because a wallet's owner may approve a signature that the wallet refused a moment ago. */
 const REMEMBERED_MS = 5_000;
 const MAX_REMEMBERED = 4096;
 
-/** Names one contract's signature, in few characters. */
+/** A short name for one contract's signature. */
 export function nameSignature({ signer, hash: signed, signature }: ContractSignature): string {
   return hash('sha256', `${signer} ${signed} ${signature}`, 'base64url');
 }
 
-/** What contracts have said no to a moment ago: they are not asked again at once. */
+/** Signatures that contracts refused a moment ago, so that they are not asked again at once. */
 export class RefusedSignatures {
   readonly counts = { signature_refused_again: 0 };
   readonly #known: ShortMemory<true>;

@@ -11,25 +11,25 @@ import { RpcLanes, type Lane } from './rpc-lanes.js';
 import { ShortMemory } from './short-memory.js';
 import { sizeOf } from './size-of.js';
 
-/** On whose behalf a question is asked, where its answer may be long. */
+/** The client on whose behalf a question is asked, for questions with possibly long answers. */
 export interface RpcAsker {
-  /** Its answers were long lately: its questions travel apart from all others. */
+  /** Its answers were long lately, so its questions travel in batches of their own. */
   readonly isCostly: boolean;
-  /** An answer had so many bytes. */
+  /** Reports the size of an answer. */
   answered(bytes: number): void;
 }
 
-/** Some calls that belong together, and how their results are read. */
+/** Calls that belong together, and the function that reads their results. */
 export interface RpcQuestion<T> {
   calls: readonly RpcCall[];
-  /** What it is, all of it: who asks the same while it is under way gets its answer. */
+  /** Identifies the whole question: callers with the same subject share one answer while it is in flight. */
   subject?: string;
-  /** The transaction whose receipt it asks for, which may be longer than anything that is read. */
+  /** The transaction whose receipt is asked for; its receipt may exceed the size limit. */
   receiptOf?: string;
   asker?: RpcAsker | undefined;
-  /** No try is begun after it. */
+  /** No attempt starts after it. */
   deadlineMs: number;
-  /** @throws when the results cannot be believed; the question is asked again */
+  /** @throws when the results are not valid; the question is then asked again */
   read(results: readonly RpcResult[], headBlockNumber: number): T;
 }
 
@@ -50,9 +50,9 @@ export interface RpcBatcherOptions {
   endpoints: RpcEndpoints;
   batchSize: number;
   batchesInFlight: number;
-  /** Of any answer. */
+  /** For any answer. */
   maxResponseBytes: number;
-  /** Of the answer about one transaction. */
+  /** For the answer about one transaction. */
   maxReceiptBytes: number;
   observer: ChainObserver;
   nowMs: () => number;
@@ -60,25 +60,25 @@ export interface RpcBatcherOptions {
 
 const RETRY_DELAYS_MS = [100, 400];
 const LONGEST_DELAY_MS = 400;
-/** A receipt keeps its length: it is forgotten all the same, since blocks may be replaced. */
+/** A receipt keeps its length, but it is forgotten after this time because blocks may be replaced. */
 const TOO_LARGE_FOR_MS = 60_000;
 const MAX_TOO_LARGE = 1024;
-/** What one that takes too long by itself counts for: long answers also take a server long to write. */
+/** Bytes charged for a question that times out alone: a server also takes long to write a long answer. */
 const TIMED_OUT_BYTES = 131_072;
-/** Troubles of a batch that one question of it may be the cause of. */
+/** Failures of a batch that a single question in it may cause. */
 const IS_OF_ONE: ReadonlySet<ChainTrouble> = new Set(['rpc_response_too_large', 'rpc_timeout']);
-/** What a question's answer may take up in a batch before the whole of it is cut off. */
+/** Bytes allowed per question in a batch before the batch's answer is cut off. */
 const USUAL_BYTES = { receipt: 16_384, other: 65_536 };
 
 /**
- * Puts the questions of many payments into few HTTP requests. A question goes out in the same turn of the event loop
- * while a slot is free; while all are busy, questions gather for the next batch.
+ * Packs the questions of many payments into few HTTP requests. While a slot is free, a question is sent within the same
+ * turn of the event loop; while all slots are busy, questions gather for the next batch.
  */
 export class RpcBatcher {
   readonly counts = { joined: 0, too_large: 0 };
   private readonly lanes: RpcLanes<Entry>;
   private readonly underWay = new Map<string, UnderWay>();
-  /** Transactions whose receipt is too large: a client may name one any number of times. */
+  /** Transactions whose receipt is too large, since a client may name the same one any number of times. */
   private readonly tooLarge: ShortMemory<true>;
   private isFlushPlanned = false;
   private isClosed = false;
@@ -89,7 +89,7 @@ export class RpcBatcher {
     this.tooLarge = new ShortMemory({ rememberedMs: TOO_LARGE_FOR_MS, maxRemembered: MAX_TOO_LARGE, nowMs });
   }
 
-  /** @throws ChainUnavailableError after three tries, or at the deadline; ReceiptTooLargeError */
+  /** @throws ChainUnavailableError after three attempts, or at the deadline; ReceiptTooLargeError */
   ask<T>(question: RpcQuestion<T>): Promise<T> {
     const { subject, receiptOf } = question;
     const known = receiptOf === undefined ? null : this.tooLarge.find(receiptOf);
@@ -98,7 +98,8 @@ export class RpcBatcher {
       return Promise.reject(new ReceiptTooLargeError(known.leftMs));
     }
     const lane = question.asker?.isCostly ? 'apart' : 'shared';
-    // In its own lane: no client waits behind another's long answers for having asked the same.
+    // Joined only within the lane: a client that asks the same question must not wait behind another client's long
+    // answers.
     const name = subject === undefined ? null : `${lane} ${subject}`;
     const asked = name === null ? undefined : this.underWay.get(name);
     return asked ? this.join(asked, question) : this.begin(question, lane, name);
@@ -125,7 +126,7 @@ export class RpcBatcher {
     try {
       return (await asked.answer) as T;
     } catch (error) {
-      // The first asker had no time left for another try.
+      // The first asker had no time left for another attempt.
       const isOutOfTime = this.options.nowMs() + LONGEST_DELAY_MS >= asked.deadlineMs;
       if (isOutOfTime && question.deadlineMs > asked.deadlineMs) return this.ask(question);
       throw error;
@@ -138,7 +139,7 @@ export class RpcBatcher {
     this.planFlush();
   }
 
-  // setImmediate, so that questions that arrive together, a few promises deep, leave together.
+  // setImmediate, so that questions which arrive together, a few promises apart, are sent together.
   private planFlush(): void {
     if (this.isFlushPlanned) return;
     this.isFlushPlanned = true;
@@ -182,7 +183,10 @@ export class RpcBatcher {
     }
   }
 
-  /** One by itself may have all that its kind may; what many share is cut off early, and each of them asked for alone. */
+  /**
+   * A question alone may have its kind's full limit. A shared answer is cut off early, and then each of its questions
+   * is asked alone.
+   */
   private maxBytesOf(batch: readonly Entry[]): number {
     const { maxResponseBytes, maxReceiptBytes } = this.options;
     const [first] = batch;
@@ -198,7 +202,7 @@ export class RpcBatcher {
     for (const entry of batch) {
       const { calls, asker } = entry.question;
       const own = results.slice(at, (at += calls.length));
-      // Looked at closely where it may be much: a short answer has no long part.
+      // Measured only in long answers: a short answer has no long part.
       if (asker && bytes > USUAL_BYTES.receipt) asker.answered(batch.length === 1 ? bytes : sizeOf(own));
       isBelieved = this.settle(entry, own, headBlockNumber) && isBelieved;
     }
@@ -227,7 +231,7 @@ export class RpcBatcher {
     }
     const delayMs = RETRY_DELAYS_MS[entry.attempts];
     if (delayMs === undefined || this.options.nowMs() + delayMs >= deadlineMs) return entry.reject(trouble);
-    // One payment with an enormous receipt must not fail its neighbours again and again.
+    // A payment with an enormous receipt must not make its batch neighbours fail again and again.
     if (batchLength > 1 && IS_OF_ONE.has(trouble.reason)) entry.lane = 'alone';
     entry.attempts++;
     setTimeout(() => this.enqueue(entry), entry.lane === 'alone' ? 0 : delayMs).unref();

@@ -7,10 +7,10 @@ export interface RpcCall {
   params: readonly unknown[];
 }
 
-/** What a call came to; `missing` when the server left it out of its answer. */
+/** The result of one call; `missing` when the server left it out of its answer. */
 export type RpcResult =
   | { kind: 'result'; value: unknown }
-  /** `data`: what a contract said as it failed. */
+  /** `data`: the revert data of a contract. */
   | { kind: 'error'; code: number; message: string; data?: unknown }
   | { kind: 'missing' };
 
@@ -18,20 +18,23 @@ export interface BatchAnswer {
   /** In the order of the calls. */
   results: RpcResult[];
   headBlockNumber: number;
-  /** Of all of them together, as they came. */
+  /** Length of the whole batch answer as received. */
   bytes: number;
 }
 
 export interface BatchLimits {
   timeoutMs: number;
-  /** A longer answer is cut off there. */
+  /** A longer answer is cut off at this size. */
   maxBytes: number;
 }
 
 export const MISSING: RpcResult = { kind: 'missing' };
-/** JSON-RPC code of `execution reverted`; some nodes put it into the message only. */
+/** JSON-RPC code of `execution reverted`; some nodes only put it into the message. */
 const REVERTED = 3;
-/** How nodes word that the contract failed, and not they: who calls a contract of a payer's gets to hear each of them. */
+/**
+ * How nodes word a failure of the contract, as opposed to their own. A call into a payer's contract can cause any of
+ * them.
+ */
 const CONTRACT_FAILED = new RegExp(
   [
     'revert|out of gas|VM (execution )?error|invalid (opcode|jump|code)|stack (underflow|overflow|limit reached)',
@@ -40,11 +43,14 @@ const CONTRACT_FAILED = new RegExp(
   'i',
 );
 
-/** One RPC server, asked in batches. Every batch also asks for the chain id and the head, and believes no other chain. */
+/**
+ * One RPC server, asked in batches. Every batch also reads the chain id and the head; an answer from another chain is
+ * rejected.
+ */
 export class RpcEndpoint {
   readonly host: string;
   private readonly http: RpcHttp;
-  // Ids go on from batch to batch, so that an answer to another batch cannot fit this one.
+  // Ids continue from batch to batch, so that an answer to another batch cannot match this one.
   private nextId = 1;
 
   constructor(
@@ -55,7 +61,7 @@ export class RpcEndpoint {
     this.host = this.http.host;
   }
 
-  /** @throws ChainUnavailableError when nothing of the answer can be believed */
+  /** @throws ChainUnavailableError when no part of the answer is valid */
   async ask(calls: readonly RpcCall[], limits: BatchLimits): Promise<BatchAnswer> {
     const firstId = this.nextId;
     const all = [...calls, { method: 'eth_chainId', params: [] }, { method: 'eth_blockNumber', params: [] }];
@@ -78,7 +84,7 @@ export class RpcEndpoint {
   }
 }
 
-/** The value of a call that must have one. */
+/** The value of a call that must have succeeded. */
 export function valueOf(result: RpcResult, method: string): unknown {
   switch (result.kind) {
     case 'result':
@@ -90,7 +96,7 @@ export function valueOf(result: RpcResult, method: string): unknown {
   }
 }
 
-/** Whether an `eth_call` says that the contract failed: an answer, not trouble with the node. */
+/** Whether an `eth_call` reports that the contract failed: a result, not a failure of the node. */
 export function hasContractFailed(result: RpcResult): boolean {
   return result.kind === 'error' && (result.code === REVERTED || CONTRACT_FAILED.test(result.message));
 }
@@ -109,7 +115,7 @@ function readResults(value: unknown, firstId: number, count: number): RpcResult[
   for (const entry of value as unknown[]) {
     const answer = parseObject(entry, 'answer');
     const index = typeof answer.id === 'number' ? answer.id - firstId : -1;
-    // An id nobody asked for, or one answered twice: which answer is whose cannot be told any more.
+    // An unknown id, or one answered twice: the answers can no longer be matched to the calls.
     if (results[index] !== MISSING) return malformed('an id that does not fit');
     results[index] = readResult(answer);
   }

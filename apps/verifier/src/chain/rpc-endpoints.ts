@@ -2,22 +2,25 @@ import type { ChainObserver } from './chain-observer.js';
 import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-error.js';
 import type { BatchAnswer, RpcCall, RpcEndpoint } from './rpc-endpoint.js';
 
-/** How often the first server of the list is tried again while another one serves. */
+/** How often the first server of the list is probed while another one serves. */
 const PROBE_INTERVAL_MS = 10_000;
 
-/** Of a probe's two small answers, or of an error page. */
+/** For a probe's two small answers, or an error page. */
 const PROBE_BYTES = 65_536;
 
 export interface BatchToAsk {
   calls: readonly RpcCall[];
-  /** How many questions they make up. */
+  /** The number of questions in it. */
   lookups: number;
-  /** No further server is asked after it. */
+  /** No further server is asked after this time. */
   untilMs: number;
   maxBytes: number;
 }
 
-/** The configured RPC servers in order of preference: the next on trouble, then that one, until a better one is well again. */
+/**
+ * The configured RPC servers in order of preference. A failure moves to the next server, which stays in use until the
+ * first one answers a probe.
+ */
 export class RpcEndpoints {
   private current = 0;
   private probedAtMs = 0;
@@ -31,9 +34,9 @@ export class RpcEndpoints {
   ) {}
 
   /**
-   * Asks one server after the other, each once, until one gives an answer that can be believed.
+   * Asks one server after the other, each once, until one gives a valid answer.
    *
-   * @throws ChainUnavailableError the trouble of the last server asked
+   * @throws ChainUnavailableError the failure of the last server asked
    */
   async ask(batch: BatchToAsk): Promise<BatchAnswer & { served: number }> {
     this.probeBack();
@@ -48,7 +51,8 @@ export class RpcEndpoints {
         return { ...answer, served: index };
       } catch (error) {
         if (!(error instanceof ChainUnavailableError)) throw error;
-        // Another server would answer as much: a client's choice of transaction must not drive us off a good server.
+        // Another server's answer would be as long, and a client's choice of transaction must not drive us off a good
+        // server.
         if (error instanceof AnswerTooLongError && error.isOfBatch) throw error;
         trouble = error;
         this.leave(index);
@@ -57,7 +61,7 @@ export class RpcEndpoints {
     throw trouble ?? new ChainUnavailableError('deadline_passed', 'No time was left to ask the chain.');
   }
 
-  /** The next questions go to the next server, unless somebody moved on already. */
+  /** Moves on to the next server, unless another question has already moved on. */
   leave(index: number): void {
     if (index === this.current) this.current = (index + 1) % this.endpoints.length;
     if (this.current !== 0 && index === 0) this.probedAtMs = this.nowMs();

@@ -4,13 +4,13 @@ import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-e
 
 export interface RpcHttpOptions {
   url: string;
-  /** Requests at once; each has a connection of its own. */
+  /** Requests at once; each has its own connection. */
   connections: number;
 }
 
-/** JSON over HTTP to one RPC server. Every trouble becomes a ChainUnavailableError without the URL in it. */
+/** JSON over HTTP to one RPC server. Every failure becomes a ChainUnavailableError without the URL. */
 export class RpcHttp {
-  /** Host and port: all of the URL that may be logged, since the rest may carry an API key. */
+  /** Host and port, the only parts of the URL that may be logged: the rest may carry an API key. */
   readonly host: string;
   private readonly pool: Pool;
   private readonly path: string;
@@ -20,14 +20,14 @@ export class RpcHttp {
     const url = new URL(options.url);
     this.host = url.host;
     this.path = url.pathname + url.search;
-    // No accept-encoding: what is counted while it streams in is what JSON.parse gets.
+    // No accept-encoding: the bytes counted while streaming are the bytes that JSON.parse gets.
     this.headers = { 'content-type': 'application/json', ...authorizationOf(url) };
     this.pool = new Pool(url.origin, { connections: options.connections, pipelining: 1 });
   }
 
   /**
-   * Posts a JSON text and returns the JSON value of the answer, whatever it is, and its length.
-   * @throws AnswerTooLongError, once so many bytes have come: the rest is not read
+   * Posts a JSON text; returns the answer's JSON value, unchecked, and its length in bytes.
+   * @throws AnswerTooLongError as soon as `maxBytes` are exceeded; the rest is not read
    */
   async post(
     body: string,
@@ -62,7 +62,7 @@ export class RpcHttp {
 
 async function readBody({ statusCode, body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
   if (statusCode !== 200) {
-    // Not read: the text of an error page decides nothing, and it may have no end.
+    // Not read: the text of an error page decides nothing and may be endless.
     body.on('error', ignore).destroy();
     const reason = statusCode === 429 ? 'rpc_rate_limited' : 'rpc_http_error';
     throw new ChainUnavailableError(reason, `The RPC server answered with status ${statusCode}.`);

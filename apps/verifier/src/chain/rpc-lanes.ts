@@ -1,6 +1,6 @@
 /**
- * `shared`: may travel with others. `alone`: was in a batch whose answer was too long, and may be why. `apart`: of a
- * client whose answers were long lately.
+ * `shared`: may travel with others. `alone`: was in a batch whose answer was too long, and may be the cause. `apart`:
+ * from a client whose answers were long lately.
  */
 export type Lane = 'shared' | 'alone' | 'apart';
 
@@ -10,14 +10,14 @@ export interface RpcLanesOptions {
 }
 
 /**
- * Questions that wait for a slot. The lanes take turns, and those that travel alone leave slots to the shared ones,
- * however many they are.
+ * Questions that wait for a slot. The lanes take turns, and questions that travel alone always leave slots to the
+ * shared ones.
  */
 export class RpcLanes<Entry extends { lane: Lane }> {
   private readonly waiting: Record<Lane, Entry[]> = { shared: [], alone: [], apart: [] };
   private readonly taken: Record<Lane, number> = { shared: 0, alone: 0, apart: 0 };
   private readonly slots: Readonly<Record<Lane, number>>;
-  /** Whose turn it is first. */
+  /** The lanes in the order of their turns. */
   private turns: readonly Lane[] = ['shared', 'alone', 'apart'];
 
   constructor(private readonly options: RpcLanesOptions) {
@@ -37,7 +37,7 @@ export class RpcLanes<Entry extends { lane: Lane }> {
     this.waiting[entry.lane].push(entry);
   }
 
-  /** The next batch, whose slot is taken until `free`; null while none may leave. */
+  /** The next batch, whose slot stays taken until `free`; null while none may leave. */
   take(): { lane: Lane; batch: Entry[] } | null {
     if (this.inFlight >= this.options.batchesInFlight) return null;
     const lane = this.turns.find((each) => this.waiting[each].length > 0 && this.taken[each] < this.slots[each]);

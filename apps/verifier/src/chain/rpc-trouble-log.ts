@@ -2,7 +2,10 @@ import { Logger } from '@nestjs/common';
 
 import type { ChainObserver, EndedBatch } from './chain-observer.js';
 
-/** One line when an RPC server begins to fail, one when it answers again: an outage is not ten thousand lines. */
+/**
+ * Logs one line when an RPC server starts to fail and one when it answers again, so that an outage does not write
+ * thousands of lines.
+ */
 export class RpcTroubleLog implements ChainObserver {
   private readonly logger = new Logger('Chain');
   private readonly failing = new Set<string>();
@@ -17,6 +20,6 @@ export class RpcTroubleLog implements ChainObserver {
   }
 
   queueChanged(): void {
-    // Nothing to tell.
+    // Not logged.
   }
 }

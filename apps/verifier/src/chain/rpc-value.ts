@@ -2,7 +2,7 @@ import { isAddress, isHash, type Hex } from '@tollgate/protocol';
 
 import { ChainUnavailableError } from './chain-unavailable-error.js';
 
-/** Refuses to believe an answer: the chain is unavailable, whatever the answer says. */
+/** Rejects an invalid answer: the chain counts as unavailable. */
 export function malformed(what: string): never {
   throw new ChainUnavailableError('rpc_malformed', `The RPC server's answer has ${what}.`);
 }
@@ -15,23 +15,23 @@ export function parseObject(value: unknown, name: string): Record<string, unknow
   return value as Record<string, unknown>;
 }
 
-/** A hexadecimal quantity that fits a number (block numbers, indexes, seconds). */
+/** Parses a hexadecimal quantity that fits a JavaScript number (block numbers, indexes, seconds). */
 export function parseQuantity(value: unknown, name: string): number {
   if (typeof value !== 'string' || !QUANTITY.test(value)) return malformed(`a ${name} that is no quantity`);
   return Number.parseInt(value, 16);
 }
 
-/** 32 bytes, in lower case. */
+/** Parses 32 bytes, to lower case. */
 export function parseHash(value: unknown, name: string): Hex {
   return isHash(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is no hash`);
 }
 
-/** 20 bytes, in lower case. */
+/** Parses 20 bytes, to lower case. */
 export function parseAddress(value: unknown, name: string): Hex {
   return isAddress(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is no address`);
 }
 
-/** Any whole number of bytes, none included, in lower case. */
+/** Parses any whole number of bytes (also none), to lower case. */
 export function parseData(value: unknown, name: string): Hex {
   if (typeof value !== 'string' || !DATA.test(value)) return malformed(`a ${name} that is no data`);
   return value.toLowerCase() as Hex;

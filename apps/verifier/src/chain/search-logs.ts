@@ -9,11 +9,11 @@ import { malformed, parseHash, parseObject, parseQuantity } from './rpc-value.js
 
 export interface LogSearch {
   address: Hex;
-  /** In the places of a log's topics: what they may be. Lower case. */
+  /** Accepted values for each topic of a log, in lower case. */
   topics: readonly (readonly Hex[])[];
   /** The newest block that is searched. */
   headBlockNumber: number;
-  /** Blocks before this time are of no interest. */
+  /** Blocks before this time need not be searched. */
   sinceMs: number;
   deadlineMs: number;
 }
@@ -30,7 +30,7 @@ interface Range {
 
 interface SearchedRanges {
   logs: FoundLog[];
-  /** The oldest block of them; null where the node does not have it. */
+  /** Time of the oldest block; null when the node does not have it. */
   oldestTimeMs: number | null;
 }
 
@@ -39,10 +39,10 @@ const GROWTH = 4;
 const MAX_RANGES = 16;
 
 /**
- * The logs that fit, from the head back until there are some or the blocks are too old: what is searched for is nearly
- * always new. Ranges grow in number, not in length, since nodes limit the length.
+ * Finds matching logs from the head backwards, until some are found or the blocks are too old: the wanted log is nearly
+ * always recent. Later rounds search more ranges, not longer ones, since nodes limit a range's length.
  * @param rangeBlocks how many blocks one `eth_getLogs` spans
- * @throws ChainUnavailableError also where a node does not search, or has not come as far as the head
+ * @throws ChainUnavailableError also where a node refuses the search, or lags behind the head
  */
 export async function searchLogs(batcher: RpcBatcher, rangeBlocks: number, search: LogSearch): Promise<FoundLog[]> {
   let to = search.headBlockNumber;
@@ -73,7 +73,7 @@ function searchRanges(batcher: RpcBatcher, search: LogSearch, ranges: readonly R
     calls: [...calls, { method: 'eth_getBlockByNumber', params: [oldest, false] }],
     deadlineMs,
     read: (results, head) => {
-      // A node that lags behind the one that was asked before finds nothing where there is something.
+      // A node that lags behind the one asked before would miss logs that exist.
       if (head < headBlockNumber) throw behind();
       const block = parseBlock(valueOf(results.at(-1) ?? MISSING, 'eth_getBlockByNumber'));
       return {

@@ -4,8 +4,9 @@ const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 4096;
 
 /**
- * Searches for what happens once and is known to have happened: shared while they run, and remembered for a minute. What
- * is long past costs nothing to be asked for again, and the RPC server a hundred searches each time.
+ * Log searches for events that happen once and are known to have happened: shared while they run, and cached for a
+ * minute. Without the cache, naming a payment of long ago again would cost a client nothing and the RPC server a
+ * hundred searches each time.
  */
 export class SearchMemory {
   private readonly searches = new Map<string, { untilMs: number; found: Promise<FoundLog[]> }>();
@@ -13,8 +14,8 @@ export class SearchMemory {
   constructor(private readonly nowMs: () => number) {}
 
   /**
-   * What is remembered, or else what is found now; a search that failed is forgotten.
-   * @param event what is searched for, where the logs themselves do not say it
+   * Returns the cached result or runs the search; a search that failed is not cached.
+   * @param event identifies the event where the logs themselves do not
    */
   find(search: LogSearch, event: string, run: (search: LogSearch) => Promise<FoundLog[]>): Promise<FoundLog[]> {
     const name = JSON.stringify([search.address, search.topics, event]);

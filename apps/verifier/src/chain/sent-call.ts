@@ -4,13 +4,13 @@ import type { Fees } from '@tollgate/transactions';
 import { MISSING, valueOf, type RpcCall, type RpcResult } from './rpc-endpoint.js';
 import { malformed } from './rpc-value.js';
 
-/** A call as the transaction that makes it. */
+/** A call with the sender, gas and fees of the transaction that will make it. */
 export interface SentCall {
   to: Hex;
   data: Hex;
   from: Hex;
   gas: bigint;
-  /** Null: tried without a price, where it is not known or its sender could not pay it. */
+  /** Null to simulate without a gas price, when it is not known or the sender could not pay it. */
   fees: Fees | null;
 }
 
@@ -19,8 +19,8 @@ type Block = 'latest' | 'pending';
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
 /**
- * Without fees nodes try a call at a price of 0, which a wallet's code sees and can answer differently. With them GASPRICE
- * is what the block will show, and the sender must be able to pay for all the gas.
+ * Without fees, nodes simulate at a gas price of 0, which a wallet's code can see and use to behave differently. With
+ * fees, GASPRICE is what the block will show, and the sender must be able to pay for all the gas.
  */
 export function trySentCall(call: SentCall, block: Block): RpcCall {
   return { method: 'eth_call', params: [describeSending(call), block] };
@@ -34,7 +34,7 @@ export function askForNativeBalance(address: Hex): RpcCall {
   return { method: 'eth_getBalance', params: [address, 'latest'] };
 }
 
-/** Whether the sender has what nodes ask for before they try a call with a price. */
+/** Whether the sender has the balance that nodes require before they simulate a call with a gas price. */
 export function canPay({ gas, fees }: SentCall, balance: RpcResult = MISSING): boolean {
   const wei = valueOf(balance, 'eth_getBalance');
   if (typeof wei !== 'string' || !QUANTITY.test(wei)) return malformed('a balance that is no quantity');

@@ -4,7 +4,7 @@ export interface ShortMemoryOptions {
   nowMs: () => number;
 }
 
-/** What is remembered under a name for a while: the oldest is forgotten first, where there is too much. */
+/** A bounded cache with an expiry: when it is full, the oldest entry is dropped first. */
 export class ShortMemory<Value> {
   private readonly kept = new Map<string, { value: Value; untilMs: number }>();
 

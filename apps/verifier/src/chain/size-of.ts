@@ -1,4 +1,4 @@
-/** About how many bytes a value of JSON was written in; names and punctuation are estimated. */
+/** Estimates the length in bytes of a JSON value as written; names and punctuation are approximated. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 4;
@@ -7,5 +7,5 @@ export function sizeOf(value: unknown): number {
   return bytes;
 }
 
-/** Of a name, its quotes, a colon and a comma. */
+/** For a name, its quotes, a colon and a comma. */
 const ENTRY_BYTES = 16;

@@ -5,16 +5,16 @@ import { malformed, parseAddress, parseData, parseHash, parseObject } from './rp
 export interface Transaction {
   /** The calldata, in lower case. */
   input: Hex;
-  /** In lower case; null: it creates a contract. */
+  /** In lower case; null when the transaction creates a contract. */
   to: Hex | null;
-  /** Null while it is not mined. */
+  /** Null while the transaction is not mined. */
   blockHash: Hex | null;
 }
 
 /**
- * Reads the result of `eth_getTransactionByHash`; null when the node does not know it.
+ * Parses the result of `eth_getTransactionByHash`; null when the node does not know it.
  *
- * @throws ChainUnavailableError when the shape is wrong, or it is not the transaction that was asked for
+ * @throws ChainUnavailableError when the shape is wrong, or it is another transaction
  */
 export function parseTransaction(value: unknown, txHash: Hex): Transaction | null {
   if (value === null) return null;

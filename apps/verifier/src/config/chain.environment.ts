@@ -1,7 +1,7 @@
 import { RpcEnvironment, Setting } from '@tollgate/common';
 import { IsInt, Max, Min } from 'class-validator';
 
-/** How the chain is asked. */
+/** How the verifier reads the chain. */
 export class ChainEnvironment extends RpcEnvironment {
   @Setting({
     help: 'Payments looked up in one JSON-RPC batch (two calls each, three to seven for what a payer signed).',

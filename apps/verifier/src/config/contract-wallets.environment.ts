@@ -3,7 +3,10 @@ import { IsIn, IsInt, Max, Min } from 'class-validator';
 
 export const SIGNED_PAYMENTS_FROM = ['any', 'plain_accounts'] as const;
 
-/** Which payers with code have gas spent on them. No gateway reads these; every verifier should have the same. */
+/**
+ * Which payers with code may have gas spent on them. Gateways do not read these settings; every verifier should have
+ * the same values.
+ */
 export class ContractWalletsEnvironment {
   @Setting({
     help:

@@ -1,7 +1,7 @@
 import { AcceptanceEnvironment, Setting } from '@tollgate/common';
 import { IsInt, Max, Min } from 'class-validator';
 
-/** What is asked of a payment beyond the policy, and how long its receipt is waited for. */
+/** The rules for payments beyond the acceptance policy, and how long the verifier waits for a receipt. */
 export class RulesEnvironment extends AcceptanceEnvironment {
   @Setting({ help: 'Milliseconds to wait for the receipt, or the confirmations, of a payment that was just made.' })
   @IsInt()

@@ -3,15 +3,15 @@ import { parseTokenAmount } from '@tollgate/protocol';
 import { readKeySigner, type LaneSettings, type LaneSigner } from '@tollgate/transactions';
 import { ArrayNotEmpty, IsArray, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 
-/** The least time between two looks at the chain that follow a sending. */
+/** The minimum time between two looks at the chain after a transaction is sent. */
 const FIRST_LOOK_MS = 5;
-/** What was submitted by a process that has died, or for another's relayer, waits no longer than that. */
+/** Jobs submitted by a process that has died, or for another process's relayer, wait at most this long. */
 const RECONCILE_MS = 2_000;
 const GWEI_DECIMALS = 9;
 const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
 const gweiMessage = '$property must be a decimal number of gwei with at most 9 digits behind the point';
 
-/** How signed payments are settled; without a relayer's key this process verifies only. */
+/** How signed payments are settled; without a relayer key, this process only verifies. */
 export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   @Setting({
     secret: true,
@@ -103,7 +103,7 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
 
   #signers: LaneSigner[] = [];
 
-  /** The relayers; none: this process verifies only. The keys are in the signers' closures. */
+  /** The relayers; empty when this process only verifies. The keys stay inside the signers' closures. */
   get signers(): readonly LaneSigner[] {
     return this.#signers;
   }
@@ -122,7 +122,7 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
       : [];
   }
 
-  /** @param stopWithinMs how long a lane that is given back waits for what it has begun */
+  /** @param stopWithinMs how long a lane that is released waits for the jobs it has begun */
   laneSettings(confirmations: number, stopWithinMs: number): Partial<LaneSettings> {
     return {
       ...this.fees(),
@@ -147,7 +147,7 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   }
 }
 
-/** Two entries for one account would be two lanes for one nonce counter. */
+/** Rejects two entries for one account: they would be two lanes with one nonce counter. */
 function readSigners(keys: readonly string[], problems: string[]): LaneSigner[] {
   const signers = keys.map(readKeySigner);
   signers.forEach((signer, index) => {

@@ -3,10 +3,10 @@ import { Counter, type Registry } from 'prom-client';
 
 import type { ContractWallets } from '../settlement/contract-wallets.js';
 
-/** The gauges of one scrape share what was read. */
+/** Gauges read in the same scrape share one reading. */
 const FRESH_MS = 1_000;
 
-/** What contract wallets have burnt over all verifiers; read from Redis when scraped. */
+/** Gas that contract wallets have burnt, over all verifiers; read from Redis at each scrape. */
 export function observeContractWallets(registry: Registry, wallets: Pick<ContractWallets, 'read'>): void {
   const read = keepFresh(FRESH_MS, () => wallets.read());
   observeGauge(
@@ -23,7 +23,7 @@ export function observeContractWallets(registry: Registry, wallets: Pick<Contrac
   );
 }
 
-/** What this process saw burnt. */
+/** Counts the gas that this process saw burnt. */
 export function countBurntGas(registry: Registry): (gas: number) => void {
   const counter = new Counter({
     name: 'tollgate_contract_wallet_gas_burnt_total',

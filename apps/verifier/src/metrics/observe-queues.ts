@@ -11,7 +11,7 @@ import type { Registry } from 'prom-client';
 
 import type { WaitingRoom } from '../verification/waiting-room.js';
 
-/** What waits for verifiers and relayers, and what this process has in hand. */
+/** Metrics of the verify and settle queues, and of the work in this process. */
 export function observeQueues(
   registry: Registry,
   parts: { server: RequestReplyServer; waitingRoom: WaitingRoom; queueRedis: Redis },

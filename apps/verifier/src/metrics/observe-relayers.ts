@@ -13,18 +13,18 @@ type ObservedSettlement = Pick<Settlement, 'relayers' | 'journal' | 'underWay'>;
 export interface RelayerChain {
   chainId: number;
   batcher: RpcBatcher;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   nowMs: () => number;
 }
 
-/** The gauges of one scrape share what was read. */
+/** Gauges read in the same scrape share one reading. */
 const FRESH_MS = 1_000;
 const BALANCE_FRESH_MS = 60_000;
 const ANSWERS_WITHIN_MS = 5_000;
 const WEI_PER_COIN = 1e18;
 const labelNames = ['relayer'] as const;
 
-/** Where the relayers stand; read when scraped. Every process with a relayer's key tells it of all. */
+/** The state of the relayers, read at each scrape. Every process with a relayer key reports all relayers. */
 export function observeRelayers(registry: Registry, settlement: ObservedSettlement, chain: RelayerChain): void {
   const { relayers, underWay } = settlement;
   const { addresses } = relayers;
@@ -53,7 +53,7 @@ export function observeRelayers(registry: Registry, settlement: ObservedSettleme
   observeSamples(registry, { name: 'tollgate_relayer_balance', help, labelNames }, readWei);
 }
 
-/** Also of relayers whose keys are gone: what they were given waits, and nobody else would tell of it. */
+/** Includes relayers whose keys are gone: their jobs still wait, and no other metric would show it. */
 async function readStatuses(
   { relayers, journal }: ObservedSettlement,
   { chainId }: RelayerChain,
@@ -80,7 +80,7 @@ function readBalances(addresses: readonly Hex[], { batcher, nowMs }: RelayerChai
         if (relayer === undefined || typeof wei !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(wei)) {
           return malformed('a balance that is no quantity');
         }
-        // For an alert a float is exact enough.
+        // A float is exact enough for an alert.
         return { labels: { relayer }, value: Number(BigInt(wei)) / WEI_PER_COIN };
       }),
   });

@@ -1,7 +1,7 @@
 import { observeCounts } from '@tollgate/common';
 import type { Registry } from 'prom-client';
 
-/** Look-ups that were not made, by why. */
+/** Counts the look-ups that were not needed, by reason. */
 export function observeSparedLookups(
   registry: Registry,
   sources: readonly { readonly counts: Readonly<Record<string, number>> }[],

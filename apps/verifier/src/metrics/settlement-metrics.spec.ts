@@ -22,7 +22,7 @@ describe('the metrics of relayers', () => {
 
   const readMetrics = async () => (await fetch(`${url}/metrics`)).text();
 
-  /** The value of one series; NaN where there is none. */
+  /** The value of one series; NaN if it does not exist. */
   async function read(name: string, labels: Record<string, string> = {}): Promise<number> {
     const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     const line = (await readMetrics())

@@ -4,7 +4,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const PAYMENTS = [1, 2, 5, 10, 20, 50, 100, 200];
 
-/** What relayers count. Labels hold codes only. */
+/** Counters and histograms of the relayers. Labels hold codes only. */
 export class SettlementMetrics {
   readonly #answers: Counter<'outcome' | 'failure'>;
   readonly #minedSeconds: Histogram;

@@ -6,12 +6,12 @@ import type { ChainObserver, EndedBatch } from '../chain/chain-observer.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What was shown for a payment. */
+/** The kind of payment that was shown. */
 export type VerifiedKind = 'transaction' | SignedPayment['kind'];
 
 type Verdict = VerifyPaymentVerdict | SignedPaymentVerdict;
 
-/** What the verifier counts. Labels hold hosts and codes only: an RPC URL may carry an API key. */
+/** Metrics of the verifier. Labels hold hosts and codes only: an RPC URL may carry an API key. */
 export class VerifierMetrics implements ChainObserver {
   private readonly verifications: Counter<'outcome' | 'failure' | 'payment'>;
   private readonly verificationSeconds: Histogram<'payment'>;

@@ -20,7 +20,7 @@ const settled = (address: Hex = EXACT_PROXY_ADDRESS, event: Hex = SETTLED): Emit
   topics: [event],
   data: '0x',
 });
-/** Any other event of the token, as an approval. */
+/** Any other event of the token, such as an approval. */
 const approval = (): EmittedLog => ({ address: ASSET, topics: [`0x${'8c'.repeat(32)}`], data: '0x' });
 
 describe('findPermitTransfers', () => {

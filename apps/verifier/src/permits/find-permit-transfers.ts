@@ -4,7 +4,7 @@ import type { EmittedLog } from '../chain/receipt.js';
 import { readTransferLog, type TransferLog } from '../verification/token-log.js';
 import { PROXIES } from './permit-proxy.js';
 
-/** What a permit is to do: move `asset` to `payTo`. Addresses are lower case. */
+/** The transfer that a permit promises: `asset` to `payTo`. Addresses are lower case. */
 export interface PromisedPermit {
   asset: Hex;
   payTo: Hex;
@@ -13,11 +13,11 @@ export interface PromisedPermit {
 
 /** A transfer that a permit caused. */
 export interface PermitTransfer extends TransferLog {
-  /** Who settled it: the proxy of the permit's scheme. */
+  /** The contract that settled it: the proxy of the permit's scheme. */
   proxy: Hex;
 }
 
-/** keccak256 of `Settled()` and of `SettledWithPermit()`: what the proxies emit last. */
+/** keccak256 of `Settled()` and of `SettledWithPermit()`, the last event that the proxies emit. */
 const SETTLED: ReadonlySet<string | undefined> = new Set([
   '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6',
   '0xde5b89d10fc800c459329c382fabfcad0be0ed7e5328e01fae04e507b09ef5d8',
@@ -25,8 +25,8 @@ const SETTLED: ReadonlySet<string | undefined> = new Set([
 const PROXY_ADDRESSES: ReadonlySet<Hex> = new Set(Object.values(PROXIES));
 
 /**
- * The transfers of an asset that permits caused, by the position of their logs. The token's logs stand right before the
- * proxy's; one that keeps a fee emits several transfers of the payer.
+ * The transfers of an asset that permits caused, by the position of their logs. The token's logs come directly before
+ * the proxy's; a token that keeps a fee emits several transfers of the payer.
  */
 export function findPermitTransfers(logs: readonly EmittedLog[], asset: Hex): Map<number, PermitTransfer> {
   const found = new Map<number, PermitTransfer>();
@@ -44,7 +44,7 @@ export function findPermitTransfers(logs: readonly EmittedLog[], asset: Hex): Ma
   return found;
 }
 
-/** What the proxy of the permit's scheme moved from the payer to the recipient; null where it moved nothing. */
+/** The amount that the proxy of the permit's scheme moved from the payer to the recipient; null if none. */
 export function findMoved(
   logs: readonly EmittedLog[],
   { asset, payTo, payment: { scheme, permit2Authorization } }: PromisedPermit,

@@ -10,7 +10,7 @@ import { isCallOf, PROXIES, readPermitCall } from './permit-proxy.js';
 
 export interface PermitLookUp {
   promised: PromisedPermit;
-  /** Blocks before this time are not looked through. */
+  /** Blocks before this time are not searched. */
   sinceMs: number;
   deadlineMs: number;
 }
@@ -24,23 +24,23 @@ interface FoundPermit {
 
 /** What became of a permit whose nonce is taken. */
 export type PermitUse =
-  /** The proxy was called with this very permit, by us or, under scheme `exact`, by anybody. */
+  /** The proxy was called with this very permit, by us or, under scheme `exact`, by any sender. */
   | ({ outcome: 'settled' } & FoundPermit)
-  /** A contract that had it among its data made the proxy move the money: very likely this permit's. */
+  /** A contract that had the permit in its calldata made the proxy move the money: very likely by this permit. */
   | ({ outcome: 'unclear' } & FoundPermit)
-  /** The payer made it useless or used it for another, as far as it is found. */
+  /** The payer invalidated the nonce or used it for another permit, as far as the search can tell. */
   | { outcome: 'used' };
 
-/** What the operator is told of an `unclear` one, before a refund. */
+/** The note for the operator about an `unclear` permit, to be read before a refund. */
 export const SENT_BY_ANOTHER = 'sent through another contract: most likely what this signature moved';
 
-/** A payer may have paid the same recipient often: so many of his transactions are looked at. */
+/** A payer may have paid the same recipient often: at most this many of its transactions are read. */
 const MAX_TRANSACTIONS = 32;
 
 /**
- * Finds the transaction that took a permit's nonce. Permit2 emits nothing that names the permit, so the payer's transfers
- * to the recipient are looked through, the newest first, for the one whose calldata does.
- * @param headBlockNumber of the moment when the nonce was seen to be taken
+ * Finds the transaction that took a permit's nonce. Permit2 emits nothing that names the permit, so the payer's
+ * transfers to the recipient are searched, newest first, for one whose calldata contains it.
+ * @param headBlockNumber the head at which the nonce was seen to be taken
  * @throws ChainUnavailableError
  */
 export async function findPermitUse(
@@ -52,7 +52,8 @@ export async function findPermitUse(
   const payer = encodeAddress(payment.permit2Authorization.from);
   const topics: Hex[][] = [[TRANSFER], [`0x${payer}`], [`0x${encodeAddress(payTo)}`]];
   let [head, left] = [headBlockNumber, MAX_TRANSACTIONS];
-  // The newest first, as they were when the nonce was taken already; then those below, whichever the newest were.
+  // The cache key of the first search names the permit, since its result depends on when the nonce was taken. Older
+  // ranges do not change, so their key is the block below which they lie.
   let event = `permit ${payment.permit2Authorization.nonce}`;
   while (head >= 0 && left > 0) {
     const search = { address: asset, topics, headBlockNumber: head, sinceMs, deadlineMs };
@@ -69,7 +70,7 @@ export async function findPermitUse(
   return { outcome: 'used' };
 }
 
-/** A transfer of nothing needs no allowance: strangers would bury a payment under them. */
+/** Ignores transfers of 0, which need no allowance: third parties could bury a payment under them. */
 function movesSomething(log: FoundLog): boolean {
   return (readTransferLog(log)?.amountBaseUnits ?? 0n) > 0n;
 }
@@ -102,7 +103,7 @@ function settlesDirectly({ to, input }: MinedTransaction, { payment }: PromisedP
   return call !== null && isCallOf(call, payment) && call.amountBaseUnits === moved;
 }
 
-/** Whether calldata holds the permit as it is encoded for the proxy, at any byte: token, amount, nonce, deadline. */
+/** Whether calldata contains the permit as encoded for the proxy, at any byte: token, amount, nonce, deadline. */
 function carriesPermit(input: Hex, { payment: { permit2Authorization } }: PromisedPermit): boolean {
   const { permitted, nonce, deadline } = permit2Authorization;
   const numbers = [permitted.amount, nonce, deadline].map((text) => encodeNumber(BigInt(text)));

@@ -32,7 +32,10 @@ export const PROXIES: Readonly<Record<SignedPermit['scheme'], Hex>> = {
   upto: UPTO_PROXY_ADDRESS,
 };
 
-/** Which permit a call of a proxy settles, and for how much. Hexadecimal text in lower case, numbers as decimal text. */
+/**
+ * The permit that a call of a proxy settles, and the amount. Hexadecimal text is in lower case, numbers are decimal
+ * text.
+ */
 export interface PermitCall {
   permit: Omit<Permit2Authorization, 'spender' | 'witness'>;
   witness: Partial<MeteredPermit2Authorization['witness']>;
@@ -40,8 +43,9 @@ export interface PermitCall {
 }
 
 /**
- * The call that settles a permit. Under scheme `upto` the facilitator in its witness sends it, under `exact` anybody.
- * @param amountBaseUnits what is moved; under `exact` all that is permitted is
+ * Plans the call that settles a permit. Under scheme `upto` only the facilitator in its witness may send it, under
+ * `exact` any account.
+ * @param amountBaseUnits the amount to move; under `exact` this is always the permitted amount
  */
 export function planPermitTransfer(payment: SignedPermit, amountBaseUnits: bigint): { to: Hex; data: Hex } {
   const { scheme, permit2Authorization: signed, signature } = payment;
@@ -62,12 +66,12 @@ export function planPermitTransfer(payment: SignedPermit, amountBaseUnits: bigin
   return { to: PROXIES.upto, data: encodeFunctionData({ abi: uptoAbi, functionName, args }) };
 }
 
-/** Reads the calldata of a transaction to a proxy; null when it settles no permit. */
+/** Reads the calldata of a transaction to a proxy; null when it does not settle a permit. */
 export function readPermitCall(scheme: SignedPermit['scheme'], calldata: Hex): PermitCall | null {
   try {
     return scheme === 'exact' ? readExactCall(calldata) : readUptoCall(calldata);
   } catch {
-    // Of another function, or cut short: the proxy would have refused it.
+    // Another function, or truncated calldata: the proxy would have reverted.
     return null;
   }
 }
@@ -104,7 +108,10 @@ function describe({ permitted, nonce, deadline }: EncodedPermit, owner: Hex): Pe
 
 const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
 
-/** Whether a call settles this very permit: under one nonce a payer may sign several, for other amounts and senders. */
+/**
+ * Whether a call settles this very permit: a payer may sign several permits with one nonce, for other amounts and
+ * senders.
+ */
 export function isCallOf({ permit, witness }: PermitCall, { permit2Authorization: signed }: SignedPermit): boolean {
   return (
     permit.from === signed.from &&

@@ -59,7 +59,7 @@ describe('the settings of those who ask a verifier', () => {
     expect(askers.differences).toEqual([]);
   });
 
-  // Prevents: a writer to the queue fills memory, the log and the metrics with settings of its invention.
+  // Prevents: a writer to the queue fills memory, the log and the metrics with made-up settings.
   it('take bounded memory, and no labels of their own', async () => {
     for (let count = 0; count < 100; count++) ask(`${OWN}\nNAME_${count}=1`);
     expect(askers.differences).toHaveLength(16);

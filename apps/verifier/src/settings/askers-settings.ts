@@ -3,29 +3,29 @@ import { findDifferences, type SettingDifference, type SettingsDiffer } from '@t
 import { Counter, type Registry } from 'prom-client';
 
 export interface AskersSettingsOptions {
-  /** As `describeSettings` has those of this process. */
+  /** The settings of this process, as `describeSettings` gives them. */
   own: string;
   registry: Registry;
   nowMs?: () => number;
 }
 
-/** Settings that were asked under and are not this verifier's own. */
+/** Settings sent by gateways that differ from this verifier's own. */
 interface OtherSettings {
   readonly differences: readonly SettingDifference[];
   lastAskedMs: number;
 }
 
-/** How long a gateway that has stopped asking is still shown; it asks every few seconds. */
+/** How long a gateway that has stopped asking stays visible; a running one asks every few seconds. */
 const SHOWN_MS = 60_000;
-/** Every writer to the queue can make up settings: memory and log are bounded. */
+/** Any writer to the queue can send made-up settings, so memory and log are bounded. */
 const MOST_KEPT = 16;
 const MAX_TEXT = 16_384;
-/** In place of a setting's name where a question came without any. */
+/** Stands for a setting's name when a question came without settings. */
 const MISSING = 'missing';
 
 /**
- * Compares the settings of each asker with this verifier's own, and shows operators what differs: once in the log, in a
- * metric, and in the readiness body. Gateways that agree are served meanwhile.
+ * Compares each gateway's settings with this verifier's own, and reports differences once in the log, in a metric, and
+ * in the readiness body. Gateways whose settings agree are served meanwhile.
  */
 export class AskersSettings {
   readonly #logger = new Logger('Settings');
@@ -46,7 +46,7 @@ export class AskersSettings {
     });
   }
 
-  /** Null where the sender of this message is set up as this verifier is; otherwise what it is answered. */
+  /** The answer for a sender whose settings differ; null when they agree. */
   findFault(message: unknown): SettingsDiffer | null {
     const { own } = this.options;
     const asked = readSettings(message);
@@ -54,7 +54,7 @@ export class AskersSettings {
     return { outcome: 'unavailable', reason: 'settings_differ', settings: own };
   }
 
-  /** What differed lately, for each set of settings that was asked under. */
+  /** The recent differences, one list for each set of settings received. */
   get differences(): (readonly SettingDifference[])[] {
     const sinceMs = this.#nowMs() - SHOWN_MS;
     return [...this.#others.values()]
@@ -62,13 +62,13 @@ export class AskersSettings {
       .map(({ differences }) => differences);
   }
 
-  /** False where nothing differs but the order. */
+  /** False when only the order differs. */
   #note(asked: string): boolean {
     const known = this.#others.get(asked);
     const other = known ?? { differences: this.#compare(asked), lastAskedMs: 0 };
     const { differences } = other;
     other.lastAskedMs = this.#nowMs();
-    // A metric's labels are those of this release, whatever was sent.
+    // Metric labels are limited to the settings of this release, whatever was sent.
     for (const { setting } of differences)
       this.#counter.inc({ setting: this.#labels.has(setting) ? setting : 'unknown' });
     if (known === undefined) this.#keep(asked, other);
@@ -88,7 +88,7 @@ export class AskersSettings {
   }
 }
 
-/** Empty for a message that does not say: a gateway of an earlier release. */
+/** Empty for a message without settings, which a gateway of an earlier release sends. */
 function readSettings(message: unknown): string {
   const { settings } = (message ?? {}) as { settings?: unknown };
   return typeof settings === 'string' && settings.length <= MAX_TEXT ? settings : '';

@@ -11,7 +11,7 @@ export interface SettingsChecks {
   decimals: TokenDecimals;
 }
 
-/** What holds the payment settings against those of the gateways, and against the token. */
+/** Creates the checks of the payment settings against the gateways and against the token. */
 export function createSettingsChecks(
   { payment, rules, signedPayments }: VerifierEnvironment,
   { registry, chain, nowMs }: { registry: Registry; chain: ChainReader; nowMs: () => number },

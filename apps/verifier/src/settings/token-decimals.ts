@@ -8,20 +8,20 @@ export interface TokenDecimalsOptions {
   /** ASSET_DECIMALS */
   decimals: number;
   chain: Pick<ChainReader, 'readDecimals'>;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   nowMs: () => number;
 }
 
 const ANSWERS_WITHIN_MS = 1_500;
 
-/** Holds ASSET_DECIMALS against the token: prices would be wrong by powers of ten. */
+/** Checks ASSET_DECIMALS against the token: a wrong value makes prices wrong by powers of ten. */
 export class TokenDecimals {
   #isCompared = false;
 
   constructor(private readonly options: TokenDecimalsOptions) {}
 
   /**
-   * Asks the chain until it has answered once. A token need not have decimals.
+   * Asks the chain until it has answered once. A token need not implement `decimals()`.
    * @throws ConfigurationError where they differ, ChainUnavailableError
    */
   async assertEqual(): Promise<void> {

@@ -2,7 +2,7 @@ import { ConfigurationError } from '@tollgate/common';
 import type { Journal, LaneId } from '@tollgate/transactions';
 
 /**
- * An account that is a wallet of agent jobs would have its nonces given out twice over.
+ * Rejects relayers that are also wallets of agent jobs: each nonce of such an account would be used twice.
  * @throws ConfigurationError for such relayers, JournalUnavailableError
  */
 export async function assertOwnAccounts(journal: Journal, lanes: readonly LaneId[]): Promise<void> {

@@ -24,7 +24,7 @@ export interface AttendedParts {
   chain: Chain;
   queue: SettleQueue;
   askers: Pick<AskersSettings, 'findFault'>;
-  /** This process stops: no further question is taken. */
+  /** Aborted when this process stops: no further question is taken. */
   leaving: AbortSignal;
   onTrouble: (error: unknown) => void;
 }
@@ -34,13 +34,13 @@ type Settle = (question: SettleQuestion, signal: AbortSignal) => Promise<Settlem
 const LOOK_EVERY_MS = 500;
 
 /**
- * Serves the queue of settlements while this process holds a relayer that can settle: requests only reach who can do
- * something for them. A relayer that stands still, empty for instance, leaves them to the others. Resolves once every
- * question that was taken has its answer.
+ * Serves the settle queue while this process holds a relayer that can settle, so that requests only reach processes
+ * that can act on them. A relayer that cannot settle, for lack of gas for instance, leaves them to the others. Resolves
+ * once every question that was taken has its answer.
  */
 export function attendRelayer(parts: AttendedParts, settle: Settle): NonNullable<LaneRunnerOptions['attend']> {
   return async ({ lane, signal }) => {
-    // Every request that waits listens to it.
+    // Every waiting request listens to it.
     setMaxListeners(0, signal);
     const tender = new RelayerTender(parts, lane);
     const over = AbortSignal.any([signal, parts.leaving]);
@@ -50,7 +50,7 @@ export function attendRelayer(parts: AttendedParts, settle: Settle): NonNullable
       while (!over.aborted) {
         const isFit = await tender.tend().catch((error: unknown) => {
           parts.onTrouble(error);
-          // Whoever cannot tell goes on as before.
+          // If the state cannot be read, keep serving or not serving as before.
           return server !== null;
         });
         if (isFit) server ??= await openServer(parts, (question) => settle(question, signal));

@@ -2,7 +2,7 @@ import { LuaScript } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
-/** What contract wallets have burnt in the last hour, and what their transactions under way may still burn. */
+/** Gas that contract wallets have burnt in the last hour, and gas that their transactions in flight may still burn. */
 export interface BurntGas {
   burnt: number;
   held: number;
@@ -10,17 +10,17 @@ export interface BurntGas {
 
 export interface HeldGas {
   gas: number;
-  /** As `ContractWallets` names it. */
+  /** As named by `nameCode`. */
   code: Hex;
 }
 
-/** One for all verifiers of a ledger. */
+/** Shared by all verifiers of a ledger. */
 const KEY = 'tollgate:{contract-wallets}:burnt-gas';
 const KEPT_MS = 2 * 3_600_000;
 
 /**
- * Fields `burnt:<minute>`, gas, and `held:<job>`, gas and minute and code; what is older than an hour counts no more. A
- * hold whose end was never seen, because a process died, counts as burnt until then.
+ * Hash fields: `burnt:<minute>` holds gas, `held:<job>` holds gas, minute and code. Entries older than an hour no
+ * longer count. A hold whose end was never seen, because a process died, counts as burnt until then.
  */
 const READ = /* lua */ `
 local minute = math.floor(redis.call('TIME')[1] / 60)
@@ -41,8 +41,8 @@ return {burnt, held}
 `);
 
 /**
- * KEYS the budget, ARGV job, gas, code, most that may be burnt and held, ms. A look and a hold in one step: between them
- * other verifiers would find the same room. What the job held when it was planned before is held no longer.
+ * KEYS the budget; ARGV job, gas, code, the most that may be burnt and held, ms. Check and hold are one step: otherwise
+ * other verifiers could take the same room in between. A hold left from an earlier plan of the job is dropped.
  */
 const HOLD = new LuaScript(/* lua */ `
 local name = 'held:' .. ARGV[1]
@@ -54,7 +54,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return {burnt, held, 1}
 `);
 
-/** KEYS the budget, ARGV job, gas that was burnt, ms. What the job held, which is counted once. */
+/** KEYS the budget; ARGV job, gas burnt, ms. Returns what the job held, which is thus counted only once. */
 const END = new LuaScript(/* lua */ `
 local held = redis.call('HGET', KEYS[1], 'held:' .. ARGV[1])
 if not held then return false end
@@ -67,7 +67,10 @@ end
 return held
 `);
 
-/** Gas that contract wallets burnt for nothing, in Redis: all verifiers share it, and no restart gives it back. */
+/**
+ * Gas that contract wallets burnt in vain. It is kept in Redis, so all verifiers share it and a restart does not reset
+ * it.
+ */
 export class BurnBudget {
   constructor(private readonly redis: Redis) {}
 
@@ -75,13 +78,13 @@ export class BurnBudget {
     return readBurnt(await LOOK.run(this.redis, KEY, []));
   }
 
-  /** Holds gas for a job before it is sent, if `most` leaves room beside what is burnt and held. */
+  /** Holds gas for a job before it is sent, if `most` leaves room beside the gas already burnt and held. */
   async hold(jobId: string, { gas, code }: HeldGas, most: number): Promise<BurntGas & { isHeld: boolean }> {
     const reply = (await HOLD.run(this.redis, KEY, [jobId, gas, code, most, KEPT_MS])) as number[];
     return { ...readBurnt(reply), isHeld: reply[2] === 1 };
   }
 
-  /** Gives back what the job held and counts what it burnt instead; null: it holds nothing, or not any more. */
+  /** Releases what the job held and counts what it burnt instead; null when the job holds nothing (any more). */
   async end(jobId: string, burnt: number): Promise<HeldGas | null> {
     const held = await END.run(this.redis, KEY, [jobId, burnt, KEPT_MS]);
     if (typeof held !== 'string') return null;

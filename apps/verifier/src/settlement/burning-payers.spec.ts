@@ -3,7 +3,8 @@ import { burnsAfter, useBurningWallets } from '../../test/use-burning-wallets.js
 describe('a payer whose payments fail in their blocks alone', () => {
   const { fixture, readHead, createWallet, signFor, settle, readSent } = useBurningWallets();
 
-  // Prevents: a wallet that tells a trial from a block has the relayer's gas burnt for nothing but new signatures.
+  // Prevents: a wallet that distinguishes a simulation from a block burns the relayer's gas at the cost of a signature
+  // each time.
   it('costs the relayer five transactions and no more, and nobody else pays for it', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '0' });
     const from = await createWallet('0x00');

@@ -2,29 +2,29 @@ import { LuaScript } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
-/** As often as one payment may cost gas in vain. */
+/** The number of failed transactions after which a payer is barred. */
 const MOST_BURNS = 5;
 const KEPT_MS = 3_600_000;
 
-/** KEYS the payer, ARGV ms. Atomic: a count without an end would bar him for ever. */
+/** KEYS the payer, ARGV ms. Atomic: a counter without an expiry would bar the payer for ever. */
 const NOTE = new LuaScript(/* lua */ `
 if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return 1
 `);
 
 /**
- * Payers whose payments fail in their blocks although they were tried before: a wallet's code may tell a trial from a
- * block, and signing costs it nothing. Each gas that is burnt for one counts for an hour, over all verifiers.
+ * Payers whose payments fail on the chain although their simulation succeeded: a wallet's code may distinguish the two,
+ * and signing costs the payer nothing. Each failed transaction counts for an hour, over all verifiers.
  */
 export class BurningPayers {
   constructor(private readonly redis: Redis) {}
 
-  /** A transaction was mined, and this payer's payment failed in it, whatever became of others there. */
+  /** Call when a transaction was mined and this payer's payment failed in it, whatever became of others there. */
   async note(payer: Hex): Promise<void> {
     await NOTE.run(this.redis, keyOf(payer), [KEPT_MS]);
   }
 
-  /** Those of the payers for whom nothing is sent for now. */
+  /** Returns those of the payers for whom nothing is sent for now. */
   async findBarred(payers: readonly Hex[]): Promise<ReadonlySet<Hex>> {
     const counts = await Promise.all(
       [...new Set(payers)].map(async (payer) => [payer, await this.#count(payer)] as const),
@@ -37,7 +37,7 @@ export class BurningPayers {
   }
 }
 
-/** Each in a slot of its own. */
+/** A Redis Cluster slot for each payer. */
 function keyOf(payer: Hex): string {
   return `tollgate:{burnt-${payer}}`;
 }

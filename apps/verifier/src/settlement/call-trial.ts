@@ -15,39 +15,39 @@ export interface CallTrialOptions {
   fees: Pick<FeeQuotes, 'read'>;
   /** For one payment. */
   gasCap: bigint;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   nowMs: () => number;
 }
 
 export interface SendableCall {
   call: ContractCall;
-  /** As the transaction will have it. */
+  /** The gas limit of the transaction. */
   gas: bigint;
-  /** As `nameCode` gives it of the payer's code, which runs in the call; null: it has none. */
+  /** `nameCode` of the payer's code, which runs in the call; null when the payer has no code. */
   walletCode: Hex | null;
 }
 
 const RPC_TIMEOUT_MS = 5_000;
 const MARGIN_PERCENT = 20n;
-/** The newest block may be old on a quiet chain: what is valid since a moment ago is not valid there. */
+/** On a quiet chain the newest block may be old, and what has just become valid is not valid there yet. */
 const BLOCKS = ['latest', 'pending'] as const;
 
 type Block = (typeof BLOCKS)[number];
 
 interface Estimate {
-  /** Null: the call fails. */
+  /** Null when the call fails. */
   estimate: bigint | null;
   payerCode: Hex;
-  /** That it was estimated at. */
+  /** The fees at which it was estimated. */
   fees: Fees | null;
 }
 
-/** Tries one payment's call as its relayer will send it: from its account, at its price, and with its gas. */
+/** Simulates one payment's call as its relayer will send it: from its account, at its gas price, with its gas limit. */
 export class CallTrial {
   constructor(private readonly options: CallTrialOptions) {}
 
   /**
-   * Null: it fails, now and in the next block.
+   * Null when the call fails, both now and in the next block.
    * @param factory deploys a payer that has no code yet
    * @throws ChainUnavailableError
    */
@@ -63,18 +63,21 @@ export class CallTrial {
       const offered = (estimate * (100n + MARGIN_PERCENT)) / 100n;
       const gas = offered > gasCap ? gasCap : offered;
       const walletCode = payerCode === '0x' ? factory : nameCode(payerCode);
-      // An estimate runs with other gas than the transaction will have, which the payer's code can see.
+      // The estimate ran with another gas limit than the transaction will have, and the payer's code can see that.
       if (walletCode !== null && !(await this.#succeeds({ ...sent, gas, fees }, block))) continue;
       return { call, gas, walletCode };
     }
     return null;
   }
 
-  /** `fees`: null also where the relayer cannot pay for so much gas. It says nothing of the payment, which waits for coin once it is sent. */
+  /**
+   * `fees` is also null when the relayer cannot pay for that much gas. That does not count against the payment, which
+   * then waits until the relayer has coin.
+   */
   async #estimate(sent: SentCall, payer: Hex, block: Block): Promise<Estimate> {
     const calls = [estimateSentCall(sent, block), askForCode(payer), askForNativeBalance(sent.from)];
     const estimate = await this.#ask(calls, ([estimated = MISSING, code, balance]) => {
-      // Nodes word it as they word that the call itself takes too much.
+      // Nodes report a low balance with the same words as a call that itself takes too much gas.
       if (!canPay(sent, balance)) return null;
       return { estimate: readEstimate(estimated), payerCode: readCode(code), fees: sent.fees };
     });

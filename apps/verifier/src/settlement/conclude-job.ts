@@ -5,13 +5,13 @@ import type { ContractWallets } from './contract-wallets.js';
 import { promiseOf } from './settlement-entry.js';
 import { parseSettlementJob, SETTLE_OPERATION } from './settlement-job.js';
 
-/** Counts what a contract wallet's payment came to once it is mined, whichever process had sent it. */
+/** Records the outcome of a contract wallet's payment once it is mined, whichever process sent it. */
 export async function concludeJob(
   wallets: Pick<ContractWallets, 'conclude'>,
   job: JobRecord,
   { status, logs, gasUsed }: StepReceipt,
 ): Promise<void> {
-  // Some tokens do not fail on a nonce that was used before; Permit2 does.
+  // Some tokens do not revert on a used nonce, so their logs are checked; Permit2 does revert.
   const entries = job.operation === SETTLE_OPERATION ? parseSettlementJob(job) : [];
   const transfers = new AuthorizedTransfers(logs);
   const isSettled = status === 'success' && entries.every((entry) => transfers.include(promiseOf(entry)));

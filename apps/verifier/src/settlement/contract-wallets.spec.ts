@@ -3,14 +3,15 @@ import type { Hex } from '@tollgate/protocol';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BURNS_AT_A_PRICE, burnsAfter, useBurningWallets } from '../../test/use-burning-wallets.js';
 
-/** No block of these tests. */
+/** A block number that these tests do not reach. */
 const FAR = 1_000_000;
 const PAUSED = { outcome: 'failed', failure: 'contract_wallet_paused', txHash: null };
 
 describe('a contract wallet that burns gas wherever gas has a price', () => {
   const { fixture, createWallet, signFor, verify, settle, readSent } = useBurningWallets();
 
-  // Prevents: 24 bytes of code have a relayer burn all the gas of a settlement, as often as they have addresses.
+  // Prevents: 24 bytes of code make a relayer burn all the gas of a settlement, once for every address they are
+  // deployed at.
   it('fails when it is verified, and when it is tried to be settled', async () => {
     await fixture().startVerifier();
     const wallet = await createWallet(BURNS_AT_A_PRICE);
@@ -21,7 +22,7 @@ describe('a contract wallet that burns gas wherever gas has a price', () => {
     expect(await settle(await fixture().sign())).toMatchObject({ outcome: 'settled' });
   });
 
-  // Prevents: a relayer without coin passes for a payment that fails, and its payer has to sign anew.
+  // Prevents: a relayer without coin makes a payment count as failing, and its payer has to sign anew.
   it('is not confused with a relayer that cannot pay for the trial', async () => {
     await fixture().closeVerifiers();
     await fixture().setBalance(fixture().relayer().address, 1n);
@@ -39,14 +40,14 @@ describe('contract wallets that burn gas in later blocks than the one they are t
       CONTRACT_WALLET_BURN_GAS_PER_HOUR: String(BUDGET),
       RELAYER_PRIVATE_KEYS: [fixture().relayer(0), fixture().relayer(1)].map(({ privateKey }) => privateKey).join(','),
     });
-  /** Each of a code of its own. */
+  /** Each with its own code. */
   const createBurning = async (): Promise<Hex> => {
     const wallet = await createWallet('0x00');
     await fixture().rpc('anvil_setCode', [wallet, burnsAfter(await readHead())]);
     return wallet;
   };
 
-  // Prevents: an attacker with more wallets has more gas burnt; a restart, or a second verifier, begins to count anew.
+  // Prevents: an attacker with more wallets burns more gas; a restart or a second verifier resets the count.
   it('burn no more than the budget of an hour, over all wallets, verifiers and restarts', async () => {
     await Promise.all([start(), start()]);
     const settledBefore = await fixture().readBalance();
@@ -91,7 +92,7 @@ describe('contract wallets that are sent for at once', () => {
     return (block as { transactions: Hex[] }).transactions.length;
   };
 
-  // Prevents: what is under way is not counted, and a hundred wallets burn a hundred times what one may.
+  // Prevents: gas in flight is not counted, and a hundred wallets burn a hundred times what one may.
   it('hold what they may burn until their blocks', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURN_GAS_PER_HOUR: String(BUDGET) });
     expect(await settle(await fixture().sign())).toMatchObject({ outcome: 'settled' });
@@ -124,7 +125,7 @@ describe('contract wallets of one code', () => {
   const { fixture, createOneOfMany, signFor, deployHonest, verify, settle, readSent } = useBurningWallets();
   const paused = { outcome: 'refused', failure: 'contract_wallet_paused' };
 
-  // Prevents: an attacker deploys one wallet after another, and each may burn as if it were the first.
+  // Prevents: an attacker deploys one wallet after another, and each may burn gas as if it were the first.
   it('are all barred once some have burnt gas, and no others', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '3' });
     const first = await readSent();
@@ -147,7 +148,7 @@ describe('contract wallets of one code', () => {
 describe('contract wallets that pay by Permit2', () => {
   const { fixture, createApproved, verifyPermit, settlePermit, signPermitFor, readBurntGas } = useBurningWallets();
 
-  // Prevents: the payments that go alone in any case are the ones that nothing bounds.
+  // Prevents: payments that never share a transaction are the only ones without a limit.
   it('have what they burn counted with the others, and are barred by it', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '1' });
     const good = await createApproved(FAR);
@@ -168,7 +169,7 @@ describe('contract wallets that pay by Permit2', () => {
 describe('a payment that another process has sent', () => {
   const { fixture, createOneOfMany, signFor, verify, settle, readSent } = useBurningWallets();
 
-  // Prevents: with each verifier that dies some of the budget is lost for an hour, or what was burnt meanwhile is forgotten.
+  // Prevents: each verifier that dies either keeps part of the budget held for an hour, or its burnt gas is forgotten.
   it('is counted by the process that finds it mined', async () => {
     await fixture().startVerifier({ SETTLE_WAIT_MS: '500', SHUTDOWN_TIMEOUT_MS: '1000' });
     await fixture().rpc('evm_setAutomine', [false]);
@@ -196,7 +197,7 @@ describe('a payment that another process has sent', () => {
 describe('contract wallets of a code that many pay by', () => {
   const { fixture, createOneOfMany, signFor, settle, readSent } = useBurningWallets();
 
-  // Prevents: one wallet that burns gas on purpose has all of the most used code turned away.
+  // Prevents: one wallet that burns gas on purpose bars the most used wallet code.
   it('are not barred by fewer that burn gas than were settled', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '1' });
     const honest = await createOneOfMany(FAR);
@@ -219,7 +220,7 @@ describe('a gate for plain accounts only', () => {
     await fixture().startVerifier({ SIGNED_PAYMENTS_FROM: 'plain_accounts' });
     const before = await readSent();
     const delegated = fixture().payer(5);
-    // As EIP-7702 has it: to the wallet's code, which takes its owner's signatures.
+    // By EIP-7702: delegates to the wallet's code, which accepts its owner's signatures.
     const honest = await deployHonest();
     await fixture().rpc('anvil_setCode', [delegated.address, `0xef0100${honest.slice(2)}`]);
     for (const payment of [await fixture().sign({ from: honest }), await fixture().sign({}, delegated)]) {

@@ -6,23 +6,23 @@ import { BurnBudget, type BurntGas } from './burn-budget.js';
 import { WalletCodes } from './wallet-codes.js';
 
 export interface ContractWalletSettings {
-  /** False: only accounts without code may pay by signature. */
+  /** When false, only accounts without code may pay by signature. */
   areAccepted: boolean;
-  /** Gas that all of them together may burn in an hour. */
+  /** Gas that all contract wallets together may burn in an hour. */
   burnGasPerHour: number;
-  /** Burns in an hour that bar a code; 0: none. */
+  /** Burns in an hour after which a code is barred; 0 bars none. */
   burnsPerCode: number;
-  /** The most that one settlement may take. */
+  /** The most gas that one settlement may take. */
   settleGasCap: number;
 }
 
-/** `busy`: as much gas as is left to burn is under way; it is given back when that is settled. */
+/** `busy`: the rest of the budget is held by payments in flight; it is released when they are settled. */
 export type WalletRefusal =
   Extract<PaymentFailure, 'contract_wallet_refused' | 'contract_wallet_paused'> | 'contract_wallets_busy';
 
 /**
- * Which payers with code have gas spent on them. Their code runs in the settlement, and may answer there as in no trial
- * (by the block's number, say), so trials bound nothing: what they may burn is bounded here.
+ * Decides for which payers with code gas may be spent. Their code runs in the settlement and may behave there as in no
+ * simulation (depending on the block number, say), so simulations bound nothing. This budget bounds what they may burn.
  */
 export class ContractWallets {
   readonly #budget: BurnBudget;
@@ -37,7 +37,7 @@ export class ContractWallets {
     this.#codes = new WalletCodes(redis, settings.burnsPerCode);
   }
 
-  /** Before a resource is made for the payment. @throws what Redis throws */
+  /** Call before a resource is made for the payment. @throws what Redis throws */
   async findRefusal(code: Hex): Promise<WalletRefusal | null> {
     if (!this.settings.areAccepted) return 'contract_wallet_refused';
     const [burnt, isBarred] = await Promise.all([this.#budget.read(), this.#codes.isBarred(code)]);
@@ -45,7 +45,7 @@ export class ContractWallets {
     return this.#judge(burnt, this.settings.settleGasCap);
   }
 
-  /** Holds the gas of a job that is about to be sent; null: it may be. @throws what Redis throws */
+  /** Holds the gas of a job that is about to be sent; null when it may be sent. @throws what Redis throws */
   async admit(jobId: string, { code, gas }: { code: Hex; gas: bigint }): Promise<WalletRefusal | null> {
     const { areAccepted, burnGasPerHour } = this.settings;
     if (!areAccepted) return 'contract_wallet_refused';
@@ -54,23 +54,26 @@ export class ContractWallets {
     return held.isHeld ? null : this.#judge(held, Number(gas));
   }
 
-  /** The job's transaction is mined. @throws what Redis throws */
+  /** Call when the job's transaction is mined. @throws what Redis throws */
   async conclude(jobId: string, { gasUsed, isSettled }: { gasUsed: bigint; isSettled: boolean }): Promise<void> {
     const burnt = isSettled ? 0 : Number(gasUsed);
     const held = await this.#budget.end(jobId, burnt);
     if (held === null) return;
     if (isSettled) return this.#codes.noteSettled(held.code);
     this.onBurnt(burnt);
-    // What another has sent first fails early: it says nothing of the wallet's code.
+    // A payment that another transaction settled first fails early, with little gas: the wallet's code is not to blame.
     if (2 * burnt > held.gas) await this.#codes.noteBurn(held.code);
   }
 
-  /** The job was not sent, and never will be. @throws what Redis throws */
+  /** Call when the job was not sent, and never will be. @throws what Redis throws */
   async release(jobId: string): Promise<void> {
     await this.#budget.end(jobId, 0);
   }
 
-  /** Gas of the last hour, and what is left; 0 while no contract wallet is settled. @throws what Redis throws */
+  /**
+   * Gas burnt in the last hour, and gas left; 0 left means that no contract wallet is settled. @throws what Redis
+   * throws
+   */
   async read(): Promise<{ burntGas: number; leftGas: number }> {
     const { burnt } = await this.#budget.read();
     const { burnGasPerHour, settleGasCap } = this.settings;
@@ -86,8 +89,8 @@ export class ContractWallets {
 }
 
 /**
- * What wallets of one code have in common: the hash of what stands at their address. A proxy's code (EIP-1167) and a
- * delegated account's (EIP-7702) hold the address of what they run.
+ * The name that wallets with the same code share: the hash of the code at their address. The code of a proxy (EIP-1167)
+ * and of a delegated account (EIP-7702) contains the address of its implementation.
  */
 export function nameCode(code: Hex): Hex {
   return keccak256(code);

@@ -5,7 +5,7 @@ import { countBurntGas, observeContractWallets } from '../metrics/observe-contra
 import type { VerifierEnvironment } from '../verifier.config.js';
 import { ContractWallets } from './contract-wallets.js';
 
-/** From its settings, with its metrics; every verifier has it, with or without a relayer. */
+/** Created from settings, with metrics. Every verifier has it, with or without a relayer. */
 export function createContractWallets(
   { settlement, contractWallets }: Pick<VerifierEnvironment, 'settlement' | 'contractWallets'>,
   { redis, registry }: { redis: Redis; registry: Registry },

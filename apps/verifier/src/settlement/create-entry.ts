@@ -7,14 +7,14 @@ import type { SettlementEntry } from './settlement-entry.js';
 
 export interface EntryTerms {
   assets: AcceptedAssets;
-  /** Who may be called to deploy a payer's contract (EIP-6492), in lower case. */
+  /** Contracts that may be called to deploy a payer's wallet (EIP-6492), in lower case. */
   factories: ReadonlySet<Hex>;
 }
 
 /**
- * The payment as it is settled; null where gateway and verifier are set up differently. `isAccount`: a signature of an
- * account's form is taken for one without a look at whose it is, which costs more than anything else here; whether the
- * payer has code, and so a say of his own, is asked before the payment shares a transaction.
+ * The payment in the form in which it is settled; null when gateway and verifier have different settings. `isAccount`:
+ * takes a signature of an account's form as one without recovering its signer, the most expensive step here. Whether
+ * the payer has code, which then decides on the signature, is checked before the payment shares a transaction.
  * @throws PaymentRefused for an asset that is not accepted
  */
 export async function createEntry(

@@ -33,26 +33,28 @@ export interface SettlementParts {
   onTrouble: (relayer: Hex | null, error: unknown) => void;
 }
 
-/** Everything that settles, from its settings; none of it without a relayer's key. */
+/** Everything that settles payments, created from settings; absent without a relayer key. */
 export interface Settlement {
   relayers: Relayers;
   journal: Journal;
-  /** Payments whose settlement is under way in this process. */
+  /** Payments whose settlement is in progress in this process. */
   underWay(): number;
   close(): Promise<void>;
 }
 
-/** Ended jobs are looked up for minutes, and hold some 100 KiB each. */
+/** Ended jobs are looked up for some minutes; this many take about 100 KiB. */
 const JOBS_KEPT = 500;
 const ANSWERS_WITHIN_MS = 5_000;
-/** Of the places for questions, for payments that wait for others of their payers. */
+/** The share of places for questions that payments may hold while they wait for other payments of their payer. */
 const HELD_SHARE = 0.125;
-/** Of the time that the process has to stop, for what the lanes have begun. */
+/** The share of the shutdown time for what the lanes have begun. */
 const SETTLING_SHARE = 0.4;
-/** Before that, for answers to who has asked for a settlement; what is not over by then is answered as pending. */
+/**
+ * The share before that, for answers to settlement requests; a settlement not finished by then is answered as pending.
+ */
 const ANSWERING_SHARE = 0.3;
 
-/** Puts the parts of this folder together; null without a relayer. Nothing is connected before it is started. */
+/** Connects the parts of this folder; null without a relayer. Nothing connects before the start. */
 export function createSettlement(environment: VerifierEnvironment, parts: SettlementParts): Settlement | null {
   const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
   const { ledger, fees, wallets, metrics, nowMs, onTrouble } = parts;

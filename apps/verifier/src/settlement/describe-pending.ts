@@ -2,8 +2,8 @@ import type { SettlementResult } from '@tollgate/common';
 import type { Journal } from '@tollgate/transactions';
 
 /**
- * What is told of a settlement that is not over: its newest transaction, or none where none is known to be sent. Servers
- * that others maintain ask again where one is named, and take anything else for a failure.
+ * The answer about an unfinished settlement: its newest transaction, or null when none is known to be sent. Third-party
+ * x402 servers ask again when a transaction is named, and treat anything else as a failure.
  */
 export async function describePending(
   journal: Pick<Journal, 'readJob'>,

@@ -13,7 +13,7 @@ describe('what was tried when it was verified', () => {
   beforeAll(async () => {
     fixture = await SettlementFixture.start();
     await fixture.startVerifier();
-    // How much gas a payment takes is known from then on.
+    // From now on it is known how much gas a payment takes.
     expect(await fixture.settle(await fixture.sign())).toMatchObject({ outcome: 'settled' });
   });
 
@@ -22,7 +22,7 @@ describe('what was tried when it was verified', () => {
   const readSent = async () =>
     Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
 
-  /** Of a clock ahead, so that a slow machine does not make it old. */
+  /** On a clock that runs ahead, so that a slow machine does not make it old. */
   const tried = (ageMs: number): { trial: PaymentTrial } => ({
     trial: { atMs: Date.now() + MINUTE_MS - ageMs, balanceBaseUnits: '1000000' },
   });
@@ -35,7 +35,7 @@ describe('what was tried when it was verified', () => {
     expect(await fixture.readBalance()).toBe(before + PRICE * BigInt(payments.length));
   });
 
-  // Prevents: what a payer has spent since is told as settled, or sent in vain for as long as he likes.
+  // Prevents: what a payer has spent since is reported as settled, or sent in vain for as long as the payer likes.
   it.each<[string, number, number, number]>([
     ['sent once and then tried, when it was a moment ago', 1, 0, 1],
     ['tried again before it is sent, when it was longer ago', 2, 2 * MINUTE_MS, 0],

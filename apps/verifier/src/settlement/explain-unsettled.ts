@@ -8,16 +8,16 @@ import type { RpcBatcher } from '../chain/rpc-batcher.js';
 import { malformed } from '../chain/rpc-value.js';
 import { payerOf, promiseOf, type SettlementEntry } from './settlement-entry.js';
 
-/** The parts of the chain that settlements are read from. */
+/** The chain clients that settlements are read with. */
 export interface SettledChain {
   batcher: RpcBatcher;
   reader: ChainReader;
 }
 
 export interface UnsettledTerms {
-  /** The transaction that did not settle it. */
+  /** The transaction that did not settle the payment. */
   txHash: Hex | null;
-  /** What is said when the chain tells no reason. */
+  /** The failure to report when the chain shows no reason. */
   failure: PaymentFailure;
   windowMs: number;
   nowMs: () => number;
@@ -26,8 +26,8 @@ export interface UnsettledTerms {
 const ANSWERS_WITHIN_MS = 5_000;
 
 /**
- * What became of a payment that nothing of ours can settle any more: somebody else may have sent it, and then it is
- * settled all the same; else why it is not.
+ * Finds out what became of a payment that no transaction of ours can settle any more. A third party may have sent it,
+ * and then it is settled; otherwise the reason is returned.
  * @throws ChainUnavailableError
  */
 export async function explainUnsettled(
@@ -46,7 +46,7 @@ export async function explainUnsettled(
     case 'cancelled':
       return { outcome: 'failed', failure: 'authorization_cancelled', txHash: sighting.txHash };
     case 'used':
-      // Not found means that it is older than what is searched: it may have paid for something.
+      // Not found means older than the searched range: the nonce may have paid for something.
       return {
         outcome: 'failed',
         failure: sighting.txHash === null ? 'payment_too_old' : 'payment_used',
@@ -70,7 +70,7 @@ async function findReason(
 }
 
 /**
- * What an account has of a token in the last block.
+ * The token balance of an account in the newest block.
  * @throws ChainUnavailableError
  */
 export function readBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, deadlineMs: number): Promise<bigint> {

@@ -1,23 +1,23 @@
 import type { Hex } from '@tollgate/protocol';
 
-/** What a transaction takes before it calls anybody. */
+/** Gas that a transaction takes before it makes any call. */
 const BASE_GAS = 21_000n;
-/** For a receiver or a payer whom the token meets for the first time. */
+/** Allows for a recipient or payer that is new to the token. */
 const SLACK_PERCENT = 35n;
-/** The same for several of them in one transaction that nobody tries. */
+/** The same for several of them in one transaction that is not simulated. */
 const UNTRIED_SLACK_PERCENT = 100n;
 
 /**
- * How much gas settling one payment takes, by token, as learned from receipts: estimating each time would run every
- * payment a dozen times over. What is guessed too low is found out when the transaction is tried, before it is sent.
+ * The gas that settling one payment takes, by token, learned from receipts: estimating each time would run every
+ * payment a dozen times. A value that is too low shows in the simulation, before anything is sent.
  */
 export class GasMemory {
   readonly #byAsset = new Map<Hex, bigint>();
 
-  /** @param cap for one payment, and where nothing is known yet */
+  /** @param cap for one payment, and for tokens not learned yet */
   constructor(private readonly cap: bigint) {}
 
-  /** The gas to offer for a transaction that settles payments in these tokens, one each. */
+  /** The gas limit for a transaction that settles one payment in each of these tokens. */
   limitFor(assets: readonly Hex[]): bigint {
     return this.#add(
       assets.map((asset) => this.#byAsset.get(asset) ?? this.cap),
@@ -25,7 +25,7 @@ export class GasMemory {
     );
   }
 
-  /** The same where it is not tried as a whole before it is sent; null while too little is known for that. */
+  /** The same when the transaction as a whole is not simulated; null while a token is not learned yet. */
   limitForUntried(assets: readonly Hex[]): bigint | null {
     const known = assets.flatMap((asset) => this.#byAsset.get(asset) ?? []);
     return known.length < assets.length ? null : this.#add(known, UNTRIED_SLACK_PERCENT);
@@ -35,7 +35,7 @@ export class GasMemory {
     return BASE_GAS + own.reduce((sum, gas) => sum + least((gas * (100n + slackPercent)) / 100n, this.cap), 0n);
   }
 
-  /** Of a transaction that settled so many payments, all in this token and none in vain. */
+  /** Learns from a transaction that settled `count` payments, all in this token and none failed. */
   learn(asset: Hex, gasUsed: bigint, count: number): void {
     const each = (gasUsed - BASE_GAS) / BigInt(count) + 1n;
     const known = this.#byAsset.get(asset);

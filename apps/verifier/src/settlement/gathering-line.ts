@@ -1,14 +1,14 @@
 export interface GatheringLineOptions<T> {
-  /** Most that go together. */
+  /** The most items in one batch. */
   size: number;
-  /** How long the first waits for others while the line is busy; an idle line lets it go at once. */
+  /** How long the first item waits for others while the line is busy; an idle line sends it at once. */
   waitMs: number;
   isBusy: () => boolean;
-  /** Never rejects. The next go when this has resolved. */
+  /** Must never reject. The next batch leaves after it resolves. */
   carry: (items: readonly T[]) => Promise<void>;
 }
 
-/** Lets go together what comes while those before are still being prepared. */
+/** Batches the items that arrive while earlier ones are still being prepared. */
 export class GatheringLine<T> {
   #waiting: T[] = [];
   #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
@@ -27,7 +27,7 @@ export class GatheringLine<T> {
     if (this.#waiting.length >= size) return this.#depart();
     if (this.#timer !== null) return;
     const depart = (): void => this.#depart();
-    // Not sooner, so that what one message brought together goes together.
+    // A turn of the event loop lets items from one message leave together.
     this.#timer = isBusy() && waitMs > 0 ? setTimeout(depart, waitMs) : setImmediate(depart);
   }
 

@@ -30,7 +30,7 @@ describe('a watch of jobs that is closed', () => {
     expect(await Promise.all(waiting)).toEqual(Array(3).fill({ outcome: 'unwatched' }));
   });
 
-  // Regression: it began to read the journal again, whose connection was closed, and did so for ever.
+  // Regression: it began to read the journal again over a closed connection, and did so for ever.
   it('tells those who come later the same, and looks at nothing', async () => {
     watch.close();
     const late = [watch.untilMined('a'), watch.untilEnded('b')];

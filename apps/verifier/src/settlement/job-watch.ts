@@ -3,7 +3,7 @@ import { isFinal, type JobRecord, type Journal, type StepReceipt } from '@tollga
 
 import type { EmittedLog } from '../chain/receipt.js';
 
-/** A relayer's transaction that is mined deep enough. */
+/** A relayer's transaction with enough confirmations. */
 export interface MinedJob {
   outcome: 'mined';
   txHash: Hex;
@@ -12,9 +12,9 @@ export interface MinedJob {
 }
 
 /**
- * `over`: nothing of the job can be mined any more; `txHash` names what was, by its attempts if not by its logs, and
- * `isReverted` says that it failed as a whole. `unknown`: the journal has no such job. It was forgotten, or whoever meant to submit it has died.
- * `unwatched`: the watch is closed, which says nothing of the job.
+ * `over`: no transaction of the job can be mined any more. `txHash` is the one that was, by its attempts if not by its
+ * logs; `isReverted` says that it failed as a whole. `unknown`: the journal has no such job, because it was forgotten
+ * or the process that meant to submit it died. `unwatched`: the watch is closed, which says nothing about the job.
  */
 export type EndedJob =
   { outcome: 'over'; txHash: Hex | null; isReverted: boolean } | { outcome: 'unknown' } | { outcome: 'unwatched' };
@@ -22,14 +22,14 @@ export type EndedJob =
 const FIRST_LOOK_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
 const UNWATCHED: EndedJob = { outcome: 'unwatched' };
-/** How long whoever has named a job may take to submit it: the journal accepts it no later. */
+/** The time that a process has to submit a job it has named: the journal does not accept it later. */
 export const SUBMITTED_WITHIN_MS = 9_000;
-/** Then there is no such job and never will be; by how much more clocks may differ here. */
+/** After this time an unsubmitted job never will exist; the extra second allows for clock differences. */
 export const UNKNOWN_AFTER_MS = SUBMITTED_WITHIN_MS + 1_000;
 
 /**
- * Waits for jobs. Those of this process's lanes are told at once when they are mined; whatever else becomes of them, and
- * all that other processes carry out, is read from the journal.
+ * Waits for jobs. A job of this process's lanes resolves as soon as it is mined; every other change, and all jobs of
+ * other processes, are read from the journal.
  */
 export class JobWatch {
   readonly #watched = new Map<string, WatchedJob>();
@@ -41,12 +41,12 @@ export class JobWatch {
     private readonly onTrouble: (error: unknown) => void,
   ) {}
 
-  /** Jobs that are waited for. */
+  /** The number of jobs being waited for. */
   get size(): number {
     return this.#watched.size;
   }
 
-  /** Resolves when the job is mined, where this process learns it, or over. */
+  /** Resolves when the job is over, or as soon as this process learns that it is mined. */
   untilMined(jobId: string): Promise<MinedJob | EndedJob> {
     const { mined, ended } = this.#watch(jobId);
     return Promise.race([mined.promise, ended.promise]);
@@ -64,7 +64,7 @@ export class JobWatch {
     if (!watched?.isEndAwaited) this.#watched.delete(jobId);
   }
 
-  /** For good: whoever waits, or comes later, is told that nobody watches any more. */
+  /** Closes for good: present and later waits resolve as `unwatched`. */
   close(): void {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -126,7 +126,7 @@ class WatchedJob {
     return performance.now() - this.#sinceMs;
   }
 
-  /** True when it is to be looked at now: ever more seldom, for reading many jobs costs something. */
+  /** Whether the job is due for a look. The interval grows, because reading many jobs is expensive. */
   takeTurn(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#nextLookMs) return false;

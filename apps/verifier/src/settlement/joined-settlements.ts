@@ -8,25 +8,28 @@ import { waitWithin } from './wait-within.js';
 export interface JoinedSettlementsOptions {
   journal: Pick<Journal, 'readJob'>;
   records: Pick<SettlementRecords, 'keepAnswer'>;
-  /** How long somebody who asks is kept waiting at most. */
+  /** The longest time that an asker waits for the result. */
   waitMs: number;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   nowMs: () => number;
   onTrouble: (error: unknown) => void;
 }
 
-/** One payment while its settlement is under way in this process. */
+/** A payment whose settlement is in progress in this process. */
 export interface Settling {
-  /** The job that carries it out, as far as is known; null before there is one. */
+  /** The job that settles it, as far as known; null before there is one. */
   jobId: string | null;
-  /** Nothing was done: the question that began it was told before, by whichever process, what comes of it now. */
+  /**
+   * Nothing was sent: the question that began this settlement had been answered before, by some process, and the result
+   * repeats that answer.
+   */
   isAnswered: boolean;
-  /** Whether somebody still waits for it. */
+  /** Whether an asker still waits for it. */
   isWanted: () => boolean;
 }
 
 interface Joined extends Settling {
-  /** Whose question began it. */
+  /** The question that began it. */
   questionId: string;
   result: Promise<SettlementResult>;
   wantedUntilMs: number;
@@ -35,25 +38,30 @@ interface Joined extends Settling {
 interface Asker {
   questionId: string;
   deadlineMs: number;
-  /** This process gives the relayer back. */
+  /** Aborted when this process releases the relayer. */
   signal: AbortSignal;
 }
 
-/** Longer than a copy of a question that is taken in time may be held up before it claims its payment. */
+/** Longer than a copy of a question that was taken in time can be delayed before it claims its payment. */
 const ANSWER_KEPT_MS = 60_000;
 
-/** Carries out each settlement once in this process, for all who ask for it meanwhile. */
+/**
+ * Runs each settlement once in this process, and shares the result with every asker in the meantime (single-flight).
+ */
 export class JoinedSettlements {
   readonly #underWay = new Map<string, Joined>();
 
   constructor(private readonly options: JoinedSettlementsOptions) {}
 
-  /** Payments whose settlement is under way in this process. */
+  /** Payments whose settlement is in progress in this process. */
   get size(): number {
     return this.#underWay.size;
   }
 
-  /** The end of the settlement of that name, begun by `carryOut` unless it is under way; `pending` once the asker's time is over. */
+  /**
+   * The result of the settlement of that name, started by `carryOut` unless already in progress; `pending` once the
+   * asker's time is over.
+   */
   async settle(
     name: string,
     asker: Asker,
@@ -62,20 +70,20 @@ export class JoinedSettlements {
     const { journal, nowMs, waitMs } = this.options;
     const { questionId, deadlineMs, signal } = asker;
     const patienceMs = Math.min(deadlineMs - nowMs(), waitMs);
-    // It may have been asked for before, here or elsewhere, and be on its way.
+    // It may have been asked for before, here or elsewhere, and be in progress.
     if (patienceMs <= 0) return describePending(journal, this.#underWay.get(name)?.jobId ?? null);
     const settling = this.#join(name, { questionId, wantedUntilMs: nowMs() + patienceMs }, carryOut);
     const result = await waitWithin(settling.result, patienceMs, signal);
     if (result === null) return describePending(journal, settling.jobId);
-    // An old answer is nothing to another question, which has only come meanwhile.
+    // The repeated answer belongs to the question that began it; another question has to start its own settlement.
     if (settling.isAnswered) return settling.questionId === questionId ? result : this.settle(name, asker, carryOut);
     const isUnmade = result.outcome === 'failed' || result.outcome === 'unavailable';
     return isUnmade ? this.#answer(name, asker, result, settling.jobId) : result;
   }
 
   /**
-   * Who is told that it failed, or that nothing was done, may sign anew: not before every copy of his question is told the
-   * same, nor while one of them may have it settled elsewhere.
+   * Delivers a failure. After it the payer may sign anew, so every copy of the question must get the same answer first,
+   * and no copy may have the payment settled elsewhere.
    */
   async #answer(
     name: string,

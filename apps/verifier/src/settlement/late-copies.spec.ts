@@ -10,7 +10,7 @@ import { SettlementFixture } from '../../test/settlement-fixture.js';
 const PRICE = 1000n;
 const MINUTE_MS = 60_000;
 const A_HASH: unknown = expect.stringMatching(/^0x/);
-/** No machine is slower. */
+/** Longer than any machine takes. */
 const PATIENT = { SETTLE_WAIT_MS: '60000' };
 
 /** A gateway asks again when an answer is late, and both copies of the question may be handled. */
@@ -22,7 +22,7 @@ describe('a question that failed, and comes again after what it lacked is there'
     fixture = await SettlementFixture.start();
     questions = new SettleQuestions(fixture.redis.url);
     await fixture.startVerifier(PATIENT);
-    // How much gas a payment takes is known from then on.
+    // From now on it is known how much gas a payment takes.
     expect(await fixture.settle(await fixture.sign())).toMatchObject({ outcome: 'settled' });
   });
 
@@ -31,7 +31,7 @@ describe('a question that failed, and comes again after what it lacked is there'
     await fixture.stop();
   });
 
-  /** Asked for longer than any machine takes. */
+  /** With a deadline longer than any machine takes. */
   async function createQuestion(payment: SignedPayment, changes: Partial<SettleSignedPaymentRequest> = {}) {
     const deadlineMs = Date.now() + 10 * MINUTE_MS;
     return questions.create(fixture.createRequest(await fixture.sign(), { payment, deadlineMs, ...changes }));
@@ -67,7 +67,7 @@ describe('a question that failed, and comes again after what it lacked is there'
   };
   const asItIs = () => Promise.resolve();
 
-  // Prevents: who was told that it failed, and signed anew, pays twice.
+  // Prevents: a payer that got a failure and signed anew pays twice.
   it.each([
     ['nothing was sent', 'the same verifier', refuse, asItIs, 1, null],
     ['nothing was sent', 'another verifier', refuse, anew, 2, null],
@@ -87,7 +87,7 @@ describe('a question that failed, and comes again after what it lacked is there'
       const [sent, received] = [await readSent(), await fixture.readBalance()];
       expect(await questions.ask(question)).toEqual(first);
       expect([await readSent(), await fixture.readBalance()]).toEqual([sent, received]);
-      // Together with it, one is not taken for the other.
+      // Asked together with it, a copy is not confused with the new question.
       const results = await questions.ask(question, await createQuestion(payment));
       expect(results).toMatchObject([first[0], { outcome: 'settled' }]);
       expect(await fixture.readBalance()).toBe(received + PRICE);

@@ -2,10 +2,10 @@ import type { PaymentTrial, SettleSignedPaymentRequest } from '@tollgate/common'
 
 import { readBaseUnits, readNumber, readObject, readSignedPaymentQuestion } from '../message-fields.js';
 
-/** A request as it came: every copy of it has the same id. */
+/** A settlement request with the id of its message; every copy of the message has the same id. */
 export type SettleQuestion = SettleSignedPaymentRequest & { questionId: string };
 
-/** Unknown to a request with addresses and hashes in lower case, or throws MalformedMessageError. */
+/** Parses a message into a request with addresses and hashes in lower case. @throws MalformedMessageError */
 export function parseSettleRequest(message: unknown): SettleSignedPaymentRequest {
   const fields = readObject(message, 'message');
   return {

@@ -37,7 +37,7 @@ describe('payments of one payer', () => {
   };
   const settle = (payment: SignedPayment) => settleWithin(20_000, payment);
 
-  /** Leaves him what so many payments take. */
+  /** Leaves the payer the balance for `count` payments. */
   async function leave(payer: DevnetAccount, count: number): Promise<void> {
     const amountBaseUnits = (await fixture.readBalance(payer.address)) - PRICE * BigInt(count);
     await transferTokens(fixture.chain, { from: payer.address, to: fixture.payer(8).address, amountBaseUnits });
@@ -46,7 +46,8 @@ describe('payments of one payer', () => {
   type Sign = (payer: DevnetAccount) => Promise<SignedPayment>;
   const signPermitFor: Sign = (payer) => signPermit(fixture.chain, payer, { amountBaseUnits: PRICE });
 
-  // Prevents: what is signed often over one balance is tried on a chain that has none of it yet, and each try is sent.
+  // Prevents: payments signed over one balance are simulated on a chain that does not have the others yet, and each is
+  // sent.
   it.each<[string, number, Sign]>([
     ['authorizations', 1, (payer) => fixture.sign({}, payer)],
     ['permits', 2, signPermitFor],
@@ -73,7 +74,7 @@ describe('payments of one payer', () => {
     expect(await fixture.readBalance(payer.address)).toBe(0n);
   });
 
-  // Prevents: who was told that he has too little signs anew, and what he signed before is sent when he has more.
+  // Prevents: a payer refused for a low balance signs anew, and its earlier payment is sent when it has more.
   it.each<[string, number, Sign]>([
     ['authorizations', 4, (payer) => fixture.sign({}, payer)],
     ['permits', 5, signPermitFor],
@@ -97,7 +98,7 @@ describe('payments of one payer', () => {
     await fixture.rpc('evm_mine');
     await filling;
     expect(await settling).toMatchObject({ outcome: 'settled' });
-    // Its turn is after that of the one which was left.
+    // Its turn comes after the one whose asker left.
     expect(await settle(later)).toMatchObject({ outcome: 'settled' });
     expect(await readSent()).toBe(before + 2);
     expect(await settle(left)).toMatchObject({ outcome: 'settled' });
@@ -115,7 +116,7 @@ describe('payments of one payer', () => {
     for (const result of await Promise.all([first, ...results])) expect(result.outcome).toBe('settled');
   });
 
-  // Prevents: who signs often over one balance takes all places of the relayer, and nobody else is served.
+  // Prevents: a payer that signs often over one balance takes all places of the relayer, and no other payer is served.
   it('take few places from others while they wait for each other', async () => {
     const [payer, other] = [fixture.payer(6), fixture.payer(3)];
     await fixture.closeVerifiers();
@@ -158,7 +159,7 @@ describe('the means of a payer', () => {
     await works[0];
     balance = 1n;
     ends[1]!();
-    // Nothing is under way: whether the last block has enough for him is for the trial to say.
+    // Nothing is in flight, so the simulation decides whether the newest block has enough.
     await waitFor('the third', () => begun.length === 3);
     ends[2]!();
     await waitFor('the last', () => begun.length === 4);

@@ -1,7 +1,7 @@
 import type { PaymentTrial } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
 
-/** What settling a payment takes from its payer. */
+/** The amount that settling a payment takes from its payer. */
 export interface Claimed {
   asset: Hex;
   payer: Hex;
@@ -11,18 +11,18 @@ export interface Claimed {
 
 interface Waiting {
   amountBaseUnits: bigint;
-  /** Seen to be more than the payer has left. */
+  /** Seen to exceed what the payer has left. */
   isHeld: boolean;
   begin: () => void;
   turnAway: () => void;
 }
 
-/** What was tried longer ago is tried again before it is sent. */
+/** An older simulation is repeated before the payment is sent. */
 const FRESH_MS = 2_000;
 
-/** Of one payer in one token. */
+/** The payments of one payer in one token. */
 interface Tab {
-  /** What his payments under way may still take. */
+  /** The sum that its payments in flight may still take. */
   openBaseUnits: bigint;
   openCount: number;
   readonly waiting: Waiting[];
@@ -30,36 +30,40 @@ interface Tab {
 }
 
 export interface PayersMeansOptions {
-  /** What the payer has of the token in the last block. */
+  /** The payer's token balance in the newest block. */
   readBalance: (asset: Hex, payer: Hex) => Promise<bigint>;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   nowMs: () => number;
-  /** Payments that wait for their payers' means, of all together; they take the places of others, and signing costs nothing. */
+  /**
+   * The most payments, over all payers, that may wait for a payer's balance. They take the places of other payments,
+   * and signing costs nothing.
+   */
   mostHeld: number;
 }
 
 /**
- * Lets a payment begin once its payer can make it beside those of his that are under way. A trial sees the last block
- * alone: what is signed many times over one balance would pass it each time, and all but one burn the relayer's gas.
+ * Admits a payment when the payer's balance covers it together with everything in flight. A simulation only sees the
+ * newest block: many payments signed over one balance would each pass it, and all but one would burn the relayer's gas.
  */
 export class PayersMeans {
   readonly #tabs = new Map<string, Tab>();
   #held = 0;
 
-  /** What was moved, or should have been, too lately for every trial that counts to have seen it. */
+  /** Amounts that were or may have been moved too recently for every valid simulation to have seen them. */
   readonly #lately = new Map<string, bigint>();
 
   constructor(private readonly options: PayersMeansOptions) {}
 
-  /** Payers of whom anything is kept. */
+  /** The number of payers and tokens with payments in flight or waiting. */
   get size(): number {
     return this.#tabs.size;
   }
 
   /**
-   * Does the work when it is its turn, in the order of asking; nobody waits whose payer has nothing under way, or who had
-   * enough for all of it when his payment was tried. `isTried`: that trial holds beside all that his others have taken since.
-   * Null: it is not done, for too many wait already.
+   * Runs `work` when the payment's turn comes, in order of arrival. A payment does not wait when its payer has nothing
+   * else in flight, or had enough for all of it when the payment was simulated. `isTried`: that simulation still holds
+   * beside what the payer's other payments have taken since. Returns null, without running, when too many payments wait
+   * already.
    */
   async spend<T>(claimed: Claimed, work: (isTried: boolean) => Promise<T>): Promise<T | null> {
     const { asset, payer, amountBaseUnits } = claimed;
@@ -86,7 +90,7 @@ export class PayersMeans {
     }
   }
 
-  /** Whether the payer, when it was tried, had what all of his take that the trial may not have seen. */
+  /** Whether the payer's balance at the simulation covers everything that the simulation may not have seen. */
   #isCovered(name: string, { openBaseUnits }: Tab, { amountBaseUnits, trial }: Claimed): boolean {
     if (trial === undefined || this.options.nowMs() - trial.atMs > FRESH_MS) return false;
     return openBaseUnits + (this.#lately.get(name) ?? 0n) + amountBaseUnits <= BigInt(trial.balanceBaseUnits);
@@ -94,7 +98,7 @@ export class PayersMeans {
 
   #remember(name: string, amountBaseUnits: bigint): void {
     this.#lately.set(name, (this.#lately.get(name) ?? 0n) + amountBaseUnits);
-    // Longer than any trial counts, whatever Redis's clock is corrected by.
+    // Longer than any simulation is valid, even if Redis's clock is corrected.
     setTimeout(() => this.#forget(name, amountBaseUnits), 2 * FRESH_MS).unref();
   }
 
@@ -111,7 +115,7 @@ export class PayersMeans {
 
   async #look(tab: Tab, { asset, payer }: Claimed): Promise<void> {
     tab.isLooking = true;
-    // Where nobody can tell, the trial cannot either, and says so.
+    // If the balance cannot be read, admit: the simulation cannot be made either, and reports it.
     const balance = await this.options.readBalance(asset, payer).catch(() => null);
     tab.isLooking = false;
     for (let [next] = tab.waiting; next !== undefined; [next] = tab.waiting) {
@@ -121,7 +125,7 @@ export class PayersMeans {
     }
   }
 
-  /** Those who wait longer than a look, as far as there is room. */
+  /** Marks the payments that have to wait as held, up to `mostHeld`; the rest are turned away. */
   #hold(tab: Tab): void {
     for (const waiting of tab.waiting.splice(0)) {
       if (waiting.isHeld || this.#held < this.options.mostHeld) {

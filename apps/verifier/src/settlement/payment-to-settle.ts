@@ -9,30 +9,35 @@ import type { Exclusion } from './trials.js';
 export interface PaymentToSettle {
   entry: SettlementEntry;
   record: SettlementRecord;
-  /** On Redis's clock: later nothing is sent that was not sent before. */
+  /** On Redis's clock; after it, nothing new is sent. */
   sendBeforeMs: number;
-  /** The job that ended without settling it; null at the first try. */
+  /** The job that ended without settling the payment; null on the first attempt. */
   endedJobId: string | null;
-  /** It shall share its transaction with none. */
+  /** The payment must not share its transaction. */
   isAlone: boolean;
-  /** As it came with the request. */
+  /** As received with the request. */
   trial: PaymentTrial | undefined;
-  /** Whether somebody waits for it: no job is begun for who may have been told to sign anew. */
+  /**
+   * Whether an asker still waits. Without one no job is started, because the payer may have been asked to sign anew.
+   */
   isWanted: () => boolean;
 }
 
-/** What came of carrying a payment's settlement out. */
+/** The result of an attempt to settle a payment. */
 export type PaymentEnd =
   | { outcome: 'settled'; txHash: Hex }
-  /** Another job settles it. */
+  /** Another job settles the payment. */
   | { outcome: 'elsewhere'; jobId: string }
-  /** The job is over, and its transaction, which others shared if `isShared`, did not settle the payment as far as it was seen. */
+  /**
+   * The job is over and, as far as was seen, its transaction (shared with others if `isShared`) did not settle the
+   * payment.
+   */
   | { outcome: 'ended'; jobId: string; isShared: boolean; news: EndedJob }
-  /** Nothing was sent: the same question was told this before. */
+  /** Nothing was sent: the same question had this answer before. */
   | { outcome: 'answered'; answer: UnmadeSettlement }
-  /** Nothing was sent; it may be settled alone. */
+  /** Nothing was sent; the payment may still be settled alone. */
   | { outcome: 'excluded'; why: Exclusion }
-  /** Nothing was sent: it would fail, as its payer's have failed before. */
+  /** Nothing was sent: it would fail, or payments of this payer have failed before. */
   | { outcome: 'refused'; failure: PaymentFailure }
   /** Nothing was sent. */
   | { outcome: 'unavailable'; reason: string };

@@ -11,14 +11,14 @@ import { planPermitTransfer } from '../permits/permit-proxy.js';
 /** The `operation` of a relayer's jobs that settle one permit each. */
 export const SETTLE_PERMIT_OPERATION = 'settle-permit';
 
-/** What a job's record keeps: enough to carry it on in any process. */
+/** The job's input in the journal: enough for any process to continue the job. */
 export function encodePermitJob(payment: SignedPermit, amountBaseUnits: string): JsonValue {
   return { payment, amountBaseUnits } as unknown as JsonValue;
 }
 
 /**
- * The call that a job makes, and whose payment it is.
- * @throws MalformedMessageError or PaymentError when the record is not what `encodePermitJob` made
+ * The call that a job makes, and the payer whose permit it settles.
+ * @throws MalformedMessageError or PaymentError when the record is not from `encodePermitJob`
  */
 export function readPermitJob({ input }: Pick<JobRecord, 'input'>): { call: ContractCall; payer: Hex } {
   const fields = readObject(input, 'input');
@@ -29,14 +29,17 @@ export function readPermitJob({ input }: Pick<JobRecord, 'input'>): { call: Cont
   return { call, payer: payment.permit2Authorization.from };
 }
 
-/** Names a permit, in 22 characters, whatever is to be moved of it: it is settled once. */
+/** A name for a permit, in 22 characters, independent of the amount to move: a permit is settled once. */
 export function namePermitSettlement(chainId: number, payTo: Hex, payment: SignedPermit): string {
   const signed = JSON.stringify(payment.permit2Authorization);
   const parts = [chainId, payTo, payment.kind, payment.scheme, signed];
   return Buffer.from(hash('sha256', parts.join(' '), 'hex').slice(0, 32), 'hex').toString('base64url');
 }
 
-/** As it was tried: some wallets wrap what Permit2 takes (EIP-6492), some write the recovery bit itself. */
+/**
+ * The signature in the form that was simulated: some wallets wrap what Permit2 accepts (EIP-6492), some write the bare
+ * recovery bit.
+ */
 function toPermit2(signature: Hex): Hex {
   const wrapped = unwrapSignature(signature);
   if (wrapped !== null) return wrapped.bytes;

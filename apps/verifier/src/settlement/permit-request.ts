@@ -5,10 +5,10 @@ import type { PromisedPermit } from '../permits/find-permit-transfers.js';
 import { PROXIES } from '../permits/permit-proxy.js';
 import type { SettleQuestion } from './parse-settle-request.js';
 
-/** A request for a permit. */
+/** A request to settle a permit. */
 export type PermitRequest = SettleQuestion & { payment: SignedPermit };
 
-/** Its payer has paid so much. */
+/** The result for a payer that has paid this amount. */
 export function settled({ payment }: PermitRequest, txHash: Hex, amount: bigint): SettlementResult {
   const payer = payment.permit2Authorization.from;
   return { outcome: 'settled', txHash, payer, amountBaseUnits: amount.toString() };
@@ -18,7 +18,10 @@ export function promisedBy({ payment, terms }: PermitRequest): PromisedPermit {
   return { asset: terms.asset, payTo: terms.payTo, payment };
 }
 
-/** Whoever asks has verified the payment; what costs gas and cannot be what he wants is not sent all the same. */
+/**
+ * The asker has verified the payment. This check makes sure that no gas is spent on a payment that cannot be the one
+ * asked for.
+ */
 export function findMismatch({ payment, terms, amountBaseUnits }: PermitRequest): PaymentFailure | null {
   const { permitted, spender, witness } = payment.permit2Authorization;
   const [amount, most] = [BigInt(amountBaseUnits), BigInt(permitted.amount)];

@@ -53,7 +53,7 @@ describe('settling payments by Permit2', () => {
     expect(await fixture.readBalance()).toBe(before + 7n);
   });
 
-  // Prevents: a server that others maintain takes what is under way for what failed, and its payer pays for nothing.
+  // Prevents: a third-party server takes a settlement in progress for a failure, and its payer pays for nothing.
   it.each([
     ['all that was signed', () => sign()],
     ['what was used', () => signMetered()],
@@ -90,7 +90,8 @@ describe('settling payments by Permit2', () => {
     expect(await settle(payment)).toEqual({ outcome: 'settled', txHash, payer: payer(), amountBaseUnits: '1000' });
   });
 
-  // Prevents: a stranger is faster through a contract of his, the payer is refused for good, and nobody knows of his money.
+  // Prevents: a third party sends the permit first through its own contract, the payer is refused for good, and its
+  // money is not on record.
   it('records for refund what somebody else has sent through another contract', async () => {
     const payment = await sign();
     const { to, data } = bundleCalls(MULTICALL3, [{ ...planPermitTransfer(payment, 1000n), mayFail: false }]);

@@ -28,20 +28,23 @@ export interface PermitSettlementsOptions extends JoinedSettlementsOptions {
   windowMs: number;
 }
 
-/** Who was asked to settle. */
+/** The relayer that was asked to settle. */
 export interface AskedRelayer {
   lane: LaneId;
   wake: (jobId: string) => void;
 }
 
 const PENDING: SettlementResult = { outcome: 'pending', txHash: null };
-/** No job is begun for who may have been told to sign anew. */
+/** No job is started once the payer may have been asked to sign anew. */
 const UNWANTED: SettlementResult = { outcome: 'unavailable', reason: 'nobody_waits' };
 const TURNED_AWAY: SettlementResult = { outcome: 'unavailable', reason: 'payer_busy' };
 const LOOK_AGAIN_MS = 500;
 const ANSWERS_WITHIN_MS = 5_000;
 
-/** Settles permits, each once and each in a transaction of its own: under scheme `upto` nobody may send it for a relayer. */
+/**
+ * Settles permits, each once and each in its own transaction: under scheme `upto` only the relayer itself may be the
+ * sender.
+ */
 export class PermitSettlements {
   readonly #joined: JoinedSettlements;
   readonly #closing = new AbortController();
@@ -50,12 +53,12 @@ export class PermitSettlements {
     this.#joined = new JoinedSettlements(options);
   }
 
-  /** Payments whose settlement is under way in this process. */
+  /** Payments whose settlement is in progress in this process. */
   get underWay(): number {
     return this.#joined.size;
   }
 
-  /** Never throws for what payers, the chain or Redis do. `signal`: this process gives the relayer back. */
+  /** Never throws because of payers, the chain or Redis. `signal` aborts when this process releases the relayer. */
   async settle(request: PermitRequest, relayer: AskedRelayer, signal: AbortSignal): Promise<SettlementResult> {
     const { chainId } = this.options;
     if (request.terms.chainId !== chainId) return { outcome: 'unavailable', reason: 'settings_differ' };
@@ -68,7 +71,7 @@ export class PermitSettlements {
     );
   }
 
-  /** What is under way goes on in the journal. */
+  /** Settlements in progress continue in the journal. */
   close(): void {
     this.#closing.abort();
   }
@@ -105,7 +108,7 @@ export class PermitSettlements {
   ): Promise<SettlementResult | 'again'> {
     const { chainId, jobs, records, burning, onTrouble } = this.options;
     const { payment } = request;
-    // The account that the payer signed sends it, whichever process works on it.
+    // Only the account that the payer signed can send it, whichever process works on that account.
     const lane =
       payment.scheme === 'upto'
         ? createLaneId(chainId, payment.permit2Authorization.witness.facilitator)
@@ -140,7 +143,7 @@ export class PermitSettlements {
     return result;
   }
 
-  /** Why the job was not accepted for certain; null: it was, or may have been. */
+  /** The reason why the job was certainly not accepted; null when it was, or may have been. */
   async #submit(
     { payment, amountBaseUnits }: PermitRequest,
     job: { lane: LaneId; jobId: string; latestMs: number },
@@ -156,15 +159,15 @@ export class PermitSettlements {
       crashPoint('S2');
       if (lane.address === relayer.lane.address) relayer.wake(jobId);
     } catch (error) {
-      // Whether it was written is unknown: the journal tells in time.
+      // Unknown whether it was written; the journal will show it.
       this.options.onTrouble(error);
     }
     return null;
   }
 
   /**
-   * Nothing of this job can be mined any more: what it has mined, or whoever else has sent the permit, decides. `again`:
-   * there never was such a job, since whoever meant to submit it has died.
+   * Decides when no transaction of this job can be mined any more, from what the job mined or what another sender did
+   * with the permit. `again`: the job never existed, because the process that meant to submit it died.
    */
   async #judgeEnded(
     request: PermitRequest,
@@ -177,7 +180,7 @@ export class PermitSettlements {
     while (!this.#closing.signal.aborted) {
       try {
         const result = await this.#explain(request, txHash);
-        // A later try is a job of its own.
+        // A later attempt is a job of its own.
         if (result.outcome === 'failed') await records.release(record, jobId);
         const isUntried = news.outcome === 'unknown' && isUnexplained(result);
         return isUntried ? 'again' : result;
@@ -210,7 +213,7 @@ export class PermitSettlements {
     }
     const use = await findPermitUse(reader, { promised, sinceMs: startedAtMs - windowMs, deadlineMs }, headBlockNumber);
     if (use.outcome === 'settled') return settled(request, use.txHash, use.amountBaseUnits);
-    // Before the payer is told: what is refused now may never be shown again.
+    // Recorded before the payer gets the answer: after a refusal it may never show the payment again.
     if (use.outcome === 'unclear') {
       const { amountBaseUnits, minedAtMs } = use;
       const record = { id: signedPaymentId(terms, payment), payer: owner, amountBaseUnits, minedAtMs };

@@ -1,9 +1,9 @@
 import type { Chain, Journal, JobRecord, LaneId } from '@tollgate/transactions';
 
-/** Events that are read to find out which jobs wait for somebody; those of older ones are known to nobody here. */
+/** The number of latest events searched for parked jobs; older ones are not found. */
 const EVENTS_READ = 5_000;
 const EVENTS_AT_ONCE = 1_000;
-/** How often what no RPC server takes is offered again. */
+/** How often a job that no RPC server accepts is offered again. */
 const OFFER_AGAIN_MS = 30_000;
 
 const NONCE_TAKEN = {
@@ -13,8 +13,8 @@ const NONCE_TAKEN = {
 };
 
 /**
- * Does for a relayer what an operator does for other wallets: whatever it may have sent that its journal has forgotten
- * can be sent again and charges nobody twice, since a token takes each authorization once.
+ * Does for a relayer what an operator does for other wallets. This is safe because transactions that the journal has
+ * forgotten can be sent again without charging a payer twice: a token accepts each authorization once.
  */
 export class RelayerTender {
   readonly #parked = new Map<string, number>();
@@ -25,7 +25,7 @@ export class RelayerTender {
     private readonly lane: LaneId,
   ) {}
 
-  /** True: it can settle. Throws what chain or Redis throw; then nothing is known. */
+  /** Returns whether the relayer can settle. @throws what the chain or Redis throw; the state is then unknown */
   async tend(): Promise<boolean> {
     const { journal, chain } = this.parts;
     const { nextNonce, frozen, paused, lastSequence } = await journal.readLane(this.lane);

@@ -6,7 +6,10 @@ const AGAIN_AFTER_MS = 60_000;
 const MAX_REMEMBERED = 200;
 const MAX_LENGTH = 300;
 
-/** What keeps relayers from settling and is tried again: told once a minute each, since it is tried many times a second. */
+/**
+ * Reports failures that keep relayers from settling and are retried. Each is logged once a minute, because it is
+ * retried many times a second.
+ */
 export class RelayerTroubles {
   readonly #logger = new Logger('Relayers');
   readonly #toldAtMs = new Map<string, number>();
@@ -21,14 +24,14 @@ export class RelayerTroubles {
     });
   }
 
-  /** @param relayer null where it is not about one */
+  /** @param relayer null when it concerns no single relayer */
   report(relayer: Hex | null, error: unknown): void {
     this.#counter.inc({ relayer: relayer ?? '' });
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_LENGTH);
     const trouble = `${relayer}: ${reason}`;
     const now = performance.now();
     if (now - (this.#toldAtMs.get(trouble) ?? -Infinity) < AGAIN_AFTER_MS) return;
-    // Messages may hold anything, so there may be any number of them.
+    // Error messages are unbounded, so the memory of them is bounded.
     if (this.#toldAtMs.size >= MAX_REMEMBERED) this.#toldAtMs.clear();
     this.#toldAtMs.set(trouble, now);
     this.#logger.warn({ msg: 'a relayer waits', relayer, reason });

@@ -27,9 +27,9 @@ export interface RelayerOptions {
   wallets: Pick<ContractWallets, 'admit' | 'release'>;
   batchSize: number;
   batchWaitMs: number;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   nowMs: () => number;
-  /** Submits a job and has the lane's runner carry it on at once. */
+  /** Submits a job and makes the lane's runner continue it at once. */
   launch: (job: PlannedJob) => Promise<SubmitResult>;
   onTrouble: (error: unknown) => void;
 }
@@ -40,14 +40,14 @@ const TURNED_AWAY: PaymentEnd = { outcome: 'unavailable', reason: 'payer_busy' }
 const TOO_LATE: PaymentEnd = { outcome: 'refused', failure: 'authorization_expired' };
 
 interface Waiting extends PaymentToSettle {
-  /** What it came with still holds. */
+  /** The simulation that came with the request is still valid. */
   isTried: boolean;
-  /** Told as soon as it is known which job it is in. */
+  /** Called as soon as the payment's job is known. */
   onJob: (jobId: string) => void;
   end: (end: PaymentEnd) => void;
 }
 
-/** Puts payments into the jobs of one relayer: what can share a transaction shares one. */
+/** Puts payments into the jobs of one relayer; payments that can share a transaction do. */
 export class Relayer {
   readonly #line: GatheringLine<Waiting>;
   #underWay = 0;
@@ -135,7 +135,7 @@ export class Relayer {
     else await this.#submit(ready, { jobId, latestMs }, settlement);
   }
 
-  /** Null: the job may be sent. */
+  /** The reason why the job must not be sent; null when it may be. */
   async #admit(jobId: string, { walletCode, gas }: TriedSettlement): Promise<PaymentEnd | null> {
     if (walletCode === null) return null;
     try {
@@ -148,11 +148,14 @@ export class Relayer {
     }
   }
 
-  /** Those that this job settles from now on; the others are told who does, or what they were told before. */
+  /**
+   * Returns the payments that this job settles from now on; the others end with the job that settles them, or with
+   * their earlier answer.
+   */
   async #claim(payments: readonly Waiting[], jobId: string): Promise<Waiting[]> {
     const { records } = this.options;
     const [first] = payments;
-    // Only a payment that has failed before names the job it was in, and then it goes alone.
+    // Only a payment that has failed before names its former job, and then it goes alone.
     const isTakenOver =
       first !== undefined &&
       first.endedJobId !== null &&
@@ -193,7 +196,7 @@ export class Relayer {
       }
       crashPoint('S2');
     } catch (error) {
-      // Whether it was written is unknown: the journal tells in time.
+      // Unknown whether it was written; the journal will show it.
       onTrouble(error);
     }
     void mined.then((news) => this.#conclude(payments, jobId, news));
@@ -219,12 +222,13 @@ export class Relayer {
       if (asset && others.length === 0) gas.learn(asset, gasUsed, payments.length);
       return;
     }
-    // Not before nothing of the job can be mined any more, in another block or as another attempt.
+    // A failure is final only when no transaction of the job can be mined any more, in another block or as another
+    // attempt.
     const ended = await jobs.untilEnded(jobId);
     for (const { end } of left) end({ outcome: 'ended', jobId, isShared, news: ended });
   }
 
-  /** Nothing was sent, and nothing of this job will be. */
+  /** Call when nothing was sent and nothing of this job will be. */
   async #giveUp(payments: readonly Waiting[], jobId: string, why: unknown): Promise<void> {
     if (typeof why !== 'string') this.options.onTrouble(why);
     await this.#release(payments, jobId);

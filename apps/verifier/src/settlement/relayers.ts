@@ -51,12 +51,12 @@ export interface RelayersOptions {
   queue: SettleQueue;
   askers: AskersSettings;
   metrics: SettlementMetrics;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   nowMs: () => number;
   onTrouble: (relayer: Hex, error: unknown) => void;
 }
 
-/** The relayers of this process; each is worked on whenever no other process does. */
+/** The relayers of this process. This process works on each of them whenever no other process does. */
 export class Relayers {
   readonly #owner = `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
   readonly #share = new LaneShare();
@@ -84,7 +84,10 @@ export class Relayers {
     for (const runner of this.#runners) runner.start();
   }
 
-  /** Takes nothing more, and answers what was taken within the time: the lanes go on meanwhile, so that settlements end. */
+  /**
+   * Stops taking questions, and waits within the time for the answers to those taken. The lanes go on meanwhile, so
+   * that settlements finish.
+   */
   async leave(withinMs: number): Promise<void> {
     this.#leaving.abort();
     const enough = new AbortController();
@@ -120,10 +123,10 @@ export class Relayers {
       signer,
       settings,
       planner,
-      // What each payment came to is read from its own logs, whoever waits for it.
+      // Each payment's outcome is read from its logs by the process that waits for it.
       judgeStep: (job, step, receipt) => {
         jobs.noteMined(job.id, receipt);
-        // Not waited for: what a job holds counts as burnt until then.
+        // Not awaited: until it is done, the gas that the job holds counts as burnt.
         if (isOfContractWallet(step)) void concludeJob(wallets, job, receipt).catch(onTrouble);
         metrics.mined(countPayments(job), (nowMs() - job.submittedAtMs) / 1000);
         return Promise.resolve({ outcome: 'done' });

@@ -7,7 +7,7 @@ import type { PromisedTransfer } from '../authorizations/has-settlement.js';
 import type { PayerSignature } from '../authorizations/payer-signature.js';
 import { planTransfer } from '../authorizations/plan-transfer.js';
 
-/** One payment to be settled, as a relayer's job carries it. Addresses are lower case. */
+/** One payment to be settled, as carried by a relayer's job. Addresses are lower case. */
 export interface SettlementEntry {
   asset: Hex;
   payTo: Hex;
@@ -18,8 +18,8 @@ export interface SettlementEntry {
 }
 
 /**
- * Names all that was signed, in 22 characters. Two authorizations under one nonce are two settlements: the token takes
- * one of them, and each is judged by what it itself promised.
+ * A name for everything that was signed, in 22 characters. Two authorizations with one nonce are two settlements: the
+ * token accepts one of them, and each is judged by its own terms.
  */
 export function nameSettlement(chainId: number, entry: Omit<SettlementEntry, 'signature'>): string {
   const { asset, payTo, amountBaseUnits, authorization } = entry;
@@ -28,7 +28,7 @@ export function nameSettlement(chainId: number, entry: Omit<SettlementEntry, 'si
   return Buffer.from(hash('sha256', parts.join(' '), 'hex').slice(0, 32), 'hex').toString('base64url');
 }
 
-/** What settles the payment by itself; `isDeployed`: the payer's contract is there. */
+/** The call that settles the payment alone. `isDeployed`: the payer's contract exists. */
 export function planEntry(
   { asset, authorization, signature }: SettlementEntry,
   places: { multicall3: Hex; isDeployed: boolean },
@@ -36,17 +36,22 @@ export function planEntry(
   return planTransfer(authorization, signature, { ...places, asset });
 }
 
-/** The contract that deploys the payer where it has no code yet; null: it must have. */
+/**
+ * The contract that deploys the payer if it has no code yet; null when the payer must already have code or use its own
+ * key.
+ */
 export function factoryOf({ signature }: Pick<SettlementEntry, 'signature'>): Hex | null {
   return signature.kind === 'contract' && signature.deployment !== null ? signature.deployment.to : null;
 }
 
-/** Whether it may share a transaction: what runs is the token's code alone, which takes about as much gas each time. */
+/**
+ * Whether the payment may share a transaction: only the token's code runs, which takes about the same gas each time.
+ */
 export function isShareable({ signature }: SettlementEntry): boolean {
   return signature.kind === 'account';
 }
 
-/** What has to stand in the logs. */
+/** The transfer that the logs must show. */
 export function promiseOf({ asset, payTo, authorization }: SettlementEntry): PromisedTransfer {
   return { asset, payTo, authorization };
 }

@@ -6,10 +6,10 @@ import type { PayerSignature } from '../authorizations/payer-signature.js';
 import { readBaseUnits, readHex, readNumber, readObject, refuseField } from '../message-fields.js';
 import type { SettlementEntry } from './settlement-entry.js';
 
-/** The `operation` of a relayer's jobs; no lane of theirs holds another. */
+/** The `operation` of a relayer's jobs that settle authorizations. */
 export const SETTLE_OPERATION = 'settle';
 
-/** What a job's record keeps: enough to carry it on in any process. */
+/** The job's input in the journal: enough for any process to continue the job. */
 export function encodeSettlementJob(entries: readonly SettlementEntry[]): JsonValue {
   return {
     entries: entries.map(({ authorization, signature, ...entry }) => ({
@@ -26,13 +26,13 @@ function encodeSignature(signature: PayerSignature): JsonValue {
     : { ...signature, deployment: signature.deployment && { ...signature.deployment } };
 }
 
-/** @throws MalformedMessageError or PaymentError when the record is not what `encodeSettlementJob` made */
+/** @throws MalformedMessageError or PaymentError when the record is not from `encodeSettlementJob` */
 export function parseSettlementJob({ input }: Pick<JobRecord, 'input'>): SettlementEntry[] {
   const { entries } = readObject(input, 'input');
   return Array.isArray(entries) ? entries.map(parseEntry) : refuseField('entries');
 }
 
-/** How many payments a job settles; a permit is alone in its own. */
+/** How many payments a job settles; a permit always has its own job. */
 export function countPayments({ input }: Pick<JobRecord, 'input'>): number {
   const { entries } = readObject(input, 'input');
   return Array.isArray(entries) ? entries.length : 1;
@@ -40,7 +40,7 @@ export function countPayments({ input }: Pick<JobRecord, 'input'>): number {
 
 function parseEntry(value: unknown): SettlementEntry {
   const fields = readObject(value, 'entry');
-  // The signature is in a form of its own, and read apart.
+  // The signature has its own format and is parsed separately.
   const payment = parseSignedPayment({ authorization: fields.authorization, signature: '0x00' });
   if (payment.kind !== 'authorization') return refuseField('authorization');
   return {

@@ -16,10 +16,13 @@ import type { Trials, TriedSettlement } from './trials.js';
 
 type PlannedCall = SendableCall & { count: number };
 
-/** What was tried so lately need not be tried again. */
+/** A simulation younger than this is not repeated. */
 const FRESH_MS = 5_000;
 
-/** Makes a relayer's job into its one transaction: as it was tried a moment ago, else as it can be settled now. */
+/**
+ * Plans the single transaction of a relayer's job: from its recent simulation if there is one, otherwise from a new
+ * one.
+ */
 export class SettlementPlanner implements JobPlanner {
   readonly #tried = new Map<string, { settlement: TriedSettlement; atMs: number }>();
 
@@ -29,7 +32,7 @@ export class SettlementPlanner implements JobPlanner {
     private readonly relayer: Hex,
   ) {}
 
-  /** Remembers how a job that is submitted now was tried. */
+  /** Keeps the simulation of a job that is being submitted. */
   remember(jobId: string, settlement: TriedSettlement): void {
     const nowMs = performance.now();
     for (const [oldId, { atMs }] of this.#tried) {
@@ -46,14 +49,14 @@ export class SettlementPlanner implements JobPlanner {
     return { steps: [stepFor(tried)], preview: null, floorsHash: 'none', needsApproval: false };
   }
 
-  /** One that was launched holds its gas by now; what is planned later, as a permit or after a crash, does not. */
+  /** A job that was launched holds its gas already; one planned later, as a permit or after a crash, does not. */
   async #admit(jobId: string, { walletCode: code, gas }: PlannedCall): Promise<void> {
     const refusal = code && (await this.wallets.admit(jobId, { code, gas }));
     if (refusal === 'contract_wallets_busy') throw new Error('Contract wallets have too much gas under way.');
     if (refusal) await this.#giveUp(jobId, WALLET_REFUSED);
   }
 
-  /** It may hold gas since it was launched, before it had to wait and be planned again. */
+  /** The job may hold gas from its launch, if it had to wait and is now planned again. */
   async #giveUp(jobId: string, failure: JobFailure): Promise<never> {
     await this.wallets.release(jobId);
     throw new PlanFailure(failure);
@@ -83,16 +86,16 @@ export class SettlementPlanner implements JobPlanner {
   }
 }
 
-/** Stands in the journal, so that any process knows what a mined step is. */
+/** Stored in the journal, so that any process can tell what a mined step is. */
 const WALLET_LABEL = "Settle a contract wallet's payment";
 
-/** The one step of a job that settles so many payments. */
+/** The only step of a job, which settles `count` payments. */
 export function stepFor({ call, gas, walletCode, count }: PlannedCall): PlannedStep {
   const label = count === 1 ? 'Settle a payment' : `Settle ${count} payments`;
   return { ...call, label: walletCode === null ? label : WALLET_LABEL, value: 0n, gas };
 }
 
-/** Whether the payer's code runs in it, and its gas is held in the budget. */
+/** Whether the payer's code runs in the step, so that its gas is held in the budget. */
 export function isOfContractWallet({ label }: Pick<PlannedStep, 'label'>): boolean {
   return label === WALLET_LABEL;
 }

@@ -6,7 +6,7 @@ import { SettlementRecords, type UnmadeSettlement } from './settlement-records.j
 const FAILED: UnmadeSettlement = { outcome: 'failed', failure: 'balance_too_low', txHash: null };
 const OTHER: UnmadeSettlement = { outcome: 'failed', failure: 'settlement_failed', txHash: null };
 
-/** Of two verifiers that handle a copy each, whichever way their steps fall. */
+/** Two verifiers that each handle a copy, in either order of their steps. */
 describe('the record of a payment whose question is told that it failed', () => {
   let server: RedisServer;
   let redis: Redis;

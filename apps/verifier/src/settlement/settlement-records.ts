@@ -2,8 +2,8 @@ import { LuaScript, type SettlementResult } from '@tollgate/common';
 import type { Redis } from 'ioredis';
 
 /**
- * KEYS[1] record, KEYS[2] the answer to who asks, ARGV[1] the job it must name, ARGV[2] the job it names from now on,
- * ARGV[3] ms it lives. Nothing is begun for a question that was answered.
+ * KEYS[1] record, KEYS[2] the question's answer, ARGV[1] the job that the record must name, ARGV[2] the job it names
+ * from now on, ARGV[3] ms to live. Nothing starts for a question that has an answer.
  */
 const REPLACE = new LuaScript(/* lua */ `
 if redis.call('EXISTS', KEYS[2]) == 1 or redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -11,15 +11,16 @@ redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1
 `);
 
-/** KEYS[1] record, ARGV[1] the job it must name. */
+/** KEYS[1] record, ARGV[1] the job that the record must name. */
 const RELEASE = new LuaScript(/* lua */ `
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1
 `);
 
 /**
- * KEYS[1] record, KEYS[2] the answer, ARGV[1] the job that has ended or '', ARGV[2] the answer's text, ARGV[3] ms it lives.
- * One step: between a look at the record and the answer a copy of the question could begin another job.
+ * KEYS[1] record, KEYS[2] the answer, ARGV[1] the job that has ended or '', ARGV[2] the answer's text, ARGV[3] ms to
+ * live. Atomic: otherwise a copy of the question could start another job between reading the record and writing the
+ * answer.
  */
 const ANSWER = new LuaScript(/* lua */ `
 if redis.call('EXISTS', KEYS[2]) == 1 then return false end
@@ -29,43 +30,46 @@ redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
 return false
 `);
 
-/** What is remembered no longer: a payment may be valid for ever. */
+/** The longest time a record is kept, since a payment may be valid for ever. */
 const LONGEST_VALIDITY_MS = 86_400_000;
 
-/** What is told of a settlement that comes to nothing: after either the payer may sign anew. */
+/** The answer about a settlement that did not happen. After either outcome the payer may sign anew. */
 export type UnmadeSettlement = Extract<SettlementResult, { outcome: 'failed' | 'unavailable' }>;
 
 export interface SettlementRecord {
-  /** As `nameSettlement` gives it. */
+  /** From `nameSettlement`. */
   name: string;
-  /** Who asks for it. */
+  /** The question that asks for it. */
   questionId: string;
-  /** Until then somebody may ask for it again. */
+  /** How long the payment may still be asked for. */
   keptMs: number;
 }
 
-/** Who settles a payment; or what the question was answered before, and nothing is settled for it. */
+/**
+ * The job that settles a payment; or the answer that the question had before, in which case nothing is settled for it.
+ */
 export type Holding = { jobId: string } | { answer: UnmadeSettlement };
 
 /**
- * Which job settles which payment. A record is written before its job, by whoever asks first: so a payment is in one
- * job at a time, whichever process and relayer is asked, and its end decides about the payment. What a question is told
- * that nothing comes of stands beside it: its payer may sign anew then, and a copy of it that is handled late must begin nothing.
+ * Records which job settles which payment. A record is written before its job, by the first asker: so a payment is in
+ * one job at a time, whichever process and relayer is asked, and that job's end decides about the payment. A negative
+ * answer to a question is kept beside the record: after it the payer may sign anew, so a copy of the question that is
+ * handled late must not start anything.
  */
 export class SettlementRecords {
   constructor(private readonly redis: Redis) {}
 
-  /** The job that a payment was put into last; null: none, or it was given up. */
+  /** The job that a payment was last put into; null when there is none, or it was released. */
   find(name: string): Promise<string | null> {
     return this.redis.get(keyOf(name));
   }
 
-  /** The job that settles each payment: this one, or the one that was written first. One round trip for all. */
+  /** For each payment the job that settles it: this one, or the one recorded first. One round trip for all. */
   async claim(records: readonly SettlementRecord[], jobId: string): Promise<Holding[]> {
     const pipeline = this.redis.pipeline();
     for (const record of records) {
       pipeline.set(keyOf(record.name), jobId, 'PX', record.keptMs, 'NX', 'GET');
-      // Not before: what is answered once the record names this job is not that it failed.
+      // Read after the record is set: from then on, nothing else answers this question with a failure.
       pipeline.get(answerKeyOf(record));
     }
     const replies = (await pipeline.exec()) ?? [];
@@ -79,20 +83,24 @@ export class SettlementRecords {
     );
   }
 
-  /** Names another job once the first has ended without the payment; false: somebody else was first, or it was answered. */
+  /**
+   * Records another job once the first has ended without settling the payment; false when another asker was first, or
+   * the question was answered.
+   */
   async replace(record: SettlementRecord, endedJobId: string, jobId: string): Promise<boolean> {
     const keys = [keyOf(record.name), answerKeyOf(record)];
     return (await REPLACE.run(this.redis, keys, [endedJobId, jobId, record.keptMs])) === 1;
   }
 
-  /** Forgets that this job would settle the payment: it will not. */
+  /** Forgets this job as the one that settles the payment; call when it will not. */
   async release({ name }: Pick<SettlementRecord, 'name'>, jobId: string): Promise<void> {
     await RELEASE.run(this.redis, keyOf(name), [jobId]);
   }
 
   /**
-   * Keeps what the question is about to be told, for its copies; `keptMs` is longer than any of them lives. Null: it may
-   * be told. Else the job that settles the payment by now. `endedJobId`: null where nothing was begun for it.
+   * Keeps the negative answer to a question for the question's copies; `keptMs` must be longer than any copy lives.
+   * Returns null when the answer may be sent, otherwise the job that settles the payment by now. `endedJobId` is null
+   * when no job was started.
    */
   async keepAnswer(
     record: SettlementRecord,
@@ -111,7 +119,7 @@ function readReply(reply: [Error | null, unknown] | undefined): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Each in a slot of its own. */
+/** A Redis Cluster slot for each payment. */
 function keyOf(name: string): string {
   return `tollgate:{settlement-${name}}`;
 }
@@ -120,7 +128,10 @@ function answerKeyOf({ name, questionId }: Pick<SettlementRecord, 'name' | 'ques
   return `${keyOf(name)}:answer:${questionId}`;
 }
 
-/** @param validUntil the payment's own end, in seconds: it is remembered until then, and while it may be redeemed */
+/**
+ * How long to keep the record of a payment: until it expires, and then while it may be redeemed.
+ * @param validUntil the payment's expiry in seconds
+ */
 export function keptMsFor(validUntil: string, { nowMs, windowMs }: { nowMs: () => number; windowMs: number }): number {
   const validMs = Number(validUntil) * 1000 - nowMs();
   return Math.ceil(Math.min(Math.max(validMs, 0), LONGEST_VALIDITY_MS) + windowMs);

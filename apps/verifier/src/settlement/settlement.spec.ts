@@ -4,7 +4,7 @@ import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
-/** Says yes to every signature, and burns all its gas where it is given more than half a million of it. */
+/** Accepts every signature, and burns all its gas if it is given more than half a million. */
 const LAVISH: Hex = '0x5a6207a12010601957631626ba7e60e01b60005260206000f35bfe';
 
 interface PendingBlock {
@@ -32,7 +32,7 @@ describe('settling signed payments', () => {
     expect(await fixture.readBalance()).toBe(before + 1000n);
   });
 
-  // Prevents: a question that is asked again comes too late, and its answer says that nothing was sent while something was.
+  // Prevents: a repeated question comes too late and is answered as if nothing was sent, although something was.
   it('says to whoever asks too late that it may be under way', async () => {
     const late = { deadlineMs: Date.now() - 1 };
     await fixture.rpc('evm_setAutomine', [false]);
@@ -54,7 +54,7 @@ describe('settling signed payments', () => {
     expect(await settling).toMatchObject({ outcome: 'settled', txHash });
   });
 
-  // Prevents: a payer's code that takes what it is given keeps the RPC server busy with as much as a block holds.
+  // Prevents: a payer's code that uses all gas it is given keeps the RPC server busy with a whole block's worth.
   it('tries a payment with no more gas than it may take', async () => {
     const from: Hex = `0x${'79'.repeat(20)}`;
     await fixture.rpc('anvil_setCode', [from, LAVISH]);

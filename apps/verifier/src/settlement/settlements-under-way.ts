@@ -14,7 +14,7 @@ export interface SettlementsUnderWayParts {
 
 const MAX_REMEMBERED = 1_000;
 
-/** Which payments some relayer, of whichever process, may still move. */
+/** Tells which payments a relayer, in any process, may still move. */
 export class SettlementsUnderWay {
   readonly #unknownSinceMs = new Map<string, number>();
 
@@ -28,7 +28,7 @@ export class SettlementsUnderWay {
     return job === null ? this.#mayBeSubmitted(jobId) : !isFinal(job.state);
   }
 
-  /** Whoever has named the job has as long as others wait for him. */
+  /** The process that named the job has as long to submit it as `JobWatch` waits. */
   #mayBeSubmitted(jobId: string): boolean {
     const nowMs = performance.now();
     const sinceMs = this.#unknownSinceMs.get(jobId);

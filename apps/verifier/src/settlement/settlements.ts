@@ -21,11 +21,11 @@ export interface SettlementsOptions extends EntryTerms, JoinedSettlementsOptions
   chain: SettledChain;
   /** How long a payment may be redeemed after its block. */
   windowMs: number;
-  /** What is valid for less than that is not sent any more. */
+  /** A payment that expires sooner than this is no longer sent. */
   leastValidityMs: number;
 }
 
-/** A request for an authorization, which is all that can be settled here. */
+/** A request to settle an authorization. */
 interface Asked {
   request: SettleQuestion;
   payment: SignedAuthorization;
@@ -35,7 +35,7 @@ interface Asked {
 const MOST_TRIES = 3;
 const LOOK_AGAIN_MS = 500;
 
-/** Settles signed payments, each once, however often and wherever it is asked for. */
+/** Settles signed payments, each once, however often and wherever the settlement is asked for. */
 export class Settlements {
   readonly #joined: JoinedSettlements;
   readonly #closing = new AbortController();
@@ -44,12 +44,12 @@ export class Settlements {
     this.#joined = new JoinedSettlements(options);
   }
 
-  /** Payments whose settlement is under way in this process. */
+  /** Payments whose settlement is in progress in this process. */
   get underWay(): number {
     return this.#joined.size;
   }
 
-  /** Never throws for what payers, the chain or Redis do. `signal`: this process gives the relayer back. */
+  /** Never throws because of payers, the chain or Redis. `signal` aborts when this process releases the relayer. */
   async settle(request: SettleQuestion, relayer: Relayer, signal: AbortSignal): Promise<SettlementResult> {
     const { payment, questionId, deadlineMs } = request;
     if (payment.kind !== 'authorization') return { outcome: 'unavailable', reason: 'settings_differ' };
@@ -62,7 +62,7 @@ export class Settlements {
     );
   }
 
-  /** What is under way goes on in the journal; whoever waits here is told so. */
+  /** Settlements in progress continue in the journal; their askers get `pending`. */
   close(): void {
     this.#closing.abort();
   }
@@ -114,7 +114,7 @@ export class Settlements {
     }
   }
 
-  /** `again`: nothing of ours can be mined any more, and nothing is known to stand against another try. */
+  /** `again`: no transaction of ours can be mined any more, and no reason is known why another attempt should fail. */
   async #judge(
     entry: SettlementEntry,
     end: Exclude<PaymentEnd, { outcome: 'excluded' | 'answered' }>,
@@ -148,7 +148,7 @@ export class Settlements {
     const result = await this.#judgeEnded(entry, news, mayTryAgain);
     const isSettled = result !== 'again' && result.outcome === 'settled';
     const isMined = news.outcome === 'over' && news.txHash !== null;
-    // What failed as a whole says of none that share it that his payment was the one; the next try is his alone.
+    // A reverted batch does not show which payment caused it. Each is retried alone before it counts against a payer.
     if (!isSettled && isMined && !(isShared && news.isReverted)) await burning.note(payerOf(entry)).catch(onTrouble);
     return result;
   }
@@ -160,7 +160,7 @@ export class Settlements {
     return isUnexplained && mayTryAgain ? 'again' : result;
   }
 
-  /** Asks until the chain answers: an answer that nobody waits for any more costs nothing. */
+  /** Asks until the chain answers. The loop costs nothing for askers that have stopped waiting. */
   async #explain(entry: SettlementEntry, txHash: Hex | null, failure: PaymentFailure): Promise<SettlementResult> {
     const { chain, windowMs, nowMs, onTrouble } = this.options;
     while (!this.#closing.signal.aborted) {
@@ -175,7 +175,10 @@ export class Settlements {
   }
 }
 
-/** Whoever asks has verified the payment; what costs gas and cannot be what he wants is not sent all the same. */
+/**
+ * The asker has verified the payment. This check makes sure that no gas is spent on a payment that cannot be the one
+ * asked for.
+ */
 function findMismatch(
   { to, value }: TransferAuthorization,
   { terms, amountBaseUnits }: SettleSignedPaymentRequest,

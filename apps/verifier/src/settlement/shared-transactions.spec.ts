@@ -6,11 +6,11 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 const PRICE = 1000n;
-/** As many as bar a payer. */
+/** The number of failures that bars a payer. */
 const ROUNDS = 5;
-/** Where the token's own code is put. */
+/** The address at which the token's own code is put. */
 const PLAIN_TOKEN: Hex = `0x${'71'.repeat(20)}`;
-/** Asks the payer, as FiatToken 2.2 asks one that has code, and fails where he does; then does what the token does. */
+/** Asks the payer, as FiatToken 2.2 asks one with code, and fails if that fails; then does what the token does. */
 const ASKING_TOKEN: Hex = `0x5f3560e01c63e3ee160e1415601e575f5f5f5f6004355afa601e575f5ffd5b365f5f375f5f365f73${PLAIN_TOKEN.slice(2)}5af43d5f5f3e6048573d5ffd5b3d5ff3`;
 
 const BURNS_ALL: Hex = '0xfe';
@@ -37,7 +37,7 @@ describe('payments that share a transaction', () => {
   const readSent = async () =>
     Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
 
-  /** As a payer who comes back for as long as he is told to. */
+  /** Like a payer that retries for as long as the answer allows it. */
   async function settle(payment: SignedAuthorization): Promise<SettlementResult> {
     for (;;) {
       const result = await fixture.settle(payment);
@@ -45,7 +45,7 @@ describe('payments that share a transaction', () => {
     }
   }
 
-  /** The payers' payments in one transaction; before its block the first of them is given code, as by EIP-7702. */
+  /** The payers' payments in one transaction; before its block the first payer is given code, as by EIP-7702. */
   async function settleTogether(payers: readonly DevnetAccount[], code: Hex): Promise<SettlementResult[]> {
     const changing = payers[0]!.address;
     const payments = await Promise.all(payers.map((payer) => fixture.sign({}, payer)));
@@ -77,7 +77,7 @@ describe('payments that share a transaction', () => {
     return transactions.map(({ input }) => input);
   }
 
-  // Prevents: who makes a transaction fail for all that share it has the honest among them barred for an hour.
+  // Prevents: a payer that makes a shared transaction fail gets the honest payers in it barred for an hour.
   it('are settled once, and nothing counts against their payers, when it fails as a whole', async () => {
     const [one, other, burning] = [fixture.payer(0), fixture.payer(1), fixture.payer(2)];
     const [received, spent] = [await fixture.readBalance(), await fixture.readBalance(burning.address)];
@@ -85,7 +85,7 @@ describe('payments that share a transaction', () => {
       const before = await readSent();
       const results = await settleTogether([burning, one, other], BURNS_ALL);
       expect(results).toMatchObject([{ outcome: 'failed' }, { outcome: 'settled' }, { outcome: 'settled' }]);
-      // All in one, and the honest anew.
+      // One shared transaction, and a new one for each honest payer.
       expect(await readSent()).toBe(before + 3);
       expect(await fixture.readBalance()).toBe(received + 2n * PRICE * BigInt(round));
     }
@@ -95,7 +95,7 @@ describe('payments that share a transaction', () => {
     expect(await fixture.readBalance(burning.address)).toBe(spent);
   });
 
-  // Prevents: what was tried fails beside others for as long as its payer likes, at the relayer's cost.
+  // Prevents: a payment that was simulated fails beside others for as long as its payer likes, at the relayer's cost.
   it('count against him whose own fails there, and nobody else', async () => {
     const [honest, failing] = [fixture.payer(3), fixture.payer(4)];
     for (let round = 1; round <= ROUNDS; round++) {

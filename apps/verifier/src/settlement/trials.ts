@@ -8,12 +8,12 @@ import { CallTrial, type CallTrialOptions, type SendableCall } from './call-tria
 import type { GasMemory } from './gas-memory.js';
 import { factoryOf, isShareable, payerOf, planEntry, type SettlementEntry } from './settlement-entry.js';
 
-/** A transaction that was tried and may be sent. */
+/** A transaction that was simulated and may be sent. */
 export interface TriedSettlement extends SendableCall {
   entries: readonly SettlementEntry[];
 }
 
-/** Why a payment cannot share a transaction; alone it may do better. */
+/** Why a payment cannot share a transaction; it may still succeed alone. */
 export type Exclusion = 'fails' | 'payer_has_code';
 
 export interface SharedTrial {
@@ -29,7 +29,7 @@ export interface TrialsOptions extends CallTrialOptions {
 const ANSWERS_WITHIN_MS = 5_000;
 const LOOK_FOR_MULTICALL3_MS = 60_000;
 
-/** Tries settlements out as the chain is now: what would fail is not sent, and burns nobody's gas. */
+/** Simulates settlements in the current state of the chain, so that a failing one is not sent and burns no gas. */
 export class Trials {
   #hasMulticall3: Promise<boolean> | null = null;
   #askedAtMs = -Infinity;
@@ -51,9 +51,9 @@ export class Trials {
   }
 
   /**
-   * Payments by accounts' own keys as one transaction, in one round trip. Those of payers with code are left out, since
-   * their code could burn the gas of all; so are those that fail. No price
-   * is given: no code but the token's runs.
+   * Simulates payments by accounts' own keys as one transaction, in one round trip. Payments that fail are left out,
+   * and so are those of payers with code, which could burn the gas of all. No gas price is given, since only the
+   * token's code runs.
    * @throws ChainUnavailableError
    */
   async tryShared(entries: readonly SettlementEntry[], relayer: Hex): Promise<SharedTrial> {
@@ -76,20 +76,23 @@ export class Trials {
     };
   }
 
-  /** What `tryShared` would find of payments that were tried one by one a moment ago; null: it has to be asked. */
+  /**
+   * The result that `tryShared` would have for payments that were each simulated a moment ago; null when it must be
+   * asked.
+   */
   assumeShared(entries: readonly SettlementEntry[]): SharedTrial | null {
     const gas = this.options.gas.limitForUntried(entries.map(({ asset }) => asset));
     if (gas === null || !entries.every(isShareable)) return null;
     return { settlement: { entries, call: this.#bundle(entries), gas, walletCode: null }, excluded: new Map() };
   }
 
-  /** The same for some of its payments, as if the others had never been there. */
+  /** The same settlement for some of its payments only. */
   narrow({ gas, walletCode }: TriedSettlement, entries: readonly SettlementEntry[]): TriedSettlement {
     return { entries, call: this.#bundle(entries), gas, walletCode };
   }
 
   /**
-   * One payment by itself, within the cap of gas. Null: it fails, now and in the next block.
+   * Simulates one payment alone, within the gas cap. Null when it fails, both now and in the next block.
    * @throws ChainUnavailableError
    */
   async tryAlone(entry: SettlementEntry, relayer: Hex): Promise<TriedSettlement | null> {
@@ -100,7 +103,7 @@ export class Trials {
     return tried && { ...tried, entries: [entry] };
   }
 
-  /** As `tryAlone`, for the call that settles a payer's permit. */
+  /** Like `tryAlone`, for the call that settles a permit. */
   tryPermit(call: ContractCall, payer: Hex, relayer: Hex): Promise<SendableCall | null> {
     return this.#callTrial.run(call, { payer, relayer, factory: null });
   }

@@ -6,10 +6,10 @@ import { SettleQuestions, type Question } from '../../test/settle-questions.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 const MINUTE_MS = 60_000;
-/** One payment waits for its payer's means, and every other one is turned away. */
+/** One payment waits for its payer's balance, and every further one is turned away. */
 const FULL = { MAX_IN_FLIGHT: '8', SETTLE_WAIT_MS: '60000' };
 
-/** A gateway asks again when an answer is late, and another verifier may have no place for the payer's payments. */
+/** A gateway asks again when an answer is late, and another verifier may have no room for the payer's payments. */
 describe('a copy of a question that is turned away', () => {
   let fixture: SettlementFixture;
   let questions: SettleQuestions;
@@ -31,7 +31,7 @@ describe('a copy of a question that is turned away', () => {
   const readSent = async (index: number) =>
     Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer(index).address, 'latest']));
 
-  /** A payer who has enough for one payment, and one of whose payments is under way; what else he signs has to wait. */
+  /** A payer with the balance for one payment, which is in flight; its other payments have to wait. */
   async function fill(): Promise<SignedAuthorization[]> {
     const [first, ...others] = await Promise.all(Array.from({ length: 5 }, () => fixture.sign()));
     const before = await readPending();
@@ -46,7 +46,8 @@ describe('a copy of a question that is turned away', () => {
     await transferTokens(fixture.chain, { from, to: fixture.payer(1).address, amountBaseUnits });
   }
 
-  // Prevents: who is told that nothing was done signs anew, and what another verifier has sent is moved as well.
+  // Prevents: a payer that learns that nothing was done signs anew, and what another verifier has sent is moved as
+  // well.
   it('is told that another verifier settles it', async () => {
     await leaveOne();
     const first = await fixture.startVerifier(FULL);
@@ -69,7 +70,7 @@ describe('a copy of a question that is turned away', () => {
     });
   });
 
-  // Prevents: who is told that nothing was done signs anew, and a late copy of his question is settled as well.
+  // Prevents: a payer that learns that nothing was done signs anew, and a late copy of its question is settled as well.
   it('is told the same once there is room, and a new question is settled', async () => {
     await leaveOne();
     await fixture.startVerifier(FULL);

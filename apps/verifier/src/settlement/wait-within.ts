@@ -1,4 +1,7 @@
-/** Null when the time is over first, or the process gives up. By hand, since signals made of signals cost more than the rest of a request. */
+/**
+ * Waits for a promise; null when the time ends first or the signal aborts. Written by hand because combined signals
+ * (`AbortSignal.any`) cost more than the rest of a request.
+ */
 export function waitWithin<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const end = (): void => {

@@ -3,16 +3,16 @@ import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
 const BURNS_KEPT_MS = 3_600_000;
-/** Longer, so that a code many pay by is not barred for the first of an hour. */
+/** Longer, so that a code used by many payers is not barred for the first burns of an hour. */
 const SETTLED_KEPT_MS = 86_400_000;
 
-/** KEYS a count, ARGV ms from its first. Atomic: a count without an end would bar for ever. */
+/** KEYS a counter, ARGV ms from its first increment. Atomic: a counter without an expiry would bar for ever. */
 const COUNT = new LuaScript(/* lua */ `
 if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return 1
 `);
 
-/** KEYS a count, ARGV ms from its last. */
+/** KEYS a counter, ARGV ms from its last increment. */
 const COUNT_ON = new LuaScript(/* lua */ `
 redis.call('INCR', KEYS[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
@@ -20,11 +20,12 @@ return 1
 `);
 
 /**
- * What became of payments by wallet code, over all verifiers. An attacker deploys any number of wallets of one code; and
- * honest wallets share one, whose bar must not be for sale: it takes more burns than payments that were settled.
+ * Counts settled and burnt payments by wallet code, over all verifiers. An attacker can deploy any number of wallets
+ * with one code, so the code is barred, not the wallet. Honest wallets share a code too, and an attacker must not be
+ * able to bar it cheaply: burns must outnumber settled payments.
  */
 export class WalletCodes {
-  /** @param mostBurns so many in an hour bar a code; 0: none is barred */
+  /** @param mostBurns burns in an hour after which a code is barred; 0 bars none */
   constructor(
     private readonly redis: Redis,
     private readonly mostBurns: number,
@@ -45,7 +46,7 @@ export class WalletCodes {
   }
 }
 
-/** Each in a slot of its own. */
+/** A Redis Cluster slot for each code. */
 function burnsKey(code: Hex): string {
   return `tollgate:{wallet-code-${code}}:burns`;
 }

@@ -12,9 +12,10 @@ export interface BoundPayments {
 }
 
 /**
- * Binds what no lock binds by the payer's signature over reference and hash, where one is given.
+ * Binds payments without a lock by the payer's signature over reference and hash, if one is given.
  *
- * Refuses `signature_invalid` when no payer made it, and under policy `bound` `not_bound` without lock and signature.
+ * Refuses `signature_invalid` when no payer made the signature, and under policy `bound` `not_bound` without lock and
+ * signature.
  */
 export async function assertBound(
   { payments, isLocked }: OpenedPayments,

@@ -1,6 +1,6 @@
 import { PaymentRefused } from './payment-refused.js';
 
-/** The payment's block and those on top of it are enough. */
+/** Checks the number of confirmations, the payment's own block included. */
 export function assertConfirmed(blockNumber: number, headBlockNumber: number, confirmations: number): void {
   if (!isConfirmed(blockNumber, headBlockNumber, confirmations)) throw new PaymentRefused('not_confirmed');
 }

@@ -5,13 +5,13 @@ import { PaymentRefused } from './payment-refused.js';
 
 export interface OpenedPayments {
   payments: Payment[];
-  /** They are locked to the reference; else they carry no lock at all. */
+  /** They are locked to the reference; otherwise they carry no lock at all. */
   isLocked: boolean;
 }
 
 /**
- * Keeps what the request may spend: the payments locked to its reference, or else those without a lock. A lock belongs
- * to the log in the same place among those of its recipient and amount.
+ * Keeps the payments that the request may spend: those locked to its reference, otherwise those without a lock. A lock
+ * belongs to the log at the same place among those of its recipient and amount.
  *
  * Refuses `lock_mismatch` when all are locked to something else.
  */
@@ -30,14 +30,14 @@ export function assertLockMatches(found: FoundPayments, input: Hex, reference: s
   return { payments: unlocked, isLocked: false };
 }
 
-/** Null: locked, but nobody can tell to what. */
+/** Null: locked, but it is unknown to what. */
 function pairLocks(payments: readonly Payment[], locks: readonly LockedTransfer[]): Map<Payment, Hex | null> {
   const lockOf = new Map<Payment, Hex | null>();
   const paymentGroups = groupBy(payments, keyOf);
   for (const [key, group] of groupBy(locks, keyOf)) {
     const logs = paymentGroups.get(key) ?? [];
-    // Calldata that many share (a bundle) may hold a stranger's lock that no transfer stands behind. With more locks
-    // than transfers, whose is whose cannot be told, unless all are one.
+    // Calldata shared by many payments (a bundle) may contain a third party's lock without a transfer. With more locks
+    // than transfers they cannot be matched, unless all locks are equal.
     const isAmbiguous = group.length > logs.length && group.some(({ lock }) => lock !== group[0]?.lock);
     for (const [index, payment] of logs.entries()) {
       const lock = group[index]?.lock;

@@ -1,12 +1,13 @@
 import type { Payment } from './find-payments.js';
 import { PaymentRefused } from './payment-refused.js';
 
-/** The gateway stamps the challenge, a validator the block: so much may their clocks differ. */
+/** The gateway's clock stamps the challenge, a validator's clock the block: they may differ by this much. */
 const CLOCK_SKEW_MS = 15_000;
 
 /**
- * A payment bound to a challenge was mined within `maxTimeoutSeconds` of it (specification, "Limits"). Refuses
- * `payment_late`; for refund where a lock says so for good, since a payer may sign for another challenge and be served.
+ * A payment bound to a challenge must be mined within `maxTimeoutSeconds` of it (specification, "Limits"). Refuses
+ * `payment_late`. The refusal is recorded for a refund only if a lock makes it final: without one the payer may sign
+ * for another challenge and be served.
  */
 export function assertPaidInTime(
   payment: Payment,

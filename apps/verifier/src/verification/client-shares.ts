@@ -2,14 +2,14 @@ import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import type { RpcAsker } from '../chain/rpc-batcher.js';
 
 export interface ClientSharesOptions {
-  /** Look-ups a minute that end in a refusal; 0: no limit. */
+  /** Look-ups per minute that may end in a refusal; 0 sets no limit. */
   lookupsPerMinute: number;
-  /** Bytes a minute beyond what look-ups usually take; 0: no limit. */
+  /** Bytes per minute beyond the usual size of answers; 0 sets no limit. */
   bytesPerMinute: number;
   nowMs: () => number;
 }
 
-/** What a request came to, as verdicts have it. */
+/** The outcome of a request, in the words of verdicts. */
 export interface Ended {
   outcome: string;
   failure?: string;
@@ -24,18 +24,18 @@ interface Spent {
 
 const MINUTE_MS = 60_000;
 const MAX_CLIENTS = 10_000;
-/** An answer may be as long without being counted: that of an ordinary payment is a fourth of it. */
+/** Answers up to this size are not counted; that of an ordinary payment has a quarter of it. */
 const FREE_BYTES = 16_384;
-/** From this part of its share on, a client's look-ups travel apart. */
+/** From this part of its share on, a client's look-ups are batched separately. */
 const COSTLY_PART = 1 / 16;
 
 /**
- * What each client address may have the chain asked for in vain, by the minute: payments that are good cost nothing.
- * Without a share no refusal is given, since a payment that was not looked at may be good.
+ * Limits how much each client address may have the chain asked in vain per minute; good payments cost nothing. A client
+ * over its share gets no refusal but `unavailable`, since a payment that was not looked at may be good.
  */
 export class ClientShares {
   readonly counts = { over_share: 0 };
-  /** Those that spent something last are at the end. */
+  /** In order of the last charge, the latest at the end. */
   readonly #spent = new Map<string, Spent>();
 
   constructor(private readonly options: ClientSharesOptions) {}
@@ -49,7 +49,7 @@ export class ClientShares {
     return bytesPerMinute > 0 && this.#readSpent(client).bytes > bytesPerMinute * COSTLY_PART;
   }
 
-  /** Milliseconds until the client has something left. */
+  /** Milliseconds until the client has some of its share left. */
   waitMs(client: string): number {
     const { lookupsPerMinute, bytesPerMinute } = this.options;
     const { lookups, bytes } = this.#readSpent(client);
@@ -63,7 +63,7 @@ export class ClientShares {
     this.#spent.delete(client);
     this.#spent.set(client, {
       lookups: Math.min(spent.lookups + lookups, this.options.lookupsPerMinute),
-      // One that was asked for at once by many connections costs a minute at most.
+      // A long answer requested over many connections at once costs one minute at most.
       bytes: Math.min(spent.bytes + bytes, this.options.bytesPerMinute * 2),
       atMs: this.options.nowMs(),
     });
@@ -83,7 +83,7 @@ export class ClientShares {
   }
 }
 
-/** The look-ups of one request, on its client's share. */
+/** The look-ups of one request, charged to its client's share. */
 export class LookUps implements RpcAsker {
   #bytes = 0;
   #isCounted = false;
@@ -101,7 +101,10 @@ export class LookUps implements RpcAsker {
     this.#bytes += Math.max(0, bytes - FREE_BYTES);
   }
 
-  /** Before the chain is asked for what may cost much. @throws ChainUnavailableError, for this client alone */
+  /**
+   * Call before the chain is asked for something that may be expensive. @throws ChainUnavailableError for a client over
+   * its share
+   */
   assertLeft(): void {
     const retryAfterMs = this.shares.waitMs(this.client);
     if (retryAfterMs > 0) {
@@ -113,7 +116,7 @@ export class LookUps implements RpcAsker {
 
   end({ outcome, failure, reason }: Ended): void {
     if (outcome === 'claimed' || outcome === 'valid' || outcome === 'signed') return;
-    // What was paid once may be shown again, and is long only if the payer made it so.
+    // A payment that was used may be shown again, and its answer is long only if the payer made it so.
     const isInVain = outcome === 'not_signed' || (outcome === 'refused' && failure !== 'payment_used');
     const isLookup = this.#isCounted && (isInVain || reason === 'waiting_room_full');
     if (isLookup || this.#bytes > 0) {

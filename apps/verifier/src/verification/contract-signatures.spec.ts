@@ -12,7 +12,7 @@ import { ContractSignatures } from './contract-signatures.js';
 import { parseContractSignatureRequest } from './parse-contract-signature-request.js';
 
 const { parts } = useSignedPaymentVerifier();
-/** Another message each time: what a contract has refused is not asked about again at once. */
+/** Another message each time, because a signature that a contract refused is not checked again at once. */
 const createTerms = () => ({
   ...{ domain: 'a.example', uri: 'https://a.example/', network: 'eip155:1328', nonce: randomBytes(32).toString('hex') },
   ...{ issuedAt: '2026-01-01T00:00:00.000Z', expirationTime: '2026-01-01T00:05:00.000Z' },
@@ -52,7 +52,7 @@ describe("a contract's signature under a message", () => {
     expect(await ask({ deadlineMs: 1 })).toEqual({ outcome: 'unavailable', reason: 'deadline_passed' });
   });
 
-  // Prevents: an RPC server hands on a megabyte for each question, and all others wait for it.
+  // Prevents: an RPC server passes on a megabyte for each question, and all others wait for it.
   it.each([
     ['returns', '0x620e00006000f3'],
     ['fails with', '0x620e00006000fd'],
@@ -82,7 +82,8 @@ describe("a contract's signature under a message", () => {
     expect(await signatures.verify({ ...request, clientAddress: '10.0.0.2' })).toEqual({ outcome: 'signed' });
   });
 
-  // Prevents: a contract that fails by design passes for a failing RPC server, and drives everybody off it.
+  // Prevents: a contract that fails by design counts as a failing RPC server, and all clients are moved off that
+  // server.
   it.each([
     'execution reverted',
     'out of gas',

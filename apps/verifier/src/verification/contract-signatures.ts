@@ -8,15 +8,15 @@ export interface ContractSignaturesOptions {
   chainId: number;
   chain: Pick<ChainReader, 'isContractSignature'>;
   shares: ClientShares;
-  /** Redis's clock. */
+  /** Returns the time of Redis's clock. */
   nowMs: () => number;
 }
 
-/** Asks contracts whether they have signed (EIP-1271), for gateways, which know no chain. */
+/** Asks contracts whether they signed (EIP-1271), on behalf of gateways, which have no RPC connection. */
 export class ContractSignatures {
   constructor(private readonly options: ContractSignaturesOptions) {}
 
-  /** Never throws for what a contract, the chain or a payer do. */
+  /** Never throws because of a contract, the chain or a payer. */
   async verify(request: VerifyContractSignatureRequest): Promise<ContractSignatureVerdict> {
     const { chainId, shares, nowMs } = this.options;
     if (request.chainId !== chainId) return { outcome: 'unavailable', reason: 'settings_differ' };

@@ -10,8 +10,8 @@ export type Refused = { outcome: 'refused'; failure: PaymentFailure };
 export type Unavailable = { outcome: 'unavailable'; reason: string; retryAfterMs?: number };
 
 /**
- * What an error of the rules, the chain or the ledger is as a verdict; a refusal of money that arrived is recorded
- * before it is one. Any other error is thrown again.
+ * Turns an error of the rules, the chain or the ledger into a verdict. A refusal of money that arrived is recorded
+ * first. Any other error is thrown again.
  */
 export async function explainRefusal(
   error: unknown,
@@ -28,15 +28,15 @@ export async function explainRefusal(
   try {
     if (record) await noteForRefund(ledger, { ...record, failure });
   } catch (ledgerError) {
-    // Money that is refused must be on record: without it there is no refusal, and the next try makes one.
+    // Refused money must be on record. If that fails there is no refusal, and the next attempt makes one.
     return explainRefusal(ledgerError, ledger);
   }
   return { outcome: 'refused', failure };
 }
 
 /**
- * What the operator is told, before a refund, of a payment that the ledger refused: nothing where the ledger would still
- * know if the payment had bought its answer.
+ * The note for the operator, to be read before a refund, about a payment that the ledger refused. Empty when the ledger
+ * would still know if the payment had bought something.
  */
 export function describeDoubt(
   failure: ClaimRefusal,

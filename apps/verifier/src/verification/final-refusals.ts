@@ -13,12 +13,12 @@ export interface FinalRefusalsOptions {
 const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 4096;
 
-/** Decided by the receipt alone, for every asker, resource and price. Nothing is recorded of these. */
+/** Failures decided by the receipt alone, for every client, resource and price. They are not recorded for refunds. */
 const FINAL: ReadonlySet<PaymentFailure> = new Set(['transaction_failed', 'transfer_missing', 'belongs_to_permit']);
 
 /**
- * Transactions that can never become a payment, once they are confirmed: refused without another look at the chain. For a
- * minute, since also a confirmed block may be replaced.
+ * Confirmed transactions that can never be a payment: refused without another look at the chain. Kept for a minute,
+ * since even a confirmed block may be replaced.
  */
 export class FinalRefusals {
   readonly counts = { refused_again: 0 };
@@ -29,7 +29,7 @@ export class FinalRefusals {
     this.#known = new ShortMemory({ rememberedMs: REMEMBERED_MS, maxRemembered: MAX_REMEMBERED, nowMs });
   }
 
-  /** Refuses as it was refused before. */
+  /** Repeats an earlier refusal. */
   assertNone(txHash: Hex): void {
     const known = this.#known.find(txHash);
     if (known === null) return;
@@ -37,14 +37,14 @@ export class FinalRefusals {
     throw new PaymentRefused(known.value);
   }
 
-  /** What the rules said of a transaction, where that is final. */
+  /** Remembers a transaction's failure if it is final. */
   remember({ mined, headBlockNumber }: Sighting, error: unknown): void {
     if (!(error instanceof PaymentRefused) || !FINAL.has(error.failure) || mined === null) return;
     const { txHash, blockNumber } = mined.receipt;
     if (isConfirmed(blockNumber, headBlockNumber, this.options.confirmations)) this.#known.keep(txHash, error.failure);
   }
 
-  /** Its length is the same in whichever block it is. */
+  /** A receipt's length is the same in every block. */
   rememberTooLarge(txHash: Hex): PaymentRefused {
     this.#known.keep(txHash, 'receipt_too_large');
     return new PaymentRefused('receipt_too_large');

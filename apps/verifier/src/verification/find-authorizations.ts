@@ -4,8 +4,9 @@ import type { EmittedLog } from '../chain/receipt.js';
 import { readAuthorizationUsedLog, readTransferLog } from './token-log.js';
 
 /**
- * The EIP-3009 nonces behind transfers, by the position of the transfer's log. A token emits `AuthorizationUsed` just
- * before the transfer it causes, some just after: the next free transfer of the authorizer is its own, else the last.
+ * The EIP-3009 nonces of transfers, by the position of the transfer's log. Most tokens emit `AuthorizationUsed` just
+ * before its transfer, some just after: so the next unmatched transfer of the authorizer belongs to it, otherwise the
+ * last one before.
  */
 export function findAuthorizations(logs: readonly EmittedLog[], asset: Hex): Map<number, Hex> {
   const nonces = new Map<number, Hex>();

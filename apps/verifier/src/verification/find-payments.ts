@@ -19,20 +19,21 @@ export interface PaymentTerms {
   chainId: number;
   asset: Hex;
   payTo: Hex;
-  /** The lowest price that may come to hold for the request. */
+  /** The lowest price that may apply to the request. */
   leastBaseUnits: bigint;
 }
 
 export interface FoundPayments {
   /** Every transfer of the asset to the recipient, in log order. */
   received: Payment[];
-  /** Those of them that may be enough. */
+  /** The received payments that may suffice. */
   enough: Payment[];
 }
 
 /**
- * The payments the receipt holds. Refuses `transfer_missing` without any, `amount_too_low` when all are too small, and
- * `belongs_to_permit` when all were made by Permit2 payments: what is redeemed of those is what was signed.
+ * The payments in the receipt. Refuses `transfer_missing` if there are none, `amount_too_low` when all are too small,
+ * and `belongs_to_permit` when Permit2 payments made all of them: a permit is redeemed by its signed payload, not by
+ * its transaction.
  */
 export function findPayments(receipt: Receipt, terms: PaymentTerms): FoundPayments {
   const nonces = findAuthorizations(receipt.logs, terms.asset);
@@ -55,7 +56,7 @@ export function findPayments(receipt: Receipt, terms: PaymentTerms): FoundPaymen
 
 /**
  * The index in a payment's id counts from the transaction's first log, not from the block's: a transaction that moves
- * to another block keeps it, and so cannot be spent a second time under another name.
+ * to another block keeps it, and so cannot be spent twice under two ids.
  */
 function namePayment(terms: PaymentTerms, txHash: Hex, position: number, from: Hex, nonce: Hex | undefined): PaymentId {
   const { chainId, asset } = terms;

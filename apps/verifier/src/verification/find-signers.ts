@@ -12,16 +12,16 @@ export interface SignedProof {
   deadlineMs: number;
 }
 
-/** How contracts are asked, and on whose share. */
+/** The chain to ask contracts on, and the client share to charge. */
 export interface AskedContracts {
   chain: Pick<ChainReader, 'isContractSignature'>;
   lookUps: LookUps;
 }
 
-/** A transaction may hold transfers of any number of payers; so many contracts are asked. */
+/** A transaction may hold transfers of any number of payers; at most this many contracts are asked. */
 const MAX_CONTRACTS = 4;
 
-/** Which of the payers signed reference and transaction hash: an account by EIP-191, or else contracts by EIP-1271. */
+/** The payers that signed reference and transaction hash: an account by EIP-191, otherwise contracts by EIP-1271. */
 export async function findSigners(
   proof: SignedProof,
   payers: ReadonlySet<Hex>,

@@ -23,11 +23,11 @@ export interface Rules {
   boundRedemptionWindowMs: number;
 }
 
-/** A payment that may be claimed, if the ledger agrees. */
+/** A payment that may be claimed if the ledger agrees. */
 export interface JudgedPayment {
   id: PaymentId;
   payer: Hex;
-  /** Null under policy `receipt`, which does not look at transfers. */
+  /** Null under policy `receipt`, which does not check transfers. */
   amountBaseUnits: bigint | null;
 }
 
@@ -39,7 +39,10 @@ export interface Judgement {
   windowMs: PaymentCandidate['windowMs'];
 }
 
-/** The rules, in order. Throws PaymentRefused at the first that says no, ChainUnavailableError when nobody can tell. */
+/**
+ * Applies the rules in order. Throws PaymentRefused at the first that fails, ChainUnavailableError when the chain
+ * cannot decide.
+ */
 export async function judgePayment(
   request: VerifyPaymentRequest,
   sighting: Sighting,
@@ -56,7 +59,7 @@ export async function judgePayment(
   assertConfirmed(receipt.blockNumber, sighting.headBlockNumber, rules.confirmations);
   const opened = assertLockMatches(found, input, reference?.text);
   const { payments, isBound } = await assertBound(opened, request, rules.policy, { chain, lookUps });
-  // A price that was given out is honoured to who can show that he was given it.
+  // A price from an earlier challenge is honoured if the payment is bound to that challenge.
   const paid = assertPricePaid(payments, BigInt((isBound && reference ? reference : request).priceBaseUnits));
   const minedAtMs = await chain.readBlockTime(receipt, request.deadlineMs);
   if (isBound && reference) {
@@ -72,7 +75,7 @@ export async function judgePayment(
   };
 }
 
-/** Policy `receipt`: rules 1-3 of the specification; the whole transaction is the payment, at any age. */
+/** Policy `receipt`: rules 1-3 of the specification. The whole transaction is the payment, at any age. */
 async function judgeReceipt(
   { chainId, txHash, deadlineMs }: VerifyPaymentRequest,
   receipt: Receipt,

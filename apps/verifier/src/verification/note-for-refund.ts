@@ -4,7 +4,7 @@ import type { Ledger, Refusal } from '@tollgate/ledger';
 const logger = new Logger('Refunds');
 
 /**
- * Records money that arrived and buys nothing, and logs it when it is new: such a line is never left out.
+ * Records money that arrived and buys nothing, and logs it if it is new; this line is never sampled.
  * @throws LedgerError
  */
 export async function noteForRefund(ledger: Pick<Ledger, 'recordRefusal'>, refusal: Refusal): Promise<void> {

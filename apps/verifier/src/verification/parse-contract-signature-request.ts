@@ -3,7 +3,7 @@ import { isAddress, isHash, isHexBytes, MAX_SIGNATURE_BYTES } from '@tollgate/pr
 
 import { readHex, readNumber, readObject, readText, refuseField } from '../message-fields.js';
 
-/** Unknown to a request with hexadecimal text in lower case, or throws MalformedMessageError. */
+/** Parses a message into a request with hexadecimal text in lower case. @throws MalformedMessageError */
 export function parseContractSignatureRequest(message: unknown): VerifyContractSignatureRequest {
   const fields = readObject(message, 'message');
   const signature = readHex(fields, 'signature', isHexBytes);
@@ -13,7 +13,7 @@ export function parseContractSignatureRequest(message: unknown): VerifyContractS
     chainId: readNumber(fields, 'chainId'),
     signer: readHex(fields, 'signer', isAddress),
     hash: readHex(fields, 'hash', isHash),
-    // A gateway of an earlier release does not say: its clients are one.
+    // A gateway of an earlier release sends no address: all its clients share one.
     clientAddress: fields.clientAddress === undefined ? '' : readText(fields, 'clientAddress'),
     signature: signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES ? signature : refuseField('signature'),
   };

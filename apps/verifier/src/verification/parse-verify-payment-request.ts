@@ -12,10 +12,10 @@ import {
   type MessageFields,
 } from '../message-fields.js';
 
-/** Four times a proof header: no signature in one can be longer. */
+/** Four times the size of a proof header, so no signature in one can be longer. */
 const MAX_SIGNATURE = 32_768;
 
-/** Unknown to a request with addresses and hashes in lower case, or throws MalformedMessageError. */
+/** Parses a message into a request with addresses and hashes in lower case. @throws MalformedMessageError */
 export function parseVerifyPaymentRequest(message: unknown): VerifyPaymentRequest {
   const fields = readObject(message, 'message');
   const { reference, signature } = fields;

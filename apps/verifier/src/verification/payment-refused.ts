@@ -1,7 +1,7 @@
 import type { Refusal } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
 
-/** A rule said no. `record` is set where money arrived that buys nothing: it is noted for refund. */
+/** A rule failed. `record` is set when money arrived that buys nothing: it is recorded for a refund. */
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused';
 
@@ -13,7 +13,7 @@ export class PaymentRefused extends Error {
   }
 }
 
-/** Time alone may turn these into a yes. */
+/** Whether the passing of time alone may turn this failure into a success. */
 export function isNotYet(failure: PaymentFailure): boolean {
   return failure === 'receipt_missing' || failure === 'not_confirmed';
 }

@@ -146,7 +146,8 @@ describe('verifying a payment with a signature', () => {
     });
   });
 
-  // Prevents: a payer's contract that fails by design passes for a failing RPC server, and drives everybody off it.
+  // Prevents: a payer's contract that fails by design counts as a failing RPC server, and all clients are moved off
+  // that server.
   it.each([
     ['stops at an invalid instruction', '0xfe'],
     ['runs for ever', '0x5b600056'],
@@ -227,7 +228,7 @@ describe('verifying the transaction of a payment by Permit2', () => {
   };
   beforeAll(() => approvePermit2(parts().devnet, { owner: parts().devnet.accounts[1]!.address }));
 
-  // Prevents: one payment redeemed twice, as what was signed and as the transaction that moved it.
+  // Prevents: one payment is redeemed twice, by its signature and by the transaction that moved it.
   it.each(['exact', 'upto'])('refuses it: what was signed under scheme %s is what is redeemed', async (scheme) => {
     const txHash = await settle(scheme === 'upto' ? { facilitator: payer().address } : {});
     expect(await ask(txHash)).toMatchObject({ outcome: 'refused', failure: 'belongs_to_permit' });

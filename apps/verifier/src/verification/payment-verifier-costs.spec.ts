@@ -66,7 +66,7 @@ describe('a transaction that is no payment', () => {
 describe('the share of a client', () => {
   const usedUp = { outcome: 'unavailable', reason: 'client_share_used_up', retryAfterMs: expect.any(Number) as number };
 
-  // Prevents: one address keeps the chain busy for all, and a payment that was not looked at is refused.
+  // Prevents: one address keeps the chain busy for all, or a payment that was not looked up is refused.
   it('is used up by what is no payment: its payments wait then, and those of all others are taken', async () => {
     const verifier = createVerifier({}, 0, {}, { lookupsPerMinute: 3 });
     const elsewhere = await payElsewhere();
@@ -76,7 +76,7 @@ describe('the share of a client', () => {
     }
     const paid = await pay();
     expect(await lookupsDuring(async () => expect(await ask(paid, { verifier })).toEqual(usedUp))).toBe(0);
-    // What was refused for good needs no look-up.
+    // A final refusal needs no look-up.
     expect(await ask(elsewhere, { verifier })).toEqual(refused('transfer_missing'));
     const another = { verifier, request: { clientAddress: '198.51.100.7' } };
     expect(await ask(paid, another)).toMatchObject({ outcome: 'claimed' });

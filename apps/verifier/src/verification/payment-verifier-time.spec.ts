@@ -48,7 +48,7 @@ describe('verifying a payment while the chain catches up', () => {
     expect(parts().rpc.requests.length).toBeGreaterThan(1);
   });
 
-  // Prevents: a payer whose payment is not mined yet is asked to pay again, because others wait.
+  // Prevents: a payer whose payment is not mined yet is asked to pay again because others wait.
   it('refuses no payment for want of room to wait in', async () => {
     const verifier = createVerifier({}, 3000, { perClient: 1 });
     const full = { outcome: 'unavailable', reason: 'waiting_room_full', retryAfterMs: 1000 };
@@ -79,7 +79,7 @@ describe('verifying a payment while the chain catches up', () => {
       (methods) => methods.filter((one) => one === 'eth_getTransactionReceipt').length,
     );
     expect(looks).toEqual([10, ...looks.slice(1).map(() => 6)]);
-    // Each 250 ms of 3 s, and before.
+    // Every 250 ms for 3 s, and once before.
     expect(looks.length).toBeLessThanOrEqual(14);
   });
 
@@ -114,7 +114,7 @@ describe('verifying a payment while the chain catches up', () => {
 
 describe('verifying a payment and its age', () => {
   const MINUTE = 60_000;
-  /** Mines the transfer in a block of that age, as if the ledger had been kept since long before. */
+  /** Mines the transfer in a block of that age, as if the ledger had existed since long before. */
   const payAgo = async (ageMs: number, lockReference?: string) => {
     for (const key of await parts().redis.keys('*:birth')) await parts().redis.hset(key, { at: 1, block: 0 });
     await callRpc(parts().devnet.rpcUrl, 'anvil_setTime', [Math.floor((parts().ledger.nowMs() - ageMs) / 1000)]);
@@ -152,7 +152,7 @@ describe('verifying a payment and its age', () => {
     }
   });
 
-  // Prevents a refund for an answer that was sold: the ledger forgets a spent payment when its window is long over.
+  // Prevents a refund for an answer that was delivered: the ledger forgets a spent payment long after its window.
   it('says of a refused payment that the ledger may have forgotten that it was spent', async () => {
     const detailOf = async (txHash: Hex) => {
       expect(await ask(txHash)).toMatchObject({ outcome: 'refused' });
@@ -194,7 +194,8 @@ describe('verifying a payment and its age', () => {
     ]);
   });
 
-  // Prevents a refund for an answer that was sold: a payer may sign any number of references, and one in time is served.
+  // Prevents a refund for an answer that was delivered: a payer may sign any number of references, and one in time is
+  // served.
   it('records no late payment that another signature can still redeem', async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
     const askWith = async (issuedAtMs: number) => {

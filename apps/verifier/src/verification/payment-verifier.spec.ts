@@ -135,7 +135,7 @@ describe('verifying a payment when nobody can tell', () => {
   });
 
   it('names a lock that is not there in vain', async () => {
-    // A bundle's calldata may hold locks that no transfer stands behind.
+    // A bundle's calldata may contain locks without a transfer.
     const [mine, theirs] = [await createReferenceNow(), await createReferenceNow()];
     const call = encodeTransfer(parts().devnet, { amountBaseUnits: PRICE, lockReference: mine.text });
     const stray = encodeTransfer(parts().devnet, { amountBaseUnits: PRICE });

@@ -10,10 +10,10 @@ import { judgePayment, type JudgedPayment, type Judgement, type Rules } from './
 import { isNotYet, PaymentRefused } from './payment-refused.js';
 import type { WaitingRoom } from './waiting-room.js';
 
-/** What this verifier was set up for; a gateway that asks for something else is set up differently. */
+/** The terms this verifier is configured for; a gateway that asks for others has different settings. */
 export interface VerifierTerms {
   chainId: number;
-  /** Lower case, as `payTo`. */
+  /** In lower case, as `payTo` is. */
   asset: string;
   payTo: string;
 }
@@ -27,10 +27,13 @@ export interface PaymentVerifierOptions {
   shares: ClientShares;
 }
 
-/** What a payer is told to wait before the next try, while the chain has not caught up. */
+/** How long a payer should wait before it retries, while the chain has not caught up. */
 const RETRY_AFTER_MS = 1000;
 
-/** Chain check, then the ledger's claim. A refusal is a verdict; trouble with chain or ledger never is. */
+/**
+ * Checks the chain, then claims the payment in the ledger. A refusal is a verdict; a failure of chain or ledger never
+ * is.
+ */
 export class PaymentVerifier {
   readonly refusals: FinalRefusals;
 
@@ -39,7 +42,7 @@ export class PaymentVerifier {
     this.refusals = new FinalRefusals({ confirmations: rules.confirmations, nowMs: () => ledger.nowMs() });
   }
 
-  /** Never throws for what a payer, the chain or Redis do. */
+  /** Never throws because of a payer, the chain or Redis. */
   async verify(request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {
     const { terms, ledger } = this.options;
     if (!isAgreed(terms, request)) return { outcome: 'unavailable', reason: 'settings_differ' };

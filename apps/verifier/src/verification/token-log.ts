@@ -22,14 +22,16 @@ export interface AuthorizationUsedLog {
   nonce: Hex;
 }
 
-/** Reads an ERC-20 `Transfer`; null for every other log, those with indexed amounts (ERC-721) included. */
+/**
+ * Parses an ERC-20 `Transfer`; null for every other log, including ERC-721 transfers, whose third parameter is indexed.
+ */
 export function readTransferLog({ topics: [event, from, to, ...more], data }: EmittedLog): TransferLog | null {
   if (event !== TRANSFER || !from || !to || more.length > 0 || data.length !== 66) return null;
   if (!from.startsWith(ADDRESS_PADDING) || !to.startsWith(ADDRESS_PADDING)) return null;
   return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amountBaseUnits: BigInt(data) };
 }
 
-/** Reads an EIP-3009 `AuthorizationUsed`; null for every other log. */
+/** Parses an EIP-3009 `AuthorizationUsed`; null for every other log. */
 export function readAuthorizationUsedLog({
   topics: [event, authorizer, nonce],
 }: EmittedLog): AuthorizationUsedLog | null {

@@ -102,7 +102,7 @@ function parse<T>(message: unknown, parseMessage: (message: unknown) => T): T {
   }
 }
 
-/** Payer and nonce name it; the signature stays out of the log, where it would be as good as the money. */
+/** The payment's name in the log is its payer and nonce. The signature must stay out: it is as good as the money. */
 function nameSignedPayment(payment: SignedPayment): { payer: string; nonce: string } {
   const { from: payer, nonce } = payment.kind === 'permit2' ? payment.permit2Authorization : payment.authorization;
   return { payer, nonce };

@@ -8,24 +8,24 @@ export interface WaitingRoomOptions {
   nowMs: () => number;
 }
 
-/** Whose payment waits, and until when at most. */
+/** The client whose payment waits, and the latest end of the wait. */
 export interface WaitingRequest {
   clientAddress: string;
   deadlineMs: number;
 }
 
-/** `full`: there is no room to wait in; `over`: the wait has ended. */
+/** `full`: there is no room to wait; `over`: the wait has ended. */
 export type NextLook = 'now' | 'full' | 'over';
 
-/** Time that is left for the claim and the reply when the wait is over. */
+/** Time left for the claim and the reply after the wait. */
 const REPLY_MARGIN_MS = 500;
 const POLL_INTERVAL_MS = 250;
-/** How long a client without room should wait before the next try. */
+/** How long a client without room should wait before it retries. */
 const RETRY_AFTER_MS = 1000;
 
 /**
- * Payments that wait for the chain: so many in all and per client, so that random hashes cannot burn the RPC budget.
- * All look again at the same moments, and so in the same batches.
+ * Payments that wait for the chain. Their number is limited in all and per client, so that random hashes cannot use up
+ * the RPC budget. All look again at the same moments, and so share batches.
  */
 export class WaitingRoom {
   readonly counts = { no_room: 0 };
@@ -40,9 +40,9 @@ export class WaitingRoom {
   }
 
   /**
-   * Judges a payment again and again while time alone may turn its refusal into a yes.
-   * @throws PaymentRefused once the wait is over; ChainUnavailableError without room to wait: a payment that was never
-   * waited for may be good a moment later, and a refusal would have its payer pay again
+   * Judges a payment repeatedly while the passing of time alone may turn its refusal into a success.
+   * @throws PaymentRefused once the wait is over; ChainUnavailableError when there is no room to wait: the payment may
+   * be good a moment later, and a refusal would make its payer pay again
    */
   async judge<T>({ clientAddress, deadlineMs }: WaitingRequest, look: () => Promise<T>): Promise<T> {
     const place = this.createPlace(clientAddress, deadlineMs);
@@ -62,7 +62,7 @@ export class WaitingRoom {
     }
   }
 
-  /** A place for one payment's wait; nothing is held before the first `untilNextLook`. */
+  /** Creates a place for one payment's wait; it counts only from the first `untilNextLook`. */
   createPlace(client: string, deadlineMs: number): Place {
     let untilMs: number | undefined;
     return {
@@ -87,7 +87,7 @@ export class WaitingRoom {
     };
   }
 
-  /** A room of no places is a setting: no payment waits, and none is sent away for want of a place. */
+  /** A room without places is a valid setting: no payment waits, and none is rejected as `full`. */
   private mayWait(): boolean {
     return this.options.perClient > 0 && this.options.total > 0;
   }

@@ -5,35 +5,35 @@ import type { Redis } from 'ioredis';
 import { API_KEY_SCOPES, type ApiKey, type ApiKeyScope } from './api-key.js';
 
 const KEYS = 'tollgate:{api-keys}';
-// Apart from what is never written again, so that two who revoke, or one who creates, cannot undo one another.
+// Separate from the keys, which are never rewritten: so concurrent revocations and creations cannot undo one another.
 const REVOKED = 'tollgate:{api-keys}:revoked';
 const TOKEN = /^tgk_([a-z0-9]{12})_([\w-]{43})$/;
 const SCOPES: readonly string[] = API_KEY_SCOPES;
 
 type StoredKey = Omit<ApiKey, 'revokedAtMs'> & {
-  /** SHA-256 of the token; its 256 random bits need no slower hash. */
+  /** SHA-256 of the token, whose 256 random bits need no slower hash. */
   tokenHash: string;
 };
 
 export interface NewApiKey {
-  /** 1 to 64 characters, for people. */
+  /** 1 to 64 characters, for display. */
   name: string;
   /** At least one. */
   scopes: readonly ApiKeyScope[];
-  /** By name, or `*`; at least one, but for a key that only settles. */
+  /** By name, or `*`; at least one, except for a key that only settles. */
   wallets: readonly string[];
 }
 
 /**
- * The API keys, in the journal's Redis. Read at each use, so that a revoked key is refused at once. An entry that cannot
- * be read is no key: nobody gets in by it.
+ * The API keys, in the journal's Redis. They are read at each use, so a revoked key is refused at once. An unreadable
+ * entry authenticates no request.
  */
 export class ApiKeyStore {
   constructor(private readonly redis: Redis) {}
 
   /**
-   * The token is in the answer and nowhere else.
-   * @throws TypeError for a name, scopes or wallets that no key can have
+   * Creates a key. Its token is returned here and stored nowhere.
+   * @throws TypeError for an invalid name, scope or wallet
    */
   async create({ name, scopes, wallets }: NewApiKey): Promise<{ key: ApiKey; token: string }> {
     assertNewKey({ name, scopes, wallets });
@@ -42,14 +42,14 @@ export class ApiKeyStore {
       const token = `tgk_${id}_${randomBytes(32).toString('base64url')}`;
       const key = { id, name, scopes: [...new Set(scopes)], wallets: [...new Set(wallets)], createdAtMs: Date.now() };
       const stored: StoredKey = { ...key, tokenHash: hashToken(token) };
-      // An id that is taken, though improbable, would otherwise be another key's end.
+      // A random id may be taken, however improbable; `hsetnx` never overwrites another key.
       if ((await this.redis.hsetnx(KEYS, id, JSON.stringify(stored))) === 1) {
         return { key: { ...key, revokedAtMs: null }, token };
       }
     }
   }
 
-  /** The key of a token; null for one that is unknown or revoked. */
+  /** The key of a token; null when it is unknown or revoked. */
   async authenticate(token: string): Promise<ApiKey | null> {
     const id = TOKEN.exec(token)?.[1];
     if (id === undefined) return null;
@@ -58,13 +58,13 @@ export class ApiKeyStore {
     return isIt && revokedAtMs === null ? toApiKey(stored, null) : null;
   }
 
-  /** Revoked ones too; null where there is none that can be read. */
+  /** The key with this id, revoked or not; null when there is none or it is unreadable. */
   async read(id: string): Promise<ApiKey | null> {
     const [stored, revokedAtMs] = await this.#read(id);
     return stored && toApiKey(stored, revokedAtMs);
   }
 
-  /** Oldest first, revoked ones too. `unreadable`: the ids of entries that are none of ours, or damaged. */
+  /** All keys, revoked ones included, oldest first. `unreadable`: the ids of entries that are damaged or foreign. */
   async list(): Promise<{ keys: ApiKey[]; unreadable: string[] }> {
     const [entries, revoked] = await Promise.all([this.redis.hgetall(KEYS), this.redis.hgetall(REVOKED)]);
     const read = Object.entries(entries).map(([id, text]) => ({ id, stored: parseStored(id, text) }));
@@ -75,7 +75,7 @@ export class ApiKeyStore {
     };
   }
 
-  /** False when there is no such entry; one that is revoked already stays as it is. */
+  /** Revokes a key; false when there is no such key. A key that is already revoked keeps its time. */
   async revoke(id: string): Promise<boolean> {
     if ((await this.redis.hexists(KEYS, id)) === 0) return false;
     await this.redis.hsetnx(REVOKED, id, Date.now());
@@ -110,13 +110,13 @@ function isEqual(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
-/** A key that somebody revoked at a time that cannot be read is revoked. */
+/** The time of a revocation; 0 when it is unreadable, so that the key still counts as revoked. */
 function parseTime(text: string | null | undefined): number | null {
   if (text === null || text === undefined) return null;
   return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
-/** Null for what is none of ours. */
+/** Null when the entry is damaged or foreign. */
 function parseStored(entryId: string, text: string): StoredKey | null {
   const { id, name, scopes, wallets, createdAtMs, tokenHash } = parseObject(text);
   const isKey =

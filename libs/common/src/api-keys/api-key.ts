@@ -1,18 +1,18 @@
 /**
- * `submit` hands jobs in, `read` looks at the key's own, `operator` sees all jobs, approves, and looks after the queues.
- * `settle` has the facilitator settle payments to anybody, which the relayer pays the gas of.
+ * `submit` submits jobs, `read` reads the key's own jobs, `operator` sees all jobs, approves them, and manages the
+ * queues. `settle` lets the facilitator settle payments to any recipient, for which the relayer pays the gas.
  */
 export const API_KEY_SCOPES = ['submit', 'read', 'operator', 'settle'] as const;
 export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
 
-/** What is known of an API key. The token itself is kept nowhere, and shown once. */
+/** The stored facts about an API key. The token itself is not stored; it is shown once. */
 export interface ApiKey {
-  /** Public: names the key in jobs, logs and events. */
+  /** Public: identifies the key in jobs, logs and events. */
   id: string;
-  /** What people call it. */
+  /** A name for display. */
   name: string;
   scopes: readonly ApiKeyScope[];
-  /** The wallets that it may use, by name; `*` stands for all. None for a key that only settles. */
+  /** Names of the wallets that the key may use; `*` stands for all. Empty for a key that only settles. */
   wallets: readonly string[];
   createdAtMs: number;
   revokedAtMs: number | null;

@@ -2,7 +2,7 @@ import { IsInt, Max, Min } from 'class-validator';
 
 import { Setting } from './setting.js';
 
-/** When a payment on the chain is accepted: the gateway and the verifier must agree on it. */
+/** When a payment on the chain is accepted. Gateways and verifiers need the same values. */
 export class AcceptanceEnvironment {
   @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts what is in the newest block.' })
   @IsInt()

@@ -3,7 +3,7 @@ import { IsBoolean, MinLength } from 'class-validator';
 import { IsRandomText } from './is-random-text.js';
 import { Setting } from './setting.js';
 
-/** What the processes that take and carry out agent jobs must agree on. */
+/** Settings that the services which accept and run agent jobs must share. */
 export class AgentEnvironment {
   @Setting({
     help: 'The secrets for direct enqueuing and for webhooks are derived from it. At least 32 characters, the same for gateways, agent workers and npm run keys.',

@@ -1,4 +1,4 @@
-/** The process may not start: `problems` has one line for each setting that must be mended. */
+/** The process cannot start; `problems` has one line for each setting that must be corrected. */
 export class ConfigurationError extends Error {
   readonly code = 'configuration_invalid';
 

@@ -1,13 +1,13 @@
 import { ValidateBy, type ValidationOptions } from 'class-validator';
 
-/** What stands in examples in place of a secret, and shell commands that nothing has run. */
+/** Placeholders from examples, and shell commands that were not run. */
 const PLACEHOLDER =
   /\$\(|\$\{|^<.*>$|(change|replace)[-_ ]?(me|this|it)|placeholder|^(your|example|sample|dummy|insert)[-_ ]/i;
-/** Any random text of this length has more different characters. */
+/** Random text of this length always has more different characters. */
 const LONG = 32;
 const LEAST_DIFFERENT = 6;
 
-/** A setting that signs something: no placeholder, and no few characters over and over. */
+/** Validates the secret of a signature: rejects placeholders and few repeated characters. */
 export function IsRandomText(options: ValidationOptions = {}): PropertyDecorator {
   const message = '$property holds a placeholder instead of random text';
   return ValidateBy({ name: 'isRandomText', validator: { validate: isRandomText } }, { message, ...options });

@@ -2,7 +2,7 @@ import { ownGroups, ownSettings, type EnvironmentClass } from './setting.js';
 
 const SHORTEST = 6;
 
-/** The texts that no log line may hold: values of secret settings, and what is secret inside a URL. */
+/** The texts that must not appear in a log: the values of secret settings, or their secret parts if they are URLs. */
 export function listSecrets(environment: object): string[] {
   const environmentClass = environment.constructor as EnvironmentClass;
   const values = environment as Record<string, unknown>;
@@ -14,7 +14,10 @@ export function listSecrets(environment: object): string[] {
   return [...new Set([...nested, ...own])].filter((secret) => secret.length >= SHORTEST);
 }
 
-/** Of a URL the password, and the parts of user name, path and query that look like keys; host names may be logged. */
+/**
+ * The secret parts of a URL: the password, and the parts of user name, path and query that look like keys. Host names
+ * may be logged.
+ */
 function secretsIn(value: string): string[] {
   if (!value.includes('://')) return [value];
   try {

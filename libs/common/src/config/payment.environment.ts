@@ -11,7 +11,7 @@ export type PaymentPolicy = (typeof PAYMENT_POLICIES)[number];
 const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
 const addressMessage = '$property must be 0x and 40 hexadecimal digits, and not the zero address';
 
-/** What is paid, to whom, on which chain: the gateway and the verifier must agree on it. */
+/** Which token is paid, to which account, on which chain. Gateways and verifiers need the same values. */
 export class PaymentEnvironment implements ChecksTogether {
   @Setting({ help: 'The `network` of challenges and proofs.' })
   @Matches(/^[\x21-\x7e]{1,64}$/, { message: '$property must be 1 to 64 visible characters' })
@@ -74,13 +74,13 @@ export class PaymentEnvironment implements ChecksTogether {
     return this.assetName ?? this.assetSymbol;
   }
 
-  /** The token as payers sign for it. */
+  /** The token in the form that signed payments use. */
   get signedAsset(): SignedAsset {
     const { assetAddress, domainName: name, assetVersion: version } = this;
     return { asset: assetAddress.toLowerCase() as Hex, name, version };
   }
 
-  /** For the log, once at start. */
+  /** Warnings to log once at start. */
   get warnings(): string[] {
     if (this.paymentPolicy !== 'receipt') return [];
     return ['PAYMENT_POLICY=receipt takes any successful transaction for a payment, also one that paid nothing.'];

@@ -5,22 +5,25 @@ import { getMetadataStorage, validateSync, type ValidationError } from 'class-va
 import { ConfigurationError } from './configuration-error.js';
 import { ownGroups, ownSettings, type EnvironmentClass, type SettingDescription } from './setting.js';
 
-/** An environment class may also check what no single setting can tell; each string is one problem. */
+/** Implemented by an environment class that checks settings together; each string is one problem. */
 export interface ChecksTogether {
   problemsTogether(): string[];
 }
 
-/** An environment class may say which entries of its lists are wrong, whatever else is; each string is one problem. */
+/**
+ * Implemented by an environment class that checks the entries of its lists, whatever else is wrong; each string is one
+ * problem.
+ */
 export interface ChecksEntries {
   problemsOfEntries(): string[];
 }
 
 /**
- * Reads the settings of an environment class, its groups included. An unset or empty variable takes the default;
- * a setting without a default is required unless class-validator says `@IsOptional()`. A secret may also stand in a
- * file, named by the same variable with `_FILE` behind it, as container platforms hand them out.
+ * Reads the settings of an environment class, its groups included. An unset or empty variable takes the default; a
+ * setting without a default is required unless class-validator says `@IsOptional()`. A secret may also be in a file
+ * named by the same variable with the suffix `_FILE`, as container platforms provide it.
  *
- * @throws ConfigurationError listing every problem, with how to mend it and without any value of a secret
+ * @throws ConfigurationError with every problem and how to correct it, but without the value of any secret
  */
 export function readEnvironment<T extends object>(
   environment: EnvironmentClass<T>,
@@ -32,14 +35,14 @@ export function readEnvironment<T extends object>(
 }
 
 export interface ExaminedEnvironment<T> {
-  /** What is in `faulty` is not of its type. */
+  /** Properties named in `faulty` may have another type than declared. */
   readonly result: T;
   readonly problems: readonly string[];
   /** Names of the variables that are missing or wrong. */
   readonly faulty: ReadonlySet<string>;
 }
 
-/** As `readEnvironment`, for who looks for more problems before all of them are told. */
+/** Like `readEnvironment`, for callers that look for further problems before they report all. */
 export function examineEnvironment<T extends object>(
   environment: EnvironmentClass<T>,
   env: Readonly<Record<string, string | undefined>>,
@@ -85,7 +88,7 @@ function readGroup<T extends object>(
       texts.set(setting.property, text);
       fields[setting.property] = convert(text, setting);
     }
-    // What looks at the entries of a list finds one.
+    // Checks of list entries expect a list.
     if (faulty.has(setting.property) && setting.kind === 'list') fields[setting.property] = [];
   }
 
@@ -98,14 +101,16 @@ function readGroup<T extends object>(
   }
   for (const { property, name } of described) if (faulty.has(property)) found.faulty.add(name);
   if ('problemsOfEntries' in result) problems.push(...(result as unknown as ChecksEntries).problemsOfEntries());
-  // Settings that are wrong alone would only repeat themselves in the checks that take them together.
+  // A setting that is wrong alone would be reported twice by the checks of settings together.
   if (problems.length === problemsBefore && 'problemsTogether' in result) {
     problems.push(...(result as unknown as ChecksTogether).problemsTogether());
   }
   return result;
 }
 
-/** The text of a setting, empty where it is not set; undefined where it could not be read, which is then a problem. */
+/**
+ * The text of a setting; empty when it is not set, undefined when it could not be read, which is recorded as a problem.
+ */
 function readText(
   setting: SettingDescription,
   env: Readonly<Record<string, string | undefined>>,
@@ -149,7 +154,7 @@ function explain(error: ValidationError, setting: SettingDescription, text: stri
   );
   const sentence = messages.length > 0 ? messages.join(', ') : `${setting.name} is not valid`;
   if (!setting.secret) return sentence;
-  // A message may quote the value; that of a secret never reaches a log, nor does one part of a list.
+  // A message may quote the value. A secret, or an entry of a secret list, must not reach a log.
   return [text ?? '', ...(text ?? '').split(',')]
     .map((part) => part.trim())
     .filter((part) => part !== '')

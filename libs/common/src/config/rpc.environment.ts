@@ -4,10 +4,10 @@ import { ArrayNotEmpty, IsArray, IsInt, Max, Min } from 'class-validator';
 import type { ChecksEntries } from './read-environment.js';
 import { Setting } from './setting.js';
 
-/** Which servers of the chain are asked; what a service asks, and how, comes on top. */
+/** The RPC servers of the chain; each service adds its own settings. */
 export class RpcEnvironment implements ChecksEntries {
   @Setting({
-    // The path or the user part often is an API key.
+    // The path or user name is often an API key.
     secret: true,
     as: 'list',
     help: 'JSON-RPC servers of the chain, http or https, comma separated, the preferred one first.',

@@ -1,15 +1,15 @@
 import { ConfigurationError } from './configuration-error.js';
 
 export interface SettingOptions {
-  /** One sentence for the operator; stands in `.env.example` and in the settings table. */
+  /** One sentence for the operator; shown in `.env.example` and in the settings table. */
   readonly help: string;
-  /** Its value is never printed. */
+  /** If true, the value is never printed. */
   readonly secret?: boolean;
-  /** A value to show where there is no default. */
+  /** A value to show when there is no default. */
   readonly example?: string;
-  /** How the text becomes a value; inferred from the default where there is one, otherwise `text`. */
+  /** How the text is converted; by default the type of the default value, or `text` without one. */
   readonly as?: SettingKind;
-  /** The environment variable, where it is not the property in capitals with underscores. */
+  /** The environment variable, if it is not the property name in capitals with underscores. */
   readonly name?: string;
 }
 
@@ -37,12 +37,12 @@ export function Setting(options: SettingOptions): PropertyDecorator {
   return (prototype, property) => addTo(settings, prototype, property, options);
 }
 
-/** Nests the settings of another environment class under this property; their names stay as they are. */
+/** Nests the settings of another environment class under this property; their names do not change. */
 export function SettingGroup(group: EnvironmentClass): PropertyDecorator {
   return (prototype, property) => addTo(groups, prototype, property, group);
 }
 
-/** The settings of this class alone, base classes first. */
+/** The settings of this class without its groups, base classes first. */
 export function ownSettings(environment: EnvironmentClass): SettingDescription[] {
   const defaults = new environment() as Record<string, unknown>;
   return [...collect(settings, environment)].map(([property, options]) => {

@@ -4,10 +4,13 @@ import { IsArray } from 'class-validator';
 import type { ChecksEntries } from './read-environment.js';
 import { Setting } from './setting.js';
 
-/** A token that signed payments may be in: its address in lower case, name and version of its EIP-712 domain. */
+/** A token accepted for signed payments: its address in lower case, name and version of its EIP-712 domain. */
 export type SignedAsset = Omit<TokenDomain, 'chainId'>;
 
-/** What may be paid by signature besides ASSET_ADDRESS, and by whose wallets: the gateway and the verifier must agree on it. */
+/**
+ * Tokens and wallet factories accepted for signed payments besides ASSET_ADDRESS. Gateways and verifiers need the same
+ * values.
+ */
 export class SignedPaymentsEnvironment implements ChecksEntries {
   @Setting({
     help:
@@ -49,7 +52,7 @@ export class SignedPaymentsEnvironment implements ChecksEntries {
   }
 }
 
-/** The name may hold colons, the version may not. */
+/** The name may contain colons, the version may not. */
 function parseAsset(text: string): SignedAsset | null {
   const [, asset, name, version] = /^(0x[0-9a-f]{40}):(.{1,64}):([^:]{1,32})$/i.exec(text) ?? [];
   if (asset === undefined || name === undefined || version === undefined) return null;

@@ -6,9 +6,9 @@ import { isStopping } from '../shutdown/stopping.js';
 import { READINESS_CHECKS, type ReadinessChecks } from './readiness-checks.js';
 
 const CHECK_TIMEOUT_MS = 2_000;
-/** Anybody may ask: however many do, a dependency is asked twice a second. */
+/** The endpoint is open to all, so each dependency is checked at most twice a second. */
 const CHECK_EVERY_MS = 500;
-/** Whoever starts the process asks from the first moment on; what is still connecting then is no fault. */
+/** Probes start with the process; a dependency that is still connecting within this time is not logged. */
 const STARTING_MS = 3_000;
 
 @Controller('health')
@@ -23,7 +23,7 @@ export class HealthController {
     @Inject(READINESS_CHECKS) private readonly checks: ReadinessChecks,
   ) {}
 
-  /** The process runs and its event loop turns; a failing dependency is no reason to restart it. */
+  /** Answers while the process runs and its event loop turns. A failing dependency is no reason to restart it. */
   @Get('live')
   @Header('Cache-Control', 'no-store')
   @RouteConfig({ access: 'free' })
@@ -59,7 +59,7 @@ export class HealthController {
           return details;
         } catch (error) {
           this.#report(name, error);
-          // The cause may hold addresses: it is for the log, not for whoever asks.
+          // The cause may hold addresses: it goes to the log only.
           throw new Error('not available');
         }
       })

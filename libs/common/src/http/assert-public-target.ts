@@ -3,9 +3,9 @@ import { TargetRefusedError } from './target-refused-error.js';
 import { parseTarget, type TargetRules } from './target-rules.js';
 
 /**
- * For URLs that are registered now and asked later: what they lead to may change until then, so `createSafeFetch` checks
- * again at each connection.
- * @returns the URL as it will be asked
+ * Checks a URL that is registered now and requested later. Its DNS records may change until then, so `createSafeFetch`
+ * checks again at each connection.
+ * @returns the URL as it will be requested
  * @throws TargetRefusedError
  */
 export async function assertPublicTarget(text: string, rules: TargetRules): Promise<URL> {

@@ -5,7 +5,7 @@ import { problemOf, sendProblem } from './problem.js';
 
 const logger = new Logger('Errors');
 
-/** Answers what Fastify or a handler threw; the cause of a 5xx is for the log alone. */
+/** Answers an error of Fastify or a handler; the cause of a 5xx goes to the log only. */
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = problemOf(error.statusCode ?? 500);
   if (problem.status >= 500) logger.error({ msg: 'internal error', requestId: request.id, err: error });

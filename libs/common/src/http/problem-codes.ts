@@ -1,4 +1,4 @@
-/** Every `code` a problem can have. Stable, for programs; `docs/errors.md` says of each what to do. */
+/** Every `code` a problem can have. Codes are stable, for programs; `docs/errors.md` says what to do about each. */
 export const PROBLEM_CODES = [
   'bad_request',
   'path_invalid',

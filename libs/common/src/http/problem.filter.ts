@@ -4,13 +4,13 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { handleError } from './handle-error.js';
 import { ProblemError, problemOf, sendProblem, type Problem } from './problem.js';
 
-/** What Fastify says of a body that should be JSON. It parses JSON that tampers with prototypes as little as other text. */
+/** Fastify's errors for a body that should be JSON. It also refuses JSON that could pollute prototypes. */
 const UNREADABLE_BODIES: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not JSON, or has a field __proto__ or constructor.prototype',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'the body is empty, and not JSON',
 };
 
-/** Every error of Nest's part of a server as problem+json. */
+/** Answers every error in the Nest part of a server with problem+json. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   catch(exception: unknown, host: ArgumentsHost): void {
@@ -23,7 +23,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** Nest hands on what Fastify throws as the cause of an exception of its own. */
+/** Nest wraps an error of Fastify as the `cause` of its own exception. */
 function problemOfHttp(exception: HttpException): Problem {
   const { code = '' } = Object(exception.cause) as Partial<FastifyError>;
   const problem = UNREADABLE_BODIES[code];

@@ -4,11 +4,11 @@ import type { FastifyReply } from 'fastify';
 
 import type { ProblemCode } from './problem-codes.js';
 
-/** The answer where there is no other one (RFC 9457). `detail` never holds internals. */
+/** An error response (RFC 9457). `detail` never holds internals. */
 export interface Problem {
   readonly status: number;
   readonly code: ProblemCode;
-  /** One sentence for people. */
+  /** One sentence for display. */
   readonly detail: string;
   readonly retryAfterMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface Problem {
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
-/** Thrown where a request is answered with a problem; `ProblemFilter` does so. */
+/** Throw it to answer a request with a problem; `ProblemFilter` sends the answer. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
 
@@ -41,7 +41,7 @@ const OF_STATUS: Readonly<Record<number, Omit<Problem, 'status'>>> = {
   503: { code: 'service_unavailable', detail: 'The service cannot answer now.' },
 };
 
-/** The problem of a status, without a word of what the error behind it says: that may hold internals. */
+/** The problem of a status, without the message of the error behind it, which may hold internals. */
 export function problemOf(status: number): Problem {
   const known = OF_STATUS[status];
   if (known !== undefined) return { status, ...known };
@@ -55,7 +55,7 @@ export function renderProblem({ status, code, detail, members }: Problem, reques
   return JSON.stringify({ ...members, type: 'about:blank', title, status, detail, code, requestId });
 }
 
-/** Answers with a problem; its request id stands in the body and in the header. */
+/** Sends a problem; its request id is in the body and in the header. */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { retryAfterMs, headers } = problem;
   if (headers !== undefined) void reply.headers(headers);
@@ -68,7 +68,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     .send(renderProblem(problem, reply.request.id));
 }
 
-/** `Retry-After` in whole seconds, at least one: a client that takes zero at its word would spin. */
+/** `Retry-After` in whole seconds, at least 1: a client that obeyed 0 would retry in a loop. */
 export function toRetryAfter(retryAfterMs: number): string {
   return String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }

@@ -4,18 +4,22 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { isPublicAddress } from './public-address.js';
 import { refusePrivate, type TargetRules } from './target-rules.js';
 
-/** All addresses of a name. @throws TargetRefusedError `private_target`; the name server's answer when there is none */
+/**
+ * All addresses of a host name. @throws TargetRefusedError `private_target`; the name server's error when there is no
+ * address
+ */
 export type ResolveTarget = (hostname: string) => Promise<LookupAddress[]>;
 
 const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
-/** Looks names up, and refuses those that have a private address, be it among public ones. */
+/** Resolves host names, and refuses those with any private address, even among public ones. */
 export function createTargetResolver({ allowPrivateTargets, nameServers }: TargetRules): ResolveTarget {
-  // The system's own way knows the hosts file and the names of containers.
+  // The system's resolver also knows the hosts file and the names of containers.
   if (allowPrivateTargets && !nameServers) return (hostname) => lookup(hostname, { all: true });
 
-  // Asks name servers itself: the system's way takes one of a process's few threads for as long as a slow server likes.
+  // Queries name servers directly: the system's resolver blocks one of the process's few threads for as long as a name
+  // server is slow.
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
   if (nameServers) resolver.setServers(nameServers);
   return async (hostname) => {

@@ -7,22 +7,22 @@ import { TargetRefusedError } from './target-refused-error.js';
 import { assertPublicHost, parseTarget, type TargetRules } from './target-rules.js';
 
 export interface SafeFetchOptions extends TargetRules {
-  /** From the call to the last byte of the body, all redirects included. */
+  /** From the call to the last byte of the body, including all redirects. */
   timeoutMs: number;
   /** Reading a longer body fails. */
   maxResponseBytes: number;
-  /** Followed for GET and HEAD only, unless `redirect` says `manual`; 3. */
+  /** Only GET and HEAD follow redirects, and not with `redirect: 'manual'`; default 3. */
   maxRedirects?: number;
 }
 
-/** A `fetch` for URLs that somebody else chose. */
+/** A `fetch` for URLs from untrusted sources. */
 export interface SafeFetch {
   /**
-   * Takes a URL, and of the options `method`, `headers`, `body` (text or bytes), `signal` and `redirect`.
-   * @throws TargetRefusedError for where it will not go; else what `fetch` throws
+   * Takes a URL and the options `method`, `headers`, `body` (text or bytes), `signal` and `redirect`.
+   * @throws TargetRefusedError for a URL that it refuses; otherwise what `fetch` throws
    */
   fetch: typeof globalThis.fetch;
-  /** Breaks off what runs. */
+  /** Aborts the requests in flight. */
   close(): Promise<void>;
 }
 
@@ -30,15 +30,16 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_REDIRECTS = 3;
 const REDIRECTS = [301, 302, 303, 307, 308];
-/** All that another origin learns of a request when it is redirected there. */
+/** The only headers that are passed on when a request is redirected to another origin. */
 const SHARED_HEADERS = ['accept', 'accept-language', 'user-agent'];
 
 type Init = NonNullable<Parameters<typeof globalThis.fetch>[1]>;
 type Sent = Awaited<ReturnType<typeof fetch>>;
 
 /**
- * Private addresses are refused on the address that is connected to, so DNS that answers otherwise a second time wins
- * nothing. Uses no proxy, takes no compressed answer, and follows redirects by hand, each held to the same rules.
+ * Creates a `fetch` that refuses private addresses. It checks the address that it connects to, so a changed DNS answer
+ * does not get around the check. It uses no proxy, refuses compressed answers, and follows redirects itself, each under
+ * the same rules.
  */
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const agent = createAgent(options);
@@ -46,7 +47,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     fetch: async (input, init = {}) => {
       if (input instanceof Request) throw new TypeError('give a URL and options, not a Request');
       const deadline = startDeadline(options.timeoutMs, init.signal);
-      // The same members as the global one; the classes are another copy of them.
+      // undici's Response has the same members as the global one but is another class.
       return await follow(input, { ...init, signal: deadline }, agent, options);
     },
     close: () => agent.destroy(),
@@ -62,7 +63,7 @@ function createAgent(options: SafeFetchOptions): Agent {
   return new Agent({
     connect: (target, callback) => {
       try {
-        // A number is connected to without being looked up.
+        // Numeric addresses are connected to without a look-up.
         if (!allowPrivateTargets) assertPublicHost(target.hostname);
       } catch (error) {
         return callback(error as Error, null);
@@ -89,7 +90,7 @@ function createLookup(rules: TargetRules): LookupFunction {
   };
 }
 
-/** Aborts at the time, or with the caller's own signal; a body that nobody reads is given up by it too. */
+/** Aborts at the deadline, or with the caller's signal. This also ends a body that is not read. */
 function startDeadline(timeoutMs: number, callers: AbortSignal | null | undefined): AbortSignal {
   const controller = new AbortController();
   const abort = () => {

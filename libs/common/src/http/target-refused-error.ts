@@ -1,14 +1,14 @@
 export type TargetRefusal =
   | 'malformed_url'
   | 'insecure_url'
-  /** An address that is not of the public internet, or a name for one. */
+  /** The address, or an address of the host name, is not on the public internet. */
   | 'private_target'
   | 'unknown_host'
   | 'too_many_redirects'
-  /** The answer is compressed, which nobody asked for: a few bytes of it may become as many as the server likes. */
+  /** The answer is compressed although the request refused that: a few bytes of it may expand without limit. */
   | 'encoded_answer';
 
-/** A URL that somebody else chose, and that is not asked. The message is one sentence and tells no address. */
+/** A URL from an untrusted source that is not requested. The message is one sentence without an address. */
 export class TargetRefusedError extends Error {
   override readonly name = 'TargetRefusedError';
 

@@ -3,22 +3,22 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from './public-address.js';
 import { TargetRefusedError } from './target-refused-error.js';
 
-/** Which URLs may be asked that somebody else chose. */
+/** Which URLs from untrusted sources may be requested. */
 export interface TargetRules {
-  /** Asks private addresses, and over plain HTTP too: for development. */
+  /** Allows private addresses and plain HTTP, for development. */
   allowPrivateTargets: boolean;
-  /** Name servers instead of the system's, each an IP address with or without a port. */
+  /** Name servers to use instead of the system's, each an IP address with or without a port. */
   nameServers?: readonly string[];
 }
 
 /**
- * The URL as it will be asked: https, no password in it, no name or number of this machine or its network. What its name
- * stands for is looked up, and checked, when the connection is made.
+ * Parses a URL as it will be requested: https, without a password, and not a name or number of this machine or its
+ * network. The addresses of its host name are checked when the connection is made.
  * @throws TargetRefusedError
  */
 export function parseTarget(text: string | URL, { allowPrivateTargets }: TargetRules): URL {
   if (!URL.canParse(String(text))) throw new TargetRefusedError('malformed_url', 'This is no URL.');
-  // The parser turns every spelling of a number (decimal, octal, hexadecimal, short) into the usual one.
+  // The parser normalises every spelling of a numeric address (decimal, octal, hexadecimal, short).
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new TargetRefusedError('malformed_url', 'The URL is neither of https nor of http.');
@@ -32,14 +32,14 @@ export function parseTarget(text: string | URL, { allowPrivateTargets }: TargetR
   return url;
 }
 
-/** @throws TargetRefusedError for a number or a name that leads into a private network without being looked up */
+/** @throws TargetRefusedError for a numeric address or a host name that is private without a look-up */
 export function assertPublicHost(hostname: string): void {
   const host = hostname.replace(/^\[|\]$/g, '');
   const isLocalName = /(?:^|\.)localhost\.?$/i.test(host);
   if (isLocalName || (isIP(host) !== 0 && !isPublicAddress(host))) throw refusePrivate(hostname);
 }
 
-/** Without the address: which names stand for what inside a network is nobody's business. */
+/** The message omits the address, to reveal nothing about names inside a network. */
 export function refusePrivate(hostname: string): TargetRefusedError {
   return new TargetRefusedError('private_target', `${hostname} is not on the public internet.`);
 }

@@ -43,7 +43,7 @@ describe('logging', () => {
     expect(lines.join('')).not.toMatch(/pass(%22|\\*")word/);
   });
 
-  // Prevents: providers that take their key as the user name have it in the log of whatever quotes their URL.
+  // Prevents: the API key of a provider that expects it as the user name appears in any log line that quotes the URL.
   it('knows a key by its length, wherever a URL has it', () => {
     const url = 'https://key-as-user-name@rpc.example/v2/key-in-the-path-x?k=key-in-the-query-x&chain=sei';
     const secrets = listSecrets(readEnvironment(RpcEnvironment, { RPC_URL: url }));

@@ -6,12 +6,12 @@ import { createLogStream, type LogStream } from './log-stream.js';
 import { currentRequestId } from './request-id.js';
 
 export interface LoggerSettings {
-  /** `name` of every line: gateway, verifier, agent-worker. */
+  /** The `name` of every line: gateway, verifier, agent-worker. */
   service: string;
   log: LogEnvironment;
-  /** Struck out of every line; see `listSecrets`. */
+  /** Texts to redact from every line; see `listSecrets`. */
   secrets?: readonly string[];
-  /** Instead of standard output. */
+  /** Used instead of standard output. */
   output?: LogStream;
 }
 
@@ -20,7 +20,7 @@ const SECRET_FIELDS = [
   ...['signature', 'secret', 'password', 'privateKey'],
 ];
 
-/** What Nest tells of its own start: a line per module and route, of use only to who debugs the wiring. */
+/** Contexts of Nest's start-up messages, a line per module and route, which only help to debug the wiring. */
 const STARTUP_CONTEXTS: ReadonlySet<unknown> = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -32,7 +32,7 @@ const STARTUP_CONTEXTS: ReadonlySet<unknown> = new Set([
 
 /**
  * Parameters for `LoggerModule.forRoot`. Lines written inside `withRequestId` carry `requestId`. Requests are not
- * logged by themselves: that halves the rate of a gate, so the paywall logs what was paid or failed.
+ * logged automatically, since that halves the throughput of a gate; the paywall logs payments and failures.
  */
 export function createLoggerParams({ service, log, secrets = [], output }: LoggerSettings): Params {
   const stream = createLogStream({ format: log.logFormat, secrets, ...(output === undefined ? {} : { output }) });
@@ -61,7 +61,7 @@ export function createLoggerParams({ service, log, secrets = [], output }: Logge
   };
 }
 
-/** Header objects are logged as themselves, in a request, or in an error with a request. */
+/** Header objects appear as such, inside a request, or inside an error that holds a request. */
 function atEveryDepth(field: string): string[] {
   const at = (parent: string) => (field.startsWith('[') ? `${parent}${field}` : `${parent}.${field}`);
   return [field, at('*'), at('*.headers'), at('*.*')];

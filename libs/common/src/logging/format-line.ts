@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 
-/** Fields that the readable form leaves out, or shows in its own place. */
+/** Fields that the readable form omits or shows elsewhere. */
 const SHOWN_ELSEWHERE = new Set(['level', 'time', 'pid', 'hostname', 'name', 'context', 'msg', 'err']);
 
-/** One JSON log line as a person reads it: time, level, context, message, fields, stack. */
+/** Formats a JSON log line for people: time, level, context, message, fields, stack. */
 export function formatLine(line: string): string {
   let entry: Record<string, unknown>;
   try {

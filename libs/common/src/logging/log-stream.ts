@@ -6,15 +6,15 @@ export interface LogStream {
   write(line: string): void;
 }
 
-/** Standard output, with the secrets of this process struck out whatever line they got into. */
+/** Standard output, with the secrets of this process redacted from every line. */
 export function createLogStream(options: {
   format: 'json' | 'pretty';
   secrets: readonly string[];
-  /** Instead of standard output. */
+  /** Used instead of standard output. */
   output?: LogStream;
 }): LogStream {
   const output = options.output ?? pino.destination({ dest: 1, sync: false });
-  // In a line they stand as JSON writes them.
+  // Secrets appear in a line with JSON escapes.
   const secrets = options.secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   return {
     write(line) {

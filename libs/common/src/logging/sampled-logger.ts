@@ -1,16 +1,16 @@
 import { Logger } from '@nestjs/common';
 
 export interface SampledLine {
-  /** Its address or network. */
+  /** The client's address or network. */
   client: string;
-  /** A code, for the count of the lines that are left out. */
+  /** A code, for the count of lines left out. */
   reason: string;
 }
 
 export interface SampleLimits {
-  /** Lines of one client in a minute. */
+  /** Lines per client and minute. */
   linesPerClient?: number;
-  /** Clients that are counted apart; all further ones of a minute share one count. */
+  /** Clients counted separately; all others of the same minute share one count. */
   maxClients?: number;
 }
 
@@ -23,8 +23,8 @@ const WINDOW_MS = 60_000;
 const FURTHER_CLIENTS = 'further clients';
 
 /**
- * For lines that cost their cause nothing, so that a stranger cannot fill the disk: the first few of a client in a minute are
- * written, the others at level debug only, and one line for each client says afterwards how many those were.
+ * For log lines that clients can cause for free, so that they cannot fill the disk. The first few lines of a client in
+ * a minute are written; the others only at level debug, and a summary line per client then gives their number.
  */
 export class SampledLogger {
   readonly #logger: Logger;
@@ -49,7 +49,7 @@ export class SampledLogger {
     else this.#logger.debug(line);
   }
 
-  /** Ends the minute now: at the end of the process, for what is still untold. */
+  /** Ends the current minute, so that its summaries are written before the process exits. */
   flush(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
@@ -62,7 +62,7 @@ export class SampledLogger {
     }
   }
 
-  /** Whether this line is written; otherwise it is counted. */
+  /** Whether to write this line; if not, it is counted. */
   #take({ client, reason }: SampledLine): boolean {
     this.#timer ??= setTimeout(() => this.flush(), WINDOW_MS).unref();
     const sample = this.#sampleOf(client);

@@ -1,6 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
-/** Asked of any verifier, in `VERIFY_QUEUE`. */
+/** Sent to any verifier over `VERIFY_QUEUE`. */
 export const VERIFY_CONTRACT_SIGNATURE = 'verify-contract-signature.v1';
 
 export interface VerifyContractSignatureRequest {
@@ -8,17 +8,17 @@ export interface VerifyContractSignatureRequest {
   /** On the clock of the ledger's Redis. */
   deadlineMs: number;
   chainId: number;
-  /** The contract that is asked whether this is a signature of its own (EIP-1271). */
+  /** The contract that checks whether this is its signature (EIP-1271). */
   signer: Hex;
   hash: Hex;
   signature: Hex;
-  /** For the share of look-ups one client may have. */
+  /** The client whose share of look-ups is charged. */
   clientAddress: string;
 }
 
 export type ContractSignatureVerdict =
   | { outcome: 'signed' }
-  /** There is no contract, or it says no, or fails. */
+  /** There is no contract, or it rejects the signature, or it fails. */
   | { outcome: 'not_signed' }
-  /** Nobody can tell now: never a no. */
+  /** Unknown for now; never counts as rejected. */
   | { outcome: 'unavailable'; reason: string };

@@ -1,15 +1,15 @@
 import type { Lease, PaymentId } from '@tollgate/ledger';
 import type { Hex, PaymentFailure, SignedPayment } from '@tollgate/protocol';
 
-/** Asked of any verifier, in `VERIFY_QUEUE`. */
+/** Sent to any verifier over `VERIFY_QUEUE`. */
 export const VERIFY_SIGNED_PAYMENT = 'verify-signed-payment.v1';
-/** Asked of whichever verifier holds a relayer's lane, in `SETTLE_QUEUE`. */
+/** Sent over `SETTLE_QUEUE`, which only verifiers with a relayer's lane serve. */
 export const SETTLE_SIGNED_PAYMENT = 'settle-signed-payment.v1';
 
 /** The queue that gateways put settlements into. */
 export const SETTLE_QUEUE = 'settle';
 
-/** What a signed payment has to be good for. Addresses are lower case. */
+/** The terms that a signed payment must meet. Addresses are lower case. */
 export interface SignedPaymentTerms {
   chainId: number;
   asset: Hex;
@@ -17,76 +17,76 @@ export interface SignedPaymentTerms {
   assetName: string;
   assetVersion: string;
   payTo: Hex;
-  /** Under scheme `upto` the most it may come to. */
+  /** Under scheme `upto` the upper limit. */
   priceBaseUnits: string;
 }
 
-/** Asking again under the same `owner` is harmless. */
+/** Repeating the request with the same `owner` is safe. */
 export interface VerifySignedPaymentRequest {
   requestId: string;
   /** On the clock of the ledger's Redis. */
   deadlineMs: number;
   terms: SignedPaymentTerms;
   payment: SignedPayment;
-  /** For the share of look-ups, and of waits for the chain, one client may have. */
+  /** The client whose shares of look-ups and waits are charged. */
   clientAddress: string;
-  /** Null: the payment is looked at and nothing is claimed. */
+  /** Null when the payment is only to be checked, not claimed. */
   claim: {
     /** 128 random bits, base64url, made by the gateway for this request. */
     owner: string;
     fingerprint: string;
-    /** Hash of what only the payer knows: the Idempotency-Key, the reference; null without one. */
+    /** Hash of something that only the payer knows (the Idempotency-Key or the reference); null without one. */
     retryKey: string | null;
     leaseMs: number;
   } | null;
 }
 
-/** A settlement that was made already, by an earlier try or by a stranger who sent what was signed himself. */
+/** A settlement that already happened, by an earlier attempt or by a third party that sent the signed payment. */
 export interface EarlierSettlement {
   txHash: Hex | null;
-  /** What it moved, where that may be less than the price (scheme `upto`). */
+  /** The amount moved, where it may be less than the price (scheme `upto`). */
   amountBaseUnits?: string;
 }
 
-/** The call that settles a payment would have done so at the newest block: the payer's own key has signed, and he has no code. */
+/**
+ * A simulation: at the newest block the call that settles the payment succeeded. Only for payers without code that
+ * signed with their own key.
+ */
 export interface PaymentTrial {
-  /** When it was asked for, on the clock of the ledger's Redis. */
+  /** When it was simulated, on the clock of the ledger's Redis. */
   atMs: number;
-  /** What the payer had. */
+  /** The payer's balance at that time. */
   balanceBaseUnits: string;
 }
 
 export type SignedPaymentVerdict =
   | ({ outcome: 'claimed'; lease: Lease; payer: Hex; trial?: PaymentTrial } & EarlierSettlement)
-  /** Nothing was claimed, as was asked. */
+  /** Only checked, as requested; nothing was claimed. */
   | ({ outcome: 'valid'; payer: Hex } & EarlierSettlement)
   | { outcome: 'answered'; id: PaymentId }
   | { outcome: 'busy'; retryAfterMs: number }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; failure: PaymentFailure; payer?: Hex; retryAfterMs?: number }
-  /** Nobody can tell now (chain or ledger out of reach): never a refusal. */
+  /** Unknown for now (chain or ledger unreachable); never counts as refused. */
   | { outcome: 'unavailable'; reason: string; retryAfterMs?: number };
 
-/** Asking again for the same payment joins the settlement that is under way, and tells the result of one that ended. */
+/** Repeating the request joins the settlement in progress, or returns the result of one that ended. */
 export interface SettleSignedPaymentRequest {
   requestId: string;
-  /** On the clock of the ledger's Redis: after it the answer is `pending`, and the settlement goes on. */
+  /** On the clock of the ledger's Redis. After it the answer is `pending`, and the settlement goes on. */
   deadlineMs: number;
   terms: SignedPaymentTerms;
   payment: SignedPayment;
-  /**
-   * What to move: the price. Less than what is permitted under scheme `upto` alone, and never zero: for nothing, nothing
-   * is settled.
-   */
+  /** The amount to move: the price, or under scheme `upto` possibly less. Never zero: nothing is settled then. */
   amountBaseUnits: string;
-  /** As the verdict had it: what was tried a moment ago need not be tried again. */
+  /** As in the verdict; a recent simulation need not be repeated. */
   trial?: PaymentTrial;
 }
 
 export type SettlementResult =
   | { outcome: 'settled'; txHash: Hex; payer: Hex; amountBaseUnits: string }
-  /** Nothing was moved by us, and nothing of ours is in flight that still could. */
+  /** This service moved nothing, and none of its transactions in flight still can. */
   | { outcome: 'failed'; failure: PaymentFailure; txHash: Hex | null }
-  /** Sent or about to be; ask again. Never a refusal: who is told to pay again pays twice. */
+  /** Sent, or about to be; ask again. Must not be treated as a refusal: a payer asked to pay again would pay twice. */
   | { outcome: 'pending'; txHash: Hex | null }
   | { outcome: 'unavailable'; reason: string; retryAfterMs?: number };

@@ -1,13 +1,15 @@
 import type { Lease, PaymentId } from '@tollgate/ledger';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
-/** The version is in the name: a verifier of another version answers "no handler", and never misreads a message. */
+/**
+ * The version is part of the name: a verifier of another version answers "no handler" instead of misreading a message.
+ */
 export const VERIFY_PAYMENT = 'verify-payment.v1';
 
 /** The queue that gateways put their questions into. */
 export const VERIFY_QUEUE = 'verify';
 
-/** A question the gateway asks; asking again under the same `owner` is harmless. */
+/** The question of a gateway. Repeating it with the same `owner` is safe. */
 export interface VerifyPaymentRequest {
   requestId: string;
   /** 128 random bits, base64url, made by the gateway for this request. */
@@ -28,7 +30,7 @@ export interface VerifyPaymentRequest {
   /** Hash of the Idempotency-Key, null without one. */
   retryKey: string | null;
   leaseMs: number;
-  /** For the share of look-ups, and of waits for the chain, one client may have. */
+  /** The client whose shares of look-ups and waits are charged. */
   clientAddress: string;
 }
 
@@ -38,5 +40,5 @@ export type VerifyPaymentVerdict =
   | { outcome: 'busy'; retryAfterMs: number }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; failure: PaymentFailure; retryAfterMs?: number }
-  /** Nobody can tell now (chain or ledger out of reach): never a refusal. */
+  /** Unknown for now (chain or ledger unreachable); never counts as refused. */
   | { outcome: 'unavailable'; reason: string; retryAfterMs?: number };

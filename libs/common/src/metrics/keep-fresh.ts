@@ -1,4 +1,4 @@
-/** One reading for all who ask within the time; one that fails is not kept. */
+/** Shares one reading among all callers within `freshMs`; a reading that fails is not kept. */
 export function keepFresh<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
   let kept: { reading: Promise<T>; sinceMs: number } | null = null;
   return () => {

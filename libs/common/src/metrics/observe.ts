@@ -4,7 +4,7 @@ interface Counted {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Publishes the counts of a transport; read when scraped, so that the hot path only adds to a number. */
+/** Publishes the counts of a transport. They are read at each scrape, so that the hot path only increments a number. */
 export function observeCounts(registry: Registry, prefix: string, help: string, source: Counted): void {
   const counter: Counter<'event'> = new Counter({
     name: `${prefix}_total`,
@@ -19,7 +19,7 @@ export function observeCounts(registry: Registry, prefix: string, help: string, 
   void counter;
 }
 
-/** A number that is read when scraped. */
+/** A gauge that is read at each scrape. */
 export function observeGauge(
   registry: Registry,
   name: string,
@@ -31,7 +31,7 @@ export function observeGauge(
     help,
     registers: [registry],
     async collect() {
-      // One that cannot be read now keeps its last value: the other metrics are still wanted.
+      // A gauge that cannot be read keeps its last value, so that the other metrics are still served.
       await Promise.resolve()
         .then(read)
         .then((value) => this.set(value))
@@ -46,7 +46,7 @@ export interface Sample<Label extends string> {
   readonly value: number;
 }
 
-/** A number for each set of labels that is read when scraped; those not read any more are gone. */
+/** A gauge for each set of labels, read at each scrape; sets that are no longer returned disappear. */
 export function observeSamples<Label extends string>(
   registry: Registry,
   description: { readonly name: string; readonly help: string; readonly labelNames: readonly Label[] },
@@ -56,7 +56,7 @@ export function observeSamples<Label extends string>(
     ...description,
     registers: [registry],
     async collect() {
-      // What cannot be read now keeps its last value: the other metrics are still wanted.
+      // Samples that cannot be read keep their last values, so that the other metrics are still served.
       const samples = await read().catch(() => null);
       if (!samples) return;
       this.reset();

@@ -3,11 +3,11 @@ import { Redis } from 'ioredis';
 
 export interface RedisConnection {
   url: string;
-  /** Names the connection in `CLIENT LIST` and in the log, e.g. `verify-requests`. */
+  /** Identifies the connection in `CLIENT LIST` and in the log, e.g. `verify-requests`. */
   role: string;
   /**
-   * `commands`: a command waits for at most two reconnections, then fails. `blocking`: the connection waits in
-   * BLMPOP and the like; its command stays pending over any number of reconnections.
+   * `commands`: a command waits for at most two reconnections, then fails. `blocking`: for BLMPOP and the like; a
+   * command stays pending over any number of reconnections.
    */
   use?: 'commands' | 'blocking';
 }
@@ -15,8 +15,8 @@ export interface RedisConnection {
 const SILENCE_MS = 10_000;
 
 /**
- * Connects in the background and reconnects for ever. Log lines name the role and the address; the credentials of the
- * URL are in none of them.
+ * Connects in the background and reconnects for ever. Log lines name the role and the address, never the URL's
+ * credentials.
  */
 export function connectRedis({ url, role, use = 'commands' }: RedisConnection): Redis {
   const logger = new Logger('Redis');
@@ -24,15 +24,15 @@ export function connectRedis({ url, role, use = 'commands' }: RedisConnection): 
   const redis = new Redis(url, {
     connectionName: `tollgate-${role}`,
     connectTimeout: 5_000,
-    // So long a process that has closed a connection which was lost already goes on living.
+    // How long closing a connection that is already lost can delay the end of the process.
     disconnectTimeout: 500,
-    // A peer that vanished without a word (power, firewall) is found by its silence.
+    // Detects a peer that vanished without closing (power loss, firewall).
     socketTimeout: SILENCE_MS,
     maxRetriesPerRequest: use === 'blocking' ? null : 2,
     retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
-  // One line for each change of state: an outage of an hour is not ten thousand lines.
+  // Logs one line per change of state, so that a long outage does not write thousands of lines.
   let state: 'new' | 'ready' | 'lost' = 'new';
   redis.on('ready', () => {
     if (state === 'lost') logger.log(`${role}: connected to ${address} again`);
@@ -42,7 +42,7 @@ export function connectRedis({ url, role, use = 'commands' }: RedisConnection): 
     if (state !== 'lost') logger.error(`${role}: no connection to ${address}: ${error.message || error.name}`);
     state = 'lost';
   });
-  // Not `close`, which also tells of a connection that we closed.
+  // Not `close`, which is also emitted for connections that we close.
   redis.on('reconnecting', () => {
     if (state === 'ready') {
       logger.warn(`${role}: lost the connection to ${address}`);

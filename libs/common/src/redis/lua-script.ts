@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Redis } from 'ioredis';
 
-/** A script sent by its hash, and in full where Redis does not know it (first use, restart, another server). */
+/** A Lua script sent by its hash, and in full when Redis does not know it (first use, restart, another server). */
 export class LuaScript {
   readonly #sha: string;
 
@@ -10,7 +10,7 @@ export class LuaScript {
     this.#sha = createHash('sha1').update(lua).digest('hex');
   }
 
-  /** `keys`: one, or all of one slot. */
+  /** `keys`: one key, or several of one cluster slot. */
   async run(redis: Redis, keys: string | readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     const named = typeof keys === 'string' ? [keys] : keys;
     try {

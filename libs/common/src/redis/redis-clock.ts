@@ -2,14 +2,14 @@ import type { Redis } from 'ioredis';
 
 const SAMPLE_EVERY_MS = 2_000;
 
-/** Redis's clock, sampled: processes on hosts whose clocks differ mean the same by a deadline. */
+/** Redis's clock, sampled, so that hosts whose clocks differ agree on deadlines. */
 export class RedisClock {
   #offsetMs: number | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly redis: Redis) {}
 
-  /** Takes the first sample, then one every two seconds; one that fails leaves the last in force. */
+  /** Takes the first sample, then one every two seconds. A failed sample leaves the last one in force. */
   async start(): Promise<void> {
     await this.#sample();
     this.#timer = setInterval(() => void this.#sample().catch(() => undefined), SAMPLE_EVERY_MS);

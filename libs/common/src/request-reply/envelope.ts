@@ -1,4 +1,4 @@
-/** A request as it lies in the list. `replyTo` null: an event, nobody waits. */
+/** A request as stored in the list. `replyTo` is null for an event, which has no reply. */
 export interface RequestEnvelope {
   v: 1;
   id: string;
@@ -27,18 +27,18 @@ export function createQueueKeys(queue: string): QueueKeys {
   return { requests: `tollgate:{${queue}}:requests`, repliesPrefix: `tollgate:{${queue}}:replies:` };
 }
 
-/** The list of the requests that only servers with this routing key take. */
+/** The list for requests with this routing key, which only servers with the same key serve. */
 export function routeRequests({ requests }: QueueKeys, routingKey: string | undefined): string {
   return routingKey === undefined ? requests : `${requests}:${routingKey}`;
 }
 
-/** Unknown text to a request of this version, or null: a list can hold anything. */
+/** Parses a request of this version; null for anything else, since a list can hold any text. */
 export function parseRequest(text: string, keys: QueueKeys): RequestEnvelope | null {
   const value = parseObject(text) as Partial<Record<keyof RequestEnvelope, unknown>> | null;
   if (value === null || value.v !== 1) return null;
   const { id, pattern, replyTo, deadlineMs, requestId } = value;
   if (typeof id !== 'string' || id.length > 128 || typeof pattern !== 'string' || value.data === undefined) return null;
-  // A reply pushed to any other key could damage what lies there.
+  // A reply pushed to any other key could damage the data there.
   if (replyTo !== null && !(typeof replyTo === 'string' && replyTo.startsWith(keys.repliesPrefix))) return null;
   if (typeof deadlineMs !== 'number' || typeof requestId !== 'string') return null;
   return value as RequestEnvelope;

@@ -2,22 +2,22 @@ import type { ReplyEnvelope } from './envelope.js';
 
 export interface PendingRequest {
   text: string;
-  /** Where it is pushed to. */
+  /** The list it is pushed to. */
   list: string;
   /** On this process's monotonic clock, like `repeatAtMs`. */
   endsAtMs: number;
   repeatAtMs: number;
   repeatEveryMs: number;
-  /** It is taken out of the list at its end. */
+  /** Remove it from the list at its end. */
   isTakenBack: boolean;
-  /** How often it was given to be pushed. */
+  /** How often it was pushed. */
   pushes: number;
   settle: (outcome: ReplyEnvelope | Error) => void;
 }
 
 const TICK_MS = 20;
 
-/** What was asked and not answered. One timer looks after all: two timers a request would cost more than the rest. */
+/** Requests without a reply yet. One timer serves all: two timers per request would cost more than everything else. */
 export class PendingRequests {
   readonly #pending = new Map<string, PendingRequest>();
   #timer: NodeJS.Timeout | null = null;
@@ -40,7 +40,7 @@ export class PendingRequests {
     return this.#pending.has(id);
   }
 
-  /** Has those that may be repeated repeated soon: their push failed. */
+  /** Retries the repeatable requests soon, because their push failed. */
   repeatWithin(delayMs: number, ids: Iterable<string>): void {
     for (const id of ids) {
       const request = this.#pending.get(id);
@@ -53,7 +53,7 @@ export class PendingRequests {
     this.#pending.delete(id);
   }
 
-  /** What was settled; null where nobody waits (any more) for this id. */
+  /** Ends a request; null when no request with this id is waiting (any more). */
   settle(id: string, outcome: ReplyEnvelope | Error): PendingRequest | null {
     const request = this.#pending.get(id);
     if (request === undefined) return null;

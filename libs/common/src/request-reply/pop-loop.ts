@@ -4,13 +4,13 @@ import type { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 
 export interface PopLoopOptions {
-  /** Its own connection: it blocks. */
+  /** A connection of its own, because it blocks. */
   blocking: Redis;
-  /** Another connection, to wake the blocked one at the end. */
+  /** Another connection, used to unblock the first one at the end. */
   commands: Redis;
-  /** Each in its turn, so that a busy list holds up no other. */
+  /** Served in turn, so that a busy list does not hold up the others. */
   keys: readonly string[];
-  /** How many entries may come now; waits while there is no room. */
+  /** How many entries to take; resolves only when there is room. */
   room: () => number | Promise<number>;
   take: (entry: string) => void;
   logger: Logger;
@@ -19,10 +19,13 @@ export interface PopLoopOptions {
 const BLOCK_SECONDS = 2;
 const PAUSE_MS = 200;
 const WAKE_AFTER_MS = 25;
-/** Longer than Redis blocks: what it gave up to then may be on its way, and is asked for a second time only much later. */
+/**
+ * Longer than Redis blocks: entries that Redis popped until then may still arrive, and their senders repeat them only
+ * much later.
+ */
 const STOP_WITHIN_MS = BLOCK_SECONDS * 1000 + 1000;
 
-/** Pops batches from lists until stopped; an error is logged once and tried again, whatever it was. */
+/** Pops batches from lists until stopped. Every error is logged once and retried. */
 export class PopLoop {
   #running: Promise<void> | null = null;
   #stopping = false;
@@ -33,7 +36,9 @@ export class PopLoop {
     this.#running ??= this.#run();
   }
 
-  /** Stops taking. What was popped is still handed over: the server is asked to let go, the connection is not cut. */
+  /**
+   * Stops taking. Entries already popped are still delivered: the blocking command is ended, the connection is not cut.
+   */
   async stop(): Promise<void> {
     this.#stopping = true;
     const running = this.#running;
@@ -46,10 +51,10 @@ export class PopLoop {
       void this.#wake();
       await Promise.race([running, sleep(attempt * WAKE_AFTER_MS)]);
     }
-    // Redis is gone or hangs: nothing can have been popped.
+    // Redis is down or hangs, so nothing can have been popped.
     if (ended) return;
     blocking.disconnect();
-    // A Redis that hangs does not answer the end of the connection either.
+    // A Redis that hangs does not answer the closing of the connection either.
     blocking.stream?.destroy();
     await Promise.race([running, sleep(500)]);
   }
@@ -80,7 +85,7 @@ export class PopLoop {
   async #wake(): Promise<void> {
     const { blocking, commands } = this.options;
     if (blocking.status !== 'ready' || commands.status !== 'ready') return;
-    // The id is looked up by name each time: it changes with every reconnection.
+    // The client id is looked up by name each time, because it changes with every reconnection.
     const clients = String(await commands.call('CLIENT', 'LIST', 'TYPE', 'normal').catch(() => ''));
     const name = String(blocking.options.connectionName);
     for (const line of clients.split('\n')) {

@@ -1,8 +1,8 @@
 import { LuaScript } from '../redis/lua-script.js';
 
 /**
- * KEYS[1] list, ARGV[1] its limit, ARGV[2..] requests. Pushes as many as there is room for, in order, and returns how
- * many. Reading the length and pushing must be one step: many gateways push at once, and the limit bounds memory.
+ * KEYS[1] the list, ARGV[1] its limit, ARGV[2..] requests. Pushes as many as there is room for, in order, and returns
+ * how many. Checking the length and pushing are one step: many gateways push at once, and the limit bounds memory.
  */
 export const PUSH_REQUESTS = new LuaScript(/* lua */ `
 local room = tonumber(ARGV[1]) - redis.call('LLEN', KEYS[1])
@@ -12,5 +12,5 @@ redis.call('RPUSH', KEYS[1], unpack(ARGV, 2, count + 1))
 return count
 `);
 
-/** Lua's `unpack` has a stack of some 8,000 values. */
+/** Lua's `unpack` is limited to some 8,000 values. */
 export const MAX_PUSH = 1000;

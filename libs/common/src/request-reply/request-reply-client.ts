@@ -25,26 +25,28 @@ import { TurnBatch } from './turn-batch.js';
 export interface RequestReplyClientOptions {
   redisUrl: string;
   queue: string;
-  /** Requests the list may hold, over all clients; also what waits in this process while Redis is away. */
+  /** The most requests in the list, over all clients; also the most waiting in this process while Redis is down. */
   queueLimit?: number;
-  /** For send(), which has no options of its own. */
+  /** For send(), which takes no options. */
   timeoutMs?: number;
-  /** Longer requests are refused here: the server would skip them. */
+  /** Longer requests are rejected here, because the server would skip them. */
   maxEnvelopeLength?: number;
 }
 
 export interface AskOptions {
   timeoutMs: number;
   /**
-   * Asks again, with the same data and id, when no reply came for so long; never without it. Copies that still wait in the
-   * list when the reply has come are taken out of it.
+   * Repeats the request, with the same data and id, after this time without a reply; never if omitted. Once the reply
+   * has come, copies still in the list are removed.
    */
   retryAfterMs?: number;
-  /** Takes the request out of the queue at its deadline: `NoReplyError.isUntaken` then says that no server had it. */
+  /**
+   * Removes the request from the queue at its deadline; `NoReplyError.isUntaken` then says that no server had taken it.
+   */
   isTakenBack?: boolean;
-  /** Only servers with this routing key take the request; every list has the limit of the queue. */
+  /** Only servers with this routing key take the request. Every list has the queue's limit. */
   routingKey?: string;
-  /** Carried to the log lines of the server; by default that of the log context. */
+  /** Added to the server's log lines; by default the request id of the log context. */
   requestId?: string;
 }
 
@@ -64,12 +66,14 @@ const REPEAT_FAILED_PUSH_MS = 250;
 const TAKE_BACK_WITHIN_MS = 500;
 
 /**
- * Asks the servers of a queue; each request is handled by exactly one of them, unless it is asked again.
- * `ask()` is the short way; `send()` and `emit()` are Nest's.
+ * Sends requests to the servers of a queue. Each is handled by exactly one server, unless it is repeated. `ask()` is
+ * the direct way; `send()` and `emit()` are Nest's.
  */
 @Injectable()
 export class RequestReplyClient extends ClientProxy implements OnApplicationShutdown {
-  /** Since the start; for metrics. `strayReplies`: to a question that was answered before, or given up. */
+  /**
+   * Counts since the start, for metrics. `strayReplies`: replies to requests that had been answered or had timed out.
+   */
   readonly counts = { asked: 0, askedAgain: 0, queueFull: 0, noReply: 0, strayReplies: 0 };
   readonly #logger = new Logger(RequestReplyClient.name);
   readonly #options: Required<RequestReplyClientOptions>;
@@ -77,7 +81,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
   readonly #clientId = randomBytes(12).toString('base64url');
   readonly #pending: PendingRequests;
   readonly #outgoing = new TurnBatch<Outgoing>((batch) => this.#push(batch));
-  /** Questions that were asked again, and have an answer. */
+  /** Repeated requests that have their reply. */
   readonly #answered = new TurnBatch<Pushed>((pushed) => this.#removeCopies(pushed));
   #count = 0;
   #unpushed = 0;
@@ -106,12 +110,12 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     );
   }
 
-  /** Requests without a reply. */
+  /** The number of requests without a reply. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Resolves when the queue's Redis answered once; later losses are mended in the background. */
+  /** Resolves when the queue's Redis has answered once; later losses are repaired in the background. */
   async connect(): Promise<void> {
     if (this.#ready) return;
     this.#connecting ??= this.#connect().finally(() => (this.#connecting = null));
@@ -119,10 +123,10 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
   }
 
   /**
-   * Asks, and gives the answer of the handler.
+   * Sends a request and returns the handler's answer.
    *
-   * @throws QueueFullError at once, when the queue has no room: nothing was asked
-   * @throws NoReplyError when no answer came within `timeoutMs`, Redis being away included
+   * @throws QueueFullError at once when the queue has no room; nothing was sent
+   * @throws NoReplyError when no answer came within `timeoutMs`, also because Redis is down
    * @throws RequestFailedError when the handler threw, or no server has a handler for the pattern
    */
   ask<TAnswer, TData = unknown>(pattern: string, data: TData, options: AskOptions): Promise<TAnswer> {
@@ -222,10 +226,10 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
       const texts = chunk.map(({ text }) => text);
       const accepted = await this.#pushNow(list, texts);
       this.#failing = false;
-      // One that is asked again may still be answered: only a first question is refused.
+      // A repeated request may still get a reply from its first copy, so only a first copy is refused.
       for (const { id, again } of chunk.slice(accepted)) if (!again) this.#refuse(id);
     } catch (error) {
-      // Whether Redis took them is unknown: those that may be asked again are, the others wait for their deadline.
+      // Unknown whether Redis took them. Repeatable requests are repeated, the others wait for their deadline.
       this.#pending.repeatWithin(
         REPEAT_FAILED_PUSH_MS,
         chunk.map(({ id }) => id),
@@ -247,7 +251,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     if (this.#pending.settle(id, new QueueFullError(this.#options.queue)) !== null) this.counts.queueFull++;
   }
 
-  /** True: every copy of it was still in the list, and is there no longer. */
+  /** Whether every copy of the request was still in the list, and was removed. */
   async #takeBack({ text, list, pushes, isTakenBack }: PendingRequest): Promise<boolean> {
     if (!isTakenBack || this.#commands === null) return false;
     const removed = this.#commands.lrem(list, 0, text).catch(() => 0);
@@ -265,7 +269,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     else if (request.pushes > 1) this.#answered.add(request);
   }
 
-  /** Best effort. Handled after a refusal, a copy could still claim the payment for a request that is over. */
+  /** Best effort. A copy that is handled after a refusal could still claim the payment for a request that is over. */
   #removeCopies(pushed: Pushed[]): void {
     const pipeline = this.#commands?.pipeline();
     for (const { list, text } of pushed) pipeline?.lrem(list, 0, text);
@@ -275,7 +279,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
   async #connect(): Promise<void> {
     const { redisUrl, queue } = this.#options;
     const role = `${queue}-${this.#clientId}`;
-    // Kept when the first attempt fails: they go on connecting by themselves.
+    // Kept when the first attempt fails: they go on reconnecting.
     const commands = (this.#commands ??= connectRedis({ url: redisUrl, role: `${role}-asks` }));
     const blocking = (this.#blocking ??= connectRedis({ url: redisUrl, role: `${role}-replies`, use: 'blocking' }));
     this.#clock ??= new RedisClock(commands);

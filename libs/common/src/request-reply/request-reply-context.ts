@@ -1,17 +1,17 @@
 import { BaseRpcContext } from '@nestjs/microservices';
 
-/** What a handler gets as `@Ctx()`. */
+/** The context that a handler gets from `@Ctx()`. */
 export class RequestReplyContext extends BaseRpcContext<[requestId: string, deadlineMs: number, questionId: string]> {
   get requestId(): string {
     return this.args[0];
   }
 
-  /** On the clock of the queue's Redis: nobody waits for an answer after it. */
+  /** On the clock of the queue's Redis; the asker stops waiting at this time. */
   get deadlineMs(): number {
     return this.args[1];
   }
 
-  /** The same for every copy of one question, and for no other. */
+  /** The same for every copy of a question, different for every other question. */
   get questionId(): string {
     return this.args[2];
   }

@@ -1,6 +1,6 @@
 import type { ReplyError } from './envelope.js';
 
-/** The queue holds as many requests as it may: shed the load, ask again later. Nothing was queued. */
+/** The queue has reached its limit. Nothing was queued; shed load or retry later. */
 export class QueueFullError extends Error {
   readonly code = 'queue_full';
   constructor(queue: string) {
@@ -9,7 +9,7 @@ export class QueueFullError extends Error {
   }
 }
 
-/** No reply came inside the deadline. Unless `isUntaken`, a server may have seen the request. */
+/** No reply came before the deadline. Unless `isUntaken`, a server may have seen the request. */
 export class NoReplyError extends Error {
   readonly code = 'no_reply';
   constructor(
@@ -22,7 +22,7 @@ export class NoReplyError extends Error {
   }
 }
 
-/** A server answered that it could not: it has no handler for the pattern, or the handler threw. */
+/** A server reported a failure: it has no handler for the pattern, or the handler threw. */
 export class RequestFailedError extends Error {
   readonly code: ReplyError['code'];
   constructor(error: ReplyError) {

@@ -15,7 +15,7 @@ import { NoReplyError } from './request-reply-error.js';
 import { RequestReplyServer } from './request-reply-server.js';
 
 const QUEUE = 'faults';
-/** Ends a test that hangs, and is no measure of speed. */
+/** Ends a test that hangs; not a performance limit. */
 const PATIENCE_MS = 50_000;
 
 @Controller()
@@ -137,7 +137,7 @@ describe('request and reply when parts fail', () => {
     network.slowDown(1_500);
     const answer = client.ask('question', 2, { timeoutMs: PATIENCE_MS });
     await sleep(10);
-    // Behind the question on its connection: Redis has given it to the server, which does not have it yet.
+    // Sent behind the question on its connection: Redis has delivered it, and the server does not have it yet.
     await client.unwrap<[Redis]>()[0].ping();
     const closed = server.close();
     await expect(answer).resolves.toEqual({ question: 2, answer: 4 });
@@ -149,7 +149,7 @@ describe('request and reply when parts fail', () => {
     const client = createClient();
     await client.ask('question', 1, { timeoutMs: PATIENCE_MS });
     redis.signal('SIGSTOP');
-    // Were they waiting for Redis, this would hang until the test runs out of time.
+    // If they waited for Redis, this would hang until the test times out.
     await Promise.all([server.close(), client.close()]);
     redis.signal('SIGCONT');
     const second = await serve();

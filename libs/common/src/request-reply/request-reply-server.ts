@@ -25,15 +25,15 @@ import { TurnBatch } from './turn-batch.js';
 export interface RequestReplyServerOptions {
   redisUrl: string;
   queue: string;
-  /** It also takes the requests that were asked with one of these keys, which other servers leave alone. */
+  /** Routing keys whose requests this server takes besides those without a key. */
   routingKeys?: readonly string[];
   /** Requests handled at once; further ones stay in the list, for other replicas. */
   maxInFlight?: number;
-  /** Requests taken at once, so that one idle replica does not empty the list. */
+  /** Requests taken at once; limited, so that one idle replica does not empty the list. */
   popCount?: number;
-  /** Longer envelopes are skipped unread. */
+  /** Longer envelopes are skipped without parsing. */
   maxEnvelopeLength?: number;
-  /** How long close() waits for the handlers that run. */
+  /** How long close() waits for running handlers. */
   closeTimeoutMs?: number;
 }
 
@@ -41,11 +41,11 @@ const REPLY_LIFE_MS = 60_000;
 
 /**
  * Nest transport over Redis lists: takes requests in batches, each by exactly one replica, and pushes replies to the
- * list of the client that asked. A server that dies takes its requests with it: the client asks again.
+ * asking client's list. When a server dies its requests are lost; the clients repeat them.
  */
 export class RequestReplyServer extends Server implements CustomTransportStrategy {
   override readonly transportId = Symbol('request-reply');
-  /** Since the start; for metrics. */
+  /** Counts since the start, for metrics. */
   readonly counts = { taken: 0, answered: 0, malformed: 0, pastDeadline: 0, lostReplies: 0 };
   protected override readonly logger = new Logger(RequestReplyServer.name);
   readonly #options: Required<RequestReplyServerOptions>;
@@ -67,7 +67,7 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
     this.#keys = createQueueKeys(options.queue);
   }
 
-  /** Requests whose handlers run now. */
+  /** The number of requests being handled. */
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -94,7 +94,7 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
     callback();
   }
 
-  /** Stops taking, finishes what was taken, pushes the replies, then disconnects. */
+  /** Stops taking requests, finishes those taken, pushes the replies, then disconnects. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -194,7 +194,7 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
       if (this.#commands !== null) await PUSH_REPLIES.run(this.#commands, replyTo, [REPLY_LIFE_MS, ...texts]);
       this.counts.answered += texts.length;
     } catch (error) {
-      // The clients ask again.
+      // The clients repeat their requests.
       this.counts.lostReplies += texts.length;
       this.logger.error(`lost ${texts.length} replies: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
@@ -224,7 +224,7 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
   }
 }
 
-/** What Nest's exception layer throws is an Error or its `{status, message}` object. */
+/** Nest's exception layer throws an Error or its `{status, message}` object. */
 function describeFailure(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   const message = (thrown as { message?: unknown } | null)?.message;

@@ -15,7 +15,7 @@ import { RequestReplyServer, type RequestReplyServerOptions } from './request-re
 const QUEUE = 'verify';
 const REQUESTS = `tollgate:{${QUEUE}}:requests`;
 
-/** What the handlers of one test saw. */
+/** The messages that the handlers of one test received. */
 let handled: { replica: number; data: unknown; questionId?: string }[] = [];
 /** Keeps `held` questions open until it is called. */
 let letGo: () => void = () => undefined;
@@ -115,7 +115,7 @@ describe('request and reply', () => {
     return client;
   }
 
-  /** Ends a test that hangs, and is no measure of speed. */
+  /** Ends a test that hangs; not a performance limit. */
   const soon = { timeoutMs: 50_000 };
 
   it('answers ask() and send(), with the request id in the context and in the log context of the handler', async () => {
@@ -232,7 +232,7 @@ describe('request and reply', () => {
     await client.connect();
     const asked = client.ask('held', 1, { timeoutMs: 1_000, retryAfterMs: 200, isTakenBack: true });
     const refused = expect(asked).rejects.toMatchObject({ isUntaken: false });
-    // One copy is lost with whoever took it; the other ones stay in the list.
+    // One copy is lost with the server that took it; the others stay in the list.
     expect(await direct.blpop(REQUESTS, 5)).not.toBeNull();
     await refused;
     await eventually(async () => (await direct.llen(REQUESTS)) === 0);
@@ -243,7 +243,7 @@ describe('request and reply', () => {
     await client.connect();
     await expect(client.ask('echo', 'late', { timeoutMs: 300 })).rejects.toBeInstanceOf(NoReplyError);
     await eventually(async () => (await direct.llen(REQUESTS)) === 1);
-    // Redis's clock, not this process's, decides: it is past the deadline when this has been read.
+    // Redis's clock decides, not this process's: the deadline has passed when this has been read.
     await direct.blpop('nothing', 0.2);
     const server = await serve();
     await expect(client.ask('echo', 'in time', soon)).resolves.toMatchObject({ data: 'in time' });
@@ -303,7 +303,7 @@ describe('request and reply', () => {
     const first = await serve(1);
     const client = createClient();
     const answer = client.ask('held', 'again', { ...soon, retryAfterMs: 100 });
-    // On a busy machine it is asked a third time before anybody looks.
+    // On a busy machine it is repeated a third time before the assertion.
     await eventually(() => first.inFlight >= 1);
     await eventually(() => handled.length >= 2);
     letGo();
@@ -334,7 +334,7 @@ describe('request and reply', () => {
     const client = createClient();
     await direct.config('RESETSTAT');
     await client.ask('echo', 1, { ...soon, retryAfterMs: 40_000 });
-    // Asked on the connection that would have told Redis to look, and after that.
+    // Sent later on the connection that would have carried the look-up.
     await client.ask('echo', 2, { ...soon, retryAfterMs: 40_000 });
     const calls = await direct.info('commandstats');
     expect(calls).toContain('cmdstat_rpush:');

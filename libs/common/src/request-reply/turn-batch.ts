@@ -1,11 +1,11 @@
-/** Collects what one turn of the event loop brings and hands it over at once: one command for many messages. */
+/** Collects the entries of one turn of the event loop and flushes them together: one command for many messages. */
 export class TurnBatch<T> {
   #batch: T[] = [];
 
   constructor(private readonly flush: (batch: T[]) => void) {}
 
   add(entry: T): void {
-    // After the poll phase: everything that arrived by sockets in this turn is in the batch by then.
+    // After the poll phase, so that everything that arrived by sockets in this turn is in the batch.
     if (this.#batch.push(entry) === 1) setImmediate(() => this.flushNow());
   }
 

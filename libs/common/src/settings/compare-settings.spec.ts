@@ -21,7 +21,7 @@ const OTHERS = [`0x${'22'.repeat(20)}:USD Coin: bridged:2`, `0x${'11'.repeat(20)
 const describeAll = (env: Record<string, string> = {}) =>
   describeSettings(readEnvironment(Compared, { ASSET_ADDRESS: ASSET, PAY_TO, ...env }));
 
-/** Another value of every setting that decides verdicts. */
+/** Another value for every setting that affects verdicts. */
 const CHANGES: Record<string, string> = {
   PAYMENT_POLICY: 'bound',
   NETWORK: 'other',
@@ -46,7 +46,7 @@ describe('the settings that decide verdicts', () => {
   });
 
   it('are all that gateway and verifier must agree on', () => {
-    // The symbol is the name of the domain, where that has none of its own.
+    // The symbol is the domain's name by default.
     const shared = listSettings(Compared).map(({ name }) => name);
     expect(shared.filter((name) => name !== 'ASSET_SYMBOL').sort()).toEqual(Object.keys(CHANGES).sort());
   });

@@ -10,18 +10,18 @@ export interface ComparedEnvironments {
 
 export interface SettingDifference {
   readonly setting: string;
-  /** Null where that side does not name the setting. */
+  /** Null when that side does not send the setting. */
   readonly gateway: string | null;
   readonly verifier: string | null;
 }
 
 /**
- * The settings that can change a verdict, as `NAME=value` lines: one text, so that a verifier compares it with its own by
- * `===` and can name what differs. Nothing in it is secret. None of the values can hold a line break.
+ * The settings that can change a verdict, as `NAME=value` lines: a verifier compares this text with its own by `===`
+ * and can name what differs. It holds no secrets, and no value can contain a line break.
  */
 export function describeSettings({ payment, acceptance, signedPayments }: ComparedEnvironments): string {
   const asset = payment.signedAsset;
-  // Of an asset that is listed twice the last counts, and the own one always.
+  // If an asset is listed twice the last entry counts; ASSET_ADDRESS always overrides its entry.
   const others = new Map(signedPayments.assets.map((one) => [one.asset, one]));
   others.delete(asset.asset);
   const settings = {
@@ -45,7 +45,7 @@ export function describeSettings({ payment, acceptance, signedPayments }: Compar
     .join('\n');
 }
 
-/** What differs between the settings of a verifier and those that a gateway sent; empty where both are equal. */
+/** The differences between the settings of a verifier and those a gateway sent; empty when they agree. */
 export function findDifferences(texts: { gateway: string; verifier: string }): SettingDifference[] {
   const [gateway, verifier] = [parseLines(texts.gateway), parseLines(texts.verifier)];
   return [...new Set([...verifier.keys(), ...gateway.keys()])]

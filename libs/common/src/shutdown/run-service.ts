@@ -2,14 +2,14 @@ import { ConfigurationError } from '../config/configuration-error.js';
 import { markStopping } from './stopping.js';
 
 export interface RunningService {
-  /** Stops taking work, finishes what runs, lets go of connections. */
+  /** Stops taking work, finishes running work, and closes connections. */
   close(): Promise<unknown>;
   shutdownTimeoutMs: number;
 }
 
 /**
- * The life of a process: starts it, or says why not and exits 1; at SIGTERM or SIGINT closes it and exits 0, or 1 when
- * that takes longer than `shutdownTimeoutMs`. A second signal exits at once.
+ * Runs a process: starts the service, or prints the error and exits 1. At SIGTERM or SIGINT it closes the service and
+ * exits 0, or 1 if that takes longer than `shutdownTimeoutMs`. A second signal exits at once.
  */
 export async function runService(name: string, start: () => Promise<RunningService>): Promise<void> {
   let service: RunningService | null = null;
@@ -52,7 +52,7 @@ async function close(name: string, signal: NodeJS.Signals, service: RunningServi
   }
 }
 
-/** A configuration error explains itself; others need their stack. */
+/** A configuration error explains itself; other errors need their stack. */
 function explain(error: unknown): string {
   if (error instanceof ConfigurationError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

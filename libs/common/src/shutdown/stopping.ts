@@ -1,7 +1,7 @@
-/** One state of the process, not of a module: set by the first signal, never unset. */
+/** State of the whole process: set by the first signal, never reset. */
 let stopping = false;
 
-/** True from the first stop signal on: readiness fails, so that no new traffic is sent here. */
+/** True from the first stop signal on; readiness then fails, so that no new traffic is routed here. */
 export function isStopping(): boolean {
   return stopping;
 }

@@ -2,12 +2,12 @@ import { RECORD_LUA } from './record.lua.js';
 
 /**
  * KEYS birth, entry; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, clock skew ms, slack ms, releases
- * allowed, `all` or `known` (rules that look at known payments only), then per candidate: slot, block, mined at ms,
- * window ms or ''. Answers {now, outcome, slot, generation or wait, until}.
+ * allowed, `all` or `known` (only the rules for known payments), then per candidate: slot, block, mined at ms, window
+ * ms or ''. Returns {now, outcome, slot, generation or wait, until}.
  *
- * Atomic: looking at every payment of the transaction and taking one, together with the age and birth rules on Redis's
- * own clock. If anything came between, two requests would take one payment, one request with one retry key two
- * payments, or a payment lost with an earlier run of the server would be taken again.
+ * Atomic: checking every payment of the transaction and taking one, together with the age and birth rules on Redis's
+ * clock. Otherwise two requests could take one payment, one request with one retry key could take two, or a payment
+ * lost with an earlier run of the server could be taken again.
  */
 export const CLAIM_LUA = /* lua */ `${RECORD_LUA}
 local owner, fingerprint, key = ARGV[1], ARGV[2], ARGV[3]

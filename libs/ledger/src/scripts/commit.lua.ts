@@ -2,12 +2,12 @@ import { RECORD_LUA } from './record.lua.js';
 
 /**
  * KEYS birth, entry, answer, answers (the byte budget); ARGV slot, generation, owner, answer or '', answer ttl ms,
- * budget bytes, receipt or '' (kept where the answer is not). Answers {now, `done` | `answered` | `stale` |
+ * budget bytes, receipt or '' (kept when the answer is not). Returns {now, `done` | `answered` | `stale` |
  * `discontinued`}.
  *
- * Atomic: seeing that the lease is still this holder's, ending it, and storing the answer inside the budget. If
- * anything came between, a holder whose lease was taken over would answer too, or a payment would be spent with its
- * answer missing, or the budget would be overrun.
+ * Atomic: checking that the lease is still this holder's, ending it, and storing the answer within the budget.
+ * Otherwise a holder whose lease was taken over could answer too, a payment could be spent without its answer, or the
+ * budget could be exceeded.
  */
 export const COMMIT_LUA = /* lua */ `${RECORD_LUA}
 local slot, generation, owner, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]

@@ -1,10 +1,10 @@
 import { RECORD_LUA } from './record.lua.js';
 
 /**
- * KEYS entry; ARGV slot, how many are allowed. Answers {now, `counted` | `exhausted`}.
+ * KEYS entry; ARGV slot, how many are allowed. Returns {now, `counted` | `exhausted`}.
  *
- * Atomic: comparing with the limit and counting. If another request came between, one payment would buy more than
- * the allowed repeats.
+ * Atomic: comparing with the limit and counting. Otherwise concurrent requests could get more repeats than allowed for
+ * one payment.
  */
 export const COUNT_REPRODUCTION_LUA = /* lua */ `${RECORD_LUA}
 local now = now_ms()

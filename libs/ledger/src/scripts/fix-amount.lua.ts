@@ -1,11 +1,11 @@
 import { RECORD_LUA } from './record.lua.js';
 
 /**
- * KEYS birth, entry; ARGV slot, generation, owner, base units. Answers {now, `fixed` | `stale` | `discontinued`, base
+ * KEYS birth, entry; ARGV slot, generation, owner, base units. Returns {now, `fixed` | `stale` | `discontinued`, base
  * units}.
  *
- * Atomic: seeing that the lease is still this holder's, and fixing the amount unless one is fixed. If a take-over came
- * between, two holders would each have an amount of their own moved. Whose generation fixed it stands beside it: see
+ * Atomic: checking that the lease is still this holder's, and fixing the amount unless one is fixed. Otherwise, after a
+ * take-over, two holders could each have another amount moved. The generation that fixed it is stored beside it: see
  * `release`.
  */
 export const FIX_AMOUNT_LUA = /* lua */ `${RECORD_LUA}

@@ -2,10 +2,10 @@ import { RECORD_LUA } from './record.lua.js';
 
 /**
  * KEYS birth; ARGV durable (1 when every write is on disk before it is acknowledged), head block or '', retention ms.
- * Answers `created`, `same`, `kept` or `raised`.
+ * Returns `created`, `same`, `kept` or `raised`.
  *
- * Atomic: comparing the run named in the birth record with the run of this server, and raising the birth. If a claim
- * could come between, a payment whose entry was lost with the last run would be accepted a second time.
+ * Atomic: comparing the run in the birth record with the run of this server, and raising the birth. Otherwise a payment
+ * whose entry was lost with the last run could be accepted a second time in between.
  */
 export const GUARD_LUA = /* lua */ `${RECORD_LUA}
 local info = redis.call('INFO', 'replication')

@@ -2,10 +2,10 @@ import { RECORD_LUA } from './record.lua.js';
 
 /**
  * KEYS seen, stream; ARGV payment and failure as one name, how many to keep, then fields and values of the entry.
- * Answers {now, `recorded` | `known`}.
+ * Returns {now, `recorded` | `known`}.
  *
- * Atomic: seeing that this refusal is new and appending it. If another came between, one payment would be listed
- * twice and refunded twice.
+ * Atomic: checking that this refusal is new and appending it. Otherwise one payment could be listed twice and refunded
+ * twice.
  */
 export const RECORD_REFUSAL_LUA = /* lua */ `${RECORD_LUA}
 local now, keep = now_ms(), tonumber(ARGV[2])

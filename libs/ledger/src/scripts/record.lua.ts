@@ -1,4 +1,4 @@
-/** Opens every script of the ledger: Redis's clock, the name of this server's run, and the record's line. */
+/** The beginning of every ledger script: Redis's clock, the id of this server's run, and the record format. */
 export const RECORD_LUA = /* lua */ `
 local function now_ms()
   local time = redis.call('TIME')

@@ -1,11 +1,11 @@
 import { RECORD_LUA } from './record.lua.js';
 
 /**
- * KEYS entry; ARGV slot, generation, owner, 1 when the release counts, 1 when an amount that this holder fixed is
- * forgotten. Answers {now, `released` | `stale`}.
+ * KEYS entry; ARGV slot, generation, owner, 1 when the release counts, 1 to forget the amount that this holder fixed.
+ * Returns {now, `released` | `stale`}.
  *
- * Atomic: seeing that the lease is still this holder's and giving the payment back. If a take-over came between, the
- * new holder's payment would be free for a third request.
+ * Atomic: checking that the lease is still this holder's and releasing the payment. Otherwise, after a take-over, the
+ * new holder's payment could become free for a third request.
  */
 export const RELEASE_LUA = /* lua */ `${RECORD_LUA}
 local now = now_ms()
@@ -25,10 +25,10 @@ return {text(now), 'released'}
 `;
 
 /**
- * KEYS entry; ARGV owner. Answers {now, `released` | `none`}.
+ * KEYS entry; ARGV owner. Returns {now, `released` | `none`}.
  *
- * Atomic: finding what this owner holds and giving it back. If a commit or a take-over came between, a spent payment
- * or another holder's would be given away.
+ * Atomic: finding what this owner holds and releasing it. Otherwise, after a commit or a take-over, a spent payment or
+ * one of another holder could be released.
  */
 export const RELEASE_OWNER_LUA = /* lua */ `${RECORD_LUA}
 local now, outcome = now_ms(), 'none'

@@ -1,10 +1,10 @@
 import { RECORD_LUA } from './record.lua.js';
 
 /**
- * KEYS entry; ARGV slot, generation, owner, lease ms, slack ms. Answers {now, `renewed` | `stale`, until}.
+ * KEYS entry; ARGV slot, generation, owner, lease ms, slack ms. Returns {now, `renewed` | `stale`, until}.
  *
- * Atomic: seeing that the lease is still this holder's and lengthening it. If a take-over came between, two holders
- * would both believe in their lease.
+ * Atomic: checking that the lease is still this holder's and extending it. Otherwise, after a take-over, two holders
+ * could both believe they have the lease.
  */
 export const RENEW_LUA = /* lua */ `${RECORD_LUA}
 local now = now_ms()

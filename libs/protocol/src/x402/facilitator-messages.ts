@@ -1,4 +1,4 @@
-/** The answer of `POST /verify`; a payment that is not valid is no error of HTTP. */
+/** The answer of `POST /verify`; an invalid payment is not an HTTP error. */
 export interface VerifyResponse {
   isValid: boolean;
   invalidReason?: string;
@@ -6,7 +6,7 @@ export interface VerifyResponse {
   payer?: string;
 }
 
-/** The answer of `POST /settle`. `transaction` is empty where there is none. */
+/** The answer of `POST /settle`. `transaction` is empty without one. */
 export interface SettleResponse {
   success: boolean;
   errorReason?: string;
@@ -14,7 +14,7 @@ export interface SettleResponse {
   payer?: string;
   transaction: string;
   network: string;
-  /** Base units that were moved, as decimal text. */
+  /** Base units moved, as decimal text. */
   amount?: string;
 }
 
@@ -29,7 +29,7 @@ export interface SupportedKind {
 export interface SupportedResponse {
   kinds: readonly SupportedKind[];
   extensions: readonly string[];
-  /** The addresses that send settlements, by a pattern of CAIP-2 networks. */
+  /** The addresses that send settlements, by pattern of CAIP-2 networks. */
   signers: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -4,13 +4,13 @@ import type { SignedPayment } from '../signed-payment.js';
 interface FacilitatorReason {
   readonly v1: string;
   readonly v2: string;
-  /** Of version 2 where it is about a permit, and has a word of its own. */
+  /** The version 2 reason for a permit, if it differs. */
   readonly permit?: string;
-  /** Of a permit of scheme `upto`, where it is not that of every permit. */
+  /** The reason for a permit of scheme `upto`, if it differs from `permit`. */
   readonly upto?: string;
 }
 
-/** What a payer signed: an EIP-3009 transfer, or a permit of one of the schemes. */
+/** The kind of a signed payment: an EIP-3009 transfer, or a permit of one of the schemes. */
 export type SignedKind = 'authorization' | 'permit' | 'upto';
 
 const TRANSACTION_FAILED: FacilitatorReason = {
@@ -20,8 +20,8 @@ const TRANSACTION_FAILED: FacilitatorReason = {
 };
 
 /**
- * What published servers and clients call our failures, by the version of the protocol. Version 1 has a closed list; a
- * failure it has no word for takes the nearest one.
+ * The reasons that published servers and clients use for our failures, by x402 version. Version 1 has a closed list; a
+ * failure without a reason there uses the nearest one.
  */
 const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   malformed_proof: same('invalid_payload'),
@@ -104,17 +104,17 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   contract_wallet_paused: same('invalid_payment'),
 };
 
-/** Of a requirement that the facilitator does not serve: its asset, or what it leaves out. */
+/** Reason for a requirement that the facilitator does not serve, because of its asset or a missing field. */
 export const INVALID_REQUIREMENTS = 'invalid_payment_requirements';
-/** Of a payment that was settled and answered before. */
+/** Reason for a payment that was already settled and answered. */
 export const DUPLICATE_SETTLEMENT = 'duplicate_settlement';
-/** Of a payment whose settlement is under way: asking again for the same one is how to learn how it ended. */
+/** Reason for a payment whose settlement is in progress; settling it again returns its result. */
 export const SETTLEMENT_PENDING = 'settlement_pending';
 
-/** Of a settlement by scheme `upto` over more than the payer has signed. */
+/** Reason for a settlement by scheme `upto` over more than the payer signed. */
 export const SETTLEMENT_EXCEEDS_AMOUNT = 'invalid_upto_evm_payload_settlement_exceeds_amount';
 
-/** The word of the published protocol for a failure of what a payer signed so. */
+/** The published protocol's reason for a failure of a signed payment. */
 export function facilitatorReasonFor(
   failure: PaymentFailure,
   version: 1 | 2,

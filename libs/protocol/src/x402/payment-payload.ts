@@ -3,7 +3,7 @@ import { PaymentError } from '../payment-error.js';
 import { parseSignedPayment, type SignedPayment } from '../signed-payment.js';
 import { parseRequirementTerms, type RequirementTerms } from './requirements.js';
 
-/** A payment as published clients send it, in `X-PAYMENT` (version 1) or `PAYMENT-SIGNATURE` (version 2). */
+/** A payment as published clients send it, in `X-PAYMENT` (x402 version 1) or `PAYMENT-SIGNATURE` (version 2). */
 export type PaymentPayload = PaymentPayloadV1 | PaymentPayloadV2;
 
 export interface PaymentPayloadV1 {
@@ -20,17 +20,18 @@ export interface PaymentPayloadV2 extends EnvelopeV2 {
   readonly payment: SignedPayment;
 }
 
-/** What stands beside the payload of version 2. */
+/** The fields beside the payload in x402 version 2. */
 export interface EnvelopeV2 {
-  /** The requirement that the client says it accepted; never what it is held to. */
+  /** The requirement that the client says it accepted; the gate checks against its own. */
   readonly accepted: RequirementTerms;
-  /** `accepted.extra` as it came back, unread. */
+  /** `accepted.extra` as sent back, not parsed. */
   readonly acceptedExtra: JsonRecord;
   readonly extensions: JsonRecord;
 }
 
 /**
- * Reads the decoded JSON of a payment of either version. Says nothing about scheme and network but that they are there.
+ * Parses the decoded JSON of a payment of either x402 version. Of scheme and network, it only checks that they are
+ * present.
  * @throws PaymentError `malformed_proof` or `wrong_version`
  */
 export function parsePaymentPayload(value: unknown): PaymentPayload {
@@ -56,7 +57,7 @@ function parseV2(value: JsonRecord): PaymentPayloadV2 {
 }
 
 /**
- * Reads what stands beside the payload of version 2.
+ * Parses the fields beside the payload in x402 version 2.
  * @throws PaymentError `malformed_proof`
  */
 export function parseEnvelope(value: JsonRecord): EnvelopeV2 {

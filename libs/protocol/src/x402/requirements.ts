@@ -3,14 +3,14 @@ import { isRecord, ownField, type JsonRecord } from '../json-record.js';
 import { PaymentError } from '../payment-error.js';
 import { MAX_UINT256 } from '../token-amount.js';
 
-/** One element of `accepts` as version 1 of the published protocol has it. */
+/** One element of `accepts` in x402 version 1. */
 export interface RequirementV1 {
   scheme: string;
-  /** One of the names that `v1NetworkOf` knows, or no published client pays it. */
+  /** Must be a name from `v1NetworkOf`, otherwise no published client pays it. */
   network: string;
   /** Base units, as decimal text. */
   maxAmountRequired: string;
-  /** An absolute URL, or no published client pays it. */
+  /** Must be an absolute URL, otherwise no published client pays it. */
   resource: string;
   description: string;
   mimeType: string;
@@ -22,10 +22,10 @@ export interface RequirementV1 {
   extra?: Readonly<Record<string, unknown>>;
 }
 
-/** One element of `accepts` as version 2 has it. */
+/** One element of `accepts` in x402 version 2. */
 export interface RequirementV2 {
   scheme: string;
-  /** CAIP-2, as `caip2Of` writes it. */
+  /** CAIP-2, as from `caip2Of`. */
   network: string;
   /** Base units, as decimal text. */
   amount: string;
@@ -41,14 +41,14 @@ export interface ResourceV2 {
   mimeType?: string;
 }
 
-/** The body of a 402 of version 1. */
+/** The body of a 402 in x402 version 1. */
 export interface PaymentRequiredV1 {
   x402Version: 1;
   error?: string;
   accepts: readonly RequirementV1[];
 }
 
-/** A 402 of version 2; it travels base64 encoded in `PAYMENT-REQUIRED`. */
+/** A 402 in x402 version 2, sent base64 encoded in `PAYMENT-REQUIRED`. */
 export interface PaymentRequiredV2 {
   x402Version: 2;
   error?: string;
@@ -57,7 +57,7 @@ export interface PaymentRequiredV2 {
   extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** What both versions say of a payment. Addresses are lower case. */
+/** The payment terms common to both versions. Addresses are lower case. */
 export interface RequirementTerms {
   readonly scheme: string;
   readonly network: string;
@@ -65,7 +65,7 @@ export interface RequirementTerms {
   readonly payTo: Hex;
   readonly amountBaseUnits: string;
   readonly maxTimeoutSeconds: number;
-  /** The token's EIP-712 domain; null where the requirement does not say it. */
+  /** The token's EIP-712 domain; null when the requirement does not give it. */
   readonly assetName: string | null;
   readonly assetVersion: string | null;
   /** Version 1 only. */
@@ -76,8 +76,8 @@ const BASE_UNITS = /^[0-9]{1,78}$/;
 const MAX_TEXT_LENGTH = 4096;
 
 /**
- * Reads a requirement of the version. Fields that no payment depends on are not looked at.
- * @throws PaymentError `malformed_challenge` naming the first field that does not fit
+ * Parses a requirement of the version. Fields that do not affect the payment are not read.
+ * @throws PaymentError `malformed_challenge` naming the first invalid field
  */
 export function parseRequirementTerms(value: unknown, version: 1 | 2): RequirementTerms {
   if (!isRecord(value)) return refuse('value', 'an object');

@@ -4,7 +4,7 @@ import { hashTokenDomain, type Hex, type TokenDomain } from '@tollgate/protocol'
 import type { ChainReader } from '../../chain/chain-reader.js';
 import { PaymentRefused } from '../payment-refused.js';
 
-/** The tokens that signed payments may be in, each with the domain its authorizations are signed under. */
+/** The tokens accepted for signed payments, each with the EIP-712 domain of its authorizations. */
 export class AcceptedAssets {
   private readonly domains: ReadonlyMap<Hex, TokenDomain & { separator: Hex }>;
 
@@ -21,8 +21,8 @@ export class AcceptedAssets {
   }
 
   /**
-   * The EIP-712 domain separator of the asset that is asked for; null where chain or domain differ from those set up here,
-   * which is no payer's fault. Refuses `wrong_network` for an asset that is not accepted at all.
+   * The EIP-712 domain separator of the requested asset; null when chain or domain differ from this verifier's
+   * settings, which is not the payer's fault. Refuses `wrong_network` for an asset that is not accepted at all.
    */
   findDomain({ chainId, asset, assetName, assetVersion }: SignedPaymentTerms): Hex | null {
     if (chainId !== this.chainId) return null;
@@ -31,7 +31,7 @@ export class AcceptedAssets {
     return domain.name === assetName && domain.version === assetVersion ? domain.separator : null;
   }
 
-  /** The tokens that say on the chain that their domain is another: what is signed for them would be refused. */
+  /** The tokens whose contract reports another domain: payments signed for the configured one would be refused. */
   async findMisnamed(chain: ChainReader, deadlineMs: number): Promise<TokenDomain[]> {
     const domains = [...this.domains.values()];
     const separators = await Promise.all(domains.map(({ asset }) => chain.readDomainSeparator(asset, deadlineMs)));

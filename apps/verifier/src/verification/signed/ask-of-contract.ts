@@ -5,8 +5,8 @@ import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';
 
 /**
- * Reads what the chain says of a payment that a contract has signed, on its client's share: such a question runs the
- * payer's own code. Refuses `signature_invalid` unread where the contract has said no a moment ago.
+ * Reads the state of a payment signed by a contract, charged to the client's share, since the call runs the payer's own
+ * code. Refuses `signature_invalid` without a call when the contract refused the signature a moment ago.
  */
 export async function askOfContract<View extends Pick<PermitView, 'hasPayerCode' | 'signatureAnswer'>>(
   { chain, lookUps }: { chain: Pick<ChainReader, 'refusedSignatures'>; lookUps: LookUps },
@@ -16,7 +16,7 @@ export async function askOfContract<View extends Pick<PermitView, 'hasPayerCode'
   if (chain.refusedSignatures.include(signed)) throw new PaymentRefused('signature_invalid');
   lookUps.assertLeft();
   const view = await read(lookUps);
-  // A wallet that is not there has said nothing.
+  // A wallet without code has not refused anything.
   if (view.hasPayerCode && view.signatureAnswer === 'no') chain.refusedSignatures.remember(signed);
   return view;
 }

@@ -1,7 +1,7 @@
 import type { PermitView } from '../../chain/permit-view.js';
 import { PaymentRefused } from '../payment-refused.js';
 
-/** The payer lets Permit2 move as much of the asset; refuses `permit2_allowance_missing`. */
+/** Permit2's allowance from the payer must cover the price; refuses `permit2_allowance_missing`. */
 export function assertAllowance(
   { allowanceBaseUnits }: Pick<PermitView, 'allowanceBaseUnits'>,
   priceBaseUnits: string,

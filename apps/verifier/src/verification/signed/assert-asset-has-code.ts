@@ -1,7 +1,7 @@
 import type { AuthorizationView } from '../../chain/authorization-view.js';
 import { PaymentRefused } from '../payment-refused.js';
 
-/** A token answers at the asset's address; refuses `asset_has_no_code`. Returns what the payer has of it. */
+/** A token must answer at the asset's address; refuses `asset_has_no_code`. Returns the payer's balance. */
 export function assertAssetHasCode({ balanceBaseUnits }: Pick<AuthorizationView, 'balanceBaseUnits'>): bigint {
   if (balanceBaseUnits === null) throw new PaymentRefused('asset_has_no_code');
   return balanceBaseUnits;

@@ -3,8 +3,8 @@ import type { Hex, SignedPermit } from '@tollgate/protocol';
 import { PaymentRefused } from '../payment-refused.js';
 
 /**
- * Under scheme `upto` the payer named the one account that can send it; refuses `facilitator_mismatch` when it is none of
- * the relayers here, which could never settle it.
+ * Under scheme `upto` the payer names the one account that can send the permit. Refuses `facilitator_mismatch` when it
+ * is none of the relayers here, which could never settle it.
  */
 export async function assertFacilitator(
   payment: SignedPermit,

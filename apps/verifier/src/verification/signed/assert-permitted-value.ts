@@ -4,8 +4,8 @@ import { PaymentRefused } from '../payment-refused.js';
 import { assertExactValue } from './assert-exact-value.js';
 
 /**
- * The payer signed for the price: no more and no less under scheme `exact` (`amount_mismatch`), and at least it under
- * `upto`, where no more than what was used is moved (`amount_too_low`).
+ * The signed amount must be exactly the price under scheme `exact` (`amount_mismatch`), and at least the price under
+ * `upto`, where only what was used is moved (`amount_too_low`).
  */
 export function assertPermittedValue({ scheme, permit2Authorization }: SignedPermit, priceBaseUnits: string): void {
   const { amount } = permit2Authorization.permitted;

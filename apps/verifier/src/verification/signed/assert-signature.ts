@@ -14,8 +14,8 @@ export interface SignedByPayer {
 }
 
 /**
- * The payer made the signature: his key, or his contract says so (EIP-1271). Refuses `signature_invalid`, and
- * `factory_not_allowed` where the contract is missing and would have to be deployed by somebody unknown.
+ * The signature must be the payer's, by its key or by its contract's answer (EIP-1271). Refuses `signature_invalid`,
+ * and `factory_not_allowed` when the contract is missing and its factory is not on the list.
  */
 export function assertSignature(
   signature: PayerSignature,
@@ -25,14 +25,12 @@ export function assertSignature(
   if (!hasPayerCode && signature.deployment === null) {
     throw new PaymentRefused(signature.isWrapped ? 'factory_not_allowed' : 'signature_invalid');
   }
-  // No Multicall3 on this chain: no wallet is deployed through it.
+  // No Multicall3 on this chain, so no wallet can be deployed through it.
   if (!hasPayerCode && signatureAnswer === 'no_deployer') throw new PaymentRefused('factory_not_allowed');
   if (signatureAnswer !== 'yes') throw new PaymentRefused('signature_invalid');
 }
 
-/**
- * The call whose answer `assertSignature` reads, by whether the payer has code; null where his key has signed.
- */
+/** The call whose answer `assertSignature` reads, depending on whether the payer has code; null when its key signed. */
 export function planSignatureCheck(
   { payer, hash, signature }: SignedByPayer,
   { multicall3, isDeployed }: { multicall3: Hex; isDeployed: boolean },

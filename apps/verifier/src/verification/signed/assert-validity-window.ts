@@ -3,8 +3,8 @@ import type { TransferAuthorization } from '@tollgate/protocol';
 import { PaymentRefused } from '../payment-refused.js';
 
 /**
- * The authorization holds now, and for so much longer; refuses `authorization_not_yet_valid` and `authorization_expired`.
- * A negative `leftMs` allows for as long after its end.
+ * The authorization must be valid now and for `leftMs` more; refuses `authorization_not_yet_valid` and
+ * `authorization_expired`. A negative `leftMs` accepts it for that long after its expiry.
  */
 export function assertValidityWindow(
   { validAfter, validBefore }: Pick<TransferAuthorization, 'validAfter' | 'validBefore'>,

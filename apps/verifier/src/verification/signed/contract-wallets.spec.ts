@@ -11,7 +11,7 @@ import { planTransfer } from '../../authorizations/plan-transfer.js';
 
 const { parts, payer, asset, ask, signPayment } = useSignedPaymentVerifier();
 
-/** Deploys whatever code it is called with, at an address that follows from it; every anvil has it. */
+/** Deploys the code it is called with, at an address derived from it; every anvil has it. */
 const CREATE2_FACTORY: Hex = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 const FACTORIES: ReadonlySet<Hex> = new Set([CREATE2_FACTORY]);
 const DEPLOYING = { factories: FACTORIES, settleGasCap: 1_000_000 };
@@ -25,7 +25,7 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
     const payment = await signPayment({ from: walletAddress() });
     parts().rpc.requests.length = 0;
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', payer: walletAddress(), txHash: null });
-    // The last two: what gas costs now, and the call at that price.
+    // The last two: the gas price, and the call at that price.
     expect(parts().rpc.requests).toHaveLength(4);
   });
 
@@ -42,7 +42,8 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
     expect(await ask(await signPayment({ from }))).toEqual(refused('signature_invalid', from));
   });
 
-  // Prevents: a payer's contract that fails by design passes for a failing RPC server, and drives everybody off it.
+  // Prevents: a payer's contract that fails by design counts as a failing RPC server, and all clients are moved off
+  // that server.
   it.each([
     ['reverts', '0x60006000fd'],
     ['stops at an invalid instruction', '0xfe'],
@@ -56,11 +57,11 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
     const payment = await signPayment({ from });
     parts().rpc.requests.length = 0;
     expect(await ask(payment)).toEqual(refused('signature_invalid', from));
-    // As an account's, then as a contract's, neither of them twice.
+    // Once as an account's, once as a contract's.
     expect(parts().rpc.requests).toHaveLength(2);
   });
 
-  // Prevents: an RPC server hands on a megabyte for each question, and all others wait for it.
+  // Prevents: an RPC server passes on a megabyte for each question, and all others wait for it.
   it.each([
     ['returns', '0x620e00006000f3'],
     ['fails with', '0x620e00006000fd'],
@@ -86,7 +87,7 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
 describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', () => {
   const salt: Hex = `0x${'00'.repeat(32)}`;
 
-  /** A wallet that nobody has deployed, with money; each nonce of the owner's has the same one. */
+  /** A wallet with money that is not deployed; it is the same for each nonce of the owner. */
   const createWallet = async (owner: Hex) => {
     const { BatchWallet } = await readContracts();
     const bytecode = concatHex([BatchWallet.bytecode, encodeAbiParameters([{ type: 'address' }], [owner])]);
@@ -106,7 +107,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     expect(await ask(payment)).toEqual(refused('factory_not_allowed', from));
     parts().rpc.requests.length = 0;
     expect(await ask(payment, { rules: DEPLOYING })).toMatchObject({ outcome: 'claimed', payer: from, txHash: null });
-    // The first, what gas costs now, and the call at that price.
+    // The first look, the gas price, and the call at that price.
     expect(parts().rpc.requests).toHaveLength(3);
 
     const deployment = { to: CREATE2_FACTORY, data: deploy };
@@ -122,7 +123,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
       txHash: expect.any(String),
     });
 
-    // Deployed by now: its wrapper is not looked at any more, and its next payments go without.
+    // Deployed by now: its wrapper is no longer read, and its next payments come without.
     for (const next of [wrap(await signPayment({ from }), deploy), await signPayment({ from })]) {
       for (const rules of [{}, DEPLOYING]) {
         expect(await ask(next, { rules, claim: null })).toMatchObject({ outcome: 'valid', payer: from });

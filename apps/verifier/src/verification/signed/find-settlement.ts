@@ -4,7 +4,7 @@ import type { Hex } from '@tollgate/protocol';
 import type { AuthorizationUse } from '../../authorizations/find-authorization-use.js';
 import { PaymentRefused } from '../payment-refused.js';
 
-/** Where a signed payment was made. */
+/** The transaction that settled a signed payment. */
 export interface Settlement {
   txHash: Hex;
   blockNumber: number;
@@ -17,12 +17,13 @@ export interface PromisedPayment {
   amountBaseUnits: bigint;
 }
 
-/** For the operator, before a refund. */
+/** A note for the operator, to be read before a refund. */
 const WHAT_FOR_IS_UNKNOWN = 'the nonce was used before the time that is searched: it may have paid somebody else';
 
 /**
- * The settlement that took the nonce, be it by a stranger: the payer has paid. Refuses `authorization_cancelled`;
- * `payment_used` where the nonce went into another payment; for refund `payment_too_old` where it cannot be found any more.
+ * The settlement that took the nonce: the payer has paid, whichever account sent it. Refuses `authorization_cancelled`,
+ * `payment_used` when the nonce went into another payment, and, with a record for a refund, `payment_too_old` when the
+ * transaction cannot be found any more.
  */
 export function findSettlement(use: AuthorizationUse, payment: PromisedPayment): Settlement {
   switch (use.outcome) {

@@ -24,28 +24,28 @@ import type { WalletCheck, WalletPayment } from './wallet-check.js';
 
 export interface SignedPaymentRules {
   confirmations: number;
-  /** From the payment's block to its proof, for one that was settled before it came here. */
+  /** From the payment's block to its proof, for a payment that was already settled when it was shown. */
   redemptionWindowMs: number;
-  /** How long the ledger remembers, and so how far back the chain is searched. */
+  /** How long the ledger remembers payments, and so how far back the chain is searched. */
   memoryMs: number;
   /** Gas that settling one payment may take. */
   settleGasCap: number;
-  /** Who may be called to deploy a payer's contract (EIP-6492), in lower case. */
+  /** Contracts that may be called to deploy a payer's wallet (EIP-6492), in lower case. */
   factories: ReadonlySet<Hex>;
   /** Makes those calls. */
   multicall3: Hex;
-  /** What is asked of payers with code. */
+  /** The further checks for payers with code. */
   wallets: Pick<WalletCheck, 'assertAccepted'>;
 }
 
-/** A signed payment that may be claimed, if the ledger agrees. */
+/** A signed payment that may be claimed if the ledger agrees. */
 export interface SignedJudgement extends PromisedPayment {
-  /** Null: nobody has sent it yet. */
+  /** Null when the payment has not been sent yet. */
   settlement: Settlement | null;
   headBlockNumber: number;
-  /** What the payer of an authorization had that nobody has sent. */
+  /** The payer's balance, for an authorization that has not been sent. */
   balanceBaseUnits?: bigint;
-  /** Left out where settling it has to be tried again in any case. */
+  /** Omitted when settling the payment requires a new simulation in any case. */
   trial?: PaymentTrial;
 }
 
@@ -58,10 +58,13 @@ export interface JudgedAuthorization {
   lookUps: LookUps;
 }
 
-/** An authorization must hold for so much longer, or there is no time to settle it. */
+/** An authorization must stay valid this long, to leave time to settle it. */
 export const TIME_TO_SETTLE_MS = 6_000;
 
-/** The rules, in order. Throws PaymentRefused at the first that says no, ChainUnavailableError when nobody can tell. */
+/**
+ * Applies the rules in order. Throws PaymentRefused at the first that fails, ChainUnavailableError when the chain
+ * cannot decide.
+ */
 export async function judgeAuthorization(
   judged: JudgedAuthorization,
   rules: SignedPaymentRules,
@@ -71,7 +74,8 @@ export async function judgeAuthorization(
   const { authorization } = payment;
   assertRecipient(authorization, terms.payTo);
   assertExactValue(authorization, terms.priceBaseUnits);
-  // Whoever has paid is served after the end, too: only what ended before anything that is redeemed is refused unseen.
+  // A settled payment is served even after its expiry, so only one that expired before the ledger's memory is refused
+  // here.
   assertValidityWindow(authorization, nowMs, -rules.memoryMs);
 
   const { signature, question, view } = await askToken(judged, rules, chain);
@@ -85,12 +89,13 @@ export async function judgeAuthorization(
     await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
-    // It may have been settled while it was looked at, and fail for that alone: who has paid must not be told to pay.
+    // It may have been settled during these checks and have failed for that alone: a payer that has paid must not be
+    // asked to pay again.
     const again = await chain.readNonce(question, deadlineMs);
     if (!again.isTaken) throw error;
     return judgeSettled(judged, again, rules, chain);
   }
-  // What the code of a payer does may change from one block to the next.
+  // The behaviour of a payer's code may change from one block to the next.
   const isSimple = signature.kind === 'account' && !view.hasPayerCode;
   const trial = isSimple ? { trial: { atMs: nowMs, balanceBaseUnits: balance.toString() } } : {};
   const { headBlockNumber } = view;
@@ -98,8 +103,9 @@ export async function judgeAuthorization(
 }
 
 /**
- * What the chain says, and whose signature it is. One of an account's form is put to the token as such first: where that
- * would settle, the token has found it good, and recovering the key here, which costs more than all the rest, would add nothing.
+ * Reads the state of the payment, and finds out whose signature it has. A signature of an account's form is first put
+ * to the token as such: if that would settle, the token has accepted it, and recovering the key here, the most
+ * expensive step, would add nothing.
  */
 async function askToken(
   judged: JudgedAuthorization,

@@ -34,17 +34,20 @@ export interface PermitRules extends SignedPaymentRules {
 export interface JudgedPermit {
   terms: SignedPaymentTerms;
   payment: SignedPermit;
-  /** Of Permit2 on this chain. */
+  /** The domain separator of Permit2 on this chain. */
   domainSeparator: Hex;
   nowMs: number;
   deadlineMs: number;
   lookUps: LookUps;
 }
 
-/** No wallet is deployed for a permit: one that is not there cannot have approved Permit2. */
+/** No wallet is deployed for a permit: a wallet that does not exist cannot have approved Permit2. */
 const NO_FACTORIES: ReadonlySet<Hex> = new Set();
 
-/** The rules, in order. Throws PaymentRefused at the first that says no, ChainUnavailableError when nobody can tell. */
+/**
+ * Applies the rules in order. Throws PaymentRefused at the first that fails, ChainUnavailableError when the chain
+ * cannot decide.
+ */
 export async function judgePermit(
   judged: JudgedPermit,
   rules: PermitRules,
@@ -57,7 +60,8 @@ export async function judgePermit(
   assertSpender(payment);
   assertRecipient(permit2Authorization.witness, terms.payTo);
   assertPermittedValue(payment, terms.priceBaseUnits);
-  // Whoever has paid is served after the end, too: only what ended before anything that is redeemed is refused unseen.
+  // A settled payment is served even after its expiry, so only one that expired before the ledger's memory is refused
+  // here.
   assertValidityWindow(window, nowMs, -rules.memoryMs);
   await assertFacilitator(payment, rules.readRelayers);
 
@@ -75,7 +79,8 @@ export async function judgePermit(
     await rules.wallets.assertAccepted({ payerCode: view.payerCode, factory: null, settlement }, judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
-    // It may have been settled while it was looked at, and fail for that alone: who has paid must not be told to pay.
+    // It may have been settled during these checks and have failed for that alone: a payer that has paid must not be
+    // asked to pay again.
     const again = await chain.readPermitNonce(question, deadlineMs);
     if (!again.isTaken) throw error;
     return judgeSettled(judged, again, rules, chain);
@@ -83,7 +88,10 @@ export async function judgePermit(
   return { ...promisedBy(judged), settlement: null, headBlockNumber: view.headBlockNumber };
 }
 
-/** A contract's signature is looked at before the settlement is tried: what the payer's code fails with may be long. */
+/**
+ * A contract's signature is checked before the settlement is simulated, because the revert data of the payer's code may
+ * be long.
+ */
 async function askPermit2(judged: JudgedPermit, rules: PermitRules, chain: ChainReader) {
   const { payment, deadlineMs, lookUps } = judged;
   const { signature, hash, question } = await planQuestion(judged, rules);
@@ -135,7 +143,9 @@ async function judgeSettled(
   return { ...promised, amountBaseUnits, settlement, headBlockNumber: head };
 }
 
-/** Refuses `payment_used`, for refund where the money is found and how it was sent leaves a doubt. */
+/**
+ * Refuses `payment_used`. It is recorded for a refund when the money was found but the way it was sent leaves a doubt.
+ */
 function assertSettled(use: PermitUse, payment: PromisedPayment): PermitUse & { outcome: 'settled' } {
   if (use.outcome === 'settled') return use;
   if (use.outcome === 'used') throw new PaymentRefused('payment_used');

@@ -17,7 +17,7 @@ const LEASE_MS = 600_000;
 const TOO_LOW = { outcome: 'refused', failure: 'balance_too_low' };
 const CLAIMED = { outcome: 'claimed' };
 
-/** A payer who has what so many payments take. */
+/** A payer with the balance for `count` payments. */
 async function fund(count: number) {
   const privateKey = generatePrivateKey();
   const from = privateKeyToAccount(privateKey).address.toLowerCase() as Hex;
@@ -41,7 +41,7 @@ const giveBack = (payment: SignedAuthorization, owner: string) =>
   parts().ledger.releaseOwner(signedPaymentId({ chainId: 1328, asset: asset() }, payment), owner);
 
 describe('signed payments over one balance', () => {
-  // Prevents: what is signed often over one balance has a resource made each time, and is paid for once.
+  // Prevents: payments signed over one balance each have a resource produced, and one of them is paid.
   it('are claimed as far as the balance goes, and refused beyond it', async () => {
     const verifier = createVerifier();
     const payments = await signMany(await fund(2), 6);
@@ -51,7 +51,7 @@ describe('signed payments over one balance', () => {
     for (const verdict of verdicts) if (verdict.outcome === 'refused') expect(verdict).toMatchObject(TOO_LOW);
   });
 
-  // Prevents: a payment that was moved is taken off the balance and counted beside it as well.
+  // Prevents: a payment that was moved is taken off the balance and still counted as open.
   it('are not counted any more once they are moved, or cannot be', async () => {
     const verifier = createVerifier();
     const payer = await fund(4);
@@ -63,7 +63,7 @@ describe('signed payments over one balance', () => {
     expect(await verify(verifier, others[3]!)).toMatchObject(TOO_LOW);
   });
 
-  // Prevents: who got nothing for a payment, or whose gateway died, is refused the next one.
+  // Prevents: a payer that got nothing for a payment, or whose gateway died, is refused the next one.
   it('are not counted any more once nobody holds them', async () => {
     const verifier = createVerifier();
     const [first, second] = await signMany(await fund(1), 2);
@@ -88,7 +88,7 @@ describe('signed payments over one balance', () => {
     expect(await verify(verifier, second!)).toMatchObject(TOO_LOW);
   });
 
-  // Prevents: a question that is asked twice has its payment refused while the first answer is acted on.
+  // Prevents: a repeated question has its payment refused while the first answer is acted on.
   it('are each counted once, however often and wherever they are asked about', async () => {
     const [verifier, other] = [createVerifier(), createVerifier()];
     const [first, second] = await signMany(await fund(1), 2);
@@ -97,7 +97,7 @@ describe('signed payments over one balance', () => {
     expect(twice).toMatchObject([CLAIMED, CLAIMED]);
     expect(await verify(verifier, first!, owner)).toMatchObject(CLAIMED);
     expect(await verify(verifier, first!)).toMatchObject({ outcome: 'busy' });
-    // Each verifier counts what it was asked about itself, and refuses nothing that another has claimed.
+    // Each verifier counts only what it was asked about, and refuses nothing that another has claimed.
     expect(await verify(other, second!)).toMatchObject(CLAIMED);
     expect(await verify(other, first!, owner)).toMatchObject({ outcome: 'unavailable', reason: 'payer_busy' });
     expect(await verify(verifier, first!, owner)).toMatchObject(CLAIMED);
@@ -127,7 +127,7 @@ describe('what is remembered of open payments', () => {
       mayStillMove: ({ payment }) => Promise.resolve(BigInt(payment.authorization.nonce) === 1n),
     });
 
-  /** Of a payer who has enough for one. */
+  /** Of a payer with the balance for one payment. */
   async function claim(open: OpenPayments, payer: number, nonce: number): Promise<string> {
     const [from, to]: [Hex, Hex] = [numberToHex(payer, { size: 20 }), numberToHex(1, { size: 20 })];
     const id = {
@@ -160,7 +160,8 @@ describe('what is remembered of open payments', () => {
     expect(await claim(open, 1, 2)).toBe('claimed');
   });
 
-  // Prevents: who has paid, be it by a stranger who was faster, is told that he has too little, and pays again.
+  // Prevents: a payer that has paid, even through a third party that was faster, gets a refusal for a low balance and
+  // pays again.
   it('refuses none that was moved while it was looked at', async () => {
     const open = openPayments(true);
     expect([await claim(open, 1, 1), await claim(open, 1, 2)]).toEqual(['claimed', 'payer_busy']);

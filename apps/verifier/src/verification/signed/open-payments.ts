@@ -4,7 +4,7 @@ import type { SignedAuthorization } from '@tollgate/protocol';
 
 import type { ChainReader } from '../../chain/chain-reader.js';
 
-/** An authorization that nobody has sent, in the terms it was judged by. */
+/** An authorization that was not sent yet, with the terms it was judged by. */
 export interface UnsentPayment {
   terms: SignedPaymentTerms;
   payment: SignedAuthorization;
@@ -12,45 +12,48 @@ export interface UnsentPayment {
 
 export interface OpenPaymentsOptions {
   chain: Pick<ChainReader, 'readMeans'>;
-  /** Whether a request holds it, or a relayer has it in a job. */
+  /** Whether a request holds the payment, or a relayer has it in a job. */
   mayStillMove: (unsent: UnsentPayment) => Promise<boolean>;
 }
 
 interface Open extends UnsentPayment {
   amountBaseUnits: bigint;
-  /** How often it is being claimed now. */
+  /** The number of claims of it in progress. */
   claiming: number;
   isClaimed: boolean;
   sinceMs: number;
 }
 
-/** Of one payer in one token. */
+/** The open payments of one payer in one token. */
 interface Tab {
   openBaseUnits: bigint;
-  /** Those that were looked up longest ago first. */
+  /** In order of the last look-up, the oldest first. */
   readonly payments: Map<string, Open>;
 }
 
-/** How many are looked up to find room for one more. */
+/** How many open payments are looked up to make room for one more. */
 const LOOKED_UP = 16;
-/** What is older, or beyond so many, is not counted any more: that it takes too much shows when it is settled. */
+/**
+ * Older payments, or more than this many, are no longer counted; that they exceed the balance then shows when they are
+ * settled.
+ */
 const KEPT_MS = 300_000;
 const MOST_KEPT = 20_000;
 
 /**
- * Authorizations that were claimed in this process and may still be moved. Each is good by itself; of those that are
- * signed over one balance, all but the first would have their resource made for nothing.
+ * Authorizations that were claimed in this process and may still be moved. Each is valid alone, but when several are
+ * signed over one balance, the resource would be produced in vain for all but the first.
  */
 export class OpenPayments {
   readonly #tabs = new Map<string, Tab>();
-  /** Of all payers, the oldest first. */
+  /** The open payments of all payers, the oldest first. */
   readonly #kept = new Set<Open>();
 
   constructor(private readonly options: OpenPaymentsOptions) {}
 
   /**
-   * Claims a payment if its payer, who had so much when it was judged, has enough for it beside his open ones.
-   * `payer_busy`: too many of those are open to tell now, or it may itself be moved, or has just been.
+   * Claims a payment if its payer's balance when it was judged covers it together with its open payments. `payer_busy`:
+   * too many of those are open to decide now, or the payment itself may be moved, or has just been.
    * @throws ChainUnavailableError, LedgerError, JournalError
    */
   async claim(
@@ -70,7 +73,7 @@ export class OpenPayments {
     }
   }
 
-  /** Null: the payer has not enough. What is asked about again is open already. */
+  /** Null when the balance does not cover it. A payment that is asked about again is open already. */
   #open({ terms, payment }: UnsentPayment, balanceBaseUnits: bigint): Open | null {
     this.#forgetOldest();
     const tab = this.#tabs.get(nameTab({ terms, payment })) ?? { openBaseUnits: 0n, payments: new Map<string, Open>() };
@@ -99,7 +102,8 @@ export class OpenPayments {
     }
     const { asset } = unsent.terms;
     const { from: payer } = unsent.payment.authorization;
-    // Itself first: what no job has any more was moved before its nonce is read, and must not be told to be paid again.
+    // The payment itself first: when no job holds it any more, it was moved before its nonce is read, and its payer
+    // must not be asked to pay again.
     if (await this.options.mayStillMove(unsent)) return 'payer_busy';
     const nonces = [unsent, ...looked].map(({ payment }) => payment.authorization.nonce);
     const means = await this.options.chain.readMeans({ asset, payer, nonces }, deadlineMs);
@@ -109,7 +113,7 @@ export class OpenPayments {
     await Promise.all(
       looked.map(async (open, index) => {
         const mayStillMove = areTaken[index] !== true && (await this.options.mayStillMove(open));
-        // One that is being claimed is held by nobody yet.
+        // A payment that is being claimed has no lease yet, so it must not be forgotten.
         if (!mayStillMove && open.claiming === 0) this.#forget(open);
       }),
     );
@@ -137,7 +141,7 @@ function nameTab({ terms, payment }: UnsentPayment): string {
   return `${terms.asset} ${payment.authorization.from}`;
 }
 
-/** Two may be signed under one nonce. */
+/** Two authorizations may be signed with one nonce. */
 function nameIn({ authorization }: SignedAuthorization): string {
   return `${authorization.nonce} ${authorization.value}`;
 }

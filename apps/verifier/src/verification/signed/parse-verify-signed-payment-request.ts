@@ -2,7 +2,7 @@ import type { VerifySignedPaymentRequest } from '@tollgate/common';
 
 import { readKey, readNumber, readObject, readSignedPaymentQuestion, readText } from '../../message-fields.js';
 
-/** Unknown to a request with hexadecimal text in lower case, or throws MalformedMessageError. */
+/** Parses a message into a request with hexadecimal text in lower case. @throws MalformedMessageError */
 export function parseVerifySignedPaymentRequest(message: unknown): VerifySignedPaymentRequest {
   const fields = readObject(message, 'message');
   return {

@@ -25,7 +25,7 @@ const signMetered = (terms: Partial<PermitTerms> = {}, signer = payer()): Promis
   sign({ facilitator: relayer().address, ...terms }, signer);
 const signBy = { exact: sign, upto: signMetered };
 
-/** As the payer's wallet or a relayer does it. */
+/** As the payer's wallet or a relayer sends it. */
 const settle = (payment: SignedPermit, amount: bigint, from: Hex = addressOf(5)): Promise<Hex> =>
   sendTransaction(parts().devnet, { from, ...planPermitTransfer(payment, amount) });
 const settleMetered = async (payment: SignedPermit, amount: bigint): Promise<Hex> => {
@@ -59,7 +59,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', lease: { generation: 1 } });
   });
 
-  // Prevents: Permit2 hands on a megabyte that the payer's contract fails with, and all others wait for it.
+  // Prevents: Permit2 passes on a megabyte of revert data from the payer's contract, and all others wait for it.
   it('takes a contract that fails with 128 KB for a no of a few bytes', async () => {
     const payment = await signed({}, account(7));
     await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [addressOf(7), '0x6201f4006000fd']);
@@ -133,7 +133,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask(byStranger)).toMatchObject({ outcome: 'refused', failure: 'signature_invalid' });
   });
 
-  // Prevents: a wallet that is there signs as if it were not, is found good, has work done for it and is never settled.
+  // Prevents: a deployed wallet signs as if it were not, is accepted, has the resource produced and is never settled.
   it('takes of a deployed wallet what wraps its signature (EIP-6492), and settles that', async () => {
     const { wallet } = parts();
     await wallet.approve(PERMIT2);
@@ -168,7 +168,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask(payment, { claim: null })).toMatchObject({ outcome: 'valid' });
     await call(PERMIT2, encodeFunctionData({ abi, functionName: 'invalidateUnorderedNonces', args }), payer().address);
     expect(await ask(payment)).toEqual(refused('payment_used'));
-    // Prevents: whoever shows it again and again has the RPC server search all of its past each time.
+    // Prevents: showing it repeatedly makes the RPC server search its whole past each time.
     parts().rpc.requests.length = 0;
     expect(await ask(payment)).toEqual(refused('payment_used'));
     expect(parts().rpc.requests.flat()).not.toContain('eth_getLogs');
@@ -209,7 +209,8 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 
-  // Prevents: a stranger sends what was signed, buries it under transfers that cost him gas alone, and the payer pays again.
+  // Prevents: a third party sends the permit and buries it under transfers that cost only gas, and the payer pays
+  // again.
   it('finds it below transfers of nothing, which anybody can make in the name of its payer', async () => {
     const payment = await sign();
     const txHash = await settle(payment, PRICE);
@@ -220,7 +221,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 
-  // Prevents: a payer sends a permit over one unit himself, and shows another of the same nonce over the price.
+  // Prevents: a payer sends a permit over one unit itself, and shows another with the same nonce over the price.
   it.each<[string, Partial<PermitTerms>]>([
     ['another amount', { amountBaseUnits: 1n }],
     ['another deadline', { deadline: 10_000_000_000n }],
@@ -281,7 +282,7 @@ describe('verifying a payment by Permit2 under scheme upto', () => {
     expect(await ask(await signMetered({ facilitator: address }))).toEqual(refused('facilitator_mismatch'));
   });
 
-  // Prevents: a payer names himself facilitator, moves one unit, and shows another permit of the same nonce.
+  // Prevents: a payer names itself as facilitator, moves one unit, and shows another permit with the same nonce.
   it('takes what another facilitator has settled under the same nonce for none of its own', async () => {
     const nonce = BigInt(Date.now());
     const [payment, twin] = [await signMetered({ nonce }), await signMetered({ nonce, facilitator: addressOf(5) })];

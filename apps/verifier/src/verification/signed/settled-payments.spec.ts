@@ -20,7 +20,7 @@ const recordOf = async ({ authorization }: SignedAuthorization) =>
   (await refusals()).find(({ payment }) => payment?.includes(authorization.nonce));
 
 describe('verifying a signed payment that is on the chain', () => {
-  // Prevents: an observer sends the authorization himself, and the payer is charged and denied.
+  // Prevents: an observer sends the authorization, and the payer is charged and refused.
   it('claims for the payer what a stranger has sent', async () => {
     const payment = await signPayment();
     const txHash = await submit(payment);
@@ -45,7 +45,7 @@ describe('verifying a signed payment that is on the chain', () => {
 
   it('claims it after its end, and whoever gives it away', async () => {
     const { devnet, redis } = parts();
-    // Mined a minute ago, and the ledger kept since long before.
+    // Mined a minute ago, with a ledger that existed long before.
     for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: 1, block: 0 });
     const now = Math.floor(Date.now() / 1000);
     await callRpc(devnet.rpcUrl, 'anvil_setTime', [now - 60]);
@@ -123,7 +123,7 @@ describe('verifying a signed payment that is on the chain', () => {
   it('does not see a settlement of the moment for a payment that fails', async () => {
     const payment = await signPayment();
     const txHash = await submit(payment);
-    // The first look was just before: the nonce was free, while the call that was tried after it found it taken.
+    // The first read was just before: the nonce was free, and the simulation after it found it taken.
     parts().rpc.fail(
       changeResult('eth_call', (word: Hex) => (Number(word) === 1 ? `0x${'0'.repeat(64)}` : word)),
       1,
@@ -150,7 +150,7 @@ describe('verifying a signed payment by the age of its settlement', () => {
   it('records one that comes after its window for refund', async () => {
     const payment = await signPayment();
     await submit(payment);
-    // Below zero, since a chain that makes its blocks at once dates them ahead.
+    // Below zero, because a chain that mines at once dates its blocks ahead.
     expect(await ask(payment, { rules: { redemptionWindowMs: -60_000 } })).toEqual(refused('payment_too_old'));
     expect(await recordOf(payment)).toMatchObject({
       failure: 'payment_too_old',

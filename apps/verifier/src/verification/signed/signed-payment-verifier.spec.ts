@@ -163,7 +163,7 @@ describe('verifying a payment that its payer signed', () => {
     expect(verdicts.filter(({ outcome }) => outcome === 'busy')).toHaveLength(19);
   });
 
-  // Regression: the payer was told to sign anew, while the request that held his first payment had it settled.
+  // Regression: the payer was asked to sign anew while the request that held its first payment had it settled.
   it('refuses nothing that another request holds, though no rule takes it any more', async () => {
     const failing = { rules: { settleGasCap: 30_000 } };
     const payment = await signPayment();
@@ -236,7 +236,7 @@ describe('verifying a payment that its payer signed', () => {
     });
   });
 
-  // A sender's contract code decides whether the token asks it; USDC of the devnet takes the key's own word by v, r and s.
+  // The token decides whether a sender's code is asked; USDC of the devnet accepts the key's signature by v, r and s.
   it("takes the key's own signature also where the account has code (EIP-7702)", async () => {
     const account = parts().devnet.accounts[5]!;
     const payment = await signPayment({ from: addressOf(5) }, { privateKey: account.privateKey });

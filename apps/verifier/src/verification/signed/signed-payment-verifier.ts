@@ -27,19 +27,20 @@ export interface SignedPaymentVerifierOptions {
 
 type Claim = NonNullable<VerifySignedPaymentRequest['claim']>;
 
-/** Nothing more can be moved by what was signed. */
+/** Failures after which the signature can move no more money. */
 const NONCE_IS_GONE: ReadonlySet<PaymentFailure> = new Set([
   'payment_used',
   'payment_too_old',
   'authorization_cancelled',
 ]);
 
-/** What a payer is told to wait before the next try, while chain or ledger have not caught up. */
+/** How long a payer should wait before it retries, while chain or ledger have not caught up. */
 const RETRY_AFTER_MS = 1000;
 
 /**
- * The rules for what a payer has signed, then the ledger's claim. A refusal makes him sign again, so it is one only where
- * nothing of his has moved or may still move: all else is unavailable for now.
+ * Checks the rules for signed payments, then claims the payment in the ledger. A refusal makes the payer sign again, so
+ * it is returned only when none of the payer's money has moved or may still move; otherwise the payment is unavailable
+ * for now.
  */
 export class SignedPaymentVerifier {
   private readonly permit2Domain: Hex;
@@ -51,7 +52,7 @@ export class SignedPaymentVerifier {
     this.permit2Domain = hashPermit2Domain(options.assets.chainId);
   }
 
-  /** Never throws for what a payer, the chain or Redis do. */
+  /** Never throws because of a payer, the chain or Redis. */
   async verify(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
     const { ledger, shares } = this.options;
     if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
@@ -96,7 +97,8 @@ export class SignedPaymentVerifier {
   ): Promise<SignedPaymentVerdict> {
     const { ledger, rules } = this.options;
     const { id, headBlockNumber, balanceBaseUnits } = judgement;
-    // What nobody has sent is in the next block at the earliest, whatever the ledger may have lost until now.
+    // An unsent payment can be mined in the next block at the earliest, so nothing that the ledger may have lost
+    // concerns it.
     const unsent = { blockNumber: headBlockNumber + 1, minedAtMs: ledger.nowMs() };
     const { blockNumber, minedAtMs } = judgement.settlement ?? unsent;
     const claimIt = () =>
@@ -133,7 +135,7 @@ export class SignedPaymentVerifier {
       case 'refused': {
         const { failure } = result;
         if (settlement === null) {
-          // The chain as it was seen may be older than what the ledger has lost: a later look tells.
+          // The chain state read may be older than what the ledger has lost: a later attempt decides.
           if (failure !== 'released_too_often') return unavailable(failure);
           throw new PaymentRefused(failure);
         }
@@ -161,15 +163,15 @@ export class SignedPaymentVerifier {
   }
 
   /**
-   * What was good when it was claimed or sent may not be now, and be moved all the same: by the request that holds it, or
-   * by a relayer after that.
+   * A payment that was valid when it was claimed or sent may be invalid now and still be moved: by the request that
+   * holds it, or afterwards by a relayer.
    */
   private async mayStillMove({
     terms,
     payment,
   }: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>): Promise<boolean> {
     const { ledger, underWay } = this.options;
-    // In this order: what is not held any more was put into a job before.
+    // The order matters: a payment is put into a job before its lease ends.
     return (await ledger.isLeased(signedPaymentId(terms, payment))) || underWay.include(terms, payment);
   }
 }

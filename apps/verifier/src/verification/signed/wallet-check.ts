@@ -12,19 +12,19 @@ export interface WalletCheckOptions {
   wallets: Pick<ContractWallets, 'findRefusal'>;
   fees: Pick<FeeQuotes, 'read'>;
   chain: Pick<ChainReader, 'wouldSucceed'>;
-  /** The accounts that settle here, in lower case, those that can do so now first. */
+  /** The accounts that settle here, in lower case; those that can settle now come first. */
   listRelayers: () => Promise<readonly Hex[]>;
 }
 
 export interface WalletPayment {
-  /** `0x`: the payer is not deployed yet. */
+  /** `0x` when the payer is not deployed yet. */
   payerCode: Hex;
-  /** Deploys it then. */
+  /** The contract that then deploys it. */
   factory: Hex | null;
   settlement: TriedCall;
 }
 
-/** By when, and on whose share: the payer's own code runs. */
+/** Deadline, and the client share to charge: the payer's own code runs. */
 interface Asked {
   deadlineMs: number;
   lookUps: LookUps;
@@ -32,13 +32,13 @@ interface Asked {
 
 const RETRY_AFTER_MS = 1000;
 
-/** What is asked of a payer whose code runs when the payment is settled; it costs those without code no round trip. */
+/** The further check of a payer whose code runs in the settlement; for a payer without code it makes no round trip. */
 export class WalletCheck {
   constructor(private readonly options: WalletCheckOptions) {}
 
   /**
-   * Refuses `contract_wallet_refused` and `contract_wallet_paused`, and `simulation_failed` where the call fails once it has
-   * a sender and a price: the code can see that a call without them is no transaction.
+   * Refuses `contract_wallet_refused` and `contract_wallet_paused`, and `simulation_failed` when the call fails with a
+   * sender and a gas price: the code can see that a call without them is not a transaction.
    * @throws ChainUnavailableError
    */
   async assertAccepted({ payerCode, factory, settlement }: WalletPayment, asked: Asked): Promise<void> {
@@ -61,7 +61,7 @@ export class WalletCheck {
   async #succeeds({ gas, ...call }: TriedCall, { deadlineMs, lookUps }: Asked): Promise<boolean> {
     const [fees, [relayer]] = await Promise.all([this.options.fees.read(), this.options.listRelayers()]);
     const from = call.from ?? relayer;
-    // No relayer, or no price within its caps: it tries the call again before it sends.
+    // No relayer, or no gas price within its caps: the relayer simulates the call again before it sends.
     if (fees === null || from === undefined) return true;
     return this.options.chain.wouldSucceed({ ...call, from, fees, gas: BigInt(gas) }, deadlineMs, lookUps);
   }
