@@ -105,7 +105,7 @@ describe("a relayer's key", () => {
     const { privateKey } = relayer();
     const env = { RELAYER_PRIVATE_KEYS: `${privateKey},0x${RPC_KEY},${privateKey.toUpperCase().slice(2)}` };
     const refusal = await refusalOf({ verifiers: 1, env });
-    expect(refusal).toContain('entry 2 is no private key');
+    expect(refusal).toContain('entry 2 is not a private key');
     expect(refusal).toContain('entry 3 is the same account as entry 1');
     expect(refusal.toLowerCase()).not.toContain(privateKey.slice(2));
     expect(refusal).not.toContain(RPC_KEY);

@@ -102,7 +102,7 @@ async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
     if (error.reason === 'rpc_wrong_chain') throw new ConfigurationError([error.message]);
-    logger.warn(`verifier: the chain cannot be asked yet: ${error.message}`);
+    logger.warn(`verifier: the chain cannot be read yet: ${error.message}`);
     return null;
   }
 }
@@ -119,7 +119,7 @@ async function warnOfOtherDomains(assets: AcceptedAssets, chain: ChainReader, lo
   try {
     for (const { asset, name, version } of await assets.findMisnamed(chain, Date.now() + FIRST_HEAD_MS)) {
       logger.warn(
-        `verifier: signed payments in ${asset} will be refused: the domain its contract checks has another name than ` +
+        `verifier: signed payments in ${asset} will be refused: the EIP-712 domain of its contract has another name than ` +
           `"${name}" or another version than "${version}"; see ASSET_NAME, ASSET_VERSION and FACILITATOR_ASSETS`,
       );
     }

@@ -56,12 +56,12 @@ export class VerifierEnvironment implements ChecksTogether {
     const problems: string[] = [];
     if (paymentPolicy === 'receipt' && signers.length > 0) {
       problems.push(
-        'RELAYER_PRIVATE_KEYS needs PAYMENT_POLICY transfer or bound: under receipt a settlement could be shown as a proof again.',
+        'RELAYER_PRIVATE_KEYS needs PAYMENT_POLICY transfer or bound: under receipt, a settlement could be shown again as a proof.',
       );
     }
     if (signers.some(({ address }) => address.toLowerCase() === payTo.toLowerCase())) {
       problems.push(
-        'PAY_TO is an account of RELAYER_PRIVATE_KEYS: relayers are for gas alone. Receive by another account.',
+        'PAY_TO is an account of RELAYER_PRIVATE_KEYS. Relayers only hold gas: receive payments with another account.',
       );
     }
     return problems;
@@ -70,7 +70,7 @@ export class VerifierEnvironment implements ChecksTogether {
   private problemsOfBudget(): string[] {
     if (this.contractWallets.contractWalletBurnGasPerHour >= this.settlement.settleGasCap) return [];
     return [
-      'CONTRACT_WALLET_BURN_GAS_PER_HOUR must not be below SETTLE_GAS_CAP: no contract wallet could pay. To refuse them all, set SIGNED_PAYMENTS_FROM=plain_accounts.',
+      'CONTRACT_WALLET_BURN_GAS_PER_HOUR must not be below SETTLE_GAS_CAP, or no contract wallet could pay. To refuse them all, set SIGNED_PAYMENTS_FROM=plain_accounts.',
     ];
   }
 }

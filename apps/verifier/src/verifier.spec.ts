@@ -206,7 +206,7 @@ describe('the verifier', () => {
 
   it("refuses to start with other decimals than the token's", async () => {
     await expect(start({ ASSET_DECIMALS: '18' })).rejects.toThrow(
-      `ASSET_DECIMALS is 18, and the token at ${devnet.asset.toLowerCase()} has 6`,
+      `ASSET_DECIMALS is 18, but the token at ${devnet.asset.toLowerCase()} has 6`,
     );
     await verifier.close();
     rpc.fail({ kind: 'status', status: 500 });

@@ -58,8 +58,8 @@ async function assertFit(server: Redis): Promise<boolean> {
   if (policy !== 'noeviction') {
     throw new LedgerError(
       'redis_evicts',
-      `Redis evicts keys when memory is short (maxmemory-policy ${policy}): a forgotten payment could be spent again.`,
-      'Set maxmemory-policy to noeviction on the ledger, or give the ledger a Redis of its own.',
+      `Redis evicts keys when memory is short (maxmemory-policy ${policy}): an evicted payment could be spent again.`,
+      'Set maxmemory-policy to noeviction, or give the ledger its own Redis.',
     );
   }
   if (field('aof_enabled') !== '1') return false;

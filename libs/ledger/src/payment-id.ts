@@ -84,7 +84,7 @@ export function readPaymentId({ entry, slot }: EntrySlot): PaymentId | null {
 }
 
 function natural(value: number, name: string): number {
-  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a natural number`);
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a non-negative integer`);
   return value;
 }
 

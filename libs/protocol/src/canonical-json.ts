@@ -16,7 +16,7 @@ function write(value: unknown, depth: number): string {
   if (typeof value === 'object' && value !== null) return writeObject(value, depth);
   const isNumber = typeof value === 'number';
   if (isNumber ? !Number.isFinite(value) : typeof value !== 'string' && typeof value !== 'boolean' && value !== null) {
-    throw new TypeError(isNumber ? 'a number that is not finite' : `JSON has no ${typeof value}`);
+    throw new TypeError(isNumber ? 'a number that is not finite is not JSON' : `JSON has no ${typeof value}`);
   }
   return JSON.stringify(value);
 }
@@ -25,7 +25,8 @@ function write(value: unknown, depth: number): string {
 // sorting.
 function writeObject(value: object, depth: number): string {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw new TypeError('an instance of a class');
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    throw new TypeError('a class instance is not JSON');
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -20,7 +20,7 @@ export function createChallenge(requirement: PaymentRequirement, error?: string)
 
 function refuse(why: string, cause?: unknown): never {
   throw new PaymentError('malformed_challenge', `The payment challenge ${why}.`, {
-    hint: 'The server does not speak version 1 of the payment protocol, or something between altered its answer.',
+    hint: 'The server does not speak version 1 of the payment protocol, or a proxy altered its answer.',
     cause,
   });
 }

@@ -23,7 +23,7 @@ const BASE_UNITS = /^[0-9]{1,78}$/;
 
 function refuse(field: string, expected: string): never {
   throw new PaymentError('malformed_challenge', `The payment requirement's ${field} is not ${expected}.`, {
-    hint: 'The server does not speak version 1 of the payment protocol, or something between altered its answer.',
+    hint: 'The server does not speak version 1 of the payment protocol, or a proxy altered its answer.',
     details: { field },
   });
 }
@@ -37,7 +37,7 @@ function parseText(value: unknown, field: string): string {
 
 function parseName(value: unknown, field: string): string {
   const text = parseText(value, field);
-  return text === '' ? refuse(field, 'a string with something in it') : text;
+  return text === '' ? refuse(field, 'a non-empty string') : text;
 }
 
 function parseAddress(value: unknown, field: string): Hex {

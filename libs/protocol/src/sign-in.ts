@@ -126,12 +126,12 @@ export function parseSignIn(headerValue: string): SignIn {
 
 function readText(record: JsonRecord, name: string): string {
   const value = ownField(record, name);
-  return typeof value === 'string' ? value : refuse(name, 'a text');
+  return typeof value === 'string' ? value : refuse(name, 'a string');
 }
 
 function readHex(record: JsonRecord, name: string, is: (value: unknown) => value is Hex): Hex {
   const value = ownField(record, name);
-  return is(value) ? value : refuse(name, 'hexadecimal text of its length');
+  return is(value) ? value : refuse(name, 'hexadecimal text of the right length');
 }
 
 function refuse(field: string, expected: string): never {

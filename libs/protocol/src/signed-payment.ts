@@ -63,7 +63,7 @@ function parseSignature(value: JsonRecord): Hex {
 function parsePermit(value: JsonRecord): SignedPermit {
   // With both, readers could disagree which one it is: it could be claimed under the permit's nonce and settled as the
   // other.
-  if ((ownField(value, 'authorization') ?? null) !== null) refuseField('authorization', 'left out beside a permit');
+  if ((ownField(value, 'authorization') ?? null) !== null) refuseField('authorization', 'omitted beside a permit');
   const transfer = parsePermit2Authorization(parseObjectField(value, 'permit2Authorization'));
   const scheme = ownField(value, 'scheme');
   if (scheme !== undefined && scheme !== transfer.scheme) return refuseField('scheme', `"${transfer.scheme}"`);

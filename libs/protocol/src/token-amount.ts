@@ -16,7 +16,7 @@ function refuse(text: unknown, why: string, hint: string): never {
 
 function assertDecimals(decimals: number): void {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 255) {
-    throw new PaymentError('invalid_amount', `${decimals} is no number of token decimals.`, {
+    throw new PaymentError('invalid_amount', `${decimals} is not a valid number of token decimals.`, {
       hint: 'Give a whole number from 0 to 255.',
     });
   }
@@ -45,7 +45,7 @@ export function parseTokenAmount(text: string, decimals: number): bigint {
   }
   const baseUnits = BigInt(whole + fraction.padEnd(decimals, '0'));
   if (baseUnits > MAX_UINT256)
-    return refuse(text, 'does not fit into 256 bits', 'Token amounts end at 2^256 - 1 base units.');
+    return refuse(text, 'does not fit into 256 bits', 'The largest token amount is 2^256 - 1 base units.');
   return baseUnits;
 }
 
@@ -55,7 +55,7 @@ export function parseTokenAmount(text: string, decimals: number): bigint {
  */
 export function formatTokenAmount(baseUnits: bigint, decimals: number): string {
   assertDecimals(decimals);
-  if (baseUnits < 0n) return refuse(String(baseUnits), 'is negative', 'Token amounts start at 0.');
+  if (baseUnits < 0n) return refuse(String(baseUnits), 'is negative', 'The smallest token amount is 0.');
   const digits = baseUnits.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');

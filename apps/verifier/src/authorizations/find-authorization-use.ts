@@ -47,7 +47,7 @@ export async function findAuthorizationUse(
 
   const { mined } = await chain.readTransaction(txHash, deadlineMs);
   if (mined === null) {
-    throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server has the logs but not their transaction.');
+    throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server returned the logs but not their transaction.');
   }
   if (!hasSettlement(mined.receipt.logs, promised)) return { outcome: 'used', txHash };
   const minedAtMs = await chain.readBlockTime(mined.receipt, deadlineMs);

@@ -56,7 +56,10 @@ export class BlockTimes {
         read: ([result = { kind: 'missing' }]) => {
           const block = parseBlock(valueOf(result, 'eth_getBlockByHash'));
           if (block?.hash !== blockHash || block.number !== blockNumber) {
-            throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server has the receipt but not its block.');
+            throw new ChainUnavailableError(
+              'rpc_inconsistent',
+              'The RPC server returned the receipt but not its block.',
+            );
           }
           return this.remember(block);
         },

@@ -138,7 +138,7 @@ export class ChainReader {
       calls: [askForBalance(asset, payer), ...nonces.map((nonce) => askForNonce({ asset, payer, nonce }))],
       deadlineMs,
       read: ([balance, ...taken]) => ({
-        balanceBaseUnits: readWord(balance) ?? malformed('no balance of a token'),
+        balanceBaseUnits: readWord(balance) ?? malformed('no token balance'),
         areTaken: nonces.map((_, index) => readNonce(taken[index])),
       }),
     });

@@ -62,7 +62,7 @@ export class AnswerTooLongError extends ChainUnavailableError {
  */
 export class ReceiptTooLargeError extends ChainUnavailableError {
   constructor(retryAfterMs: number) {
-    super('rpc_response_too_large', 'The receipt is longer than what is read of one.', { retryAfterMs });
+    super('rpc_response_too_large', 'The receipt is longer than the limit RPC_MAX_RECEIPT_BYTES.', { retryAfterMs });
   }
 }
 

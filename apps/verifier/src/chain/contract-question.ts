@@ -51,5 +51,5 @@ export function readCall(result: RpcResult = MISSING): Hex | null {
 export function readWord(result?: RpcResult): bigint | null {
   const data = readCall(result);
   if (data === null || data === '0x') return null;
-  return data.length === WORD_LENGTH ? BigInt(data) : malformed('an answer of a contract that is no word');
+  return data.length === WORD_LENGTH ? BigInt(data) : malformed('a contract answer that is not one word');
 }

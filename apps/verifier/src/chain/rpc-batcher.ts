@@ -249,5 +249,5 @@ function shuttingDown(): ChainUnavailableError {
 
 function toChainUnavailable(error: unknown): ChainUnavailableError {
   if (error instanceof ChainUnavailableError) return error;
-  return new ChainUnavailableError('rpc_malformed', "The RPC server's answer cannot be read.", { cause: error });
+  return new ChainUnavailableError('rpc_malformed', "The RPC server's answer is not valid.", { cause: error });
 }

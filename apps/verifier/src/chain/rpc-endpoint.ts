@@ -116,7 +116,7 @@ function readResults(value: unknown, firstId: number, count: number): RpcResult[
     const answer = parseObject(entry, 'answer');
     const index = typeof answer.id === 'number' ? answer.id - firstId : -1;
     // An unknown id, or one answered twice: the answers can no longer be matched to the calls.
-    if (results[index] !== MISSING) return malformed('an id that does not fit');
+    if (results[index] !== MISSING) return malformed('an unknown or repeated id');
     results[index] = readResult(answer);
   }
   return results;

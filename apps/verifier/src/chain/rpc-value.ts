@@ -17,22 +17,22 @@ export function parseObject(value: unknown, name: string): Record<string, unknow
 
 /** Parses a hexadecimal quantity that fits a JavaScript number (block numbers, indexes, seconds). */
 export function parseQuantity(value: unknown, name: string): number {
-  if (typeof value !== 'string' || !QUANTITY.test(value)) return malformed(`a ${name} that is no quantity`);
+  if (typeof value !== 'string' || !QUANTITY.test(value)) return malformed(`a ${name} that is not a quantity`);
   return Number.parseInt(value, 16);
 }
 
 /** Parses 32 bytes, to lower case. */
 export function parseHash(value: unknown, name: string): Hex {
-  return isHash(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is no hash`);
+  return isHash(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is not a hash`);
 }
 
 /** Parses 20 bytes, to lower case. */
 export function parseAddress(value: unknown, name: string): Hex {
-  return isAddress(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is no address`);
+  return isAddress(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is not an address`);
 }
 
 /** Parses any whole number of bytes (also none), to lower case. */
 export function parseData(value: unknown, name: string): Hex {
-  if (typeof value !== 'string' || !DATA.test(value)) return malformed(`a ${name} that is no data`);
+  if (typeof value !== 'string' || !DATA.test(value)) return malformed(`a ${name} that is not data`);
   return value.toLowerCase() as Hex;
 }

@@ -86,7 +86,7 @@ function searchRanges(batcher: RpcBatcher, search: LogSearch, ranges: readonly R
 
 function parseLogs(result: RpcResult, { address, topics }: LogSearch, { from, to }: Range): FoundLog[] {
   const values = valueOf(result, 'eth_getLogs');
-  if (!Array.isArray(values)) return malformed('logs that are no list');
+  if (!Array.isArray(values)) return malformed('logs that are not a list');
   return values.map((value: unknown) => {
     const fields = parseObject(value, 'log');
     const log = parseLog(fields);
@@ -102,5 +102,5 @@ function parseLogs(result: RpcResult, { address, topics }: LogSearch, { from, to
 const hex = (blockNumber: number): Hex => `0x${blockNumber.toString(16)}`;
 
 function behind(): ChainUnavailableError {
-  return new ChainUnavailableError('rpc_inconsistent', 'The RPC server is behind what another one said.');
+  return new ChainUnavailableError('rpc_inconsistent', 'The RPC server is behind the head that another one reported.');
 }

@@ -37,7 +37,7 @@ export function askForNativeBalance(address: Hex): RpcCall {
 /** Whether the sender has the balance that nodes require before they simulate a call with a gas price. */
 export function canPay({ gas, fees }: SentCall, balance: RpcResult = MISSING): boolean {
   const wei = valueOf(balance, 'eth_getBalance');
-  if (typeof wei !== 'string' || !QUANTITY.test(wei)) return malformed('a balance that is no quantity');
+  if (typeof wei !== 'string' || !QUANTITY.test(wei)) return malformed('a balance that is not a quantity');
   return fees === null || BigInt(wei) >= gas * fees.maxFeePerGas;
 }
 

@@ -10,16 +10,16 @@ export const SIGNED_PAYMENTS_FROM = ['any', 'plain_accounts'] as const;
 export class ContractWalletsEnvironment {
   @Setting({
     help:
-      'Whose signed payments are taken. any: accounts and contract wallets; plain_accounts: only those of accounts without ' +
-      'code, which cannot make the relayer burn gas by it. The same at every verifier.',
+      'Which payers may pay by signature. any: accounts and contract wallets; plain_accounts: only accounts without ' +
+      'code, because contract code can make the relayer burn gas. Use the same value at every verifier.',
   })
   @IsIn(SIGNED_PAYMENTS_FROM)
   readonly signedPaymentsFrom: (typeof SIGNED_PAYMENTS_FROM)[number] = 'any';
 
   @Setting({
     help:
-      'Gas that payments of contract wallets may burn in an hour without being settled, all of them together and over all ' +
-      'verifiers; then their signed payments are refused, and those of plain accounts go on. The same at every verifier.',
+      'Gas that payments of contract wallets may burn in an hour without being settled, over all wallets and ' +
+      'verifiers; above it, their signed payments are refused and those of plain accounts go on. Use the same value at every verifier.',
   })
   @IsInt()
   @Min(0)
@@ -28,8 +28,8 @@ export class ContractWalletsEnvironment {
 
   @Setting({
     help:
-      'Transactions that wallets of one code may burn in an hour before all of that code are refused, unless more of their ' +
-      'payments were settled in a day; 0 bars no code. The same at every verifier.',
+      'Failed transactions in an hour after which all wallets with the same code are refused, unless more of their ' +
+      'payments were settled in a day; 0 bars no code. Use the same value at every verifier.',
   })
   @IsInt()
   @Min(0)

@@ -10,26 +10,26 @@ export class RulesEnvironment extends AcceptanceEnvironment {
   readonly receiptWaitMs: number = 3_000;
 
   @Setting({
-    help: 'Payments of one client address that may wait for the chain at once; further ones get 503 and come again.',
+    help: 'Payments of one client address that may wait for the chain at once; further ones get 503 and may retry.',
   })
   @IsInt()
   @Min(0)
   readonly waitingPerClient: number = 16;
 
-  @Setting({ help: 'Payments that may wait for the chain at once; further ones get 503 and come again.' })
+  @Setting({ help: 'Payments that may wait for the chain at once; further ones get 503 and may retry.' })
   @IsInt()
   @Min(0)
   readonly waitingTotal: number = 256;
 
   @Setting({
-    help: 'Look-ups a minute of one client address that end in a refusal; above it, it gets 503 for payments that need one. 0 sets no limit.',
+    help: 'Look-ups per minute of one client address that may end in a refusal; above it, payments that need a look-up get 503. 0 sets no limit.',
   })
   @IsInt()
   @Min(0)
   readonly refusedLookupsPerMinute: number = 1_200;
 
   @Setting({
-    help: 'Bytes a minute that answers about payments of one client address, good ones aside, may be longer than usual; above it as before. 0 sets no limit.',
+    help: 'Bytes per minute beyond the usual size that answers about refused payments of one client address may have; above it, payments that need a look-up get 503. 0 sets no limit.',
   })
   @IsInt()
   @Min(0)

@@ -12,7 +12,7 @@ export class ServerEnvironment {
   @IsNotEmpty()
   readonly verifierHost: string = '127.0.0.1';
 
-  @Setting({ help: 'Payments verified at once; further questions stay in the queue, for other replicas.' })
+  @Setting({ help: 'Payments verified at once; further ones stay in the queue, for other replicas.' })
   @IsInt()
   @Min(1)
   @Max(100_000)

@@ -9,14 +9,14 @@ const FIRST_LOOK_MS = 5;
 const RECONCILE_MS = 2_000;
 const GWEI_DECIMALS = 9;
 const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
-const gweiMessage = '$property must be a decimal number of gwei with at most 9 digits behind the point';
+const gweiMessage = '$property must be a decimal number of gwei with at most 9 decimal places';
 
 /** How signed payments are settled; without a relayer key, this process only verifies. */
 export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   @Setting({
     secret: true,
     as: 'list',
-    help: 'Private keys of the accounts that settle signed payments and pay the gas, comma separated: 32 bytes each in hexadecimal. They must be used for nothing else. Without one this process settles nothing.',
+    help: 'Private keys of the accounts that settle signed payments and pay the gas, comma separated: 32 bytes each in hexadecimal. Use these accounts for nothing else. Without a key, this process settles nothing.',
   })
   @IsOptional()
   @IsArray()
@@ -24,30 +24,34 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   readonly relayerPrivateKeys?: string[];
 
   @Setting({
-    help: 'Contract that settles several payments in one transaction; where it has no code, each goes alone.',
+    help: 'Multicall3 contract that settles several payments in one transaction; where it has no code, each payment gets its own transaction.',
   })
   @Matches(/^0x[0-9a-f]{40}$/i, { message: '$property must be 0x and 40 hexadecimal digits' })
   readonly multicall3Address: `0x${string}` = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
-  @Setting({ help: 'Signed payments that are settled in one transaction; 1 settles each alone.' })
+  @Setting({ help: 'Signed payments settled in one transaction; 1 settles each alone.' })
   @IsInt()
   @Min(1)
   @Max(200)
   readonly settleBatchSize: number = 50;
 
-  @Setting({ help: 'Milliseconds that a payment waits for others to share its transaction, while some are under way.' })
+  @Setting({
+    help: 'Milliseconds that a payment waits for others to share its transaction, while others are in flight.',
+  })
   @IsInt()
   @Min(0)
   @Max(1_000)
   readonly settleBatchWaitMs: number = 2;
 
-  @Setting({ help: 'The most gas that settling one payment may take; one that needs more is refused.' })
+  @Setting({ help: 'The most gas that settling one payment may take; a payment that needs more is refused.' })
   @IsInt()
   @Min(30_000)
   @Max(10_000_000)
   readonly settleGasCap: number = 300_000;
 
-  @Setting({ help: 'Milliseconds after which a settlement that is not mined yet is answered as pending; it goes on.' })
+  @Setting({
+    help: 'Milliseconds after which a settlement that is not mined yet is answered as pending; the settlement goes on.',
+  })
   @IsInt()
   @Min(100)
   @Max(120_000)
@@ -65,21 +69,23 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   @Max(60_000)
   readonly relayerPollMs: number = 500;
 
-  @Setting({ help: 'Milliseconds after which the relayer of a verifier that died is taken over by another.' })
+  @Setting({ help: 'Milliseconds after which another verifier takes over the relayer of a verifier that died.' })
   @IsInt()
   @Min(500)
   @Max(600_000)
   readonly relayerLeaseMs: number = 3_000;
 
   @Setting({
-    help: "Transactions of one relayer that may be under way at once; what the chain's nodes keep of one account.",
+    help: "Transactions of one relayer that may be in flight at once; keep it within what the chain's nodes hold for one account.",
   })
   @IsInt()
   @Min(1)
   @Max(10_000)
   readonly relayerMaxInFlight: number = 64;
 
-  @Setting({ help: 'Milliseconds after which a settlement that is not mined is sent again as it is: pools forget.' })
+  @Setting({
+    help: 'Milliseconds after which an unmined settlement is sent again unchanged, because nodes drop transactions from their pools.',
+  })
   @IsInt()
   @Min(100)
   @Max(3_600_000)
@@ -93,11 +99,11 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   @Max(3_600_000)
   readonly relayerReplaceAfterMs: number = 15_000;
 
-  @Setting({ help: 'The most that a settlement offers for its gas, in gwei; a replacement too.' })
+  @Setting({ help: 'The most that a settlement offers for gas, in gwei, replacements included.' })
   @Matches(GWEI, { message: gweiMessage })
   readonly relayerMaxFeeGwei: string = '500';
 
-  @Setting({ help: 'The most that a settlement offers as tip for its gas, in gwei; a replacement too.' })
+  @Setting({ help: 'The most that a settlement offers as priority fee, in gwei, replacements included.' })
   @Matches(GWEI, { message: gweiMessage })
   readonly relayerMaxPriorityFeeGwei: string = '50';
 
@@ -116,7 +122,7 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
 
   problemsTogether(): string[] {
     const { maxFeePerGas, maxPriorityFeePerGas } = this.fees();
-    if (maxFeePerGas === 0n) return ['RELAYER_MAX_FEE_GWEI must be more than 0: nothing could be settled.'];
+    if (maxFeePerGas === 0n) return ['RELAYER_MAX_FEE_GWEI must be more than 0, or nothing can be settled.'];
     return maxPriorityFeePerGas > maxFeePerGas
       ? ['RELAYER_MAX_PRIORITY_FEE_GWEI must not be above RELAYER_MAX_FEE_GWEI.']
       : [];
@@ -152,7 +158,8 @@ function readSigners(keys: readonly string[], problems: string[]): LaneSigner[] 
   const signers = keys.map(readKeySigner);
   signers.forEach((signer, index) => {
     const place = `RELAYER_PRIVATE_KEYS: entry ${index + 1}`;
-    if (!signer) problems.push(`${place} is no private key: 32 bytes in hexadecimal (its value is not shown).`);
+    if (!signer)
+      problems.push(`${place} is not a private key: expected 32 bytes in hexadecimal (the value is not shown).`);
     const same = signers.findIndex((other) => other !== null && other.address === signer?.address);
     if (signer && same < index) problems.push(`${place} is the same account as entry ${same + 1}.`);
   });

@@ -18,7 +18,7 @@ export function observeContractWallets(registry: Registry, wallets: Pick<Contrac
   observeGauge(
     registry,
     'tollgate_contract_wallet_gas_left',
-    'Gas that they may still burn; 0: their signed payments are refused.',
+    'Gas that contract wallets may still burn; 0: their signed payments are refused.',
     async () => (await read()).leftGas,
   );
 }

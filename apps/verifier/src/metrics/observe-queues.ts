@@ -17,7 +17,7 @@ export function observeQueues(
   parts: { server: RequestReplyServer; waitingRoom: WaitingRoom; queueRedis: Redis },
 ): void {
   const { server, waitingRoom, queueRedis } = parts;
-  observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by what became of them.', server);
+  observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by outcome.', server);
   observeGauge(registry, 'tollgate_verifications_in_flight', 'Payments being verified.', () => server.inFlight);
   observeGauge(
     registry,
@@ -25,10 +25,16 @@ export function observeQueues(
     'Payments that wait for the chain.',
     () => waitingRoom.waiting,
   );
-  observeGauge(registry, 'tollgate_verify_queue_length', 'Questions no verifier has taken yet.', () =>
-    queueRedis.llen(createQueueKeys(VERIFY_QUEUE).requests),
+  observeGauge(
+    registry,
+    'tollgate_verify_queue_length',
+    'Questions in the verify queue that no verifier has taken yet.',
+    () => queueRedis.llen(createQueueKeys(VERIFY_QUEUE).requests),
   );
-  observeGauge(registry, 'tollgate_settle_queue_length', 'Settlements no relayer has taken on yet.', () =>
-    queueRedis.llen(createQueueKeys(SETTLE_QUEUE).requests),
+  observeGauge(
+    registry,
+    'tollgate_settle_queue_length',
+    'Questions in the settle queue that no relayer has taken yet.',
+    () => queueRedis.llen(createQueueKeys(SETTLE_QUEUE).requests),
   );
 }

@@ -28,7 +28,12 @@ const labelNames = ['relayer'] as const;
 export function observeRelayers(registry: Registry, settlement: ObservedSettlement, chain: RelayerChain): void {
   const { relayers, underWay } = settlement;
   const { addresses } = relayers;
-  observeGauge(registry, 'tollgate_settlements_under_way', 'Payments whose settlement this process sees to.', underWay);
+  observeGauge(
+    registry,
+    'tollgate_settlements_under_way',
+    'Payments whose settlement is in progress in this process.',
+    underWay,
+  );
   const readLanes = keepFresh(FRESH_MS, () => readStatuses(settlement, chain));
   const ofLane = (name: string, help: string, pick: (status: LaneStatus) => number): void =>
     observeSamples(registry, { name, help, labelNames }, async () =>
@@ -41,7 +46,7 @@ export function observeRelayers(registry: Registry, settlement: ObservedSettleme
   );
   ofLane(
     'tollgate_relayer_in_flight',
-    'Transactions of a relayer that are not mined.',
+    'Transactions of a relayer that are not mined yet.',
     ({ unminedSteps }) => unminedSteps,
   );
   const held = { name: 'tollgate_relayer_held', help: '1: this process works on the relayer.', labelNames };
@@ -78,7 +83,7 @@ function readBalances(addresses: readonly Hex[], { batcher, nowMs }: RelayerChai
         const wei = valueOf(result, 'eth_getBalance');
         const relayer = addresses[index];
         if (relayer === undefined || typeof wei !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(wei)) {
-          return malformed('a balance that is no quantity');
+          return malformed('a balance that is not a quantity');
         }
         // A float is exact enough for an alert.
         return { labels: { relayer }, value: Number(BigInt(wei)) / WEI_PER_COIN };

@@ -14,19 +14,19 @@ export class SettlementMetrics {
     const registers = [registry];
     this.#answers = new Counter({
       name: 'tollgate_settlements_total',
-      help: 'Answers to who asked for a settlement; failure is the code of one, or the reason of an unavailability.',
+      help: 'Answers to settlement requests; failure is the failure code, or the reason of an unavailability.',
       labelNames: ['outcome', 'failure'],
       registers,
     });
     this.#minedSeconds = new Histogram({
       name: 'tollgate_settlement_mined_seconds',
-      help: 'From writing a settlement down to its being mined as deep as CONFIRMATIONS asks.',
+      help: 'From recording a settlement to its transaction having CONFIRMATIONS blocks.',
       buckets: SECONDS,
       registers,
     });
     this.#batchPayments = new Histogram({
       name: 'tollgate_settlement_batch_payments',
-      help: 'Payments that were settled in one transaction.',
+      help: 'Payments settled in one transaction.',
       buckets: PAYMENTS,
       registers,
     });

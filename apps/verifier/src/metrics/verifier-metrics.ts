@@ -26,14 +26,14 @@ export class VerifierMetrics implements ChainObserver {
     this.verifications = new Counter({
       name: 'tollgate_verifications_total',
       help:
-        'Verdicts by outcome and kind of payment (a transaction, or what its payer signed); failure is the code of a ' +
+        'Verdicts by outcome and kind of payment (a transaction, or a signed payment); failure is the code of a ' +
         'refusal or the reason of an unavailability.',
       labelNames: ['outcome', 'failure', 'payment'],
       registers,
     });
     this.verificationSeconds = new Histogram({
       name: 'tollgate_verification_seconds',
-      help: 'From taking a question to its verdict, waits for the receipt included.',
+      help: 'From taking a question to its verdict, including waits for the receipt.',
       labelNames: ['payment'],
       buckets: SECONDS,
       registers,
@@ -52,17 +52,17 @@ export class VerifierMetrics implements ChainObserver {
     });
     this.batchSeconds = new Histogram({
       name: 'tollgate_rpc_batch_seconds',
-      help: 'From sending a batch to its answer or trouble.',
+      help: 'From sending a batch to its answer or failure.',
       labelNames: ['host'],
       buckets: SECONDS,
       registers,
     });
     this.lookupsQueued = new Gauge({
       name: 'tollgate_rpc_lookups_queued',
-      help: 'Look-ups that wait for a batch to come back.',
+      help: 'Look-ups that wait for a free batch.',
       registers,
     });
-    this.batchesInFlight = new Gauge({ name: 'tollgate_rpc_batches_in_flight', help: 'Batches under way.', registers });
+    this.batchesInFlight = new Gauge({ name: 'tollgate_rpc_batches_in_flight', help: 'Batches in flight.', registers });
   }
 
   verdictGiven(payment: VerifiedKind, verdict: Verdict, seconds: number): void {

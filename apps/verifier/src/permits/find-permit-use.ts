@@ -32,7 +32,7 @@ export type PermitUse =
   | { outcome: 'used' };
 
 /** The note for the operator about an `unclear` permit, to be read before a refund. */
-export const SENT_BY_ANOTHER = 'sent through another contract: most likely what this signature moved';
+export const SENT_BY_ANOTHER = 'sent through another contract: most likely moved by this signature';
 
 /** A payer may have paid the same recipient often: at most this many of its transactions are read. */
 const MAX_TRANSACTIONS = 32;
@@ -86,7 +86,7 @@ async function readUse(
 ): Promise<PermitUse | null> {
   const { mined } = await chain.readTransaction(txHash, deadlineMs);
   if (mined === null) {
-    throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server has the logs but not their transaction.');
+    throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server returned the logs but not their transaction.');
   }
   const moved = findMoved(mined.receipt.logs, promised);
   if (moved === null) return null;

@@ -40,7 +40,7 @@ export class AskersSettings {
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#counter = new Counter({
       name: 'tollgate_verifier_settings_differ_total',
-      help: 'Questions of gateways that are set up for other payments, by the setting that differs.',
+      help: 'Questions of gateways with different payment settings, by the setting that differs.',
       labelNames: ['setting'],
       registers: [options.registry],
     });
@@ -79,7 +79,8 @@ export class AskersSettings {
     this.#others.set(asked, other);
     const [oldest] = this.#others.keys();
     if (this.#others.size > MOST_KEPT && oldest !== undefined) this.#others.delete(oldest);
-    if (other.differences.length > 0) this.#logger.error(`a gateway is answered settings_differ: ${describe(other)}`);
+    if (other.differences.length > 0)
+      this.#logger.error(`a gateway's questions are answered with settings_differ: ${describe(other)}`);
   }
 
   #compare(asked: string): SettingDifference[] {
@@ -98,7 +99,7 @@ function describe({ differences }: OtherSettings): string {
   return differences
     .map(({ setting, gateway, verifier }) =>
       setting === MISSING
-        ? 'it does not send its settings, as those of earlier releases; update it'
+        ? 'it does not send its settings, so it is of an earlier release; update it'
         : `${setting} is ${gateway ?? 'unknown'} there and ${verifier ?? 'unknown'} here`,
     )
     .join(', ');

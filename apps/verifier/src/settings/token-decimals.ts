@@ -30,7 +30,7 @@ export class TokenDecimals {
     const told = await chain.readDecimals(asset, nowMs() + ANSWERS_WITHIN_MS);
     if (told !== null && told !== BigInt(decimals)) {
       throw new ConfigurationError([
-        `ASSET_DECIMALS is ${decimals}, and the token at ${asset} has ${told}: set it to ${told} for gateways and verifiers.`,
+        `ASSET_DECIMALS is ${decimals}, but the token at ${asset} has ${told}. Set it to ${told} for gateways and verifiers.`,
       ]);
     }
     this.#isCompared = true;

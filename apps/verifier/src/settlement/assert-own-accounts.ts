@@ -11,7 +11,7 @@ export async function assertOwnAccounts(journal: Journal, lanes: readonly LaneId
   throw new ConfigurationError(
     foreign.map(
       ({ address }) =>
-        `RELAYER_PRIVATE_KEYS: ${address} is a wallet of agent jobs. Settle by an account that is used for nothing else.`,
+        `RELAYER_PRIVATE_KEYS: ${address} is a wallet of agent jobs. Use an account that serves no other purpose.`,
     ),
   );
 }

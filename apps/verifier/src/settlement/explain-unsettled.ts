@@ -77,6 +77,6 @@ export function readBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, deadlin
   return batcher.ask({
     calls: [askForBalance(asset, owner)],
     deadlineMs,
-    read: ([balance]) => readWord(balance) ?? malformed('no balance of a token'),
+    read: ([balance]) => readWord(balance) ?? malformed('no token balance'),
   });
 }

@@ -9,7 +9,7 @@ const OFFER_AGAIN_MS = 30_000;
 const NONCE_TAKEN = {
   code: 'NONCE_TAKEN',
   message: 'The nonce was used by a transaction that the journal does not know.',
-  suggestion: 'Find out who else signs for this relayer: nobody may.',
+  suggestion: 'Find out what else signs for this relayer: nothing else may use its key.',
 };
 
 /**

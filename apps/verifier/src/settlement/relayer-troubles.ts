@@ -18,7 +18,7 @@ export class RelayerTroubles {
   constructor(registry: Registry) {
     this.#counter = new Counter({
       name: 'tollgate_relayer_troubles_total',
-      help: 'What kept a relayer from settling and is tried again.',
+      help: 'Failures that kept a relayer from settling and are retried.',
       labelNames: ['relayer'],
       registers: [registry],
     });

@@ -52,7 +52,8 @@ export class SettlementPlanner implements JobPlanner {
   /** A job that was launched holds its gas already; one planned later, as a permit or after a crash, does not. */
   async #admit(jobId: string, { walletCode: code, gas }: PlannedCall): Promise<void> {
     const refusal = code && (await this.wallets.admit(jobId, { code, gas }));
-    if (refusal === 'contract_wallets_busy') throw new Error('Contract wallets have too much gas under way.');
+    if (refusal === 'contract_wallets_busy')
+      throw new Error('The gas budget of contract wallets is held by payments in flight. The job is retried.');
     if (refusal) await this.#giveUp(jobId, WALLET_REFUSED);
   }
 
@@ -102,12 +103,12 @@ export function isOfContractWallet({ label }: Pick<PlannedStep, 'label'>): boole
 
 const NOTHING_TO_SETTLE = {
   code: 'NOTHING_TO_SETTLE',
-  message: 'None of the payments can be settled as the chain is now.',
-  suggestion: 'Nothing was sent. Each payer is told why when he asks again.',
+  message: 'None of the payments can be settled in the current state of the chain.',
+  suggestion: 'Nothing was sent. Each payer gets the reason with its next request.',
 };
 
 const WALLET_REFUSED = {
   code: 'CONTRACT_WALLET_REFUSED',
-  message: 'No gas is spent on this contract wallet now.',
+  message: 'This contract wallet may not have gas spent on it now.',
   suggestion: 'Nothing was sent. The payer may pay from an account without code.',
 };

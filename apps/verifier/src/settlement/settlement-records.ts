@@ -114,7 +114,7 @@ export class SettlementRecords {
 }
 
 function readReply(reply: [Error | null, unknown] | undefined): string | null {
-  const [error, value] = reply ?? [new Error('Redis left an answer out'), null];
+  const [error, value] = reply ?? [new Error('Redis left a reply out of the pipeline'), null];
   if (error) throw error;
   return typeof value === 'string' ? value : null;
 }

@@ -108,7 +108,7 @@ export class LookUps implements RpcAsker {
   assertLeft(): void {
     const retryAfterMs = this.shares.waitMs(this.client);
     if (retryAfterMs > 0) {
-      const message = 'This client has had too much looked up that was no payment.';
+      const message = 'This client has used up its share of look-ups that end in a refusal. Retry later.';
       throw new ChainUnavailableError('client_share_used_up', message, { retryAfterMs });
     }
     this.#isCounted = true;

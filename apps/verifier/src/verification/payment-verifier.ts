@@ -148,7 +148,7 @@ function isAgreed(terms: VerifierTerms, request: VerifyPaymentRequest): boolean 
 
 function findJudged({ payments }: Judgement, id: JudgedPayment['id']): JudgedPayment {
   const judged = payments.find((payment) => isSame(payment.id, id));
-  if (judged === undefined) throw new Error('the ledger judged a payment that was not put to it');
+  if (judged === undefined) throw new Error('the ledger returned a payment that was not among the candidates');
   return judged;
 }
 

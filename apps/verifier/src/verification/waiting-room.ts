@@ -124,6 +124,7 @@ export interface Place {
 }
 
 function noRoom(cause: Error): ChainUnavailableError {
-  const message = 'As many payments wait for the chain as may.';
+  const message =
+    'The limit of payments that wait for the chain is reached (WAITING_TOTAL, WAITING_PER_CLIENT). Retry later.';
   return new ChainUnavailableError('waiting_room_full', message, { cause, retryAfterMs: RETRY_AFTER_MS });
 }

@@ -89,16 +89,16 @@ export class ApiKeyStore {
 }
 
 function assertNewKey({ name, scopes, wallets }: NewApiKey): void {
-  if (!/^[^\p{C}]{1,64}$/u.test(name)) throw new TypeError('a key has a name of 1 to 64 printable characters');
+  if (!/^[^\p{C}]{1,64}$/u.test(name)) throw new TypeError('the name of a key must have 1 to 64 printable characters');
   if (scopes.length === 0 || !scopes.every(isScope)) {
-    throw new TypeError(`a key has one or more of the scopes ${SCOPES.join(', ')}`);
+    throw new TypeError(`a key needs one or more of the scopes ${SCOPES.join(', ')}`);
   }
   const needsWallet = scopes.some((scope) => scope !== 'settle');
   if (
     (wallets.length === 0 && needsWallet) ||
     !wallets.every((wallet) => wallet === '*' || /^[\w.-]{1,64}$/.test(wallet))
   ) {
-    throw new TypeError('a key has one or more wallets, by name: 1 to 64 letters, digits or ._-; or *');
+    throw new TypeError('a key needs one or more wallets, by name (1 to 64 letters, digits or ._-) or *');
   }
 }
 

@@ -4,7 +4,7 @@ import { Setting } from './setting.js';
 
 /** When a payment on the chain is accepted. Gateways and verifiers need the same values. */
 export class AcceptanceEnvironment {
-  @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts what is in the newest block.' })
+  @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts a payment in the newest block.' })
   @IsInt()
   @Min(1)
   @Max(1_000)

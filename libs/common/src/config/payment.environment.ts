@@ -17,13 +17,13 @@ export class PaymentEnvironment implements ChecksTogether {
   @Matches(/^[\x21-\x7e]{1,64}$/, { message: '$property must be 1 to 64 visible characters' })
   readonly network: string = 'chain-testnet';
 
-  @Setting({ help: 'The chain id behind the network; the chain is asked for its own at start.' })
+  @Setting({ help: 'Chain id of the network; compared at start with that of the RPC servers.' })
   @IsInt()
   @Min(1)
   readonly chainId: number = 1328;
 
   @Setting({
-    help: 'Contract address of the token that pays.',
+    help: 'Contract address of the token that payments are made in.',
     example: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
   })
   @Matches(ADDRESS, { message: addressMessage })
@@ -34,7 +34,7 @@ export class PaymentEnvironment implements ChecksTogether {
   readonly assetSymbol: string = 'USDC';
 
   @Setting({
-    help: "Name in the token's EIP-712 domain, where it is not ASSET_SYMBOL: what payers sign under.",
+    help: "Name in the token's EIP-712 domain, if it differs from ASSET_SYMBOL; payers sign with it.",
     example: 'USD Coin',
   })
   @IsOptional()
@@ -58,7 +58,7 @@ export class PaymentEnvironment implements ChecksTogether {
   @Setting({
     help:
       'When a proof is accepted. receipt: the transaction succeeded and was not used before; ' +
-      'transfer: it also pays PAY_TO enough of the asset; bound: it also commits to a challenge.',
+      'transfer: it also pays PAY_TO enough of the asset; bound: it is also bound to a challenge.',
   })
   @IsIn(PAYMENT_POLICIES)
   readonly paymentPolicy: PaymentPolicy = 'transfer';
@@ -83,11 +83,13 @@ export class PaymentEnvironment implements ChecksTogether {
   /** Warnings to log once at start. */
   get warnings(): string[] {
     if (this.paymentPolicy !== 'receipt') return [];
-    return ['PAYMENT_POLICY=receipt takes any successful transaction for a payment, also one that paid nothing.'];
+    return ['PAYMENT_POLICY=receipt accepts any successful transaction as a payment, even one that paid nothing.'];
   }
 
   problemsTogether(): string[] {
     if (this.payTo.toLowerCase() !== this.assetAddress.toLowerCase()) return [];
-    return ['PAY_TO is the token itself (ASSET_ADDRESS): what is paid to it is lost. Name an account of yours.'];
+    return [
+      'PAY_TO is the token itself (ASSET_ADDRESS), so payments to it would be lost. Set it to an account of yours.',
+    ];
   }
 }

@@ -18,7 +18,7 @@ export class RedisEnvironment {
   @Setting({
     name: 'QUEUE_REDIS_URL',
     secret: true,
-    help: 'Redis of the queues, where it is another server than REDIS_URL.',
+    help: 'Redis of the queues, if it is another server than REDIS_URL.',
     example: 'redis://127.0.0.1:6380',
   })
   @IsOptional()

@@ -17,7 +17,7 @@ export class RpcEnvironment implements ChecksEntries {
   @ArrayNotEmpty()
   readonly rpcUrl!: string[];
 
-  @Setting({ help: 'Milliseconds one RPC server has to answer a batch; then the next one is asked.' })
+  @Setting({ help: 'Milliseconds one RPC server has to answer a batch; then the next server is asked.' })
   @IsInt()
   @Min(50)
   @Max(60_000)

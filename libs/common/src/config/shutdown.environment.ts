@@ -4,7 +4,7 @@ import { Setting } from './setting.js';
 
 export class ShutdownEnvironment {
   @Setting({
-    help: 'Milliseconds that running work is given to finish after SIGTERM or SIGINT; for the gateway after DRAIN_MS.',
+    help: 'Milliseconds that running work has to finish after SIGTERM or SIGINT; at the gateway counted after DRAIN_MS.',
   })
   @IsInt()
   @Min(0)

@@ -14,8 +14,8 @@ export type SignedAsset = Omit<TokenDomain, 'chainId'>;
 export class SignedPaymentsEnvironment implements ChecksEntries {
   @Setting({
     help:
-      'Tokens that others may have payments settled in, comma separated, each as address:name:version with name and ' +
-      'version of its EIP-712 domain; ASSET_ADDRESS is always one.',
+      'Further tokens that the facilitator settles payments in, comma separated, each as address:name:version with name and ' +
+      'version of its EIP-712 domain; ASSET_ADDRESS is always included.',
     example: '0x5425890298aed601595a70AB815c96711a31Bc65:USD Coin:2',
   })
   @IsArray()
@@ -23,8 +23,8 @@ export class SignedPaymentsEnvironment implements ChecksEntries {
 
   @Setting({
     help:
-      'Factories that may be called to deploy the wallet a payment is signed by (EIP-6492), comma separated addresses; ' +
-      'each is called by MULTICALL3_ADDRESS, within SETTLE_GAS_CAP, for which a deployment asks far more than 300000.',
+      'Factories that may be called to deploy the wallet that signed a payment (EIP-6492), comma separated addresses; ' +
+      'MULTICALL3_ADDRESS calls them within SETTLE_GAS_CAP, and a deployment needs far more gas than its default of 300000.',
     example: '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842',
   })
   @IsArray()

@@ -19,5 +19,5 @@ export async function assertPublicTarget(text: string, rules: TargetRules): Prom
 
 function refuseUnknown(hostname: string, error: unknown): never {
   if (error instanceof TargetRefusedError) throw error;
-  throw new TargetRefusedError('unknown_host', `No address is known of ${hostname}.`, { cause: error });
+  throw new TargetRefusedError('unknown_host', `No address was found for ${hostname}.`, { cause: error });
 }

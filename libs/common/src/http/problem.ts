@@ -35,7 +35,7 @@ const OF_STATUS: Readonly<Record<number, Omit<Problem, 'status'>>> = {
   408: { code: 'request_timeout', detail: 'The request did not arrive in time.' },
   413: { code: 'body_too_large', detail: 'The body of the request is too large.' },
   414: { code: 'uri_too_long', detail: 'A part of the path is too long.' },
-  415: { code: 'media_type_unsupported', detail: 'The Content-Type is not one that is read here.' },
+  415: { code: 'media_type_unsupported', detail: 'This Content-Type is not supported here.' },
   429: { code: 'too_many_requests', detail: 'Too many requests from this address.' },
   431: { code: 'headers_too_large', detail: 'The headers of the request are too large.' },
   503: { code: 'service_unavailable', detail: 'The service cannot answer now.' },
@@ -46,7 +46,11 @@ export function problemOf(status: number): Problem {
   const known = OF_STATUS[status];
   if (known !== undefined) return { status, ...known };
   if (status >= 400 && status < 500) return { status, code: 'bad_request', detail: 'The request is malformed.' };
-  return { status: 500, code: 'internal_error', detail: 'Something went wrong here.' };
+  return {
+    status: 500,
+    code: 'internal_error',
+    detail: 'Internal error. The server log has the cause under this requestId.',
+  };
 }
 
 /** The body, as JSON text. */

@@ -45,7 +45,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const agent = createAgent(options);
   return {
     fetch: async (input, init = {}) => {
-      if (input instanceof Request) throw new TypeError('give a URL and options, not a Request');
+      if (input instanceof Request) throw new TypeError('pass a URL and options, not a Request');
       const deadline = startDeadline(options.timeoutMs, init.signal);
       // undici's Response has the same members as the global one but is another class.
       return await follow(input, { ...init, signal: deadline }, agent, options);
@@ -118,9 +118,13 @@ async function follow(input: string | URL, init: Init, agent: Agent, options: Sa
     if (location === null || init.redirect === 'manual') return response;
     await response.body?.cancel();
     if (redirects >= maxRedirects || init.redirect === 'error' || !['GET', 'HEAD'].includes(method)) {
-      throw new TargetRefusedError('too_many_redirects', `${url.host} redirects the request once more.`);
+      throw new TargetRefusedError(
+        'too_many_redirects',
+        `${url.host} redirects too often, or redirects a request that must not be redirected.`,
+      );
     }
-    if (!URL.canParse(location, url.href)) throw new TargetRefusedError('malformed_url', 'A redirect leads to no URL.');
+    if (!URL.canParse(location, url.href))
+      throw new TargetRefusedError('malformed_url', 'A redirect leads to something that is not a URL.');
     const target = parseTarget(new URL(location, url), options);
     if (target.origin !== url.origin) headers = keepShared(headers);
     url = target;
@@ -143,7 +147,7 @@ async function send(url: URL, init: Init & { headers: Headers }, agent: Agent): 
   const encoding = response.headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() === 'identity') return response;
   await response.body?.cancel();
-  throw new TargetRefusedError('encoded_answer', `${url.host} compressed its answer, which nobody asked for.`);
+  throw new TargetRefusedError('encoded_answer', `${url.host} sent a compressed answer although none was accepted.`);
 }
 
 function keepShared(headers: Headers): Headers {

@@ -17,17 +17,17 @@ export interface TargetRules {
  * @throws TargetRefusedError
  */
 export function parseTarget(text: string | URL, { allowPrivateTargets }: TargetRules): URL {
-  if (!URL.canParse(String(text))) throw new TargetRefusedError('malformed_url', 'This is no URL.');
+  if (!URL.canParse(String(text))) throw new TargetRefusedError('malformed_url', 'This is not a URL.');
   // The parser normalises every spelling of a numeric address (decimal, octal, hexadecimal, short).
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new TargetRefusedError('malformed_url', 'The URL is neither of https nor of http.');
+    throw new TargetRefusedError('malformed_url', 'The URL must begin with https:// or http://.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new TargetRefusedError('malformed_url', 'The URL holds a user name or a password.');
+    throw new TargetRefusedError('malformed_url', 'The URL must not hold a user name or a password.');
   }
   if (allowPrivateTargets) return url;
-  if (url.protocol !== 'https:') throw new TargetRefusedError('insecure_url', 'The URL is not of https.');
+  if (url.protocol !== 'https:') throw new TargetRefusedError('insecure_url', 'The URL must begin with https://.');
   assertPublicHost(url.hostname);
   return url;
 }

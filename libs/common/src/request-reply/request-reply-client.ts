@@ -234,7 +234,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
         REPEAT_FAILED_PUSH_MS,
         chunk.map(({ id }) => id),
       );
-      if (!this.#failing) this.#logger.warn(`cannot ask ${this.#options.queue}: ${describe(error)}`);
+      if (!this.#failing) this.#logger.warn(`cannot push to the queue ${this.#options.queue}: ${describe(error)}`);
       this.#failing = true;
     } finally {
       this.#unpushed -= chunk.length;

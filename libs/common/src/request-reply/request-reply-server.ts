@@ -101,7 +101,7 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
   }
 
   on(): never {
-    throw new Error('The request-reply transport has no events; its log tells of connections.');
+    throw new Error('The request-reply transport has no events; see the log for changes of its connections.');
   }
 
   unwrap<T>(): T {

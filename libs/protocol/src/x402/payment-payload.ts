@@ -39,13 +39,13 @@ export function parsePaymentPayload(value: unknown): PaymentPayload {
   const version = ownField(value, 'x402Version');
   if (version === 1) return parseV1(value);
   if (version === 2) return parseV2(value);
-  throw new PaymentError('wrong_version', 'The payment is neither of x402Version 1 nor of 2.');
+  throw new PaymentError('wrong_version', 'The payment has neither x402Version 1 nor 2.');
 }
 
 function parseV1(value: JsonRecord): PaymentPayloadV1 {
   const [scheme, network] = [ownField(value, 'scheme'), ownField(value, 'network')];
   if (typeof scheme !== 'string' || typeof network !== 'string') {
-    throw new PaymentError('malformed_proof', 'The payment names no scheme or no network.');
+    throw new PaymentError('malformed_proof', 'The payment has no scheme or no network.');
   }
   return { version: 1, scheme, network, payment: parseSignedPayment(ownField(value, 'payload')) };
 }
@@ -75,6 +75,6 @@ function parseAccepted(record: unknown): RequirementTerms {
   try {
     return parseRequirementTerms(record, 2);
   } catch (cause) {
-    throw new PaymentError('malformed_proof', 'The payment names no requirement that it accepted.', { cause });
+    throw new PaymentError('malformed_proof', "The payment's `accepted` is not a payment requirement.", { cause });
   }
 }

@@ -103,7 +103,7 @@ function isText(value: unknown): value is string {
 
 function readText(record: JsonRecord, name: string): string {
   const value = ownField(record, name);
-  return isText(value) && value !== '' ? value : refuse(name, 'a text');
+  return isText(value) && value !== '' ? value : refuse(name, 'a non-empty string');
 }
 
 function readAddress(record: JsonRecord, name: string): Hex {

@@ -18,7 +18,7 @@ export interface PromisedPayment {
 }
 
 /** A note for the operator, to be read before a refund. */
-const WHAT_FOR_IS_UNKNOWN = 'the nonce was used before the time that is searched: it may have paid somebody else';
+const WHAT_FOR_IS_UNKNOWN = 'the nonce was used before the searched time range: it may have paid another recipient';
 
 /**
  * The settlement that took the nonce: the payer has paid, whichever account sent it. Refuses `authorization_cancelled`,

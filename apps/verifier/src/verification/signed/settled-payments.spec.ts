@@ -177,7 +177,7 @@ describe('verifying a signed payment by the age of its settlement', () => {
     await submit(payment);
     parts().rpc.fail(changeResult('eth_getLogs', () => []));
     expect(await ask(payment)).toEqual(refused('payment_too_old'));
-    expect(await recordOf(payment)).toMatchObject({ detail: expect.stringContaining('may have paid somebody else') });
+    expect(await recordOf(payment)).toMatchObject({ detail: expect.stringContaining('may have paid another recipient') });
   });
 });
 

@@ -46,7 +46,7 @@ export class WalletCheck {
     if (code === null) return;
     const refusal = await this.#findRefusal(code);
     if (refusal === 'contract_wallets_busy')
-      throw unavailable(refusal, 'Contract wallets have too much gas under way.');
+      throw unavailable(refusal, 'The gas budget of contract wallets is held by payments in flight. Retry later.');
     if (refusal !== null) throw new PaymentRefused(refusal);
     asked.lookUps.assertLeft();
     if (!(await this.#succeeds(settlement, asked))) throw new PaymentRefused('simulation_failed');
@@ -54,7 +54,7 @@ export class WalletCheck {
 
   #findRefusal(code: Hex): Promise<WalletRefusal | null> {
     return this.options.wallets.findRefusal(code).catch((error: unknown) => {
-      throw unavailable('redis_unavailable', 'What contract wallets have burnt is not known.', error);
+      throw unavailable('redis_unavailable', 'Redis did not return the gas that contract wallets have burnt.', error);
     });
   }
 
