@@ -36,7 +36,7 @@ describe('the settings of the verifier', () => {
     });
   });
 
-  it('have tokens and factories of others in lower case', () => {
+  it('have further tokens and factories in lower case', () => {
     const { signedPayments } = readEnvironment(VerifierEnvironment, {
       RPC_URL: 'http://127.0.0.1:8545',
       ASSET_ADDRESS: ASSET,
@@ -51,13 +51,13 @@ describe('the settings of the verifier', () => {
     expect([...signedPayments.factories]).toEqual([PAY_TO.toLowerCase()]);
   });
 
-  it('refuse a budget of gas that no contract wallet could be settled within', () => {
+  it('refuse a gas budget that is too small to settle any contract wallet', () => {
     const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, PAY_TO };
     const problems = problemsOf({ ...valid, SETTLE_GAS_CAP: '300000', CONTRACT_WALLET_BURN_GAS_PER_HOUR: '299999' });
     expect(problems).toEqual([expect.stringContaining('SIGNED_PAYMENTS_FROM=plain_accounts')]);
   });
 
-  it('refuse tokens and factories that are none', () => {
+  it('refuse malformed tokens and factories', () => {
     const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, PAY_TO };
     const problems = problemsOf({ ...valid, FACILITATOR_ASSETS: `${PAY_TO}:USDC,0x12:a:1`, EIP6492_FACTORIES: '0x12' });
     expect(problems).toEqual([
@@ -67,14 +67,14 @@ describe('the settings of the verifier', () => {
     ]);
   });
 
-  it('settle nothing where any transaction is a proof', () => {
+  it('refuse relayers under a policy that accepts any transaction as a proof', () => {
     const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, PAY_TO, PAYMENT_POLICY: 'receipt' };
     const problems = problemsOf({ ...valid, RELAYER_PRIVATE_KEYS: `0x${'11'.repeat(32)}` });
     expect(problems).toEqual([expect.stringContaining('RELAYER_PRIVATE_KEYS needs PAYMENT_POLICY transfer or bound')]);
     expect(readEnvironment(VerifierEnvironment, valid).payment.paymentPolicy).toBe('receipt');
   });
 
-  it('are refused where a relayer, or the token, would receive the payments', () => {
+  it('refuse a relayer, or the token, as the recipient of payments', () => {
     const key = `0x${'11'.repeat(32)}`;
     const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, RELAYER_PRIVATE_KEYS: key };
     const { address } = privateKeyToAccount(`0x${'11'.repeat(32)}`);
@@ -86,7 +86,7 @@ describe('the settings of the verifier', () => {
     ]);
   });
 
-  it('are refused with every problem at once', () => {
+  it('report every problem at once', () => {
     const problems = problemsOf({ CONFIRMATIONS: '0', RPC_BATCH_SIZE: 'many', PAY_TO: 'me', PAYMENT_POLICY: 'none' });
     for (const name of ['RPC_URL', 'ASSET_ADDRESS', 'PAY_TO', 'CONFIRMATIONS', 'RPC_BATCH_SIZE', 'PAYMENT_POLICY']) {
       expect(problems.some((problem) => problem.includes(name))).toBe(true);
@@ -94,7 +94,7 @@ describe('the settings of the verifier', () => {
     expect(problems).toHaveLength(6);
   });
 
-  it('are refused with every wrong entry of a list beside them', () => {
+  it('report every wrong entry of a list as well', () => {
     const lists = { RPC_URL: 'ftp://rpc.example', FACILITATOR_ASSETS: 'foo', RELAYER_PRIVATE_KEYS: '0x12,nonsense' };
     const problems = problemsOf({
       ...lists,
@@ -121,7 +121,7 @@ describe('the settings of the verifier', () => {
     expect(others).toEqual([]);
   });
 
-  it('mark what is secret', () => {
+  it('mark which ones are secret', () => {
     const secrets = listSettings(VerifierEnvironment).filter(({ secret }) => secret);
     expect(secrets.map(({ name }) => name).sort()).toEqual([
       'QUEUE_REDIS_URL',

@@ -142,7 +142,7 @@ describe('the verifier', () => {
     expect(text).toMatch(/tollgate_verification_seconds_count\{.*payment="authorization".*\} 2/);
   });
 
-  it('answers a malformed message with an error, and goes on', async () => {
+  it('answers a malformed message with an error, and continues', async () => {
     for (const message of [null, 7, [], {}, { txHash: {} }]) {
       await expect(ask(message)).rejects.toMatchObject({ code: 'handler_failed' });
     }
@@ -150,7 +150,7 @@ describe('the verifier', () => {
     expect(await ask(createRequest(txHash))).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('answers settings_differ to a gateway that is set up for other payments, and stays ready', async () => {
+  it('answers settings_differ to a gateway with different payment settings, and stays ready', async () => {
     const request = createRequest(await transferTokens(devnet, { amountBaseUnits: 1000n }));
     const { settings: own, ...ofAnEarlierRelease } = request;
     const settings = settingsOf(devnet, { CONFIRMATIONS: '3', PAYMENT_POLICY: 'bound' });
@@ -194,7 +194,7 @@ describe('the verifier', () => {
     expect(await get('/health/live')).toMatchObject({ status: 200 });
   });
 
-  it('knows a token that is signed for under another name', async () => {
+  it('warns about a token whose EIP-712 domain has another name', async () => {
     const assets = verifier.app.get(AcceptedAssets);
     const chain = verifier.app.get(ChainReader);
     expect(await assets.findMisnamed(chain, Date.now() + 5000)).toEqual([]);
@@ -226,7 +226,7 @@ describe('the verifier', () => {
     await expect(start({ CHAIN_ID: '1' })).rejects.toThrow('on chain 1328, not on 1');
   });
 
-  it('refuses to start on a Redis that may forget payments', async () => {
+  it('refuses to start on a Redis that may lose payments', async () => {
     const forgetful = await startRedis({ args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] });
     try {
       await expect(start({ REDIS_URL: forgetful.url })).rejects.toThrow(/REDIS_URL: .*noeviction/);
@@ -235,7 +235,7 @@ describe('the verifier', () => {
     }
   });
 
-  it('finishes what it took when it is stopped, and takes no more', async () => {
+  it('finishes the questions it took when it is stopped, and takes no more', async () => {
     const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
     rpc.requests.length = 0;
     rpc.fail({ kind: 'delay', ms: 300 });

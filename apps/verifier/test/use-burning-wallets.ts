@@ -42,7 +42,7 @@ export function useBurningWallets() {
   afterAll(() => started?.stop());
 
   const fixture = (): SettlementFixture => {
-    if (started === undefined) throw new Error('the fixture is there in tests and hooks, not while they are declared');
+    if (started === undefined) throw new Error('the fixture exists in tests and hooks, not while they are declared');
     return started;
   };
   const readHead = async (): Promise<number> => Number(await fixture().rpc('eth_blockNumber'));

@@ -99,7 +99,7 @@ async function startParts(): Promise<Parts> {
 export function usePaymentVerifier() {
   let started: Parts | undefined;
   const parts = (): Parts => {
-    if (started === undefined) throw new Error('the parts are there in tests and hooks, not while they are declared');
+    if (started === undefined) throw new Error('the parts exist in tests and hooks, not while they are declared');
     return started;
   };
   beforeAll(async () => {

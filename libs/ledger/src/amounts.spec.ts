@@ -9,7 +9,7 @@ import { locatePayment } from './payment-id.js';
 import { showPayments } from './read-payments.js';
 import type { ClaimRequest } from './types.js';
 
-describe('what a metered payment comes to', () => {
+describe('the fixed amount of a metered payment', () => {
   let started: StartedLedger;
   let ledger: Ledger;
 
@@ -27,7 +27,7 @@ describe('what a metered payment comes to', () => {
   const again = async (request: ClaimRequest) =>
     leaseOf(await ledger.claim({ ...request, owner: createOwner(), leaseMs: 30_000 }));
 
-  it('is what was said first', async () => {
+  it('is the first amount given', async () => {
     const { lease } = await claim();
     expect(await ledger.fixAmount(lease, 300n)).toBe(300n);
     expect(await ledger.fixAmount(lease, 900n)).toBe(300n);
@@ -36,7 +36,7 @@ describe('what a metered payment comes to', () => {
     expect(formatDetails([details!])).toMatch(/came to +300 base units/);
   });
 
-  it('may be nothing, or more than a number holds', async () => {
+  it('may be zero, or larger than a JavaScript number', async () => {
     const [free, dear] = [(await claim()).lease, (await claim()).lease];
     expect([await ledger.fixAmount(free, 0n), await ledger.fixAmount(free, 1n)]).toEqual([0n, 0n]);
     expect(await ledger.fixAmount(dear, 2n ** 256n - 1n)).toBe(2n ** 256n - 1n);
@@ -55,7 +55,7 @@ describe('what a metered payment comes to', () => {
 
   // Prevents: a payer charged little for one request gets a more expensive one, while the small amount may still be
   // moved.
-  it('is for the request that it was fixed for, with a key and without one', async () => {
+  it('belongs to the request that it was fixed for, with a key and without one', async () => {
     const fingerprint = createFingerprint({ method: 'GET', path: '/api/dear', query: '' });
     for (const retryKey of [hashRetryKey('mine'), null]) {
       const { request, lease } = await claim({ retryKey });
@@ -65,7 +65,7 @@ describe('what a metered payment comes to', () => {
     }
   });
 
-  it('is forgotten where nothing can move it any more', async () => {
+  it('is forgotten if nothing can move it any more', async () => {
     const { request, lease } = await claim();
     await ledger.fixAmount(lease, 300n);
     await ledger.release(lease, { counted: true, forgetsAmount: true });
@@ -75,7 +75,7 @@ describe('what a metered payment comes to', () => {
 
   // Prevents: of two permits with one nonce the second fails, and the small amount that the first may have moved buys
   // anything.
-  it('is not forgotten by a later holder, who cannot know what moves it', async () => {
+  it('is not forgotten by a later holder, which cannot know what may still move it', async () => {
     for (const retryKey of [hashRetryKey('mine'), null]) {
       const { request, lease } = await claim({ retryKey });
       await ledger.fixAmount(lease, 300n);
@@ -89,7 +89,7 @@ describe('what a metered payment comes to', () => {
     }
   });
 
-  it('is not for a holder whose lease was taken over to fix or to forget', async () => {
+  it('cannot be fixed or forgotten by a holder whose lease was taken over', async () => {
     const { request, lease } = await claim({ leaseMs: 1 });
     await sleep(5);
     const second = await again(request);
@@ -101,7 +101,7 @@ describe('what a metered payment comes to', () => {
     expect(await ledger.fixAmount(second, 900n)).toBeNull();
   });
 
-  it('is not fixed for a payment of a time that the ledger has lost', async () => {
+  it('is not fixed for a payment claimed before the ledger lost data', async () => {
     const { lease } = await claim();
     await started.redis.flushall();
     expect(await ledger.fixAmount(lease, 300n)).toBeNull();
@@ -117,7 +117,7 @@ describe('the receipt of a payment', () => {
 
   afterAll(() => started.stop());
 
-  it('is kept where the answer is not', async () => {
+  it('is kept if the answer is not', async () => {
     const { ledger } = started;
     const take = async () => leaseOf(await ledger.claim(sampleClaim(ledger)));
     const [streamed, stored, silent] = [await take(), await take(), await take()];

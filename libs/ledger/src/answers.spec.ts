@@ -51,7 +51,7 @@ describe('stored answers', () => {
     expect(answer).toEqual(answerOf(body));
   });
 
-  it('are absent where the marker alone was kept', async () => {
+  it('are absent if only the marker was kept', async () => {
     const { id } = await spend(null);
     expect(await ledger.readAnswer(id)).toBeNull();
   });
@@ -70,7 +70,7 @@ describe('stored answers', () => {
     expect(await ledger.find({ ...question, txHash: sampleHash() })).toEqual({ outcome: 'none' });
   });
 
-  it('are busy while they are made, and unknown once released', async () => {
+  it('are busy while they are produced, and unknown once released', async () => {
     const retryKey = hashRetryKey('being made');
     const request = sampleClaim(ledger, { retryKey });
     const lease = leaseOf(await ledger.claim(request));
@@ -81,7 +81,7 @@ describe('stored answers', () => {
     expect(await ledger.find(question)).toEqual({ outcome: 'none' });
   });
 
-  it('leave the marker alone when their bucket is full, and make room when they expire', async () => {
+  it('leave only the marker when their bucket is full, and make room when they expire', async () => {
     const small = new Ledger({ redis, answerStoreBytes: 1500 * BUCKETS, answerRetentionMs: 1000 });
     await small.open();
     const sameBucket = (): PaymentCandidate[] => {
@@ -126,7 +126,7 @@ describe('stored answers', () => {
     }
   });
 
-  it('of whole transactions are forgotten, their entries never', async () => {
+  it('of whole transactions expire, their entries never', async () => {
     const id = { kind: 'transaction', chainId: CHAIN_ID, txHash: sampleHash() } as const;
     await spend(answerOf(Buffer.from('x')), { candidates: [sampleTransfer(ledger, { id, windowMs: null })] });
     const { entry } = locatePayment(id);

@@ -43,8 +43,8 @@ describe('the second copy of a question, handled after its request has ended', (
   it.each([
     ['released', release, null],
     ['released', release, hashRetryKey('key')],
-    ['given up', giveUp, null],
-    ['given up', giveUp, hashRetryKey('key')],
+    ['released for its owner', giveUp, null],
+    ['released for its owner', giveUp, hashRetryKey('key')],
   ])('takes no payment that was %s', async (_, end, retryKey) => {
     const request = sampleClaim(ledger, { candidates: transfers(1), retryKey });
     await end(leaseOf(await ledger.claim(request)));
@@ -64,7 +64,7 @@ describe('the second copy of a question, handled after its request has ended', (
     leaseOf(await ledger.claim(another(request)));
   });
 
-  it('finds the answer where it has a retry key', async () => {
+  it('finds the answer if it has a retry key', async () => {
     const request = sampleClaim(ledger, { candidates: transfers(2), retryKey: hashRetryKey('key') });
     const lease = leaseOf(await ledger.claim(request));
     await commit(lease);

@@ -45,7 +45,7 @@ describe('claiming a payment', () => {
     return request;
   };
 
-  it('gives a free payment to the first who asks, until the lease ends', async () => {
+  it('gives a free payment to the first request, until the lease ends', async () => {
     const request = claimOf();
     const lease = leaseOf(await ledger.claim(request));
     expect(lease).toMatchObject({ id: request.candidates[0]!.id, owner: request.owner, generation: 1 });
@@ -59,7 +59,7 @@ describe('claiming a payment', () => {
     expect({ claimed: count('claimed'), busy: count('busy') }).toEqual({ claimed: 1, busy: 999 });
   });
 
-  it('answers the same owner the same lease', async () => {
+  it('returns the same lease to the same owner', async () => {
     const request = claimOf({ retryKey: KEY });
     const first = await ledger.claim(request);
     expect(first.outcome).toBe('claimed');
@@ -72,7 +72,7 @@ describe('claiming a payment', () => {
     leaseOf(await ledger.claim(again(request, { deadlineMs: ledger.nowMs() + 10_000 })));
   });
 
-  it('takes the hash in upper and lower case for the same payment', async () => {
+  it('treats the hash in upper and lower case as the same payment', async () => {
     const txHash = sampleHash();
     const spelled = (hash: `0x${string}`): PaymentCandidate[] => [
       sampleTransfer(ledger, { id: { kind: 'transfer', chainId: CHAIN_ID, txHash: hash, logIndex: 4 } }),
@@ -111,7 +111,7 @@ describe('claiming a payment', () => {
       ['same key, other request', { fingerprint: otherFingerprint }, 'conflict'],
       ['other key, same request', { retryKey: OTHER_KEY }, 'used'],
       ['no key, same request', { retryKey: null }, 'used'],
-    ])('of a lease that ran out: %s', async (_, overrides, outcome) => {
+    ])('of an expired lease: %s', async (_, overrides, outcome) => {
       const request = await abandoned({ retryKey: KEY });
       expect((await ledger.claim(again(request, overrides))).outcome).toBe(outcome);
     });
@@ -132,15 +132,15 @@ describe('claiming a payment', () => {
       ['released, same request', released, {}, 'claimed'],
       ['released, other request', released, { fingerprint: otherFingerprint }, 'claimed'],
       ['released, now with a key', released, { retryKey: KEY }, 'claimed'],
-      ['ran out, same request', abandoned, {}, 'claimed'],
-      ['ran out, other request', abandoned, { fingerprint: otherFingerprint }, 'conflict'],
+      ['expired, same request', abandoned, {}, 'claimed'],
+      ['expired, other request', abandoned, { fingerprint: otherFingerprint }, 'conflict'],
     ])('of a payment without a key: %s', async (_, prepare, overrides, outcome) => {
       const request = await prepare();
       expect((await ledger.claim(again(request, overrides))).outcome).toBe(outcome);
     });
   });
 
-  it('gives a payment to a new holder with the next generation, and stops the stale one', async () => {
+  it('gives a payment to a new holder with the next generation, and refuses the stale one', async () => {
     const request = claimOf({ retryKey: KEY, leaseMs: 1 });
     const stale = leaseOf(await ledger.claim(request));
     await sleep(5);
@@ -152,13 +152,13 @@ describe('claiming a payment', () => {
     expect(await ledger.commit(lease, null)).toBe(true);
   });
 
-  it('lets a late holder commit when nobody took over', async () => {
+  it('lets a late holder commit if no other request took over', async () => {
     const lease = leaseOf(await ledger.claim(claimOf({ leaseMs: 1 })));
     await sleep(5);
     expect(await ledger.commit(lease, null)).toBe(true);
   });
 
-  it('takes the same commit and the same release twice for one', async () => {
+  it('treats a repeated commit and a repeated release as one', async () => {
     const committed = leaseOf(await ledger.claim(claimOf()));
     expect([await ledger.commit(committed, null), await ledger.commit(committed, null)]).toEqual([true, true]);
     const request = claimOf();
@@ -180,7 +180,7 @@ describe('claiming a payment', () => {
     expect(await ledger.claim(again(request))).toEqual(refused);
   });
 
-  it('does not count a release that does not count', async () => {
+  it('does not count an uncounted release', async () => {
     const request = claimOf();
     for (let times = 0; times < 7; times++) {
       await ledger.release(leaseOf(await ledger.claim(again(request))), { counted: false });
@@ -188,7 +188,7 @@ describe('claiming a payment', () => {
     leaseOf(await ledger.claim(again(request)));
   });
 
-  it('gives back what an owner holds when nobody waits for it any more', async () => {
+  it('releases what an owner holds when its request no longer waits', async () => {
     const request = claimOf({ retryKey: KEY });
     const { id } = leaseOf(await ledger.claim(request));
     await ledger.releaseOwner(id, createOwner());
@@ -197,7 +197,7 @@ describe('claiming a payment', () => {
     leaseOf(await ledger.claim(again(request)));
   });
 
-  it('lengthens a lease', async () => {
+  it('extends a lease', async () => {
     const lease = leaseOf(await ledger.claim(claimOf({ leaseMs: 1 })));
     expect(await ledger.renew(lease, 30_000)).toBe(true);
     await sleep(5);
@@ -239,7 +239,7 @@ describe('claiming a payment', () => {
       });
     });
 
-    it('takes a released payment before a free one for its own retry key only', async () => {
+    it('takes a released payment before a free one only for its own retry key', async () => {
       const candidates = batch(2);
       const keyed = claimOf({ candidates, retryKey: KEY });
       const lease = leaseOf(await ledger.claim(keyed));
@@ -249,7 +249,7 @@ describe('claiming a payment', () => {
       expect(leaseOf(await ledger.claim(again(keyed))).id).toEqual(lease.id);
     });
 
-    it('counts as spent when the whole transaction was redeemed, and the other way round', async () => {
+    it('counts as spent when the whole transaction was redeemed, and vice versa', async () => {
       const [transfer] = batch(1);
       if (transfer?.id.kind !== 'transfer') throw new Error('expected a transfer');
       const { chainId, txHash } = transfer.id;
@@ -288,7 +288,7 @@ describe('claiming a payment', () => {
       expect((await ledger.claim(claimOf({ candidates: [{ ...candidate, id }] }))).outcome).toBe('busy');
     });
 
-    it('are found and given back by their name', async () => {
+    it('are found and released by their id', async () => {
       const request = claimOf({ candidates: [authorization()], retryKey: KEY });
       const { id } = request.candidates[0]!;
       const question = { ...id, fingerprint: request.fingerprint, retryKey: KEY };
@@ -320,7 +320,7 @@ describe('claiming a payment', () => {
 
     // Prevents: they are claimed one after the other, so a second copy that is past the first would find the second
     // still free.
-    it('are not spent two at a time by one retry key that comes twice at once', async () => {
+    it('are not both spent by one retry key that arrives twice at once', async () => {
       for (let round = 0; round < 20; round++) {
         const request = claimOf({ candidates: [authorization(), authorization(), authorization()], retryKey: KEY });
         const results = await Promise.all([request, again(request), again(request)].map((one) => ledger.claim(one)));
@@ -345,7 +345,7 @@ describe('claiming a payment', () => {
       expect(result).toMatchObject({ outcome: 'refused', failure: 'older_than_ledger' });
     });
 
-    it('knows no age where there is no window', async () => {
+    it('has no age limit without a window', async () => {
       leaseOf(await ledger.claim(aged({ minedAtMs: 0, blockNumber: 1, windowMs: null })));
     });
 
@@ -361,7 +361,7 @@ describe('claiming a payment', () => {
     ['fingerprint', { fingerprint: '' }],
     ['retryKey', { retryKey: 'new\nline' }],
     ['candidates', { candidates: [] }],
-  ])('throws a TypeError on a bad %s instead of judging the payment', async (_, overrides) => {
+  ])('throws a TypeError for a bad %s instead of judging the payment', async (_, overrides) => {
     await expect(ledger.claim(claimOf(overrides))).rejects.toThrow(TypeError);
   });
 });

@@ -46,7 +46,7 @@ describe('a ledger on a Redis cluster', () => {
     for (const server of servers) await server.stop();
   });
 
-  it('claims, commits, gives again and refuses across all servers', async () => {
+  it('claims, commits, repeats answers and refuses across all servers', async () => {
     const retryKey = hashRetryKey('x');
     const body = Buffer.from([0, 255, 10, 13]);
     for (let index = 0; index < 100; index++) {
@@ -66,7 +66,7 @@ describe('a ledger on a Redis cluster', () => {
     expect(sizes.every((size) => size > 32)).toBe(true);
   });
 
-  it('takes one of several authorizations that live on different servers', async () => {
+  it('claims one of several authorizations on different servers', async () => {
     const candidates = Array.from({ length: 6 }, (_, index) =>
       sampleTransfer(ledger, {
         id: {
@@ -101,7 +101,7 @@ describe('a ledger on a Redis cluster', () => {
     ]);
   });
 
-  it('refuses older payments of the server that lost its data, and goes on with those of the others', async () => {
+  it('refuses older payments of the server that lost its data, and continues with those of the others', async () => {
     const older = Array.from({ length: 30 }, () => sampleClaim(ledger));
     const kept = await Promise.all(older.map((request) => ledger.claim(request)));
     expect(kept.every(({ outcome }) => outcome === 'claimed')).toBe(true);

@@ -12,7 +12,7 @@ import type { ClaimRequest, Lease } from './types.js';
 const HEAD = HEAD_AT_BIRTH + 10;
 const OLDER = { outcome: 'refused', failure: 'older_than_ledger' };
 
-describe('losing Redis opens no door', () => {
+describe('losing Redis lets no payment be spent twice', () => {
   const cleanups: (() => Promise<void> | void)[] = [];
 
   afterEach(async () => {
@@ -51,7 +51,7 @@ describe('losing Redis opens no door', () => {
   });
   const birth = (redis: Redis) => redis.hgetall(birthKey(0));
 
-  it('keeps every accepted claim over kill -9 under load when each write is on disk', async () => {
+  it('keeps every accepted claim over kill -9 under load if each write is on disk', async () => {
     const server = await serve();
     const { redis, ledger } = await openLedger(server.url);
     const known = await birth(redis);
@@ -111,7 +111,7 @@ describe('losing Redis opens no door', () => {
     leaseOf(await ledger.claim(after(ledger)));
   });
 
-  it('accepts what no block holds yet, also where it was claimed before the loss', async () => {
+  it('accepts a payment that no block holds yet, also if it was claimed before the loss', async () => {
     const server = await serve({ appendfsync: 'everysec' });
     const { redis, ledger } = await openLedger(server.url);
     const unsent = (head: number) =>
@@ -130,7 +130,7 @@ describe('losing Redis opens no door', () => {
     expect(await ledger.claim(unsent(HEAD - 1))).toMatchObject(OLDER);
   });
 
-  it('refuses older payments when an empty server took its place', async () => {
+  it('refuses older payments when an empty server replaced it', async () => {
     const first = await serve();
     const { ledger } = await openLedger(first.url);
     const spent = before(ledger);
@@ -166,7 +166,7 @@ describe('losing Redis opens no door', () => {
     await replica.kill();
   });
 
-  it('notices a promotion even where the scripts survived it', async () => {
+  it('detects a promotion even if the scripts survived it', async () => {
     const server = await serve();
     const { redis, ledger } = await openLedger(server.url);
     const untouched = before(ledger);
@@ -189,7 +189,7 @@ describe('losing Redis opens no door', () => {
     await replica.kill();
   });
 
-  it('goes on when only the scripts were lost', async () => {
+  it('continues when only the scripts were lost', async () => {
     const server = await serve();
     const { redis, ledger } = await openLedger(server.url);
     await redis.script('FLUSH');
@@ -217,7 +217,7 @@ describe('losing Redis opens no door', () => {
     ).toMatchObject(OLDER);
   });
 
-  it('trusts a birth without a block only past the skew of clocks, until a head is known', async () => {
+  it('trusts a birth without a block only beyond the clock skew, until a head is known', async () => {
     const server = await serve();
     const redis = connectTo(server.url);
     const gateway = new Ledger({ redis });
@@ -227,7 +227,7 @@ describe('losing Redis opens no door', () => {
     leaseOf(await gateway.claim(sampleClaim(gateway)));
   });
 
-  it('refuses what a shorter window may have forgotten when the window is enlarged', async () => {
+  it('refuses what a shorter window may have forgotten when the window is increased', async () => {
     const server = await serve();
     const { redis, ledger } = await openLedger(server.url);
     await Promise.all(
@@ -244,7 +244,7 @@ describe('losing Redis opens no door', () => {
     leaseOf(await wide.claim(mined(600_000, 86_400_000)));
   });
 
-  it('refuses the same way when a claim is the first to bring the larger window', async () => {
+  it('refuses in the same way when a claim is the first to bring the larger window', async () => {
     const server = await serve();
     const { redis, ledger } = await openLedger(server.url, { retentionMs: 900_000 });
     await Promise.all(

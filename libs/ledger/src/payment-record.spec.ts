@@ -51,7 +51,7 @@ describe('what the ledger writes', () => {
     fc.assert(fc.property(record, (one) => expect(read(encodeRecord(one))).toEqual(one)));
   });
 
-  it('of a payment stays in the compact form of Redis', () => {
+  it("of a payment stays in Redis's compact encoding", () => {
     const now = Date.now();
     const counts = { epoch: 99, generation: 9, releases: 5, reproductions: 5 };
     const keys = { owner: createOwner(), fingerprint: hashRetryKey('f'), retryKey: hashRetryKey('k') };
@@ -69,9 +69,9 @@ describe('what the ledger writes', () => {
     ['L,1,1,0,0,1,2,o;', 'f,k'],
     ['L,1,1,0,0,1,2,o', ''],
     ['L,1,1,0,0,1,2,o', ',k'],
-  ])('is not read where it is no record: %j for %j', (line, by) => expect(readRecord(line, by)).toBeNull());
+  ])('is not read if it is not a record: %j for %j', (line, by) => expect(readRecord(line, by)).toBeNull());
 
-  it('is the same from Lua as from here', async () => {
+  it('is the same from Lua as from TypeScript', async () => {
     const server = await startRedis();
     const redis = new Redis(server.url);
     const copy = `${RECORD_LUA} write_record(KEYS[1], 'copy', read_record(ARGV[1], ARGV[2])) return read_entry(KEYS[1])['copy'].owner`;
@@ -89,14 +89,14 @@ describe('what the ledger writes', () => {
     }
   });
 
-  it('names a payment so that the name leads back to it, whatever its case', () => {
+  it('names a payment so that the name gives back its id, whatever its case', () => {
     const lower = (id: PaymentId): unknown =>
       JSON.parse(JSON.stringify(id).replaceAll(/"0x[^"]+"/g, (hex) => hex.toLowerCase()));
     fc.assert(fc.property(paymentId, (id) => expect(readPaymentId(locatePayment(id))).toEqual(lower(id))));
   });
 
   // Prevents: one Permit2 nonce is spent twice under two names.
-  it.each(['01', '0x1', '-1', '1e3', ' 1', '', '1'.repeat(79)])('takes no %j for a nonce of Permit2', (nonce) => {
+  it.each(['01', '0x1', '-1', '1e3', ' 1', '', '1'.repeat(79)])('does not accept %j as a Permit2 nonce', (nonce) => {
     const id = { kind: 'permit2', chainId: 1, owner: `0x${'ab'.repeat(20)}`, nonce } as const;
     expect(() => locatePayment(id)).toThrow(TypeError);
   });

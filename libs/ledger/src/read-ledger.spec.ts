@@ -19,7 +19,7 @@ import { listRefusals } from './read-refusals.js';
 const run = promisify(execFile);
 const ADDRESS = `0x${'ab'.repeat(20)}` as const;
 
-describe('looking into the ledger', () => {
+describe('reading the ledger', () => {
   let started: StartedLedger;
   let server: RedisServer;
   let redis: Redis;
@@ -141,7 +141,7 @@ describe('looking into the ledger', () => {
     expect(await payments('refused')).toMatch(/payment_too_old +1000 /);
   });
 
-  it('fails where it is to show what the ledger does not hold, as table and as JSON', async () => {
+  it('fails for a payment that the ledger does not hold, as table and as JSON', async () => {
     for (const args of [[], ['--json']]) {
       await expect(payments('show', sampleHash(), ...args)).rejects.toMatchObject({
         code: 1,
@@ -151,7 +151,7 @@ describe('looking into the ledger', () => {
     }
   });
 
-  it('explains itself, and what was wrong with the arguments', async () => {
+  it('prints its usage, and what was wrong with the arguments', async () => {
     expect(await payments('--help')).toContain('npm run payments -- list');
     await expect(payments('list', '--state', 'lost')).rejects.toMatchObject({
       code: 2,

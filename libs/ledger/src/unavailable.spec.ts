@@ -33,7 +33,7 @@ describe('a ledger without a fit Redis', () => {
     await expect(ledger.recordRefusal(refusal)).rejects.toThrow(LedgerUnavailableError);
   };
 
-  it('is unavailable while Redis is away, and again useful when it is back', async () => {
+  it('is unavailable while Redis is down, and works again when it is back', async () => {
     const { server, ledger, hasty } = await start();
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
     const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
@@ -77,7 +77,7 @@ describe('a ledger without a fit Redis', () => {
     });
   });
 
-  it('is unavailable when Redis takes no writes for want of replicas', async () => {
+  it('is unavailable when Redis refuses writes for lack of replicas', async () => {
     const { redis, ledger } = await start();
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
     const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
@@ -85,14 +85,14 @@ describe('a ledger without a fit Redis', () => {
     await expectUnavailable(ledger, () => ledger.release(lease, { counted: true }));
   });
 
-  it.each(['allkeys-lru', 'volatile-ttl'])('does not open where keys are evicted (%s)', async (policy) => {
+  it.each(['allkeys-lru', 'volatile-ttl'])('does not open if keys are evicted (%s)', async (policy) => {
     const { ledger } = await start({ args: ['--maxmemory', '64mb', '--maxmemory-policy', policy] });
     const error: unknown = await ledger.open().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(LedgerError);
     expect(error).toMatchObject({ code: 'redis_evicts', hint: expect.stringContaining('noeviction') });
   });
 
-  it('takes no payment from a process that never opened it on an evicting Redis', async () => {
+  it('claims no payment in a process that never opened it on an evicting Redis', async () => {
     const { ledger } = await start({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'allkeys-lru'] });
     await expectUnavailable(ledger, () => ledger.claim(sampleClaim(ledger)));
   });

@@ -36,7 +36,7 @@ const domains = fc.record({
 });
 
 describe('the hash of an authorization', () => {
-  it('is the EIP-712 hash, as another implementation computes it', () => {
+  it('is the EIP-712 hash that another implementation computes', () => {
     fc.assert(
       fc.property(authorizations, domains, (authorization, domain) => {
         const { name, version, chainId, asset: verifyingContract } = domain;

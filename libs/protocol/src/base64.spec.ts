@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { decodeBase64, encodeBase64 } from './base64.js';
 
 describe('base64', () => {
-  it('encodes as every other implementation does', () => {
+  it('encodes like other implementations', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(encodeBase64(text)).toBe(Buffer.from(text, 'utf8').toString('base64'));
@@ -23,7 +23,7 @@ describe('base64', () => {
     );
   });
 
-  it('gives null or text for anything, never an error', () => {
+  it('returns null or text for any input, never throws', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (garbage) => {
         expect(['string', 'object']).toContain(typeof decodeBase64(garbage));

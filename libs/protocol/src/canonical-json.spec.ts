@@ -11,7 +11,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('is the same text however objects were put together', () => {
+  it('is the same text however objects were built', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(), (value, seed) => {
         expect(canonicalJson(shuffle(value, seed))).toBe(canonicalJson(value));
@@ -35,7 +35,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('names the members of every object in the order of their code units', () => {
+  it('sorts the members of every object by code units', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary', maxLength: 4 }), fc.constant(1)), (value) => {
         const names = [...canonicalJson(value).matchAll(/("(?:[^"\\]|\\.)*"):1/g)].map(
@@ -69,7 +69,7 @@ describe('canonicalJson', () => {
     ['a function', { a: () => 1 }],
     ['a symbol', Symbol('a')],
     ['a cycle', cycle],
-    ['what is nested very deep', JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)],
+    ['a very deeply nested value', JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)],
   ])('refuses %s', (_, value) => {
     expect(() => canonicalJson(value)).toThrow(TypeError);
   });

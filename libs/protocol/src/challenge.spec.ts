@@ -18,7 +18,7 @@ const requirement: PaymentRequirement = {
 };
 
 describe('createChallenge', () => {
-  it('has the documented fields, and error only when there is one', () => {
+  it('has the documented fields, and error only if there is one', () => {
     expect(createChallenge(requirement)).toStrictEqual({ x402Version: 1, accepts: [requirement] });
     expect(createChallenge(requirement, 'Payment verification failed')).toStrictEqual({
       x402Version: 1,
@@ -65,7 +65,7 @@ describe('parseChallenge', () => {
     expect(parseChallenge(JSON.parse(JSON.stringify(challenge)))).toEqual(challenge);
   });
 
-  it('leaves out what it cannot pay and keeps the rest', () => {
+  it('omits requirements it cannot pay and keeps the rest', () => {
     const offered = { x402Version: 1, accepts: [{ scheme: 'upto' }, null, requirement] };
     expect(parseChallenge(offered).accepts).toEqual([requirement]);
   });
@@ -84,7 +84,7 @@ describe('parseChallenge', () => {
     expect(() => parseChallenge(value)).toThrow(expect.objectContaining({ code: 'malformed_challenge' }));
   });
 
-  it('takes nothing through __proto__', () => {
+  it('ignores __proto__', () => {
     const text = `{"__proto__":${JSON.stringify(createChallenge(requirement))}}`;
     expect(() => parseChallenge(JSON.parse(text))).toThrow(PaymentError);
     const { payTo, ...rest } = requirement;
@@ -99,7 +99,7 @@ describe('parseChallenge', () => {
     expect(() => parseChallenge({ x402Version: 1, accepts: [deep] })).toThrow(PaymentError);
   });
 
-  it('gives a challenge or malformed_challenge for anything', () => {
+  it('returns a challenge or malformed_challenge for any input', () => {
     const mutated = fc
       .tuple(fc.constantFrom(...Object.keys(requirement)), fc.anything())
       .map(([field, value]) => ({ x402Version: 1, accepts: [{ ...requirement, [field]: value }] }));

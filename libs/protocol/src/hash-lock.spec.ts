@@ -39,7 +39,7 @@ describe('findHashLocks', () => {
     ]);
   });
 
-  it('finds none without the marker, as wallets append tags of their own', () => {
+  it('finds none without the marker, because wallets append their own tags', () => {
     expect(findHashLocks(transfer(1000n))).toEqual([]);
     expect(findHashLocks(`${transfer(1000n)}${'ab'.repeat(36)}`)).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe('findHashLocks', () => {
     );
   });
 
-  it('finds none when the pattern is cut short', () => {
+  it('finds none if the pattern is truncated', () => {
     const whole = appendHashLock(transfer(1n), 'r');
     for (let length = 2; length < whole.length; length += 1) {
       expect(findHashLocks(whole.slice(0, length) as Hex)).toEqual([]);
@@ -75,7 +75,7 @@ describe('findHashLocks', () => {
     expect(findHashLocks(`0x${locked.slice(0, -1)}g`)).toEqual([]);
   });
 
-  it('gives an array for any text', () => {
+  it('returns an array for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(findHashLocks(text as Hex)).toEqual([]);

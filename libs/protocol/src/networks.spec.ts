@@ -1,7 +1,7 @@
 import { caip2Of, v1NetworkOf } from './networks.js';
 
 describe('networks', () => {
-  it('have a name of version 1 only where its clients know one', () => {
+  it('have a version 1 name only if its clients know one', () => {
     expect(v1NetworkOf(1328)).toBe('sei-testnet');
     expect(v1NetworkOf(84532)).toBe('base-sepolia');
     expect(v1NetworkOf(31337)).toBeNull();

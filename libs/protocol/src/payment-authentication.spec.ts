@@ -85,14 +85,14 @@ describe('Authorization', () => {
     ['Payments abc', null, 'Payments abc'],
     ['Payment', null, null],
     ['', null, ''],
-  ])('%j holds the payment %j, and else %j', (header, payment, rest) => {
+  ])('%j holds the payment %j, and otherwise %j', (header, payment, rest) => {
     expect(findPaymentCredential(header)).toBe(payment);
     expect(withoutPaymentCredentials(header)).toBe(rest);
   });
 });
 
 describe('parsePaymentCredential', () => {
-  it('reads a signed payment, without what makes no difference', () => {
+  it('reads a signed payment, without irrelevant fields', () => {
     const { id, realm, request, expires } = challenge;
     expect(parsePaymentCredential(encode(credential))).toEqual({
       challenge: { id, realm, request, expires },
@@ -104,7 +104,7 @@ describe('parsePaymentCredential', () => {
     });
   });
 
-  it('reads a transaction the payer sent himself', () => {
+  it('reads a transaction sent by the payer', () => {
     expect(parsePaymentCredential(encode({ challenge, payload: { type: 'hash', hash } })).payment).toEqual({
       kind: 'transaction',
       payload: { txHash: hash },
@@ -125,7 +125,7 @@ describe('parsePaymentCredential', () => {
     expect(codeOf(encode(value))).toBe(code);
   });
 
-  it('gives a credential or one of two codes for any token', () => {
+  it('returns a credential or one of two codes for any token', () => {
     const mostly = <T>(value: T) =>
       fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, { weight: 1, arbitrary: fc.anything() });
     const structured = fc.record({ challenge: mostly(challenge), payload: mostly(credential.payload) });

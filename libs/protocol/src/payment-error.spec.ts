@@ -1,7 +1,7 @@
 import { challengeErrorFor, PAYMENT_FAILURES, PaymentError } from './payment-error.js';
 
 describe('challengeErrorFor', () => {
-  it('says the documented text for every failure', () => {
+  it('has the documented text for every failure', () => {
     const format = PAYMENT_FAILURES.filter((code) => challengeErrorFor(code) === 'Invalid payment format or network');
     const used = PAYMENT_FAILURES.filter((code) => challengeErrorFor(code) === 'Payment already used');
     expect(format).toEqual(['malformed_proof', 'wrong_version', 'wrong_scheme', 'wrong_network']);

@@ -42,7 +42,7 @@ function codeOf(run: () => void): string {
 const parsed = (value: unknown) => codeOf(() => parsePaymentSignature(encode(value)));
 
 describe('parsePaymentSignature', () => {
-  it('reads a signed payment and what it accepted', () => {
+  it('reads a signed payment and its accepted requirement', () => {
     const id = 'pay_0123456789abcdef';
     const extensions = { 'payment-identifier': { info: { required: false, id }, schema: {} } };
     expect(parsePaymentSignature(encode({ ...payment, extensions }))).toEqual({
@@ -63,7 +63,7 @@ describe('parsePaymentSignature', () => {
     });
   });
 
-  it('reads a transaction the payer sent himself', () => {
+  it('reads a transaction sent by the payer', () => {
     expect(parsePaymentSignature(encode({ ...payment, payload: { txHash } })).payment).toEqual({
       kind: 'transaction',
       payload: { txHash },
@@ -85,12 +85,12 @@ describe('parsePaymentSignature', () => {
     expect(parsed(value)).toBe(code);
   });
 
-  it('takes nothing through __proto__', () => {
+  it('ignores __proto__', () => {
     const text = `{"x402Version":2,"accepted":${JSON.stringify(accepted)},"payload":{"__proto__":{"txHash":"${txHash}"}}}`;
     expect(codeOf(() => parsePaymentSignature(Buffer.from(text).toString('base64')))).toBe('malformed_proof');
   });
 
-  it('gives a payment or one of two codes for any header', () => {
+  it('returns a payment or one of two codes for any header', () => {
     const mostly = <T>(value: T) =>
       fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, { weight: 1, arbitrary: fc.anything() });
     const structured = fc.record({

@@ -46,7 +46,7 @@ const sent = (permit: object): Record<string, unknown> =>
     JSON.stringify(permit, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
   ) as Record<string, unknown>;
 
-describe('the hash of a Permit2 transfer is the EIP-712 hash, as another implementation computes it,', () => {
+describe('the hash of a Permit2 transfer is the EIP-712 hash that another implementation computes,', () => {
   it('under scheme exact', () => {
     const witnesses = fc.record({ to: address, validAfter: uint });
     fc.assert(

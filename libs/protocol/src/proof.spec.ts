@@ -57,7 +57,7 @@ describe('parseProof', () => {
     );
   });
 
-  it('takes one of several network names', () => {
+  it('accepts one of several network names', () => {
     expect(codeOf(encode({ ...proof, network: 'sei-testnet' }), ['chain-testnet', 'sei-testnet'])).toBe('accepted');
   });
 
@@ -73,10 +73,10 @@ describe('parseProof', () => {
     ['an array as payload', encode({ ...proof, payload: [txHash] })],
     ['no hash', encode({ ...proof, payload: {} })],
     ['a short hash', encode({ ...proof, payload: { txHash: '0x12' } })],
-    ['a hash with a line break behind it', encode({ ...proof, payload: { txHash: `${txHash}\n` } })],
+    ['a hash with a trailing line break', encode({ ...proof, payload: { txHash: `${txHash}\n` } })],
     ['a hash in an array', encode({ ...proof, payload: { txHash: [txHash] } })],
     ['a reference that is a number', encode({ ...proof, payload: { txHash, reference: 1 } })],
-    ['a signature that is no hexadecimal', encode({ ...proof, payload: { txHash, signature: '0xzz' } })],
+    ['a signature that is not hexadecimal', encode({ ...proof, payload: { txHash, signature: '0xzz' } })],
     ['a signature of half a byte', encode({ ...proof, payload: { txHash, signature: '0x123' } })],
     ['one byte too many', encodeText(JSON.stringify(proof).padEnd(6145, ' '))],
     ['a megabyte', 'A'.repeat(1_000_000)],
@@ -101,12 +101,12 @@ describe('parseProof', () => {
     expect(codeOf(encode(value))).toBe(code);
   });
 
-  it('drops remarks of the wrong type, which the specification does not check', () => {
+  it('drops informational fields of the wrong type, which the specification does not check', () => {
     const parsed = parseProof(encode({ ...proof, payload: { txHash, amount: 1000, from: null } }), { network });
     expect(parsed.payload).toEqual({ txHash });
   });
 
-  it('takes nothing through __proto__ and pollutes nothing', () => {
+  it('ignores __proto__ and pollutes nothing', () => {
     expect(codeOf(encodeText(`{"__proto__":${JSON.stringify(proof)}}`))).toBe('wrong_version');
     const inherited = `{"x402Version":1,"scheme":"exact","network":"${network}","payload":{"__proto__":{"txHash":"${txHash}"}}}`;
     expect(codeOf(encodeText(inherited))).toBe('malformed_proof');
@@ -117,7 +117,7 @@ describe('parseProof', () => {
     expect(({} as Record<string, unknown>)['reference']).toBeUndefined();
   });
 
-  it('ignores what a polluted prototype offers', () => {
+  it('ignores fields of a polluted prototype', () => {
     const prototype = Object.prototype as unknown as Record<string, unknown>;
     prototype['payload'] = proof.payload;
     try {
@@ -138,7 +138,7 @@ describe('parseProof', () => {
     }
   });
 
-  it('gives a proof or one of four codes for any header', () => {
+  it('returns a proof or one of four codes for any header', () => {
     const codes = ['malformed_proof', 'wrong_version', 'wrong_scheme', 'wrong_network', 'accepted'];
     const structured = fc
       .record({
@@ -176,7 +176,7 @@ describe('parseProofOrSigned', () => {
   };
   const read = (payload: unknown) => parseProofOrSigned(encode({ ...proof, payload }), { network });
 
-  it('tells by the payload which it is', () => {
+  it('distinguishes the two by the payload', () => {
     expect(read(proof.payload)).toEqual(proof);
     expect(read(signed)).toEqual({ ...proof, payload: { kind: 'authorization', ...signed } });
   });
@@ -189,13 +189,13 @@ describe('parseProofOrSigned', () => {
     expect(() => read(payload)).toThrow(expect.objectContaining({ code: 'malformed_proof' }) as Error);
   });
 
-  it('leaves signed payments unknown to parseProof', () => {
+  it('does not accept signed payments in parseProof', () => {
     expect(codeOf(encode({ ...proof, payload: signed }))).toBe('malformed_proof');
   });
 });
 
 describe('proofMessage', () => {
-  it('is one text for both spellings of a hash', () => {
+  it('is the same text for both spellings of a hash', () => {
     expect(proofMessage('chain-1-a', txHash)).toBe(
       `I paid for the challenge chain-1-a\nwith the transaction 0x${'ab'.repeat(32)}`,
     );

@@ -93,11 +93,11 @@ describe('readReference', () => {
     `${reference.slice(0, -1)}Z`,
     `${reference.slice(0, -1)}\u0130`,
     'chain-'.repeat(1_000_000),
-  ])('gives null for %.60s', (text) => {
+  ])('returns null for %.60s', (text) => {
     expect(readReference(text)).toBeNull();
   });
 
-  it('gives parts or null for any text', () => {
+  it('returns parts or null for any text', () => {
     const near = fc
       .tuple(
         fc.integer({ min: 0, max: reference.length - 1 }),
@@ -114,7 +114,7 @@ describe('readReference', () => {
 });
 
 describe('verifyReference', () => {
-  it('knows its own reference again, and its price and time', () => {
+  it('verifies its own reference, with its price and time', () => {
     expect(verifyReference({ reference, terms, secrets: [secret] })).toEqual({
       issuedAtMs: nowMs,
       priceBaseUnits: 1000n,
@@ -141,7 +141,7 @@ describe('verifyReference', () => {
     expect(verifyReference({ reference, terms: { ...terms, ...change }, secrets: [secret] })).toBeNull();
   });
 
-  it('does not mind another letter case of an address', () => {
+  it('ignores the letter case of an address', () => {
     const spelled = { ...terms, asset: terms.asset.toLowerCase() as `0x${string}` };
     expect(verifyReference({ reference, terms: spelled, secrets: [secret] })).not.toBeNull();
   });
@@ -161,7 +161,7 @@ describe('verifyReference', () => {
     );
   });
 
-  it('takes terms longer than its first buffer', () => {
+  it('accepts terms longer than its first buffer', () => {
     const long = { ...terms, resource: `/${'é'.repeat(2000)}` };
     const text = createReference({ terms: long, priceBaseUnits: 1n, nowMs, nonce, secret });
     expect(verifyReference({ reference: text, terms: long, secrets: [secret] })).not.toBeNull();

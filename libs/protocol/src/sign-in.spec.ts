@@ -18,7 +18,7 @@ const { expirationTime, network: chainId, ...presented } = terms;
 const header = { ...presented, chainId, address: ADDRESS, signature };
 
 describe('createSignInMessage', () => {
-  it('is the message of EIP-4361 that wallets and libraries make', () => {
+  it('is the EIP-4361 message that wallets and libraries make', () => {
     const { domain, uri, nonce } = terms;
     const expected = createSiweMessage({
       ...{ domain, uri, nonce, address: ADDRESS, version: '1', chainId: 1328, resources: [uri] },
@@ -29,7 +29,7 @@ describe('createSignInMessage', () => {
 });
 
 describe('createSignInOffer', () => {
-  it('is what published clients make that message of', () => {
+  it('is the input from which published clients make that message', () => {
     expect(createSignInOffer(terms)).toEqual({
       info: { ...presented, expirationTime, version: '1', resources: [terms.uri] },
       supportedChains: [{ chainId: 'eip155:1328', type: 'eip191' }],
@@ -39,7 +39,7 @@ describe('createSignInOffer', () => {
 });
 
 describe('parseSignIn', () => {
-  it('reads what was asked for, and drops the rest', () => {
+  it('reads the fields of the sign-in, and drops the rest', () => {
     const more = { ...header, statement: 'x', resources: ['a'], type: 'eip191', version: '1', __proto__: { a: 1 } };
     expect(parseSignIn(encodeJsonHeader(more))).toEqual({
       ...presented,
@@ -56,9 +56,9 @@ describe('parseSignIn', () => {
     ['too long', encodeJsonHeader({ ...header, uri: 'x'.repeat(MAX_SIGN_IN_HEADER_BYTES) })],
     ['no domain', encodeJsonHeader({ ...header, domain: undefined })],
     ['a nonce that is a number', encodeJsonHeader({ ...header, nonce: 7 })],
-    ['an address that is none', encodeJsonHeader({ ...header, address: '0x12' })],
-    ['a signature that is none', encodeJsonHeader({ ...header, signature: 'mine' })],
-    ['two of them', `${encodeJsonHeader(header)}, ${encodeJsonHeader(header)}`],
+    ['a malformed address', encodeJsonHeader({ ...header, address: '0x12' })],
+    ['a malformed signature', encodeJsonHeader({ ...header, signature: 'mine' })],
+    ['two headers in one', `${encodeJsonHeader(header)}, ${encodeJsonHeader(header)}`],
   ])('refuses %s', (_, value) => {
     expect(() => parseSignIn(value)).toThrow(PaymentError);
   });

@@ -25,7 +25,7 @@ function problemOf(value: unknown): string {
 }
 
 describe('parseSignedPayment', () => {
-  it('reads a payload, and makes one spelling of many', () => {
+  it('reads a payload, and gives all spellings the same form', () => {
     const read = parseSignedPayment(payload);
     expect(read).toEqual({
       kind: 'authorization',
@@ -69,13 +69,13 @@ describe('parseSignedPayment', () => {
     expect(problemOf(value)).toBe(field);
   });
 
-  it('takes nothing that was inherited', () => {
+  it('ignores inherited fields', () => {
     expect(problemOf({ ...payload, authorization: Object.create(authorization) as unknown })).toBe('from');
     expect(problemOf(Object.create(payload))).toBe('authorization');
     expect(problemOf(JSON.parse(`{"__proto__":${JSON.stringify(payload)}}`))).toBe('authorization');
   });
 
-  it('takes the largest amount, and nothing of garbage', () => {
+  it('accepts the largest amount, and no garbage', () => {
     const value = MAX_UINT256.toString();
     expect(problemOf({ ...payload, authorization: { ...authorization, value } })).toBe('none');
     fc.assert(fc.property(fc.anything({ withNullPrototype: true }), (garbage) => problemOf(garbage) !== 'none'));

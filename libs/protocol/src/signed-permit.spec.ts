@@ -27,7 +27,7 @@ function problemOf(value: unknown): string {
 const withPermit = (changes: object): unknown => ({ ...payload, permit2Authorization: { ...metered, ...changes } });
 
 describe('parseSignedPayment of a permit', () => {
-  it('reads scheme exact, and makes one spelling of many', () => {
+  it('reads scheme exact, and gives all spellings the same form', () => {
     const read = parseSignedPayment(payload);
     expect(read).toEqual({
       kind: 'permit2',
@@ -50,7 +50,7 @@ describe('parseSignedPayment of a permit', () => {
     expect(parseSignedPayment(read)).toEqual(read);
   });
 
-  it('reads scheme upto by the facilitator in its witness', () => {
+  it('recognises scheme upto by the facilitator in its witness', () => {
     const read = parseSignedPayment({ ...payload, permit2Authorization: metered });
     const witness = { ...permit2Authorization.witness, facilitator: facilitator.toLowerCase() };
     expect(read).toMatchObject({ kind: 'permit2', scheme: 'upto', permit2Authorization: { witness } });
@@ -77,7 +77,7 @@ describe('parseSignedPayment of a permit', () => {
     expect(problemOf(withPermit(changes))).toBe(field);
   });
 
-  it('refuses a payload that says it is something else', () => {
+  it('refuses a payload that claims to be something else', () => {
     expect(problemOf({ ...payload, kind: 'authorization' })).toBe('kind');
     expect(problemOf({ ...payload, scheme: 'upto' })).toBe('scheme');
     expect(problemOf({ ...payload, permit2Authorization: null })).toBe('permit2Authorization');
@@ -85,7 +85,7 @@ describe('parseSignedPayment of a permit', () => {
     expect(problemOf({ ...payload, authorization: {} })).toBe('authorization');
   });
 
-  it('knows the addresses that payers sign for', () => {
+  it('has the addresses that payers sign for', () => {
     expect([PERMIT2_ADDRESS, EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS]).toEqual(
       [
         '0x000000000022D473030F116dDEE9F6B43aC78BA3',

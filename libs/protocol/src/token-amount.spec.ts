@@ -53,7 +53,7 @@ describe('parseTokenAmount', () => {
     );
   });
 
-  it('gives an amount or invalid_amount for any text', () => {
+  it('returns an amount or invalid_amount for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[-+0-9.eE]{0,90}$/)), (text) => {
         try {

@@ -61,7 +61,7 @@ describe('the calls of a settlement', () => {
     );
   });
 
-  it('are bundled as Multicall3 takes them', () => {
+  it('are bundled in the encoding of Multicall3', () => {
     const calls = fc.array(fc.record({ to: bytes(20), data: bytes(0, 100), mayFail: fc.boolean() }), { maxLength: 5 });
     fc.assert(
       fc.property(calls, (bundled) => {
@@ -72,7 +72,7 @@ describe('the calls of a settlement', () => {
     );
   });
 
-  it('are told apart by what they came to', () => {
+  it('are read back as succeeded or failed, each by itself', () => {
     const results = fc.array(fc.record({ success: fc.boolean(), returnData: bytes(0, 100) }), { maxLength: 5 });
     fc.assert(
       fc.property(results, (result) => {

@@ -79,7 +79,7 @@ describe('reading the chain', () => {
     ]);
   });
 
-  it('says so when there is no receipt', async () => {
+  it('reports that there is no receipt', async () => {
     expect(await read(UNKNOWN)).toMatchObject({ mined: null });
   });
 
@@ -121,7 +121,7 @@ describe('reading the chain', () => {
     ['50 MB', { kind: 'flood', bytes: 50_000_000 }],
     ['a partial batch', { kind: 'rewrite', rewrite: (answers) => answers.slice(1) }],
     ['a batch without chain id', { kind: 'rewrite', rewrite: (answers) => answers.slice(0, 2) }],
-    ['ids that do not fit', { kind: 'rewrite', rewrite: (all) => all.map((one) => ({ ...one, id: one.id + 1 })) }],
+    ['ids that do not match', { kind: 'rewrite', rewrite: (all) => all.map((one) => ({ ...one, id: one.id + 1 })) }],
     ['an answer twice', { kind: 'rewrite', rewrite: (answers) => [...answers, ...answers.slice(0, 1)] }],
     ['another chain', changeResult('eth_chainId', () => '0x1')],
     ['a call limit', errorFor('eth_getTransactionReceipt', -32005, 'limit exceeded')],
@@ -144,12 +144,12 @@ describe('reading the chain', () => {
     expect(rpc.requests).toHaveLength(2);
   });
 
-  it.each(passing)('never takes %s for an answer', async (_, fault) => {
+  it.each(passing)('never accepts %s as an answer', async (_, fault) => {
     rpc.fail(fault);
     await expect(read(txHash, 700)).rejects.toMatchObject({ name: 'ChainUnavailableError' });
   });
 
-  it('names the trouble, and never the URL', async () => {
+  it('names the failure, and never the URL', async () => {
     await chain.close();
     chain = connect({ urls: [`${rpc.url}/v1/SECRETKEY?token=SECRETTOKEN`] });
     rpc.fail({ kind: 'status', status: 429 });
@@ -159,13 +159,13 @@ describe('reading the chain', () => {
     expect(batches).toMatchObject([{ host: rpc.host, trouble: 'rpc_rate_limited' }, {}, {}]);
   });
 
-  it('cuts an answer off that is too long', async () => {
+  it('cuts off an answer that is too long', async () => {
     rpc.fail({ kind: 'flood', bytes: 500_000_000 });
     await expect(read()).rejects.toMatchObject({ reason: 'rpc_response_too_large' });
     expect(rpc.floodedBytes).toBeLessThan(50_000_000);
   });
 
-  it('asks for a payment alone whose neighbours made the answer too long', async () => {
+  it('asks alone for a payment whose neighbours made the answer too long', async () => {
     await chain.close();
     chain = connect({ maxResponseBytes: 6_000 });
     const hashes = await mineTransfers(devnet, { count: 3, amountBaseUnits: 1000n });
@@ -222,7 +222,7 @@ describe('reading the chain', () => {
       expect(troubles()).toHaveLength(5);
     });
 
-    it('leaves no server for it', async () => {
+    it('does not switch to another server because of it', async () => {
       const second = await startRpcStandIn(devnet.rpcUrl);
       await chain.close();
       chain = connect({ urls: [rpc.url, second.url], maxReceiptBytes: 65_536, nowMs: () => nowMs });
@@ -232,7 +232,7 @@ describe('reading the chain', () => {
       await second.stop();
     });
 
-    it('remembers nothing where what was too long was no receipt', async () => {
+    it('remembers nothing if the answer that was too long held no receipt', async () => {
       rpc.fail({ kind: 'flood', bytes: 1_000_000 });
       await expect(read(bomb, 2000)).rejects.toMatchObject({
         reason: 'rpc_response_too_large',
@@ -244,7 +244,7 @@ describe('reading the chain', () => {
       expect((await read()).mined).not.toBeNull();
     });
 
-    it('tells the asker what it cost, and keeps one that is costly apart from the others', async () => {
+    it('reports the cost to the asker, and keeps a costly one apart from the others', async () => {
       const costly = { isCostly: true, cost: 0, answered: (bytes: number) => (costly.cost += bytes) };
       await Promise.allSettled([readBomb(costly), read(), chain.reader.readTransaction(UNKNOWN, nowMs + 5000, costly)]);
       expect(costly.cost).toBeGreaterThan(65_536);
@@ -256,7 +256,7 @@ describe('reading the chain', () => {
     });
   });
 
-  it('asks once for what several ask for at once', async () => {
+  it('asks once when several ask the same at once', async () => {
     const readers = [read(), read(), read()];
     expect(new Set((await Promise.all(readers)).map(({ mined }) => mined?.receipt.txHash))).toEqual(new Set([txHash]));
     await read();
@@ -264,14 +264,14 @@ describe('reading the chain', () => {
   });
 
   // Prevents: a request close to its deadline fails the requests that joined it.
-  it('asks again for those who have time left when the first asker has none', async () => {
+  it('asks again for those with time left when the first asker has none', async () => {
     rpc.fail({ kind: 'hang' }, 1);
     const [first, second] = [read(txHash, 300), read(txHash, 20_000)];
     await expect(first).rejects.toMatchObject({ name: 'ChainUnavailableError' });
     expect((await second).mined).not.toBeNull();
   });
 
-  it('gives the answers of a partial batch that are there', async () => {
+  it('returns the answers that a partial batch contains', async () => {
     rpc.fail({ kind: 'rewrite', rewrite: (answers) => answers.slice(2) }, 1);
     const [other] = await mineTransfers(devnet, { count: 1, amountBaseUnits: 1000n });
     await Promise.all([read(), read(other)]);
@@ -297,7 +297,7 @@ describe('reading the chain', () => {
       expect(second.requests).toHaveLength(2);
     });
 
-    it('goes back to the first one when that is well again', async () => {
+    it('returns to the first one once it works again', async () => {
       let nowMs = Date.now();
       chain = connect({ urls: [rpc.url, second.url], nowMs: () => nowMs });
       const ask = () => chain.reader.readTransaction(txHash, nowMs + 5000);
@@ -319,14 +319,14 @@ describe('reading the chain', () => {
       expect(second.requests).toHaveLength(3);
     });
 
-    it('does not believe the one on another chain', async () => {
+    it('does not believe a server on another chain', async () => {
       chain = connect({ urls: [rpc.url, second.url] });
       rpc.fail(changeResult('eth_chainId', () => '0x1'));
       expect((await read()).mined).not.toBeNull();
       expect(second.requests).toHaveLength(1);
     });
 
-    it('says what the last one said when all fail', async () => {
+    it('reports the failure of the last one when all fail', async () => {
       chain = connect({ urls: [rpc.url, second.url] });
       await rpc.stop();
       second.fail({ kind: 'status', status: 429 });
@@ -334,7 +334,7 @@ describe('reading the chain', () => {
     });
   });
 
-  describe('of a node without times in its logs', () => {
+  describe('of a node whose logs hold no block times', () => {
     const withoutTimes = changeResult('eth_getTransactionReceipt', (receipt: { logs: object[] }) => ({
       ...receipt,
       logs: receipt.logs.map((log) => ({ ...log, blockTimestamp: undefined })),
@@ -353,7 +353,7 @@ describe('reading the chain', () => {
       expect(rpc.requests.flat().filter((method) => method === 'eth_getBlockByHash')).toHaveLength(1);
     });
 
-    it('follows the head, so that the next payments need no further look-up', async () => {
+    it('follows the head, so that later payments need no further look-up', async () => {
       await chain.reader.readBlockTime(await readReceipt(), soon());
       const next = await transferTokens(devnet, { amountBaseUnits: 1000n });
       await callRpc(devnet.rpcUrl, 'anvil_mine', ['0x3']);
@@ -370,7 +370,7 @@ describe('reading the chain', () => {
       expect(blockLookups()).toBe(1);
     });
 
-    it('does not believe another block', async () => {
+    it('does not accept another block', async () => {
       const receipt = await readReceipt();
       rpc.fail(changeResult('eth_getBlockByHash', withField('hash', UNKNOWN)));
       await expect(chain.reader.readBlockTime(receipt, soon())).rejects.toMatchObject({

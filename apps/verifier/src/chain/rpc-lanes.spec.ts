@@ -14,7 +14,7 @@ describe('RpcLanes', () => {
     return taken;
   };
 
-  it('puts the shared ones into batches, and sends the others one by one', () => {
+  it('batches the shared questions, and sends the others one by one', () => {
     expect(takeAll(create(8, { shared: 60, alone: 1, apart: 1 }))).toEqual([
       ['shared', 50],
       ['alone', 1],
@@ -23,7 +23,7 @@ describe('RpcLanes', () => {
     ]);
   });
 
-  it('leaves slots to the shared ones, however many others wait', () => {
+  it('leaves slots to the shared questions, however many others wait', () => {
     const lanes = create(8, { alone: 100, apart: 100 });
     expect(takeAll(lanes)).toHaveLength(5);
     lanes.add({ lane: 'shared' });
@@ -31,7 +31,7 @@ describe('RpcLanes', () => {
     expect(lanes.length).toBe(195);
   });
 
-  it('lets the lanes take turns where there is one slot', () => {
+  it('lets the lanes take turns when there is one slot', () => {
     const lanes = create(1, { shared: 200, alone: 3, apart: 3 });
     const turns = Array.from({ length: 6 }, () => {
       const [[lane] = ['shared' as Lane]] = takeAll(lanes);

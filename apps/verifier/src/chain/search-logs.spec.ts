@@ -62,23 +62,23 @@ describe('searching the chain for logs', () => {
   const search = (changes: Parameters<typeof searchOf>[0] = {}) => chain.reader.searchLogs(searchOf(changes));
   const ranges = () => rpc.requests.map((methods) => methods.filter((method) => method === 'eth_getLogs').length);
 
-  it('finds what is a hundred blocks old in more and more ranges at once', async () => {
+  it('finds a log a hundred blocks old by searching more and more ranges at once', async () => {
     expect(await search()).toEqual([expect.objectContaining({ txHash, blockNumber: minedAt })]);
     expect(ranges()).toEqual([1, 4, Math.ceil((headBlockNumber + 1) / RANGE_BLOCKS) - 5]);
   });
 
-  it('finds what is in the newest block in one range', async () => {
+  it('finds a log in the newest block with one range', async () => {
     expect(await search({ headBlockNumber: minedAt })).toHaveLength(1);
     expect(ranges()).toEqual([1]);
   });
 
-  it('ends where the blocks are too old, and at the first block', async () => {
+  it('ends at blocks that are too old, and at the first block', async () => {
     expect(await search({ sinceMs: headTimeMs - 15 * SECONDS_PER_BLOCK * 1000 })).toEqual([]);
     expect(ranges()).toEqual([1, 4]);
     expect(await search({ payee: `0x${'12'.repeat(20)}` })).toEqual([]);
   });
 
-  it('asks once for what cannot change, however many ask, and again after a failure', async () => {
+  it('searches once for a past event, however many ask, and again after a failure', async () => {
     const past = (payee: Hex) => chain.reader.searchPast({ ...searchOf({ payee }), sinceMs: headTimeMs });
     await Promise.all([past(devnet.payTo), past(devnet.payTo)]);
     await past(devnet.payTo);
@@ -90,7 +90,7 @@ describe('searching the chain for logs', () => {
     expect(await past(stranger)).toEqual([]);
   });
 
-  it('believes no server that has not come as far', async () => {
+  it('does not believe a server that lags behind the head', async () => {
     rpc.fail(changeResult('eth_blockNumber', () => `0x${(headBlockNumber - 1).toString(16)}`));
     await expect(search()).rejects.toMatchObject({ reason: 'rpc_inconsistent' });
   });
@@ -101,7 +101,7 @@ describe('searching the chain for logs', () => {
     ['no topics', { topics: [] }],
     ['a block that was not asked for', { blockNumber: '0xffff' }],
     ['a block that was replaced', { removed: true }],
-  ])('believes no log with %s', async (_, changes) => {
+  ])('does not accept a log with %s', async (_, changes) => {
     rpc.fail(changeResult('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, ...changes }))));
     await expect(search({ headBlockNumber: minedAt })).rejects.toMatchObject({ reason: 'rpc_malformed' });
   });

@@ -46,9 +46,9 @@ describe('the metrics of relayers', () => {
     expect(await read('tollgate_settlement_mined_seconds_count')).toBe(transactions.size);
   });
 
-  it('tell what a relayer has left, and what it is at', async () => {
+  it("report a relayer's balance and what it is working on", async () => {
     const relayer = fixture.relayer().address.toLowerCase();
-    await waitFor('the relayer is worked on', async () => (await read('tollgate_relayer_held', { relayer })) === 1);
+    await waitFor('the relayer is held', async () => (await read('tollgate_relayer_held', { relayer })) === 1);
     const balance = await read('tollgate_relayer_balance', { relayer });
     expect(balance).toBeGreaterThan(6);
     expect(balance).toBeLessThanOrEqual(7);
@@ -65,7 +65,7 @@ describe('the metrics of relayers', () => {
     expect(await read('tollgate_settlements_under_way')).toBe(0);
   });
 
-  it('tell what waits for a relayer whose key was taken away', async () => {
+  it('report what waits for a relayer whose key was removed', async () => {
     const redis = new Redis(fixture.redis.url);
     try {
       const journal = new Journal({ redis, fleet: RELAYER_FLEET });
@@ -73,17 +73,17 @@ describe('the metrics of relayers', () => {
       await journal.adopt(lane, { pendingNonce: 0 });
       const { jobId } = await submitSample(journal, lane, 0);
       const open = () => read('tollgate_relayer_open_jobs', { relayer: lane.address });
-      await waitFor('it is told', async () => (await open()) === 1);
+      await waitFor('its jobs are reported', async () => (await open()) === 1);
       expect(await read('tollgate_relayer_held', { relayer: lane.address })).toBeNaN();
       await journal.cancel(jobId);
       await journal.release(lane);
-      await waitFor('it is told no more', async () => Number.isNaN(await open()));
+      await waitFor('its jobs are no longer reported', async () => Number.isNaN(await open()));
     } finally {
       redis.disconnect();
     }
   });
 
-  it('have every metric that the alerts and the page on operations name', async () => {
+  it('include every metric that the alerts and the page on operations name', async () => {
     const text = await readMetrics();
     const [, alerts = ''] = readFileSync('deploy/alerts.yml', 'utf8').split('- name: tollgate-relayers');
     const alerted = [...alerts.matchAll(/tollgate_\w+/g)].map(([name]) => name.replace(/_(bucket|count)$/, ''));
@@ -94,7 +94,7 @@ describe('the metrics of relayers', () => {
     expect(names.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
   });
 
-  it('name no key', async () => {
+  it('contain no key', async () => {
     expect(await readMetrics()).not.toContain(fixture.relayer().privateKey.slice(2));
   });
 });

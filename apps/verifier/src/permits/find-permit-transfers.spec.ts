@@ -26,7 +26,7 @@ const approval = (): EmittedLog => ({ address: ASSET, topics: [`0x${'8c'.repeat(
 describe('findPermitTransfers', () => {
   const find = (...logs: EmittedLog[]) => [...findPermitTransfers(logs, ASSET).keys()];
 
-  it('finds the transfer that stands before the settlement, and says what it moved', () => {
+  it('finds the transfer before the settlement, and the amount moved', () => {
     const logs = [transfer(), settled(UPTO_PROXY_ADDRESS)];
     expect([...findPermitTransfers(logs, ASSET)]).toEqual([
       [0, { from: PAYER, to: SHOP, amountBaseUnits: 7n, proxy: UPTO_PROXY_ADDRESS }],
@@ -34,21 +34,21 @@ describe('findPermitTransfers', () => {
     expect(find(transfer(), settled(EXACT_PROXY_ADDRESS, SETTLED_WITH_PERMIT))).toEqual([0]);
   });
 
-  it('tells several settlements of one transaction apart', () => {
+  it('distinguishes several settlements in one transaction', () => {
     expect(find(transfer(), settled(), transfer(OTHER), settled(UPTO_PROXY_ADDRESS), transfer())).toEqual([0, 2]);
   });
 
-  it('takes what the token keeps as a fee for a part of it, and other events too', () => {
+  it('counts the fee that a token keeps as part of it, and skips other events', () => {
     expect(find(approval(), transfer(PAYER, ASSET, OTHER), transfer(), approval(), settled())).toEqual([2, 1]);
   });
 
-  it('leaves the transfers of others alone', () => {
+  it('ignores the transfers of others', () => {
     expect(find(transfer(OTHER), transfer(), settled())).toEqual([1]);
     expect(find(transfer(), transfer(PAYER, OTHER_ASSET), settled())).toEqual([]);
     expect(find(settled(), transfer())).toEqual([]);
   });
 
-  it('knows the proxies alone, and their settlements alone', () => {
+  it('accepts only the proxies and their settlement events', () => {
     expect(find(transfer(), settled(OTHER))).toEqual([]);
     expect(find(transfer(), settled(EXACT_PROXY_ADDRESS, `0x${'01'.repeat(32)}`))).toEqual([]);
     expect(find(transfer(), { address: EXACT_PROXY_ADDRESS, topics: [], data: '0x' })).toEqual([]);

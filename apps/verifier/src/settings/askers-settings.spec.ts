@@ -5,7 +5,7 @@ import { AskersSettings } from './askers-settings.js';
 
 const OWN = 'PAYMENT_POLICY=transfer\nCHAIN_ID=1';
 
-describe('the settings of those who ask a verifier', () => {
+describe("gateways' settings, compared by a verifier", () => {
   let nowMs: number;
   let registry: Registry;
   let askers: AskersSettings;
@@ -21,13 +21,13 @@ describe('the settings of those who ask a verifier', () => {
 
   const ask = (settings: unknown) => askers.findFault({ settings });
 
-  it('are no fault where they say the same, in another order too', () => {
+  it('are no fault if they are equal, in any order', () => {
     expect([ask(OWN), ask('CHAIN_ID=1\nPAYMENT_POLICY=transfer')]).toEqual([null, null]);
     expect(askers.differences).toEqual([]);
     expect(errors).not.toHaveBeenCalled();
   });
 
-  it('are logged once for each difference, however often they are asked under', () => {
+  it('are logged once for each difference, however often they are received', () => {
     for (let count = 0; count < 5; count++) ask('PAYMENT_POLICY=bound\nCHAIN_ID=2');
     ask('PAYMENT_POLICY=receipt\nCHAIN_ID=1');
     expect(errors.mock.calls).toEqual([
@@ -42,16 +42,16 @@ describe('the settings of those who ask a verifier', () => {
     ['a number', 7],
     ['an object', {}],
     ['too long', 'x'.repeat(20_000)],
-  ])('count as different where they are %s', (_, settings) => {
+  ])('count as different if they are %s', (_, settings) => {
     expect(ask(settings)).toEqual({ outcome: 'unavailable', reason: 'settings_differ', settings: OWN });
     expect(askers.differences).toEqual([[{ setting: 'missing', gateway: null, verifier: null }]]);
   });
 
-  it('count as different in a message that is none', () => {
+  it('count as different if the message is not an object', () => {
     for (const message of [null, 'text', []]) expect(askers.findFault(message)).not.toBeNull();
   });
 
-  it('are shown while they are asked under, and a minute longer', () => {
+  it('are shown while gateways send them, and for a minute afterwards', () => {
     ask('PAYMENT_POLICY=bound\nCHAIN_ID=1');
     nowMs = 60_000;
     expect(askers.differences).toEqual([[{ setting: 'PAYMENT_POLICY', gateway: 'bound', verifier: 'transfer' }]]);
@@ -60,7 +60,7 @@ describe('the settings of those who ask a verifier', () => {
   });
 
   // Prevents: a writer to the queue fills memory, the log and the metrics with made-up settings.
-  it('take bounded memory, and no labels of their own', async () => {
+  it('take bounded memory and add no metric labels', async () => {
     for (let count = 0; count < 100; count++) ask(`${OWN}\nNAME_${count}=1`);
     expect(askers.differences).toHaveLength(16);
     const metrics = await registry.metrics();

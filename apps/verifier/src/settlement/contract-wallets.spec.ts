@@ -12,7 +12,7 @@ describe('a contract wallet that burns gas wherever gas has a price', () => {
 
   // Prevents: 24 bytes of code make a relayer burn all the gas of a settlement, once for every address they are
   // deployed at.
-  it('fails when it is verified, and when it is tried to be settled', async () => {
+  it('fails when it is verified, and when its settlement is simulated', async () => {
     await fixture().startVerifier();
     const wallet = await createWallet(BURNS_AT_A_PRICE);
     const before = await readSent();
@@ -23,7 +23,7 @@ describe('a contract wallet that burns gas wherever gas has a price', () => {
   });
 
   // Prevents: a relayer without coin makes a payment count as failing, and its payer has to sign anew.
-  it('is not confused with a relayer that cannot pay for the trial', async () => {
+  it('is not confused with a relayer that cannot pay for the simulation', async () => {
     await fixture().closeVerifiers();
     await fixture().setBalance(fixture().relayer().address, 1n);
     await fixture().startVerifier({ SETTLE_BATCH_SIZE: '1', SETTLE_WAIT_MS: '2000' });
@@ -32,7 +32,7 @@ describe('a contract wallet that burns gas wherever gas has a price', () => {
   });
 });
 
-describe('contract wallets that burn gas in later blocks than the one they are tried in', () => {
+describe('contract wallets that burn gas in later blocks than the one they are simulated in', () => {
   const { fixture, readHead, createWallet, signFor, deployHonest, verify, settle, readBurntGas } = useBurningWallets();
   const BUDGET = 600_000;
   const start = () =>
@@ -75,7 +75,7 @@ describe('contract wallets that burn gas in later blocks than the one they are t
     expect(await fixture().readBalance()).toBe(settledBefore + 2000n);
   });
 
-  it('show in the metrics of every verifier', async () => {
+  it('appear in the metrics of every verifier', async () => {
     const url = await (await start()).app.getUrl();
     const text = await (await fetch(`${url}/metrics`)).text();
     const read = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'm').exec(text)?.[1]);
@@ -84,7 +84,7 @@ describe('contract wallets that burn gas in later blocks than the one they are t
   });
 });
 
-describe('contract wallets that are sent for at once', () => {
+describe('contract wallets whose payments are sent at the same time', () => {
   const { fixture, readHead, createWallet, signFor, settle, readBurntGas } = useBurningWallets();
   const BUDGET = 400_000;
   const readPending = async (): Promise<number> => {
@@ -93,7 +93,7 @@ describe('contract wallets that are sent for at once', () => {
   };
 
   // Prevents: gas in flight is not counted, and a hundred wallets burn a hundred times what one may.
-  it('hold what they may burn until their blocks', async () => {
+  it('hold the gas that they may burn until they are mined', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURN_GAS_PER_HOUR: String(BUDGET) });
     expect(await settle(await fixture().sign())).toMatchObject({ outcome: 'settled' });
     const wallets = await Promise.all(Array.from({ length: 8 }, () => createWallet('0x00')));
@@ -121,12 +121,12 @@ describe('contract wallets that are sent for at once', () => {
   });
 });
 
-describe('contract wallets of one code', () => {
+describe('contract wallets with the same code', () => {
   const { fixture, createOneOfMany, signFor, deployHonest, verify, settle, readSent } = useBurningWallets();
   const paused = { outcome: 'refused', failure: 'contract_wallet_paused' };
 
   // Prevents: an attacker deploys one wallet after another, and each may burn gas as if it were the first.
-  it('are all barred once some have burnt gas, and no others', async () => {
+  it('are all barred once some of them have burnt gas, and no others', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '3' });
     const first = await readSent();
     for (let turn = 0; turn < 3; turn++) {
@@ -149,7 +149,7 @@ describe('contract wallets that pay by Permit2', () => {
   const { fixture, createApproved, verifyPermit, settlePermit, signPermitFor, readBurntGas } = useBurningWallets();
 
   // Prevents: payments that never share a transaction are the only ones without a limit.
-  it('have what they burn counted with the others, and are barred by it', async () => {
+  it('share the budget for burnt gas with the others, and are barred by it', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '1' });
     const good = await createApproved(FAR);
     expect(await settlePermit(await signPermitFor(good))).toMatchObject({ outcome: 'settled' });
@@ -166,7 +166,7 @@ describe('contract wallets that pay by Permit2', () => {
   });
 });
 
-describe('a payment that another process has sent', () => {
+describe('a payment that another process sent', () => {
   const { fixture, createOneOfMany, signFor, verify, settle, readSent } = useBurningWallets();
 
   // Prevents: each verifier that dies either keeps part of the budget held for an hour, or its burnt gas is forgotten.
@@ -194,11 +194,11 @@ describe('a payment that another process has sent', () => {
   });
 });
 
-describe('contract wallets of a code that many pay by', () => {
+describe('contract wallets of a widely used code', () => {
   const { fixture, createOneOfMany, signFor, settle, readSent } = useBurningWallets();
 
   // Prevents: one wallet that burns gas on purpose bars the most used wallet code.
-  it('are not barred by fewer that burn gas than were settled', async () => {
+  it('are not barred by fewer burns than settled payments', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '1' });
     const honest = await createOneOfMany(FAR);
     for (let turn = 0; turn < 3; turn++) {

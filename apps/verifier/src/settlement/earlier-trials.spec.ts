@@ -7,7 +7,7 @@ import { PayersMeans } from './payers-means.js';
 const PRICE = 1000n;
 const MINUTE_MS = 60_000;
 
-describe('what was tried when it was verified', () => {
+describe('a payment that was simulated when it was verified', () => {
   let fixture: SettlementFixture;
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('what was tried when it was verified', () => {
     trial: { atMs: Date.now() + MINUTE_MS - ageMs, balanceBaseUnits: '1000000' },
   });
 
-  it('is settled, by itself and with others', async () => {
+  it('is settled, alone and with others', async () => {
     const before = await fixture.readBalance();
     const payments = await Promise.all(Array.from({ length: 8 }, (_, index) => fixture.sign({}, fixture.payer(index))));
     const results = await Promise.all(payments.map((payment) => fixture.settle(payment, tried(0))));
@@ -37,9 +37,9 @@ describe('what was tried when it was verified', () => {
 
   // Prevents: what a payer has spent since is reported as settled, or sent in vain for as long as the payer likes.
   it.each<[string, number, number, number]>([
-    ['sent once and then tried, when it was a moment ago', 1, 0, 1],
-    ['tried again before it is sent, when it was longer ago', 2, 2 * MINUTE_MS, 0],
-  ])('and fails now is %s', async (_, index, ageMs, sent) => {
+    ['sent once and then simulated, if the simulation is recent', 1, 0, 1],
+    ['simulated again before it is sent, if the simulation is old', 2, 2 * MINUTE_MS, 0],
+  ])('and that fails now is %s', async (_, index, ageMs, sent) => {
     const payer = fixture.payer(index);
     const amountBaseUnits = await fixture.readBalance(payer.address);
     await transferTokens(fixture.chain, { from: payer.address, to: fixture.payer(8).address, amountBaseUnits });
@@ -49,7 +49,7 @@ describe('what was tried when it was verified', () => {
   });
 });
 
-describe('the means of a payer whose payments were tried', () => {
+describe("a payer's balance, known from a simulation", () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
@@ -58,7 +58,7 @@ describe('the means of a payer whose payments were tried', () => {
   const spend = (means: PayersMeans, balance: string, atMs = Date.now()) =>
     means.spend({ ...claimed, trial: { atMs, balanceBaseUnits: balance } }, (isTried) => Promise.resolve(isTried));
 
-  it('are enough beside what is under way', async () => {
+  it('covers a payment beside those in flight', async () => {
     const means = createMeans();
     expect(await Promise.all([spend(means, '10'), spend(means, '10'), spend(means, '10')])).toEqual([
       true,
@@ -67,14 +67,14 @@ describe('the means of a payer whose payments were tried', () => {
     ]);
   });
 
-  it('are less by what was lately moved, which the trial may have seen or not', async () => {
+  it('is reduced by recent payments, which the simulation may or may not have seen', async () => {
     const means = createMeans();
     expect([await spend(means, '5'), await spend(means, '9'), await spend(means, '15')]).toEqual([true, false, true]);
     jest.advanceTimersByTime(MINUTE_MS);
     expect(await spend(means, '5')).toBe(true);
   });
 
-  it('are not known by an old trial', async () => {
+  it('is not known from an old simulation', async () => {
     const means = createMeans();
     const atMs = Date.now();
     jest.advanceTimersByTime(2_001);

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
 import { JobWatch } from './job-watch.js';
 
-describe('a watch of jobs that is closed', () => {
+describe('a closed watch of jobs', () => {
   let server: RedisServer;
   let redis: Redis;
   let watch: JobWatch;
@@ -24,14 +24,14 @@ describe('a watch of jobs that is closed', () => {
     await server.stop();
   });
 
-  it('tells those who wait that nobody watches any more', async () => {
+  it('resolves open waits as unwatched', async () => {
     const waiting = [watch.untilMined('a'), watch.untilEnded('a'), watch.untilEnded('b')];
     watch.close();
     expect(await Promise.all(waiting)).toEqual(Array(3).fill({ outcome: 'unwatched' }));
   });
 
   // Regression: it began to read the journal again over a closed connection, and did so for ever.
-  it('tells those who come later the same, and looks at nothing', async () => {
+  it('resolves later waits as unwatched, and reads nothing', async () => {
     watch.close();
     const late = [watch.untilMined('a'), watch.untilEnded('b')];
     expect(watch.size).toBe(0);

@@ -14,7 +14,7 @@ const A_HASH: unknown = expect.stringMatching(/^0x/);
 const PATIENT = { SETTLE_WAIT_MS: '60000' };
 
 /** A gateway asks again when an answer is late, and both copies of the question may be handled. */
-describe('a question that failed, and comes again after what it lacked is there', () => {
+describe('a question that failed, repeated once its payment could be settled', () => {
   let fixture: SettlementFixture;
   let questions: SettleQuestions;
 
@@ -76,7 +76,7 @@ describe('a question that failed, and comes again after what it lacked is there'
     ['its permit could not be moved', 'the same verifier', refusePermit, asItIs, 5, null],
     ['its permit could not be moved', 'another verifier', refusePermit, anew, 6, null],
   ])(
-    'has the same answer where %s, from %s, and a new question is settled',
+    'has the same answer if %s, from %s, and a new question is settled',
     async (_, __, prepare, turn, index, txHash) => {
       const { payment, changes, mend } = await prepare(fixture.payer(index));
       const question = await createQuestion(payment, changes);

@@ -51,7 +51,7 @@ describe('payments of one payer', () => {
   it.each<[string, number, Sign]>([
     ['authorizations', 1, (payer) => fixture.sign({}, payer)],
     ['permits', 2, signPermitFor],
-  ])('cost no gas for what he cannot pay beside what waits for its block: %s', async (_, index, sign) => {
+  ])('burn no gas beyond the balance while others wait for their block: %s', async (_, index, sign) => {
     const [payer, other] = [fixture.payer(index), fixture.payer(3)];
     await approvePermit2(fixture.chain, { owner: payer.address });
     await leave(payer, 2);
@@ -78,7 +78,7 @@ describe('payments of one payer', () => {
   it.each<[string, number, Sign]>([
     ['authorizations', 4, (payer) => fixture.sign({}, payer)],
     ['permits', 5, signPermitFor],
-  ])('are not looked at for who has left: %s', async (_, index, sign) => {
+  ])('are not started once the asker has left: %s', async (_, index, sign) => {
     const payer = fixture.payer(index);
     await approvePermit2(fixture.chain, { owner: payer.address });
     await leave(payer, 1);
@@ -104,7 +104,7 @@ describe('payments of one payer', () => {
     expect(await settle(left)).toMatchObject({ outcome: 'settled' });
   });
 
-  it('go together where he can pay them all', async () => {
+  it('are settled together if the balance covers them all', async () => {
     const payments = await Promise.all(Array.from({ length: COUNT }, () => fixture.sign()));
     await fixture.rpc('evm_setAutomine', [false]);
     const first = settle(payments[0]!);
@@ -139,10 +139,10 @@ describe('payments of one payer', () => {
   });
 });
 
-describe('the means of a payer', () => {
+describe("a payer's balance", () => {
   const claimed = { asset: '0xaa', payer: '0xbb' } as const;
 
-  it('are looked at in the order of asking, and nothing is kept of who has nothing under way', async () => {
+  it('is given out in order of arrival, and nothing is kept of a payer with nothing in flight', async () => {
     let balance = 10n;
     const means = new PayersMeans({ readBalance: () => Promise.resolve(balance), nowMs: Date.now, mostHeld: 4 });
     const begun: number[] = [];
@@ -168,7 +168,7 @@ describe('the means of a payer', () => {
     expect([begun, means.size]).toEqual([[0, 1, 2, 3], 0]);
   });
 
-  it('hold nobody up where they cannot be read, or a work fails', async () => {
+  it('holds up no payment when it cannot be read, or when the work fails', async () => {
     const means = new PayersMeans({
       readBalance: () => Promise.reject(new Error('away')),
       nowMs: Date.now,

@@ -34,7 +34,7 @@ describe('settling payments by Permit2', () => {
   };
   const payer = () => fixture.payer().address.toLowerCase();
 
-  it('moves what was signed, once, however often it is asked', async () => {
+  it('moves the signed amount, once, however often it is asked', async () => {
     const before = await fixture.readBalance();
     const payment = await sign();
     const results = await Promise.all(Array.from({ length: 10 }, () => settle(payment)));
@@ -44,7 +44,7 @@ describe('settling payments by Permit2', () => {
     expect(await fixture.readBalance()).toBe(before + 1000n);
   });
 
-  it('moves as much as was used, and stays with it when another amount is asked for later', async () => {
+  it('moves the used amount, and keeps it when another amount is asked for later', async () => {
     const before = await fixture.readBalance();
     const payment = await signMetered();
     const first = await settle(payment, 7n);
@@ -55,9 +55,9 @@ describe('settling payments by Permit2', () => {
 
   // Prevents: a third-party server takes a settlement in progress for a failure, and its payer pays for nothing.
   it.each([
-    ['all that was signed', () => sign()],
-    ['what was used', () => signMetered()],
-  ])('names the transaction of %s to whoever asks while it is under way', async (_, signPayment) => {
+    ['the whole signed amount', () => sign()],
+    ['the used amount', () => signMetered()],
+  ])('returns the transaction of %s to every asker while it is in flight', async (_, signPayment) => {
     await fixture.rpc('evm_setAutomine', [false]);
     const payment = await signPayment();
     const settling = settle(payment);
@@ -75,7 +75,7 @@ describe('settling payments by Permit2', () => {
     expect(await settling).toMatchObject({ outcome: 'settled', txHash });
   });
 
-  it('sends nothing that is not what was signed', async () => {
+  it('sends nothing that differs from what was signed', async () => {
     const failed = (failure: string) => ({ outcome: 'failed', failure, txHash: null });
     expect(await settle(await sign(), 999n)).toEqual(failed('amount_mismatch'));
     expect(await settle(await signMetered(), 1001n)).toEqual(failed('amount_mismatch'));
@@ -84,7 +84,7 @@ describe('settling payments by Permit2', () => {
     expect(await settle(await sign({ spender: fixture.payer(3).address }))).toEqual(failed('spender_mismatch'));
   });
 
-  it('finds that somebody else has sent it', async () => {
+  it('finds a settlement sent by another account', async () => {
     const payment = await sign();
     const txHash = await sendTransaction(fixture.chain, planPermitTransfer(payment, 1000n));
     expect(await settle(payment)).toEqual({ outcome: 'settled', txHash, payer: payer(), amountBaseUnits: '1000' });
@@ -92,7 +92,7 @@ describe('settling payments by Permit2', () => {
 
   // Prevents: a third party sends the permit first through its own contract, the payer is refused for good, and its
   // money is not on record.
-  it('records for refund what somebody else has sent through another contract', async () => {
+  it('records for a refund a permit that was sent through another contract', async () => {
     const payment = await sign();
     const { to, data } = bundleCalls(MULTICALL3, [{ ...planPermitTransfer(payment, 1000n), mayFail: false }]);
     await sendTransaction(fixture.chain, { to, data });
@@ -105,7 +105,7 @@ describe('settling payments by Permit2', () => {
     expect(refusals).toContainEqual(expect.objectContaining(refusal));
   });
 
-  it('says so where it cannot be settled, and settles it once it can', async () => {
+  it('reports a permit that cannot be settled, and settles it once it can', async () => {
     const owner = fixture.payer(2);
     const payment = await signMetered({}, owner);
     expect(await settle(payment, 5n)).toMatchObject({ outcome: 'failed', failure: 'settlement_failed' });

@@ -7,7 +7,7 @@ const FAILED: UnmadeSettlement = { outcome: 'failed', failure: 'balance_too_low'
 const OTHER: UnmadeSettlement = { outcome: 'failed', failure: 'settlement_failed', txHash: null };
 
 /** Two verifiers that each handle a copy, in either order of their steps. */
-describe('the record of a payment whose question is told that it failed', () => {
+describe('the record of a payment whose question is answered with a failure', () => {
   let server: RedisServer;
   let redis: Redis;
   let records: SettlementRecords;
@@ -27,7 +27,7 @@ describe('the record of a payment whose question is told that it failed', () => 
   const KEPT_MS = 600_000;
   const createAsked = () => ({ name: `payment-${String(++count)}`, questionId: 'one', keptMs: KEPT_MS });
 
-  it('takes no other job for that question, whether its job has ended or was given up', async () => {
+  it('accepts no other job for that question, whether its job has ended or was released', async () => {
     for (const isReleased of [false, true]) {
       const asked = createAsked();
       await records.claim([asked], 'first');
@@ -39,7 +39,7 @@ describe('the record of a payment whose question is told that it failed', () => 
     }
   });
 
-  it('takes another for another question, and answers the first as before', async () => {
+  it('accepts another job for another question, and repeats the answer to the first', async () => {
     const asked = createAsked();
     const anew = { ...asked, questionId: 'other' };
     await records.claim([asked], 'first');
@@ -51,7 +51,7 @@ describe('the record of a payment whose question is told that it failed', () => 
     expect(await records.claim([asked], 'third')).toEqual([{ answer: FAILED }]);
   });
 
-  it('names the job that a copy has begun, and then nothing is told', async () => {
+  it('names the job that a copy has started, and then keeps no answer', async () => {
     const asked = createAsked();
     await records.claim([asked], 'first');
     expect(await records.replace(asked, 'first', 'second')).toBe(true);

@@ -21,7 +21,7 @@ describe('settling signed payments', () => {
 
   afterAll(() => fixture.stop());
 
-  it('moves what was signed, once, however often it is asked', async () => {
+  it('moves the signed amount, once, however often it is asked', async () => {
     const before = await fixture.readBalance();
     const payment = await fixture.sign();
     const results = await Promise.all(Array.from({ length: 20 }, () => fixture.settle(payment)));
@@ -33,7 +33,7 @@ describe('settling signed payments', () => {
   });
 
   // Prevents: a repeated question comes too late and is answered as if nothing was sent, although something was.
-  it('says to whoever asks too late that it may be under way', async () => {
+  it('answers a question after its deadline with pending', async () => {
     const late = { deadlineMs: Date.now() - 1 };
     await fixture.rpc('evm_setAutomine', [false]);
     const payment = await fixture.sign();
@@ -55,7 +55,7 @@ describe('settling signed payments', () => {
   });
 
   // Prevents: a payer's code that uses all gas it is given keeps the RPC server busy with a whole block's worth.
-  it('tries a payment with no more gas than it may take', async () => {
+  it('simulates a payment with no more gas than it may take', async () => {
     const from: Hex = `0x${'79'.repeat(20)}`;
     await fixture.rpc('anvil_setCode', [from, LAVISH]);
     await transferTokens(fixture.chain, { to: from, amountBaseUnits: 1000n });

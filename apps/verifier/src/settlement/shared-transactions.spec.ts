@@ -51,7 +51,7 @@ describe('payments that share a transaction', () => {
     const payments = await Promise.all(payers.map((payer) => fixture.sign({}, payer)));
     await fixture.rpc('evm_setAutomine', [false]);
     const settling = payments.map(settle);
-    await waitFor('they are in the pool', async () => (await readPending()).length > 0);
+    await waitFor('the payments are in the pool', async () => (await readPending()).length > 0);
     const [bundle, ...others] = await readPending();
     expect(others).toEqual([]);
     for (const { address } of payers) expect(bundle).toContain(address.slice(2).toLowerCase());
@@ -65,7 +65,7 @@ describe('payments that share a transaction', () => {
   async function mineUntil<T>(coming: Promise<T>): Promise<T> {
     let hasCome = false;
     void coming.then(() => (hasCome = true));
-    await waitFor('all of them are told', async () => {
+    await waitFor('all of them have an answer', async () => {
       if ((await readPending()).length > 0) await fixture.rpc('evm_mine');
       return hasCome;
     });
@@ -78,7 +78,7 @@ describe('payments that share a transaction', () => {
   }
 
   // Prevents: a payer that makes a shared transaction fail gets the honest payers in it barred for an hour.
-  it('are settled once, and nothing counts against their payers, when it fails as a whole', async () => {
+  it('are settled once, and no failure counts against their payers, when the transaction reverts as a whole', async () => {
     const [one, other, burning] = [fixture.payer(0), fixture.payer(1), fixture.payer(2)];
     const [received, spent] = [await fixture.readBalance(), await fixture.readBalance(burning.address)];
     for (let round = 1; round <= ROUNDS; round++) {
@@ -96,7 +96,7 @@ describe('payments that share a transaction', () => {
   });
 
   // Prevents: a payment that was simulated fails beside others for as long as its payer likes, at the relayer's cost.
-  it('count against him whose own fails there, and nobody else', async () => {
+  it('count against the payer whose own payment fails, and no other', async () => {
     const [honest, failing] = [fixture.payer(3), fixture.payer(4)];
     for (let round = 1; round <= ROUNDS; round++) {
       const before = await readSent();

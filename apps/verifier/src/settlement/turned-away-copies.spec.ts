@@ -48,7 +48,7 @@ describe('a copy of a question that is turned away', () => {
 
   // Prevents: a payer that learns that nothing was done signs anew, and what another verifier has sent is moved as
   // well.
-  it('is told that another verifier settles it', async () => {
+  it('is answered as pending if another verifier settles it', async () => {
     await leaveOne();
     const first = await fixture.startVerifier(FULL);
     const question = createQuestion(await fixture.sign());
@@ -71,7 +71,7 @@ describe('a copy of a question that is turned away', () => {
   });
 
   // Prevents: a payer that learns that nothing was done signs anew, and a late copy of its question is settled as well.
-  it('is told the same once there is room, and a new question is settled', async () => {
+  it('has the same answer once there is room, and a new question is settled', async () => {
     await leaveOne();
     await fixture.startVerifier(FULL);
     await fixture.rpc('evm_setAutomine', [false]);

@@ -19,7 +19,7 @@ describe('ClientShares', () => {
   const usedUp = (retryAfterMs: number) =>
     expect.objectContaining({ reason: 'client_share_used_up', retryAfterMs }) as Error;
 
-  it('gives each client so many refused look-ups, and one more as time goes by', () => {
+  it('gives each client a number of refused look-ups, and one more as time passes', () => {
     const shares = create();
     for (let count = 0; count < 2; count++) look(shares, REFUSED);
     expect(() => look(shares, REFUSED)).toThrow(usedUp(30_000));
@@ -36,19 +36,19 @@ describe('ClientShares', () => {
     { outcome: 'busy' },
     { outcome: 'refused', failure: 'payment_used' },
     { outcome: 'unavailable', reason: 'rpc_timeout' },
-  ])('counts no look-up that ended as %j', (ended) => {
+  ])('does not count a look-up that ended as %j', (ended) => {
     const shares = create();
     for (let count = 0; count < 10; count++) look(shares, ended);
   });
 
-  it('counts what found no room to wait, and not what needed no look-up', () => {
+  it('counts a request that found no room to wait, and not one that needed no look-up', () => {
     const shares = create({ lookupsPerMinute: 1 });
     shares.begin('a').end(REFUSED);
     look(shares, { outcome: 'unavailable', reason: 'waiting_room_full' });
     expect(() => look(shares, REFUSED)).toThrow(usedUp(60_000));
   });
 
-  it('counts what is longer than usual, unless it was a payment', () => {
+  it('counts answers longer than usual, unless they were payments', () => {
     const shares = create({ lookupsPerMinute: 0 });
     for (let count = 0; count < 10; count++) look(shares, { outcome: 'claimed' }, { bytes: BOMB_BYTES });
     for (let count = 0; count < 1000; count++) look(shares, REFUSED, { bytes: 16_000 });
@@ -63,7 +63,7 @@ describe('ClientShares', () => {
     expect(shares.isCostly('a')).toBe(false);
   });
 
-  it('keeps a client out for a minute at most, however much came at once', () => {
+  it('keeps a client out for a minute at most, however much it asked for at once', () => {
     const shares = create();
     const atOnce = Array.from({ length: 100 }, () => shares.begin('a'));
     for (const lookUps of atOnce) lookUps.assertLeft();
@@ -76,7 +76,7 @@ describe('ClientShares', () => {
     look(shares, REFUSED);
   });
 
-  it('sets no limit of zero', () => {
+  it('treats zero as no limit', () => {
     const shares = create({ lookupsPerMinute: 0, bytesPerMinute: 0 });
     for (let count = 0; count < 10; count++) look(shares, REFUSED, { bytes: 100 * BOMB_BYTES });
     expect(shares.isCostly('a')).toBe(false);

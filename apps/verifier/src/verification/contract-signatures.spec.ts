@@ -40,14 +40,14 @@ describe("a contract's signature under a message", () => {
     return { request, signatures };
   };
 
-  it('is known by the contract alone', async () => {
+  it('is valid only for that contract', async () => {
     expect(await ask()).toEqual({ outcome: 'signed' });
     expect(await ask({ by: 1 })).toEqual({ outcome: 'not_signed' });
     expect(await ask({ signer: `0x${'34'.repeat(20)}` })).toEqual({ outcome: 'not_signed' });
     expect(await ask({ signer: parts().devnet.asset })).toEqual({ outcome: 'not_signed' });
   });
 
-  it('is no matter of another chain, nor of a time that is over', async () => {
+  it('is not checked for another chain or after the deadline', async () => {
     expect(await ask({ chainId: 1 })).toEqual({ outcome: 'unavailable', reason: 'settings_differ' });
     expect(await ask({ deadlineMs: 1 })).toEqual({ outcome: 'unavailable', reason: 'deadline_passed' });
   });
@@ -55,8 +55,8 @@ describe("a contract's signature under a message", () => {
   // Prevents: an RPC server passes on a megabyte for each question, and all others wait for it.
   it.each([
     ['returns', '0x620e00006000f3'],
-    ['fails with', '0x620e00006000fd'],
-  ])('is denied in a few bytes by a contract that %s a megabyte', async (_, code) => {
+    ['reverts with', '0x620e00006000fd'],
+  ])('is refused with a few bytes if the contract %s a megabyte', async (_, code) => {
     const { devnet, rpc } = parts();
     const signer: Hex = `0x${'78'.repeat(20)}`;
     await callRpc(devnet.rpcUrl, 'anvil_setCode', [signer, code]);
@@ -65,7 +65,7 @@ describe("a contract's signature under a message", () => {
     expect(rpc.longestAnswer).toBeLessThan(1_000);
   });
 
-  it('is not asked for again at once where the contract said no, and for those who ask at once only once', async () => {
+  it('is not checked again at once after a refusal, and only once for simultaneous questions', async () => {
     const { rpc } = parts();
     const { request, signatures } = await createQuestion({ by: 1 });
     rpc.requests.length = 0;
@@ -74,7 +74,7 @@ describe("a contract's signature under a message", () => {
     expect(rpc.requests.flat().filter((method) => method === 'eth_call')).toHaveLength(1);
   });
 
-  it('is not looked at for a client without share, and for all others', async () => {
+  it('is not checked for a client over its share, but for all others', async () => {
     const { request, signatures } = await createQuestion({}, { lookupsPerMinute: 2 });
     const asked = (by: number) => createQuestion({ by }).then((other) => signatures.verify(other.request));
     expect([await asked(1), await asked(1)]).toEqual([{ outcome: 'not_signed' }, { outcome: 'not_signed' }]);
@@ -97,7 +97,7 @@ describe("a contract's signature under a message", () => {
     'write protection',
     'max initcode size exceeded',
     'EVM error OutOfOffset',
-  ])('is denied where the contract fails, which nodes call: %s', async (message) => {
+  ])('is refused if the contract fails, which nodes report as: %s', async (message) => {
     const { rpc } = parts();
     rpc.requests.length = 0;
     rpc.fail({
@@ -111,7 +111,7 @@ describe("a contract's signature under a message", () => {
     expect(rpc.requests).toHaveLength(1);
   });
 
-  it('is not denied because the chain cannot be asked', async () => {
+  it('is not refused because the chain is unavailable', async () => {
     parts().rpc.fail({ kind: 'status', status: 503 });
     expect(await ask()).toEqual({ outcome: 'unavailable', reason: 'rpc_http_error' });
     parts().rpc.fail(undefined);
@@ -119,17 +119,17 @@ describe("a contract's signature under a message", () => {
   });
 });
 
-describe('the question for it', () => {
+describe('the request for it', () => {
   const right = {
     ...{ requestId: 'r', deadlineMs: 1, chainId: 1328, signer: `0x${'Ab'.repeat(20)}` },
     ...{ hash: `0x${'12'.repeat(32)}`, signature: '0x12', clientAddress: '10.0.0.1' },
   };
 
-  it('is read in lower case', () => {
+  it('is parsed in lower case', () => {
     expect(parseContractSignatureRequest(right)).toEqual({ ...right, signer: right.signer.toLowerCase() });
   });
 
-  it('may be of a gateway that does not say who asks', () => {
+  it('may come from a gateway that sends no client address', () => {
     const older: Record<string, unknown> = { ...right };
     delete older['clientAddress'];
     expect(parseContractSignatureRequest(older)).toMatchObject({ clientAddress: '' });

@@ -32,17 +32,17 @@ describe('findAuthorizations', () => {
     expect(find(transfer(), used(N1), transfer(), transfer())).toEqual([[2, N1]]);
   });
 
-  it('knows tokens that emit the event after the transfer', () => {
+  it('supports tokens that emit the event after the transfer', () => {
     expect(find(transfer(), used(N1), transfer(OTHER))).toEqual([[0, N1]]);
   });
 
-  it('minds who authorized, and which token', () => {
+  it('matches the authorizer and the token', () => {
     expect(find(used(N1, OTHER), transfer(), transfer(OTHER))).toEqual([[2, N1]]);
     expect(find(used(N1, PAYER, OTHER), transfer())).toEqual([]);
     expect(find(used(N1), transfer(PAYER, OTHER))).toEqual([]);
   });
 
-  it('has nothing to say without authorizations', () => {
+  it('returns nothing without authorizations', () => {
     expect(find(transfer(), transfer())).toEqual([]);
   });
 });

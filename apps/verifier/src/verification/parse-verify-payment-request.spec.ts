@@ -19,7 +19,7 @@ const message = {
 };
 
 describe('parseVerifyPaymentRequest', () => {
-  it('reads a message, addresses and hash in lower case', () => {
+  it('parses a message, addresses and hash in lower case', () => {
     const reference = { text: 'chain-1-a', issuedAtMs: 1, priceBaseUnits: '5' };
     expect(parseVerifyPaymentRequest({ ...message, reference, signature: '0xAB', more: 1 })).toEqual({
       ...message,

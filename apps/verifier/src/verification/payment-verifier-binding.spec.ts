@@ -19,7 +19,7 @@ const AUTHORIZE = parseAbi([
 const { parts, ask, createReferenceNow, createRequest, createVerifier, payer } = usePaymentVerifier();
 
 describe('verifying a payment with a hash lock', () => {
-  it('claims with the reference that opens it', async () => {
+  it('claims with the reference that matches it', async () => {
     const reference = await createReferenceNow();
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
     for (const policy of ['bound', 'transfer'] as const) {
@@ -41,7 +41,7 @@ describe('verifying a payment with a hash lock', () => {
     expect(await ask(txHash, { rules: { policy }, request: { reference: other, signature } })).toEqual(refused);
   });
 
-  it('gives the answer again to who shows the reference again', async () => {
+  it('gives the answer again to a request with the same reference', async () => {
     const reference = await createReferenceNow();
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
     const request = { reference, fingerprint: 'one-resource' };
@@ -54,19 +54,19 @@ describe('verifying a payment with a hash lock', () => {
     expect(await parts().ledger.find(found)).toMatchObject({ outcome: 'answered' });
   });
 
-  it('honours the price that was given out', async () => {
+  it('honours the price of the challenge', async () => {
     const reference = await createReferenceNow({ priceBaseUnits: '600' });
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: 600n, lockReference: reference.text });
     expect(await ask(txHash, { request: { reference } })).toMatchObject({ outcome: 'claimed', bound: true });
   });
 
-  it('does not take a lower price than the one given out', async () => {
+  it("does not accept a lower price than the challenge's", async () => {
     const reference = await createReferenceNow({ priceBaseUnits: '3000' });
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
     expect(await ask(txHash, { request: { reference } })).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
   });
 
-  it('finds each lock of a batch by its transfer', async () => {
+  it('matches each lock of a batch to its transfer', async () => {
     const [one, two] = [await createReferenceNow(), await createReferenceNow()];
     const txHash = await parts().wallet.pay([
       { amountBaseUnits: PRICE, lockReference: one.text },
@@ -83,13 +83,13 @@ describe('verifying a payment with a hash lock', () => {
     expect(bare).toMatchObject({ outcome: 'claimed', bound: false, lease: { id: { logIndex: 2 } } });
   });
 
-  it('ignores trailing bytes that are no lock', async () => {
+  it('ignores trailing bytes that are not a lock', async () => {
     const data = concatHex([encodeTransfer(parts().devnet, { amountBaseUnits: PRICE }), `0x${'62735f'.repeat(12)}`]);
     const txHash = await sendTransaction(parts().devnet, { to: parts().devnet.asset, data });
     expect(await ask(txHash)).toMatchObject({ outcome: 'claimed', bound: false });
   });
 
-  it('is not looked at under policy receipt', async () => {
+  it('is not checked under policy receipt', async () => {
     const reference = await createReferenceNow();
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: 1n, lockReference: reference.text });
     expect(await ask(txHash, { rules: { policy: 'receipt' } })).toMatchObject({
@@ -105,7 +105,7 @@ describe('verifying a payment with a signature', () => {
   const sign = (privateKey: Hex, reference: string, txHash: Hex) =>
     privateKeyToAccount(privateKey).signMessage({ message: proofMessage(reference, txHash) });
 
-  it("binds by the payer's (EIP-191)", async () => {
+  it("binds by the payer's own signature (EIP-191)", async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
     const reference = await createReferenceNow();
     const signature = await sign(payer().privateKey, reference.text, txHash);
@@ -113,23 +113,26 @@ describe('verifying a payment with a signature', () => {
     expect(verdict).toMatchObject({ outcome: 'claimed', bound: true });
   });
 
-  it.each(['transfer', 'bound'] as const)("refuses a stranger's, or one over something else (%s)", async (policy) => {
-    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
-    const reference = await createReferenceNow();
-    const invalid: Hex[] = [
-      await sign(parts().devnet.accounts[2]!.privateKey, reference.text, txHash),
-      await sign(payer().privateKey, 'chain-1-other', txHash),
-      await sign(payer().privateKey, reference.text, `0x${'11'.repeat(32)}`),
-      `0x${'00'.repeat(65)}`,
-      '0x1234',
-    ];
-    for (const signature of invalid) {
-      const verdict = await ask(txHash, { rules: { policy }, request: { reference, signature } });
-      expect(verdict).toEqual({ outcome: 'refused', failure: 'signature_invalid' });
-    }
-  });
+  it.each(['transfer', 'bound'] as const)(
+    "refuses another account's, or one over something else (%s)",
+    async (policy) => {
+      const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+      const reference = await createReferenceNow();
+      const invalid: Hex[] = [
+        await sign(parts().devnet.accounts[2]!.privateKey, reference.text, txHash),
+        await sign(payer().privateKey, 'chain-1-other', txHash),
+        await sign(payer().privateKey, reference.text, `0x${'11'.repeat(32)}`),
+        `0x${'00'.repeat(65)}`,
+        '0x1234',
+      ];
+      for (const signature of invalid) {
+        const verdict = await ask(txHash, { rules: { policy }, request: { reference, signature } });
+        expect(verdict).toEqual({ outcome: 'refused', failure: 'signature_invalid' });
+      }
+    },
+  );
 
-  it('binds by the one of a contract wallet (EIP-1271)', async () => {
+  it('binds by the signature of a contract wallet (EIP-1271)', async () => {
     const txHash = await parts().wallet.pay([{ amountBaseUnits: PRICE }]);
     const reference = await createReferenceNow();
     const signature = await sign(payer().privateKey, reference.text, txHash);
@@ -151,8 +154,8 @@ describe('verifying a payment with a signature', () => {
   it.each([
     ['stops at an invalid instruction', '0xfe'],
     ['runs for ever', '0x5b600056'],
-    ['says more than anybody reads', '0x62ffffff6000f3'],
-  ])('takes a contract that %s for a no, in one round trip', async (_, code) => {
+    ['returns more than is read', '0x62ffffff6000f3'],
+  ])('counts a contract that %s as a refusal, in one round trip', async (_, code) => {
     const broken = await deployBatchPayer(parts().devnet);
     const txHash = await broken.pay([{ amountBaseUnits: PRICE }]);
     await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [broken.address, code]);
@@ -162,7 +165,7 @@ describe('verifying a payment with a signature', () => {
     expect(parts().rpc.requests.filter((methods) => methods.includes('eth_call'))).toHaveLength(1);
   });
 
-  it('takes a contract that reverts for a no, and trouble of the chain for none', async () => {
+  it('counts a contract that reverts as a refusal, and a failure of the chain as none', async () => {
     const txHash = await parts().wallet.pay([{ amountBaseUnits: PRICE }]);
     const reference = await createReferenceNow();
     const request = { reference, signature: `0x${'22'.repeat(64)}1b` } as const;
@@ -179,7 +182,7 @@ describe('verifying a payment with a signature', () => {
 });
 
 describe('verifying a payment with an EIP-3009 authorization', () => {
-  it('keys the transfer by the authorization that caused it', async () => {
+  it('identifies the transfer by the authorization that caused it', async () => {
     const account = privateKeyToAccount(parts().devnet.accounts[1]!.privateKey);
     const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
     const message = {
@@ -229,7 +232,7 @@ describe('verifying the transaction of a payment by Permit2', () => {
   beforeAll(() => approvePermit2(parts().devnet, { owner: parts().devnet.accounts[1]!.address }));
 
   // Prevents: one payment is redeemed twice, by its signature and by the transaction that moved it.
-  it.each(['exact', 'upto'])('refuses it: what was signed under scheme %s is what is redeemed', async (scheme) => {
+  it.each(['exact', 'upto'])('refuses it: under scheme %s the signed permit is redeemed', async (scheme) => {
     const txHash = await settle(scheme === 'upto' ? { facilitator: payer().address } : {});
     expect(await ask(txHash)).toMatchObject({ outcome: 'refused', failure: 'belongs_to_permit' });
     const reference = await createReferenceNow();
@@ -238,7 +241,7 @@ describe('verifying the transaction of a payment by Permit2', () => {
     expect(await ask(txHash, { request: { reference, signature } })).toMatchObject({ failure: 'belongs_to_permit' });
   });
 
-  it('refuses one to somebody else as it does any other', async () => {
+  it('refuses one to another recipient like any other transfer', async () => {
     const txHash = await settle({ to: parts().devnet.accounts[3]!.address });
     expect(await ask(txHash)).toMatchObject({ outcome: 'refused', failure: 'transfer_missing' });
   });

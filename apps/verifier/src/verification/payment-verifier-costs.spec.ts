@@ -20,7 +20,7 @@ const lookupsDuring = async (work: () => Promise<unknown>): Promise<number> => {
   return parts().rpc.receiptsOf.length;
 };
 
-describe('a transaction that is no payment', () => {
+describe('a transaction that is not a payment', () => {
   it.each<[string, () => Promise<Hex>]>([
     ['transfer_missing', payElsewhere],
     ['transaction_failed', () => pay(10n ** 30n)],
@@ -33,7 +33,7 @@ describe('a transaction that is no payment', () => {
     expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toEqual([]);
   });
 
-  it('is looked up again where another request may have it', async () => {
+  it('is looked up again if another request may accept it', async () => {
     const [txHash, verifier] = [await pay(PRICE - 1n), createVerifier()];
     expect(await ask(txHash, { verifier })).toEqual(refused('amount_too_low'));
     const request = { priceBaseUnits: String(PRICE - 1n) };
@@ -50,7 +50,7 @@ describe('a transaction that is no payment', () => {
     expect(await lookupsDuring(again)).toBe(0);
   });
 
-  it('is looked up again where it is not there yet, or the chain did not answer', async () => {
+  it('is looked up again if it is not mined yet, or the chain did not answer', async () => {
     const [txHash, verifier] = [unknown(), createVerifier()];
     const again = () => ask(txHash, { verifier });
     expect(await lookupsDuring(again)).toBe(1);
@@ -63,11 +63,11 @@ describe('a transaction that is no payment', () => {
   });
 });
 
-describe('the share of a client', () => {
+describe("a client's share", () => {
   const usedUp = { outcome: 'unavailable', reason: 'client_share_used_up', retryAfterMs: expect.any(Number) as number };
 
   // Prevents: one address keeps the chain busy for all, or a payment that was not looked up is refused.
-  it('is used up by what is no payment: its payments wait then, and those of all others are taken', async () => {
+  it('is used up by transactions that are not payments: then its payments wait, and those of all others are accepted', async () => {
     const verifier = createVerifier({}, 0, {}, { lookupsPerMinute: 3 });
     const elsewhere = await payElsewhere();
     expect(await ask(elsewhere, { verifier })).toEqual(refused('transfer_missing'));
@@ -82,7 +82,7 @@ describe('the share of a client', () => {
     expect(await ask(paid, another)).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('is not used up by payments, nor by showing one again', async () => {
+  it('is not used up by payments, nor by repeating one', async () => {
     const verifier = createVerifier({}, 0, {}, { lookupsPerMinute: 1, bytesPerMinute: 1 });
     for (let count = 0; count < 3; count++) {
       const txHash = await pay();
@@ -91,7 +91,7 @@ describe('the share of a client', () => {
     }
   });
 
-  it('is used up by receipts that are too large, be there few of them', async () => {
+  it('is used up by receipts that are too large, even few of them', async () => {
     const verifier = createVerifier({}, 0, {}, { bytesPerMinute: 1_500_000 });
     for (let count = 0; count < 2; count++) {
       const bomb = await mineReceiptBomb(parts().devnet, { logs: 6_000 });

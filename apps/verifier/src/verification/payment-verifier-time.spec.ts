@@ -40,7 +40,7 @@ describe('verifying a payment while the chain catches up', () => {
     });
   });
 
-  it('refuses for now when the receipt does not come', async () => {
+  it('refuses for now if the receipt does not come', async () => {
     const missing = { outcome: 'refused', failure: 'receipt_missing', retryAfterMs: 1000 };
     const unknown: Hex = `0x${randomBytes(32).toString('hex')}`;
     parts().rpc.requests.length = 0;
@@ -49,7 +49,7 @@ describe('verifying a payment while the chain catches up', () => {
   });
 
   // Prevents: a payer whose payment is not mined yet is asked to pay again because others wait.
-  it('refuses no payment for want of room to wait in', async () => {
+  it('refuses no payment for lack of room to wait', async () => {
     const verifier = createVerifier({}, 3000, { perClient: 1 });
     const full = { outcome: 'unavailable', reason: 'waiting_room_full', retryAfterMs: 1000 };
     await inManualBlocks(async () => {
@@ -62,7 +62,7 @@ describe('verifying a payment while the chain catches up', () => {
     });
   });
 
-  it('caps the waits of a client and in all, and lets the waiting share batches', async () => {
+  it('limits the waits per client and in all, and lets waiting payments share batches', async () => {
     const verifier = createVerifier({}, 3000, { perClient: 4, total: 6 });
     const done: string[] = [];
     parts().rpc.requests.length = 0;
@@ -98,7 +98,7 @@ describe('verifying a payment while the chain catches up', () => {
     expect(await verdict).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('keeps the name of a payment whose transaction moves within its block', async () => {
+  it('keeps the id of a payment whose transaction moves within its block', async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
     const first = await ask(txHash);
     parts().rpc.fail(
@@ -128,7 +128,7 @@ describe('verifying a payment and its age', () => {
     }
   };
 
-  it('refuses and records a bare transfer of 20 minutes ago, but not under policy receipt', async () => {
+  it('refuses and records a bare transfer 20 minutes old, but not under policy receipt', async () => {
     const txHash = await payAgo(20 * MINUTE);
     expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'payment_too_old' });
     expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toEqual([
@@ -141,7 +141,7 @@ describe('verifying a payment and its age', () => {
     expect(await ask(txHash, { rules: { policy: 'receipt' } })).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('claims a bound payment of 20 minutes ago, but not one of 25 hours ago', async () => {
+  it('claims a bound payment 20 minutes old, but not one 25 hours old', async () => {
     for (const [ageMs, expected] of [
       [20 * MINUTE, { outcome: 'claimed', bound: true }],
       [25 * 60 * MINUTE, { outcome: 'refused', failure: 'payment_too_old' }],
@@ -153,7 +153,7 @@ describe('verifying a payment and its age', () => {
   });
 
   // Prevents a refund for an answer that was delivered: the ledger forgets a spent payment long after its window.
-  it('says of a refused payment that the ledger may have forgotten that it was spent', async () => {
+  it('notes on a refused payment that the ledger may have forgotten it', async () => {
     const detailOf = async (txHash: Hex) => {
       expect(await ask(txHash)).toMatchObject({ outcome: 'refused' });
       return (await refusals()).find(({ payment }) => payment?.includes(txHash))?.detail;
@@ -178,7 +178,7 @@ describe('verifying a payment and its age', () => {
     ]);
   });
 
-  it('records a bound payment that came after its time', async () => {
+  it('records a bound payment that was late', async () => {
     const issuedAtMs = (await headTimeMs()) - 600_000;
     const reference = await createReferenceNow({ issuedAtMs });
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
@@ -196,7 +196,7 @@ describe('verifying a payment and its age', () => {
 
   // Prevents a refund for an answer that was delivered: a payer may sign any number of references, and one in time is
   // served.
-  it('records no late payment that another signature can still redeem', async () => {
+  it('does not record a late payment that another signature can still redeem', async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
     const askWith = async (issuedAtMs: number) => {
       const reference = await createReferenceNow({ issuedAtMs });
@@ -209,7 +209,7 @@ describe('verifying a payment and its age', () => {
     expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toEqual([]);
   });
 
-  it('allows for clocks that differ a little', async () => {
+  it('allows for a small difference between clocks', async () => {
     const issuedAtMs = (await headTimeMs()) - 300_000;
     const reference = await createReferenceNow({ issuedAtMs });
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });

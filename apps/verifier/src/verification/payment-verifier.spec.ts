@@ -42,7 +42,7 @@ describe('verifying a payment with a bare transfer', () => {
     }
   });
 
-  it('refuses another token, though it has the same name', async () => {
+  it('refuses another token with the same name', async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, token: parts().otherToken });
     expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'transfer_missing' });
   });
@@ -55,7 +55,7 @@ describe('verifying a payment with a bare transfer', () => {
     expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'transfer_missing' });
   });
 
-  it('refuses a transaction that transfers nothing', async () => {
+  it('refuses a transaction without a transfer', async () => {
     const txHash = await sendTransaction(parts().devnet, { to: parts().devnet.payTo, data: '0x' });
     expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'transfer_missing' });
   });
@@ -84,7 +84,7 @@ describe('verifying a payment with a bare transfer', () => {
     });
   });
 
-  it('pays the price of today, whatever reference is shown with it', async () => {
+  it('must cover the current price, whatever reference is sent with it', async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE / 2n });
     const reference = await createReferenceNow({ priceBaseUnits: String(PRICE / 2n) });
     expect(await ask(txHash, { request: { reference } })).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
@@ -102,7 +102,7 @@ describe('verifying a payment with a bare transfer', () => {
   });
 });
 
-describe('verifying a payment when nobody can tell', () => {
+describe('verifying a payment when the chain or the settings do not allow a verdict', () => {
   it('is unavailable without the chain', async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
     parts().rpc.fail({ kind: 'status', status: 503 });
@@ -113,7 +113,7 @@ describe('verifying a payment when nobody can tell', () => {
     expect(await ask(txHash)).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('is unavailable to a gateway that is set up for something else', async () => {
+  it('is unavailable to a gateway with different settings', async () => {
     const txHash = await transferTokens(parts().devnet, {
       amountBaseUnits: PRICE,
       to: parts().devnet.accounts[3]!.address,
@@ -126,7 +126,7 @@ describe('verifying a payment when nobody can tell', () => {
     expect(parts().rpc.requests).toHaveLength(0);
   });
 
-  it('asks nobody after the deadline', async () => {
+  it('asks nothing after the deadline', async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
     parts().rpc.requests.length = 0;
     const request = { deadlineMs: parts().ledger.nowMs() - 1 };
@@ -134,7 +134,7 @@ describe('verifying a payment when nobody can tell', () => {
     expect(parts().rpc.requests).toHaveLength(0);
   });
 
-  it('names a lock that is not there in vain', async () => {
+  it('ignores a lock without its transfer', async () => {
     // A bundle's calldata may contain locks without a transfer.
     const [mine, theirs] = [await createReferenceNow(), await createReferenceNow()];
     const call = encodeTransfer(parts().devnet, { amountBaseUnits: PRICE, lockReference: mine.text });

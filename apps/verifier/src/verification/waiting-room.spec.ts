@@ -5,7 +5,7 @@ describe('WaitingRoom', () => {
     new WaitingRoom({ perClient: 2, total: 3, waitMs: 60_000, nowMs: () => 1_000, ...options });
   const LATER = 1_000_000;
 
-  it('has room for so many of a client, and so many in all', async () => {
+  it('has a number of places per client, and in all', async () => {
     const room = create();
     const [first, second] = [room.createPlace('a', LATER), room.createPlace('a', LATER)];
     expect(await Promise.all([first.untilNextLook(), second.untilNextLook()])).toEqual(['now', 'now']);
@@ -20,7 +20,7 @@ describe('WaitingRoom', () => {
     expect(await room.createPlace('c', LATER).untilNextLook()).toBe('now');
   });
 
-  it('holds no place for what never waited', () => {
+  it('holds no place for a payment that never waited', () => {
     const room = create();
     room.createPlace('a', LATER).leave();
     expect(room.waiting).toBe(0);
@@ -31,7 +31,7 @@ describe('WaitingRoom', () => {
     expect(await create().createPlace('a', 1_501).untilNextLook()).toBe('now');
   });
 
-  it('does not wait at all when told so', async () => {
+  it('does not wait at all if so configured', async () => {
     for (const none of [{ waitMs: 0 }, { perClient: 0 }, { total: 0 }]) {
       expect(await create(none).createPlace('a', LATER).untilNextLook()).toBe('over');
     }

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('ApiKeyStore', () => {
-  it('lets in whoever has the token, as the key that was created', async () => {
+  it('authenticates a token as the key that was created', async () => {
     const { key, token } = await store.create(BOT);
     expect(token).toMatch(new RegExp(`^tgk_${key.id}_[\\w-]{43}$`));
     expect(key).toMatchObject({ ...BOT, revokedAtMs: null });
@@ -33,13 +33,13 @@ describe('ApiKeyStore', () => {
     expect(await store.read(key.id)).toEqual(key);
   });
 
-  it('keeps nothing that a token could be made from', async () => {
+  it('stores nothing that a token could be made from', async () => {
     const { token } = await store.create(BOT);
     const secret = token.slice(-43);
     expect(JSON.stringify(await redis.hgetall(KEYS))).not.toContain(secret.slice(0, 8));
   });
 
-  it('lets nobody in with another token', async () => {
+  it('refuses every other token', async () => {
     const { key, token } = await store.create(BOT);
     const other = await store.create(BOT);
     const wrong = [
@@ -51,7 +51,7 @@ describe('ApiKeyStore', () => {
     for (const one of wrong) expect(await store.authenticate(one)).toBeNull();
   });
 
-  it('refuses a key from the moment it is revoked, and knows it still', async () => {
+  it('refuses a key from the moment it is revoked, and still lists it', async () => {
     const { key, token } = await store.create(BOT);
     expect(await store.revoke(key.id)).toBe(true);
     expect(await store.authenticate(token)).toBeNull();
@@ -59,7 +59,7 @@ describe('ApiKeyStore', () => {
     expect(await store.revoke('ffffffffffff')).toBe(false);
   });
 
-  it('keeps the time of the first who revoked, however many do', async () => {
+  it('keeps the time of the first revocation, however many follow', async () => {
     const { key } = await store.create(BOT);
     const stores = await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -75,7 +75,7 @@ describe('ApiKeyStore', () => {
     expect((await store.read(key.id))?.revokedAtMs).toBe(stores[0]);
   });
 
-  it('lists keys in the order of their making, and leaves the tokens out', async () => {
+  it('lists keys in order of creation, without their tokens', async () => {
     const created = [];
     for (const name of ['one', 'two', 'three']) created.push((await store.create({ ...BOT, name })).key);
     await store.revoke(created[1]!.id);
@@ -88,14 +88,14 @@ describe('ApiKeyStore', () => {
     expect(JSON.stringify(keys)).not.toMatch(/token/i);
   });
 
-  it('creates many at once', async () => {
+  it('creates many keys at once', async () => {
     const created = await Promise.all(Array.from({ length: 200 }, () => store.create(BOT)));
     expect((await store.list()).keys).toHaveLength(200);
     const last = created.at(-1)!;
     expect(await store.authenticate(last.token)).toEqual(last.key);
   });
 
-  it('lets nobody in by an entry that cannot be read, and names it', async () => {
+  it('authenticates no token by an unreadable entry, and reports it', async () => {
     const [good, bad] = [await store.create(BOT), await store.create(BOT)];
     const text = JSON.parse((await redis.hget(KEYS, bad.key.id))!) as Record<string, unknown>;
     const damaged = [
@@ -132,7 +132,7 @@ describe('ApiKeyStore', () => {
 });
 
 describe('mayUseWallet', () => {
-  it('goes by the name, or takes all', async () => {
+  it('checks a wallet by name, or allows all', async () => {
     const { key } = await store.create({ ...BOT, wallets: ['main', 'spare'] });
     const all = await store.create({ ...BOT, wallets: ['*'] });
     const names = ['main', 'spare', 'other', '*', 'Main'];

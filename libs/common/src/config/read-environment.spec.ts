@@ -76,7 +76,7 @@ describe('readEnvironment', () => {
     expect(environment.tlsCert).toBeUndefined();
   });
 
-  it('puts the queues on the ledger’s Redis unless they have one of their own', () => {
+  it("puts the queues on the ledger's Redis unless they have their own", () => {
     const { redis } = readEnvironment(ServerEnvironment, { ...valid, REDIS_URL: 'redis://ledger:6379' });
     expect(redis.queueRedisUrl).toBe('redis://ledger:6379');
   });
@@ -89,12 +89,12 @@ describe('readEnvironment', () => {
     },
   );
 
-  it('takes an empty variable for an unset one, as a compose file leaves it', () => {
+  it('treats an empty variable as unset, because compose files pass it so', () => {
     expect(readEnvironment(ServerEnvironment, { ...valid, PORT: '', TLS_CERT: ' ' }).port).toBe(4020);
     expect(problemsOf({ ...valid, PAY_TO: '' })).toHaveLength(1);
   });
 
-  it('lists every problem at once, groups included, each with its name and how to mend it', () => {
+  it('lists every problem at once, groups included, each with its name and how to correct it', () => {
     const problems = problemsOf({
       PORT: '70000',
       CHAIN_ID: 'one',
@@ -130,7 +130,7 @@ describe('readEnvironment', () => {
     },
   );
 
-  it('never prints the value of a secret, even where a message quotes it', () => {
+  it('never prints the value of a secret, even if a message quotes it', () => {
     const canaries = ['canary-one', 'canary-two'];
     const problems = problemsOf({ ...valid, CHALLENGE_SECRET: canaries.join(' , ') });
     expect(problems).toHaveLength(1);
@@ -138,7 +138,7 @@ describe('readEnvironment', () => {
     expect(problems[0]).toContain('(hidden)');
   });
 
-  it('reads a secret from the file that NAME_FILE names, and shows no more of it', () => {
+  it('reads a secret from the file named by NAME_FILE, and does not print its content', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'tollgate-secret-')), 'secret');
     const others = { ASSET_ADDRESS: valid.ASSET_ADDRESS, PAY_TO: valid.PAY_TO };
     writeFileSync(file, `${'c'.repeat(40)}\n`);
@@ -157,14 +157,14 @@ describe('readEnvironment', () => {
     expect(problem).not.toContain('canary');
   });
 
-  it('takes settings together only when each is right alone', () => {
+  it('checks settings together only if each is valid alone', () => {
     expect(problemsOf({ ...valid, PORT: '1', TLS_CERT: 'cert.pem' })).toEqual(['PORT=1 does not go with TLS_CERT.']);
     expect(problemsOf({ ...valid, PORT: '1', TLS_CERT: 'cert.txt' })).toHaveLength(1);
   });
 });
 
 describe('listSettings', () => {
-  it('tells names, defaults and which are required or secret', () => {
+  it('lists names, defaults, and which are required or secret', () => {
     const settings = new Map(listSettings(ServerEnvironment).map((setting) => [setting.name, setting]));
     expect(settings.get('PORT')).toMatchObject({ kind: 'number', required: false, defaultText: '4020' });
     expect(settings.get('CHALLENGE_SECRET')).toMatchObject({ kind: 'list', required: true, secret: true });

@@ -40,18 +40,18 @@ describe('an address of the public internet', () => {
     ['discard', '100::1'],
     ['documentation', '2001:db8::1'],
     ['documentation', '3fff::1'],
-    ['not given out', '4000::1'],
+    ['unassigned', '4000::1'],
     ['IPv4-mapped loopback', '::ffff:127.0.0.1'],
     ['IPv4-mapped link-local', '::ffff:a9fe:a9fe'],
     ['IPv4-compatible loopback', '::127.0.0.1'],
     ['IPv4-translated loopback', '::ffff:0:127.0.0.1'],
     ['NAT64 of a private address', '64:ff9b::10.0.0.1'],
     ['NAT64 of link-local', '64:ff9b::a9fe:a9fe'],
-    ['NAT64 of a network of its own', '64:ff9b:1::8.8.8.8'],
+    ['NAT64 with a local prefix', '64:ff9b:1::8.8.8.8'],
     ['6to4 of a private address', '2002:0a00:0001::1'],
     ['6to4 of a public address', '2002:0808:0808::1'],
     ['Teredo', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
-    ['no address', 'example.com'],
+    ['text that is not an address', 'example.com'],
     ['nothing', ''],
-  ])('%s: %s is none', (_, address) => expect(isPublicAddress(address)).toBe(false));
+  ])('%s: %s is not one', (_, address) => expect(isPublicAddress(address)).toBe(false));
 });

@@ -18,7 +18,7 @@ interface Heard {
   headers: IncomingHttpHeaders;
 }
 
-describe('a fetch for the URLs of others', () => {
+describe('a fetch for untrusted URLs', () => {
   const cleanUp: (() => Promise<unknown>)[] = [];
   let heard: Heard[];
   let connections: number;
@@ -67,7 +67,7 @@ describe('a fetch for the URLs of others', () => {
     return dns;
   };
 
-  it('asks and answers like fetch', async () => {
+  it('sends and receives like fetch', async () => {
     const url = await serve((_, response) => response.writeHead(201, { 'x-own': 'yes' }).end('made'));
     const response = await create()(`${url}/a`, { method: 'POST', body: 'text', headers: { 'x-proof': 'p' } });
     expect([response.status, response.headers.get('x-own'), await response.text()]).toEqual([201, 'yes', 'made']);
@@ -85,7 +85,7 @@ describe('a fetch for the URLs of others', () => {
       expect(connections).toBe(0);
     });
 
-    it('refuses a name that leads inside, without a connection', async () => {
+    it('refuses a host name that resolves to a private address, without a connection', async () => {
       const { port } = new URL(await serve((_, response) => response.end('inside')));
       const dns = await resolveTo(() => ['8.8.8.8', '127.0.0.1']);
       const safe = create({ allowPrivateTargets: false, nameServers: [dns.address] });
@@ -93,7 +93,7 @@ describe('a fetch for the URLs of others', () => {
       expect(connections).toBe(0);
     });
 
-    it('refuses a name whose address was public when it was checked and is private when it is connected to', async () => {
+    it('refuses a host name whose address was public when checked and is private when connected to', async () => {
       const { port } = new URL(await serve((_, response) => response.end('inside')));
       let lookUps = 0;
       const dns = await resolveTo(() => [lookUps++ === 0 ? '8.8.8.8' : '127.0.0.1']);
@@ -105,7 +105,7 @@ describe('a fetch for the URLs of others', () => {
     });
   });
 
-  it('connects to the address that it checked: a name is looked up once for each connection', async () => {
+  it('connects to the address that it checked: a host name is looked up once per connection', async () => {
     const { port } = new URL(await serve((_, response) => response.end('found')));
     const dns = await resolveTo(() => ['127.0.0.1']);
     const response = await create({ nameServers: [dns.address] })(`http://shop.example:${port}/`);
@@ -113,14 +113,14 @@ describe('a fetch for the URLs of others', () => {
     expect(dns.asked).toEqual(['shop.example', 'shop.example']);
   });
 
-  it('fails when the name server knows no address', async () => {
+  it('fails if the name server has no address', async () => {
     const dns = await resolveTo(() => []);
     await expect(create({ nameServers: [dns.address] })('http://shop.example/')).rejects.toMatchObject({
       cause: { code: 'ENOTFOUND' },
     });
   });
 
-  it('believes no certificate that nobody vouches for', async () => {
+  it('rejects a certificate from an unknown authority', async () => {
     const [cert, key] = ['cert', 'key'].map((part) => readFileSync(`test/certificates/localhost.${part}.pem`));
     const host = await listen(createTlsServer({ cert: cert!, key: key! }, (_, response) => response.end('inside')));
     await expect(create()(`https://${host}/`)).rejects.toMatchObject({
@@ -128,7 +128,7 @@ describe('a fetch for the URLs of others', () => {
     });
   });
 
-  it('goes through no proxy of the environment', async () => {
+  it('ignores proxies from the environment', async () => {
     const proxy = await serve((_, response) => response.end('from the proxy'));
     const url = await serve((_, response) => response.end('from the server'));
     for (const name of PROXIES) process.env[name] = proxy;
@@ -150,7 +150,7 @@ describe('a fetch for the URLs of others', () => {
       expect(heard[1]!.headers).toMatchObject(SECRET);
     });
 
-    it('take no proof and no credentials to another origin, nor back', async () => {
+    it('carry no proof and no credentials to another origin, nor back', async () => {
       const { port } = new URL(
         await serve(({ url, headers }, response) => {
           if (url === '/old')
@@ -171,7 +171,7 @@ describe('a fetch for the URLs of others', () => {
     it.each([
       ['a password', 'http://user:password@127.0.0.1/', 'malformed_url'],
       ['another scheme', 'file:///etc/passwd', 'malformed_url'],
-      ['no URL', 'http://[', 'malformed_url'],
+      ['text that is not a URL', 'http://[', 'malformed_url'],
     ])('to %s are refused', async (_, location, code) => {
       await expect(create()(await redirectTo(location))).rejects.toMatchObject({ code });
     });
@@ -182,13 +182,13 @@ describe('a fetch for the URLs of others', () => {
       expect(heard).toHaveLength(3);
     });
 
-    it('are not followed for what is no reading', async () => {
+    it('are not followed for methods other than GET and HEAD', async () => {
       const url = await redirectTo('/other');
       await expect(create()(url, { method: 'POST' })).rejects.toMatchObject({ code: 'too_many_redirects' });
       expect(heard).toHaveLength(1);
     });
 
-    it('are handed on to who wants to see them', async () => {
+    it('are returned to a caller that asks for them', async () => {
       const response = await create()(await redirectTo('http://169.254.169.254/'), { redirect: 'manual' });
       expect([response.status, response.headers.get('location')]).toEqual([302, 'http://169.254.169.254/']);
       expect(heard).toHaveLength(1);
@@ -196,7 +196,7 @@ describe('a fetch for the URLs of others', () => {
   });
 
   describe('answers', () => {
-    it('of more bytes than allowed fail, said before or not', async () => {
+    it('fail above the size limit, with or without a content-length', async () => {
       const said = await serve((_, response) => response.end('x'.repeat(1_001)));
       await expect((await create()(said)).text()).rejects.toMatchObject(TOO_LONG);
       const unsaid = await serve((_, response) => {
@@ -213,12 +213,12 @@ describe('a fetch for the URLs of others', () => {
       await expect(create()(url)).rejects.toMatchObject({ cause: { code: 'UND_ERR_HEADERS_OVERFLOW' } });
     });
 
-    it('that never begin fail at the time allowed', async () => {
+    it('fail at the deadline if they never begin', async () => {
       const url = await serve(() => undefined);
       await expect(create({ timeoutMs: 100 })(url)).rejects.toMatchObject({ name: 'TimeoutError' });
     });
 
-    it('that drip for ever fail at the time allowed, though each byte is in time', async () => {
+    it('fail at the deadline if they drip for ever, even if each byte is in time', async () => {
       const url = await serve((_, response) => {
         const timer = setInterval(() => response.write('.'), 20);
         response.on('close', () => clearInterval(timer));
@@ -227,7 +227,7 @@ describe('a fetch for the URLs of others', () => {
       await expect(reading).rejects.toMatchObject({ name: 'TimeoutError' });
     });
 
-    it('are broken off with the signal of who asked', async () => {
+    it("are aborted by the caller's signal", async () => {
       const stop = new AbortController();
       const url = await serve((_, response) => {
         response.write('begun');
@@ -247,11 +247,11 @@ describe('a fetch for the URLs of others', () => {
     });
   });
 
-  it('takes no Request, whose own options it would not see', async () => {
+  it('rejects a Request, whose own options it would ignore', async () => {
     await expect(create()(new Request('http://127.0.0.1/'))).rejects.toThrow(TypeError);
   });
 
-  it('breaks off what runs when it is closed', async () => {
+  it('aborts requests in flight when it is closed', async () => {
     const url = await serve((_, response) => response.write('begun'));
     const safe = createSafeFetch({ allowPrivateTargets: true, timeoutMs: 10_000, maxResponseBytes: 1_000 });
     const reading = (await safe.fetch(url)).text();

@@ -22,7 +22,7 @@ function createLogger(env: Record<string, string> = {}, secrets: string[] = []) 
 }
 
 describe('logging', () => {
-  it('strikes out proofs, credentials and signatures, wherever an object holds them', () => {
+  it('redacts proofs, credentials and signatures, wherever an object holds them', () => {
     const { logger, lines } = createLogger();
     const payments = { 'x-payment': 'canary', 'payment-signature': 'canary', 'sign-in-with-x': 'canary' };
     const headers = { ...payments, authorization: 'canary', cookie: 'canary', accept: 'kept' };
@@ -32,7 +32,7 @@ describe('logging', () => {
     expect(lines.join('').match(/kept/g)).toHaveLength(3);
   });
 
-  it('strikes out the secrets of the configuration in any text', () => {
+  it('redacts the secrets of the configuration in any text', () => {
     const secrets = listSecrets(
       readEnvironment(RedisEnvironment, { REDIS_URL: 'redis://user:pass%22word@ledger:6379/0' }),
     );
@@ -44,13 +44,13 @@ describe('logging', () => {
   });
 
   // Prevents: the API key of a provider that expects it as the user name appears in any log line that quotes the URL.
-  it('knows a key by its length, wherever a URL has it', () => {
+  it('recognises a key by its length, wherever it is in a URL', () => {
     const url = 'https://key-as-user-name@rpc.example/v2/key-in-the-path-x?k=key-in-the-query-x&chain=sei';
     const secrets = listSecrets(readEnvironment(RpcEnvironment, { RPC_URL: url }));
     expect(secrets.sort()).toEqual(['key-as-user-name', 'key-in-the-path-x', 'key-in-the-query-x']);
   });
 
-  it('gives every line the request id it is written under, and none outside', async () => {
+  it('adds the request id of its context to every line, and none outside', async () => {
     const { logger, lines } = createLogger();
     await withRequestId('req-1', async () => {
       await Promise.resolve();
@@ -60,7 +60,7 @@ describe('logging', () => {
     expect(lines.map((line) => (JSON.parse(line) as { requestId?: string }).requestId)).toEqual(['req-1', undefined]);
   });
 
-  it('keeps the level, and writes a readable line where people read', () => {
+  it('applies the log level, and writes readable lines in pretty format', () => {
     const { logger, lines } = createLogger({ LOG_LEVEL: 'warn', LOG_FORMAT: 'pretty' });
     logger.info('not shown');
     logger.warn({ context: 'Redis', attempt: 3 }, 'lost');
@@ -68,7 +68,7 @@ describe('logging', () => {
     expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} WARN {2}\[Redis\] lost attempt=3\n$/);
   });
 
-  it("shows what Nest says of its own start when debugging only, and Nest's warnings always", () => {
+  it("logs Nest's start-up messages only at level debug, and its warnings always", () => {
     const shown = (env: Record<string, string>) => {
       const { logger, lines } = createLogger(env);
       logger.info({ context: 'InstanceLoader' }, 'AppModule dependencies initialized');
@@ -80,7 +80,7 @@ describe('logging', () => {
     expect(shown({ LOG_LEVEL: 'debug' })).toEqual(['AppModule dependencies initialized', 'deprecated', 'listening']);
   });
 
-  it('is what nestjs-pino logs with', () => {
+  it('configures nestjs-pino', () => {
     expect(() => new PinoLogger(createLoggerParams({ service: 's', log: new LogEnvironment() }))).not.toThrow();
   });
 });

@@ -20,7 +20,7 @@ describe('SampledLogger', () => {
   const write = (client: string, reason: string) => logger.log({ client, reason }, { msg: `${client} ${reason}` });
   const shown = () => lines.filter(({ level }) => level !== 'debug').map(({ msg }) => msg);
 
-  it('writes the first lines of each client, and says how many others there were', () => {
+  it('writes the first lines of each client, and then how many were left out', () => {
     for (let count = 0; count < 100; count++) write('a', count % 2 === 0 ? 'x' : 'y');
     write('b', 'x');
     expect(shown()).toEqual(['a x', 'a y', 'b x']);
@@ -37,17 +37,17 @@ describe('SampledLogger', () => {
     expect(shown().at(-1)).toBe('a x');
   });
 
-  it('shows every line to who debugs', () => {
+  it('writes every line at level debug', () => {
     for (let count = 0; count < 10; count++) write('a', 'x');
     expect(lines).toHaveLength(10);
   });
 
-  it('keeps what is a warning a warning, within the same share', () => {
+  it('logs a warning as a warning, within the same share', () => {
     for (let count = 0; count < 3; count++) logger.warn({ client: 'a', reason: 'x' }, { msg: 'w' });
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'debug']);
   });
 
-  it('counts no more clients apart than it has room for', () => {
+  it('counts a limited number of clients separately', () => {
     for (let client = 0; client < 1_000; client++) write(`c${client}`, 'x');
     logger.flush();
     expect(shown()).toEqual(['c0 x', 'c1 x', 'c2 x', 'c3 x', 'c4 x', 'lines left out']);

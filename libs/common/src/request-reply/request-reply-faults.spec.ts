@@ -57,7 +57,7 @@ describe('request and reply when parts fail', () => {
     return client;
   }
 
-  it('answers inside the deadline although the server that took the questions was killed', async () => {
+  it('answers before the deadline although the server that took the questions was killed', async () => {
     const { child, waitForLines } = startSilentServer(redis.url);
     cleanUp.push(() => endChild(child));
     await waitForLines('listening', 1);
@@ -71,7 +71,7 @@ describe('request and reply when parts fail', () => {
     await expect(Promise.all(answers)).resolves.toEqual(expected);
   });
 
-  it('survives a Redis that is killed and restarted under load, and gives nobody the answer of another', async () => {
+  it('survives a Redis that is killed and restarted under load, and mixes up no answers', async () => {
     const servers = await Promise.all([serve(), serve()]);
     const clients = [createClient(), createClient()];
     let asking = true;
@@ -102,7 +102,7 @@ describe('request and reply when parts fail', () => {
     for (const server of servers) expect(server.counts.taken).toBeGreaterThan(0);
   });
 
-  it('gives up at the deadline while Redis is away, and asks as before when it is back', async () => {
+  it('gives up at the deadline while Redis is down, and works again when it is back', async () => {
     await serve();
     const client = createClient();
     await client.ask('question', 1, { timeoutMs: PATIENCE_MS });
@@ -116,7 +116,7 @@ describe('request and reply when parts fail', () => {
     await expect(answer).resolves.toEqual({ question: 21, answer: 42 });
   });
 
-  it('asks nothing twice without leave, and starts to ask when Redis comes after the client', async () => {
+  it('repeats nothing unless allowed, and starts when Redis comes up after the client', async () => {
     await redis.kill();
     const client = createClient();
     const early = client.ask('question', 1, { timeoutMs: PATIENCE_MS, retryAfterMs: 200 });
@@ -128,7 +128,7 @@ describe('request and reply when parts fail', () => {
     expect(client.counts.askedAgain).toBe(before);
   });
 
-  it('answers a question that was on its way to a server when it was closed', async () => {
+  it('answers a question that was on its way to a server when the server was closed', async () => {
     const network = await startTcpProxy(redis.port);
     cleanUp.push(() => network.stop());
     const server = await serve({ redisUrl: `redis://127.0.0.1:${network.port}`, closeTimeoutMs: PATIENCE_MS });
@@ -144,7 +144,7 @@ describe('request and reply when parts fail', () => {
     await closed;
   });
 
-  it('closes server and client promptly while Redis is away or hangs', async () => {
+  it('closes server and client promptly while Redis is down or hangs', async () => {
     const server = await serve();
     const client = createClient();
     await client.ask('question', 1, { timeoutMs: PATIENCE_MS });

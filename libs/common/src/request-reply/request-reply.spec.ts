@@ -54,7 +54,7 @@ function createModule(replica: number) {
 
     @MessagePattern('refuses')
     refuses() {
-      throw new RpcException('told to the asker');
+      throw new RpcException('message for the asker');
     }
 
     @EventPattern('happened')
@@ -141,18 +141,18 @@ describe('request and reply', () => {
     expect(server.counts.answered).toBe(0);
   });
 
-  it('tells the asker that a handler failed, without the inside of an unexpected error', async () => {
+  it('reports a failing handler to the asker, without the details of an unexpected error', async () => {
     await serve();
     const client = createClient();
     const failure = await client.ask('fails', 0, soon).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(RequestFailedError);
     expect(failure).toMatchObject({ code: 'handler_failed', message: 'Internal server error' });
-    await expect(client.ask('refuses', 0, soon)).rejects.toThrow('told to the asker');
+    await expect(client.ask('refuses', 0, soon)).rejects.toThrow('message for the asker');
     await expect(client.ask('unknown.v9', 0, soon)).rejects.toMatchObject({ code: 'no_handler' });
     await expect(client.ask('__proto__', 0, soon)).rejects.toMatchObject({ code: 'no_handler' });
   });
 
-  it('has each request handled by exactly one of many replicas', async () => {
+  it('lets exactly one of many replicas handle each request', async () => {
     await Promise.all([0, 1, 2, 3].map((replica) => serve(replica, { popCount: 4 })));
     const clients = [createClient({ queueLimit: 10_000 }), createClient({ queueLimit: 10_000 })];
     const asked = Array.from({ length: 2_000 }, (_, n) => n);
@@ -162,7 +162,7 @@ describe('request and reply', () => {
     expect(new Set(handled.map(({ replica }) => replica)).size).toBe(4);
   });
 
-  it('has a request with a routing key handled by a server that has the key, whatever the others do', async () => {
+  it('lets a server with the routing key handle a request with one, whatever the others do', async () => {
     await serve(1, { routingKeys: ['a', 'shared'] });
     await serve(2, { routingKeys: ['b', 'shared'] });
     const client = createClient();
@@ -176,7 +176,7 @@ describe('request and reply', () => {
     expect([1, 2]).toContain(await ask());
   });
 
-  it('takes a request back whose routing key no server has, and leaves nothing in its list', async () => {
+  it('removes a request whose routing key no server has, and leaves nothing in its list', async () => {
     await serve(1, { routingKeys: ['a'] });
     const client = createClient();
     const asked = client.ask('echo', 0, { timeoutMs: 500, retryAfterMs: 200, isTakenBack: true, routingKey: 'b' });
@@ -185,7 +185,7 @@ describe('request and reply', () => {
     expect(await direct.exists(`${REQUESTS}:b`)).toBe(0);
   });
 
-  it('lets no list that is never empty hold up another', async () => {
+  it('serves every list, even if another is never empty', async () => {
     const client = createClient();
     const flood = Array.from({ length: 60 }, () => client.ask('echo', 'flood', { ...soon, routingKey: 'a' }));
     const rare = client.ask('echo', 'rare', { ...soon, routingKey: 'b' });
@@ -195,7 +195,7 @@ describe('request and reply', () => {
     expect(handled.findIndex(({ data }) => data === 'rare')).toBeLessThan(10);
   });
 
-  it('refuses at once what is above the limit of the queue, and never lets it grow further', async () => {
+  it('refuses requests above the limit of the queue at once, and never lets it grow further', async () => {
     const limit = 50;
     const clients = [1, 2, 3].map(() => createClient({ queueLimit: limit }));
     await Promise.all(clients.map((client) => client.connect()));
@@ -216,7 +216,7 @@ describe('request and reply', () => {
     expect(outcomes.filter((outcome) => outcome === QueueFullError.name)).toHaveLength(550);
   });
 
-  it('takes a request back that no server has taken, every copy of it, and says so', async () => {
+  it('removes every copy of a request that no server has taken, and reports it as untaken', async () => {
     const client = createClient();
     await client.connect();
     const late = { timeoutMs: 1_000, retryAfterMs: 50 };
@@ -227,7 +227,7 @@ describe('request and reply', () => {
     expect(await direct.llen(REQUESTS)).toBeGreaterThan(0);
   });
 
-  it('does not say so of a request that a server took, or may have taken', async () => {
+  it('does not report as untaken a request that a server took, or may have taken', async () => {
     const client = createClient();
     await client.connect();
     const asked = client.ask('held', 1, { timeoutMs: 1_000, retryAfterMs: 200, isTakenBack: true });
@@ -238,7 +238,7 @@ describe('request and reply', () => {
     await eventually(async () => (await direct.llen(REQUESTS)) === 0);
   });
 
-  it('drops requests that are past their deadline unhandled', async () => {
+  it('drops requests past their deadline without handling them', async () => {
     const client = createClient();
     await client.connect();
     await expect(client.ask('echo', 'late', { timeoutMs: 300 })).rejects.toBeInstanceOf(NoReplyError);
@@ -251,7 +251,7 @@ describe('request and reply', () => {
     expect(server.counts.pastDeadline).toBe(1);
   });
 
-  it('skips what is malformed or too long in the list, and goes on', async () => {
+  it('skips entries that are malformed or too long, and continues', async () => {
     const valid = { v: 1, id: 'x', pattern: 'echo', data: 1, replyTo: null, deadlineMs: 9e15, requestId: 'r' };
     const malformed = [
       '',
@@ -278,12 +278,12 @@ describe('request and reply', () => {
     expect(server.counts.malformed).toBe(malformed.length + 1);
   });
 
-  it('refuses to send what a server would skip', async () => {
+  it('refuses to send a request that a server would skip', async () => {
     await expect(createClient().ask('echo', 'x'.repeat(300_000), soon)).rejects.toBeInstanceOf(RangeError);
     expect(await direct.llen(REQUESTS)).toBe(0);
   });
 
-  it('skips malformed replies, and replies to questions nobody asked', async () => {
+  it('skips malformed replies, and replies to unknown questions', async () => {
     hold();
     await serve();
     const client = createClient();
@@ -298,7 +298,7 @@ describe('request and reply', () => {
     await expect(answer).resolves.toBe('mine');
   });
 
-  it('asks again inside the deadline, and another server answers', async () => {
+  it('repeats a question before the deadline, and another server answers', async () => {
     hold();
     const first = await serve(1);
     const client = createClient();
@@ -313,7 +313,7 @@ describe('request and reply', () => {
   });
 
   // Regression: a copy that was handled after a refusal claimed the payment for a request that was over.
-  it('takes the copies of an answered question out of the list, and nothing else', async () => {
+  it('removes the copies of an answered question from the list, and nothing else', async () => {
     const client = createClient();
     await client.connect();
     const other = client.ask('echo', 'other', soon);
@@ -329,7 +329,7 @@ describe('request and reply', () => {
     expect(handled.map(({ data }) => data)).toEqual(['other']);
   });
 
-  it('looks for no copies of a question that it has asked once', async () => {
+  it('looks for no copies of a question that was sent once', async () => {
     await serve();
     const client = createClient();
     await direct.config('RESETSTAT');
@@ -341,7 +341,7 @@ describe('request and reply', () => {
     expect(calls).not.toContain('cmdstat_lrem:');
   });
 
-  it('tells its handler a copy of a question from another question', async () => {
+  it('lets its handler distinguish a copy of a question from another question', async () => {
     hold();
     await serve();
     const client = createClient();
@@ -366,7 +366,7 @@ describe('request and reply', () => {
     await expect(Promise.all(answers)).resolves.toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('finishes what it took when it closes, and takes nothing more', async () => {
+  it('finishes the questions it took when it closes, and takes no more', async () => {
     hold();
     const server = await serve(1, { maxInFlight: 5 });
     const client = createClient();
@@ -382,7 +382,7 @@ describe('request and reply', () => {
     await expect(later).resolves.toMatchObject({ replica: 2 });
   });
 
-  it('settles what is open when the client closes', async () => {
+  it('fails the open requests when the client closes', async () => {
     const client = createClient();
     const answer = client.ask('echo', 1, soon).catch((error: unknown) => error);
     await eventually(async () => (await direct.llen(REQUESTS)) === 1);
@@ -391,7 +391,7 @@ describe('request and reply', () => {
     await expect(client.ask('echo', 2, soon)).rejects.toBeInstanceOf(NoReplyError);
   });
 
-  it('lets the list of a client that has died expire', async () => {
+  it('lets the reply list of a dead client expire', async () => {
     await serve();
     const dead = `tollgate:{${QUEUE}}:replies:dead`;
     const question = { v: 1, id: 'dead.1', pattern: 'echo', data: 1, replyTo: dead, deadlineMs: 9e15, requestId: 'r' };
@@ -400,7 +400,7 @@ describe('request and reply', () => {
     expect(await direct.pttl(dead)).toBeGreaterThan(0);
   });
 
-  it('goes on after FLUSHALL, also with the scripts flushed', async () => {
+  it('continues after FLUSHALL, also with the scripts flushed', async () => {
     await serve();
     const client = createClient();
     await client.ask('echo', 1, soon);
@@ -409,7 +409,7 @@ describe('request and reply', () => {
     await expect(client.ask('echo', 2, soon)).resolves.toMatchObject({ data: 2 });
   });
 
-  it('goes on after its list was another type for a while', async () => {
+  it('continues after its list had another type for a while', async () => {
     await serve();
     const client = createClient();
     await direct.set(REQUESTS, 'a string');
@@ -429,5 +429,5 @@ async function eventually(condition: () => boolean | Promise<boolean>): Promise<
     if (await condition()) return true;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  throw new Error('it did not come true');
+  throw new Error('the condition was not met in time');
 }

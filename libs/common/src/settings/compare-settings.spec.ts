@@ -39,19 +39,19 @@ const CHANGES: Record<string, string> = {
   EIP6492_FACTORIES: `0x${'56'.repeat(20)}`,
 };
 
-describe('the settings that decide verdicts', () => {
-  it.each(Object.entries(CHANGES))('are told apart by %s', (setting, value) => {
+describe('the settings that affect verdicts', () => {
+  it.each(Object.entries(CHANGES))('differ by %s', (setting, value) => {
     const differences = findDifferences({ gateway: describeAll({ [setting]: value }), verifier: describeAll() });
     expect(differences).toEqual([{ setting, gateway: expect.any(String), verifier: expect.any(String) }]);
   });
 
-  it('are all that gateway and verifier must agree on', () => {
+  it('are all that gateway and verifier must have in common', () => {
     // The symbol is the domain's name by default.
     const shared = listSettings(Compared).map(({ name }) => name);
     expect(shared.filter((name) => name !== 'ASSET_SYMBOL').sort()).toEqual(Object.keys(CHANGES).sort());
   });
 
-  it('are the same however they are written', () => {
+  it('are equal however they are written', () => {
     const [first, second] = OTHERS;
     const written = describeAll({ FACILITATOR_ASSETS: `${first},${second}`, ASSET_NAME: 'USDC' });
     const own = `${ASSET.toLowerCase()}:not this:9`;
@@ -60,7 +60,7 @@ describe('the settings that decide verdicts', () => {
     expect(describeAll({ ...otherwise, ...upper })).toBe(written);
   });
 
-  it('are named with the values of both sides, also where one side has none', () => {
+  it('are reported with the values of both sides, also if one side has none', () => {
     expect(findDifferences({ gateway: 'A=1\nB=x=y\nC=3', verifier: 'A=2\nB=x=y\nD=' })).toEqual([
       { setting: 'A', gateway: '1', verifier: '2' },
       { setting: 'D', gateway: null, verifier: '' },
@@ -69,7 +69,7 @@ describe('the settings that decide verdicts', () => {
     expect(findDifferences({ gateway: 'nonsense', verifier: '' })).toEqual([]);
   });
 
-  it('take little of a question', () => {
+  it('take up little of a question', () => {
     expect(describeAll().length).toBeLessThan(450);
   });
 });

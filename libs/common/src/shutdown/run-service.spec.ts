@@ -32,7 +32,7 @@ describe('runService', () => {
     expect(await exited).toMatchObject({ code: 143 });
   });
 
-  it('exits 1, and says so, when closing takes longer than it may', async () => {
+  it('exits 1 with a message if closing exceeds its time limit', async () => {
     const { child, exited, says } = start('late');
     await says('started');
     child.kill('SIGTERM');

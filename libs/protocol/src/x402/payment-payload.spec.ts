@@ -48,13 +48,13 @@ describe('parsePaymentPayload', () => {
   });
 
   it.each([
-    ['no object', null],
+    ['not an object', null],
     ['a list', [v1]],
     ['no network', { ...v1, network: undefined }],
     ['no authorization', { ...v1, payload: { signature: '0x12' } }],
-    ['what was accepted missing', { ...v2, accepted: undefined }],
-    ['what was accepted without an amount', { ...v2, accepted: { ...accepted, amount: 7 } }],
-    ['only what is inherited', Object.create(v1) as unknown],
+    ['no accepted requirement', { ...v2, accepted: undefined }],
+    ['an accepted requirement without an amount', { ...v2, accepted: { ...accepted, amount: 7 } }],
+    ['only inherited fields', Object.create(v1) as unknown],
   ])('refuses %s', (_name, value) => {
     expect(['malformed_proof', 'wrong_version']).toContain(failureOf(() => parsePaymentPayload(value)));
   });
@@ -82,11 +82,11 @@ describe('parseRequirementTerms', () => {
     ['amount', '1e3'],
     ['amount', (2n ** 256n).toString()],
     ['maxTimeoutSeconds', 1.5],
-  ])('refuses %s %s, and says which', (field, value) => {
+  ])('refuses %s %s, and names the field', (field, value) => {
     expect(() => parseRequirementTerms({ ...accepted, [field]: value }, 2)).toThrow(field);
   });
 
-  it('knows no domain that is not said', () => {
+  it('returns no domain if none is given', () => {
     expect(parseRequirementTerms({ ...accepted, extra: null }, 2)).toMatchObject({
       assetName: null,
       assetVersion: null,
@@ -94,8 +94,8 @@ describe('parseRequirementTerms', () => {
   });
 });
 
-describe('the words of the published protocol', () => {
-  it('are there for every failure', () => {
+describe('the reasons of the published protocol', () => {
+  it('exist for every failure', () => {
     for (const failure of PAYMENT_FAILURES) {
       for (const version of [1, 2] as const) expect(facilitatorReasonFor(failure, version)).toMatch(/^[a-z0-9_]+$/);
     }

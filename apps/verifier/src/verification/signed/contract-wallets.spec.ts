@@ -20,8 +20,8 @@ const walletAddress = (): Hex => parts().wallet.address.toLowerCase() as Hex;
 const refused = (failure: string, from = walletAddress()) => ({ outcome: 'refused', failure, payer: from });
 const other = () => parts().devnet.accounts[2]!;
 
-describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
-  it("claims with the signature that the wallet takes: one of an account's form in a second round trip, then as it is sent", async () => {
+describe("verifying a contract wallet's payment (EIP-1271)", () => {
+  it("claims with a signature that the wallet accepts: one of an account's form in a second round trip, then as it is sent", async () => {
     const payment = await signPayment({ from: walletAddress() });
     parts().rpc.requests.length = 0;
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', payer: walletAddress(), txHash: null });
@@ -29,7 +29,7 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
     expect(parts().rpc.requests).toHaveLength(4);
   });
 
-  it('refuses one that the wallet does not take', async () => {
+  it('refuses one that the wallet does not accept', async () => {
     const payment = await signPayment({ from: walletAddress() }, { privateKey: other().privateKey });
     expect(await ask(payment)).toEqual(refused('signature_invalid'));
     for (const signature of ['0x12', `0x${'22'.repeat(66)}`, `0x${'22'.repeat(4096)}`] as const) {
@@ -37,7 +37,7 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
     }
   });
 
-  it('refuses an address without code that is no key', async () => {
+  it('refuses an address without code whose key did not sign', async () => {
     const from: Hex = `0x${'34'.repeat(20)}`;
     expect(await ask(await signPayment({ from }))).toEqual(refused('signature_invalid', from));
   });
@@ -48,10 +48,10 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
     ['reverts', '0x60006000fd'],
     ['stops at an invalid instruction', '0xfe'],
     ['runs for ever', '0x5b600056'],
-    ['says more than anybody reads', '0x62ffffff6000f3'],
-    ['says yes in the wrong place', '0x63ffffffff60005260206000f3'],
-    ['says nothing', '0x00'],
-  ])('takes a contract that %s for a no', async (_, code) => {
+    ['returns more than is read', '0x62ffffff6000f3'],
+    ['returns the magic value in the wrong place', '0x63ffffffff60005260206000f3'],
+    ['returns nothing', '0x00'],
+  ])('counts a contract that %s as a refusal', async (_, code) => {
     const from: Hex = `0x${'56'.repeat(20)}`;
     await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [from, code]);
     const payment = await signPayment({ from });
@@ -64,8 +64,8 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
   // Prevents: an RPC server passes on a megabyte for each question, and all others wait for it.
   it.each([
     ['returns', '0x620e00006000f3'],
-    ['fails with', '0x620e00006000fd'],
-  ])('takes a contract that %s a megabyte for a no of a few bytes', async (_, code) => {
+    ['reverts with', '0x620e00006000fd'],
+  ])('counts a contract that %s a megabyte as a refusal of a few bytes', async (_, code) => {
     const from: Hex = `0x${'57'.repeat(20)}`;
     await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [from, code]);
     const payment = await signPayment({ from });
@@ -74,7 +74,7 @@ describe("verifying a payment of a contract wallet's (EIP-1271)", () => {
     expect(parts().rpc.longestAnswer).toBeLessThan(3_000);
   });
 
-  it('does not ask the wallet again at once for a signature that it did not take', async () => {
+  it('does not ask the wallet again at once about a signature that it refused', async () => {
     const signature: Hex = `0x${'22'.repeat(66)}`;
     const payment = { ...(await signPayment({ from: walletAddress() })), signature };
     expect(await ask(payment)).toEqual(refused('signature_invalid'));
@@ -100,7 +100,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     signature: serializeErc6492Signature({ address: factory, data, signature: payment.signature }),
   });
 
-  it('claims where its factory is allowed, and settles by the call that was tried', async () => {
+  it('claims if its factory is allowed, and settles with the call that was simulated', async () => {
     const { address: from, deploy } = await createWallet(payer().address);
     const inner = await signPayment({ from });
     const payment = wrap(inner, deploy);
@@ -131,7 +131,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     }
   });
 
-  it('refuses the signature of another, wrapped', async () => {
+  it('refuses the wrapped signature of another account', async () => {
     const { address: from, deploy } = await createWallet(other().address);
     const payment = wrap(await signPayment({ from }), deploy);
     expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('signature_invalid', from));
@@ -148,7 +148,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('signature_invalid', from));
   });
 
-  it('refuses the wrapper of a factory that nobody allowed, and of the token itself', async () => {
+  it('refuses the wrapper of a factory that is not allowed, and of the token itself', async () => {
     const { address: from, deploy } = await createWallet(parts().devnet.accounts[4]!.address);
     for (const factory of [asset(), `0x${'99'.repeat(20)}` as const]) {
       const payment = wrap(await signPayment({ from }), deploy, factory);
@@ -156,7 +156,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     }
   });
 
-  it('refuses a wrapper around nothing that can be read', async () => {
+  it('refuses a wrapper whose content cannot be read', async () => {
     const magic: Hex = `0x${'6492'.repeat(16)}`;
     const payment = await signPayment({ from: walletAddress() });
     for (const signature of [magic, concatHex([`0x${'ff'.repeat(96)}`, magic])]) {
@@ -164,7 +164,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     }
   });
 
-  it('does not have a wallet deployed where that costs more gas than is allowed', async () => {
+  it('does not deploy a wallet if that takes more gas than allowed', async () => {
     const { address: from, deploy } = await createWallet(parts().devnet.accounts[6]!.address);
     const { privateKey } = parts().devnet.accounts[6]!;
     const payment = wrap(await signPayment({ from }, { privateKey }), deploy);
@@ -184,7 +184,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     }
   });
 
-  it('serves who paid from a wallet that was deployed meanwhile', async () => {
+  it('serves a payer whose wallet was deployed meanwhile', async () => {
     const { address: from, deploy } = await createWallet(parts().devnet.accounts[1]!.address);
     const { privateKey } = parts().devnet.accounts[1]!;
     const inner = await signPayment({ from }, { privateKey });

@@ -42,7 +42,7 @@ const giveBack = (payment: SignedAuthorization, owner: string) =>
 
 describe('signed payments over one balance', () => {
   // Prevents: payments signed over one balance each have a resource produced, and one of them is paid.
-  it('are claimed as far as the balance goes, and refused beyond it', async () => {
+  it('are claimed while the balance covers them, and refused beyond it', async () => {
     const verifier = createVerifier();
     const payments = await signMany(await fund(2), 6);
     const verdicts = await Promise.all(payments.map((payment) => verify(verifier, payment)));
@@ -52,7 +52,7 @@ describe('signed payments over one balance', () => {
   });
 
   // Prevents: a payment that was moved is taken off the balance and still counted as open.
-  it('are not counted any more once they are moved, or cannot be', async () => {
+  it('are no longer counted once they are moved, or cannot be', async () => {
     const verifier = createVerifier();
     const payer = await fund(4);
     const [moved, cancelled, ...others] = (await signMany(payer, 6)) as [SignedAuthorization, ...SignedAuthorization[]];
@@ -64,7 +64,7 @@ describe('signed payments over one balance', () => {
   });
 
   // Prevents: a payer that got nothing for a payment, or whose gateway died, is refused the next one.
-  it('are not counted any more once nobody holds them', async () => {
+  it('are no longer counted once no request holds them', async () => {
     const verifier = createVerifier();
     const [first, second] = await signMany(await fund(1), 2);
     const owner = createOwner();
@@ -75,7 +75,7 @@ describe('signed payments over one balance', () => {
     expect(await verify(verifier, first!)).toMatchObject(TOO_LOW);
   });
 
-  it('are counted while a relayer has them, whoever held them', async () => {
+  it('are counted while a relayer has them, whichever request held them', async () => {
     const verifier = createVerifier();
     const [first, second] = await signMany(await fund(1), 2);
     const owner = createOwner();
@@ -103,7 +103,7 @@ describe('signed payments over one balance', () => {
     expect(await verify(verifier, first!, owner)).toMatchObject(CLAIMED);
   });
 
-  it('are not told from ended ones while too many are open, and nobody is refused for that', async () => {
+  it('are busy rather than refused while too many are open to look up', async () => {
     const verifier = createVerifier();
     const payments = await signMany(await fund(20), 21);
     const owners = payments.map(() => createOwner());
@@ -117,7 +117,7 @@ describe('signed payments over one balance', () => {
   });
 });
 
-describe('what is remembered of open payments', () => {
+describe('the memory of open payments', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
@@ -151,7 +151,7 @@ describe('what is remembered of open payments', () => {
     return typeof result === 'string' ? result : result.outcome;
   }
 
-  it('is no older than five minutes', async () => {
+  it('goes back five minutes at most', async () => {
     const open = openPayments();
     expect([await claim(open, 1, 1), await claim(open, 1, 2)]).toEqual(['claimed', 'balance_too_low']);
     jest.advanceTimersByTime(299_000);
@@ -162,12 +162,12 @@ describe('what is remembered of open payments', () => {
 
   // Prevents: a payer that has paid, even through a third party that was faster, gets a refusal for a low balance and
   // pays again.
-  it('refuses none that was moved while it was looked at', async () => {
+  it('refuses no payment that was moved while it was looked up', async () => {
     const open = openPayments(true);
     expect([await claim(open, 1, 1), await claim(open, 1, 2)]).toEqual(['claimed', 'payer_busy']);
   });
 
-  it('is no more than twenty thousand', async () => {
+  it('holds twenty thousand payments at most', async () => {
     const open = openPayments();
     for (let payer = 1; payer <= 20_000; payer++) await claim(open, payer, 1);
     expect(await claim(open, 2, 2)).toBe('balance_too_low');

@@ -26,7 +26,7 @@ const without = <T extends object>(value: T): object[] =>
   Object.keys(value).map((name) => ({ ...value, [name]: undefined }));
 
 describe('parseVerifySignedPaymentRequest', () => {
-  it('reads a message, hexadecimal text in lower case', () => {
+  it('parses a message, hexadecimal text in lower case', () => {
     const lower = ADDRESS.toLowerCase();
     expect(parseVerifySignedPaymentRequest({ ...message, more: 1 })).toEqual({
       ...message,

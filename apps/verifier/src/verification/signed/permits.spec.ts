@@ -39,7 +39,7 @@ beforeAll(() => approvePermit2(parts().devnet, { owner: payer().address }));
 describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under scheme %s', (scheme) => {
   const signed = (terms: Partial<PermitTerms> = {}, signer?: DevnetAccount) => signBy[scheme](terms, signer);
 
-  it('claims one that nobody has sent, in one round trip', async () => {
+  it('claims one that was not sent yet, in one round trip', async () => {
     const payment = await signed();
     parts().rpc.requests.length = 0;
     const { nonce } = payment.permit2Authorization;
@@ -52,7 +52,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(parts().rpc.requests).toHaveLength(1);
   });
 
-  it('looks and claims nothing where nothing is to be claimed', async () => {
+  it('verifies without a claim when none is asked for', async () => {
     const payment = await signed();
     const valid = { outcome: 'valid', payer: addressOf(0), txHash: null };
     expect(await ask(payment, { claim: null })).toEqual(valid);
@@ -60,7 +60,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
   });
 
   // Prevents: Permit2 passes on a megabyte of revert data from the payer's contract, and all others wait for it.
-  it('takes a contract that fails with 128 KB for a no of a few bytes', async () => {
+  it('counts a contract that reverts with 128 KB as a refusal of a few bytes', async () => {
     const payment = await signed({}, account(7));
     await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [addressOf(7), '0x6201f4006000fd']);
     parts().rpc.longestAnswer = 0;
@@ -84,14 +84,14 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
       scheme === 'upto' ? 'amount_too_low' : 'amount_mismatch',
       () => ({ amountBaseUnits: PRICE - 1n }),
     ],
-    ['a beginning that lies ahead', 'authorization_not_yet_valid', () => ({ validAfter: inSeconds(60) })],
-    ['an end that is past', 'authorization_expired', () => ({ deadline: inSeconds(-60) })],
-    ['an end too near to settle it', 'authorization_expired', () => ({ deadline: inSeconds(3) })],
+    ['a start in the future', 'authorization_not_yet_valid', () => ({ validAfter: inSeconds(60) })],
+    ['an expiry in the past', 'authorization_expired', () => ({ deadline: inSeconds(-60) })],
+    ['an expiry too soon to settle it', 'authorization_expired', () => ({ deadline: inSeconds(3) })],
   ])('refuses %s: %s', async (_, failure, termsFor) => {
     expect(await ask(await signed(termsFor({ elsewhere: addressOf(3) })))).toEqual(refused(failure));
   });
 
-  it("refuses what another account's key has signed, and what was changed since", async () => {
+  it("refuses a signature of another account's key, and one over other terms", async () => {
     const by = { from: payer().address };
     expect(await ask(await signed(by, account(4)))).toEqual(refused('signature_invalid'));
     const payment = await signed();
@@ -101,14 +101,14 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask(changed)).toEqual(refused('signature_invalid'));
   });
 
-  it('takes the recovery bit itself for v', async () => {
+  it('accepts the bare recovery bit as v', async () => {
     const payment = await signed();
     const last = Number.parseInt(payment.signature.slice(-2), 16) - 27;
     const signature: Hex = `0x${payment.signature.slice(2, -2)}0${last}`;
     expect(await ask({ ...payment, signature })).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('refuses a payer who has not allowed Permit2 as much, or has too little', async () => {
+  it('refuses a payer whose Permit2 allowance or balance is too low', async () => {
     const index = scheme === 'upto' ? 2 : 6;
     const owner = account(index);
     const byOther = { ...refused('permit2_allowance_missing'), payer: addressOf(index) };
@@ -124,7 +124,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask(await signed({}, poor))).toMatchObject({ outcome: 'refused', failure: 'balance_too_low' });
   });
 
-  it('lets a contract wallet speak for itself (EIP-1271)', async () => {
+  it('lets a contract wallet decide on its signature (EIP-1271)', async () => {
     const { wallet } = parts();
     await wallet.approve(PERMIT2);
     const byOwner = await signed({ from: wallet.address });
@@ -134,7 +134,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
   });
 
   // Prevents: a deployed wallet signs as if it were not, is accepted, has the resource produced and is never settled.
-  it('takes of a deployed wallet what wraps its signature (EIP-6492), and settles that', async () => {
+  it('accepts a wrapped signature (EIP-6492) from a deployed wallet, and settles it', async () => {
     const { wallet } = parts();
     await wallet.approve(PERMIT2);
     const payment = await signed({ from: wallet.address });
@@ -149,7 +149,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
   it.each([
     ['the proxy', () => (scheme === 'upto' ? UPTO_PROXY : EXACT_PROXY)],
     ['Permit2', () => PERMIT2],
-  ])('refuses where %s is not on the chain', async (_, addressFor) => {
+  ])('refuses if %s is not on the chain', async (_, addressFor) => {
     const { rpcUrl } = parts().devnet;
     const code = await callRpc(rpcUrl, 'eth_getCode', [addressFor(), 'latest']);
     await callRpc(rpcUrl, 'anvil_setCode', [addressFor(), '0x']);
@@ -160,7 +160,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     }
   });
 
-  it('refuses a nonce that the payer has made useless', async () => {
+  it('refuses a nonce that the payer has invalidated', async () => {
     const nonce = 0x7700n + (scheme === 'upto' ? 1n : 2n);
     const abi = parseAbi(['function invalidateUnorderedNonces(uint256 word, uint256 mask)']);
     const args = [nonce >> 8n, 1n << (nonce & 0xffn)] as const;
@@ -189,7 +189,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await ask(await sign({ amountBaseUnits: PRICE + 1n }))).toEqual(refused('amount_mismatch'));
   });
 
-  it('serves who has paid although somebody else has sent it', async () => {
+  it('serves a payer whose permit another account has sent', async () => {
     const payment = await sign();
     const txHash = await settle(payment, PRICE);
     const settled = { payer: addressOf(0), txHash, amountBaseUnits: String(PRICE) };
@@ -198,7 +198,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'busy' });
   });
 
-  it('finds it among many others of the same payer, also of those that came after another was looked for', async () => {
+  it('finds it among many others of the same payer, including those made after another one was searched for', async () => {
     const payment = await sign();
     const txHash = await settle(payment, PRICE);
     for (let index = 0; index < 5; index++) {
@@ -211,7 +211,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
 
   // Prevents: a third party sends the permit and buries it under transfers that cost only gas, and the payer pays
   // again.
-  it('finds it below transfers of nothing, which anybody can make in the name of its payer', async () => {
+  it('finds it below transfers of zero, which any account can make in the name of the payer', async () => {
     const payment = await sign();
     const txHash = await settle(payment, PRICE);
     const abi = parseAbi(['function transferFrom(address from, address to, uint256 value)']);
@@ -225,15 +225,15 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
   it.each<[string, Partial<PermitTerms>]>([
     ['another amount', { amountBaseUnits: 1n }],
     ['another deadline', { deadline: 10_000_000_000n }],
-    ['another beginning', { validAfter: 1n }],
-  ])('takes the settlement of one with %s under the same nonce for none of its own', async (_, terms) => {
+    ['another start', { validAfter: 1n }],
+  ])('does not accept the settlement of a permit with %s and the same nonce as its own', async (_, terms) => {
     const nonce = BigInt(Date.now());
     const [one, twin] = [await sign({ nonce }), await sign({ nonce, ...terms })];
     await settle(twin, 1n);
     expect(await ask(one)).toEqual(refused('payment_used'));
   });
 
-  it('records one for refund that was sent through another contract', async () => {
+  it('records for a refund one that was sent through another contract', async () => {
     const payment = await sign();
     const { to, data } = bundleCalls(MULTICALL3, [{ ...planPermitTransfer(payment, PRICE), mayFail: false }]);
     await call(to, data, addressOf(5));
@@ -249,7 +249,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     );
   });
 
-  it('asks for the confirmations of one that was sent, and waits for them', async () => {
+  it('requires confirmations of one that was sent, and waits for them', async () => {
     const payment = await sign();
     await settle(payment, PRICE);
     expect(await ask(payment, { rules: { confirmations: 3 } })).toMatchObject({
@@ -261,7 +261,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await asking).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('knows the payment again by the retry key it was claimed with', async () => {
+  it('recognises the payment by the retry key it was claimed with', async () => {
     const payment: SignedPayment = await sign();
     const claim = { retryKey: hashRetryKey('key'), fingerprint: 'print' };
     const first = await ask(payment, { claim });
@@ -273,30 +273,30 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
 });
 
 describe('verifying a payment by Permit2 under scheme upto', () => {
-  it('takes more than the price, which is the most that is moved', async () => {
+  it('accepts an amount above the price, which is the most that is moved', async () => {
     expect(await ask(await signMetered({ amountBaseUnits: 10n * PRICE }))).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('refuses a facilitator who does not settle here', async () => {
+  it('refuses a facilitator that does not settle here', async () => {
     const { address } = account(6);
     expect(await ask(await signMetered({ facilitator: address }))).toEqual(refused('facilitator_mismatch'));
   });
 
   // Prevents: a payer names itself as facilitator, moves one unit, and shows another permit with the same nonce.
-  it('takes what another facilitator has settled under the same nonce for none of its own', async () => {
+  it('does not accept what another facilitator settled with the same nonce as its own', async () => {
     const nonce = BigInt(Date.now());
     const [payment, twin] = [await signMetered({ nonce }), await signMetered({ nonce, facilitator: addressOf(5) })];
     await settle(twin, 1n);
     expect(await ask(payment)).toEqual(refused('payment_used'));
   });
 
-  it('says how much was moved by an earlier try', async () => {
+  it('returns the amount that an earlier attempt moved', async () => {
     const payment = await signMetered();
     const txHash = await settleMetered(payment, 7n);
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash, amountBaseUnits: '7' });
   });
 
-  it('refuses a token that answers nothing', async () => {
+  it('refuses a token that does not answer', async () => {
     const { rpcUrl } = parts().devnet;
     const code = await callRpc(rpcUrl, 'eth_getCode', [asset(), 'latest']);
     const payment = await signMetered();

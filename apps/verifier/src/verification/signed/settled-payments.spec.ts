@@ -21,7 +21,7 @@ const recordOf = async ({ authorization }: SignedAuthorization) =>
 
 describe('verifying a signed payment that is on the chain', () => {
   // Prevents: an observer sends the authorization, and the payer is charged and refused.
-  it('claims for the payer what a stranger has sent', async () => {
+  it('claims for the payer what a third party has sent', async () => {
     const payment = await signPayment();
     const txHash = await submit(payment);
     const verdict = await ask(payment);
@@ -43,7 +43,7 @@ describe('verifying a signed payment that is on the chain', () => {
     expect(await ask(payment, { claim: { fingerprint: 'same' } })).toEqual(refused('payment_used'));
   });
 
-  it('claims it after its end, and whoever gives it away', async () => {
+  it('claims it after its expiry, even if a third party shows it', async () => {
     const { devnet, redis } = parts();
     // Mined a minute ago, with a ledger that existed long before.
     for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: 1, block: 0 });
@@ -60,7 +60,7 @@ describe('verifying a signed payment that is on the chain', () => {
   });
 
   // Prevents: the hash of a settled authorization buys a second answer, or its signature does after the hash.
-  it('is one payment, shown as what was signed or as the hash of its transaction', async () => {
+  it('is one payment, shown by signature or by the hash of its transaction', async () => {
     const [signedFirst, hashFirst] = [await signPayment(), await signPayment()];
     const hashes = [await submit(signedFirst), await submit(hashFirst)] as const;
     const claim = { fingerprint: 'one-request' };
@@ -78,7 +78,7 @@ describe('verifying a signed payment that is on the chain', () => {
     expect(await ask(hashFirst, { claim })).toEqual(refused('payment_used'));
   });
 
-  it('tells the payments of one transaction apart', async () => {
+  it('distinguishes the payments of one transaction', async () => {
     const payments = await Promise.all([signPayment(), signPayment(), signPayment({ value: '3' })]);
     const calls = await Promise.all(
       payments.map(async ({ authorization, signature }) => {
@@ -94,7 +94,7 @@ describe('verifying a signed payment that is on the chain', () => {
     expect(await askAboutHash(txHash)).toMatchObject({ outcome: 'busy' });
   });
 
-  it('refuses what its payer cancelled', async () => {
+  it('refuses an authorization that its payer cancelled', async () => {
     const payment = await signPayment();
     await cancelAuthorization(parts().devnet, payment.authorization, {
       domain: domain(),
@@ -105,7 +105,7 @@ describe('verifying a signed payment that is on the chain', () => {
 
   it.each<[string, () => { to?: Hex; value?: string }]>([
     ['to another recipient', () => ({ to: parts().devnet.accounts[3]!.address.toLowerCase() as Hex })],
-    ['over another amount', () => ({ value: String(PRICE - 1n) })],
+    ['with another amount', () => ({ value: String(PRICE - 1n) })],
   ])('refuses a nonce that went into a payment %s', async (_, change) => {
     const payment = await signPayment();
     const keys = { domain: domain(), privateKey: payer().privateKey };
@@ -114,13 +114,13 @@ describe('verifying a signed payment that is on the chain', () => {
     expect(await recordOf(payment)).toBeUndefined();
   });
 
-  it('asks for the signature also of what is settled', async () => {
+  it('requires the signature also of a settled payment', async () => {
     const payment = await signPayment();
     await submit(payment);
     expect(await ask({ ...payment, signature: `0x${'11'.repeat(65)}` })).toEqual(refused('signature_invalid'));
   });
 
-  it('does not see a settlement of the moment for a payment that fails', async () => {
+  it('recognises a settlement that happens while the payment is judged', async () => {
     const payment = await signPayment();
     const txHash = await submit(payment);
     // The first read was just before: the nonce was free, and the simulation after it found it taken.
@@ -133,7 +133,7 @@ describe('verifying a signed payment that is on the chain', () => {
 });
 
 describe('verifying a signed payment by the age of its settlement', () => {
-  it('waits for its confirmations, and refuses nobody for them', async () => {
+  it('waits for its confirmations, and does not refuse it for lack of them', async () => {
     const payment = await signPayment();
     await submit(payment);
     const rules = { confirmations: 3 };
@@ -147,7 +147,7 @@ describe('verifying a signed payment by the age of its settlement', () => {
     expect(await waiting).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('records one that comes after its window for refund', async () => {
+  it('records for a refund one that comes after its window', async () => {
     const payment = await signPayment();
     await submit(payment);
     // Below zero, because a chain that mines at once dates its blocks ahead.
@@ -172,21 +172,23 @@ describe('verifying a signed payment by the age of its settlement', () => {
     });
   });
 
-  it('records one whose settlement cannot be found any more', async () => {
+  it('records one whose settlement is out of the searched range', async () => {
     const payment = await signPayment();
     await submit(payment);
     parts().rpc.fail(changeResult('eth_getLogs', () => []));
     expect(await ask(payment)).toEqual(refused('payment_too_old'));
-    expect(await recordOf(payment)).toMatchObject({ detail: expect.stringContaining('may have paid another recipient') });
+    expect(await recordOf(payment)).toMatchObject({
+      detail: expect.stringContaining('may have paid another recipient'),
+    });
   });
 });
 
-describe('verifying a signed payment whose settlement nobody can tell', () => {
+describe('verifying a signed payment whose settlement cannot be read', () => {
   it.each<[string, string, Parameters<typeof changeResult>]>([
     ['a log that was not asked for', 'rpc_malformed', ['eth_getLogs', (logs: object[]) => logs.map(elsewhere)]],
     ['no list of logs', 'rpc_malformed', ['eth_getLogs', () => null]],
     ['no receipt', 'rpc_inconsistent', ['eth_getTransactionReceipt', () => null]],
-  ])('is unavailable where the server has %s', async (_, reason, fault) => {
+  ])('is unavailable if the server returns %s', async (_, reason, fault) => {
     const payment = await signPayment();
     const txHash = await submit(payment);
     parts().rpc.fail(changeResult(...fault));
@@ -195,7 +197,7 @@ describe('verifying a signed payment whose settlement nobody can tell', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 
-  it('is unavailable where the server does not search so many blocks', async () => {
+  it('is unavailable if the server refuses to search so many blocks', async () => {
     const payment = await signPayment();
     await submit(payment);
     parts().rpc.fail({

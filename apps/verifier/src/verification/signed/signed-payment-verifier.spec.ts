@@ -13,8 +13,8 @@ const addressOf = (index: number): Hex => parts().devnet.accounts[index]!.addres
 const inSeconds = (seconds: number): string => String(Math.floor(Date.now() / 1000) + seconds);
 const refused = (failure: string) => ({ outcome: 'refused', failure, payer: addressOf(0) });
 
-describe('verifying a payment that its payer signed', () => {
-  it('claims one that nobody has sent, in one round trip of four calls', async () => {
+describe('verifying a signed payment', () => {
+  it('claims one that was not sent yet, in one round trip of four calls', async () => {
     const payment = await signPayment();
     parts().rpc.requests.length = 0;
     expect(await ask(payment)).toEqual({
@@ -39,7 +39,7 @@ describe('verifying a payment that its payer signed', () => {
     expect(parts().rpc.requests).toEqual([[...calls, 'eth_chainId', 'eth_blockNumber']]);
   });
 
-  it('looks and claims nothing where nothing is to be claimed', async () => {
+  it('verifies without a claim when none is asked for', async () => {
     const payment = await signPayment();
     const valid = { outcome: 'valid', payer: addressOf(0), txHash: null };
     expect(await ask(payment, { claim: null })).toEqual(valid);
@@ -47,7 +47,7 @@ describe('verifying a payment that its payer signed', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', lease: { generation: 1 } });
   });
 
-  it('takes the recovery bit itself for v', async () => {
+  it('accepts the bare recovery bit as v', async () => {
     const payment = await signPayment();
     const last = Number.parseInt(payment.signature.slice(-2), 16) - 27;
     const signature: Hex = `0x${payment.signature.slice(2, -2)}0${last}`;
@@ -59,9 +59,9 @@ describe('verifying a payment that its payer signed', () => {
       ['another recipient', { to: `0x${'12'.repeat(20)}` }, 'recipient_mismatch'],
       ['one unit less', { value: String(PRICE - 1n) }, 'amount_mismatch'],
       ['one unit more', { value: String(PRICE + 1n) }, 'amount_mismatch'],
-      ['a beginning that lies ahead', { validAfter: inSeconds(60) }, 'authorization_not_yet_valid'],
-      ['a beginning beyond all time', { validAfter: (2n ** 256n - 1n).toString() }, 'authorization_not_yet_valid'],
-      ['an end two days ago', { validBefore: inSeconds(-172_800) }, 'authorization_expired'],
+      ['a start in the future', { validAfter: inSeconds(60) }, 'authorization_not_yet_valid'],
+      ['a start beyond all time', { validAfter: (2n ** 256n - 1n).toString() }, 'authorization_not_yet_valid'],
+      ['an expiry two days ago', { validBefore: inSeconds(-172_800) }, 'authorization_expired'],
     ])('refuses %s without asking the chain', async (_, changes, failure) => {
       const payment = await signPayment(changes);
       parts().rpc.requests.length = 0;
@@ -71,14 +71,14 @@ describe('verifying a payment that its payer signed', () => {
 
     it.each([
       ['past', -1],
-      ['too near to settle it', 5],
-    ])('refuses an end that is %s', async (_, seconds) => {
+      ['too soon to settle it', 5],
+    ])('refuses an expiry that is %s', async (_, seconds) => {
       expect(await ask(await signPayment({ validBefore: inSeconds(seconds) }))).toEqual(
         refused('authorization_expired'),
       );
     });
 
-    it('takes an end that leaves time to settle it, and the last of all', async () => {
+    it('accepts an expiry that leaves time to settle it, and the largest of all', async () => {
       for (const validBefore of [inSeconds(15), (2n ** 256n - 1n).toString()]) {
         expect(await ask(await signPayment({ validBefore }))).toMatchObject({ outcome: 'claimed' });
       }
@@ -90,7 +90,7 @@ describe('verifying a payment that its payer signed', () => {
       expect(await ask(payment, { terms: { priceBaseUnits: value } })).toEqual(refused('balance_too_low'));
     });
 
-    it('refuses an asset that is not accepted, and knows no answer for other settings', async () => {
+    it('refuses an asset that is not accepted, and is unavailable for other settings', async () => {
       const payment = await signPayment();
       expect(await ask(payment, { terms: { asset: addressOf(3) } })).toEqual(refused('wrong_network'));
       for (const terms of [{ chainId: 1 }, { assetName: 'USD' }, { assetVersion: '1' }]) {
@@ -98,7 +98,7 @@ describe('verifying a payment that its payer signed', () => {
       }
     });
 
-    it('refuses an asset that is no contract', async () => {
+    it('refuses an asset that is not a contract', async () => {
       const payment = await signPayment();
       const code = await callRpc(parts().devnet.rpcUrl, 'eth_getCode', [asset(), 'latest']);
       await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [asset(), '0x']);
@@ -109,7 +109,7 @@ describe('verifying a payment that its payer signed', () => {
       }
     });
 
-    it('refuses an accepted token that does not know such payments', async () => {
+    it('refuses an accepted token without EIP-3009', async () => {
       const token = parts().otherToken.toLowerCase() as Hex;
       const domain = { name: 'Other', version: '1', verifyingContract: token };
       const payment = await signPayment({}, { domain });
@@ -128,7 +128,7 @@ describe('verifying a payment that its payer signed', () => {
       expect(await ask(await signPayment({}, { domain }))).toEqual(refused('signature_invalid'));
     });
 
-    it('refuses what was changed after it was signed, and the signature of another', async () => {
+    it('refuses a payment changed after signing, and the signature of another account', async () => {
       const payment = await signPayment();
       const nonce: Hex = `0x${'77'.repeat(32)}`;
       expect(await ask({ ...payment, authorization: { ...payment.authorization, nonce } })).toEqual(
@@ -146,7 +146,7 @@ describe('verifying a payment that its payer signed', () => {
       }
     });
 
-    it('refuses the twin of a signature, which the token does not take', async () => {
+    it('refuses the twin of a signature, which the token does not accept', async () => {
       const payment = await signPayment();
       const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
       const s = (order - BigInt(`0x${payment.signature.slice(66, 130)}`)).toString(16).padStart(64, '0');
@@ -156,7 +156,7 @@ describe('verifying a payment that its payer signed', () => {
     });
   });
 
-  it('claims one authorization once of twenty at once', async () => {
+  it('claims one authorization once, of twenty simultaneous requests', async () => {
     const payment = await signPayment();
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => ask(payment)));
     expect(verdicts.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(1);
@@ -164,7 +164,7 @@ describe('verifying a payment that its payer signed', () => {
   });
 
   // Regression: the payer was asked to sign anew while the request that held its first payment had it settled.
-  it('refuses nothing that another request holds, though no rule takes it any more', async () => {
+  it('does not refuse a payment that another request holds, even if it breaks a rule by now', async () => {
     const failing = { rules: { settleGasCap: 30_000 } };
     const payment = await signPayment();
     expect(await ask(payment, failing)).toEqual(refused('simulation_failed'));
@@ -179,7 +179,7 @@ describe('verifying a payment that its payer signed', () => {
     expect(await ask(payment, failing)).toEqual(refused('simulation_failed'));
   });
 
-  it('claims again for the same owner, and after a release for the same retry key alone', async () => {
+  it('claims again for the same owner, and after a release only for the same retry key', async () => {
     const payment = await signPayment();
     const request = createRequest(payment, { claim: { retryKey: hashRetryKey('mine') } });
     const first = await createVerifier().verify(request);
@@ -190,7 +190,7 @@ describe('verifying a payment that its payer signed', () => {
     expect(await ask(payment, { claim: { retryKey: hashRetryKey('mine') } })).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('gives an answer up that failed five times', async () => {
+  it('stops after five releases', async () => {
     const payment = await signPayment();
     for (let times = 0; times < 5; times++) {
       const verdict = await ask(payment);
@@ -200,7 +200,7 @@ describe('verifying a payment that its payer signed', () => {
     expect(await ask(payment)).toEqual(refused('released_too_often'));
   });
 
-  describe('when nobody can tell', () => {
+  describe('when no verdict is possible', () => {
     it('is unavailable without the chain', async () => {
       const payment = await signPayment();
       parts().rpc.fail({ kind: 'status', status: 503 });
@@ -216,7 +216,7 @@ describe('verifying a payment that its payer signed', () => {
       expect(await ask(payment)).toMatchObject({ outcome: 'claimed' });
     });
 
-    it('asks nobody after the deadline', async () => {
+    it('asks nothing after the deadline', async () => {
       const payment = await signPayment();
       parts().rpc.requests.length = 0;
       const request = { deadlineMs: parts().ledger.nowMs() - 1 };
@@ -224,7 +224,7 @@ describe('verifying a payment that its payer signed', () => {
       expect(parts().rpc.requests).toHaveLength(0);
     });
 
-    it('refuses nobody because the chain lags behind what the ledger lost', async () => {
+    it('does not refuse a payment because the chain lags behind what the ledger lost', async () => {
       const payment = await signPayment();
       await transferTokens(parts().devnet, { amountBaseUnits: 1n });
       await parts().redis.flushall();
@@ -237,7 +237,7 @@ describe('verifying a payment that its payer signed', () => {
   });
 
   // The token decides whether a sender's code is asked; USDC of the devnet accepts the key's signature by v, r and s.
-  it("takes the key's own signature also where the account has code (EIP-7702)", async () => {
+  it("accepts the key's own signature even if the account has code (EIP-7702)", async () => {
     const account = parts().devnet.accounts[5]!;
     const payment = await signPayment({ from: addressOf(5) }, { privateKey: account.privateKey });
     await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [account.address, '0x60006000fd']);
