@@ -15,7 +15,7 @@ export type ChainTrouble =
   | 'client_share_used_up'
   /** Not the chain's fault: the gas that contract wallets may still burn is held by payments in flight. */
   | 'contract_wallets_busy'
-  /** Not the chain's fault: Redis did not tell how much gas contract wallets have burnt. */
+  /** Not the chain's fault: Redis did not return the gas that contract wallets have burnt. */
   | 'redis_unavailable'
   | 'shutting_down';
 

@@ -29,24 +29,24 @@ for index = 10, #ARGV, 4 do
   window = math.max(window, candidate.window or 0)
 end
 
--- What this bucket can vouch for; without a birth record of this very run, nothing yet.
+-- Since when this bucket's data is complete; unknown without a birth record of this run.
 local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'retention')
 if birth[1] ~= server_run() then return answer('discontinued') end
 local epoch, born_at, born_block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
 local retention = tonumber(birth[6])
 if window > retention then
-  -- A longer window than any before: entries of the shorter ones may have expired and can no longer speak.
+  -- A longer window than any before: entries kept for the shorter ones may have expired.
   if retention > 0 then born_at = math.max(born_at, now - retention) end
   retention = window
   redis.call('HSET', KEYS[1], 'at', text(born_at), 'retention', text(retention))
 end
--- Without a block the birth is a time alone, and the chain's clock may run ahead of ours.
+-- A birth without a block is only a time, and the chain's clock may run ahead of Redis's.
 local trusted_from = math.floor((born_at + (birth[5] == '1' and 0 or skew)) / 1000)
 
 local records = read_entry(KEYS[2])
 local known = next(records) ~= nil
 
--- A transaction redeemed as a whole has spent its transfers, and the other way round.
+-- A transaction redeemed as a whole has spent its transfers, and vice versa.
 if known and (records['receipt'] ~= nil) ~= (candidates[1].slot == 'receipt') then
   local like = candidates[1]
   candidates = {}
@@ -63,10 +63,10 @@ local function is_older(candidate)
   return candidate.window
     and (candidate.block <= born_block or math.floor(candidate.mined / 1000) < trusted_from)
 end
--- An unfinished record of an earlier epoch may have been finished in what was lost, if the payment was made by then.
+-- An unfinished record of an earlier epoch may have been finished in the lost writes, if the payment existed by then.
 local function is_doubtful(r, candidate) return not is_done(r) and r.epoch ~= epoch and is_older(candidate) end
 
--- What was fixed for one request may still be moved: it is not what another one costs.
+-- An amount fixed for one request may still be moved, so it must not pay for another request.
 local function is_fixed_for_another(r) return r.amount and r.fingerprint ~= fingerprint end
 
 local function take(candidate, old)
@@ -84,12 +84,12 @@ local function take(candidate, old)
   return answer('claimed', candidate.slot, record.generation, record.til)
 end
 
--- The same owner after its request has ended: a second copy of the question, and nobody waits for its verdict.
+-- The same owner after its request has ended: a second copy of the question, whose verdict is not needed.
 for _, r in pairs(records) do
   if r.owner == owner and r.state ~= 'L' then return answer('late') end
 end
 
--- The same owner again (the request was asked twice): the same answer.
+-- The same owner again (the question was repeated): the same answer.
 for _, candidate in ipairs(candidates) do
   local r = records[candidate.slot]
   if r and r.owner == owner and is_live(r) and not is_doubtful(r, candidate) then
@@ -115,7 +115,7 @@ if key ~= '' then
       return take(candidate, r)
     end
   end
-  -- A payment that was good once keeps its answer when it no longer fits the terms.
+  -- A payment that was accepted once keeps its answer even if it no longer fits the terms.
   for slot, r in pairs(records) do
     if r.key == key and (is_done(r) or is_live(r)) then
       if r.fingerprint ~= fingerprint then return answer('conflict', slot) end
@@ -125,7 +125,7 @@ if key ~= '' then
 end
 if scope == 'known' then return answer('none') end
 
--- Otherwise the first payment that nobody else has a right to.
+-- Otherwise the first payment that belongs to no other request.
 local wait, failure, failed_slot, reserved, same_request
 for _, candidate in ipairs(candidates) do
   local r = records[candidate.slot]

@@ -25,7 +25,7 @@ if r.state == 'D' then return {text(now), 'done'} end
 if r.state == 'A' then return {text(now), 'answered'} end
 if r.state ~= 'L' or r.owner ~= owner or r.epoch ~= tonumber(birth[2]) then return {text(now), 'stale'} end
 
--- Bytes are counted by the slice of time in which they expire, and given back when the slice has passed.
+-- Bytes are counted per time slice of their expiry, and freed when the slice has passed.
 local function room_for(bytes, until_ms)
   local slice = math.floor(now / SLICE_MS)
   local counted = redis.call('HMGET', KEYS[4], 'total', 'swept')
@@ -50,10 +50,11 @@ local function room_for(bytes, until_ms)
 end
 
 r.state, r.at, r.til = 'D', now, 0
--- A second copy of the question finds the answer by its retry key; without one its owner keeps it from another payment.
+-- A repeated question finds the answer by its retry key. Without one the owner is kept, which stops the repeated question
+-- from taking another payment.
 if r.key ~= '' then r.owner = '' end
 if #payload > 0 then
-  -- Points in time, not time-outs, which Redis would count from a later millisecond: the answer never outlives its entry.
+  -- Absolute times: Redis would count a timeout from a later millisecond, and the answer could outlive its entry.
   local until_ms, gone = now + ttl, redis.call('PEXPIRETIME', KEYS[2])
   if gone > 0 then until_ms = math.min(until_ms, gone) end
   if room_for(#payload + OVERHEAD, until_ms) then

@@ -32,16 +32,16 @@ if not birth[1] then
 end
 
 local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
--- The same process that was never a replica has lost nothing: its first replica, too, gives it a new id.
+-- The same process that was never a replica has lost nothing, even with a new id: its first replica also changes it.
 local lost = promoted or (birth[8] ~= process and (durable ~= '1' or birth[6] ~= '1'))
 if birth[1] ~= run and lost then
   born(epoch + 1, math.max(at, now), math.max(block, head or 0))
   return 'raised'
 end
 
--- Entries written under a shorter retention may be gone already: what they covered and no longer do is refused.
+-- Entries written under a shorter retention may have expired: payments that they no longer cover are refused.
 if old_retention > 0 and retention > old_retention then at = math.max(at, now - old_retention) end
--- A birth made by a process that does not follow the chain gets its block from the first that does.
+-- A birth recorded by a process without the chain's head gets its block from the first process that has it.
 if head and birth[5] == '0' and now - at < 60000 then
   block = math.max(block, head)
   redis.call('HSET', KEYS[1], 'exact', '1')

@@ -5,7 +5,7 @@ local function now_ms()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- The replication id is new after every start and every promotion, so it names this run of this server.
+-- The replication id is new after every start and every promotion, so it identifies this run of this server.
 local function server_run()
   return string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 end
@@ -33,7 +33,7 @@ local function line_of(r)
   }, ',')
 end
 
--- Writes the state alone: which request a payment is for changes with a claim only.
+-- Writes only the state: the request that a payment is for changes only in a claim.
 local function write_state(entry, slot, r)
   redis.call('HSET', entry, slot, line_of(r))
 end
