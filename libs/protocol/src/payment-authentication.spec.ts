@@ -121,7 +121,7 @@ describe('parsePaymentCredential', () => {
     ['malformed_proof', { ...credential, challenge: { ...challenge, expires: undefined } }],
     ['wrong_scheme', { ...credential, challenge: { ...challenge, method: 'tempo' } }],
     ['wrong_scheme', { ...credential, challenge: { ...challenge, intent: 'session' } }],
-  ])('says %s', (code, value) => {
+  ])('fails with %s', (code, value) => {
     expect(codeOf(encode(value))).toBe(code);
   });
 

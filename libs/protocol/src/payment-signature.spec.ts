@@ -81,7 +81,7 @@ describe('parsePaymentSignature', () => {
     ['malformed_proof', { ...payment, payload: { authorization } }],
     ['malformed_proof', [payment]],
     ['malformed_proof', { ...payment, padding: 'x'.repeat(12_288) }],
-  ])('says %s', (code, value) => {
+  ])('fails with %s', (code, value) => {
     expect(parsed(value)).toBe(code);
   });
 
@@ -123,7 +123,7 @@ describe('assertAccepted', () => {
     ['asset_mismatch', { asset: `0x${'00'.repeat(20)}` }],
     ['recipient_mismatch', { payTo: `0x${'00'.repeat(20)}` }],
     ['amount_mismatch', { amountBaseUnits: '999' }],
-  ])('says %s', (code, change) => {
+  ])('fails with %s', (code, change) => {
     expect(codeOf(() => assertAccepted({ ...own, ...change }, offered))).toBe(code);
   });
 });

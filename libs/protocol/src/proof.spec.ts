@@ -97,7 +97,7 @@ describe('parseProof', () => {
     ['wrong_scheme', { ...proof, scheme: 'upto' }],
     ['wrong_network', { ...proof, network: 'chain-mainnet' }],
     ['wrong_network', { ...proof, network: [network] }],
-  ])('says %s', (code, value) => {
+  ])('fails with %s', (code, value) => {
     expect(codeOf(encode(value))).toBe(code);
   });
 

@@ -190,7 +190,7 @@ describe('verifying a signed payment', () => {
     expect(await ask(payment, { claim: { retryKey: hashRetryKey('mine') } })).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('stops after five releases', async () => {
+  it('refuses a payment that was released five times', async () => {
     const payment = await signPayment();
     for (let times = 0; times < 5; times++) {
       const verdict = await ask(payment);
