@@ -160,7 +160,7 @@ export class Settlements {
     return isUnexplained && mayTryAgain ? 'again' : result;
   }
 
-  /** Asks until the chain answers. The loop costs nothing for askers that have stopped waiting. */
+  /** Asks until the chain answers, even if no asker waits any more: an unused result costs nothing. */
   async #explain(entry: SettlementEntry, txHash: Hex | null, failure: PaymentFailure): Promise<SettlementResult> {
     const { chain, windowMs, nowMs, onTrouble } = this.options;
     while (!this.#closing.signal.aborted) {
