@@ -132,7 +132,7 @@ describe('the price that a stranger tells', () => {
     const planner = fixture.createPlanner({ allowPrivateTargets: false });
     await expect(planner.dryRun({ url })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: expect.stringMatching(/not on the public internet|not of https/) as string,
+      message: expect.stringMatching(/not on the public internet|must begin with https/) as string,
     });
     expect(fixture.server.seen).toEqual([]);
   });

@@ -147,7 +147,10 @@ async function send(url: URL, init: Init & { headers: Headers }, agent: Agent): 
   const encoding = response.headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() === 'identity') return response;
   await response.body?.cancel();
-  throw new TargetRefusedError('encoded_answer', `${url.host} sent a compressed answer although none was accepted.`);
+  throw new TargetRefusedError(
+    'encoded_answer',
+    `${url.host} compressed its answer although compression was not accepted.`,
+  );
 }
 
 function keepShared(headers: Headers): Headers {
