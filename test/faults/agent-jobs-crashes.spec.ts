@@ -88,7 +88,7 @@ describe('a job of two steps survives', () => {
     await expectSwapOnce(jobId);
     const job = await agents().client.read(jobId);
     worker().signal('SIGCONT');
-    await waitFor('its notice', () => worker().logs().includes('held by somebody else'));
+    await waitFor('its notice', () => worker().logs().includes("Another process holds the lane's lease"));
     expect(await agents().client.read(jobId)).toEqual(job);
     await other().kill();
   });

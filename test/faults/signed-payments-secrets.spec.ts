@@ -123,7 +123,7 @@ describe("a relayer's key", () => {
       `The wallet main, ${relayer().address.toLowerCase()}, is a relayer`,
     );
     const own = journal.adopt(createLaneId(chain.chainId, relayer().address), { pendingNonce: 7 });
-    await expect(own).rejects.toThrow('sends for relayers already');
+    await expect(own).rejects.toThrow('already sends for relayers');
     // Nothing of it has disturbed the relayer.
     const purchase = await sales().order();
     await waitFor('an answer', async () => (await purchase.send()).status === 200);

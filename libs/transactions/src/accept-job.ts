@@ -5,8 +5,8 @@ import type { JobQueue } from './ports.js';
 import type { SubmitRequest, SubmitResult } from './transition.js';
 
 /**
- * Submits a job, then wakes whoever carries it out. A job whose waking is lost is found by its lane's holder, so a caller may
- * say "accepted" as soon as this resolves.
+ * Submits a job and wakes the process that runs it. If the wake-up is lost, the lane's holder finds the job by itself,
+ * so a caller may report "accepted" as soon as this resolves.
  */
 export async function acceptJob(
   { journal, queue }: { journal: Journal; queue: JobQueue },

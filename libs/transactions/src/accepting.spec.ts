@@ -7,7 +7,7 @@ import { Journal } from './journal.js';
 import { createJobId, hashIdempotencyKey, idempotencyKey, laneKey } from './keys.js';
 import type { ListJobsRequest } from './transition.js';
 
-describe('accepting, listing and forgetting jobs', () => {
+describe('accepting, listing and deleting jobs', () => {
   let started: StartedJournal;
   let redis: Redis;
   let journal: Journal;
@@ -32,7 +32,7 @@ describe('accepting, listing and forgetting jobs', () => {
     token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
   });
 
-  describe('a job that its submitter names', () => {
+  describe('a job with an id from its submitter', () => {
     const request = () => ({
       lane,
       jobId: createJobId(lane),
@@ -42,7 +42,7 @@ describe('accepting, listing and forgetting jobs', () => {
       keyId: 'key-1',
     });
 
-    it('is one job, however often it is submitted, and keeps what came with the first', async () => {
+    it('is one job, however often it is submitted, and keeps the first content', async () => {
       const named = request();
       expect(await journal.submitNamed(named)).toEqual({ outcome: 'accepted', jobId: named.jobId, state: 'PLANNED' });
       expect(await journal.submitNamed({ ...named, input: { amount: '2' } })).toMatchObject({ outcome: 'known' });
@@ -50,19 +50,19 @@ describe('accepting, listing and forgetting jobs', () => {
       expect(await journal.readOpenJobs(lane)).toEqual([named.jobId]);
     });
 
-    it('is accepted however young the jobs are that were forgotten', async () => {
+    it('is accepted even though recent jobs were deleted', async () => {
       await redis.hset(laneKey(lane), 'forgottenUntil', '9'.repeat(15));
       expect(await journal.submitNamed(request())).toMatchObject({ outcome: 'accepted' });
       expect(await journal.submit(sampleRequest(lane))).toEqual({ outcome: 'forgotten' });
     });
 
-    it('must be named after its lane', async () => {
+    it('must have an id that is made for its lane', async () => {
       await expect(journal.submitNamed({ ...request(), jobId: createJobId(sampleLane()) })).rejects.toThrow(TypeError);
       await expect(journal.submitNamed({ ...request(), jobId: 'mine' })).rejects.toThrow(TypeError);
     });
   });
 
-  it('of one fleet are not listed in another, and what is kept of them is set apart', async () => {
+  it('is listed in its own fleet only, and has separate settings', async () => {
     const other = new Journal({ redis, fleet: 'others', jobsKept: 7 });
     const created = sampleLane();
     await other.adopt(created, { pendingNonce: 0 });
@@ -74,7 +74,7 @@ describe('accepting, listing and forgetting jobs', () => {
   });
 
   describe('an idempotency key', () => {
-    it('makes one job, whatever becomes of it, however often and by however many it is used at once', async () => {
+    it('creates one job, however often and however concurrently it is used', async () => {
       const request = sampleRequest(lane);
       const results = await Promise.all(Array.from({ length: 20 }, () => journal.submit(request)));
       const outcomes = results.map(({ outcome }) => outcome).sort();
@@ -95,7 +95,7 @@ describe('accepting, listing and forgetting jobs', () => {
       expect(await journal.readOpenJobs(other)).toEqual([]);
     });
 
-    it('is a conflict once the name of its wallet stands for another account', async () => {
+    it('is a conflict once its wallet name refers to another account', async () => {
       const request = sampleRequest(lane);
       await journal.submit(request);
       const other = await adopt();
@@ -103,13 +103,13 @@ describe('accepting, listing and forgetting jobs', () => {
       expect(await journal.readOpenJobs(other)).toEqual([]);
     });
 
-    it('belongs to its API key alone', async () => {
+    it('is separate for each API key', async () => {
       const request = sampleRequest(lane);
       const [one, other] = [await journal.submit(request), await journal.submit({ ...request, keyId: 'key-2' })];
       expect([one, other]).toMatchObject([{ outcome: 'accepted' }, { outcome: 'accepted' }]);
     });
 
-    it('finds its job in the lane when the claim on it is gone', async () => {
+    it('finds its job in the lane after the claim is gone', async () => {
       const request = sampleRequest(lane);
       const first = await journal.submit(request);
       expect(await redis.del(idempotencyKey(hashIdempotencyKey(request.keyId, request.idempotencyKey)))).toBe(1);
@@ -117,14 +117,14 @@ describe('accepting, listing and forgetting jobs', () => {
       expect(await journal.submit({ ...request, fingerprint: 'other' })).toMatchObject({ outcome: 'conflict' });
     });
 
-    it('goes on where a crash left its claim without a job', async () => {
+    it('continues after a crash that left a claim without a job', async () => {
       const request = sampleRequest(sampleLane());
       expect(await journal.submit(request)).toEqual({ outcome: 'refused', reason: 'not_adopted' });
       await journal.adopt(request.lane, { pendingNonce: 0 });
       expect(await journal.submit(request)).toMatchObject({ outcome: 'accepted' });
     });
 
-    it('never makes a second job of one that is forgotten', async () => {
+    it('never creates a second job after the first was deleted', async () => {
       const forgetful = new Journal({ redis, jobsKept: 1 });
       await forgetful.open();
       const request = sampleRequest(lane);
@@ -137,7 +137,7 @@ describe('accepting, listing and forgetting jobs', () => {
     });
   });
 
-  it('refuses what it could not keep', async () => {
+  it('refuses invalid input', async () => {
     const request = sampleRequest(lane);
     for (const changes of [
       { operation: '' },
@@ -156,7 +156,7 @@ describe('accepting, listing and forgetting jobs', () => {
     expect(await full.submit(request)).toEqual({ outcome: 'refused', reason: 'lane_full' });
   });
 
-  it('makes no job under a name after the time that was given for it', async () => {
+  it('creates no job after the given latest time', async () => {
     const nowMs = Number((await redis.time())[0]) * 1000;
     const submit = (latestMs: number) =>
       journal.submitNamed({ ...sampleRequest(lane), jobId: createJobId(lane), latestMs });
@@ -167,7 +167,10 @@ describe('accepting, listing and forgetting jobs', () => {
   describe('retention', () => {
     const keysOfLane = () => redis.keys(`tollgate:{${lane.chainId}:${lane.address}}:job:*`);
 
-    /** Ends a job, and returns in a later millisecond of Redis's clock: what ended in one is forgotten in no order. */
+    /**
+     * Ends a job, and returns in a later millisecond of Redis's clock: jobs that end in the same millisecond are
+     * deleted in no particular order.
+     */
     const endOne = async (kept: Journal): Promise<string> => {
       const { jobId } = await submitSample(kept, lane, token);
       await kept.cancel(jobId);
@@ -180,7 +183,7 @@ describe('accepting, listing and forgetting jobs', () => {
       return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     };
 
-    it('keeps so many ended jobs and every open one', async () => {
+    it('keeps the configured number of ended jobs and every open one', async () => {
       const small = new Journal({ redis, jobsKept: 5 });
       await small.open();
       const open = await submitSample(small, lane, token);
@@ -193,7 +196,7 @@ describe('accepting, listing and forgetting jobs', () => {
       await journal.open();
     });
 
-    it('forgets what ended too long ago', async () => {
+    it('deletes jobs that ended too long ago', async () => {
       const brief = new Journal({ redis, retentionMs: 0 });
       await brief.open();
       for (let index = 0; index < 5; index++) await endOne(brief);
@@ -246,14 +249,14 @@ describe('accepting, listing and forgetting jobs', () => {
     });
 
     it.each(['x', '1', '1.x', '-1.1:0x', `${'9'.repeat(20)}.1328:0x${'ab'.repeat(20)}`])(
-      'takes no cursor %p',
+      'refuses the invalid cursor %p',
       async (cursor) => {
         await expect(journal.listJobs({ lanes: [lane], cursor })).rejects.toThrow(TypeError);
       },
     );
   });
 
-  it('keeps the reason of an end, cut to a length that a chain cannot choose', async () => {
+  it('stores the failure of a job with texts cut to a fixed length', async () => {
     const write = await submitSample(journal, lane, token);
     const message = 'é'.repeat(5000);
     await journal.failPlan({ ...write, failure: { ...FAILURE, message }, givesBackSpending: false });

@@ -54,7 +54,7 @@ describe('a job', () => {
     (await fixture.readMined()).map(({ to, input }) => (input === '0x' ? to : input.slice(0, 10)));
   const APPROVE = '0x095ea7b3';
 
-  it('is planned anew before each step', async () => {
+  it('is planned again before each step', async () => {
     const asked: number[] = [];
     const planner: JobPlanner = {
       plan: (_, { stepIndex }) => {
@@ -68,7 +68,7 @@ describe('a job', () => {
     expect(asked).toEqual([0, 1]);
   });
 
-  it('skips an approval that stands already, and makes one that does not', async () => {
+  it('skips an approval whose allowance is already there, and sends one whose allowance is not', async () => {
     const planner = plannerOf([{ ...approve(5n), holdsIf: allowance(5n) }, transfer()]);
     const first = await fixture.submit();
     fixture.startRunner({}, { planner });
@@ -85,7 +85,7 @@ describe('a job', () => {
     expect(await fixture.readMined()).toEqual([]);
   });
 
-  it('fails without a nonce when it cannot be planned, and is asked about again when nobody knows', async () => {
+  it('fails without a nonce when it cannot be planned, and is planned again when the planner has no verdict', async () => {
     let isKnown = false;
     const planner: JobPlanner = {
       plan: () => Promise.reject(isKnown ? new PlanFailure(FAILURE) : new Error('the price server is down')),
@@ -99,7 +99,7 @@ describe('a job', () => {
     expect((await fixture.journal.readLane(fixture.lane)).nextNonce).toBe(41);
   });
 
-  it('waits for a person where its plan asks for one', async () => {
+  it('waits for an approval where its plan needs one', async () => {
     const jobId = await fixture.submit();
     fixture.startRunner({}, { planner: plannerOf([transfer()], { needsApproval: true }) });
     await fixture.waitForState(jobId, 'AWAITING_APPROVAL');
@@ -109,7 +109,7 @@ describe('a job', () => {
     expect(await labelsMined()).toEqual([RECEIVER]);
   });
 
-  it('ends where nobody agrees in time, and tells of it', async () => {
+  it('ends with an event when it is not approved in time', async () => {
     const jobId = await fixture.submit();
     fixture.startRunner({ approvalTimeoutMs: 1 }, { planner: plannerOf([transfer()], { needsApproval: true }) });
     const { failure } = await fixture.waitForState(jobId, 'REJECTED');
@@ -125,7 +125,7 @@ describe('a job', () => {
     expect(await fixture.readMined()).toEqual([]);
   });
 
-  it('takes back what its first step allowed when nobody agrees to the second one', async () => {
+  it('revokes the allowance of its first step when the second one is not approved', async () => {
     const planner: JobPlanner = {
       plan: (_, { stepIndex }) =>
         Promise.resolve(planOf([approve(5n), transfer()].slice(stepIndex), { needsApproval: stepIndex === 1 })),
@@ -140,7 +140,7 @@ describe('a job', () => {
   it.each([
     [0, '1'],
     [86_400_000, null],
-  ])('waits on where %d milliseconds are given', async (approvalTimeoutMs, since) => {
+  ])('keeps waiting with a timeout of %d milliseconds', async (approvalTimeoutMs, since) => {
     const asked = await fixture.submit();
     const planner: JobPlanner = {
       plan: (job) => Promise.resolve(planOf([transfer()], { needsApproval: job.id === asked })),
@@ -148,12 +148,12 @@ describe('a job', () => {
     fixture.startRunner({ approvalTimeoutMs }, { planner });
     await fixture.waitForState(asked, 'AWAITING_APPROVAL');
     if (since !== null) await fixture.redis.hset(jobKey(fixture.lane, asked), 'at', since);
-    // Both are looked at on the way, the older one first.
+    // Both are looked at meanwhile, the older one first.
     for (let turn = 0; turn < 3; turn++) await fixture.waitForState(await fixture.submit(), 'FINAL');
     expect((await fixture.readJob(asked)).state).toBe('AWAITING_APPROVAL');
   });
 
-  it('takes back its approval when a later step fails', async () => {
+  it('revokes its allowance when a later step fails', async () => {
     const planner: JobPlanner = {
       ...plannerOf([approve(5n), revert()]),
       undo: () => Promise.resolve([approve(0n)]),
@@ -164,7 +164,7 @@ describe('a job', () => {
     expect(await labelsMined()).toEqual([APPROVE, '0xdeadbeef', APPROVE]);
   });
 
-  it('takes back its approval when it is cancelled between two steps', async () => {
+  it('revokes its allowance when it is cancelled between two steps', async () => {
     let goOn = (): void => undefined;
     const asked = new Promise<void>((resolve) => (goOn = resolve));
     const planner: JobPlanner = {
@@ -183,7 +183,7 @@ describe('a job', () => {
     expect(await labelsMined()).toEqual([APPROVE, APPROVE]);
   });
 
-  it('fails over its limit of a day, and leaves the rest to others', async () => {
+  it('fails above its daily limit, and leaves the rest of the limit to other jobs', async () => {
     const spendings = [{ asset: 'native', amount: 6n, limit: 10n }];
     const jobIds = [await fixture.submit(), await fixture.submit()];
     fixture.startRunner({ jobsAtOnce: 1 }, { planner: plannerOf([transfer(6n)], { spendings }) });
@@ -193,7 +193,7 @@ describe('a job', () => {
     expect(jobs[1]!.failure!.message).toContain('4 base units');
   });
 
-  it('waits for another that holds the same allowance', async () => {
+  it('waits for another job that holds the same allowance', async () => {
     const approvals = [{ token: USDC_ADDRESS, spender: SPENDER }];
     const planner = plannerOf([approve(5n), transfer()], { approvals });
     const jobIds = [await fixture.submit(), await fixture.submit(), await fixture.submit()];

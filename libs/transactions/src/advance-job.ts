@@ -7,16 +7,16 @@ import { giveUpPlan, planStep } from './plan-step.js';
 import { putAttempt, type StoredBytes } from './put-attempt.js';
 
 /**
- * `in_flight`: bytes are stored, and the confirming pass goes on with them. `locked`: another job holds the allowance.
- * `waiting`: for a person, or for the lane to go on.
+ * `in_flight`: the signed bytes are stored and the confirming pass takes over. `locked`: another job holds the
+ * allowance. `waiting`: for an approval, or for the lane to resume.
  */
 export type AdvanceOutcome = 'in_flight' | 'lane_full' | 'locked' | 'waiting' | 'ended';
 
 const MAX_ROUNDS = 16;
 
 /**
- * Carries a job on from wherever it stands: plans its current step, takes the nonce, signs, stores and sends. Any number
- * of processes may call it for one job at once; the journal lets one win each time.
+ * Advances a job from its current state: plans its current step, takes the nonce, signs, stores and sends. Any number
+ * of processes may call it for the same job at once; the journal lets one win each time.
  * @throws LeaseLostError, ChainUnavailableError, JournalUnavailableError, or what the planner throws: try later
  */
 export async function advanceJob(work: LaneWork, jobId: string): Promise<AdvanceOutcome> {
@@ -82,7 +82,7 @@ async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome
   return signFirst(work, job, planned.step, reserved.nonce);
 }
 
-/** A step with a nonce: it is signed if nothing is, voided if it was given up, and sent. */
+/** Continues a step that has a nonce: signs it if unsigned, cancels it if voided, and sends it. */
 async function resumeStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
   const step = currentStep(job);
   if (!step || step.nonce === null) return 'waiting';
@@ -107,7 +107,7 @@ async function signFirst(
   return stored ? sendStored(work, job, stored) : afterRefusal(work);
 }
 
-/** A transfer of nothing to the wallet itself takes the nonce, unless an earlier attempt is mined first. */
+/** A zero-value transfer to the wallet itself uses up the nonce, unless an earlier attempt is mined first. */
 async function cancelStep(
   work: LaneWork,
   job: JobRecord,
@@ -117,10 +117,11 @@ async function cancelStep(
   const quote = await readQuote(work);
   const last = step.attempts.at(-1);
   const raised = last ? raiseFees(last, quote, work.settings) : quote;
-  // What no server has taken need not be outbid, and where all refuse it nothing else uses the nonce.
+  // An attempt that no server accepted needs no higher bid. If every server refuses it, no other transaction competes
+  // for the nonce.
   const isSent = step.attempts.some(({ sentAtMs }) => sentAtMs !== null);
   const fees = raised ?? (isSent ? null : quote);
-  // No room under the caps: the earlier attempt is mined, or the caps are raised.
+  // The fee caps leave no room. Either the earlier attempt is mined, or the caps are raised.
   if (!fees) return 'in_flight';
   const expectedAttempts = step.attempts.length;
   const stored = await putAttempt(work, { job, kind: 'cancel', call: step, nonce, expectedAttempts, fees });
@@ -130,27 +131,30 @@ async function cancelStep(
 async function sendStored(work: LaneWork, job: JobRecord, stored: StoredBytes): Promise<AdvanceOutcome | 'again'> {
   crashPoint('F6');
   const answer = await broadcast(work, job, stored);
-  // The step was given up just now: its nonce is used by a cancel at once.
+  // The step was voided just now: a cancel uses its nonce at once.
   return answer === 'refused' ? 'again' : 'in_flight';
 }
 
-/** Sends the last attempt's stored bytes once more. */
+/** Sends the stored bytes of the last attempt again. */
 export async function sendLast(work: LaneWork, job: JobRecord, { kind, hash, raw }: Attempt): Promise<void> {
   if (raw !== null) await broadcast(work, job, { kind, hash, raw });
 }
 
-/** The journal did not take an attempt: the lane may wait for a look at the chain, else the job is read anew. */
+/**
+ * The journal did not store an attempt. The lane may be waiting for the next look at the chain; otherwise read the job
+ * again.
+ */
 async function afterRefusal({ journal, lease }: LaneWork): Promise<AdvanceOutcome | 'again'> {
   return (await journal.readLane(lease.lane)).frozen === null ? 'again' : 'waiting';
 }
 
-/** Fees as they are asked for now. */
+/** The fees that the chain asks for now. */
 export async function readQuote({ chain, signer, settings }: LaneWork): Promise<Fees> {
   return quoteFees(await chain.readRecentHead(signer.address), settings);
 }
 
 const APPROVAL_EXPIRED: JobFailure = {
   code: 'APPROVAL_EXPIRED',
-  message: 'Nobody agreed to the job in time.',
-  suggestion: 'Submit it again if it is still wanted, and have somebody approve it sooner.',
+  message: 'The job was not approved in time.',
+  suggestion: 'If it is still wanted, submit it again and have it approved sooner.',
 };

@@ -2,13 +2,14 @@ import type { Cluster, Redis } from 'ioredis';
 
 import { JournalError } from './journal-error.js';
 
-/** The servers that hold the journal: a cluster's primaries, or the one. */
+/** The Redis servers that hold the journal: all primaries of a cluster, or the single server. */
 export function listServers(redis: Redis | Cluster): Redis[] {
   return redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
 }
 
 /**
- * Refuses a server that would forget jobs by itself; tells whether it keeps every write it acknowledges.
+ * Refuses a Redis server that would drop jobs by itself. Returns whether every write it acknowledges is already on
+ * disk.
  * @throws JournalError when Redis is unfit; the driver's errors when it does not answer.
  */
 export async function assertFit(server: Redis): Promise<boolean> {
@@ -24,12 +25,12 @@ export async function assertFit(server: Redis): Promise<boolean> {
   if (policy !== 'noeviction') {
     throw new JournalError(
       'redis_evicts',
-      `Redis evicts keys when memory is short (maxmemory-policy ${policy}): a forgotten job could be sent again.`,
+      `This Redis evicts keys when memory is short (maxmemory-policy ${policy}). A job it forgets could be sent again.`,
       'Set maxmemory-policy to noeviction, or give the journal a Redis of its own.',
     );
   }
   if (field('aof_enabled') !== '1') return false;
-  // Managed services refuse CONFIG: then nothing is known, and a restart counts as a loss.
+  // Managed services refuse CONFIG. The setting is then unknown, and a restart counts as a loss of data.
   const fsync = await server.config('GET', 'appendfsync').catch(() => null);
   return Array.isArray(fsync) && fsync[1] === 'always';
 }

@@ -10,22 +10,25 @@ import { joinSendAnswers, readSendAnswer, type SendAnswer } from './read-send-an
 import type { RpcAnswer } from './rpc/rpc-connection.js';
 import type { MarkBroadcastRequest, StepWrite } from './transition.js';
 
-/** Why a lane that ran out of native coin is paused; it goes on by itself once the node takes its transactions again. */
+/**
+ * Why a lane is paused whose wallet has too little native coin. It resumes by itself once the node accepts its
+ * transactions again.
+ */
 export const WALLET_IS_EMPTY: JobFailure = {
   code: 'INSUFFICIENT_FUNDS',
-  message: 'The wallet has not enough of the native coin for its next transaction.',
-  suggestion: 'Send native coin to the wallet; its jobs go on by themselves.',
+  message: 'The wallet does not have enough of the native coin for its next transaction.',
+  suggestion: 'Send native coin to the wallet. Its jobs then continue by themselves.',
 };
 
 const BYTES_REFUSED: JobFailure = {
   code: 'TRANSACTION_REFUSED',
-  message: 'No RPC server takes the transaction: its gas, its size or its form is not allowed on this chain.',
-  suggestion: 'Compare the gas of the plan with the limits of the chain.',
+  message: 'No RPC server accepts the transaction: this chain does not allow its gas, its size or its type.',
+  suggestion: 'Compare the gas limit in the plan with the limits of the chain.',
 };
 
 /**
- * Sends bytes that stand in the journal to every RPC server, and acts on what comes back. Resolves with the first
- * acceptance, else when all have answered.
+ * Sends bytes that are stored in the journal to every RPC server, and acts on the answers. Resolves with the first
+ * acceptance, or when all servers have answered.
  */
 export async function broadcast(
   work: LaneWork,
@@ -43,8 +46,8 @@ export async function broadcast(
 }
 
 /**
- * The same, and the receipt where a server waits for it; then the answer is not noted, since whoever notes what is mined
- * notes that too.
+ * Like `broadcast`, and returns the receipt if a server waits for it (EIP-7966). The acceptance is then not noted here,
+ * because noting the step as mined includes it.
  */
 export async function broadcastAndWait(
   work: LaneWork,
@@ -97,13 +100,16 @@ async function heed(
   }
 }
 
-/** Nothing new gets a nonce until the wallet can pay; `jobId`: whose plan found it empty. */
+/** Pauses the lane: no new nonces until the wallet can pay. `jobId`: the job whose plan found the wallet empty. */
 export async function pauseEmpty({ journal, lease, wallet }: LaneWork, jobId?: string): Promise<void> {
   wallet.note(jobId);
   await journal.pauseLane(lease.lane, WALLET_IS_EMPTY);
 }
 
-/** The nonce is taken, so a transfer to the wallet itself has to use it; where that is refused, a person has to look. */
+/**
+ * The nonce is taken, so a transfer to the wallet itself must use it. If that is refused as well, an operator has to
+ * act.
+ */
 async function giveUpBytes(
   { journal }: LaneWork,
   write: MarkBroadcastRequest,

@@ -5,7 +5,7 @@ import { SLOTS, startCluster, type StartedCluster } from '../test/start-cluster.
 import { Journal } from './journal.js';
 import * as keys from './keys.js';
 
-/** The slot of a key by the rule of Redis Cluster: CRC16 (XMODEM) of what stands between the first braces. */
+/** The slot of a key in a Redis Cluster: CRC16 (XMODEM) of the text between the first braces. */
 function slotOf(key: string): number {
   const tag = /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key;
   let crc = 0;
@@ -31,7 +31,7 @@ describe('a journal on a Redis cluster', () => {
   afterAll(() => started.stop());
 
   it('has all keys of a lane in one slot', () => {
-    // The rule itself, by the example in Redis's specification.
+    // The function itself, with the example from Redis's specification.
     expect(slotOf('123456789')).toBe(0x31c3 % SLOTS);
     for (let index = 0; index < 50; index++) {
       const lane = sampleLane();
@@ -41,7 +41,7 @@ describe('a journal on a Redis cluster', () => {
     }
   });
 
-  it('carries jobs of many wallets out, on all servers', async () => {
+  it('completes jobs of many wallets, on all servers', async () => {
     const lanes = [];
     for (let index = 0; index < 12; index++) {
       const lane = sampleLane();
@@ -72,7 +72,7 @@ describe('a journal on a Redis cluster', () => {
     expect(new Set(perSlot.flat())).toEqual(new Set(lanes.map((lane) => slotOf(keys.laneKey(lane)))));
   });
 
-  it('makes one job of an idempotency key whose claim is on another server than its lane', async () => {
+  it('creates one job for an idempotency key whose claim is on another server than its lane', async () => {
     const [lane, other] = [sampleLane(), sampleLane()];
     for (const one of [lane, other]) await journal.adopt(one, { pendingNonce: 0 });
     for (let index = 0; index < 10; index++) {

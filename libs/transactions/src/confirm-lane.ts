@@ -9,22 +9,23 @@ import { suspectStranger } from './suspect-stranger.js';
 import type { InFlightStep } from './transition.js';
 
 export interface LanePass {
-  /** Jobs that have something to do now. */
+  /** Jobs that can be advanced now. */
   wake: string[];
-  /** A job has ended, so what it held is free. */
+  /** A job has ended, so the allowances it held are free. */
   hasEnded: boolean;
-  /** What kept single steps from being looked at; they are looked at again. */
+  /** Errors that kept single steps from being checked. Those steps are checked again. */
   troubles: unknown[];
 }
 
 /**
- * Compares every step in flight with the chain, all questions in few batches: notes what is mined, ends what is deep
- * enough, puts back what a reorganisation took out, and sends or replaces what waits. `isBusy`: somebody in this process
- * is about to send that job's bytes.
+ * Compares every step in flight with the chain, in a few batches of RPC calls. Notes mined steps, ends those that are
+ * deep enough, puts back those that a reorganisation removed, and resends or replaces those that wait. `isBusy`: this
+ * process is about to send that job's bytes.
  */
 export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boolean): Promise<LanePass> {
   const { journal, chain, lease, signer, watch } = work;
-  // In this order: what the head has mined was in the journal before, so it is among the steps that are read after.
+  // The head must be read first. Every transaction it contains was journaled earlier, so its step is among those read
+  // afterwards.
   const head = await chain.readHead(signer.address);
   const flights = await journal.readInFlight(lease.lane);
   watch.keepOnly(new Set(flights.map(flightName)));
@@ -49,7 +50,10 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
   return pass;
 }
 
-/** Whether a step must be looked at now: others wait behind what is not mined, and were sent lately. */
+/**
+ * Whether a step must be checked now. A step that is not mined is skipped while an earlier nonce blocks it and it was
+ * sent recently.
+ */
 function isDue({ watch, settings }: LaneWork, flight: InFlightStep, head: Head): boolean {
   const name = flightName(flight);
   if (flight.nonce < head.minedNonce || watch.isMined(name)) return !watch.isSettled(name, head.hash);
@@ -66,10 +70,13 @@ async function readSteps({ journal }: LaneWork, flights: readonly InFlightStep[]
   });
 }
 
-/** What the chain knows of a step: the receipt of one of its attempts, and which block stands where it was mined. */
+/**
+ * What the chain reports about a step: the receipt of one of its attempts, and the block now at the height where it was
+ * mined.
+ */
 interface Finding {
   receipt: StepReceipt | null;
-  /** The block that stands where the step was mined as far as we know; null: unknown. */
+  /** The block now at the height where the journal has the step mined; null: unknown. */
   blockHashAtMined: string | null;
 }
 
@@ -82,11 +89,11 @@ async function readFindings(
   const receipts = new Map((await chain.readReceipts(hashes)).map((receipt, index) => [hashes[index], receipt]));
   const mined = steps.flatMap(({ step }) => (step.mined ? [step.mined.blockNumber] : []));
   const numbers = [...receipts.values()].flatMap((receipt) => (receipt ? [receipt.blockNumber] : []));
-  // The head's hash came with it: where a wallet waits for one block, nothing more is asked.
+  // The head came with its own hash. A wallet that waits for that block only needs no further request.
   const others = new Set([...mined, ...numbers].filter((number) => number !== head.number));
   const blocks = await chain.readBlockHashes([...others]);
   blocks.set(head.number, head.hash);
-  // A receipt counts only while its block is the one at that height.
+  // A receipt counts only while its block is the canonical one at that height.
   const isCanonical = (receipt: StepReceipt | null | undefined): receipt is StepReceipt =>
     receipt !== null && receipt !== undefined && blocks.get(receipt.blockNumber) === receipt.blockHash;
   return ({ step }) => ({

@@ -12,7 +12,7 @@ import { Journal } from './journal.js';
 import { JournalUnavailableError } from './journal-error.js';
 import type { StepWrite } from './transition.js';
 
-describe('a Redis that may have lost something', () => {
+describe('a Redis that may have lost writes', () => {
   const cleanups: (() => Promise<void> | void)[] = [];
 
   afterEach(async () => {
@@ -56,7 +56,7 @@ describe('a Redis that may have lost something', () => {
   const thaw = async (journal: Journal, lane: LaneId, pendingNonce: number) =>
     journal.thaw(lane, { pendingNonce, run: (await journal.readLane(lane)).run! });
 
-  it('gives out no nonce after a restart until the chain was asked', async () => {
+  it('gives out no nonce after a restart until the chain was read', async () => {
     const server = await serve();
     const { journal } = await openJournal(server.url);
     const { lane, token } = await useLane(journal);
@@ -68,7 +68,7 @@ describe('a Redis that may have lost something', () => {
       expect(await reserve(journal, write)).toMatchObject({ outcome: 'refused', reason: 'lane_frozen' });
     }
     expect(await journal.readLane(lane)).toMatchObject({ frozen: 'restarted', nextNonce: 1 });
-    // Jobs are accepted meanwhile: they wait.
+    // Jobs are still accepted; they wait.
     expect(await journal.submit(sampleRequest(lane))).toMatchObject({ outcome: 'accepted' });
     expect(await thaw(journal, lane, 1)).toEqual({ outcome: 'done' });
     expect(await thaw(journal, lane, 1)).toEqual({ outcome: 'unchanged' });
@@ -86,11 +86,11 @@ describe('a Redis that may have lost something', () => {
     await server.kill();
     await server.start();
     const { journal: next } = await openJournal(server.url);
-    // Writes that were acknowledged may be gone, which a restart that keeps all of them is told from.
+    // Acknowledged writes may be gone: `lost`, as opposed to a restart that keeps all of them.
     expect((await next.readLane(lane)).frozen).toBe('lost');
   });
 
-  it('freezes a lane that has nothing to send, also when another fleet saw the restart first', async () => {
+  it('freezes a lane that has nothing to send, even if another fleet noticed the restart first', async () => {
     const server = await serve();
     const { redis, journal } = await openJournal(server.url);
     const lane = sampleLane();
@@ -105,7 +105,7 @@ describe('a Redis that may have lost something', () => {
     expect((await journal.readLane(lane)).frozen).toBe('restarted');
   });
 
-  it('never starts over: a wiped journal knows no lane until it is adopted again', async () => {
+  it('never starts from zero: after its data is deleted, the journal has no lane until one is adopted again', async () => {
     const server = await serve();
     const { redis, journal } = await openJournal(server.url);
     const { lane, token } = await useLane(journal);
@@ -120,7 +120,7 @@ describe('a Redis that may have lost something', () => {
     expect(await reserve(journal, await plannedJob(journal, lane, next))).toMatchObject({ nonce: 1 });
   });
 
-  it('sends nothing a second time when an old file was put back', async () => {
+  it('sends nothing a second time after an old data file was restored', async () => {
     const server = await serve();
     const { redis, journal } = await openJournal(server.url);
     const { lane, token } = await useLane(journal);
@@ -129,7 +129,7 @@ describe('a Redis that may have lost something', () => {
     const copy = mkdtempSync(join(tmpdir(), 'tollgate-journal-'));
     cleanups.push(() => rmSync(copy, { recursive: true, force: true }));
     cpSync(server.dir, copy, { recursive: true });
-    // What the copy does not know: a job that is over, its transaction mined.
+    // What the old file does not contain: a job that ended, with its transaction mined.
     const blockNonce = 2;
     await finishSample(journal, sent);
     expect(await journal.readJob(sent.jobId)).toMatchObject({ state: 'FINAL' });
@@ -144,7 +144,7 @@ describe('a Redis that may have lost something', () => {
     expect(await reserve(restored, sent)).toMatchObject({ reason: 'lane_frozen' });
     expect(await restored.readLane(lane)).toMatchObject({ frozen: 'chain_ahead', nextNonce: 1 });
 
-    // The operator takes it over at the chain's nonce: what may have been sent waits for him.
+    // The operator adopts the lane at the chain's nonce: jobs that may have been sent wait for the operator.
     expect(await restored.adopt(lane, { pendingNonce: blockNonce })).toEqual({ outcome: 'done' });
     expect(await restored.readJob(sent.jobId)).toMatchObject({
       state: 'NEEDS_OPERATOR',
@@ -162,7 +162,7 @@ describe('a Redis that may have lost something', () => {
     });
   });
 
-  it('takes no answer of the chain from before another restart', async () => {
+  it('refuses a chain reading from before another restart', async () => {
     const server = await serve();
     const { journal } = await openJournal(server.url);
     const { lane } = await useLane(journal);
@@ -177,7 +177,7 @@ describe('a Redis that may have lost something', () => {
     expect(await thaw(journal, lane, 0)).toEqual({ outcome: 'done' });
   });
 
-  it('notices a promotion even where the scripts survived it', async () => {
+  it('notices a promotion even if the server still has the scripts', async () => {
     const server = await serve();
     const { redis, journal } = await openJournal(server.url);
     const { lane, token } = await useLane(journal);
@@ -188,7 +188,7 @@ describe('a Redis that may have lost something', () => {
     expect((await journal.readLane(lane)).frozen).toBe('lost');
   });
 
-  it('goes on without a freeze when only the scripts were lost, or it gets its first replica', async () => {
+  it('is not frozen when only the scripts were lost, or when the server gets its first replica', async () => {
     const server = await serve({ args: ['--repl-diskless-sync-delay', '0'] });
     const { redis, journal } = await openJournal(server.url);
     const { lane, token } = await useLane(journal);
@@ -202,14 +202,14 @@ describe('a Redis that may have lost something', () => {
     await replica.kill();
   });
 
-  it.each(['allkeys-lru', 'volatile-ttl'])('is not used where keys are evicted (%s)', async (policy) => {
+  it.each(['allkeys-lru', 'volatile-ttl'])('is refused if it evicts keys (%s)', async (policy) => {
     const server = await serve({ args: ['--maxmemory', '64mb', '--maxmemory-policy', policy] });
     const journal = new Journal({ redis: connectTo(server.url) });
     await expect(journal.open()).rejects.toMatchObject({ code: 'redis_evicts' });
     await expect(journal.submit(sampleRequest(sampleLane()))).rejects.toMatchObject({ code: 'redis_evicts' });
   });
 
-  it('is unavailable while Redis hangs or has no memory, and makes no half transition', async () => {
+  it('is reported as unavailable while it hangs or has no memory, and makes no partial transition', async () => {
     const server = await serve();
     const redis = connectTo(server.url);
     const journal = new Journal({ redis, timeoutMs: 30_000 });

@@ -21,7 +21,7 @@ describe('a crash point', () => {
     globalThis.tollgateCrashPoint = undefined;
   });
 
-  it('is a call that a test can hear', () => {
+  it('calls the function that a test has installed', () => {
     crashPoint('F4');
     expect(heard).toEqual(['F4']);
     globalThis.tollgateCrashPoint = undefined;
@@ -29,7 +29,7 @@ describe('a crash point', () => {
     expect(heard).toEqual(['F4']);
   });
 
-  it('is nothing in a built service, whatever its process has loaded', async () => {
+  it('is removed from a built service, whatever its process has loaded', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'crash-point-'));
     try {
       await run(process.execPath, ['libs/transactions/test/build-crash-point.mjs', directory]);

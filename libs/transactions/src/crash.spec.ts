@@ -2,7 +2,7 @@ import { LaneFixture, RECEIVER } from '../test/lane-fixture.js';
 import { markOf } from '../test/transfer-planner.js';
 import type { CrashPoint } from './crash-point.js';
 
-// Processes are killed and started again: a busy machine takes its time.
+// Processes are killed and restarted, which takes long on a busy machine.
 jest.setTimeout(180_000);
 const PROCESS_WITHIN_MS = 60_000;
 
@@ -22,7 +22,7 @@ describe('a worker that is killed', () => {
     await fixture.endWorkers();
   });
 
-  /** Each step mined once, at nonces without a gap, and everything reported once per id. */
+  /** Each step is mined once, at nonces without a gap, and every event has a unique id. */
   const expectEachStepOnce = async (jobId: string) => {
     const mined = await fixture.readMined();
     expect(mined.map(({ nonce, input }) => ({ nonce, input }))).toEqual([
@@ -48,7 +48,7 @@ describe('a worker that is killed', () => {
 
   const twoSteps = { receivers: [RECEIVER, RECEIVER] } as const;
 
-  it('F1: before it submitted a job leaves none; the key makes one', async () => {
+  it('F1: before it submitted a job leaves none; the key creates one', async () => {
     const submit = fixture.request(twoSteps);
     await killAt('F1', { submit });
     expect(await fixture.listJobs()).toEqual([]);
@@ -59,7 +59,7 @@ describe('a worker that is killed', () => {
     await expectEachStepOnce(jobId!);
   });
 
-  it('F2: after it submitted a job leaves one that is found; the key makes no second', async () => {
+  it('F2: after it submitted a job leaves one that is found; the key creates no second', async () => {
     const submit = fixture.request(twoSteps);
     await killAt('F2', { submit });
     const worker = await fixture.startWorker({ submit });
@@ -70,7 +70,7 @@ describe('a worker that is killed', () => {
     await expectEachStepOnce(jobId!);
   });
 
-  it.each(['F3', 'F4', 'F5', 'F6', 'F7', 'F8', 'F10'] as const)('%s: leaves a job that is carried on', async (at) => {
+  it.each(['F3', 'F4', 'F5', 'F6', 'F7', 'F8', 'F10'] as const)('%s: leaves a job that is completed', async (at) => {
     const jobId = await fixture.submit(twoSteps);
     await killAt(at);
     await fixture.startWorker();
@@ -78,7 +78,7 @@ describe('a worker that is killed', () => {
     await expectEachStepOnce(jobId);
   });
 
-  it('F9: with a replacement that was not sent leaves two attempts, and one is mined', async () => {
+  it('F9: with a replacement that was not sent leaves two attempts, of which one is mined', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const jobId = await fixture.submit(twoSteps);
     await killAt('F9', { settings: { replaceAfterMs: 0 } });
@@ -89,7 +89,7 @@ describe('a worker that is killed', () => {
     await expectEachStepOnce(jobId);
   });
 
-  it('F11: after a reorganisation leaves a step whose same bytes are sent', async () => {
+  it('F11: after a reorganisation leaves a step whose stored bytes are sent again', async () => {
     const snapshot = await fixture.rpc('evm_snapshot');
     const jobId = await fixture.submit(twoSteps);
     const worker = await fixture.startWorker({
@@ -109,7 +109,7 @@ describe('a worker that is killed', () => {
     await expectEachStepOnce(jobId);
   });
 
-  it('F12: a worker that slept over its lease writes nothing more', async () => {
+  it('F12: that was stopped for longer than its lease writes nothing more', async () => {
     const jobId = await fixture.submit(twoSteps);
     const zombie = await fixture.startWorker({ crash: { at: 'F12', signal: 'SIGSTOP' } });
     await zombie.waitForLine(/crash point F12$/, PROCESS_WITHIN_MS);
@@ -117,7 +117,7 @@ describe('a worker that is killed', () => {
     await fixture.waitForState(jobId, 'FINAL');
     const { attempts } = (await fixture.readJob(jobId)).steps[0]!;
     zombie.signal('SIGCONT');
-    await zombie.waitForLine(/trouble: The lane's lease is held by somebody else now/, PROCESS_WITHIN_MS);
+    await zombie.waitForLine(/trouble: Another process holds the lane's lease now/, PROCESS_WITHIN_MS);
     expect((await fixture.readJob(jobId)).steps[0]!.attempts).toEqual(attempts);
     await expectEachStepOnce(jobId);
   });

@@ -10,8 +10,8 @@ const bytes = (minLength: number, maxLength = minLength): fc.Arbitrary<Hex> =>
   fc.uint8Array({ minLength, maxLength }).map((array) => `0x${Buffer.from(array).toString('hex')}` as const);
 const upTo = (bits: bigint): fc.Arbitrary<bigint> => fc.bigInt({ min: 0n, max: 2n ** bits - 1n });
 
-describe('the signer of a key', () => {
-  it('signs what a general library would sign, byte for byte', async () => {
+describe('the signer of a private key', () => {
+  it('produces the same bytes as a general library', async () => {
     const privateKey: Hex = `0x${randomBytes(32).toString('hex')}`;
     const account = privateKeyToAccount(privateKey);
     const signer = createKeySigner(privateKey);
@@ -24,7 +24,7 @@ describe('the signer of a key', () => {
       value: upTo(128n),
       gas: upTo(40n),
       maxFeePerGas: upTo(80n),
-      // Within what the library lets through.
+      // Within the limits of the library.
       maxPriorityFeePerGas: fc.constant(0n),
     });
     await fc.assert(

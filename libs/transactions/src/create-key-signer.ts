@@ -5,7 +5,9 @@ import { privateKeyToAccount, sign } from 'viem/accounts';
 import { encodeTransaction } from './encode-transaction.js';
 import type { LaneSigner } from './ports.js';
 
-/** Signs with a private key of this process. The key stays in the closure: it is on no object that could be printed. */
+/**
+ * Signs with a private key of this process. The key stays in the closure, so no object that could be logged holds it.
+ */
 export function createKeySigner(privateKey: Hex): LaneSigner {
   const { address } = privateKeyToAccount(privateKey);
   return {

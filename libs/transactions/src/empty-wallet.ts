@@ -1,11 +1,11 @@
-/** What one process remembers of a wallet that cannot pay, to know when to try again and with what. */
+/** What this process remembers of a wallet that cannot pay for gas: when to try again, and with which job. */
 export class EmptyWallet {
   #isEmpty = false;
   #triedAtMs = -Infinity;
   /** The job whose plan the wallet could not pay for, as far as this process knows. */
   jobId: string | null = null;
 
-  /** True from the moment this process learns it until the lane goes on. */
+  /** True from the moment this process learns that the wallet is empty until the lane resumes. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
@@ -16,7 +16,7 @@ export class EmptyWallet {
     this.jobId = jobId;
   }
 
-  /** True once in so long: the wallet may be tried now. */
+  /** Returns true at most once per interval: the wallet may be tried now. */
   takeTurn(everyMs: number): boolean {
     this.#isEmpty = true;
     if (performance.now() - this.#triedAtMs < everyMs) return false;

@@ -3,7 +3,7 @@ import type { AllowanceHolds, JobFailure, JsonValue, PlannedStep } from './job.j
 const MAX_TEXT = 1000;
 const MAX_JSON_BYTES = 256 * 1024;
 
-/** A failure as it is stored; long texts, which the chain may have chosen, are cut. */
+/** Serialises a failure. Long texts are cut, since the chain may have chosen them. */
 export function encodeFailure({ code, message, suggestion }: JobFailure): string {
   return encodeJson({
     code: code.slice(0, 64),
@@ -12,7 +12,7 @@ export function encodeFailure({ code, message, suggestion }: JobFailure): string
   });
 }
 
-/** A step as it is stored: numbers of any size are decimal text. */
+/** Serialises a step. Numbers of any size become decimal text. */
 export function encodeStep({ label, to, data, value, gas, holdsIf, failures }: PlannedStep): string {
   return encodeJson({
     label: label.slice(0, MAX_TEXT),
@@ -31,11 +31,11 @@ function encodeCondition({ kind, token, owner, spender, amount }: AllowanceHolds
 
 /**
  * JSON of bounded size.
- * @throws TypeError when it is larger than 256 KiB, or no JSON.
+ * @throws TypeError when the value is larger than 256 KiB or cannot be written as JSON.
  */
 export function encodeJson(value: JsonValue): string {
   const text = JSON.stringify(value) as string | undefined;
-  if (text === undefined) throw new TypeError('this is not JSON');
-  if (Buffer.byteLength(text) > MAX_JSON_BYTES) throw new TypeError('this is too large for the journal');
+  if (text === undefined) throw new TypeError('the value cannot be written as JSON');
+  if (Buffer.byteLength(text) > MAX_JSON_BYTES) throw new TypeError('the value is too large for the journal');
   return text;
 }

@@ -11,8 +11,9 @@ export interface TransactionSignature {
 const EIP_1559 = 0x02;
 
 /**
- * The bytes of an EIP-1559 transaction without access list: those that are signed, or with the signature those that are
- * sent. By hand, since calldata of many payments passes through here, and a general encoder copies it a dozen times.
+ * The bytes of an EIP-1559 transaction without access list: without a signature the bytes to sign, with one the bytes
+ * to send. Written by hand, because the calldata of many payments passes through here and a general encoder copies it a
+ * dozen times.
  */
 export function encodeTransaction(transaction: TransactionToSign, signature?: TransactionSignature): Uint8Array {
   const { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas, to, value, data } = transaction;
@@ -30,7 +31,7 @@ export function encodeTransaction(transaction: TransactionToSign, signature?: Tr
   return Buffer.concat([Buffer.of(EIP_1559), encodeHead(length, LIST), ...fields]);
 }
 
-/** RLP: where lengths of strings and of lists begin. */
+/** RLP: the prefix bytes at which the lengths of strings and of lists begin. */
 const STRING = 0x80;
 const LIST = 0xc0;
 const LONGEST_SHORT = 55;
@@ -41,7 +42,7 @@ function encodeBytes(bytes: Buffer): Buffer {
   return Buffer.concat([encodeHead(bytes.length, STRING), bytes]);
 }
 
-/** Without leading zeros; zero has no bytes at all. */
+/** Without leading zeros; zero is encoded as no bytes at all. */
 function encodeNumber(value: bigint): Buffer {
   if (value === 0n) return encodeBytes(Buffer.alloc(0));
   const digits = value.toString(16);

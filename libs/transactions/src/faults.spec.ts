@@ -47,7 +47,9 @@ describe('a lane on a chain that fails', () => {
     expect(mined.map(({ nonce }) => nonce)).toEqual(jobIds.map((_, index) => 41 + index));
   };
 
-  /** What sends meet, in turn: taken and the reply lost, too many requests, a broken server, garbage, success. */
+  /**
+   * The answers to sends, in turn: accepted with the reply lost, too many requests, a broken server, garbage, success.
+   */
   const loseReplies = (): Interception => {
     let turn = 0;
     return async (call, forward) => {
@@ -73,14 +75,14 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce(jobIds);
   });
 
-  it('goes on through one of two servers when the other is gone', async () => {
+  it('continues through one of two servers when the other is gone', async () => {
     const jobIds = await submitMany(2);
     fixture.startRunner({}, { rpcUrls: ['http://127.0.0.1:1', fixture.chain.rpcUrl] });
     await fixture.waitForEnds(jobIds);
     await expectEachOnce(jobIds);
   });
 
-  it('signs again with higher fees when they rise past what it offered', async () => {
+  it('signs again with higher fees when they rise above those of the last attempt', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const jobId = await fixture.submit();
     fixture.startRunner({ replaceAfterMs: 100 });
@@ -103,7 +105,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([jobId]);
   });
 
-  it('never offers more than its caps, and waits for lower fees', async () => {
+  it('never exceeds its fee caps, and waits for lower fees', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const jobId = await fixture.submit();
     fixture.startRunner(
@@ -115,7 +117,7 @@ describe('a lane on a chain that fails', () => {
     await fixture.rpc('evm_mine');
     const before = countSends();
     await waitFor('the same bytes some more', () => countSends() >= before + 3);
-    // The node threw it out of its pool when it was too cheap for a block, and is offered it again.
+    // The node dropped it from its pool when its fees were too low for a block, and is sent it again.
     await waitFor('lower fees and the end', async () => {
       await fixture.rpc('anvil_setNextBlockBaseFeePerGas', [hex(GWEI / 10n)]);
       await fixture.rpc('evm_mine');
@@ -126,7 +128,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([jobId]);
   });
 
-  it('pauses when the wallet is empty, keeps the nonces, and goes on when it is refilled', async () => {
+  it('pauses when the wallet is empty, keeps the nonces, and resumes when it is refilled', async () => {
     await fixture.setBalance(0n);
     const jobIds = await submitMany(3);
     fixture.startRunner({}, { rpcUrls: [proxy.rpcUrl] });
@@ -144,7 +146,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([...jobIds, later]);
   });
 
-  it('goes on when it is refilled, although a server tells nothing about what was not sent', async () => {
+  it('resumes when it is refilled, even if a server knows nothing of the unsent transaction', async () => {
     await fixture.setBalance(0n);
     const jobIds = await submitMany(2);
     fixture.startRunner({}, { rpcUrls: [proxy.rpcUrl] });
@@ -165,7 +167,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce(jobIds);
   });
 
-  it('leaves a lane paused that a person paused', async () => {
+  it('leaves a lane paused that an operator paused', async () => {
     const why = { code: 'MAINTENANCE', message: 'The wallet is moved.', suggestion: 'Wait.' };
     await fixture.journal.pauseLane(fixture.lane, why);
     const jobId = await fixture.submit();
@@ -177,7 +179,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([jobId]);
   });
 
-  it('sends the same bytes again when a reorganisation takes their block out', async () => {
+  it('sends the same bytes again when a reorganisation removes their block', async () => {
     const jobId = await fixture.submit();
     fixture.startRunner({ confirmations: 4 });
     const before = (await fixture.waitForState(jobId, 'MINED')).steps[0]!;
@@ -200,7 +202,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([jobId]);
   });
 
-  it('asks for an operator when a stranger used the nonce, and never takes another', async () => {
+  it('parks the job for an operator when a foreign transaction used the nonce, and never takes another nonce', async () => {
     const stranger = privateKeyToAccount(fixture.privateKey);
     const raw = await stranger.signTransaction({
       chainId: fixture.chain.chainId,
@@ -234,7 +236,7 @@ describe('a lane on a chain that fails', () => {
     ]);
   });
 
-  it('takes nobody for a stranger while one server has the receipt', async () => {
+  it('suspects no foreign transaction while one server has the receipt', async () => {
     const lie: Interception = async (call, forward) => {
       const text = await forward();
       if (!JSON.stringify(call).includes('eth_getTransactionReceipt')) return { body: text };
@@ -255,7 +257,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([jobId]);
   });
 
-  it('gives up what no server will ever take, and uses its nonce', async () => {
+  it('gives up bytes that no server will ever accept, and uses their nonce', async () => {
     const jobId = await fixture.submit({ gas: '4000000000' });
     fixture.startRunner();
     const job = await fixture.waitForState(jobId, 'PLAN_FAILED');
@@ -269,7 +271,7 @@ describe('a lane on a chain that fails', () => {
     ]);
   });
 
-  it('uses the nonce of what no server takes, although its fees cannot be raised any more', async () => {
+  it('uses the nonce of bytes that no server accepts, even if their fees cannot be raised any more', async () => {
     const caps = { maxPriorityFeePerGas: 1n, maxFeePerGas: 3n * GWEI };
     const jobId = await fixture.submit({ gas: '4000000000' });
     fixture.startRunner(caps);
@@ -278,7 +280,7 @@ describe('a lane on a chain that fails', () => {
     expect((await fixture.readMined()).map(({ nonce, to }) => [nonce, to])).toEqual([[41, fixture.lane.address]]);
   });
 
-  it('cancels what waits in the pool by a transfer to the wallet itself', async () => {
+  it('cancels a transaction in the pool by a transfer to the wallet itself', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const jobId = await fixture.submit();
     const runner = fixture.startRunner();
@@ -306,7 +308,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([jobId]);
   });
 
-  it('reports a reverted transaction by what the caller reads in it', async () => {
+  it('reports a reverted transaction with the verdict of the judge', async () => {
     const failure = { code: 'TOKEN_REFUSED', message: 'The token refused.', suggestion: 'Look at it.' };
     const [plain, read] = await Promise.all([
       fixture.submit({ receivers: [USDC_ADDRESS] }),
@@ -324,7 +326,7 @@ describe('a lane on a chain that fails', () => {
     expect(events.map(({ jobId }) => jobId).sort()).toEqual([plain, read].sort());
   });
 
-  it('goes on after Redis has been killed, once the chain was compared', async () => {
+  it('resumes after Redis was killed, once it is compared with the chain', async () => {
     const jobIds = await submitMany(3);
     fixture.startRunner();
     await fixture.waitForEnds(jobIds);
@@ -336,7 +338,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([...jobIds, later]);
   });
 
-  it('is worked on by one of two runners at a time, and by the other as soon as it is left', async () => {
+  it('is run by one of two runners at a time, and by the other as soon as it is released', async () => {
     const runners = [fixture.startRunner({ leaseMs: 60_000 }), fixture.startRunner({ leaseMs: 60_000 })];
     const jobIds = await submitMany(20);
     await fixture.waitForEnds(jobIds);
@@ -346,7 +348,7 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce(jobIds);
   });
 
-  it('has no more in flight than it may', async () => {
+  it('never has more in flight than the limit', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const jobIds = await submitMany(9);
     fixture.startRunner({ maxInFlight: 4 });

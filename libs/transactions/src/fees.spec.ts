@@ -5,7 +5,7 @@ import { quoteFees, raiseFees } from './fees.js';
 const CAPS = { maxFeePerGas: 500n, maxPriorityFeePerGas: 50n, defaultPriorityFeePerGas: 3n };
 
 describe('the fees of a transaction', () => {
-  it('are twice the base fee and the tip that the node suggests', () => {
+  it('are twice the base fee plus the priority fee that the node suggests', () => {
     expect(quoteFees({ baseFeePerGas: 100n, suggestedPriorityFee: 7n }, CAPS)).toEqual({
       maxFeePerGas: 207n,
       maxPriorityFeePerGas: 7n,
@@ -13,7 +13,7 @@ describe('the fees of a transaction', () => {
     expect(quoteFees({ baseFeePerGas: 100n, suggestedPriorityFee: null }, CAPS).maxPriorityFeePerGas).toBe(3n);
   });
 
-  it('never pass the caps, and the tip never the whole', () => {
+  it('never exceed the caps, and the priority fee never exceeds the whole', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 12n), (baseFeePerGas, suggestedPriorityFee) => {
         const { maxFeePerGas, maxPriorityFeePerGas } = quoteFees({ baseFeePerGas, suggestedPriorityFee }, CAPS);
@@ -22,7 +22,7 @@ describe('the fees of a transaction', () => {
     );
   });
 
-  it('are raised by an eighth at least on both, or not at all', () => {
+  it('are both raised by at least an eighth, or not at all', () => {
     const fee = fc.bigInt(0n, 600n);
     fc.assert(
       fc.property(fee, fee, fee, fee, (maxFeePerGas, maxPriorityFeePerGas, base, tip) => {

@@ -9,7 +9,7 @@ export interface Fees {
 
 type FeeCaps = Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'defaultPriorityFeePerGas'>;
 
-/** Fees that outlive six full blocks in a row, within the caps. */
+/** Fees that stay valid through six full blocks in a row, within the caps. */
 export function quoteFees({ baseFeePerGas, suggestedPriorityFee }: FeeView, caps: FeeCaps): Fees {
   const tip = least(suggestedPriorityFee ?? caps.defaultPriorityFeePerGas, caps.maxPriorityFeePerGas);
   const maxFeePerGas = least(2n * baseFeePerGas + tip, caps.maxFeePerGas);
@@ -19,8 +19,8 @@ export function quoteFees({ baseFeePerGas, suggestedPriorityFee }: FeeView, caps
 type FeeView = Pick<Head, 'baseFeePerGas' | 'suggestedPriorityFee'>;
 
 /**
- * Fees for the same nonce once more: at least an eighth above the last on both, which pools demand of a replacement,
- * and no less than is asked now. Null: the caps leave no room.
+ * Fees for a replacement with the same nonce: both at least an eighth above the last ones, as node pools demand, and no
+ * less than the current quote. Null: the caps leave no room.
  */
 export function raiseFees(last: Fees, quote: Fees, caps: FeeCaps): Fees | null {
   const leastTip = raise(last.maxPriorityFeePerGas);
@@ -30,7 +30,7 @@ export function raiseFees(last: Fees, quote: Fees, caps: FeeCaps): Fees | null {
   return { maxFeePerGas: most(most(leastFee, quote.maxFeePerGas), maxPriorityFeePerGas), maxPriorityFeePerGas };
 }
 
-/** 12.5 % more, rounded up; never the same again. */
+/** 12.5 % more, rounded up; always higher than before. */
 function raise(fee: bigint): bigint {
   return fee === 0n ? 1n : (fee * 9n + 7n) / 8n;
 }

@@ -3,22 +3,22 @@ import type { Hex } from '@tollgate/protocol';
 import type { LaneSettings } from './lane-settings.js';
 
 interface Flight {
-  /** On this process's own clock; null: not by this process. */
+  /** On this process's own clock; null: this process did not send it. */
   sentAtMs: number | null;
-  /** The attempt that was sent last, and since when it is the last. */
+  /** The attempt that was sent last, and since when it has been the last. */
   attempt: { hash: Hex; sinceMs: number } | null;
-  /** Since when a node has it, as far as this process was told. */
+  /** Since when a node has accepted it, as far as this process knows. */
   acceptedAtMs: number | null;
   isMined: boolean;
   isUnderpriced: boolean;
-  /** The last head that it was compared with, and nothing more was to do. */
+  /** The head at which the step was last checked and needed nothing more. */
   settledHead: Hex | null;
   stranger: { sinceMs: number; sinceBlock: number; lastBlock: number; lookUps: number } | null;
 }
 
 /**
- * What one process remembers of the steps in flight, to know when to look, send or sign again. Nothing here decides what
- * may be sent, and losing it costs a repeated look.
+ * What one process remembers of the steps in flight, to decide when to check, resend or re-sign them. It does not
+ * decide what may be sent; losing it costs a repeated check.
  */
 export class FlightWatch {
   readonly #flights = new Map<string, Flight>();
@@ -38,7 +38,7 @@ export class FlightWatch {
     this.#flight(name).isUnderpriced = true;
   }
 
-  /** Answers how long it has waited for its block; null: that is not known, or was said before. */
+  /** Returns how long the step waited for its block; null: unknown, or already returned. */
   noteMined(name: string): number | null {
     const flight = this.#flight(name);
     const sinceMs = flight.isMined ? null : flight.acceptedAtMs;
@@ -47,12 +47,12 @@ export class FlightWatch {
     return sinceMs === null ? null : performance.now() - sinceMs;
   }
 
-  /** Its block left the chain: it is sent again at once. */
+  /** The step's block left the chain: it is sent again at once. */
   noteUnmined(name: string): void {
     Object.assign(this.#flight(name), { isMined: false, sentAtMs: null });
   }
 
-  /** Until there is another head, nothing new can be said of the step. */
+  /** The step needs no check until there is another head. */
   noteSettled(name: string, head: Hex): void {
     this.#flight(name).settledHead = head;
   }
@@ -69,19 +69,22 @@ export class FlightWatch {
     return this.#flights.get(name)?.isUnderpriced ?? false;
   }
 
-  /** This process has not sent the step for so long. */
+  /** True when this process last sent the step at least `agoMs` ago, or never. */
   isSentBefore(name: string, agoMs: number): boolean {
     const sentAtMs = this.#flights.get(name)?.sentAtMs ?? null;
     return sentAtMs === null || performance.now() - sentAtMs >= agoMs;
   }
 
-  /** The step's last attempt has waited for so long. */
+  /** True when the step's last attempt has waited for `waitMs`. */
   hasWaited(name: string, hash: Hex, waitMs: number): boolean {
     const attempt = this.#flights.get(name)?.attempt;
     return attempt?.hash === hash && performance.now() - attempt.sinceMs >= waitMs;
   }
 
-  /** Counts a look that found the nonce used and no receipt; true once that was so for long enough, by blocks and by time. */
+  /**
+   * Counts a check that found the nonce used and no receipt. True once this has lasted long enough, in blocks and in
+   * time.
+   */
   suspectStranger(
     name: string,
     headNumber: number,
@@ -98,7 +101,7 @@ export class FlightWatch {
     return lookUps >= 2 && headNumber - sinceBlock >= strangerBlocks && nowMs - sinceMs >= strangerMs;
   }
 
-  /** Forgets the steps that are not in flight any more. */
+  /** Forgets the steps that are no longer in flight. */
   keepOnly(names: ReadonlySet<string>): void {
     for (const name of this.#flights.keys()) if (!names.has(name)) this.#flights.delete(name);
   }
@@ -121,7 +124,7 @@ export class FlightWatch {
   }
 }
 
-/** How a step is named here: steps of one job follow each other at different nonces. */
+/** The name of a step here. Steps of one job have different nonces. */
 export function flightName({ jobId, stepIndex }: { jobId: string; stepIndex: number }): string {
   return `${jobId}/${stepIndex}`;
 }

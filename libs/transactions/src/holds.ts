@@ -5,9 +5,9 @@ import type { Chain } from './rpc/chain.js';
 import { ChainUnavailableError } from './rpc/rpc-value.js';
 
 /**
- * Reads whether the condition holds at the latest block: the allowance is at least the amount, or nothing where the amount
- * is nothing.
- * @throws ChainUnavailableError when the chain does not say
+ * Reads whether the condition holds at the latest block: the allowance is at least the amount, or zero where the amount
+ * is zero.
+ * @throws ChainUnavailableError when the chain gives no usable answer
  */
 export async function readHolds(chain: Chain, { token, owner, spender, amount }: AllowanceHolds): Promise<boolean> {
   const call = { abi: erc20Abi, functionName: 'allowance' } as const;
@@ -16,7 +16,7 @@ export async function readHolds(chain: Chain, { token, owner, spender, amount }:
   try {
     allowance = decodeFunctionResult({ ...call, data: result });
   } catch (cause) {
-    throw new ChainUnavailableError("The token's answer is no allowance.", { cause });
+    throw new ChainUnavailableError("The token's answer is not an allowance.", { cause });
   }
   return amount === 0n ? allowance === 0n : allowance >= amount;
 }

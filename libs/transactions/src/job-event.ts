@@ -6,13 +6,13 @@ export { EVENT_TYPES };
 export type { JobEventType };
 
 /**
- * Something a job reports. Consumers get each at least once, always under the same id. Every final state is reported
- * by one event: FINAL by `jobCompleted`, all others by `transactionFailed`.
+ * An event of a job. Each consumer receives it at least once, always with the same id. Every final state is reported by
+ * one event: FINAL by `jobCompleted`, all others by `transactionFailed`.
  */
 export interface JobEvent {
   /** `jobId:state:sequence`. */
   id: string;
-  /** Rises by one with every event of the lane. */
+  /** Increases by one with every event of the lane. */
   sequence: number;
   type: JobEventType;
   jobId: string;

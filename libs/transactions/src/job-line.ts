@@ -1,20 +1,20 @@
 import type { AdvanceOutcome } from './advance-job.js';
 
 /**
- * Which jobs of a lane wait for their turn in this process. Those that have a nonce go first: everything later waits
- * behind them in the pool, and a newcomer that finds the lane full must not stand in their way.
+ * The jobs of a lane that wait for their turn in this process. Jobs with a nonce go first: all later nonces wait behind
+ * theirs in the node's pool, and new jobs that find the lane full must not delay them.
  */
 export class JobLine {
   readonly #first = new Set<string>();
-  /** Newcomers that found the lane full, before those that have not tried. */
+  /** New jobs that found the lane full; they come before those that have not tried yet. */
   readonly #turnedAway = new Set<string>();
   readonly #newcomers = new Set<string>();
-  /** True for a newcomer: it may take a nonce. */
+  /** True for a new job, which may take a nonce. */
   readonly #active = new Map<string, boolean>();
   readonly #again = new Set<string>();
   readonly #locked = new Set<string>();
 
-  /** How many jobs may be taking a nonce just now. */
+  /** How many jobs may be taking a nonce right now. */
   get newcomers(): number {
     return [...this.#active.values()].filter(Boolean).length;
   }
@@ -23,13 +23,13 @@ export class JobLine {
     return this.#active.has(jobId);
   }
 
-  /** A job that may or may not have a nonce; one that is being carried on is looked at once more after. */
+  /** Queues a job that may or may not have a nonce. A job that is being advanced gets one more turn afterwards. */
   join(jobId: string): void {
     if (this.#active.has(jobId)) this.#again.add(jobId);
     else if (!this.#first.has(jobId) && !this.#turnedAway.has(jobId)) this.#newcomers.add(jobId);
   }
 
-  /** A job that has a nonce, or had one a moment ago. */
+  /** Queues a job that has a nonce, or had one a moment ago. */
   joinFirst(jobId: string): void {
     if (this.#active.has(jobId)) this.#again.add(jobId);
     else {
@@ -38,7 +38,7 @@ export class JobLine {
     }
   }
 
-  /** Whoever waited for another job's allowance may have it now. */
+  /** Queues the jobs that waited for another job's allowance; it may be free now. */
   joinLocked(): void {
     for (const jobId of this.#locked) this.join(jobId);
     this.#locked.clear();
@@ -56,13 +56,13 @@ export class JobLine {
     return { jobId, isNewcomer };
   }
 
-  /** A job that nobody waits for any more gets its turn at once, as a newcomer. */
+  /** Gives a job that is not queued a turn at once, as a new job. */
   begin(jobId: string): void {
     this.#forget(jobId);
     this.#active.set(jobId, true);
   }
 
-  /** Says how a turn ended; true for a newcomer's. */
+  /** Records how a turn ended; returns true for the turn of a new job. */
   leave(jobId: string, outcome: AdvanceOutcome | 'failed'): boolean {
     const wasNewcomer = this.#active.get(jobId) ?? false;
     this.#active.delete(jobId);

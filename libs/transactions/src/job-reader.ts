@@ -10,13 +10,13 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Reads jobs; those of one lane that are asked for in one turn of the event loop are asked for together. */
+/** Reads jobs. Reads of one lane within one turn of the event loop share one request. */
 export class JobReader {
   readonly #waiting = new Map<LaneId, Waiting[]>();
 
   constructor(private readonly redis: Redis | Cluster) {}
 
-  /** `lane`: the same object for the same lane, as the registry gives it. Null when there is no such job. */
+  /** `lane`: the same object for the same lane, as the registry returns it. Null when the job does not exist. */
   read(lane: LaneId, jobId: string): Promise<JobRecord | null> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(lane) ?? [];
@@ -32,7 +32,7 @@ export class JobReader {
     const pipeline = this.redis.pipeline(batch.map(({ jobId }) => ['hgetall', jobKey(lane, jobId)]));
     const replies = await pipeline.exec().catch((error: unknown) => batch.map(() => [error, null] as const));
     for (const [index, { jobId, resolve, reject }] of batch.entries()) {
-      const [error, fields] = replies?.[index] ?? [new Error('Redis left an answer out'), null];
+      const [error, fields] = replies?.[index] ?? [new Error('Redis left out an answer'), null];
       try {
         if (error) reject(error);
         else resolve(parseJob(lane, jobId, fields as Record<string, string>));

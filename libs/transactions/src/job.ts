@@ -21,7 +21,7 @@ export type { FinalState, JobFailure, JobState, OpenState };
 export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue | undefined };
 
-/** A condition that can be read from the chain, as data: where it holds, the step has nothing left to do. */
+/** A condition on chain state, as data. Where it holds, the step has nothing left to do. */
 export interface AllowanceHolds {
   kind: 'allowance';
   token: Hex;
@@ -32,22 +32,22 @@ export interface AllowanceHolds {
 
 /** One transaction of a plan, as data. Amounts are base units. */
 export interface PlannedStep {
-  /** For people: `Approve exactly 1 USDC for 0x…`. */
+  /** For display: `Approve exactly 1 USDC for 0x…`. */
   label: string;
   to: Hex;
   data: Hex;
-  /** Native token sent along, in wei. */
+  /** Native coin sent with the transaction, in wei. */
   value: bigint;
   gas: bigint;
   /** The step is skipped when this holds. */
   holdsIf?: AllowanceHolds;
-  /** What a mined failure looks like beyond a revert; handed on unread. */
+  /** Describes failures of a mined transaction other than a revert. The journal passes it on unread. */
   failures?: JsonValue;
 }
 
 /**
- * One signed transaction of a step. All attempts of a step have its nonce, so at most one of them is mined. `first` and
- * `replacement` are the step itself at rising fees; `cancel` is a transfer of nothing to the wallet itself.
+ * One signed transaction of a step. All attempts of a step share its nonce, so at most one of them is mined. `first`
+ * and `replacement` are the step itself at rising fees; `cancel` is a zero-value transfer to the wallet itself.
  */
 export interface Attempt {
   kind: 'first' | 'replacement' | 'cancel';
@@ -57,7 +57,7 @@ export interface Attempt {
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
   signedAtMs: number;
-  /** When an RPC first took it; null while that is unknown. */
+  /** When an RPC server first accepted it; null while that is unknown. */
   sentAtMs: number | null;
 }
 
@@ -73,31 +73,34 @@ export interface StepRecord extends PlannedStep {
   nonce: number | null;
   attempts: readonly Attempt[];
   mined: MinedAttempt | null;
-  /** The step was not needed: its effect held already. */
+  /** The step was not needed: its effect was already there. */
   skipped: boolean;
-  /** The step is given up after it took its nonce: what is still signed for it is of kind `cancel`. */
+  /** The step is given up after it took its nonce. Any further attempt is of kind `cancel`. */
   voided: boolean;
 }
 
-/** How a job will end once what it has in flight is settled. */
+/** How a job will end once its steps in flight are final. */
 export type Ending =
   | {
       state: Extract<FinalState, 'CANCELLED' | 'PLAN_FAILED' | 'REVERTED' | 'REJECTED'>;
       failure: JobFailure;
-      /** The steps that take back what the job left behind (allowances) are in the plan now. */
+      /** The plan now consists of the steps that revoke what the job left behind (allowances). */
       undoing: boolean;
     }
-  /** It did what it should, whatever becomes of the steps that take back what is left. */
+  /** The job succeeded, whatever becomes of the steps that revoke its leftovers. */
   | { state: 'FINAL'; failure: null; undoing: true };
 
 export interface JobApproval {
-  /** Names the least that arrives and the most that leaves; an approval holds for these and no others. */
+  /**
+   * Hash of the plan's bounds: the least that arrives and the most that leaves. An approval is valid for these bounds
+   * only.
+   */
   floorsHash: string;
-  /** The API key whose holder agreed to these floors; null: nobody did yet. */
+  /** The API key whose holder approved these bounds; null: not approved yet. */
   approvedBy: string | null;
 }
 
-/** What the journal knows of a job. Times are milliseconds on Redis's clock. */
+/** What the journal stores about a job. Times are milliseconds on Redis's clock. */
 export interface JobRecord {
   id: string;
   lane: LaneId;
@@ -117,14 +120,14 @@ export interface JobRecord {
   /** The current step; equal to `steps.length` while that step is not planned yet. */
   stepIndex: number;
   steps: readonly StepRecord[];
-  /** What the planner wants remembered beside the steps: a preview, floors. */
+  /** What the planner stores beside the steps: a preview and the plan's bounds. */
   plan: JsonValue;
-  /** Null: nobody needs to agree. */
+  /** Null: no approval is needed. */
   approval: JobApproval | null;
   ending: Ending | null;
-  /** Set on every end but FINAL, and on NEEDS_OPERATOR. */
+  /** Set in every final state except FINAL, and in NEEDS_OPERATOR. */
   failure: JobFailure | null;
-  /** Written once each by the operation itself: a payment's challenge, its reference, the answer. */
+  /** Each entry is written once, by the operation: for a payment its challenge, its reference and the response. */
   details: { readonly [name: string]: JsonValue };
 }
 
@@ -133,7 +136,7 @@ export function isFinal(state: JobState): state is FinalState {
   return (FINAL_STATES as readonly string[]).includes(state);
 }
 
-/** True while the job's own machinery has something to do for it. */
+/** True while the job can still advance without an operator. */
 export function isOpen(state: JobState): state is OpenState {
   return (OPEN_STATES as readonly string[]).includes(state);
 }

@@ -1,4 +1,4 @@
-/** The journal cannot be used as it is set up, or holds what it should not; `hint` says how to mend it. */
+/** The journal's Redis is configured wrongly, or the journal holds unexpected data. `hint` says how to fix it. */
 export class JournalError extends Error {
   override readonly name: string = 'JournalError';
 
@@ -12,11 +12,11 @@ export class JournalError extends Error {
   }
 }
 
-/** Redis did not answer, or would not write. The transition may have been made or not: make it again. */
+/** Redis did not answer, or refused the write. It is unknown whether the transition was made: make it again. */
 export class JournalUnavailableError extends JournalError {
   override readonly name = 'JournalUnavailableError';
 
   constructor(message: string, options?: ErrorOptions) {
-    super('journal_unavailable', message, 'Check that Redis answers, takes writes and has memory left.', options);
+    super('journal_unavailable', message, 'Check that Redis answers, accepts writes and has free memory.', options);
   }
 }

@@ -12,16 +12,16 @@ import type { StepWrite } from './transition.js';
 const WORKERS = 3;
 const FIRST_NONCE = 40;
 
-/** What is true however the calls of several workers, clients and operators fall. */
+/** What must hold in whatever order the calls of several workers, clients and operators arrive. */
 interface World {
   journal: Journal;
   redis: Redis;
   lane: LaneId;
   jobIds: string[];
-  /** Each worker's token, most of them stale; and what it last read of each job, which may be long ago. */
+  /** Each worker's token, most of them stale; and its last copy of each job, which may be long outdated. */
   tokens: number[];
   views: Map<string, JobRecord>[];
-  /** By step: every nonce that a reservation was answered with, and every hash that was stored. */
+  /** By step: every nonce that a reservation returned, and every hash that was stored. */
   nonces: Map<string, Set<number>>;
 }
 
@@ -228,7 +228,7 @@ describe('the journal under random interleavings', () => {
     expect(status.unminedSteps).toBe(inFlight.filter(({ state }) => state !== 'MINED').length);
   }
 
-  /** One nonce per step, whoever asked; no two steps share one; no number is left out up to the counter. */
+  /** One nonce per step, whichever worker asked; no two steps share one; no number below the counter is left out. */
   function assertNonces(jobs: readonly JobRecord[], answered: Map<string, Set<number>>, next: number): void {
     const allocated = jobs.flatMap(({ steps }) => steps.flatMap(({ nonce }) => nonce ?? [])).sort((a, b) => a - b);
     expect(allocated).toEqual(Array.from({ length: next - FIRST_NONCE }, (_, index) => FIRST_NONCE + index));
@@ -249,7 +249,7 @@ describe('the journal under random interleavings', () => {
       if (step.attempts.some(({ kind }) => kind === 'cancel')) {
         expect(afterCancel.every(({ kind }) => kind === 'cancel')).toBe(true);
       }
-      // A nonce may be left unused by no job that has ended of itself.
+      // No job that ended by itself may leave a nonce unused.
       if (isFinal(job.state) && step.nonce !== null && step.mined === null) expect(job.state).toBe('CANCELLED');
     }
     const submitted = events.filter(({ type }) => type === 'transactionSubmitted').map(({ txHash }) => txHash);
@@ -268,7 +268,7 @@ describe('the journal under random interleavings', () => {
     fc.nat(3),
     fc.nat(5),
   );
-  /** One worker that looks and does what comes next, so that jobs get far. */
+  /** A worker that reads the state and makes a fitting call, so that jobs advance. */
   const likely: fc.Arbitrary<WorkArguments> = fc.tuple(
     fc.constantFrom<Work['call'][]>(
       'look',
@@ -297,7 +297,7 @@ describe('the journal under random interleavings', () => {
     { maxCommands: 150, size: 'max' },
   );
 
-  it('keeps one nonce per step, no gaps, and one report of one end', async () => {
+  it('keeps one nonce per step, no gaps, and one event for one end', async () => {
     const reached = new Set<string>();
     await fc.assert(
       fc.asyncProperty(commands, async (plan) => {
@@ -306,7 +306,7 @@ describe('the journal under random interleavings', () => {
         await assertInvariants(world);
         for (const job of await journal.readJobs(world.jobIds)) reached.add(job!.state);
       }),
-      // The same walks each time: others may miss an end, and then there is nothing to hold against the invariants.
+      // The same sequences each time: other ones may not reach an end, and would then test nothing.
       { numRuns: 60, seed: 1 },
     );
     expect([...reached]).toEqual(
@@ -314,7 +314,7 @@ describe('the journal under random interleavings', () => {
     );
   });
 
-  it('keeps them when the calls are under way at once', async () => {
+  it('keeps them when the calls run concurrently', async () => {
     const batches = fc.array(fc.array(fc.oneof(work, likely, likely), { minLength: 2, maxLength: 12 }), {
       minLength: 5,
       maxLength: 15,

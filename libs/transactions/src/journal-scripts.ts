@@ -72,9 +72,9 @@ const transitions = {
 export type TransitionName = keyof typeof transitions;
 
 /**
- * KEYS lane, then the jobs that are named; ARGV, for each call: the transition's name, `+` where it is made only if the call
- * before went on, which of the jobs (0: none), how many arguments, and these. Answers each transition's reply, or {now,
- * `skipped`}.
+ * KEYS: lane, then the jobs in use. ARGV, for each call: the transition's name, `+` where it is made only if the call
+ * before succeeded, the index of its job (0: none), the number of arguments, and the arguments. Returns each
+ * transition's reply, or {now, `skipped`}.
  *
  * Atomic: each transition, and a call with the one that it continues. Several in one script cost one round trip.
  */
@@ -86,7 +86,7 @@ ${Object.entries(transitions)
   .map(([name, body]) => `transitions.${name} = function()${body}end`)
   .join('\n')}
 
--- A plan that waits for somebody's agreement goes no further by itself.
+-- A chain of calls stops at a plan that waits for an approval.
 local function goes_on(reply)
   local went = reply[2] == 'done' or reply[2] == 'unchanged' or reply[2] == 'accepted'
   return went and reply[3] ~= 'AWAITING_APPROVAL'
@@ -111,7 +111,7 @@ end
 return replies
 `;
 
-/** The journal's scripts, by the name Redis's script cache knows them. */
+/** The journal's scripts, under their names in Redis's script cache. */
 export const JOURNAL_SCRIPTS = { claimKey: named(CLAIM_KEY_LUA), laneProgram: named(LANE_PROGRAM_LUA) };
 
 function named(lua: string): { lua: string; sha: string } {

@@ -39,7 +39,7 @@ describe('the journal of jobs', () => {
   const eventsOf = async (jobId: string) =>
     (await journal.outbox.read(lane, { after: 0 })).filter((event) => event.jobId === jobId);
 
-  it('takes a job of two steps from its acceptance to its end', async () => {
+  it('takes a job of two steps from submission to its end', async () => {
     const write = await submitSample(journal, lane, token, { retryOf: 'j-old' });
     await planSample(journal, write, ['approve', 'swap']);
     const blockHash = sampleHash();
@@ -101,7 +101,7 @@ describe('the journal of jobs', () => {
     expect(await journal.readLane(lane)).toMatchObject({ nextNonce: 9, openJobs: 0, unminedSteps: 0 });
   });
 
-  it('takes back what a job that succeeded has left, and ends it as FINAL whatever comes of that', async () => {
+  it('undoes what a successful job has left, and ends it as FINAL whatever the outcome of that', async () => {
     for (const fails of [false, true]) {
       const write = await submitSample(journal, lane, token);
       await planSample(journal, write, ['swap']);
@@ -123,14 +123,14 @@ describe('the journal of jobs', () => {
       expect(end).toMatchObject({ state: 'FINAL' });
       const job = await journal.readJob(write.jobId);
       expect(job).toMatchObject({ state: 'FINAL', failure: null, ending: null });
-      // The event names the transaction that did the job.
+      // The event contains the job's own transaction.
       const completed = (await eventsOf(write.jobId)).at(-1);
       expect(completed).toMatchObject({ type: 'jobCompleted', txHash: job!.steps[0]!.mined!.hash });
       expect(completed?.error).toBeUndefined();
     }
   });
 
-  it('ends a failed step by taking back what the steps before left behind', async () => {
+  it('ends a failed job by undoing its earlier steps', async () => {
     const write = await submitSample(journal, lane, token);
     await planSample(journal, write, ['swap']);
     const first = await mineSample(journal, write);
@@ -154,7 +154,7 @@ describe('the journal of jobs', () => {
     expect((await eventsOf(write.jobId)).at(-1)).toMatchObject({ type: 'transactionFailed', error: FAILURE });
   });
 
-  it('ends as it was to end when taking back fails too', async () => {
+  it('ends with the original failure when the undo fails too', async () => {
     for (const fail of ['failPlan', 'failStep'] as const) {
       const write = await submitSample(journal, lane, token);
       await planSample(journal, write, ['approve', 'swap']);
@@ -201,7 +201,7 @@ describe('the journal of jobs', () => {
     const found = { hash, blockNumber: 2, blockHash: sampleHash() };
     await journal.markMined({ ...write, mined: found });
     expect(await journal.finishStep({ ...write, blockHash: lost })).toMatchObject({ reason: 'lost_race' });
-    // A second reorganisation that nobody saw in between.
+    // A second reorganisation that went unnoticed.
     const moved = { ...found, blockHash: sampleHash() };
     expect(await journal.markMined({ ...write, mined: moved })).toMatchObject({ outcome: 'done' });
     expect(await journal.unmine({ ...write, blockHash: found.blockHash })).toMatchObject({ outcome: 'unchanged' });
@@ -209,7 +209,7 @@ describe('the journal of jobs', () => {
     expect((await eventsOf(write.jobId)).filter(({ type }) => type === 'transactionSubmitted')).toHaveLength(1);
   });
 
-  it('reports a transaction whose sending was never acknowledged when it is mined', async () => {
+  it('reports a transaction whose sending was never acknowledged once it is mined', async () => {
     const write = await submitSample(journal, lane, token);
     await planSample(journal, write);
     await journal.reserve({ ...write, maxInFlight: 1 });
@@ -218,7 +218,7 @@ describe('the journal of jobs', () => {
     await journal.putAttempt({ ...write, expectedAttempts: 1, nonce: 7, attempt: attempts[1] });
     const { hash } = attempts[1];
     await journal.markMined({ ...write, mined: { hash, blockNumber: 1, blockHash: sampleHash() } });
-    // The answer to the sending, late.
+    // The answer to the sending arrives late.
     await journal.markBroadcast({ ...write, hash });
     expect(await eventsOf(write.jobId)).toMatchObject([{ type: 'transactionSubmitted', txHash: hash }]);
     expect(await journal.readJob(write.jobId)).toMatchObject({
@@ -237,7 +237,7 @@ describe('the journal of jobs', () => {
     expect(await approve('high')).toEqual({ outcome: 'done', state: 'PLANNED' });
     expect(await approve('high')).toEqual({ outcome: 'unchanged', state: 'PLANNED' });
     expect(await journal.readJob(write.jobId)).toMatchObject({ approval: { floorsHash: 'high', approvedBy: 'boss' } });
-    // The quote is refreshed: within the floors it goes on, outside somebody is asked again.
+    // The quote is refreshed: within the approved bounds the job continues, outside it needs a new approval.
     expect(await plan('high')).toMatchObject({ state: 'PLANNED' });
     expect(await plan('low')).toMatchObject({ state: 'AWAITING_APPROVAL' });
     expect(await journal.readJob(write.jobId)).toMatchObject({ approval: { floorsHash: 'low', approvedBy: null } });
@@ -245,7 +245,7 @@ describe('the journal of jobs', () => {
     await journal.reserve({ ...write, maxInFlight: 1 });
     expect(await plan('high')).toMatchObject({ reason: 'floors_changed' });
     expect(await plan('low')).toMatchObject({ state: 'RESERVED' });
-    // Told each time that somebody is asked, and no more often.
+    // One event for each needed approval, and no more.
     const events = (await journal.outbox.read(lane, { after: 0 })).filter(({ jobId }) => jobId === write.jobId);
     expect(events).toMatchObject(
       Array(2).fill({
@@ -256,8 +256,8 @@ describe('the journal of jobs', () => {
     );
   });
 
-  // Prevents: somebody is told that the job goes on, and it has ended; or the other way round.
-  it('lets either an approval or the end of the waiting decide, whichever comes first', async () => {
+  // Prevents: the approver is answered that the job continues although it has ended, or the reverse.
+  it('lets the approval or the timeout decide, whichever comes first', async () => {
     const redis = started.redis.duplicate();
     const other = new Journal({ redis });
     await other.open();
@@ -279,7 +279,7 @@ describe('the journal of jobs', () => {
   });
 
   describe('cancelling', () => {
-    it.each(['first', 'cancel'] as const)('ends by whichever attempt is mined: %s', async (winner) => {
+    it.each(['first', 'cancel'] as const)('ends according to the attempt that is mined: %s', async (winner) => {
       const write = await submitSample(journal, lane, token);
       await planSample(journal, write);
       await journal.reserve({ ...write, maxInFlight: 1 });
@@ -312,7 +312,7 @@ describe('the journal of jobs', () => {
       expect(await journal.readJob(write.jobId)).toMatchObject({ failure: FAILURE });
     });
 
-    it('takes back what earlier steps left behind before the job ends', async () => {
+    it('undoes earlier steps before the job ends', async () => {
       for (const stage of ['between the steps', 'in the second step'] as const) {
         const write = await submitSample(journal, lane, token);
         await planSample(journal, write, ['approve', 'swap', 'stake']);
@@ -361,13 +361,13 @@ describe('the journal of jobs', () => {
     expect(await journal.putDetail({ jobId, token: token + 1, name: 'answer', value: 1 })).toBeNull();
   });
 
-  it('says that what it reads is not its own', async () => {
+  it('reports unreadable data as such', async () => {
     const { jobId } = await submitSample(journal, lane, token);
     await redis.hset(jobKey(lane, jobId), 'state', 'LOST');
     await expect(journal.readJob(jobId)).rejects.toMatchObject({ code: 'journal_unreadable' });
   });
 
-  it.each(['', 'x', '../../lane', `j00000000-${'0'.repeat(24)}`])('knows no job %p', async (jobId) => {
+  it.each(['', 'x', '../../lane', `j00000000-${'0'.repeat(24)}`])('has no job %p', async (jobId) => {
     expect(await journal.readJob(jobId)).toBeNull();
     expect(await journal.cancel(jobId)).toEqual({ outcome: 'refused', reason: 'not_found', state: null });
   });

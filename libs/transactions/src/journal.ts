@@ -19,19 +19,19 @@ import type * as on from './transition.js';
 export interface JournalOptions {
   redis: Redis | Cluster;
   /**
-   * The lanes that this journal looks after; what it keeps is set per fleet. Default: the wallets of agent jobs. 1 to 32
+   * The lanes that this journal manages; settings are stored per fleet. Default: the wallets of agent jobs. 1 to 32
    * lower-case letters or dashes.
    */
   fleet?: string;
-  /** How long an ended job is kept at most. Default 7 days. */
+  /** The longest time an ended job is kept. Default 7 days. */
   retentionMs?: number;
-  /** How many ended jobs a lane keeps at most, of some 4 KiB each. Default 20,000. */
+  /** The most ended jobs a lane keeps, about 4 KiB each. Default 20,000. */
   jobsKept?: number;
-  /** How many events a lane keeps for readers that come back, all consumers having passed them. Default 10,000. */
+  /** How many events that all consumers have read a lane keeps, for readers that reconnect. Default 10,000. */
   eventsKept?: number;
-  /** How long an idempotency key is remembered at least. Default 7 days. */
+  /** The shortest time an idempotency key is remembered. Default 7 days. */
   idempotencyMs?: number;
-  /** How many jobs may be open in a lane. Default 10,000. */
+  /** The most jobs that may be open in a lane. Default 10,000. */
   maxOpenJobs?: number;
   /** How long an operation waits for Redis. Default 3 seconds. */
   timeoutMs?: number;
@@ -42,22 +42,22 @@ const DAY_MS = 86_400_000;
 const CANCELLED: JobFailure = {
   code: 'JOB_CANCELLED',
   message: 'The job was cancelled.',
-  suggestion: 'Submit it again under a new idempotency key if it is wanted after all.',
+  suggestion: 'If it is wanted after all, submit it again under a new idempotency key.',
 };
 
 const IN_DOUBT: JobFailure = {
   code: 'JOURNAL_LOST_WRITES',
   message:
-    'Redis lost writes, and the wallet has sent transactions that the journal does not know: this job may be one.',
+    'Redis lost writes, and the wallet has sent transactions that the journal does not know. This job may be one of them.',
   suggestion: "Compare the job with the wallet's latest transactions, then resume or abandon it.",
 };
 
 /**
- * The jobs and what happened to them. Every transition is one atomic script that writes its event too and may be
- * repeated; all throw JournalUnavailableError when Redis cannot be trusted to have made it.
+ * Jobs and their transitions. Every transition is one atomic script that also writes its event, and may be repeated.
+ * All throw JournalUnavailableError when it is unknown whether Redis made the transition.
  */
 export class Journal extends StepJournal {
-  /** What the jobs report. */
+  /** The events of the jobs. */
   readonly outbox: Outbox;
   readonly #redis: Redis | Cluster;
   readonly #reader: JobReader;
@@ -77,7 +77,7 @@ export class Journal extends StepJournal {
   }
 
   /**
-   * Looks at this Redis, loads the scripts, and freezes every lane whose server has restarted since.
+   * Checks this Redis, loads the scripts, and freezes every lane whose server has restarted since.
    * @throws JournalError, with a hint, when Redis is unfit: evicting, read-only, too old.
    */
   open(): Promise<void> {
@@ -85,9 +85,9 @@ export class Journal extends StepJournal {
   }
 
   /**
-   * Seeds a lane's nonce counter from the chain's pending nonce; the only way a counter begins. Again on a frozen or
-   * paused lane: the counter goes to where the chain is, and open jobs that may have been sent wait for an operator.
-   * @throws JournalError for the lane of another fleet
+   * Initialises a lane's nonce counter from the chain's pending nonce. Called again on a frozen or paused lane, it
+   * moves the counter up to the chain's, and open jobs that may have been sent wait for an operator.
+   * @throws JournalError for a lane of another fleet
    */
   async adopt(lane: LaneId, { pendingNonce }: { pendingNonce: number }): Promise<on.LaneTransition> {
     assertNonce(pendingNonce);
@@ -96,8 +96,8 @@ export class Journal extends StepJournal {
   }
 
   /**
-   * Lets a frozen lane go on, the chain's pending nonce being no higher than the counter. `run`: the one that `readLane`
-   * named before the chain was asked.
+   * Unfreezes a lane, provided the chain's pending nonce is not above the counter. `run`: the run that `readLane`
+   * returned before the chain was read.
    */
   async thaw(lane: LaneId, { pendingNonce, run }: { pendingNonce: number; run: string }): Promise<on.LaneTransition> {
     assertNonce(pendingNonce);
@@ -105,8 +105,9 @@ export class Journal extends StepJournal {
   }
 
   /**
-   * Ends the account's role in this fleet: its counter, its ended jobs and their events are forgotten, and any fleet may adopt
-   * it from where the chain is. Refused while a process works on it, or anything of it has not ended. `isTrial`: only looks.
+   * Removes the account from this fleet: deletes its counter, its ended jobs and their events, after which any fleet
+   * may adopt it from the chain's nonce. Refused while a process works on the lane or any of its jobs has not ended.
+   * `isTrial`: only checks.
    */
   async release(lane: LaneId, { isTrial = false } = {}): Promise<on.ReleaseResult> {
     const args = [this.lanes.fleet, isTrial ? '' : '1'];
@@ -115,7 +116,7 @@ export class Journal extends StepJournal {
     return result;
   }
 
-  /** No new nonce is given out until the lane is resumed; what is in flight goes on. */
+  /** Gives out no new nonce until the lane is resumed. Steps in flight continue. */
   pauseLane(lane: LaneId, why: JobFailure): Promise<on.LaneTransition> {
     return this.#onLane('pauseLane', lane, [encodeFailure(why)]);
   }
@@ -124,12 +125,15 @@ export class Journal extends StepJournal {
     return this.#onLane('resumeLane', lane);
   }
 
-  /** Takes a free or ended lease under a new token; its owner gets the running one again. Null: somebody else has it. */
+  /**
+   * Takes a free or expired lease under a new token; its current owner gets the running one again. Null: another owner
+   * has it.
+   */
   async takeLease(lane: LaneId, owner: string, leaseMs: number): Promise<on.LaneLease | null> {
     return readLease(lane, owner, await this.runner.run('takeLease', laneKey(lane), null, [owner, leaseMs]));
   }
 
-  /** Null: it is somebody else's now. */
+  /** Null: another owner has it now. */
   async renewLease({ lane, owner, token }: on.LaneLease, leaseMs: number): Promise<on.LaneLease | null> {
     return readLease(lane, owner, await this.runner.run('renewLease', laneKey(lane), null, [owner, token, leaseMs]));
   }
@@ -143,40 +147,48 @@ export class Journal extends StepJournal {
     return submitJob(this.runner, request, this.#terms);
   }
 
-  /** Accepts a job under an id that its submitter has made and kept; asked again, it is the same job. */
+  /** Accepts a job under an id that the submitter made and stored; a repeated call returns the same job. */
   submitNamed(request: on.SubmitNamedRequest): Promise<on.SubmitResult> {
     return submitNamedJob(this.runner, request, this.#terms);
   }
 
-  /** `submitNamed` of a job that is planned and signed already, and the first steps of its way, in one write. */
+  /**
+   * `submitNamed` for a job that is already planned and signed, together with the first transitions of its step, in one
+   * write.
+   */
   launchNamed(request: on.LaunchRequest): Promise<on.LaunchResult> {
     return launchNamedJob(this.runner, request, this.#terms);
   }
 
-  /** AWAITING_APPROVAL -> PLANNED, for exactly these floors, by another key than the submitter's. */
+  /** AWAITING_APPROVAL -> PLANNED, for exactly these plan bounds, by a key other than the submitter's. */
   async approve(request: { jobId: string; floorsHash: string; approvedBy: string }): Promise<on.Transition> {
     return readTransition(await this.onJob('approve', request.jobId, [request.floorsHash, request.approvedBy]));
   }
 
-  /** AWAITING_APPROVAL -> REJECTED; after a first step the worker takes back what that left behind. */
+  /**
+   * AWAITING_APPROVAL -> REJECTED. After the first step, the worker revokes what the job left behind before it ends.
+   */
   async reject({ jobId, failure }: { jobId: string; failure: JobFailure }): Promise<on.Transition> {
     return readTransition(await this.onJob('reject', jobId, [encodeFailure(failure)]));
   }
 
   /**
-   * CANCELLED at once where nothing has a nonce yet. Else `cancelling`: the current step is voided, the worker puts an
-   * attempt of kind `cancel`, and whichever of its attempts mines decides.
+   * Becomes CANCELLED at once if no step has a nonce. Otherwise `cancelling`: the current step is voided, the worker
+   * adds an attempt of kind `cancel`, and whichever attempt is mined decides.
    */
   async cancel(jobId: string): Promise<on.CancelResult> {
     return readCancel(await this.onJob('cancel', jobId, [encodeFailure(CANCELLED)]));
   }
 
-  /** NEEDS_OPERATOR -> the state before. */
+  /** NEEDS_OPERATOR -> the state before it. */
   async resumeJob(jobId: string): Promise<on.Transition> {
     return readTransition(await this.onJob('resumeJob', jobId));
   }
 
-  /** NEEDS_OPERATOR -> CANCELLED. `minedNonce`: the chain's nonce at the latest block; the step's must be below it. */
+  /**
+   * NEEDS_OPERATOR -> CANCELLED. `minedNonce`: the chain's nonce at the latest block; the step's nonce must be below
+   * it.
+   */
   async abandonJob(request: { jobId: string; minedNonce: number; failure: JobFailure }): Promise<on.Transition> {
     const args = [request.minedNonce, encodeFailure(request.failure)];
     return readTransition(await this.onJob('abandonJob', request.jobId, args));
@@ -186,13 +198,13 @@ export class Journal extends StepJournal {
     return this.runner.within(readLaneStatus(this.#redis, lane));
   }
 
-  /** Those of these lanes that another fleet has adopted: this one cannot. */
+  /** Those of these lanes that another fleet has adopted, which this fleet therefore cannot use. */
   async findForeign(lanes: readonly LaneId[]): Promise<LaneId[]> {
     const statuses = await Promise.all(lanes.map((lane) => this.readLane(lane)));
     return statuses.flatMap(({ lane, fleet }) => (fleet === null || fleet === this.lanes.fleet ? [] : [lane]));
   }
 
-  /** Every lane of the fleet that is adopted. */
+  /** Every adopted lane of the fleet. */
   readLanes(): Promise<LaneId[]> {
     return this.runner.within(this.lanes.read());
   }
@@ -214,12 +226,12 @@ export class Journal extends StepJournal {
     return this.runner.within(Promise.all(jobIds.map(read)));
   }
 
-  /** Ids of the jobs that are neither ended nor waiting for an operator, oldest first. */
+  /** Ids of the jobs that have not ended and do not wait for an operator, oldest first. */
   readOpenJobs(lane: LaneId): Promise<string[]> {
     return this.runner.within(this.#redis.zrange(openKey(lane), '0', '-1'));
   }
 
-  /** Steps with a nonce and no end yet, by nonce. */
+  /** Steps with a nonce that have not ended, by nonce. */
   readInFlight(lane: LaneId): Promise<on.InFlightStep[]> {
     return this.runner.within(readInFlightSteps(this.#redis, lane));
   }
@@ -239,5 +251,5 @@ function readLease(lane: LaneId, owner: string, [outcome, token, until]: readonl
 }
 
 function assertNonce(nonce: number): void {
-  if (!Number.isSafeInteger(nonce) || nonce < 0) throw new TypeError(`${nonce} is no nonce`);
+  if (!Number.isSafeInteger(nonce) || nonce < 0) throw new TypeError(`${nonce} is not a nonce`);
 }

@@ -37,7 +37,7 @@ describe('lanes on a Redis cluster', () => {
     await Promise.all([started.stop(), devnet.stop()]);
   });
 
-  it('carry jobs of several steps out for wallets on all servers, each step once', async () => {
+  it('complete jobs of several steps for wallets on all servers, each step once', async () => {
     const journal = new Journal({ redis: started.cluster, timeoutMs: 20_000 });
     await journal.open();
     const [share, troubles] = [new LaneShare(), [] as unknown[]];

@@ -24,7 +24,7 @@ describe('the directory of lanes', () => {
   const waitUntil = (attended: boolean) =>
     waitFor(`the lane is ${attended ? '' : 'not '}attended`, async () => (await isAttended()) === attended);
 
-  it('says which accounts are sent from, and first of those that are now', async () => {
+  it('lists the accounts, those with a running process first', async () => {
     expect(await isAttended()).toBe(false);
     const runner = fixture.startRunner();
     await waitUntil(true);
@@ -36,18 +36,18 @@ describe('the directory of lanes', () => {
     await waitUntil(false);
   });
 
-  it('takes a paused lane for one that is not attended', async () => {
+  it('lists a paused lane as one without a running process', async () => {
     fixture.startRunner();
     await waitUntil(true);
     await fixture.journal.pauseLane(fixture.lane, { code: 'TEST', message: 'Paused.', suggestion: 'Wait.' });
     await waitUntil(false);
   });
 
-  it('lists nothing of another chain', async () => {
+  it('lists no lanes of another chain', async () => {
     expect(await createDirectory(1).read()).toEqual([]);
   });
 
-  it('asks once for all who ask within a while', async () => {
+  it('shares one read among the calls of a short time', async () => {
     let asked = 0;
     const journal = {
       readLanes: () => {

@@ -4,11 +4,11 @@ import type { LaneId } from './job.js';
 import type { Journal } from './journal.js';
 import type { LaneStatus } from './transition.js';
 
-/** An account that some process sends from. */
+/** An account from which settlements or jobs are sent. */
 export interface ListedLane {
   /** Lower case. */
   address: Hex;
-  /** Some process works on it, and nothing holds it up. */
+  /** A process works on it, and it is neither paused nor frozen. */
   isAttended: boolean;
 }
 
@@ -21,14 +21,16 @@ export interface LaneDirectoryOptions {
   maxAgeMs?: number;
 }
 
-/** The lanes of a fleet on one chain, as they were some seconds ago: for who needs to name one of their accounts. */
+/**
+ * The lanes of a fleet on one chain, as of a few seconds ago, for callers that need the address of one of its accounts.
+ */
 export class LaneDirectory {
   #reading: Promise<ListedLane[]> | null = null;
   #readAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: LaneDirectoryOptions) {}
 
-  /** Those that are attended first. @throws JournalUnavailableError */
+  /** Lanes with a running process come first. @throws JournalUnavailableError */
   read(): Promise<ListedLane[]> {
     const nowMs = performance.now();
     if (this.#reading === null || nowMs - this.#readAtMs > (this.options.maxAgeMs ?? 2_000)) {

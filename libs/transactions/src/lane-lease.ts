@@ -3,25 +3,25 @@ import type { Journal } from './journal.js';
 import type { LaneLease } from './transition.js';
 
 export interface LaneLeaseOptions {
-  /** Names this process among all that ever ran. */
+  /** Unique among all processes that ever ran. */
   owner: string;
-  /** After this long without a renewal somebody else may take the lane. */
+  /** After this long without a renewal another process may take the lane. */
   leaseMs: number;
-  /** Called once when the lane is somebody else's. */
+  /** Called once when another process has taken the lane. */
   onLost: (lane: LaneId) => void;
 }
 
 /** A lease that is renewed until it is released or lost. */
 export interface HeldLane {
   lane: LaneId;
-  /** To be named with every write: the journal refuses those of a holder whose lease went to another. */
+  /** Passed with every write: the journal refuses writes whose token is not the lane's current one. */
   token: number;
   release(): Promise<void>;
 }
 
 /**
- * Takes a lane's lease and keeps it. It sees to it that somebody works on the lane and two do not get in each other's
- * way; that nothing is sent twice rests on the journal alone. Null: somebody else has it.
+ * Takes a lane's lease and keeps renewing it. The lease makes sure that one process works on the lane and that two do
+ * not interfere; that nothing is sent twice rests on the journal alone. Null: another process has it.
  */
 export async function holdLane(
   journal: Journal,
@@ -40,7 +40,7 @@ export async function holdLane(
 
   async function renew(): Promise<void> {
     if (isOver) return;
-    // No answer is no verdict: the lease may well be ours still, and the next renewal tells.
+    // A missing answer decides nothing: the lease may still be ours, and the next renewal shows it.
     const renewed = await journal.renewLease(held, leaseMs).catch(() => undefined);
     if (renewed !== null || isOver) return;
     stop();

@@ -8,7 +8,7 @@ import { PlanRetries } from './plan-retries.js';
 
 type LaneMemory = Pick<LaneWork, 'watch' | 'wallet' | 'retries' | 'pace' | 'nextNonce'>;
 
-/** What a process remembers of a lane while it holds it; it begins anew with each lease. */
+/** What a process remembers of a lane while it holds the lease; created anew with each lease. */
 export function createLaneMemory({ planRetryMs, longestPlanRetryMs, firstLookMs, pollMs }: LaneSettings): LaneMemory {
   return {
     watch: new FlightWatch(),

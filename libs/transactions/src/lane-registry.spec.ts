@@ -13,7 +13,7 @@ describe('the lanes of a fleet', () => {
 
   afterAll(() => started.stop());
 
-  it('are those that it adopted first, and no other fleet can', async () => {
+  it('belong to the fleet that adopted them first, and no other fleet can adopt them', async () => {
     const { journal } = started;
     const [lane, free] = [sampleLane(), sampleLane()];
     const nobodys = await journal.readLane(free);
@@ -25,7 +25,7 @@ describe('the lanes of a fleet', () => {
     const { fleet, nextNonce } = await journal.readLane(lane);
     const [owner, loser] = fleet === 'others' ? [other, journal] : [journal, other];
     expect(nextNonce).toBe(fleet === 'others' ? 9 : 7);
-    await expect(loser.adopt(lane, { pendingNonce: 8 })).rejects.toThrow(/sends for \w+ already/);
+    await expect(loser.adopt(lane, { pendingNonce: 8 })).rejects.toThrow(/already sends for \w+,/);
     expect(await loser.findForeign([lane, free])).toEqual([lane]);
     expect(await owner.findForeign([lane, free])).toEqual([]);
     expect([nobodys.fleet, (await loser.readLanes()).length]).toEqual([null, 0]);

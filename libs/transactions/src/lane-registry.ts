@@ -5,7 +5,7 @@ import { JournalError } from './journal-error.js';
 import { codeOfLane, laneKey, lanesKey, readLaneCode } from './keys.js';
 import { nameLane, readLaneName } from './lane-id.js';
 
-/** Which lanes there are; finds a job's lane from its id. */
+/** The known lanes; finds a job's lane from its id. */
 export class LaneRegistry {
   readonly #byCode = new Map<string, LaneId>();
 
@@ -14,26 +14,26 @@ export class LaneRegistry {
     readonly fleet: string,
   ) {}
 
-  /** @throws JournalError when another fleet was first */
+  /** @throws JournalError when another fleet has already adopted the lane */
   async register(lane: LaneId): Promise<void> {
     await this.#occupy(lane);
     await this.redis.sadd(lanesKey(this.fleet), nameLane(lane));
     this.#byCode.set(codeOfLane(lane), lane);
   }
 
-  /** In the lane itself, so that two fleets cannot both be first. */
+  /** Stored in the lane itself, so that two fleets cannot both adopt it. */
   async #occupy(lane: LaneId): Promise<void> {
     await this.redis.hsetnx(laneKey(lane), 'fleet', this.fleet);
     const fleet = await this.redis.hget(laneKey(lane), 'fleet');
     if (fleet === this.fleet) return;
     throw new JournalError(
       'lane_of_other_fleet',
-      `The account ${lane.address} sends for ${String(fleet)} already, and cannot for ${this.fleet}.`,
-      'Give each an account of its own: an account has one nonce counter and does one work.',
+      `The account ${lane.address} already sends for ${String(fleet)}, so it cannot send for ${this.fleet}.`,
+      'Give each its own account: an account has one nonce counter and can serve one fleet.',
     );
   }
 
-  /** Takes a released lane from the list, unless it was adopted again meanwhile. */
+  /** Removes a released lane from the list, unless it was adopted again meanwhile. */
   async strike(lane: LaneId): Promise<void> {
     await this.redis.srem(lanesKey(this.fleet), nameLane(lane));
     const fleet = await this.redis.hget(laneKey(lane), 'fleet');
@@ -41,7 +41,7 @@ export class LaneRegistry {
     else this.#byCode.delete(codeOfLane(lane));
   }
 
-  /** Every lane that is adopted, by name. */
+  /** All adopted lanes, by name. */
   async read(): Promise<LaneId[]> {
     const names = await this.redis.smembers(lanesKey(this.fleet));
     const lanes = names.sort().flatMap((name) => readLaneName(name) ?? []);
@@ -49,12 +49,12 @@ export class LaneRegistry {
     return lanes;
   }
 
-  /** As `locate`, from what this process knows already. */
+  /** Like `locate`, but without asking Redis. */
   find(jobId: string): LaneId | null {
     return this.#byCode.get(readLaneCode(jobId) ?? '') ?? null;
   }
 
-  /** Null when the id is none, or names no lane that is known. */
+  /** Null when the id is invalid or belongs to no known lane. */
   async locate(jobId: string): Promise<LaneId | null> {
     const code = readLaneCode(jobId);
     if (code === null) return null;

@@ -14,7 +14,7 @@ describe('a lane', () => {
 
   afterEach(() => fixture.endWorkers());
 
-  it('carries a job of two steps from its acceptance to its end', async () => {
+  it('takes a job of two steps from submission to its end', async () => {
     const jobId = await fixture.submit({ receivers: [RECEIVER, RECEIVER] });
     fixture.startRunner();
     const job = await fixture.waitForState(jobId, 'FINAL');

@@ -24,23 +24,23 @@ export interface LaneRunnerOptions {
   signer: LaneSigner;
   planner: JobPlanner;
   judgeStep: JudgeStep;
-  /** Names this process among all that ever ran. */
+  /** Unique among all processes that ever ran. */
   owner: string;
   settings?: Partial<LaneSettings>;
-  /** One for all runners of a process, so that several processes come to have about as many lanes each. */
+  /** One for all runners of a process, so that several processes end up with about the same number of lanes each. */
   share?: LaneShare;
   /**
-   * Runs beside the lane while this process holds it: takes its wake-ups, hands its events on. `signal` tells when the lane
-   * is given back or lost, and for a while the lane is not given back before this resolves. What it throws is reported,
-   * and it is begun again.
+   * Runs beside the lane while this process holds it: receives its wake-ups and publishes its events. `signal` aborts
+   * when the lane is released or lost; the release then waits a while for this to resolve. A rejection is reported, and
+   * it is started again.
    */
   attend?: (held: { lane: LaneId; token: number; signal: AbortSignal }) => Promise<void>;
-  /** What went wrong and is tried again: Redis or the chain not answering, a planner that throws. */
+  /** Receives errors that are retried: Redis or the chain does not answer, or a planner throws. */
   onTrouble: (error: unknown) => void;
 }
 
 /**
- * Works on one lane whenever this process can have its lease: carries jobs on, oldest first, confirms and replaces what is in
+ * Runs one lane whenever this process has its lease: advances jobs, oldest first, and confirms or replaces steps in
  * flight. Several runners for one lane, in any number of processes, take turns.
  */
 export class LaneRunner implements JobQueue {
@@ -56,7 +56,7 @@ export class LaneRunner implements JobQueue {
   /** How many more jobs may take a nonce, as of the last look. */
   #room = 0;
   #reconciledAtMs = -Infinity;
-  /** The lane was paused or frozen at the last look. */
+  /** Whether the lane was paused or frozen at the last look. */
   #stands = false;
 
   constructor(options: LaneRunnerOptions) {
@@ -80,13 +80,13 @@ export class LaneRunner implements JobQueue {
     this.#running ??= this.#run();
   }
 
-  /** Begins nothing new, lets what was begun end for a while, and gives the lane back. */
+  /** Starts nothing new, gives running work some time to finish, and releases the lane. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
   }
 
-  /** Looks at a job soon, if this process holds the lane: whoever holds it finds every open job by itself in time. */
+  /** Looks at a job soon if this process holds the lane. The lane's holder finds every open job by itself in time. */
   wake(jobId: string): void {
     if (!this.#work) return;
     this.#line.join(jobId);
@@ -94,8 +94,8 @@ export class LaneRunner implements JobQueue {
   }
 
   /**
-   * Submits a job that is planned already. Where this process holds the lane and there is room, it is signed before and
-   * written together with its bytes; elsewhere it waits its turn as any other.
+   * Submits a job that is already planned. If this process holds the lane and there is room, the job is signed first
+   * and written together with its bytes; otherwise it waits its turn like any other.
    * @throws JournalUnavailableError: whether it was written is unknown
    */
   async launch(planned: PlannedJob): Promise<SubmitResult> {
@@ -206,7 +206,7 @@ export class LaneRunner implements JobQueue {
     }
   }
 
-  /** Jobs that met a lane that stood still have left the line: they are called back as soon as it goes on. */
+  /** Jobs that found the lane paused or frozen have left the queue. They are queued again as soon as it resumes. */
   #noteStanding(stands: boolean): void {
     if (this.#stands && !stands) this.#reconciledAtMs = -Infinity;
     this.#stands = stands;
@@ -242,7 +242,7 @@ export class LaneRunner implements JobQueue {
     else if (wasNewcomer && outcome !== 'in_flight') this.#room++;
   }
 
-  /** Waits for what was begun, but not for ever: the journal knows where each job stands. */
+  /** Waits for running work, but for a limited time: the journal knows the state of each job. */
   async #settle(attending: Promise<void>): Promise<void> {
     const enough = new AbortController();
     const begun = Promise.allSettled([...this.#active, attending]);

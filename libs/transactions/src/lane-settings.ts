@@ -1,43 +1,46 @@
-/** How a lane works. Fees are wei per gas, times milliseconds. */
+/** How a lane is run. Fees are wei per gas, times milliseconds. */
 export interface LaneSettings {
-  /** Steps with a nonce that are not mined: what the node keeps of one account. */
+  /** The most steps with a nonce that are not mined: as many as the node keeps for one account. */
   maxInFlight: number;
-  /** Jobs that are planned, signed and sent at once. */
+  /** How many jobs are planned, signed and sent at the same time. */
   jobsAtOnce: number;
-  /** Blocks that a step's block must have, itself included. */
+  /** How many blocks deep a step's block must be, itself included. */
   confirmations: number;
-  /** How often the chain's head is looked at. */
+  /** How often the chain's head is read. */
   pollMs: number;
   /**
-   * The least time between two looks after something was sent, which are then made about when its block is due. As long
-   * as `pollMs`: none are made out of turn.
+   * The least time between two reads of the head after a transaction was sent; they are timed for when its block is
+   * due. If equal to `pollMs`, there are no extra reads.
    */
   firstLookMs: number;
-  /** Every open job is looked at so often, whatever woke it or not. */
+  /** How often every open job is looked at, whether or not it was woken. */
   reconcileMs: number;
   leaseMs: number;
-  /** After this long the same bytes are sent again: pools forget. */
+  /** After this long the same bytes are sent again, because nodes drop transactions from their pools. */
   resendAfterMs: number;
-  /** After this long what stops the lane is signed again with higher fees. */
+  /** After this long the step that blocks the lane is signed again with higher fees. */
   replaceAfterMs: number;
-  /** No attempt offers more. */
+  /** The upper limit for every attempt. */
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
-  /** Used where the node suggests no tip. */
+  /** Used where the node suggests no priority fee. */
   defaultPriorityFeePerGas: bigint;
-  /** For a transfer of nothing to the wallet itself. */
+  /** Gas limit of a zero-value transfer to the wallet itself. */
   cancelGas: bigint;
   /** How often an empty wallet is tried again. */
   emptyWalletMs: number;
-  /** After so long the planner is asked again about a job it failed at; then twice as long each time, up to the longest. */
+  /**
+   * After this long the planner is asked again about a job it failed at; the delay doubles each time, up to the
+   * longest.
+   */
   planRetryMs: number;
   longestPlanRetryMs: number;
-  /** A job that nobody agrees to for so long ends; 0: it waits for ever. */
+  /** A job that is not approved within this time ends; 0: it waits for ever. */
   approvalTimeoutMs: number;
-  /** For so many blocks, and for so long, a used nonce may still turn out to be ours. */
+  /** For this many blocks, and this long, a used nonce without a receipt may still turn out to be ours. */
   strangerBlocks: number;
   strangerMs: number;
-  /** How long a stopping runner waits for what it has begun. */
+  /** How long a stopping runner waits for running work. */
   stopWithinMs: number;
 }
 

@@ -5,7 +5,7 @@ import { flightKey, laneKey, openKey, unminedKey } from './keys.js';
 import { parseFailure } from './parse-job.js';
 import type { InFlightStep, LaneStatus } from './transition.js';
 
-/** Where a lane stands. */
+/** The current status of a lane. */
 export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Promise<LaneStatus> {
   const [fields, openJobs, unminedSteps] = await readTogether(redis, lane);
   const { fleet, nextNonce, paused, run, frozen, leaseOwner, leaseToken, leaseUntil, sequence } = fields;
@@ -24,7 +24,7 @@ export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Prom
   };
 }
 
-/** In one write: this is asked for at every look. */
+/** In one round trip, because every look at the lane reads it. */
 async function readTogether(redis: Redis | Cluster, lane: LaneId): Promise<[Record<string, string>, number, number]> {
   const replies = await redis.pipeline().hgetall(laneKey(lane)).zcard(openKey(lane)).zcard(unminedKey(lane)).exec();
   const [fields, open, unmined] = (replies ?? []).map(([error, reply]) => {
@@ -34,7 +34,7 @@ async function readTogether(redis: Redis | Cluster, lane: LaneId): Promise<[Reco
   return [fields as Record<string, string>, Number(open), Number(unmined)];
 }
 
-/** The steps of a lane that have a nonce and no end yet, by nonce. */
+/** The steps of a lane that have a nonce and have not ended, by nonce. */
 export async function readInFlightSteps(redis: Redis | Cluster, lane: LaneId): Promise<InFlightStep[]> {
   const flat = await redis.zrange(flightKey(lane), '0', '-1', 'WITHSCORES');
   const steps: InFlightStep[] = [];

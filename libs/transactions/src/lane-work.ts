@@ -10,7 +10,7 @@ import type { JobPlanner, LaneSigner, JudgeStep } from './ports.js';
 import type { Chain } from './rpc/chain.js';
 import type { LaneLease, StepWrite } from './transition.js';
 
-/** What is at hand while a lane's lease is held. */
+/** What the code needs while it holds a lane's lease. */
 export interface LaneWork {
   journal: Journal;
   chain: Chain;
@@ -27,22 +27,22 @@ export interface LaneWork {
   onTrouble: (error: unknown) => void;
 }
 
-/** Somebody else has the lane's lease: nothing more may be written for it. */
+/** Another process has the lane's lease: write nothing more for it. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 
   constructor() {
-    super("The lane's lease is held by somebody else now.");
+    super("Another process holds the lane's lease now.");
   }
 }
 
-/** @throws LeaseLostError when the refusal says so; all other refusals mean that the job has moved on meanwhile */
+/** @throws LeaseLostError when the refusal says so; every other refusal means that the job has moved on meanwhile */
 export function assertLease<T extends { outcome: string }>(result: T): T {
   if (result.outcome === 'refused' && 'reason' in result && result.reason === 'stale_token') throw new LeaseLostError();
   return result;
 }
 
-/** What every write about the job's current step names. */
+/** The fields that identify a write about the job's current step. */
 export function writeFor({ lease }: Pick<LaneWork, 'lease'>, job: Pick<JobRecord, 'id' | 'stepIndex'>): StepWrite {
   return { jobId: job.id, stepIndex: job.stepIndex, token: lease.token };
 }

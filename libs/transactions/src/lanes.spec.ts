@@ -44,7 +44,7 @@ describe('a lane', () => {
   const expireLease = () => redis.hset(laneKey(lane), 'leaseUntil', '0');
 
   describe('its lease', () => {
-    it('is held by one, and goes on under a higher token when it was not renewed', async () => {
+    it('is held by one owner, and gets a higher token when it was not renewed', async () => {
       const first = (await journal.takeLease(lane, 'a', 60_000))!;
       expect(await journal.takeLease(lane, 'b', 60_000)).toBeNull();
       expect(await journal.takeLease(lane, 'a', 60_000)).toMatchObject({ token: first.token });
@@ -60,13 +60,13 @@ describe('a lane', () => {
       expect(await journal.takeLease(lane, 'a', 60_000)).toMatchObject({ token: second.token + 1 });
     });
 
-    it('goes to one of many who want it at once', async () => {
+    it('goes to one of many concurrent callers', async () => {
       const owners = Array.from({ length: 20 }, (_, index) => `worker-${index}`);
       const leases = await Promise.all(owners.map((owner) => journal.takeLease(lane, owner, 60_000)));
       expect(leases.filter((lease) => lease !== null)).toHaveLength(1);
     });
 
-    it('refuses what a zombie writes, and takes the same from its successor', async () => {
+    it('refuses the writes of an expired holder, and accepts the same ones from its successor', async () => {
       const zombie = (await journal.takeLease(lane, 'a', 60_000))!;
       const write = await submitSample(journal, lane, zombie.token);
       await planSample(journal, write);
@@ -82,9 +82,9 @@ describe('a lane', () => {
       expect((await journal.readJob(write.jobId))!.steps[0]!.attempts).toMatchObject([{ hash: attempt.hash }]);
     });
 
-    it('is kept while it is held, and its loss is told once', async () => {
+    it('is renewed while it is held, and its loss is reported once', async () => {
       const lost: LaneId[] = [];
-      // A process that is held up for two thirds of it loses a lease.
+      // A process that is delayed for two thirds of this time loses its lease.
       const leaseMs = 6000;
       const held = (await holdLane(journal, lane, { owner: 'a', leaseMs, onLost: (one) => lost.push(one) }))!;
       expect(await holdLane(journal, lane, { owner: 'b', leaseMs, onLost: () => undefined })).toBeNull();
@@ -111,7 +111,7 @@ describe('a lane', () => {
       token = (await journal.takeLease(lane, 'both', 600_000))!.token;
     });
 
-    it('get one nonce for a step, and no two steps one nonce', async () => {
+    it('get one nonce for a step, and different nonces for two steps', async () => {
       const writes: StepWrite[] = [];
       for (let index = 0; index < 10; index++) {
         const write = await submitSample(journal, lane, token);
@@ -143,7 +143,7 @@ describe('a lane', () => {
       }
     });
 
-    it('have no more steps in flight than the node takes', async () => {
+    it('have no more steps in flight than the limit', async () => {
       const writes = [];
       for (let index = 0; index < 5; index++) {
         const write = await submitSample(journal, lane, token);
@@ -158,7 +158,7 @@ describe('a lane', () => {
     });
   });
 
-  it('pauses: what has a nonce goes on, nothing new gets one', async () => {
+  it('pauses: steps with a nonce continue, and no new nonce is given out', async () => {
     const { token } = (await journal.takeLease(lane, 'a', 600_000))!;
     const [begun, waiting] = [await submitSample(journal, lane, token), await submitSample(journal, lane, token)];
     await planSample(journal, begun);
@@ -174,7 +174,7 @@ describe('a lane', () => {
     expect(await journal.reserve({ ...waiting, maxInFlight: 9 })).toMatchObject({ nonce: 4 });
   });
 
-  it('takes no job and gives no nonce before it is adopted, and is not adopted twice', async () => {
+  it('accepts no job and gives out no nonce before it is adopted, and is not adopted twice', async () => {
     const stranger = sampleLane();
     expect(await journal.submit(sampleRequest(stranger))).toEqual({ outcome: 'refused', reason: 'not_adopted' });
     for (const call of [journal.pauseLane(stranger, FAILURE), journal.resumeLane(stranger)]) {
@@ -189,14 +189,14 @@ describe('a lane', () => {
     }
   });
 
-  it('goes on where the chain is when it is adopted again in a pause, and never back', async () => {
+  it("moves up to the chain's nonce when it is adopted again during a pause, and never back", async () => {
     await journal.pauseLane(lane, FAILURE);
     expect(await journal.adopt(lane, { pendingNonce: 9 })).toEqual({ outcome: 'done' });
     expect(await journal.adopt(lane, { pendingNonce: 1 })).toEqual({ outcome: 'done' });
     expect(await journal.readLane(lane)).toMatchObject({ nextNonce: 9, paused: FAILURE });
   });
 
-  it('sees the same journal from another process', async () => {
+  it('has the same journal in another process', async () => {
     const other = new Redis(server.url);
     await once(other, 'ready');
     const elsewhere = new Journal({ redis: other });
@@ -208,7 +208,7 @@ describe('a lane', () => {
     other.disconnect();
   });
 
-  it('heeds a lease that changes between two transitions that leave together', async () => {
+  it('notices a lease that changes between two transitions of one request', async () => {
     const lease = (await journal.takeLease(lane, 'a', 600_000))!;
     const { jobId, token } = await submitSample(journal, lane, lease.token);
     const put = (name: string) => journal.putDetail({ jobId, token, name, value: name });
@@ -222,7 +222,7 @@ describe('a lane', () => {
     expect((await journal.readJob(jobId))!.details).toEqual({ before: 'before' });
   });
 
-  it('parks a job for a person, who resumes it where it was', async () => {
+  it('parks a job for an operator, who resumes it in its earlier state', async () => {
     const { token } = (await journal.takeLease(lane, 'a', 600_000))!;
     const write = await submitSample(journal, lane, token);
     await planSample(journal, write);

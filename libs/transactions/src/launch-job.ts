@@ -13,7 +13,7 @@ export interface PlannedJob extends SubmitNamedRequest {
   step: PlannedStep;
 }
 
-/** The job's bytes, signed under the nonce that its lane is believed to give out next. */
+/** The job's bytes, signed under the nonce that its lane is expected to give out next. */
 interface SignedJob {
   job: PlannedJob;
   nonce: number;
@@ -22,9 +22,9 @@ interface SignedJob {
 }
 
 /**
- * Signs a planned job, then writes all of it at once: the job, its plan, its nonce, and the bytes where they have that
- * nonce. `written`: null where nothing could be signed and nothing was written; rejects where that is unknown. `carry`,
- * once that is settled: sends what was written, and has whatever else became of it go the way of any other job.
+ * Signs a planned job, then writes everything at once: the job, its plan, its nonce, and the bytes if they have that
+ * nonce. `written`: null if the job could not be signed and nothing was written; rejects if the outcome is unknown.
+ * `carry`, called once that is settled: sends what was written, and otherwise lets the job continue like any other.
  */
 export function launchJob(
   work: LaneWork,
@@ -81,12 +81,12 @@ async function carryStored(
   if (receipt === null) return 'in_flight';
   work.pace.noteMined(performance.now() - sentAtMs);
   crashPoint('F8');
-  // A block that is there when its receipt is has the depth of one.
+  // A block that has just been read with its receipt is one deep.
   const settled = await settleStep(work, flying, receipt, { number: receipt.blockNumber });
   return settled === 'ended' ? 'ended' : 'in_flight';
 }
 
-/** The job as it was written a moment ago, its times by this process's clock. */
+/** The job as it was written a moment ago, with times from this process's clock. */
 function describe({ job: planned, nonce, fees, bytes }: SignedJob): {
   job: JobRecord;
   step: StepRecord;

@@ -7,8 +7,8 @@ import { listNamed, readSubmit, type SubmitTerms } from './submit-job.js';
 import type { LaunchRequest, LaunchResult } from './transition.js';
 
 /**
- * `submit`, `putPlan`, `reserve` and `putAttempt` of a job's first step in one write. What follows a refusal is not done;
- * what was done before it stands, and the job goes on from there as any other.
+ * `submit`, `putPlan`, `reserve` and `putAttempt` of a job's first step in one write. Transitions after a refusal are
+ * not made; those before it stand, and the job continues from there like any other.
  */
 export async function launchNamedJob(
   runner: ScriptRunner,

@@ -62,7 +62,7 @@ describe('a job that is signed before it is submitted', () => {
       };
     };
 
-    it('stands with its plan, its nonce and its bytes after one write', async () => {
+    it('is stored with its plan, its nonce and its bytes in one write', async () => {
       const asked = await request();
       expect(await fixture.journal.launchNamed(asked)).toEqual({
         submitted: { outcome: 'accepted', jobId: asked.jobId, state: 'PLANNED' },
@@ -74,8 +74,8 @@ describe('a job that is signed before it is submitted', () => {
       expect(steps[0]!.attempts).toMatchObject([asked.attempt]);
     });
 
-    // Prevents: a job that is asked for twice is signed twice.
-    it('is the same job when it is asked for again, with the bytes of the first', async () => {
+    // Prevents: a job that is submitted twice is signed twice.
+    it('is the same job when it is submitted again, with the bytes of the first', async () => {
       const asked = await request();
       await fixture.journal.launchNamed(asked);
       const again = await fixture.journal.launchNamed({ ...asked, nonce: 42, attempt: sampleAttempt() });
@@ -84,8 +84,8 @@ describe('a job that is signed before it is submitted', () => {
       expect((await fixture.journal.readLane(fixture.lane)).nextNonce).toBe(42);
     });
 
-    // Prevents: bytes under a nonce that is another job's are broadcast.
-    it('keeps the nonce that the lane gives it, and no bytes under another', async () => {
+    // Prevents: bytes under another job's nonce are broadcast.
+    it('keeps the nonce that the lane gives it, and discards bytes under another', async () => {
       const asked = await request({ nonce: 44 });
       expect(await fixture.journal.launchNamed(asked)).toMatchObject({
         reserved: { outcome: 'done', nonce: 41 },
@@ -95,7 +95,7 @@ describe('a job that is signed before it is submitted', () => {
       expect([state, steps[0]!.nonce, steps[0]!.attempts]).toEqual(['RESERVED', 41, []]);
     });
 
-    it('is accepted and waits where the lane is paused, full, or worked on by another', async () => {
+    it('is accepted and waits if the lane is paused, full, or held by another process', async () => {
       await fixture.journal.pauseLane(fixture.lane, { code: 'X', message: 'm', suggestion: 's' });
       const paused = await fixture.journal.launchNamed(await request());
       await fixture.journal.resumeLane(fixture.lane);
@@ -112,7 +112,7 @@ describe('a job that is signed before it is submitted', () => {
       expect((await fixture.journal.readLane(fixture.lane)).nextNonce).toBe(41);
     });
 
-    it('is refused by a lane that nobody has adopted', async () => {
+    it('is refused by a lane that is not adopted', async () => {
       const lane = sampleLane();
       const asked = await request({ lane, jobId: createJobId(lane) });
       const submitted = { outcome: 'refused', reason: 'not_adopted' };
@@ -121,9 +121,9 @@ describe('a job that is signed before it is submitted', () => {
   });
 
   describe('on the chain', () => {
-    /** A runner that looks at the chain by itself only now and then. */
+    /** A runner that polls the chain only rarely. */
     const startRunner = async (pollMs = 60_000): Promise<LaneRunner> => {
-      // Nor sends again what is not answered soon, on a busy machine.
+      // It does not resend what a busy machine answers late either.
       const rhythm = pollMs < 1000 ? { pollMs } : { pollMs, resendAfterMs: pollMs, leaseMs: 30_000 };
       const runner = fixture.startRunner({ ...rhythm, firstLookMs: 5 }, { rpcUrls: [proxy.rpcUrl] });
       await waitFor('the lane has room', () => Promise.resolve(runner.hasRoom));
@@ -143,15 +143,15 @@ describe('a job that is signed before it is submitted', () => {
       });
     };
 
-    it('is settled by the receipt that its sending is answered with', async () => {
+    it('is settled by the receipt that the sending returns', async () => {
       const runner = await startRunner();
       const jobIds = [await launch(runner), await launch(runner), await launch(runner)];
       await expectEachOnce(jobIds);
       expect([countSends(SYNC), countSends('eth_sendRawTransaction')]).toEqual([3, 0]);
     });
 
-    // Prevents: each settlement takes one more way to the RPC server and back than it has to.
-    it('has its block looked for while its receipt is on the way', async () => {
+    // Prevents: each settlement costs one more round trip to the RPC server than needed.
+    it('reads its block while its receipt is on the way', async () => {
       const runner = await startRunner();
       let [tellMined, tellLooked] = [() => {}, () => {}];
       const mined = new Promise<void>((resolve) => (tellMined = resolve));
@@ -170,7 +170,7 @@ describe('a job that is signed before it is submitted', () => {
       expect(proxy.calls.filter(({ method }) => method === 'eth_getBlockByNumber')).toHaveLength(1);
     });
 
-    it('is signed anew where its nonce was taken by another meanwhile', async () => {
+    it('is signed again if another job has taken its nonce meanwhile', async () => {
       const runner = await startRunner();
       const other = await fixture.submit();
       runner.wake(other);
@@ -179,7 +179,7 @@ describe('a job that is signed before it is submitted', () => {
       await expectEachOnce([other, ...jobIds]);
     });
 
-    it('is sent the usual way to a server that does not wait, which is not asked to again for a while', async () => {
+    it('is sent with a plain request to a server that does not wait, which is not asked to wait again for a while', async () => {
       answerSync(() => refusal(-32601, 'the method does not exist'));
       const runner = await startRunner(20);
       const first = await launch(runner);
@@ -189,19 +189,16 @@ describe('a job that is signed before it is submitted', () => {
     });
 
     it.each<[string, Interception]>([
-      ['is silent', () => 'silence'],
-      ['breaks off after it has taken the bytes', breakOff],
-      [
-        'answers with a hash alone',
-        () => ({ body: JSON.stringify([{ jsonrpc: '2.0', id: 1, result: sampleHash() }]) }),
-      ],
-      ['is limited', () => ({ status: 429, body: 'slow down' })],
+      ['does not answer', () => 'silence'],
+      ['disconnects after it has accepted the bytes', breakOff],
+      ['answers with a hash only', () => ({ body: JSON.stringify([{ jsonrpc: '2.0', id: 1, result: sampleHash() }]) })],
+      ['limits the rate', () => ({ status: 429, body: 'slow down' })],
     ])('is mined once by a server that %s', async (_, interception) => {
       answerSync(interception);
       await expectEachOnce([await launch(await startRunner(20))]);
     });
 
-    // Prevents: what a sequencer announces, or a node that is behind a reorganisation, counts as settled.
+    // Prevents: a sequencer's announcement, or the receipt of a node that missed a reorganisation, counts as settled.
     it('is not settled by a receipt whose block is not the one at its height', async () => {
       answerSync(async (_, forward) => {
         const answers = JSON.parse(await forward()) as { result: { blockHash: string; transactionHash?: string } }[];
@@ -215,7 +212,7 @@ describe('a job that is signed before it is submitted', () => {
       expect(Number(block?.number)).toBe(mined.blockNumber);
     });
 
-    it('waits its turn where no runner holds the lane', async () => {
+    it('waits its turn if no runner holds the lane', async () => {
       const runner = fixture.startRunner({ leaseMs: 600_000 });
       const jobId = await launch(runner);
       await expectEachOnce([jobId]);
@@ -229,9 +226,9 @@ describe('a job that is signed before it is submitted', () => {
         expect(await worker.exited).toMatchObject({ signal: 'SIGKILL' });
         const isWritten = !['F3', 'F5', 'F12'].includes(at);
         expect((await fixture.journal.readJob(jobId)) !== null).toBe(isWritten);
-        // Whoever wanted it asks again under the same id, which is the same job.
+        // The caller submits again under the same id, which is the same job.
         await fixture.startWorker({ launch: jobId });
-        await waitFor('the job stands in the journal', async () => (await fixture.journal.readJob(jobId)) !== null);
+        await waitFor('the job is in the journal', async () => (await fixture.journal.readJob(jobId)) !== null);
         await expectEachOnce([jobId]);
       },
     );

@@ -19,7 +19,7 @@ describe('a lane', () => {
   const TAKE_BACK = { label: 'Take back', to: RECEIVER, data: '0x', value: 1n, gas: 60_000n } as const;
   const withUndo = (undo: JobPlanner['undo']): JobPlanner => ({ ...transferPlanner, ...(undo && { undo }) });
 
-  it('takes back what a job has left after its last step, once, and before it ends', async () => {
+  it('revokes what a job has left after its last step, once, and before it ends', async () => {
     const asked: number[] = [];
     const planner = withUndo((job) => {
       asked.push(job.stepIndex);
@@ -36,7 +36,7 @@ describe('a lane', () => {
     expect(completed).toMatchObject([{ jobId, txHash: mined[1]!.hash }]);
   });
 
-  it('completes a job whose leftovers cannot be taken back', async () => {
+  it('completes a job whose leftovers cannot be revoked', async () => {
     const planner = withUndo(() => Promise.resolve([{ ...TAKE_BACK, to: fixture.chain.asset, data: '0x12345678' }]));
     const jobId = await fixture.submit({ receivers: [RECEIVER, RECEIVER] });
     fixture.startRunner({}, { planner });
@@ -44,7 +44,7 @@ describe('a lane', () => {
     expect(await fixture.readMined()).toHaveLength(3);
   });
 
-  it('takes it back too when the job was cancelled too late', async () => {
+  it('revokes it too when the job was cancelled too late', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const planner = withUndo(() => Promise.resolve([TAKE_BACK]));
     const jobId = await fixture.submit({ receivers: [RECEIVER, RECEIVER] });
@@ -64,7 +64,7 @@ describe('a lane', () => {
     expect((await fixture.readMined()).map(({ input }) => input)).toEqual([markOf(jobId, 0), markOf(jobId, 1), '0x']);
   });
 
-  it('plans again once it has locked an allowance that a plan counts on', async () => {
+  it('plans again once it has locked an allowance that a plan relies on', async () => {
     const approvals = [{ token: fixture.chain.asset, spender: RECEIVER }];
     let asked = 0;
     const planner: JobPlanner = {

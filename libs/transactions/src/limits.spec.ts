@@ -10,7 +10,7 @@ import type { StepWrite } from './transition.js';
 const USDC = `0x${'aa'.repeat(20)}` as const;
 const ROUTER = `0x${'bb'.repeat(20)}` as const;
 
-describe('what a wallet spends and allows', () => {
+describe('spending', () => {
   let started: StartedJournal;
   let redis: Redis;
   let journal: Journal;
@@ -38,7 +38,7 @@ describe('what a wallet spends and allows', () => {
     return name === undefined ? null : redis.hget(name, asset.toLowerCase());
   };
 
-  it('counts up to the limit of the day and not a unit beyond, whoever comes at once', async () => {
+  it('is counted up to the daily limit and not a unit beyond, however many jobs compete', async () => {
     const writes = await Promise.all(Array.from({ length: 15 }, submit));
     const results = await Promise.all(writes.map((write) => count(write, 9n)));
     expect(results.filter(({ outcome }) => outcome === 'done')).toHaveLength(11);
@@ -46,7 +46,7 @@ describe('what a wallet spends and allows', () => {
     expect(await total()).toBe('99');
   });
 
-  it('counts a job once, at what it last planned to spend', async () => {
+  it('is counted once per job, with its latest plan', async () => {
     const write = await submit();
     await count(write, 90n);
     await count(write, 90n);
@@ -65,7 +65,7 @@ describe('what a wallet spends and allows', () => {
     expect([await total(), await total('native')]).toEqual(['0', '3']);
   });
 
-  it('counts all assets or none', async () => {
+  it('is counted for all assets or none', async () => {
     const write = await submit();
     const spendings = [
       { asset: 'native', amount: 1n, limit: null },
@@ -75,7 +75,7 @@ describe('what a wallet spends and allows', () => {
     expect(await total('native')).toBeNull();
   });
 
-  it('gives back once', async () => {
+  it('is given back once', async () => {
     const [write, other] = [await submit(), await submit()];
     await count(write, 60n);
     await count(other, 30n);
@@ -84,7 +84,7 @@ describe('what a wallet spends and allows', () => {
     expect(await total()).toBe('30');
   });
 
-  it('gives back what an ended job did not spend, and nothing of what it did', async () => {
+  it('is given back for the unspent part of an ended job only', async () => {
     const write = await submit();
     await count(write, 60n);
     await journal.cancel(write.jobId);
@@ -117,7 +117,7 @@ describe('what a wallet spends and allows', () => {
     expect(await total()).toBe('40');
   });
 
-  it('refuses to count what is no amount', async () => {
+  it('is not counted for an invalid amount', async () => {
     const write = await submit();
     await expect(count(write, -1n)).rejects.toThrow(TypeError);
     await expect(count(write, 1n, null, 'a b')).rejects.toThrow(TypeError);
@@ -125,7 +125,7 @@ describe('what a wallet spends and allows', () => {
     await expect(journal.reserveSpending({ ...write, spendings: twice })).rejects.toThrow(TypeError);
   });
 
-  it('adds and takes away amounts of any size exactly', async () => {
+  it('is added and subtracted exactly, at any size', async () => {
     const amount = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
     await fc.assert(
       fc.asyncProperty(
@@ -154,7 +154,7 @@ describe('what a wallet spends and allows', () => {
       journal.lockApprovals({ ...write, scopes: spenders.map((spender) => ({ token: USDC, spender })) });
     const OTHER = `0x${'CC'.repeat(20)}` as const;
 
-    it('is one job’s, in any letter case, until that job has ended', async () => {
+    it('belongs to one job, in any letter case, until that job has ended', async () => {
       const [one, other] = [await submit(), await submit()];
       const results = await Promise.all([lock(one), lock(other), lock(one)]);
       expect(results.map(({ outcome }) => outcome)).toEqual(['done', 'refused', 'unchanged']);
@@ -177,7 +177,7 @@ describe('what a wallet spends and allows', () => {
       expect(await lock(other, [ROUTER, OTHER])).toMatchObject({ outcome: 'done' });
     });
 
-    it('stays with a job that waits for a person', async () => {
+    it('stays with a job that waits for an operator', async () => {
       const [parked, other] = [await submit(), await submit()];
       await lock(parked);
       await journal.needOperator({ ...parked, failure: FAILURE });

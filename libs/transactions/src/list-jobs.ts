@@ -6,7 +6,7 @@ import { nameLane, readLaneName } from './lane-id.js';
 import { parseJob } from './parse-job.js';
 import type { ListJobsRequest } from './transition.js';
 
-/** How many jobs one page looks at, however few of them it shows. */
+/** How many jobs one page examines, however few of them it returns. */
 const MAX_EXAMINED = 1000;
 const MAX_LIMIT = 200;
 
@@ -18,15 +18,15 @@ interface Place {
 
 type Found = Place & { jobId: string };
 
-/** One job of a lane; null when it is not there. */
+/** One job of a lane; null when it does not exist. */
 async function readJob(redis: Redis | Cluster, lane: LaneId, jobId: string): Promise<JobRecord | null> {
   return parseJob(lane, jobId, await redis.hgetall(jobKey(lane, jobId)));
 }
 
 /**
- * A page of the jobs of several lanes, newest first. A page may be shorter than its limit and still have a cursor: few
- * jobs fitted the filter. `cursor` is null after the last page.
- * @throws TypeError when the cursor is none of ours.
+ * A page of the jobs of several lanes, newest first. A page may be shorter than its limit and still have a cursor when
+ * few jobs matched the filter. `cursor` is null after the last page.
+ * @throws TypeError when the cursor is invalid.
  */
 export async function listJobs(
   redis: Redis | Cluster,
@@ -58,7 +58,7 @@ function fits(job: JobRecord, { keyId, states, operation }: ListJobsRequest): bo
   );
 }
 
-/** The next jobs after a place over all lanes: the first of each lane, merged. */
+/** The next jobs after a position, over all lanes: the first of each lane, merged. */
 async function findNext(
   redis: Redis | Cluster,
   lanes: readonly LaneId[],
@@ -93,6 +93,6 @@ function writeCursor({ score, lane }: Place): string {
 function readCursor(cursor: string): Place {
   const [, score, name = ''] = /^(\d{1,15})\.(.+)$/.exec(cursor) ?? [];
   const lane = readLaneName(name);
-  if (score === undefined || lane === null) throw new TypeError('this is no cursor of a list of jobs');
+  if (score === undefined || lane === null) throw new TypeError('this is not a cursor of a list of jobs');
   return { score: Number(score), lane };
 }

@@ -1,28 +1,28 @@
 import { LookPace } from './look-pace.js';
 
-describe('the pace of looks', () => {
+describe('the polling interval', () => {
   const never = new AbortController().signal;
 
-  it('is looked at once when something was taken, however long the rhythm is', async () => {
+  it('ends at once when a transaction was accepted, however long it is', async () => {
     const pace = new LookPace({ firstMs: 1, longestMs: 3_600_000 });
     const resting = pace.rest(never);
     pace.noteAccepted();
     await resting;
   });
 
-  it('is remembered when something was taken in the middle of a look', async () => {
+  it('remembers a transaction that was accepted during a read', async () => {
     const pace = new LookPace({ firstMs: 1, longestMs: 3_600_000 });
     pace.noteAccepted();
     await pace.rest(never);
   });
 
-  it('looks on by itself for what was sent and never answered', async () => {
+  it('continues by itself for a transaction that was sent and never answered', async () => {
     const pace = new LookPace({ firstMs: 1, longestMs: 3_600_000 });
     pace.noteSent();
     for (let look = 0; look < 4; look++) await pace.rest(never);
   });
 
-  it('slows down where blocks take long', async () => {
+  it('grows where blocks take long', async () => {
     jest.useFakeTimers();
     try {
       const looksWithin150Ms = async (blockMs: number): Promise<number> => {
@@ -44,7 +44,7 @@ describe('the pace of looks', () => {
     }
   });
 
-  it('is the rhythm alone where no looks out of turn are wanted, and ends with the signal', async () => {
+  it('is constant where extra reads are off, and ends with the signal', async () => {
     const pace = new LookPace({ firstMs: 3_600_000, longestMs: 3_600_000 });
     const stop = new AbortController();
     let hasEnded = false;

@@ -1,16 +1,16 @@
-/** What is mined sooner than that is looked for at once. */
+/** If transactions are usually mined within this time, the head is read again without delay. */
 const AT_ONCE_MS = 25;
 const QUICK_MS = 1_000;
-/** How much the latest wait for a block counts against those before. */
+/** The weight of the latest wait for a block in the moving average. */
 const WEIGHT = 0.2;
-/** Of the usual wait: when the first look is due, and how much later the second. */
+/** As a share of the usual wait: when the first read is due, and the delay before the second. */
 const FIRST_SHARE = 0.5;
 const STEP_SHARE = 0.125;
 const GROWTH = 1.5;
 
 /**
- * When a lane's chain is looked at next: after something was sent about when its block is due, as learned from those
- * before, then ever more seldom, up to the rhythm of a lane that has nothing to wait for.
+ * Decides when a lane's chain is read next. After something was sent, when its block is due, as learned from earlier
+ * blocks; then ever less often, down to the rate of an idle lane.
  */
 export class LookPace {
   readonly #firstMs: number;
@@ -18,20 +18,20 @@ export class LookPace {
   #stepMs: number;
   #lookedAtMs = -Infinity;
   #nextLookMs = -Infinity;
-  /** By what happened since the last look began. */
+  /** The shortest interval requested since the last read began. */
   #askedForMs = Infinity;
-  /** From a transaction's being taken to its being seen in a block. */
+  /** From the acceptance of a transaction to seeing it in a block. */
   #usualMs = 0;
   #wake: (() => void) | null = null;
 
-  /** @param firstMs the least time between two looks; as long as `longestMs`: always that */
+  /** @param firstMs the least time between two reads; if equal to `longestMs`, the interval is constant */
   constructor({ firstMs, longestMs }: { firstMs: number; longestMs: number }) {
     this.#firstMs = Math.min(firstMs, longestMs);
     this.#longestMs = longestMs;
     this.#stepMs = longestMs;
   }
 
-  /** Bytes are on their way: whether they arrive may never be told. */
+  /** Bytes are being sent; their acceptance may never be reported. */
   noteSent(): void {
     this.#lookIn(Math.max(this.#firstMs, this.#dueMs));
   }
@@ -40,17 +40,17 @@ export class LookPace {
     this.#lookIn(this.#dueMs);
   }
 
-  /** @param waitedMs since the transaction was taken */
+  /** @param waitedMs since the transaction was accepted */
   noteMined(waitedMs: number): void {
     this.#usualMs += WEIGHT * (Math.min(waitedMs, 2 * this.#longestMs) - this.#usualMs);
   }
 
-  /** Blocks come so soon that somebody may wait for one. */
+  /** True when blocks come so fast that a caller may wait for one. */
   get isQuick(): boolean {
     return this.#usualMs < QUICK_MS;
   }
 
-  /** Waits until the next look is due. */
+  /** Waits until the next read is due. */
   async rest(signal: AbortSignal): Promise<void> {
     this.#lookedAtMs = performance.now();
     const isAskedFor = this.#askedForMs < this.#lookedAtMs + this.#longestMs;

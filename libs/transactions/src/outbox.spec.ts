@@ -27,7 +27,7 @@ describe('the outbox', () => {
     token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
   });
 
-  /** One event each. */
+  /** Creates this many events. */
   const happen = async (times: number): Promise<void> => {
     for (let index = 0; index < times; index++) {
       const { jobId } = await submitSample(journal, lane, token);
@@ -36,7 +36,7 @@ describe('the outbox', () => {
   };
   const kept = async () => (await journal.outbox.read(lane, { after: 0 })).map(({ sequence }) => sequence);
 
-  it('gives each consumer every event in order, and again what it was not done with', async () => {
+  it('gives each consumer every event in order, and again those it has not acknowledged', async () => {
     const { outbox } = journal;
     await outbox.addConsumer(lane, 'sse');
     await outbox.addConsumer(lane, 'webhooks');
@@ -55,7 +55,7 @@ describe('the outbox', () => {
     expect(await outbox.readPositions(lane)).toEqual({ sse: 5, webhooks: 0 });
   });
 
-  it('trims what the slowest has passed, but for the newest', async () => {
+  it('trims the events that the slowest consumer has passed, except the newest', async () => {
     const { outbox } = journal;
     await outbox.addConsumer(lane, 'fast');
     await outbox.addConsumer(lane, 'slow');
@@ -68,7 +68,7 @@ describe('the outbox', () => {
     expect(await kept()).toEqual([9, 10]);
   });
 
-  it('holds nothing back for a consumer that is gone, nor without any', async () => {
+  it('keeps nothing for a removed consumer, nor without any consumer', async () => {
     const { outbox } = journal;
     await outbox.addConsumer(lane, 'gone');
     await happen(6);
@@ -77,7 +77,7 @@ describe('the outbox', () => {
     expect(await kept()).toEqual([6, 7]);
   });
 
-  it('never moves a consumer back, nor past what has happened', async () => {
+  it('never moves a consumer back, nor past the last event', async () => {
     const { outbox } = journal;
     await happen(3);
     await outbox.acknowledge(lane, 'one', 2);
@@ -89,7 +89,7 @@ describe('the outbox', () => {
     expect(await outbox.read(lane, { after: 3 })).toHaveLength(1);
   });
 
-  it('names an event so that its reader can go on from there', async () => {
+  it('gives an event an id from which a reader can continue', async () => {
     const write = await submitSample(journal, lane, token);
     await finishSample(journal, write);
     const events = await journal.outbox.read(lane, { after: 0 });
@@ -101,7 +101,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('tells why a person is needed', async () => {
+  it('reports why an operator is needed', async () => {
     const write = await submitSample(journal, lane, token, { operation: 'stake', keyId: 'key-9' });
     await journal.needOperator({ ...write, failure: FAILURE });
     expect(await journal.outbox.read(lane, { after: 0 })).toEqual([
@@ -120,7 +120,7 @@ describe('the outbox', () => {
     ]);
   });
 
-  it('says that what it reads is not its own', async () => {
+  it('reports unreadable data as such', async () => {
     await redis.xadd(eventsKey(lane), '1-0', 'type', 'somethingElse');
     await expect(journal.outbox.read(lane, { after: 0 })).rejects.toMatchObject({ code: 'journal_unreadable' });
     await expect(journal.outbox.addConsumer(lane, 'a b')).rejects.toThrow(TypeError);

@@ -9,8 +9,8 @@ import { parseFailure, parseState } from './parse-job.js';
 import type { ScriptRunner } from './script-runner.js';
 
 /**
- * The events of all lanes. A consumer reads from its position, does what it does with them, and then moves its position:
- * it gets each event at least once, under the same id. Nothing is trimmed that a known consumer has not passed.
+ * The events of all lanes. A consumer reads from its position, processes the events, and then moves its position, so it
+ * receives each event at least once, under the same id. Events that a known consumer has not passed are never trimmed.
  */
 export class Outbox {
   constructor(
@@ -18,42 +18,43 @@ export class Outbox {
     private readonly runner: ScriptRunner,
   ) {}
 
-  /** Makes a consumer known, at the oldest event that is kept; answers its position where it was known already. */
+  /** Registers a consumer at the oldest stored event; returns its position if it was already registered. */
   async addConsumer(lane: LaneId, consumer: string): Promise<number> {
     return this.#move(lane, consumer, '');
   }
 
-  /** The consumer has everything up to this sequence. Never goes back. */
+  /** Records that the consumer has everything up to this sequence. The position never moves back. */
   async acknowledge(lane: LaneId, consumer: string, sequence: number): Promise<void> {
     await this.#move(lane, consumer, sequence);
   }
 
-  /** Forgets a consumer, so that its position holds nothing back. */
+  /** Removes a consumer, so that its position no longer keeps events from being trimmed. */
   async removeConsumer(lane: LaneId, consumer: string): Promise<void> {
     await this.runner.within(this.redis.hdel(consumersKey(lane), consumer));
   }
 
-  /** How far each consumer of a lane has come. */
+  /** The position of each consumer of a lane. */
   async readPositions(lane: LaneId): Promise<Record<string, number>> {
     const positions = await this.runner.within(this.redis.hgetall(consumersKey(lane)));
     return Object.fromEntries(Object.entries(positions).map(([name, position]) => [name, Number(position)]));
   }
 
-  /** Up to `count` events after a sequence, in order; those that were trimmed are left out. */
+  /** Up to `count` events after a sequence, in order; trimmed events are left out. */
   async read(lane: LaneId, { after, count = 100 }: { after: number; count?: number }): Promise<JobEvent[]> {
     const entries = await this.runner.within(this.redis.xrange(eventsKey(lane), `${after + 1}-0`, '+', 'COUNT', count));
     return entries.map(([id, fields]) => parseEvent(lane, id, fields));
   }
 
   async #move(lane: LaneId, consumer: string, sequence: number | ''): Promise<number> {
-    if (!/^[\w.:-]{1,128}$/.test(consumer))
-      throw new TypeError('a consumer is named by 1 to 128 letters, digits or .:_-');
+    if (!/^[\w.:-]{1,128}$/.test(consumer)) throw new TypeError('a consumer name is 1 to 128 letters, digits or .:_-');
     const [position] = await this.runner.run('moveConsumer', laneKey(lane), null, [consumer, sequence]);
     return Number(position);
   }
 }
 
-/** The sequence in an event's id, from which its lane's later events can be read; null when it is no event id. */
+/**
+ * The sequence in an event's id, from which its lane's later events can be read; null when the text is not an event id.
+ */
 export function readEventId(id: string): { jobId: string; sequence: number } | null {
   const [, jobId, sequence] = /^(j[0-9a-f]{8}-[0-9a-f]{24}):[A-Z_]+:(\d{1,15})$/.exec(id) ?? [];
   return jobId === undefined || sequence === undefined ? null : { jobId, sequence: Number(sequence) };

@@ -20,8 +20,8 @@ type Fields = Readonly<Record<string, string>>;
 type JsonObject = Readonly<Record<string, JsonValue | undefined>>;
 
 /**
- * Reads a job from the fields of its hash; null when there are none.
- * @throws JournalError `journal_unreadable` when they are not what the journal writes.
+ * Parses a job from the fields of its hash; null when there are none.
+ * @throws JournalError `journal_unreadable` when the fields are not in the form that the journal writes.
  */
 export function parseJob(lane: LaneId, id: string, fields: Fields): JobRecord | null {
   if (Object.keys(fields).length === 0) return null;
@@ -144,13 +144,13 @@ function readDetails(fields: Fields): Record<string, JsonValue> {
   );
 }
 
-/** Reads a failure as it is stored. */
+/** Parses a stored failure. */
 export function parseFailure(line: string): JobFailure {
   const { code, message, suggestion } = asObject(JSON.parse(line));
   return { code: asText(code), message: asText(message), suggestion: asText(suggestion) };
 }
 
-/** Reads a job's state. */
+/** Parses a job's state. */
 export function parseState(state: string | undefined): JobState {
   const found = JOB_STATES.find((one) => one === state);
   if (!found) throw new TypeError('unknown state');

@@ -1,4 +1,4 @@
-/** Resolves after the time, or at once when the signal is given. */
+/** Resolves after the delay, or at once when the signal is aborted. */
 export function pause(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

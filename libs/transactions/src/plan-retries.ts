@@ -1,13 +1,13 @@
 interface PutOff {
   delayMs: number;
   untilMs: number;
-  /** Handed out by `takeDue` since it came due. */
+  /** `takeDue` has returned it since it came due. */
   isTaken: boolean;
 }
 
 /**
- * When the planner is asked again about the jobs that it failed at without a verdict: each time after twice as long, so
- * that one sick job does not keep the lane busy. Only remembered; losing it costs a question.
+ * When the planner is asked again about jobs it failed at without a verdict. The delay doubles each time, so that one
+ * failing job does not keep the lane busy. Kept in memory only; losing it costs one extra call.
  */
 export class PlanRetries {
   readonly #jobs = new Map<string, PutOff>();
@@ -29,7 +29,7 @@ export class PlanRetries {
     this.#jobs.delete(jobId);
   }
 
-  /** The jobs whose time has come, each once. */
+  /** The jobs that are due, each returned once. */
   takeDue(): string[] {
     const due: string[] = [];
     for (const [jobId, job] of this.#jobs) {

@@ -6,7 +6,7 @@ import { assertLease, currentStep, writeFor, type LaneWork } from './lane-work.j
 import { PlanFailure, WalletEmptyError, type JobPlan } from './ports.js';
 import type { BeginStepResult, LockResult, ReserveResult, SpendingResult, Transition } from './transition.js';
 
-/** `again`: the job has moved on, read it anew. `reserved`: null where no nonce was asked for yet. */
+/** `again`: the job has moved on, read it again. `reserved`: null if no nonce was requested yet. */
 export type PlanOutcome = { outcome: 'planned'; step: PlannedStep; reserved: ReserveResult | null } | Hindrance;
 
 interface Hindrance {
@@ -16,8 +16,9 @@ interface Hindrance {
 }
 
 /**
- * Plans the job's current step with fresh quotes, PLANNED or with its nonce taken and nothing signed, and checks
- * everything that must hold before it is signed; its nonce is taken on the way. The steps that undo a job stand already as they are.
+ * Plans the job's current step with fresh quotes, whether PLANNED or with its nonce taken and nothing signed. Checks
+ * everything that must hold before signing, and takes the nonce on the way. The steps that undo a job are already
+ * planned.
  */
 export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutcome> {
   if (job.ending?.undoing) {
@@ -37,7 +38,10 @@ export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutc
   return hindrance ?? skipIfDone(work, job, plan.steps[0], begun.reserved);
 }
 
-/** The plan and everything that it takes up, the nonce too unless it may turn out not to be needed, or the plan to be made again. */
+/**
+ * Stores the plan and reserves everything it needs. The nonce is included unless the step may turn out unnecessary or
+ * the plan must be made again.
+ */
 function storePlan({ journal, lease, settings }: LaneWork, job: JobRecord, plan: JobPlan): Promise<BeginStepResult> {
   const { steps, preview, floorsHash, needsApproval, approvals, spendings } = plan;
   const isSure = steps[0] !== undefined && steps[0].holdsIf === undefined && !plan.reliesOnAllowance;
@@ -48,7 +52,7 @@ function storePlan({ journal, lease, settings }: LaneWork, job: JobRecord, plan:
   });
 }
 
-/** Null: not now, since the wallet cannot pay or the planner failed at this job a moment ago. */
+/** Null: not now, because the wallet cannot pay or the planner failed at this job a moment ago. */
 async function askPlanner(work: LaneWork, job: JobRecord): Promise<JobPlan | PlanFailure | null> {
   const { planner, retries, wallet, lease } = work;
   if (wallet.isEmpty || retries.isPutOff(job.id)) return null;
@@ -67,7 +71,7 @@ async function askPlanner(work: LaneWork, job: JobRecord): Promise<JobPlan | Pla
   }
 }
 
-/** Ends the job, or begins to take back what it left behind. With its nonce taken, a cancel follows. */
+/** Ends the job, or starts to revoke what it left behind. If its nonce is taken, a cancel follows. */
 export async function giveUpPlan(work: LaneWork, job: JobRecord, failure: JobFailure): Promise<Hindrance> {
   const undo = job.stepIndex > 0 && job.state !== 'RESERVED' ? await askUndo(work, job) : [];
   if (undo === null) return { outcome: 'waiting' };
@@ -82,7 +86,7 @@ export async function giveUpPlan(work: LaneWork, job: JobRecord, failure: JobFai
   return { outcome: 'again' };
 }
 
-/** The steps that take back what the job left behind; null: not now, as with plans. */
+/** The steps that revoke what the job left behind; null: not now, for the same reasons as with plans. */
 export async function askUndo({ planner, retries }: LaneWork, job: JobRecord): Promise<readonly PlannedStep[] | null> {
   if (retries.isPutOff(job.id)) return null;
   try {
@@ -110,7 +114,7 @@ async function judgeApprovals(
   if (lock.outcome === 'done' && plan.reliesOnAllowance) return { outcome: 'again' };
   if (lock.outcome !== 'refused') return null;
   if (lock.reason !== 'locked') return { outcome: 'again' };
-  // With a nonce taken it must not wait: everything that the wallet sends later would wait for it.
+  // With a nonce taken the job must not wait, because every later transaction of the wallet would wait for it.
   return job.state === 'RESERVED' ? giveUpPlan(work, job, APPROVAL_HELD) : { outcome: 'locked' };
 }
 
@@ -121,11 +125,11 @@ async function judgeSpending(
 ): Promise<Hindrance | null> {
   if (counted === null || assertLease(counted).outcome !== 'refused') return null;
   if (!('reason' in counted) || counted.reason !== 'over_limit') return { outcome: 'again' };
-  const left = 'left' in counted ? `, ${counted.left} base units of ${counted.asset} are left` : '';
+  const left = 'left' in counted ? ` (${counted.left} base units of ${counted.asset} are left)` : '';
   return giveUpPlan(work, job, {
     code: 'DAILY_LIMIT',
-    message: `The wallet may not spend that much on one day${left}.`,
-    suggestion: 'Wait for the next day (UTC), or have the limit of the wallet raised.',
+    message: `The job would exceed the wallet's daily spending limit${left}.`,
+    suggestion: "Wait for the next day (UTC), or have the wallet's limit raised.",
   });
 }
 
@@ -143,12 +147,12 @@ async function skipIfDone(
 
 const FLOORS_CHANGED: JobFailure = {
   code: 'FLOORS_CHANGED',
-  message: 'Prices moved past what was agreed to, after the step had taken its nonce.',
-  suggestion: 'Submit the job again; somebody has to agree to the new floors.',
+  message: 'Prices moved past the approved bounds after the step had taken its nonce.',
+  suggestion: 'Submit the job again and have its new bounds approved.',
 };
 
 const APPROVAL_HELD: JobFailure = {
   code: 'APPROVAL_HELD',
-  message: 'Another job holds the allowance that this one came to need.',
-  suggestion: 'Submit the job again once the other has ended.',
+  message: 'Another job holds an allowance that this job now needs.',
+  suggestion: 'Submit the job again once the other job has ended.',
 };

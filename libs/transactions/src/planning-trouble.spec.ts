@@ -3,7 +3,7 @@ import { LaneFixture } from '../test/lane-fixture.js';
 import { markOf, transferPlanner } from '../test/transfer-planner.js';
 import { PlanFailure, WalletEmptyError, type JobPlanner } from './ports.js';
 
-describe('a planner that has no plan', () => {
+describe('a planner that returns no plan', () => {
   let fixture: LaneFixture;
 
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('a planner that has no plan', () => {
     expect(mined.map(({ nonce }) => nonce)).toEqual(jobIds.map((_, index) => 41 + index));
   };
 
-  /** Counts how often it was asked about each job, and answers what `refuse` throws, if it does. */
+  /** Counts how often each job was planned, and throws what `refuse` throws. */
   const startPlanner = (refuse: (jobId: string, asked: number) => void | Promise<void>) => {
     const asked = new Map<string, number>();
     const planner: JobPlanner = {
@@ -39,7 +39,7 @@ describe('a planner that has no plan', () => {
     return { planner, countOf: (jobId: string) => asked.get(jobId) ?? 0 };
   };
 
-  /** A job with its nonce taken and nothing signed, as a crash leaves it. */
+  /** A job with its nonce taken and nothing signed, as after a crash. */
   const reserve = async (jobId: string) => {
     const { journal, lane } = fixture;
     const { token } = (await journal.takeLease(lane, 'before', 60_000))!;
@@ -52,7 +52,7 @@ describe('a planner that has no plan', () => {
 
   const readPause = async () => (await fixture.journal.readLane(fixture.lane)).paused?.code ?? null;
 
-  it('pauses the lane when the wallet is empty, asks about one job meanwhile, and goes on once it is refilled', async () => {
+  it('pauses the lane when the wallet is empty, is asked about one job meanwhile, and resumes once it is refilled', async () => {
     const { journal, lane } = fixture;
     await fixture.setBalance(0n);
     const first = await fixture.submit();
@@ -79,7 +79,7 @@ describe('a planner that has no plan', () => {
     await expectEachOnce(jobIds);
   });
 
-  it('leaves an empty lane paused over a restart, and goes on when the job that was too dear is cancelled', async () => {
+  it('leaves an empty lane paused over a restart, and resumes when the job that was too expensive is cancelled', async () => {
     const [dear, cheap] = [await fixture.submit(), await fixture.submit()];
     const { planner, countOf } = startPlanner((jobId) => {
       if (jobId === dear) throw new WalletEmptyError('no gas');
@@ -97,7 +97,7 @@ describe('a planner that has no plan', () => {
     await expectEachOnce([cheap]);
   });
 
-  it('is asked again by itself after an error that is no verdict, which is reported', async () => {
+  it('is asked again after an error without a verdict, which is reported', async () => {
     const jobId = await fixture.submit();
     const { planner, countOf } = startPlanner((_, asked) => {
       if (asked <= 3) throw new Error(`trouble ${asked}`);
@@ -109,7 +109,7 @@ describe('a planner that has no plan', () => {
     await expectEachOnce([jobId]);
   });
 
-  it('is not asked about a sick job at every look, and the others go on', async () => {
+  it('is not asked about a failing job at every look, and the other jobs continue', async () => {
     const sick = await fixture.submit();
     await reserve(sick);
     const { planner, countOf } = startPlanner((jobId) => {
@@ -122,7 +122,7 @@ describe('a planner that has no plan', () => {
     expect((await fixture.readJob(sick)).state).toBe('RESERVED');
   });
 
-  it('is asked again for what takes back a step, after an error that is no verdict', async () => {
+  it('is asked again for the undo of a step after an error without a verdict', async () => {
     let asked = 0;
     const planner: JobPlanner = {
       plan: (job, context) => {

@@ -3,32 +3,36 @@ import type { Hex } from '@tollgate/protocol';
 import type { JobFailure, JobRecord, JsonValue, LaneId, PlannedStep, StepRecord } from './job.js';
 import type { ApprovalScope, Spending } from './transition.js';
 
-/** What a job will do from one of its steps on, as data: nothing is sent by making it. */
+/** What a job will do from one of its steps on, as data. Making a plan sends nothing. */
 export interface JobPlan {
-  /** From the asked step on. None: the job has nothing left to do. */
+  /** From the requested step on. Empty: the job has nothing left to do. */
   steps: readonly PlannedStep[];
-  /** Kept with the job for people: a preview, floors. */
+  /** Stored with the job for display: a preview and the plan's bounds. */
   preview: JsonValue;
-  /** Names the least that arrives and the most that leaves. */
+  /** Hash of the plan's bounds: the least that arrives and the most that leaves. */
   floorsHash: string;
   needsApproval: boolean;
-  /** The whole job's part of the day's limits; left out, nothing is counted. */
+  /** The whole job's share of the daily limits; if omitted, nothing is counted. */
   spendings?: readonly Spending[];
-  /** Allowances that no other job may use or take back before this one ends. */
+  /** Allowances that no other job may use or revoke before this one ends. */
   approvals?: readonly ApprovalScope[];
-  /** One of them was there already: another job may have used it before the lock was taken, so the plan is made again. */
+  /**
+   * One of the allowances was already there. Another job may have used it before the lock was taken, so the plan is
+   * made again.
+   */
   reliesOnAllowance?: boolean;
 }
 
-/** Knows what the operations are. It signs and sends nothing. */
+/** Turns operations into plans. It signs and sends nothing. */
 export interface JobPlanner {
   /**
-   * Called again before each step is signed, so quotes and deadlines are fresh.
-   * @param context `token` is the lane's lease, for writing details of the job.
-   * @throws PlanFailure when the job cannot be done; WalletEmptyError; anything else means "ask again later", each time after longer
+   * Called again before each step is signed, so that quotes and deadlines are fresh.
+   * @param context `token` is the token of the lane's lease, for writing details of the job.
+   * @throws PlanFailure when the job cannot be done; WalletEmptyError; any other error means "ask again later", with a
+   * growing delay
    */
   plan(job: JobRecord, context: { stepIndex: number; token: number }): Promise<JobPlan>;
-  /** The steps that take back what a job has left behind, failed or done; they are carried out before it ends. */
+  /** The steps that revoke what a job has left behind, failed or done. They run before the job ends. */
   undo?(job: JobRecord): Promise<readonly PlannedStep[]>;
 }
 
@@ -44,12 +48,12 @@ export class PlanFailure extends Error {
   }
 }
 
-/** The wallet cannot pay for gas: its lane waits until there is more in it, and no job fails. */
+/** The wallet cannot pay for gas. Its lane waits for funds, and no job fails. */
 export class WalletEmptyError extends Error {
   override readonly name = 'WalletEmptyError';
 }
 
-/** All of an EIP-1559 transaction that is signed. Fees are wei per gas. */
+/** The fields of an EIP-1559 transaction to sign. Fees are wei per gas. */
 export interface TransactionToSign {
   chainId: number;
   nonce: number;
@@ -61,7 +65,7 @@ export interface TransactionToSign {
   maxPriorityFeePerGas: bigint;
 }
 
-/** The only thing that sees a key. */
+/** The only component that has access to a key. */
 export interface LaneSigner {
   readonly address: Hex;
   /** The signed transaction, as `eth_sendRawTransaction` takes it. */
@@ -74,7 +78,7 @@ export interface ReceiptLog {
   data: Hex;
 }
 
-/** What the chain says of a mined attempt. */
+/** What the chain reports about a mined attempt. */
 export interface StepReceipt {
   transactionHash: Hex;
   blockHash: Hex;
@@ -85,14 +89,14 @@ export interface StepReceipt {
 }
 
 /**
- * What a mined step came to. `later`: not known yet, it is asked again at the next look. `needs_operator`: the
- * transaction did what it should, and what was to follow from it did not.
+ * The outcome of a mined step. `later`: not known yet; ask again at the next look. `needs_operator`: the transaction
+ * succeeded, but what should have followed from it did not.
  */
 export type StepVerdict = { outcome: 'done' | 'later' } | { outcome: 'failed' | 'needs_operator'; failure: JobFailure };
 
 /**
- * Judges a step whose transaction is mined deep enough; a reverted one fails whatever is said here. Must answer soon, since
- * the whole lane waits: what takes long is begun, and `later` is the answer meanwhile. What it throws means `later` too, each time after longer.
+ * Judges a step whose transaction is mined deep enough; a reverted one fails regardless. It must answer soon, since the
+ * whole lane waits: start slow work and return `later` meanwhile. A rejection means `later` too, with a growing delay.
  */
 export type JudgeStep = (
   job: JobRecord,
@@ -101,7 +105,9 @@ export type JudgeStep = (
   context: { token: number },
 ) => Promise<StepVerdict>;
 
-/** Where a job's wake-up goes: a message queue between processes, or a runner of this one. Waking twice does no harm. */
+/**
+ * Where a job's wake-up goes: a message queue between processes, or a runner in this one. Waking twice does no harm.
+ */
 export interface JobQueue {
   wake(jobId: string, lane: LaneId): Promise<void> | void;
 }

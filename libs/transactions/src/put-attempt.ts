@@ -7,7 +7,7 @@ import type { Attempt, JobRecord, PlannedStep } from './job.js';
 import { assertLease, writeFor, type LaneWork } from './lane-work.js';
 import type { TransactionToSign } from './ports.js';
 
-/** The bytes of an attempt as they stand in the journal. */
+/** The bytes of an attempt as stored in the journal. */
 export interface StoredBytes {
   kind: Attempt['kind'];
   hash: Hex;
@@ -17,10 +17,10 @@ export interface StoredBytes {
 export interface AttemptRequest {
   job: Pick<JobRecord, 'id' | 'stepIndex'>;
   kind: Attempt['kind'];
-  /** What the step does; a cancel does nothing instead. */
+  /** What the step does; a `cancel` ignores it. */
   call: Pick<PlannedStep, 'to' | 'data' | 'value' | 'gas'>;
   nonce: number;
-  /** How many attempts the step has already. */
+  /** How many attempts the step already has. */
   expectedAttempts: number;
   fees: Fees;
 }
@@ -28,8 +28,8 @@ export interface AttemptRequest {
 type BytesRequest = Pick<AttemptRequest, 'kind' | 'call' | 'nonce' | 'fees'>;
 
 /**
- * Signs one attempt and writes it into the journal, where it must stand before it is sent. Null: the journal did not
- * take it, and these bytes are forgotten; what is stored counts.
+ * Signs one attempt and writes it into the journal, where it must be stored before it is sent. Null: the journal did
+ * not store it, and these bytes are discarded; only stored bytes count.
  */
 export async function putAttempt(work: LaneWork, request: AttemptRequest): Promise<StoredBytes | null> {
   const { job, kind, nonce, expectedAttempts, fees } = request;
@@ -45,7 +45,7 @@ export async function putAttempt(work: LaneWork, request: AttemptRequest): Promi
   return outcome === 'refused' ? null : { kind, hash, raw };
 }
 
-/** Bytes that are to be journaled before they go anywhere. */
+/** Signs bytes that must be journaled before they are sent. */
 export async function signAttempt(work: LaneWork, request: BytesRequest): Promise<StoredBytes> {
   const raw = await work.signer.sign(createTransaction(work, request));
   crashPoint('F5');

@@ -12,7 +12,7 @@ import type {
 
 type Refused = Extract<Transition, { outcome: 'refused' }>;
 
-/** Reads what a script answers: `done` or `unchanged` and the state, or `refused`, why, and the state. */
+/** Parses a script's reply: `done` or `unchanged` and the state, or `refused`, the reason and the state. */
 export function readTransition(reply: readonly string[]): Transition {
   const [outcome, state] = reply;
   if (outcome === 'refused') return readRefusal(reply);
@@ -36,7 +36,9 @@ export function readRelease([outcome, second, , ...counts]: readonly string[]): 
   return reason === 'lane_busy' ? { outcome, reason, openJobs, steps, parkedJobs } : { outcome, reason };
 }
 
-/** What a chain of transitions came to, by name; null for one that was not asked for, or not made after a refusal. */
+/**
+ * The replies of a chain of transitions, by name; null for one that was not requested, or was skipped after a refusal.
+ */
 export function findReply(names: readonly string[], replies: readonly string[][]): (name: string) => string[] | null {
   return (name) => {
     const reply = replies[names.indexOf(name)];

@@ -35,7 +35,7 @@ describe('an answer to a sent transaction', () => {
     'FeeTooLow, MaxFeePerGas too low.',
     'Gas price below configured minimum gas price',
     'insufficient fee: got 1, required 2',
-  ])('%s: more must be offered', (message) => expect(error(message)).toBe('underpriced'));
+  ])('%s: higher fees are needed', (message) => expect(error(message)).toBe('underpriced'));
 
   it.each([
     'intrinsic gas too low: gas 20000, minimum needed 21000',
@@ -50,7 +50,7 @@ describe('an answer to a sent transaction', () => {
     'tx fee (1.20 ether) exceeds the configured cap (1.00 ether)',
     'invalid sender',
     'invalid chain id for signer: have 1 want 1328',
-  ])('%s: never', (message) => expect(error(message)).toBe('refused'));
+  ])('%s: refused for ever', (message) => expect(error(message)).toBe('refused'));
 
   it.each([
     'txpool is full',
@@ -60,9 +60,9 @@ describe('an answer to a sent transaction', () => {
     'header not found',
     'daily request count exceeded, request rate limited',
     '',
-  ])('%s: nobody knows', (message) => expect(error(message)).toBe('unknown'));
+  ])('%s: unknown', (message) => expect(error(message)).toBe('unknown'));
 
-  it('is believed only with the hash of what was sent', () => {
+  it('counts only with the hash of the sent bytes', () => {
     expect(readSendAnswer({ kind: 'result', value: HASH }, HASH)).toBe('accepted');
     expect(readSendAnswer({ kind: 'result', value: HASH.toUpperCase().replace('0X', '0x') }, HASH)).toBe('accepted');
     expect(readSendAnswer({ kind: 'result', value: `0x${'00'.repeat(32)}` }, HASH)).toBe('unknown');
@@ -72,7 +72,7 @@ describe('an answer to a sent transaction', () => {
 });
 
 describe('the answers of several servers', () => {
-  it('come to success where one has the bytes, and to a refusal only where all refuse', () => {
+  it('combine to success where one has the bytes, and to a refusal only where all refuse', () => {
     expect(joinSendAnswers(['refused', 'unknown', 'accepted'])).toBe('accepted');
     expect(joinSendAnswers(['refused', 'unknown'])).toBe('unknown');
     expect(joinSendAnswers(['refused', 'refused'])).toBe('refused');

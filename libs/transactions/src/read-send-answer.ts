@@ -3,12 +3,12 @@ import type { Hex } from '@tollgate/protocol';
 import type { RpcAnswer } from './rpc/rpc-connection.js';
 
 /**
- * What an RPC server did with signed bytes. `accepted`: it has them. `unknown`: it may have them, so the same bytes go out
- * again. `refused`: it will never take these bytes.
+ * An RPC server's answer to signed bytes. `accepted`: it has them. `unknown`: it may have them, so the same bytes are
+ * sent again. `refused`: it will never accept these bytes.
  */
 export type SendAnswer = 'accepted' | 'nonce_used' | 'insufficient_funds' | 'underpriced' | 'unknown' | 'refused';
 
-/** In this order; the words of the common nodes. An error that is not listed tells nothing. */
+/** Tried in this order; the texts are those of the common nodes. An error that is not listed decides nothing. */
 const MESSAGES: readonly (readonly [RegExp, SendAnswer])[] = [
   [/already known|already imported|already exists|known transaction|alreadyknown/i, 'accepted'],
   [/nonce (is )?too low|oldnonce|nonce already (used|been used)/i, 'nonce_used'],
@@ -26,13 +26,13 @@ const MESSAGES: readonly (readonly [RegExp, SendAnswer])[] = [
   ],
 ];
 
-/** The only place that judges an answer to `eth_sendRawTransaction`. */
+/** The only place that interprets an answer to `eth_sendRawTransaction`. */
 export function readSendAnswer(answer: RpcAnswer, hash: Hex): SendAnswer {
   switch (answer.kind) {
     case 'unanswered':
       return 'unknown';
     case 'result':
-      // Another hash than that of the bytes: whatever answered does not know what it has.
+      // A hash other than that of the bytes: the answer says nothing about these bytes.
       return typeof answer.value === 'string' && answer.value.toLowerCase() === hash ? 'accepted' : 'unknown';
     case 'error':
       return MESSAGES.find(([words]) => words.test(answer.message))?.[1] ?? 'unknown';
@@ -49,7 +49,7 @@ const PRECEDENCE: readonly SendAnswer[] = [
   'refused',
 ];
 
-/** What the answers of several servers to the same bytes come to. */
+/** Combines the answers of several servers to the same bytes. */
 export function joinSendAnswers(answers: readonly SendAnswer[]): SendAnswer {
   return PRECEDENCE.find((answer) => answers.includes(answer)) ?? 'unknown';
 }

@@ -5,7 +5,7 @@ import { sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from
 import { isFinal } from './job.js';
 import { Journal } from './journal.js';
 
-/** A job of two steps as the calls that carry it out. Each may be made again from its own start. */
+/** The calls that complete a job of two steps. Each may be repeated from its own start. */
 const CALLS = [
   'submit',
   'plan',
@@ -90,7 +90,7 @@ describe('kill -9 of Redis', () => {
         await journal.open();
         const { run } = await journal.readLane(lane);
         expect(await journal.thaw(lane, { pendingNonce: 5, run: run! })).toEqual({ outcome: 'done' });
-        // The reply may have been lost with the server: the call again changes nothing.
+        // The reply may have been lost with the server: repeating the call changes nothing.
         await make[call]!();
         expect({ ...(await journal.readJob(jobId)), updatedAtMs: 0 }).toEqual({ ...job, updatedAtMs: 0 });
         expect(await journal.outbox.read(lane, { after: 0 })).toEqual(events);
@@ -107,7 +107,7 @@ describe('kill -9 of Redis', () => {
     expect(events.filter(({ state }) => isFinal(state))).toHaveLength(1);
   });
 
-  it('loses nothing that was acknowledged while many work', async () => {
+  it('loses nothing acknowledged while many workers write', async () => {
     const lane = sampleLane();
     await journal.adopt(lane, { pendingNonce: 0 });
     const { token } = (await journal.takeLease(lane, 'worker', 600_000))!;

@@ -29,7 +29,7 @@ describe('releasing an account', () => {
   const submit = (): Promise<StepWrite> => submitSample(journal, lane, lease.token);
   const keysOfLane = async () => (await started.redis.keys(laneKey(lane).replace(/lane$/, '*'))).sort();
 
-  it('forgets its role, jobs and events, and lets another fleet adopt it from the chain', async () => {
+  it("deletes its fleet, jobs and events, and lets another fleet adopt it at the chain's nonce", async () => {
     const request = sampleRequest(lane);
     const accepted = await journal.submit(request);
     if (accepted.outcome !== 'accepted') throw new Error('not accepted');
@@ -48,7 +48,7 @@ describe('releasing an account', () => {
 
     expect(await other.adopt(lane, { pendingNonce: 5 })).toEqual({ outcome: 'done' });
     expect(await other.readLane(lane)).toMatchObject({ fleet: 'others', nextNonce: 5, openJobs: 0 });
-    // Nobody who held it before can write, and what was asked before is not done a second time.
+    // No earlier holder can write, and no earlier request is carried out a second time.
     expect((await other.takeLease(lane, 'verifier', 600_000))!.token).toBeGreaterThan(lease.token);
     expect(await other.submit(request)).toEqual({ outcome: 'forgotten' });
     expect(await journal.release(lane)).toEqual({ outcome: 'refused', reason: 'not_adopted' });
@@ -77,7 +77,7 @@ describe('releasing an account', () => {
     expect(await journal.readLane(lane)).toMatchObject({ nextNonce: 1 });
   });
 
-  it('is refused while somebody has not taken its events', async () => {
+  it('is refused while a consumer has not read its events', async () => {
     await journal.outbox.addConsumer(lane, 'webhooks');
     await finishSample(journal, await submit());
     await journal.releaseLease(lease);
@@ -86,7 +86,7 @@ describe('releasing an account', () => {
     expect(await journal.release(lane)).toEqual({ outcome: 'done', endedJobs: 1 });
   });
 
-  it('is refused on a server that may have lost some of it', async () => {
+  it('is refused on a server that may have lost data', async () => {
     await journal.releaseLease(lease);
     await started.redis.hset(laneKey(lane), 'run', 'another');
     expect(await journal.release(lane)).toEqual({ outcome: 'refused', reason: 'lane_frozen' });

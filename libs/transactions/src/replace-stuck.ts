@@ -8,8 +8,8 @@ import { putAttempt } from './put-attempt.js';
 import type { Head } from './rpc/chain.js';
 
 /**
- * Signs a waiting step once more with higher fees, when it is what the lane waits for or its fees cannot be mined as
- * they are. False: it is not stuck, or the caps leave no room.
+ * Signs a waiting step again with higher fees, if it blocks the lane or its fees are too low to be mined. False: it is
+ * not stuck, or the caps leave no room.
  */
 export async function replaceStuck(
   work: LaneWork,

@@ -21,7 +21,7 @@ export type ScriptArgument = string | number;
 
 const MOST_ATTEMPTS = 3;
 
-/** Runs the journal's scripts on a Redis that was looked at; nothing here ever falls back to EVAL. */
+/** Runs the journal's scripts on a Redis that was checked. It never falls back to EVAL. */
 export class ScriptRunner {
   readonly #queue = new TransitionQueue((lane, calls) => this.within(this.#runProgram(lane, calls)));
   #restoring: Promise<void> | null = null;
@@ -29,8 +29,8 @@ export class ScriptRunner {
   constructor(private readonly options: ScriptRunnerOptions) {}
 
   /**
-   * Makes one transition of a lane, or of one of its jobs, and answers its reply without the leading clock. Transitions that
-   * are asked for together go to Redis together.
+   * Makes one transition of a lane, or of one of its jobs, and returns its reply without the leading clock. Transitions
+   * requested together go to Redis together.
    * @throws JournalUnavailableError when Redis does not answer in time or does not write.
    */
   async run(name: TransitionName, lane: string, job: string | null, args: ScriptArgument[] = []): Promise<string[]> {
@@ -38,7 +38,9 @@ export class ScriptRunner {
     return reply ?? [];
   }
 
-  /** Makes one transition after the other, in one step, up to the first that is refused; those after it are `skipped`. */
+  /**
+   * Makes several transitions in order, in one script, up to the first that is refused; those after it are `skipped`.
+   */
   async runChain(lane: string, calls: readonly TransitionCall[]): Promise<string[][]> {
     const done: string[][] = [];
     for (let attempt = 1; ; attempt++) {
@@ -46,7 +48,8 @@ export class ScriptRunner {
       const stop = replies.findIndex(([outcome]) => outcome === 'discontinued');
       if (stop < 0) return [...done, ...replies];
       done.push(...replies.slice(0, stop));
-      if (attempt === MOST_ATTEMPTS) throw new JournalUnavailableError("The journal's Redis keeps changing.");
+      if (attempt === MOST_ATTEMPTS)
+        throw new JournalUnavailableError("The journal's Redis keeps restarting or failing over.");
       await this.within(this.restore());
     }
   }
@@ -57,8 +60,8 @@ export class ScriptRunner {
   }
 
   /**
-   * Looks at the servers, loads the scripts, and lets every lane see whether its server lost something: a lane whose
-   * server has restarted is frozen. Once for all who wait for it.
+   * Checks the servers, loads the scripts, and compares every lane with its server: a lane whose server has restarted
+   * is frozen. Concurrent callers share one run.
    */
   restore(): Promise<void> {
     this.#restoring ??= this.#restore().finally(() => {
@@ -67,13 +70,13 @@ export class ScriptRunner {
     return this.#restoring;
   }
 
-  /** Compares one lane with the run of its server, and writes the settings that its scripts go by. */
+  /** Compares one lane with the run of its server, and writes the settings that its scripts use. */
   async guard(lane: LaneId): Promise<void> {
     const durable = await this.#areDurable();
     await this.#guard(lane, durable);
   }
 
-  /** Bounds the wait for Redis and gives every failure one name: no answer is never a verdict. */
+  /** Limits the wait for Redis and maps every failure to one error: a missing answer decides nothing. */
   async within<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
@@ -83,7 +86,7 @@ export class ScriptRunner {
     try {
       return await Promise.race([work, timeout]);
     } catch (error) {
-      // What was asked is wrong, or Redis is unfit: neither gets better by asking again.
+      // An invalid argument or an unfit Redis: retrying helps in neither case.
       if (error instanceof JournalError || error instanceof TypeError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       throw new JournalUnavailableError(`The journal's Redis is unavailable: ${reason}`, { cause: error });

@@ -21,7 +21,7 @@ const REVERTED: JobFailure = {
   suggestion: 'Look at the transaction, then submit the job again under a new idempotency key.',
 };
 
-/** Notes where a step was mined; at the depth that is asked, ends it by what its receipt says. */
+/** Notes in which block a step was mined; once it is deep enough, ends the step according to its receipt. */
 export async function settleStep(
   work: LaneWork,
   flying: FlyingStep,
@@ -39,7 +39,7 @@ export async function settleStep(
   return nextAfter(ended ?? (await endOtherwise(work, flying, receipt, verdict)));
 }
 
-/** Its block is gone: the step waits for a block again, and the same bytes are sent. */
+/** Its block left the chain: the step waits for a block again, and the same bytes are sent. */
 export async function putBackStep(
   work: LaneWork,
   { job, step }: FlyingStep,
@@ -53,23 +53,23 @@ export async function putBackStep(
   if (outcome !== 'refused' && last) await sendLast(work, job, last);
 }
 
-/** False: the journal knows better by now. */
+/** False: the journal has moved on meanwhile. */
 async function noteMined(work: LaneWork, { job, step }: FlyingStep, receipt: StepReceipt): Promise<boolean> {
   const mined = minedBy(receipt);
   if (step.mined?.hash === mined.hash && step.mined.blockHash === mined.blockHash) return true;
   return assertLease(await work.journal.markMined({ ...writeFor(work, job), mined })).outcome !== 'refused';
 }
 
-/** Null: what takes back what is left is not known now. */
+/** Null: the steps that revoke what is left cannot be planned now. */
 async function finish(work: LaneWork, { job }: FlyingStep, receipt: StepReceipt): Promise<Transition | null> {
   const isLast = job.stepIndex > 0 && job.stepIndex + 1 === job.steps.length;
-  // Cancelled too late, it has done what it should, and leaves as much behind.
+  // A job that was cancelled too late has succeeded, and leaves the same allowances behind.
   const undo = isLast && !job.ending?.undoing ? await askUndo(work, job) : [];
   if (undo === null) return null;
   return assertLease(await work.journal.finishMined({ ...writeFor(work, job), mined: minedBy(receipt), undo }));
 }
 
-/** What is mined and did not do what it should, or nobody knows yet. */
+/** Ends a step that is mined and did not succeed, or whose outcome is not known yet. */
 async function endOtherwise(
   work: LaneWork,
   { job }: FlyingStep,
@@ -86,7 +86,7 @@ async function endOtherwise(
     case 'failed': {
       const undo = job.stepIndex > 0 && !job.ending?.undoing ? await askUndo(work, job) : [];
       if (undo === null) return 'later';
-      // Reverted as the first step: nothing but gas was spent.
+      // The first step reverted: nothing but gas was spent.
       const givesBackSpending = job.stepIndex === 0 && receipt.status === 'reverted';
       const { failure } = verdict;
       return assertLease(await work.journal.failStep({ ...write, failure, undo, givesBackSpending }));
@@ -96,7 +96,7 @@ async function endOtherwise(
 
 async function judge(work: LaneWork, { job, step }: FlyingStep, receipt: StepReceipt): Promise<StepVerdict> {
   const attempt = step.attempts.find(({ hash }) => hash === receipt.transactionHash);
-  // A cancel has done its work by using the nonce.
+  // A cancel has done its work by using up the nonce.
   if (attempt?.kind === 'cancel') return { outcome: 'done' };
   const verdict = await askJudge(work, job, step, receipt);
   if (verdict === null) return { outcome: 'later' };
@@ -104,7 +104,7 @@ async function judge(work: LaneWork, { job, step }: FlyingStep, receipt: StepRec
   return { outcome: 'failed', failure: REVERTED };
 }
 
-/** The judge sees the job as the journal has it once the step is noted as mined. Null: he fails at it. */
+/** The judge sees the job as the journal has it once the step is noted as mined. Null: the judge failed. */
 async function askJudge(
   { judgeStep, lease, retries, onTrouble }: LaneWork,
   job: JobRecord,

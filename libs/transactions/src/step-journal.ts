@@ -8,21 +8,24 @@ import type { ScriptArgument, ScriptRunner } from './script-runner.js';
 import { listSpendings, nameScope } from './spending.js';
 import type * as on from './transition.js';
 
-/** What a worker writes about the step that it works on. Every call names the lane's lease, and is refused under an old one. */
+/**
+ * A worker's writes about the step it works on. Every call carries the token of the lane's lease, and is refused under
+ * an outdated one.
+ */
 export abstract class StepJournal {
   protected constructor(
     protected readonly runner: ScriptRunner,
     protected readonly lanes: LaneRegistry,
   ) {}
 
-  /** PLANNED, AWAITING_APPROVAL, or RESERVED without an attempt: the steps from the current one on are replaced. */
+  /** PLANNED, AWAITING_APPROVAL, or RESERVED without an attempt: replaces the steps from the current one on. */
   async putPlan(request: on.PutPlanRequest): Promise<on.Transition> {
     return readTransition(await this.#onStep('putPlan', request, listPlan(request)));
   }
 
   /**
-   * `putPlan`, `lockApprovals`, `reserveSpending` and, where `maxInFlight` is given, `reserve` in one step. What follows a
-   * refusal is not done, nor what follows a plan that waits for somebody's agreement.
+   * `putPlan`, `lockApprovals`, `reserveSpending` and, if `maxInFlight` is given, `reserve` in one script. Nothing is
+   * done after a refusal, nor after a plan that waits for an approval.
    */
   async beginStep(request: on.BeginStepRequest): Promise<on.BeginStepResult> {
     const { jobId, stepIndex, token, approvals = [], spendings = [], maxInFlight } = request;
@@ -45,54 +48,54 @@ export abstract class StepJournal {
     };
   }
 
-  /** AWAITING_APPROVAL for so long -> as `reject`. */
+  /** AWAITING_APPROVAL for at least `waitedMs` -> as `reject`. */
   async expireApproval({ waitedMs, failure, ...write }: on.ExpireApprovalRequest): Promise<on.Transition> {
     return readTransition(await this.#onStep('expireApproval', write, [waitedMs, encodeFailure(failure)]));
   }
 
   /**
-   * PLANNED: ends the job, as its ending says where it has one, or begins to undo it. RESERVED without an attempt: the
-   * step is voided, and its nonce must be used by an attempt of kind `cancel`.
+   * PLANNED: ends the job (according to its `ending` if it has one), or starts to undo it. RESERVED without an attempt:
+   * voids the step; an attempt of kind `cancel` must use its nonce.
    */
   async failPlan(request: on.EndRequest): Promise<on.Transition> {
     return readTransition(await this.#onStep('failPlan', request, listEnd(request)));
   }
 
-  /** PLANNED -> the next step, or the end: what the step would do is done already. */
+  /** PLANNED -> the next step, or the end: the effect of the step is already there. */
   async skipStep(request: on.StepWrite): Promise<on.Transition> {
     return readTransition(await this.#onStep('skipStep', request));
   }
 
-  /** PLANNED -> RESERVED with the wallet's next nonce; afterwards always that nonce. */
+  /** PLANNED -> RESERVED with the wallet's next nonce; repeated calls return the same nonce. */
   async reserve(request: on.StepWrite & { maxInFlight: number }): Promise<on.ReserveResult> {
     return readReserve(await this.#onStep('reserve', request, [request.maxInFlight]));
   }
 
-  /** RESERVED -> SIGNED with the first attempt; further ones by compare-and-set on their number. */
+  /** RESERVED -> SIGNED with the first attempt; further attempts by compare-and-set on their number. */
   async putAttempt(request: on.PutAttemptRequest): Promise<on.Transition> {
     return readTransition(await this.#onStep('putAttempt', request, listAttempt(request)));
   }
 
   /**
-   * SIGNED, and no RPC ever takes these bytes: the step is voided, and an attempt of kind `cancel` must use its nonce
-   * before the job ends with the failure.
+   * SIGNED, and no RPC server will ever accept these bytes: voids the step. An attempt of kind `cancel` must use its
+   * nonce before the job ends with the failure.
    */
   async failAttempt({ hash, ...request }: on.FailAttemptRequest): Promise<on.Transition> {
     const args = [hash.toLowerCase(), encodeFailure(request.failure), request.givesBackSpending ? 1 : 0];
     return readTransition(await this.#onStep('failAttempt', request, args));
   }
 
-  /** SIGNED -> BROADCAST; notes for each attempt once that an RPC took it. */
+  /** SIGNED -> BROADCAST; records once per attempt that an RPC server accepted it. */
   async markBroadcast(request: on.MarkBroadcastRequest): Promise<on.Transition> {
     return readTransition(await this.#onStep('markBroadcast', request, [request.hash.toLowerCase()]));
   }
 
-  /** SIGNED or BROADCAST -> MINED; again when it is found in another block. */
+  /** SIGNED or BROADCAST -> MINED; repeated if it is found in another block. */
   async markMined(request: on.MarkMinedRequest): Promise<on.Transition> {
     return readTransition(await this.#onStep('markMined', request, listMined(request)));
   }
 
-  /** `markMined` and `finishStep` in one step, for what was deep enough when it was seen. */
+  /** `markMined` and `finishStep` in one script, for a step that was deep enough when first seen. */
   async finishMined(request: on.FinishMinedRequest): Promise<on.Transition> {
     const { jobId, token, stepIndex, mined, undo } = request;
     const [marked = [], finished = []] = await this.#chain(jobId, [
@@ -102,12 +105,15 @@ export abstract class StepJournal {
     return readTransition(finished[0] === 'skipped' || finished.length === 0 ? marked : finished);
   }
 
-  /** MINED -> BROADCAST: that block left the chain. */
+  /** MINED -> BROADCAST: the block left the chain. */
   async unmine(request: on.UnmineRequest): Promise<on.Transition> {
     return readTransition(await this.#onStep('unmine', request, [request.blockHash.toLowerCase()]));
   }
 
-  /** MINED, deep enough, successful -> the next step, or the end. A mined `cancel` ends the job as its ending says. */
+  /**
+   * MINED, deep enough, successful -> the next step, or the end. A mined `cancel` ends the job according to its
+   * `ending`.
+   */
   async finishStep(request: on.FinishStepRequest): Promise<on.Transition> {
     return readTransition(await this.#onStep('finishStep', request, listFinish(request)));
   }
@@ -123,7 +129,7 @@ export abstract class StepJournal {
     return readTransition(await this.#onStep('needOperator', request, [encodeFailure(request.failure)]));
   }
 
-  /** Writes a detail unless it is there, and answers what is stored; null when the job takes none. */
+  /** Writes a detail unless it exists, and returns the stored value; null when the job accepts no details. */
   async putDetail(request: {
     jobId: string;
     token: number;
@@ -135,7 +141,7 @@ export abstract class StepJournal {
     return outcome === 'done' ? (JSON.parse(stored) as JsonValue) : null;
   }
 
-  /** Counts against the day's limits, all or none; replaces what the job had counted before. */
+  /** Counts against the daily limits, all or none; replaces what the job had counted before. */
   async reserveSpending(request: on.StepWrite & { spendings: readonly on.Spending[] }): Promise<on.SpendingResult> {
     return readSpending(await this.#onStep('reserveSpending', request, listSpendings(request.spendings)));
   }
@@ -154,7 +160,7 @@ export abstract class StepJournal {
     return this.onJob(name, write.jobId, [write.token, write.stepIndex, ...args]);
   }
 
-  /** One transition after the other in one step, up to the first that is refused. */
+  /** Several transitions in order in one script, up to the first that is refused. */
   async #chain(jobId: string, calls: readonly [TransitionName, ScriptArgument[]][]): Promise<string[][]> {
     const lane = this.lanes.find(jobId) ?? (await this.runner.within(this.lanes.locate(jobId)));
     if (!lane) return [['refused', 'not_found']];

@@ -11,8 +11,8 @@ export interface SubmitTerms {
 }
 
 /**
- * Accepts a job once per idempotency key. The key is claimed first, over all wallets; then the lane, which has the last
- * word, writes the job. A crash in between leaves a claimed id, and the next request with the key writes that job.
+ * Accepts a job once per idempotency key. The key is claimed first, across all wallets; then the lane, which decides,
+ * writes the job. A crash in between leaves a claimed id, and the next request with the key writes that job.
  */
 export async function submitJob(
   runner: ScriptRunner,
@@ -32,7 +32,7 @@ export async function submitJob(
 
   const claim = await runner.claimKey(idempotencyKey(hashed), [createJobId(lane), fingerprint, idempotencyMs]);
   const [jobId = '', claimedFor, claimedAtMs = '0'] = claim;
-  // Where the wallet's name stands for another account by now, the job belongs to the old one's lane.
+  // If the wallet's name refers to another account by now, the job belongs to the old account's lane.
   if (claimedFor !== fingerprint || readLaneCode(jobId) !== codeOfLane(lane)) return { outcome: 'conflict' };
   const reply = await runner.run('submit', laneKey(lane), jobKey(lane, jobId), [
     hashed,
@@ -47,8 +47,8 @@ export async function submitJob(
 }
 
 /**
- * Accepts a job under an id of its submitter's choosing: asking again is the same job. No idempotency key is claimed, so
- * it costs one round trip.
+ * Accepts a job under an id chosen by its submitter; a repeated call returns the same job. No idempotency key is
+ * claimed, so it costs one round trip.
  */
 export async function submitNamedJob(
   runner: ScriptRunner,
@@ -59,7 +59,7 @@ export async function submitNamedJob(
   return readSubmit(await runner.run('submit', laneKey(lane), jobKey(lane, jobId), listNamed(request, terms)));
 }
 
-/** The arguments of `submit` for a job that has its id already. */
+/** The arguments of `submit` for a job that already has its id. */
 export function listNamed(
   { lane, jobId, operation, input, wallet, keyId, latestMs }: SubmitNamedRequest,
   { maxOpenJobs }: Pick<SubmitTerms, 'maxOpenJobs'>,

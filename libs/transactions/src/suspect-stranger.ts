@@ -4,9 +4,9 @@ import type { Head } from './rpc/chain.js';
 import type { FlyingStep } from './settle-step.js';
 
 /**
- * The nonce is used, and no attempt has a receipt: a node may be behind, or somebody else signs with the wallet's key.
- * After enough blocks, enough time and a last look at every server the job waits for an operator; it never gets another nonce by itself.
- * True: it does now.
+ * The nonce is used, and no attempt has a receipt: a node may be behind, or another program signs with the wallet's
+ * key. After enough blocks, enough time and a last check of every server the job waits for an operator; it never gets
+ * another nonce by itself. True: the job now waits for an operator.
  */
 export async function suspectStranger(work: LaneWork, { job, step, nonce }: FlyingStep, head: Head): Promise<boolean> {
   const write = writeFor(work, job);
@@ -19,7 +19,7 @@ export async function suspectStranger(work: LaneWork, { job, step, nonce }: Flyi
         code: 'NONCE_TAKEN',
         message: `Nonce ${nonce} of the wallet was used by a transaction that the journal does not know.`,
         suggestion:
-          'Find out who else signs for this wallet, then abandon the job, and submit it again if it is still wanted.',
+          'Find out what else signs for this wallet, then abandon the job, and submit it again if it is still wanted.',
       },
     }),
   );

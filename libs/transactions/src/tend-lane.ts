@@ -4,7 +4,7 @@ import { currentStep, type LaneWork } from './lane-work.js';
 import { WalletEmptyError } from './ports.js';
 import type { LaneStatus } from './transition.js';
 
-/** Lets a lane go on whose cause to stand still is gone: Redis had restarted, or the wallet was empty. */
+/** Resumes a lane when the reason for its stop is gone: Redis had restarted, or the wallet was empty. */
 export async function tendLane(work: LaneWork): Promise<LaneStatus> {
   const { journal, lease, wallet, settings } = work;
   const status = await journal.readLane(lease.lane);
@@ -19,7 +19,7 @@ export async function tendLane(work: LaneWork): Promise<LaneStatus> {
   return journal.readLane(lease.lane);
 }
 
-/** Compares the nonce counter with the chain, which may know of transactions that Redis has forgotten. */
+/** Compares the nonce counter with the chain, which may have transactions that Redis has lost. */
 async function thawLane({ journal, chain, lease }: LaneWork, status: LaneStatus): Promise<LaneStatus> {
   if (status.run === null) return status;
   const pendingNonce = await chain.readPendingNonce(lease.lane.address);
@@ -27,12 +27,15 @@ async function thawLane({ journal, chain, lease }: LaneWork, status: LaneStatus)
   return journal.readLane(lease.lane);
 }
 
-/** Tries it out before the lane goes on: otherwise every waiting job would find the wallet empty once more. */
+/** Checks the balance before the lane resumes; otherwise every waiting job would find the wallet empty again. */
 async function canPayAgain(work: LaneWork): Promise<boolean> {
   return (await sendUnsent(work)) && (await canPlan(work));
 }
 
-/** Offers what an empty wallet could not send again, in the order of the nonces. True: the wallet can pay for all of it. */
+/**
+ * Sends again what the empty wallet could not pay for, in the order of the nonces. True: the wallet can pay for all of
+ * it.
+ */
 async function sendUnsent(work: LaneWork): Promise<boolean> {
   const inFlight = await work.journal.readInFlight(work.lease.lane);
   const jobs = await work.journal.readJobs(inFlight.map(({ jobId }) => jobId));
@@ -41,21 +44,24 @@ async function sendUnsent(work: LaneWork): Promise<boolean> {
     if (!job || !last || last.raw === null) continue;
     const answer = await broadcast(work, job, { kind: last.kind, hash: last.hash, raw: last.raw });
     if (answer === 'insufficient_funds') return false;
-    // Whatever else keeps the servers from taking it says nothing about the wallet, and may last.
+    // Any other reason for which the servers do not accept it says nothing about the wallet, and may last.
     if (answer === 'unknown' && (await work.chain.readBalance(work.signer.address)) < costOf(work, job, last))
       return false;
   }
   return true;
 }
 
-/** Wei, the most that an attempt can take. */
+/** The most wei that an attempt can cost. */
 function costOf({ settings }: LaneWork, job: JobRecord, { kind, maxFeePerGas }: Attempt): bigint {
   const step = currentStep(job);
   const { gas, value } = step && kind !== 'cancel' ? step : { gas: settings.cancelGas, value: 0n };
   return value + gas * maxFeePerGas;
 }
 
-/** Asks the planner about the job that it found too dear, or the first that waits; the plan itself is made anew later. */
+/**
+ * Asks the planner about the job whose plan was too expensive, or the first that waits. The plan itself is made again
+ * later.
+ */
 async function canPlan({ journal, planner, lease, wallet }: LaneWork): Promise<boolean> {
   const jobId = wallet.jobId ?? (await journal.readOpenJobs(lease.lane))[0];
   const job = jobId === undefined ? null : await journal.readJob(jobId);
@@ -66,7 +72,7 @@ async function canPlan({ journal, planner, lease, wallet }: LaneWork): Promise<b
   try {
     await planner.plan(job, { stepIndex: job.stepIndex, token: lease.token });
   } catch (error) {
-    // Whatever else it says of this job is dealt with once the lane goes on.
+    // Any other error of this job is handled once the lane resumes.
     return !(error instanceof WalletEmptyError);
   }
   return true;

@@ -15,12 +15,12 @@ interface Waiting {
 
 type RunBatch = (lane: string, chains: readonly (readonly TransitionCall[])[]) => Promise<string[][]>;
 
-/** So many leave at once, and Redis does nothing else meanwhile: some milliseconds. */
+/** The most transitions sent at once. Redis does nothing else meanwhile, for some milliseconds. */
 const MOST_CHAINS = 32;
 
 /**
- * Lets the transitions of a lane that are asked for in one turn of the event loop leave together. What fails on the way
- * fails for all of them; each may then have been made or not, and may be repeated.
+ * Sends the transitions of a lane that are requested in one turn of the event loop together. A failure on the way fails
+ * all of them; each may or may not have been made, and may be repeated.
  */
 export class TransitionQueue {
   readonly #waiting = new Map<string, Waiting[]>();
@@ -28,13 +28,13 @@ export class TransitionQueue {
 
   constructor(private readonly runBatch: RunBatch) {}
 
-  /** Answers one reply per call. */
+  /** Returns one reply per call. */
   run(lane: string, calls: readonly TransitionCall[]): Promise<string[][]> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(lane) ?? [];
       waiting.push({ calls, resolve, reject });
       this.#waiting.set(lane, waiting);
-      // Not later than that, so that Redis works while this process signs what comes next.
+      // Sends early once this many wait, so that Redis works while this process signs the next ones.
       if (waiting.length >= MOST_CHAINS) this.#flush(lane);
       else this.#planFlush();
     });
@@ -67,7 +67,7 @@ export class TransitionQueue {
   }
 }
 
-/** The keys and arguments of one run of the lane's program. */
+/** The keys and arguments of one run of the lane's script. */
 export function encodeCalls(
   lane: string,
   chains: readonly (readonly TransitionCall[])[],

@@ -2,53 +2,53 @@ import type { Hex } from '@tollgate/protocol';
 
 import type { Attempt, JobFailure, JobState, JsonValue, LaneId, MinedAttempt, PlannedStep } from './job.js';
 
-/** Why a transition was not made. None of these is worth repeating before something else has changed. */
+/** Why a transition was not made. Repeating it is pointless until something else has changed. */
 export type RefusalReason =
-  /** No such job: it was never accepted, or ended so long ago that it is forgotten. */
+  /** No such job: it was never accepted, or was deleted long after its end. */
   | 'not_found'
-  /** The lane's lease went to somebody else: stop working on this lane. */
+  /** Another process has the lane's lease: stop working on this lane. */
   | 'stale_token'
   | 'wrong_state'
   /** The job is at another step than the caller believes. */
   | 'wrong_step'
-  /** The wallet was never adopted, or the journal was wiped since. */
+  /** The wallet was never adopted, or the journal's data was deleted since. */
   | 'not_adopted'
   /** Redis restarted or lost data: the lane waits for `thaw`. */
   | 'lane_frozen'
   | 'lane_paused'
-  /** As many transactions are in flight, or jobs open, as the settings allow. */
+  /** The limit of transactions in flight, or of open jobs, is reached. */
   | 'lane_full'
-  /** Some process works on the lane. */
+  /** A process works on the lane. */
   | 'lane_held'
   /** The lane has jobs that have not ended. */
   | 'lane_busy'
-  /** A consumer has not taken all events of the lane. */
+  /** A consumer has not read all events of the lane. */
   | 'events_unread'
   /** The job is about to end: no new step begins. */
   | 'ending'
-  /** Another attempt was stored first, or the step stands in another block by now. */
+  /** Another attempt was stored first, or the step is in another block by now. */
   | 'lost_race'
   /** The attempt has another nonce than the step. */
   | 'wrong_nonce'
-  /** The plan's floors are not the ones that were agreed to. */
+  /** The plan's bounds are not the approved ones. */
   | 'floors_changed'
-  /** Who submits a job cannot approve it. */
+  /** The submitter of a job cannot approve it. */
   | 'own_job'
-  /** Somebody may still agree to the job. */
+  /** The time for the approval has not passed yet. */
   | 'too_early'
   /** The step's transaction is mined: nothing is left to cancel. */
   | 'too_late'
-  /** Another job holds the approvals of this token and spender. */
+  /** Another job holds the allowance of this token and spender. */
   | 'locked'
-  /** More than may be spent on this day. */
+  /** More than the daily limit allows. */
   | 'over_limit'
-  /** The nonce is not used on the chain: who abandons it now stops the lane. */
+  /** The nonce is not used on the chain: abandoning the job now would stop the lane. */
   | 'nonce_unused'
   | 'already_adopted'
   /** The chain has transactions of this wallet that the journal does not know. */
   | 'chain_ahead';
 
-/** `unchanged`: it was so already, for instance because the reply to the first call was lost. */
+/** `unchanged`: the transition was already made, for instance because the reply to the first call was lost. */
 export type Transition =
   | { outcome: 'done' | 'unchanged'; state: JobState }
   | { outcome: 'refused'; reason: RefusalReason; state: JobState | null };
@@ -57,13 +57,13 @@ export type LaneTransition = { outcome: 'done' | 'unchanged' } | { outcome: 'ref
 
 export type ReleaseResult =
   | { outcome: 'done'; endedJobs: number }
-  /** The account has no role. */
+  /** No fleet has the account. */
   | { outcome: 'unchanged' }
   | { outcome: 'refused'; reason: Exclude<RefusalReason, 'lane_busy'> }
-  /** `steps`: those with a nonce and no end. */
+  /** `steps`: those that have a nonce and have not ended. */
   | { outcome: 'refused'; reason: 'lane_busy'; openJobs: number; steps: number; parkedJobs: number };
 
-/** The right to write to a lane. Whoever took the lease later has the higher token, and the only one that counts. */
+/** The right to write to a lane. Each new lease has a higher token, and only the highest is valid. */
 export interface LaneLease {
   lane: LaneId;
   owner: string;
@@ -72,11 +72,11 @@ export interface LaneLease {
   untilMs: number;
 }
 
-/** What a worker names with every write: the job, the step it believes to work on, and its lease. */
+/** Identifies every write of a worker: the job, the step it believes to be current, and its lease. */
 export interface StepWrite {
   jobId: string;
   stepIndex: number;
-  /** Of the lane's lease. */
+  /** The token of the lane's lease. */
   token: number;
 }
 
@@ -86,35 +86,35 @@ export interface SubmitRequest {
   input: JsonValue;
   wallet: string;
   keyId: string;
-  /** As the client sent it; unique among the jobs of its `keyId`. Kept as a hash only. */
+  /** As the client sent it; unique among the jobs of its `keyId`. Stored as a hash only. */
   idempotencyKey: string;
-  /** Names everything that was asked. The same idempotency key with another fingerprint is a conflict. */
+  /** Identifies the whole request. The same idempotency key with another fingerprint is a conflict. */
   fingerprint: string;
   retryOf?: string;
 }
 
-/** Of a job whose id its submitter has made and kept: one id is one job, whatever else is asked under it. */
+/** A job whose id the submitter made and stored: one id is one job, whatever later requests with that id contain. */
 export interface SubmitNamedRequest {
   lane: LaneId;
-  /** As `createJobId` makes it for the lane. */
+  /** Made by `createJobId` for the lane. */
   jobId: string;
   operation: string;
   input: JsonValue;
   wallet: string;
   keyId: string;
-  /** On Redis's clock: later it is not accepted any more. Default: always. */
+  /** On Redis's clock: the job is not accepted after this time. Default: no limit. */
   latestMs?: number;
 }
 
 export type SubmitResult =
-  /** `known`: an earlier request with this key made the job. */
+  /** `known`: an earlier request with this key created the job. */
   | { outcome: 'accepted' | 'known'; jobId: string; state: JobState }
   | { outcome: 'conflict' }
-  /** The job of this key ended and is forgotten: whether it did anything can only be read from the chain. */
+  /** The job of this key ended and was deleted: only the chain shows whether it did anything. */
   | { outcome: 'forgotten' }
   | { outcome: 'refused'; reason: 'not_adopted' | 'lane_full' | 'late' };
 
-/** A job that is planned and signed already, under the nonce that its lane will give out next as far as is known. */
+/** A job that is already planned and signed, under the nonce that its lane is expected to give out next. */
 export interface LaunchRequest extends SubmitNamedRequest, Pick<PutPlanRequest, 'plan' | 'floorsHash' | 'steps'> {
   token: number;
   maxInFlight: number;
@@ -122,11 +122,11 @@ export interface LaunchRequest extends SubmitNamedRequest, Pick<PutPlanRequest, 
   attempt: PutAttemptRequest['attempt'];
 }
 
-/** Null: not done after a refusal. */
+/** Null: skipped after a refusal. */
 export interface LaunchResult {
   submitted: SubmitResult;
   reserved: ReserveResult | null;
-  /** Refused where the nonce is another by now: then these bytes are forgotten. */
+  /** Refused if the reserved nonce is another one: these bytes are then discarded. */
   stored: Transition | null;
 }
 
@@ -135,7 +135,7 @@ export interface PutPlanRequest extends StepWrite {
   steps: readonly PlannedStep[];
   plan: JsonValue;
   floorsHash: string;
-  /** The job waits until somebody has approved exactly these floors. */
+  /** The job waits until exactly these plan bounds are approved. */
   needsApproval: boolean;
 }
 
@@ -148,11 +148,11 @@ export interface ExpireApprovalRequest extends StepWrite {
 export interface BeginStepRequest extends PutPlanRequest {
   approvals?: readonly ApprovalScope[] | undefined;
   spendings?: readonly Spending[] | undefined;
-  /** Left out: no nonce is taken. */
+  /** If omitted, no nonce is taken. */
   maxInFlight?: number | undefined;
 }
 
-/** Null: not asked for, or not done after a refusal. */
+/** Null: not requested, or skipped after a refusal. */
 export interface BeginStepResult {
   plan: Transition;
   lock: LockResult | null;
@@ -162,9 +162,9 @@ export interface BeginStepResult {
 
 export interface EndRequest extends StepWrite {
   failure: JobFailure;
-  /** Steps that take back what the job left behind; they are carried out before it ends. */
+  /** Steps that revoke what the job left behind. They run before it ends. */
   undo?: readonly PlannedStep[];
-  /** Nothing was spent: the job's part of the day's limits is free again. */
+  /** Nothing was spent: the job's share of the daily limits is free again. */
   givesBackSpending: boolean;
 }
 
@@ -172,13 +172,13 @@ export type ReserveResult =
   { outcome: 'done' | 'unchanged'; nonce: number; state: JobState } | Extract<Transition, { outcome: 'refused' }>;
 
 export interface PutAttemptRequest extends StepWrite {
-  /** How many attempts the step has in the caller's eyes. */
+  /** How many attempts the caller believes the step to have. */
   expectedAttempts: number;
   nonce: number;
   attempt: Pick<Attempt, 'kind' | 'hash' | 'maxFeePerGas' | 'maxPriorityFeePerGas'> & { raw: Hex };
 }
 
-/** What was left behind is undone once the nonce is used. */
+/** What the job left behind is undone once the nonce is used. */
 export type FailAttemptRequest = MarkBroadcastRequest & Omit<EndRequest, 'undo'>;
 
 export interface MarkBroadcastRequest extends StepWrite {
@@ -190,14 +190,14 @@ export interface MarkMinedRequest extends StepWrite {
 }
 
 export interface UnmineRequest extends StepWrite {
-  /** The block that is no longer part of the chain. */
+  /** The block that left the chain. */
   blockHash: Hex;
 }
 
 export interface FinishStepRequest extends StepWrite {
-  /** The block whose depth suffices. */
+  /** The block that is deep enough. */
   blockHash: Hex;
-  /** Of the last step: steps that take back what is left; they are carried out before the job ends, as FINAL in any case. */
+  /** For the last step: steps that revoke what is left. They run before the job ends, which is FINAL in any case. */
   undo?: readonly PlannedStep[] | undefined;
 }
 
@@ -205,11 +205,14 @@ export type FinishMinedRequest = MarkMinedRequest & Pick<FinishStepRequest, 'und
 
 export type FailStepRequest = Omit<FinishStepRequest, 'undo'> & EndRequest;
 
-/** `cancelling`: a transaction is in flight; a transfer to the wallet itself takes its nonce, and whichever mines decides. */
+/**
+ * `cancelling`: a transaction is in flight; a transfer to the wallet itself competes for its nonce, and whichever is
+ * mined decides.
+ */
 export type CancelResult =
   { outcome: 'done' | 'unchanged' | 'cancelling'; state: JobState } | Extract<Transition, { outcome: 'refused' }>;
 
-/** A part of a day's limit, in base units. `limit` null: only counted. */
+/** A share of a daily limit, in base units. `limit` null: only counted. */
 export interface Spending {
   /** A token's address, or `native`. */
   asset: string;
@@ -227,7 +230,7 @@ export interface ApprovalScope {
 
 export type LockResult = Transition | { outcome: 'refused'; reason: 'locked'; state: JobState; holder: string };
 
-/** A step with a nonce whose end is not known yet. */
+/** A step with a nonce that has not ended. */
 export interface InFlightStep {
   jobId: string;
   stepIndex: number;
@@ -236,20 +239,20 @@ export interface InFlightStep {
 
 export interface LaneStatus {
   lane: LaneId;
-  /** What it was first adopted for; null: nothing yet. */
+  /** The fleet that adopted the lane first; null: not adopted yet. */
   fleet: string | null;
   /** The next nonce the lane gives out; null: not adopted. */
   nextNonce: number | null;
-  /** Why nothing new may be sent until the chain was compared; null: all is well. */
+  /** Why nothing new may be sent before the lane is compared with the chain; null: not frozen. */
   frozen: 'restarted' | 'lost' | 'chain_ahead' | null;
   paused: JobFailure | null;
-  /** Names this run of the server; `thaw` says with it under which run the chain was asked. */
+  /** Identifies this run of the server; `thaw` passes it to show during which run the chain was read. */
   run: string | null;
   lease: { owner: string; token: number; untilMs: number } | null;
   openJobs: number;
   /** Steps with a nonce that are not mined. */
   unminedSteps: number;
-  /** Highest sequence that was given to an event. */
+  /** The highest sequence given to an event. */
   lastSequence: number;
 }
 

@@ -16,7 +16,7 @@ const BLOCK = sampleHash();
 const ATTEMPT = sampleAttempt();
 const MINED = { hash: ATTEMPT.hash, blockNumber: 9, blockHash: BLOCK };
 
-/** Ways to a state. `voided`: the job was cancelled after it had taken its nonce. */
+/** Stages that a job is brought to. `voided`: the job was cancelled after it had taken its nonce. */
 type Stage = Exclude<JobState, 'PLANNED'> | 'accepted' | 'PLANNED' | 'voided';
 
 const STAGES: readonly Stage[] = [
@@ -120,9 +120,9 @@ describe('every transition from every state', () => {
     'put an attempt with another nonce': (write) =>
       journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 1, attempt: ATTEMPT }),
     markBroadcast: (write) => journal.markBroadcast({ ...write, hash: ATTEMPT.hash }),
-    'markBroadcast of a stranger': (write) => journal.markBroadcast({ ...write, hash: BLOCK }),
+    'markBroadcast of an unknown hash': (write) => journal.markBroadcast({ ...write, hash: BLOCK }),
     markMined: (write) => journal.markMined({ ...write, mined: MINED }),
-    'markMined of a stranger': (write) => journal.markMined({ ...write, mined: { ...MINED, hash: BLOCK } }),
+    'markMined of an unknown hash': (write) => journal.markMined({ ...write, mined: { ...MINED, hash: BLOCK } }),
     unmine: (write) => journal.unmine({ ...write, blockHash: BLOCK }),
     'unmine of another block': (write) => journal.unmine({ ...write, blockHash: ATTEMPT.hash }),
     finishStep: (write) => journal.finishStep({ ...write, blockHash: BLOCK }),
@@ -143,7 +143,7 @@ describe('every transition from every state', () => {
 
   type Name = keyof typeof transitions;
 
-  /** What is not written here is refused with `wrong_state`. `->`: made; `=`: it was so already. */
+  /** Any pair that is missing here is refused with `wrong_state`. `->`: made; `=`: already made. */
   const TABLE: Record<Name, Partial<Record<Stage, string>>> = {
     approve: { AWAITING_APPROVAL: '-> PLANNED' },
     'approve other floors': { AWAITING_APPROVAL: 'floors_changed' },
@@ -225,9 +225,9 @@ describe('every transition from every state', () => {
       BROADCAST: 'wrong_nonce',
     },
     markBroadcast: { SIGNED: '-> BROADCAST', BROADCAST: '= BROADCAST', MINED: '= MINED', ...repeated() },
-    'markBroadcast of a stranger': repeated(),
+    'markBroadcast of an unknown hash': repeated(),
     markMined: { SIGNED: '-> MINED', BROADCAST: '-> MINED', MINED: '= MINED' },
-    'markMined of a stranger': {},
+    'markMined of an unknown hash': {},
     unmine: { BROADCAST: '= BROADCAST', MINED: '-> BROADCAST' },
     'unmine of another block': { BROADCAST: '= BROADCAST', MINED: '= MINED' },
     finishStep: { MINED: '-> FINAL', ...repeated() },
@@ -279,7 +279,7 @@ describe('every transition from every state', () => {
     },
   };
 
-  /** The job has ended: the call may be the one that ended it, sent again because its reply was lost. */
+  /** The job has ended: the call may be the one that ended it, repeated because its reply was lost. */
   function repeated(): Partial<Record<Stage, string>> {
     const ended = ['FINAL', 'REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'] as const;
     return Object.fromEntries(ended.map((state) => [state, `= ${state}`]));
@@ -307,14 +307,14 @@ describe('every transition from every state', () => {
 
       const after = await everything(write.jobId);
       if (result.outcome !== 'done' && result.outcome !== 'cancelling') expect(after).toEqual(before);
-      // Said once more in other words: what no transition may ever do.
+      // Invariants that no transition may violate, checked apart from the table.
       expect(after.open).toEqual(
         isFinal(after.job!.state) || after.job!.state === 'NEEDS_OPERATOR' ? [] : [write.jobId],
       );
       const reports = (await journal.outbox.read(lane, { after: 0 })).filter(({ state }) => isFinal(state));
       expect(reports.map(({ state }) => state)).toEqual(isFinal(after.job!.state) ? [after.job!.state] : []);
 
-      // The same call once more, as when its reply was lost, makes no second difference.
+      // Repeating the same call, as after a lost reply, makes no second difference.
       if (result.outcome !== 'done') return;
       await transitions[name](write);
       const again = await everything(write.jobId);
@@ -327,7 +327,7 @@ describe('every transition from every state', () => {
   ) as Name[];
 
   it.each(['PLANNED', 'RESERVED', 'SIGNED', 'BROADCAST', 'MINED'] as const)(
-    'refuses every write of a worker that lost its lease or believes in another step, in %s',
+    'refuses every write of a worker with a stale lease or another step, in %s',
     async (stage) => {
       const write = await reach(stage);
       const before = await everything(write.jobId);

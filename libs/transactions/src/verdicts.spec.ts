@@ -31,8 +31,8 @@ describe('a lane', () => {
     (await fixture.readEvents()).filter((event) => event.jobId === jobId).map(({ type }) => type);
 
   describe('that judges a mined step', () => {
-    // No block is made after the transaction's own, so whatever happens is not for a new head.
-    it('asks again on a chain that stands still until there is a verdict', async () => {
+    // No block follows the transaction's own, so the judge is not asked because of a new head.
+    it('asks again until there is a verdict, even if the chain stands still', async () => {
       const { judgeStep, count } = judgeBy((asked) => ({ outcome: asked < 4 ? 'later' : 'done' }));
       const jobId = await fixture.submit();
       fixture.startRunner({}, { judgeStep });
@@ -47,7 +47,7 @@ describe('a lane', () => {
       expect((await fixture.journal.readLane(fixture.lane)).unminedSteps).toBe(0);
     });
 
-    it('takes an error for no verdict, reports it and asks again', async () => {
+    it('treats an error as no verdict, reports it and asks again', async () => {
       const { judgeStep } = judgeBy((asked) => {
         if (asked < 3) throw new Error(`trouble ${asked}`);
         return { outcome: 'done' };
@@ -58,7 +58,7 @@ describe('a lane', () => {
       expect(fixture.troubles.map(String)).toEqual(['Error: trouble 1', 'Error: trouble 2']);
     });
 
-    it('parks what needs an operator, judges it again when it is resumed, and goes on with the rest', async () => {
+    it('parks a step that needs an operator, judges it again when it is resumed, and continues with the rest', async () => {
       const judged: string[] = [];
       let isMended = false;
       const judgeStep: JudgeStep = (job, step) => {
@@ -85,7 +85,7 @@ describe('a lane', () => {
       ]);
     });
 
-    it('ends what needs an operator when it is abandoned', async () => {
+    it('ends a parked job when it is abandoned', async () => {
       const { judgeStep, count } = judgeBy(() => ({ outcome: 'needs_operator', failure: FAILURE }));
       const jobId = await fixture.submit();
       fixture.startRunner({}, { judgeStep });
@@ -100,8 +100,8 @@ describe('a lane', () => {
     });
   });
 
-  describe('that is attended to', () => {
-    it('takes the wake-ups that its attendant brings from the first moment on', async () => {
+  describe('with an attendant', () => {
+    it('receives the wake-ups of its attendant from the first moment on', async () => {
       const jobId = await fixture.submit();
       const other = await fixture.submit();
       const runner = fixture.startRunner(
@@ -119,7 +119,7 @@ describe('a lane', () => {
       expect(fixture.troubles).toEqual([]);
     });
 
-    it('begins its attendant again when it fails, and is given back when it is done', async () => {
+    it('restarts a failed attendant, and is released when it is done', async () => {
       let begun = 0;
       let isDone = false;
       const runner = fixture.startRunner(
@@ -142,7 +142,7 @@ describe('a lane', () => {
       expect(fixture.troubles.map(String)).toEqual(['Error: no queue 1', 'Error: no queue 2']);
     });
 
-    it('is given back although its attendant does not end', async () => {
+    it('is released even if its attendant does not end', async () => {
       const runner = fixture.startRunner({ stopWithinMs: 50 }, { attend: () => new Promise(() => undefined) });
       await fixture.waitForState(await fixture.submit(), 'FINAL');
       await runner.stop();
@@ -150,14 +150,14 @@ describe('a lane', () => {
     });
   });
 
-  it('is left to the process that has fewer', async () => {
+  it('is left to the process that has fewer lanes', async () => {
     const shares = [new LaneShare(), new LaneShare()];
     const wallets: Hex[] = [];
     for (let index = 0; index < 6; index++) {
       await fixture.useNewWallet();
       wallets.push(fixture.privateKey);
     }
-    // All of the first process ask before any of the second: on its own, first come would have them all.
+    // All of the first process ask before any of the second: without sharing, the first would get them all.
     const processes = shares.map((share) =>
       wallets.map((privateKey) => {
         fixture.privateKey = privateKey;

@@ -32,7 +32,7 @@ export interface MinedTransaction {
   hash: Hex;
 }
 
-/** Fast enough for a test; a real chain is looked at less often. */
+/** Fast enough for a test; a real chain is polled less often. */
 export const QUICK: Partial<LaneSettings> = {
   pollMs: 20,
   reconcileMs: 100,
@@ -75,7 +75,7 @@ export class LaneFixture {
     await Promise.all([this.server.stop(), this.chain.stop()]);
   }
 
-  /** A wallet that nobody has used, with its nonce somewhere, its coins and its lane. */
+  /** A new wallet with the given nonce and balance, and its adopted lane. */
   async useNewWallet({ balance = 10n ** 20n, nonce = 41 } = {}): Promise<void> {
     this.privateKey = `0x${randomBytes(32).toString('hex')}`;
     const address = privateKeyToAddress(this.privateKey);
@@ -190,7 +190,7 @@ export class LaneFixture {
     return this.readJob(jobId);
   }
 
-  /** Waits until nothing moves the jobs any more. */
+  /** Waits until every job has ended. */
   async waitForEnds(jobIds: readonly string[]): Promise<JobRecord[]> {
     for (const jobId of jobIds) {
       await waitFor(`job ${jobId} ends`, async () => !isOpen((await this.readJob(jobId)).state));
@@ -207,7 +207,7 @@ export class LaneFixture {
     }
   }
 
-  /** Every transaction of the wallet on the chain as it is, by nonce. */
+  /** Every transaction of the wallet on the current chain, by nonce. */
   async readMined(): Promise<MinedTransaction[]> {
     const head = Number(await this.rpc('eth_blockNumber'));
     const blocks = (await callRpcBatch(

@@ -11,7 +11,7 @@ import { Chain } from '../src/rpc/chain.js';
 import type { SubmitRequest } from '../src/transition.js';
 import { planTransfer, transferPlanner } from './transfer-planner.js';
 
-/** A worker in a process of its own, which ends or stands still by a signal at the named crash point. */
+/** A worker in a process of its own that kills or stops itself with a signal at the given crash point. */
 export interface WorkerTask {
   redisUrl: string;
   rpcUrls: string[];
@@ -20,9 +20,9 @@ export interface WorkerTask {
   owner: string;
   settings: Partial<Record<keyof LaneSettings, string>>;
   crash: { at: string; signal: NodeJS.Signals } | null;
-  /** Submitted before the lane is worked on. */
+  /** Submitted before the runner starts. */
   submit: SubmitRequest | null;
-  /** Launched once the lane is worked on: a transfer of its own mark. */
+  /** Launched once the runner holds the lane: a transfer with a mark of its own. */
   launch: string | null;
 }
 
@@ -60,7 +60,7 @@ process.once('SIGTERM', () => {
 runner.start();
 if (task.submit) await acceptJob({ journal, queue: runner }, task.submit);
 if (task.launch) {
-  await waitFor('the lane is held and looked at', () => Promise.resolve(runner.hasRoom));
+  await waitFor('the runner holds the lane and has looked at it', () => Promise.resolve(runner.hasRoom));
   await runner.launch(planTransfer(runner.lane, task.launch));
 }
 console.log('worker ready');

@@ -7,7 +7,7 @@ import type { Journal } from '../src/journal.js';
 import { createLaneId } from '../src/lane-id.js';
 import type { PutAttemptRequest, StepWrite, SubmitRequest } from '../src/transition.js';
 
-// Data for tests: jobs and plans that mean nothing.
+// Sample data for tests; the values have no meaning.
 
 export const FAILURE: JobFailure = { code: 'SLIPPAGE', message: 'The price moved.', suggestion: 'Try again.' };
 
@@ -40,7 +40,7 @@ export function sampleAttempt(kind: 'first' | 'replacement' | 'cancel' = 'first'
   return { kind, hash: sampleHash(), raw: `0x02${'cd'.repeat(120)}`, maxFeePerGas: 10n, maxPriorityFeePerGas: 1n };
 }
 
-/** Accepts a job and answers what a worker names with each write on its first step. */
+/** Accepts a job and returns the fields that a worker passes with each write on its first step. */
 export async function submitSample(
   journal: Journal,
   lane: LaneId,
@@ -52,7 +52,7 @@ export async function submitSample(
   return { jobId: result.jobId, stepIndex: 0, token };
 }
 
-/** Carries the current step to MINED and answers its block's hash. */
+/** Advances the current step to MINED and returns its block's hash. */
 export async function mineSample(journal: Journal, write: StepWrite, kind: 'first' | 'cancel' = 'first'): Promise<Hex> {
   const reserved = await journal.reserve({ ...write, maxInFlight: 1000 });
   if (reserved.outcome === 'refused') throw new Error(`no nonce: ${reserved.reason}`);
@@ -63,13 +63,13 @@ export async function mineSample(journal: Journal, write: StepWrite, kind: 'firs
   return blockHash;
 }
 
-/** Carries a job of one step to FINAL. */
+/** Advances a job of one step to FINAL. */
 export async function finishSample(journal: Journal, write: StepWrite): Promise<void> {
   await planSample(journal, write);
   await journal.finishStep({ ...write, blockHash: await mineSample(journal, write) });
 }
 
-/** Plans a job: as many steps as labels. */
+/** Plans a job with one step per label. */
 export async function planSample(
   journal: Journal,
   write: StepWrite,

@@ -10,7 +10,7 @@ export interface StartedJournal {
   stop(): Promise<void>;
 }
 
-/** An open journal on a Redis server of its own, which keeps nothing over a crash. */
+/** An open journal on a Redis server of its own, without persistence. */
 export async function startJournal(options: Omit<JournalOptions, 'redis'> = {}): Promise<StartedJournal> {
   const server = await startRedis({ appendfsync: 'no' });
   const redis = new Redis(server.url);

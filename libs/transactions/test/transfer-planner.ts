@@ -7,15 +7,15 @@ import type { JobPlanner } from '../src/ports.js';
 
 export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 
-/** What the jobs of these tests do: as many transfers as receivers, one after the other. */
+/** The input of these tests' jobs: one transfer per receiver, one after the other. */
 export interface TransferInput {
   receivers: readonly Hex[];
-  /** What each sends along instead of its own mark. */
+  /** The calldata of each transfer, in place of its own mark. */
   data?: Hex;
   gas?: string;
 }
 
-/** Says in a transaction which step it is, so that the chain itself tells how often each was mined. */
+/** Marks a transaction with its step, so that the chain itself shows how often each was mined. */
 export function markOf(jobId: string, stepIndex: number): Hex {
   return stringToHex(`${jobId}/${stepIndex}`);
 }

@@ -15,11 +15,11 @@ import {
 
 export interface ChainOptions {
   chainId: number;
-  /** Signed transactions go to all of them; questions to the first that answers. */
+  /** Signed transactions go to all of them; reads go to the first that answers. */
   rpcUrls: readonly string[];
   /** Default 5 seconds. */
   timeoutMs?: number;
-  /** Calls in one request. Default 100; 1 for servers that take no batches. */
+  /** Calls per request. Default 100; 1 for servers that do not support batches. */
   batchSize?: number;
 }
 
@@ -29,16 +29,19 @@ export interface Head {
   hash: Hex;
   /** Wei. */
   baseFeePerGas: bigint;
-  /** What the server thinks a tip should be, in wei; null when it does not say. */
+  /** The priority fee that the server suggests, in wei; null when it suggests none. */
   suggestedPriorityFee: bigint | null;
-  /** How many transactions of the wallet are mined. */
+  /** The number of the wallet's mined transactions. */
   minedNonce: number;
 }
 
 const RECENT_MS = 1000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** The chain, through one or several RPC servers. Questions throw ChainUnavailableError when no server can be believed. */
+/**
+ * The chain, through one or several RPC servers. Reads throw ChainUnavailableError when no server gives a usable
+ * answer.
+ */
 export class Chain {
   readonly chainId: number;
   readonly #connections: readonly RpcConnection[];
@@ -54,27 +57,28 @@ export class Chain {
     );
   }
 
-  /** Gives the signed bytes to every server; one answer each, none of which can fail. */
+  /** Sends the signed bytes to every server; one answer each, which never rejects. */
   send(raw: Hex): Promise<RpcAnswer>[] {
     return this.#connections.map((connection) => connection.call('eth_sendRawTransaction', [raw]));
   }
 
   /**
-   * The same, and the receipt as soon as there is one, where the server that is asked first waits for it (EIP-7966). Null:
-   * it does not, or not long enough; whether it has the bytes, `sent` tells.
+   * Like `send`, and returns the receipt as soon as there is one if the first server waits for it (EIP-7966). Null: it
+   * does not wait, or not long enough; `sent` shows whether it has the bytes.
    */
   sendAndWait(raw: Hex, hash: Hex): { receipt: Promise<StepReceipt | null>; sent: Promise<RpcAnswer>[] } {
     const waiting = this.#connections[this.#preferred % this.#connections.length];
     const receipt = waiting ? this.#awaitReceipt(waiting, raw, hash) : Promise.resolve(null);
     const sent = this.#connections.map(async (connection): Promise<RpcAnswer> => {
-      // The same bytes again: whatever kept it from waiting, it takes or knows them.
+      // Sends the same bytes again without waiting: the server accepts or already knows them, whatever kept it from
+      // waiting.
       if (connection === waiting && (await receipt) !== null) return { kind: 'result', value: hash };
       return connection.call('eth_sendRawTransaction', [raw]);
     });
     return { receipt, sent };
   }
 
-  /** A receipt counts only while its block is the one at that height: what a sequencer announces is none. */
+  /** A receipt counts only while its block is the one at that height. A sequencer's announcement is not enough. */
   async #awaitReceipt(connection: RpcConnection, raw: Hex, hash: Hex): Promise<StepReceipt | null> {
     const found = await this.#receipts.ask(connection, raw, hash);
     if (found === null || found.isInChain) return found && found.receipt;
@@ -83,7 +87,7 @@ export class Chain {
     return hashes?.get(blockNumber) === blockHash ? found.receipt : null;
   }
 
-  /** A head that was asked for less than a second ago: fees may be that old. */
+  /** A head that was read less than a second ago; fees may be that old. */
   readRecentHead(address: Hex): Promise<Head> {
     const recent = this.#recent;
     if (recent?.address === address && performance.now() - recent.sinceMs < RECENT_MS) return recent.head;
@@ -122,15 +126,15 @@ export class Chain {
     );
   }
 
-  /** Null where the server knows of none. */
+  /** Null where the server has no receipt. */
   readReceipts(hashes: readonly Hex[]): Promise<(StepReceipt | null)[]> {
     if (hashes.length === 0) return Promise.resolve([]);
     return this.#ask(askReceipts(hashes), (answers) => readReceiptAnswers(hashes, answers));
   }
 
   /**
-   * The first receipt that any server has for any of these, all being asked; that server is asked first from now on.
-   * Null: those that answered have none.
+   * The first receipt that any server has for any of these hashes. All servers are asked, and the one that has it is
+   * asked first from now on. Null: those that answered have none.
    */
   async findReceipt(hashes: readonly Hex[]): Promise<StepReceipt | null> {
     const calls = [...askReceipts(hashes), { method: 'eth_chainId', params: [] }];
@@ -144,7 +148,7 @@ export class Chain {
     return found?.receipt ?? null;
   }
 
-  /** The hashes of these blocks on the chain as it is now; null for a block that the server does not have. */
+  /** The hashes of these blocks on the current chain; null for a block that the server does not have. */
   async readBlockHashes(numbers: readonly number[]): Promise<Map<number, Hex | null>> {
     if (numbers.length === 0) return new Map();
     const calls = numbers.map((number) => ({
@@ -160,7 +164,7 @@ export class Chain {
     });
   }
 
-  /** The wallet's next nonce by the server that has seen most, transactions in the pool included. */
+  /** The wallet's next nonce, transactions in the pool included, from the server with the highest count. */
   async readPendingNonce(address: Hex): Promise<number> {
     const calls = [
       { method: 'eth_chainId', params: [] },
@@ -180,7 +184,7 @@ export class Chain {
     );
   }
 
-  /** The bytes that a call returns at the latest block. */
+  /** The bytes that the call returns at the latest block. */
   call(to: Hex, data: Hex): Promise<Hex> {
     return this.#ask([{ method: 'eth_call', params: [{ to, data }, 'latest'] }], ([answer]) =>
       parseData(resultOf(answer), 'call result'),
@@ -198,7 +202,7 @@ export class Chain {
     }
   }
 
-  /** What those servers say that can be believed: at least one. */
+  /** The usable answers of all servers: at least one. */
   async #askEvery<T>(
     calls: readonly RpcCall[],
     read: (answers: readonly RpcAnswer[], index: number) => T,
@@ -211,7 +215,7 @@ export class Chain {
     return answered;
   }
 
-  /** Stays with the server that answered last, so that questions of one pass mostly see one state of the chain. */
+  /** Stays with the server that answered last, so that the reads of one pass mostly see one state of the chain. */
   async #ask<T>(calls: readonly RpcCall[], read: (answers: readonly RpcAnswer[]) => T): Promise<T> {
     let trouble: unknown;
     for (let tried = 0; tried < this.#connections.length; tried++) {
@@ -252,6 +256,6 @@ function readReceiptAnswers(hashes: readonly Hex[], answers: readonly RpcAnswer[
 function resultOf(answer: RpcAnswer | undefined): unknown {
   if (answer?.kind === 'result') return answer.value;
   if (answer?.kind === 'error')
-    throw new ChainUnavailableError(`The RPC server refused a question with code ${answer.code}.`);
+    throw new ChainUnavailableError(`The RPC server refused a request with code ${answer.code}.`);
   throw new ChainUnavailableError(`An RPC server does not answer: ${answer?.why ?? 'an answer is missing'}.`);
 }

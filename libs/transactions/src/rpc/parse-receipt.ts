@@ -11,7 +11,7 @@ import {
   parseQuantity,
 } from './rpc-value.js';
 
-/** @throws ChainUnavailableError when it is no receipt, or that of another transaction */
+/** @throws ChainUnavailableError when the value is not a receipt, or belongs to another transaction */
 export function parseReceipt(value: unknown, hash: Hex): StepReceipt {
   const receipt = parseObject(value, 'receipt');
   const transactionHash = parseHash(receipt.transactionHash, 'transaction hash');

@@ -7,31 +7,34 @@ import { parseReceipt } from './parse-receipt.js';
 import type { RpcAnswer, RpcConnection } from './rpc-connection.js';
 import { ChainUnavailableError, parseObject } from './rpc-value.js';
 
-/** A server that did not wait is not asked to for so long. */
+/** A server that did not wait is not asked to wait again for this long. */
 const NOT_ASKED_MS = 60_000;
-/** How much the latest sending counts against those before. */
+/** The weight of the latest transaction in the moving average. */
 const WEIGHT = 0.2;
 
 export interface AwaitedReceipt {
   receipt: StepReceipt;
-  /** A newest block that was read meanwhile is the receipt's, or follows it; servers may answer what is asked together in any order. */
+  /**
+   * The newest block, read at the same time, is the receipt's block or its child. A server may process the calls of one
+   * request in any order.
+   */
   isInChain: boolean;
 }
 
-/** What is known of a server that waits. */
+/** What was measured of a server that waits. */
 interface Pace {
-  /** From the sending to its block, without the way there and back. */
+  /** From the arrival at the server to the block, without the network round trip. */
   minedMs: number;
-  /** The way there and back. */
+  /** The network round trip. */
   roadMs: number;
 }
 
-/** Sends bytes to servers that answer with the receipt (EIP-7966), and remembers which of them do not. */
+/** Sends bytes to servers that answer with the receipt (EIP-7966), and remembers which servers do not. */
 export class ReceiptWaiter {
   readonly #notAskedUntilMs = new Map<RpcConnection, number>();
   readonly #paces = new Map<RpcConnection, Pace>();
 
-  /** Null: the server did not wait, or not long enough. It may have the bytes or not: they are to be sent again. */
+  /** Null: the server did not wait, or not long enough. It may or may not have the bytes: send them again. */
   async ask(connection: RpcConnection, raw: Hex, hash: Hex): Promise<AwaitedReceipt | null> {
     if (performance.now() < (this.#notAskedUntilMs.get(connection) ?? -Infinity)) return null;
     const answered = new AbortController();
@@ -53,19 +56,19 @@ export class ReceiptWaiter {
     } catch (error) {
       if (!(error instanceof ChainUnavailableError)) throw error;
     }
-    // A server that refuses the bytes may know very well how to wait.
+    // A server that refuses the bytes may still support waiting.
     const isRefused = answer.kind === 'error' && readSendAnswer(answer, hash) !== 'unknown';
     if (!isRefused) this.#notAskedUntilMs.set(connection, performance.now() + NOT_ASKED_MS);
     return null;
   }
 
   /**
-   * The newest block, asked for while the receipt is on its way: where blocks come much sooner than answers do, that spares a
-   * way there and back. Null: not asked.
+   * The newest block, requested while the receipt is on its way. Where blocks come much faster than answers, that saves
+   * a round trip. Null: not requested.
    */
   async #look(connection: RpcConnection, answered: AbortSignal): Promise<RpcAnswer | null> {
     const { minedMs, roadMs } = this.#paces.get(connection) ?? { minedMs: 0, roadMs: Infinity };
-    // Twice, so that the block is mostly there.
+    // Twice the usual time, so that the block is mostly there.
     const waitMs = 2 * minedMs;
     if (waitMs > roadMs / 2) return null;
     await pause(waitMs, answered);
@@ -82,7 +85,7 @@ export class ReceiptWaiter {
   }
 }
 
-/** Whether the block is that of the receipt or the one after. */
+/** Whether the block is the receipt's block or its child. */
 function follows(answer: RpcAnswer | null, { blockHash }: StepReceipt): boolean {
   if (answer?.kind !== 'result') return false;
   const { hash, parentHash } = parseObject(answer.value, 'block');

@@ -5,7 +5,7 @@ export interface RpcCall {
   params: readonly unknown[];
 }
 
-/** `unanswered`: whatever the call does may have been done or not. */
+/** `unanswered`: the call may or may not have taken effect. */
 export type RpcAnswer =
   | { kind: 'result'; value: unknown }
   | { kind: 'error'; code: number; message: string }
@@ -14,7 +14,7 @@ export type RpcAnswer =
 export interface RpcConnectionOptions {
   url: string;
   timeoutMs: number;
-  /** Calls in one request; 1 for a server that takes no batches. */
+  /** Calls per request; 1 for a server that does not support batches. */
   batchSize: number;
   maxResponseBytes: number;
 }
@@ -25,12 +25,12 @@ interface Waiting {
 }
 
 const MAX_REQUESTS = 8;
-/** Requests of calls that are answered late. */
+/** The limit of concurrent requests that a server answers only after waiting. */
 const MAX_WAITING = 64;
 
 /**
- * One RPC server. Calls of one turn of the event loop leave together in one request. It never throws: a server that
- * is down, slow, limiting or talking nonsense leaves calls unanswered.
+ * One RPC server. Calls made in one turn of the event loop share one request. It never throws: a server that is down,
+ * slow, rate-limiting or answering nonsense leaves calls unanswered.
  */
 export class RpcConnection {
   readonly #options: RpcConnectionOptions;
@@ -41,7 +41,7 @@ export class RpcConnection {
   #queue: Waiting[] = [];
   #isFlushPlanned = false;
   #inFlight = 0;
-  // Ids go on from request to request, so that an answer to another request cannot fit this one.
+  // Ids continue from request to request, so that an answer to another request cannot match this one.
   #nextId = 1;
 
   constructor(options: RpcConnectionOptions) {
@@ -63,8 +63,9 @@ export class RpcConnection {
   }
 
   /**
-   * A call that the server answers when something has happened: at once and in a request of its own, so that no other waits
-   * for it. `then`: another in the same request, left out where the server takes no batches.
+   * A call that the server answers only once something has happened: sent at once and in a request of its own, so that
+   * no other call waits for it. `then`: a second call in the same request, left out where the server does not support
+   * batches.
    */
   async callWaiting(call: RpcCall, then: RpcCall): Promise<[RpcAnswer, RpcAnswer]> {
     const calls = this.#options.batchSize > 1 ? [call, then] : [call];
@@ -76,7 +77,7 @@ export class RpcConnection {
     await Promise.all([this.#pool.destroy(), this.#waitingPool.destroy()]);
   }
 
-  // setImmediate, so that calls of many jobs, a few promises deep each, leave together.
+  // setImmediate, so that the calls of many jobs, each a few promises deep, share one request.
   #planFlush(): void {
     if (this.#isFlushPlanned) return;
     this.#isFlushPlanned = true;
@@ -120,7 +121,7 @@ export class RpcConnection {
       signal: AbortSignal.timeout(this.#options.timeoutMs),
     });
     if (statusCode !== 200) {
-      // Not read: the text of an error page decides nothing, and it may have no end.
+      // The body is not read: the text of an error page decides nothing, and it may be endless.
       body.on('error', () => undefined).destroy();
       throw new RpcTrouble(`the server answered with status ${statusCode}`);
     }
@@ -130,8 +131,8 @@ export class RpcConnection {
     for (const entry of entries) {
       const { id, answer } = readEntry(entry);
       const index = typeof id === 'number' ? id - firstId : -1;
-      // An id that nobody asked for, or answered twice: which answer is whose cannot be told.
-      if (!(index in answers) || answers[index]) throw new RpcTrouble('the answers do not fit the calls');
+      // An id that was not requested, or was answered twice: the answers cannot be matched to the calls.
+      if (!(index in answers) || answers[index]) throw new RpcTrouble('the answers do not match the calls');
       answers[index] = answer;
     }
     return answers;
@@ -143,7 +144,7 @@ const LEFT_OUT: RpcAnswer = { kind: 'unanswered', why: 'the answer was left out'
 class RpcTrouble extends Error {}
 
 function readEntry(value: unknown): { id: unknown; answer: RpcAnswer } {
-  if (typeof value !== 'object' || value === null) throw new RpcTrouble('an answer is no object');
+  if (typeof value !== 'object' || value === null) throw new RpcTrouble('an answer is not an object');
   const { id, result, error } = value as { id?: unknown; result?: unknown; error?: unknown };
   if (typeof error === 'object' && error !== null) {
     const { code, message } = error as { code?: unknown; message?: unknown };

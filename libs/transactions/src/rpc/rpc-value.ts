@@ -1,6 +1,6 @@
 import { isAddress, isHash, isHexBytes, type Hex } from '@tollgate/protocol';
 
-/** The chain could not be asked, or its answer cannot be believed: nothing is decided by it. Names no RPC URL. */
+/** The chain could not be read, or the answer is not usable: decide nothing from it. Its message names no RPC URL. */
 export class ChainUnavailableError extends Error {
   override readonly name = 'ChainUnavailableError';
 }
@@ -21,7 +21,7 @@ export function parseBigQuantity(value: unknown, name: string): bigint {
   return typeof value === 'string' && QUANTITY.test(value) ? BigInt(value) : malformed(name);
 }
 
-/** A hexadecimal quantity that a number holds exactly: nonces, block numbers. */
+/** A hexadecimal quantity that fits a JavaScript number exactly: nonces, block numbers. */
 export function parseQuantity(value: unknown, name: string): number {
   const quantity = Number(parseBigQuantity(value, name));
   return Number.isSafeInteger(quantity) ? quantity : malformed(name);
@@ -37,7 +37,7 @@ export function parseAddress(value: unknown, name: string): Hex {
   return isAddress(value) ? lowerCase(value) : malformed(name);
 }
 
-/** Whole bytes or none, in lower case. */
+/** Any number of whole bytes, in lower case. */
 export function parseData(value: unknown, name: string): Hex {
   if (value === '0x') return value;
   return isHexBytes(value) ? lowerCase(value) : malformed(name);

@@ -1,8 +1,8 @@
 /**
- * KEYS lane, job; ARGV the chain's nonce at its latest block, failure. Answers a transition.
+ * KEYS lane, job; ARGV the chain's nonce at its latest block, failure. Returns a transition.
  *
- * Atomic: seeing that the job's nonce is used, ending it, and its event. If the job was resumed in between, it would be
- * given up with a nonce that nobody uses, and the lane would stand still.
+ * Atomic: checking that the job's nonce is used, ending the job, and its event. If the job was resumed in between, it
+ * would be given up with an unused nonce, and the lane would stop.
  */
 export const ABANDON_JOB_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'step')

@@ -1,4 +1,7 @@
-/** Amounts are decimal text without leading zeros: a token's base units pass what a number of Lua holds exactly. */
+/**
+ * Amounts are decimal text without leading zeros, because a token's base units exceed the integers that a Lua number
+ * holds exactly.
+ */
 export const AMOUNT_LUA = /* lua */ `
 local function is_less(a, b)
   if #a ~= #b then return #a < #b end
@@ -21,6 +24,6 @@ local function combine(a, b, sign)
 end
 
 local function add(a, b) return combine(a, b, 1) end
--- Never below nothing: a counter that began anew may be smaller than what is given back.
+-- Never below zero: a counter that was started anew may be smaller than the amount given back.
 local function subtract(a, b) return is_less(a, b) and '0' or combine(a, b, -1) end
 `;

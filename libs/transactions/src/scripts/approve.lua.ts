@@ -1,8 +1,8 @@
 /**
- * KEYS lane, job; ARGV floors hash, key id of who agrees. Answers a transition.
+ * KEYS lane, job; ARGV floors hash, key id of the approver. Returns a transition.
  *
- * Atomic: comparing the floors with those agreed to, and letting the job go on. If a new plan came between, somebody
- * would have agreed to a price that he never saw.
+ * Atomic: comparing the plan's bounds with the approved ones, and letting the job continue. If a new plan came between,
+ * the approver would have approved a price it never saw.
  */
 export const APPROVE_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'keyId', 'floorsHash', 'approvedHash')

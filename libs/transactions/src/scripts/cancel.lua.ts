@@ -1,8 +1,9 @@
 /**
- * KEYS lane, job; ARGV failure. Answers a transition, or {now, `cancelling`, state} where the worker has to end the job.
+ * KEYS lane, job; ARGV failure. Returns a transition, or {now, `cancelling`, state} where the worker has to end the
+ * job.
  *
- * Atomic: seeing whether a nonce was taken, and ending the job or voiding its step. If a reservation came between, the
- * nonce of an ended job would stay unused, and everything the wallet sends after it would wait for ever.
+ * Atomic: checking whether a nonce was taken, and ending the job or voiding its step. If a reservation came between,
+ * the nonce of an ended job would stay unused, and every later transaction of the wallet would wait for ever.
  */
 export const CANCEL_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'step', 'steps', 'endingState')
@@ -18,7 +19,7 @@ if state == 'AWAITING_APPROVAL' or state == 'PLANNED' then
     end_job('CANCELLED', ARGV[1], true)
     return done('CANCELLED')
   end
-  -- Earlier steps may have left allowances behind: the worker takes them back before the job ends.
+  -- Earlier steps may have left allowances behind: the worker revokes them before the job ends.
   set_ending('CANCELLED', ARGV[1], '0')
   set_state('PLANNED')
   return {text(now), 'cancelling', 'PLANNED'}

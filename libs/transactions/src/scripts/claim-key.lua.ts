@@ -1,9 +1,9 @@
 /**
- * KEYS the idempotency key's; ARGV job id, fingerprint, lifetime ms. Answers {now, job id, fingerprint, claimed at}: the
- * first claim's.
+ * KEYS the key of the idempotency key; ARGV job id, fingerprint, lifetime ms. Returns {now, job id, fingerprint,
+ * claimed at} of the first claim.
  *
- * Atomic: seeing that the key is new and taking it. If another request came between, one key would make a job in each of
- * two wallets.
+ * Atomic: checking that the key is new and claiming it. If another request came between, one key would create a job in
+ * each of two wallets.
  */
 export const CLAIM_KEY_LUA = /* lua */ `
 local time = redis.call('TIME')

@@ -1,10 +1,10 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, how many milliseconds it must have waited, failure. Answers a transition.
+ * KEYS lane, job; ARGV token, step, how many milliseconds it must have waited, failure. Returns a transition.
  *
- * Atomic: seeing that nobody has agreed for so long, ending the job, and its event. If an approval came between, a job
- * that somebody was told goes on would be ended.
+ * Atomic: checking that the job has waited this long without an approval, ending it, and its event. If an approval came
+ * between, a job would be ended although its approver was answered that it continues.
  */
 export const EXPIRE_APPROVAL_LUA = /* lua */ `${WORKER_LUA}
 if is_past then return unchanged(state) end

@@ -1,10 +1,10 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, hash of the attempt, failure, 1 when nothing was spent. Answers a transition.
+ * KEYS lane, job; ARGV token, step, hash of the attempt, failure, 1 when nothing was spent. Returns a transition.
  *
- * Atomic: seeing that no RPC took any attempt of the step, and voiding it. If another worker's sending came between, a
- * step that is on its way would be called failed.
+ * Atomic: checking that no RPC server accepted any attempt of the step, and voiding it. If another worker sent an
+ * attempt in between, a step that is in flight would be marked as failed.
  */
 export const FAIL_ATTEMPT_LUA = /* lua */ `${WORKER_LUA}
 if is_past then return unchanged(state) end

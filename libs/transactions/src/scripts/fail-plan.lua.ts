@@ -1,10 +1,10 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, failure, 1 when nothing was spent, then the steps that take back what was done.
- * Answers a transition.
+ * KEYS lane, job; ARGV token, step, failure, 1 when nothing was spent, then the steps that undo the job. Returns a
+ * transition.
  *
- * Atomic: seeing whether the step has a nonce, and ending the job, beginning to undo it, or voiding the step. If a
+ * Atomic: checking whether the step has a nonce, and ending the job, starting to undo it, or voiding the step. If a
  * reservation came between, the nonce of an ended job would stay unused and stop the lane.
  */
 export const FAIL_PLAN_LUA = /* lua */ `${WORKER_LUA}
@@ -20,7 +20,7 @@ if state == 'RESERVED' and attempt_count(step) == 0 then
 end
 if state ~= 'PLANNED' and state ~= 'AWAITING_APPROVAL' then return refused('wrong_state', state) end
 if undoing then
-  -- The call that began to undo, sent again because its reply was lost.
+  -- The call that started the undo, repeated because its reply was lost.
   if has_undo then return unchanged(state) end
   return done(end_as_meant())
 end

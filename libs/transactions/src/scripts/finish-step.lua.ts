@@ -1,11 +1,12 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, hash of the block that is deep enough, then, for the last step, those that take back
- * what is left of what the job did. Answers a transition.
+ * KEYS lane, job; ARGV token, step, hash of the block that is deep enough, then, for the last step, the steps that
+ * revoke what the job left behind. Returns a transition.
  *
- * Atomic: seeing in which block which attempt was mined, going on or ending the job, and the events. If a reorganisation
- * came between, a job would end whose transaction is gone; if a crash did, its end would never be reported.
+ * Atomic: checking which attempt was mined in which block, continuing or ending the job, and the events. If a
+ * reorganisation came between, a job would end whose transaction is gone; if a crash came between, the end would never
+ * be reported.
  */
 export const FINISH_STEP_LUA = /* lua */ `${WORKER_LUA}
 if is_past then return unchanged(state) end
@@ -22,7 +23,7 @@ if find_attempt(step, mined.hash).kind ~= 'cancel' then
 end
 
 if undoing or step == '0' then return done(end_as_meant()) end
--- Earlier steps may have left allowances behind: the worker takes them back before the job ends.
+-- Earlier steps may have left allowances behind: the worker revokes them before the job ends.
 redis.call('HSET', JOB, 'step', text(tonumber(step) + 1))
 write_steps(tonumber(step) + 1, #ARGV + 1)
 set_state('PLANNED')

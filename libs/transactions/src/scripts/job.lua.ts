@@ -1,4 +1,7 @@
-/** What transitions of a job have in common. JOB is the job's hash; a transition that goes through many jobs sets JOB and ID itself. */
+/**
+ * Shared by all transitions of a job. JOB is the job's hash; a transition that loops over many jobs sets JOB and ID
+ * itself.
+ */
 export const JOB_LUA = /* lua */ `
 local JOB, ID = nil, nil
 local FINAL = {FINAL = true, REVERTED = true, CANCELLED = true, REJECTED = true, PLAN_FAILED = true}
@@ -12,7 +15,7 @@ local function flight_name(step) return ID .. '/' .. step end
 
 local owner_of, owner = nil, nil
 
--- An event's place in the stream is its sequence, so that its id says from where to read on.
+-- An event's stream id is its sequence, so a reader can continue from an event's id.
 local function emit(event, state, hash, failure)
   local sequence = text(redis.call('HINCRBY', LANE, 'sequence', 1))
   if owner_of ~= ID then owner_of, owner = ID, redis.call('HMGET', JOB, 'operation', 'keyId') end
@@ -34,7 +37,7 @@ local function give_back()
   local day = string.match(counted, '^(%d+)')
   for asset, amount in string.gmatch(counted, '([^ =]+)=(%d+)') do
     local total = redis.call('HGET', key('spent:' .. day), asset)
-    -- A counter that has expired has nothing to give back to.
+    -- An expired counter needs no correction.
     if total then redis.call('HSET', key('spent:' .. day), asset, subtract(total, amount)) end
   end
   redis.call('HDEL', JOB, 'spending')
@@ -51,7 +54,7 @@ local function forget(id)
   redis.call('HSET', LANE, 'forgottenUntil', text(math.max(until_ms, tonumber(known[2] or '0'))))
 end
 
--- A few at every end, so that no call is long and the number of ended jobs stays bounded.
+-- A few per ended job, so that no call takes long and the number of ended jobs stays bounded.
 local function forget_ended()
   local kept = redis.call('HMGET', LANE, 'retentionMs', 'jobsKept')
   if not kept[1] then return end
@@ -86,7 +89,7 @@ local function mined_at(step)
   return hash and {hash = hash, number = number, block = block}
 end
 
--- What was signed is of no use once the job has ended, and it is most of a job's bytes.
+-- Signed bytes are of no use once the job has ended, and they are most of its size.
 local function drop_signed_bytes()
   for step = 0, tonumber(redis.call('HGET', JOB, 'step')) do
     for index = 0, attempt_count(step) - 1 do
@@ -126,7 +129,7 @@ local function set_ending(state, failure, gives_back)
   redis.call('HSET', JOB, 'endingState', state, 'endingFailure', failure, 'endingGivesBack', gives_back)
 end
 
--- A job that has sent something already ends by the worker, who takes it back.
+-- A job that has already sent something is ended by the worker, which first undoes it.
 local function reject_job(failure)
   if redis.call('HGET', JOB, 'step') ~= '0' then
     set_ending('REJECTED', failure, '0')
@@ -137,7 +140,7 @@ local function reject_job(failure)
   return done('REJECTED')
 end
 
--- Writes ARGV[from] and what follows as the steps from the given one on; what stood there before is gone.
+-- Stores ARGV[from] and all after it as the steps from the given one on, in place of the earlier ones.
 local function write_steps(first, from)
   local before = tonumber(redis.call('HGET', JOB, 'steps') or '0')
   local count = first + #ARGV - from + 1
@@ -154,7 +157,7 @@ local function begin_undo(step, from, state, failure, gives_back)
   return 'PLANNED'
 end
 
--- The step is over: the next one, or the end.
+-- Ends the step: goes to the next one, or ends the job.
 local function advance(step)
   local job = redis.call('HMGET', JOB, 'steps', 'undoing')
   local following = tonumber(step) + 1
@@ -179,7 +182,10 @@ local function park(failure)
 end
 `;
 
-/** Opens the transitions that a worker makes: ARGV[1] the lease's token, ARGV[2] the step it believes to work on. */
+/**
+ * Start of every transition that a worker makes: ARGV[1] the lease's token, ARGV[2] the step the worker believes to be
+ * current.
+ */
 export const WORKER_LUA = /* lua */ `
 local step = ARGV[2]
 local job = redis.call('HMGET', JOB, 'state', 'step', 'steps', 'endingState', 'undoing')

@@ -1,6 +1,6 @@
 /**
- * What all transitions have in common. KEYS[1] is the lane's own hash; whatever else they touch is named after it and has
- * the same hash tag, so one server of a cluster has it all.
+ * Shared by all transitions. KEYS[1] is the lane's own hash. All other keys are derived from its name and have the same
+ * hash tag, so one server of a cluster holds them all.
  */
 export const LANE_LUA = /* lua */ `
 local LANE = KEYS[1]
@@ -12,7 +12,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local function text(number) return string.format('%.0f', number) end
 
--- The replication id is new after every start and every promotion, so it names this run of this server.
+-- The replication id changes with every start and every promotion, so it identifies this run of the server.
 local run_of_server = nil
 local function server_run()
   run_of_server = run_of_server or string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
@@ -21,7 +21,7 @@ end
 
 local function refused(reason, state, ...) return {text(now), 'refused', reason, state or '', ...} end
 
--- Read once for all transitions of jobs that follow one another.
+-- Read once for consecutive job transitions.
 local lease, events_kept, has_consumers = nil, nil, nil
 local function forget_lane() lease, events_kept, has_consumers = nil, nil, nil end
 

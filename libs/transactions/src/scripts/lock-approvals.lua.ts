@@ -1,10 +1,10 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, then `token:spender` for each. Answers a transition, or a refusal with the holder.
+ * KEYS lane, job; ARGV token, step, then `token:spender` for each. Returns a transition, or a refusal with the holder.
  *
- * Atomic: seeing that all are free, and taking all. If another job came between, two jobs would use up or take back each
- * other's allowance; with some of them only, two jobs could wait for each other.
+ * Atomic: checking that all are free, and taking all. If another job came between, two jobs would use up or revoke each
+ * other's allowance; if only some were taken, two jobs could wait for each other.
  */
 export const LOCK_APPROVALS_LUA = /* lua */ `${WORKER_LUA}
 if is_other then return refused('wrong_step', state) end

@@ -1,10 +1,9 @@
 import { MARK_SENT_LUA } from './mark-sent.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, transaction hash. Answers a transition.
+ * KEYS lane, job; ARGV token, step, transaction hash. Returns a transition.
  *
- * Atomic: noting that an attempt was sent, and its event. If something came between, an event would be missing or told
- * twice.
+ * Atomic: noting that an attempt was sent, and its event. Otherwise an event could be missing or written twice.
  */
 export const MARK_BROADCAST_LUA = /* lua */ `${MARK_SENT_LUA}
 if is_past then return unchanged(state) end

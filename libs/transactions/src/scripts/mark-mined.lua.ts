@@ -1,10 +1,10 @@
 import { MARK_SENT_LUA } from './mark-sent.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, transaction hash, block number, block hash. Answers a transition.
+ * KEYS lane, job; ARGV token, step, transaction hash, block number, block hash. Returns a transition.
  *
- * Atomic: seeing that the hash is an attempt of this step, and noting its block. If a replacement came between, it would
- * be signed for a nonce that is used.
+ * Atomic: checking that the hash is an attempt of this step, and noting its block. If a replacement came between, it
+ * would be signed for a used nonce.
  */
 export const MARK_MINED_LUA = /* lua */ `${MARK_SENT_LUA}
 if is_other then return refused('wrong_step', state) end

@@ -1,9 +1,9 @@
 /**
- * KEYS lane; ARGV consumer, sequence up to which it has everything, or '' to begin where events are still kept. Answers
+ * KEYS lane; ARGV consumer, sequence up to which it has everything, or '' to start at the oldest stored event. Returns
  * {now, position}.
  *
- * Atomic: moving the consumer, never back, and trimming what all have passed. If a consumer was added in between, events
- * would be trimmed that it has not read.
+ * Atomic: moving the consumer, never back, and trimming events that all consumers have passed. If a consumer was added
+ * in between, events it has not read would be trimmed.
  */
 export const MOVE_CONSUMER_LUA = /* lua */ `
 local consumers, events = key('consumers'), key('events')

@@ -1,10 +1,10 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, failure. Answers a transition.
+ * KEYS lane, job; ARGV token, step, failure. Returns a transition.
  *
- * Atomic: taking the job out of the open ones, and its event. If a crash came between, the job would wait for a person
- * whom nobody told.
+ * Atomic: removing the job from the open jobs, and its event. If a crash came between, the job would wait for an
+ * operator that was never notified.
  */
 export const NEED_OPERATOR_LUA = /* lua */ `${WORKER_LUA}
 if state == 'NEEDS_OPERATOR' then return unchanged(state) end

@@ -1,7 +1,7 @@
 /**
- * KEYS lane; ARGV why. Answers {now, `done` | `unchanged`} or a refusal. The first reason stays.
+ * KEYS lane; ARGV reason. Returns {now, `done` | `unchanged`} or a refusal. The first reason stays.
  *
- * Atomic: seeing that the lane is known and marking it. If it was wiped in between, half a lane would be left.
+ * Atomic: checking that the lane exists and marking it. If it was deleted in between, half a lane would be left.
  */
 export const PAUSE_LANE_LUA = /* lua */ `
 if redis.call('HEXISTS', LANE, 'nextNonce') == 0 then return refused('not_adopted') end
@@ -9,9 +9,9 @@ return {text(now), redis.call('HSETNX', LANE, 'paused', ARGV[1]) == 1 and 'done'
 `;
 
 /**
- * KEYS lane. Answers {now, `done` | `unchanged`} or a refusal.
+ * KEYS lane. Returns {now, `done` | `unchanged`} or a refusal.
  *
- * Atomic: as pausing.
+ * Atomic: as for pausing.
  */
 export const RESUME_LANE_LUA = /* lua */ `
 if redis.call('HEXISTS', LANE, 'nextNonce') == 0 then return refused('not_adopted') end

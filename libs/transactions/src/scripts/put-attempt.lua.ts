@@ -1,11 +1,11 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, expected number of attempts, nonce, kind, hash, fees, signed bytes. Answers a
+ * KEYS lane, job; ARGV token, step, expected number of attempts, nonce, kind, hash, fees, signed bytes. Returns a
  * transition.
  *
- * Atomic: comparing the number of attempts, and writing one more. If another worker came between, bytes that stand in no
- * journal would be sent, and after a crash nobody would look for them.
+ * Atomic: comparing the number of attempts, and adding one. If another worker came between, bytes that are in no
+ * journal would be sent, and after a crash they would never be looked for.
  */
 export const PUT_ATTEMPT_LUA = /* lua */ `${WORKER_LUA}
 if is_other then return refused('wrong_step', state) end

@@ -1,7 +1,7 @@
 /**
- * KEYS lane, job; ARGV token, name, value. Answers {now, `done`, the value that is stored} or a refusal.
+ * KEYS lane, job; ARGV token, name, value. Returns {now, `done`, the stored value} or a refusal.
  *
- * Atomic: seeing that the detail is not there, and writing it. If another worker came between, a payment would be made
+ * Atomic: checking that the detail is not set, and setting it. If another worker came between, a payment would be made
  * for one challenge and redeemed with another.
  */
 export const PUT_DETAIL_LUA = /* lua */ `

@@ -3,16 +3,17 @@ import { WORKER_LUA } from './job.lua.js';
 
 const APPROVAL_NEEDED = encodeFailure({
   code: 'APPROVAL_NEEDED',
-  message: 'A person has to agree to the job.',
+  message: 'The job needs an approval.',
   suggestion: 'Look at its plan, then approve it by its floorsHash, or reject it.',
 });
 
 /**
- * KEYS lane, job; ARGV token, step, floors hash, 1 when somebody must agree, plan, then the steps from this one on.
- * Answers a transition.
+ * KEYS lane, job; ARGV token, step, floors hash, 1 when an approval is needed, plan, then the steps from this one on.
+ * Returns a transition.
  *
- * Atomic: seeing that nothing of the step is signed, comparing the floors with those agreed to, replacing the steps, and
- * the event that somebody must agree. If an attempt came between, the job would show other calls than it sends.
+ * Atomic: checking that nothing of the step is signed, comparing the plan's bounds with the approved ones, replacing
+ * the steps, and the event that an approval is needed. If an attempt came between, the job would show other calls than
+ * it sends.
  */
 export const PUT_PLAN_LUA = /* lua */ `${WORKER_LUA}
 if is_other then return refused('wrong_step', state) end

@@ -1,8 +1,8 @@
 /**
- * KEYS lane, job; ARGV failure. Answers a transition.
+ * KEYS lane, job; ARGV failure. Returns a transition.
  *
- * Atomic: seeing that the job still waits, ending it, and its event. If an approval came between, a job that was
- * refused would be carried out; a job that has sent something already ends by the worker, who takes it back.
+ * Atomic: checking that the job still waits, ending it, and its event. If an approval came between, a rejected job
+ * would be carried out. A job that has already sent something is ended by the worker, which first undoes it.
  */
 export const REJECT_LUA = /* lua */ `
 local state = redis.call('HGET', JOB, 'state')

@@ -1,9 +1,10 @@
 /**
- * KEYS lane; ARGV fleet, `1` to do it or '' to only look. Answers {now, `done`, ended jobs}, {now, `unchanged`} where the
- * account has no role, or a refusal; `lane_busy` with open jobs, steps that have a nonce and no end, and parked jobs.
+ * KEYS lane; ARGV fleet, `1` to release or '' to only check. Returns {now, `done`, ended jobs}, {now, `unchanged`}
+ * where no fleet has the account, or a refusal; `lane_busy` comes with the numbers of open jobs, of steps that have a
+ * nonce and have not ended, and of parked jobs.
  *
- * Atomic: seeing that nothing of the lane is under way, and taking its counter and its role from it. If a job was accepted in
- * between, it would be lost, and its nonce given out again by whoever adopts the account next.
+ * Atomic: checking that nothing of the lane is in progress, and deleting its counter and its fleet. If a job was
+ * accepted in between, it would be lost, and the next fleet to adopt the account would give out its nonce again.
  */
 export const RELEASE_LANE_LUA = /* lua */ `
 local lane = redis.call('HMGET', LANE, 'fleet', 'leaseOwner', 'leaseUntil', 'frozen', 'leaseToken', 'sequence', 'run')
@@ -23,7 +24,7 @@ if ARGV[2] == '' then return {text(now), 'done', text(ended)} end
 for _, id in ipairs(redis.call('ZRANGE', key('jobs'), 0, -1)) do redis.call('UNLINK', key('job:' .. id)) end
 for _, name in ipairs({'jobs', 'ended', 'idempotency', 'events', 'consumers', 'approvals'}) do redis.call('UNLINK', key(name)) end
 redis.call('DEL', LANE)
--- A lease of old stays stale, and what was asked before is answered as forgotten, never done again.
+-- Earlier leases stay stale, and earlier idempotency keys are answered as forgotten, never carried out again.
 redis.call('HSET', LANE, 'leaseToken', lane[5] or '0', 'forgottenUntil', text(now))
 return {text(now), 'done', text(ended)}
 `;

@@ -1,11 +1,11 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, then asset, amount, limit or '' for each asset. Answers a transition, or a refusal
- * with the asset and what is left of it.
+ * KEYS lane, job; ARGV token, step, then asset, amount, limit or '' for each asset. Returns a transition, or a refusal
+ * with the asset and its remaining amount.
  *
  * Atomic: comparing every asset's total with its limit, and counting all of them. If another job came between, a wallet
- * would spend more in a day than it may.
+ * would exceed its daily limit.
  */
 export const RESERVE_SPENDING_LUA = /* lua */ `${WORKER_LUA}
 if is_other then return refused('wrong_step', state) end

@@ -1,11 +1,12 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, most steps in flight. Answers {now, `done` | `unchanged`, state, nonce}, a refusal,
- * or {now, `discontinued`} when this is not the run of the server that the lane was last compared under.
+ * KEYS lane, job; ARGV token, step, most steps in flight. Returns {now, `done` | `unchanged`, state, nonce}, a refusal,
+ * or {now, `discontinued`} when the server's run is not the one stored in the lane.
  *
- * Atomic: seeing that the step has no nonce, taking the wallet's next, and writing both. If another worker came between,
- * a step would have two nonces and could be mined twice, or two steps one nonce, or a nonce would be lost in a gap.
+ * Atomic: checking that the step has no nonce, taking the wallet's next, and writing both. If another worker came
+ * between, a step could have two nonces and be mined twice, two steps could share a nonce, or a nonce could be lost and
+ * leave a gap.
  */
 export const RESERVE_LUA = /* lua */ `${WORKER_LUA}
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'run', 'frozen', 'paused')

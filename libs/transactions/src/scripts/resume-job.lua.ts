@@ -1,8 +1,8 @@
 /**
- * KEYS lane, job. Answers a transition.
+ * KEYS lane, job. Returns a transition.
  *
- * Atomic: giving the job the state it had, and its place among the open ones. If a crash came between, it would be open
- * and never looked at.
+ * Atomic: restoring the job's earlier state, and its place among the open jobs. If a crash came between, it would be
+ * open but never looked at.
  */
 export const RESUME_JOB_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'step', 'parkedState', 'submittedAt')

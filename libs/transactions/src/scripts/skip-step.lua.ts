@@ -1,9 +1,9 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step. Answers a transition.
+ * KEYS lane, job; ARGV token, step. Returns a transition.
  *
- * Atomic: seeing that the step has no nonce, and going on to the next. If a reservation came between, its nonce would
+ * Atomic: checking that the step has no nonce, and going to the next. If a reservation came between, its nonce would
  * never be used.
  */
 export const SKIP_STEP_LUA = /* lua */ `${WORKER_LUA}

@@ -1,9 +1,11 @@
 /**
  * KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed ('': just now), most open jobs,
- * operation, key id, body, latest ms or ''. Answers {now, `accepted` | `known`, job id, state}, {now, `conflict` | `forgotten`} or a refusal.
+ * operation, key id, body, latest ms or ''. Returns {now, `accepted` | `known`, job id, state}, {now, `conflict` |
+ * `forgotten`} or a refusal.
  *
- * Atomic: seeing that the key made no job in this lane, and writing the job with its place among the open ones. If
- * another came between, one request would be carried out twice; a job outside the open set would never be carried out.
+ * Atomic: checking that the key has no job in this lane, and writing the job with its place among the open jobs. If
+ * another request came between, one request would be carried out twice; a job outside the open set would never be
+ * carried out.
  */
 export const SUBMIT_LUA = /* lua */ `
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'forgottenUntil')
@@ -15,9 +17,9 @@ if known then
   if job[1] ~= ARGV[2] then return {text(now), 'conflict'} end
   return {text(now), 'known', known, job[2]}
 end
--- A key as old as a forgotten job's may be that job's: whether it did anything, only the chain knows.
+-- A key as old as a deleted job's may belong to that job: only the chain shows whether it did anything.
 if ARGV[3] ~= '' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
--- Whoever was told that there is no such job acts on that: it must not come about any more.
+-- After this time a caller may have been answered that the job does not exist, and may rely on it: refuse the job.
 if (ARGV[8] or '') ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
 if redis.call('ZCARD', key('open')) >= tonumber(ARGV[4]) then return refused('lane_full') end
 
@@ -26,7 +28,7 @@ redis.call('HSET', JOB, 'state', 'PLANNED', 'step', '0', 'steps', '0', 'at', tex
   'body', ARGV[7])
 redis.call('HSET', key('idempotency'), ARGV[1], ID)
 redis.call('ZADD', key('open'), text(now), ID)
--- No two jobs of a lane have one place in the list, so that a page can end at any of them.
+-- No two jobs of a lane have the same score, so that a page can end at any of them.
 local newest = redis.call('ZREVRANGE', key('jobs'), 0, 0, 'WITHSCORES')
 redis.call('ZADD', key('jobs'), text(math.max(now, tonumber(newest[2] or '0') + 1)), ID)
 return {text(now), 'accepted', ID, 'PLANNED'}

@@ -1,15 +1,15 @@
-// Whoever holds or takes a lane is the first to see that its server has restarted, also where nothing is to be sent: another
-// fleet on the same server may have loaded the scripts, and their absence tells it no more.
+// Taking and renewing a lease compares the server's run, so that a restart is noticed even if nothing is sent. Missing
+// scripts do not reveal it reliably: another fleet on the same server may have loaded them again.
 const DISCONTINUED_LUA = /* lua */ `
 local run = redis.call('HGET', LANE, 'run')
 if run and run ~= server_run() then return {text(now), 'discontinued'} end
 `;
 
 /**
- * KEYS lane; ARGV owner, lease ms. Answers {now, `done`, token, until}, {now, `taken`} or {now, `discontinued`}.
+ * KEYS lane; ARGV owner, lease ms. Returns {now, `done`, token, until}, {now, `taken`} or {now, `discontinued`}.
  *
- * Atomic: seeing that the lease is free or over, and taking it under a higher token. If another came between, two workers
- * would have one token, and the one that was thought dead could not be told from the other.
+ * Atomic: checking that the lease is free or expired, and taking it under a higher token. If another worker came
+ * between, both would have the same token, and the journal could not tell the late one from the current one.
  */
 export const TAKE_LEASE_LUA = /* lua */ `${DISCONTINUED_LUA}
 local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken', 'leaseUntil')
@@ -22,10 +22,10 @@ return {text(now), 'done', token, until_ms}
 `;
 
 /**
- * KEYS lane; ARGV owner, token, lease ms. Answers {now, `done`, token, until}, {now, `taken`} or {now, `discontinued`}.
+ * KEYS lane; ARGV owner, token, lease ms. Returns {now, `done`, token, until}, {now, `taken`} or {now, `discontinued`}.
  *
- * Atomic: seeing that the lease is still this holder's, and lengthening it. If another took it in between, it would be
- * taken back from him.
+ * Atomic: checking that the lease is still this holder's, and extending it. If another worker took it in between, that
+ * worker would lose it again.
  */
 export const RENEW_LEASE_LUA = /* lua */ `${DISCONTINUED_LUA}
 local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken')
@@ -36,9 +36,10 @@ return {text(now), 'done', ARGV[2], until_ms}
 `;
 
 /**
- * KEYS lane; ARGV owner, token. Answers {now, `done` | `taken`}. The token stays: the next holder's is higher.
+ * KEYS lane; ARGV owner, token. Returns {now, `done` | `taken`}. The token stays: the next holder's is higher.
  *
- * Atomic: seeing that the lease is still this holder's, and ending it. If another took it in between, his would end.
+ * Atomic: checking that the lease is still this holder's, and ending it. If another worker took it in between, that
+ * worker's lease would end.
  */
 export const RELEASE_LEASE_LUA = /* lua */ `
 local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken')

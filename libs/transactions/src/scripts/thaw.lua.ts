@@ -1,9 +1,9 @@
 /**
- * KEYS lane; ARGV the chain's pending nonce, the run of the server under which it was asked. Answers {now, `done` |
+ * KEYS lane; ARGV the chain's pending nonce, the run of the server during which it was read. Returns {now, `done` |
  * `unchanged`} or a refusal.
  *
- * Atomic: seeing that the counter is not behind the chain, in the same run, and letting the lane go on. If Redis was
- * replaced in between, an old answer of the chain would vouch for a counter that it was never compared with.
+ * Atomic: checking, within the same run, that the counter is not behind the chain, and unfreezing the lane. If Redis
+ * was replaced in between, the chain's old answer would vouch for a counter it was never compared with.
  */
 export const THAW_LUA = /* lua */ `
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'frozen', 'run')

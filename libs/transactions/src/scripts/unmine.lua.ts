@@ -1,10 +1,10 @@
 import { WORKER_LUA } from './job.lua.js';
 
 /**
- * KEYS lane, job; ARGV token, step, the block's hash. Answers a transition.
+ * KEYS lane, job; ARGV token, step, the block's hash. Returns a transition.
  *
- * Atomic: seeing that the step still stands in that block, and putting it back. If it was found in another block in
- * between, that would be forgotten.
+ * Atomic: checking that the step is still in that block, and putting it back to BROADCAST. If the step was found in
+ * another block in between, that block would be lost.
  */
 export const UNMINE_LUA = /* lua */ `${WORKER_LUA}
 if is_other then return refused('wrong_step', state) end
