@@ -62,7 +62,7 @@ describe('the jobs client at a gateway', () => {
     expect(error).toMatchObject({
       code: 'request_invalid',
       problems: [
-        'input.nonce must be left out: the worker sets it',
+        'input.nonce must be omitted: the worker sets it',
         expect.stringMatching(/^input\.amount must be/),
         expect.stringMatching(/^input\.to must be/),
       ],

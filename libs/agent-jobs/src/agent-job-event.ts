@@ -1,14 +1,14 @@
 import type { AgentJobEvent, AgentOperation } from '@tollgate/protocol';
 import type { JobEvent } from '@tollgate/transactions';
 
-/** A journal's event as clients get it, whichever way it goes out. */
+/** A journal event in the form in which clients receive it, over every channel. */
 export function toAgentJobEvent(event: JobEvent, walletName: string): AgentJobEvent {
   const { id, type, jobId, operation, atMs, txHash, error } = event;
   return {
     id,
     type,
     jobId,
-    // Jobs are parsed before they are journaled.
+    // Safe to cast: jobs are parsed before they are journaled.
     operation: operation as AgentOperation,
     wallet: walletName,
     at: new Date(atMs).toISOString(),

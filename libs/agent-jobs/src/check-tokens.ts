@@ -11,8 +11,8 @@ export interface CheckedSubmission {
 }
 
 /**
- * What `findTokenProblems` finds by the tokens that the wallet's worker has published. Nothing before it has, nor of a
- * request that was submitted before, which is answered with its job.
+ * The problems that `findTokenProblems` finds with the tokens that the wallet's worker has published. None before they
+ * are published, and none for a request that was already submitted, which is answered with its job.
  */
 export async function checkTokens(
   { directory, journal }: { directory: WalletDirectory; journal: Pick<Journal, 'isKeyClaimed'> },

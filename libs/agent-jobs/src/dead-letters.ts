@@ -3,26 +3,26 @@ import type { Job, Queue } from 'bullmq';
 
 import type { WebhookDelivery } from './webhook-delivery.js';
 
-/** An event that a target did not take, however often it was tried. */
+/** An event that could not be delivered to a target with any attempt. */
 export interface DeadLetter {
   id: string;
   keyId: string;
   targetId: string;
   event: AgentJobEvent;
   attempts: number;
-  /** Of the last attempt. */
+  /** The time of the last attempt. */
   failedAtMs: number;
-  /** What came of the last attempt. */
+  /** The error of the last attempt. */
   reason: string;
 }
 
 const PAGE = 100;
 
-/** The deliveries that were given up. They stay listed, the newest of them, until they are sent again. */
+/** The deliveries that failed for good. The newest of them stay listed until they are sent again. */
 export class DeadLetters {
   constructor(private readonly queue: Queue<WebhookDelivery>) {}
 
-  /** Newest first; of one API key's targets, or of all. */
+  /** Newest first; for the targets of one API key, or all. */
   async list({ keyId, limit = 50 }: { keyId?: string | undefined; limit?: number } = {}): Promise<DeadLetter[]> {
     const letters: DeadLetter[] = [];
     for await (const job of this.#failed(keyId)) {
@@ -36,14 +36,14 @@ export class DeadLetters {
     return this.queue.getFailedCount();
   }
 
-  /** Tries it again from the beginning, all attempts. False: there is no such dead letter (of this key). */
+  /** Starts the delivery again, with all attempts. False: there is no such dead letter (for this key). */
   async resend(id: string, { keyId }: { keyId?: string | undefined } = {}): Promise<boolean> {
     const job = await this.queue.getJob(id);
     if (!job || (keyId !== undefined && job.data.keyId !== keyId)) return false;
     return retry(job);
   }
 
-  /** Tries all of them again that there are now; answers how many. */
+  /** Starts all current dead letters again; returns their number. */
   async resendAll({ keyId }: { keyId?: string | undefined } = {}): Promise<number> {
     const jobs: Job<WebhookDelivery>[] = [];
     for await (const job of this.#failed(keyId)) jobs.push(job);
@@ -55,7 +55,7 @@ export class DeadLetters {
   async *#failed(keyId: string | undefined): AsyncGenerator<Job<WebhookDelivery>> {
     for (let start = 0; ; start += PAGE) {
       const page = await this.queue.getFailed(start, start + PAGE - 1);
-      // One that went between listing and reading is null, whatever the type says.
+      // A job that was removed between listing and reading is null, despite its type.
       for (const job of page as (Job<WebhookDelivery> | null | undefined)[]) {
         if (job && (keyId === undefined || job.data.keyId === keyId)) yield job;
       }
@@ -69,7 +69,7 @@ async function retry(job: Job<WebhookDelivery>): Promise<boolean> {
     await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
     return true;
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if (!(await job.isFailed())) return false;
     throw error;
   }

@@ -11,17 +11,17 @@ import type { Attempt, JobRecord, StepRecord } from '@tollgate/transactions';
 import { readStoredPlan } from './stored-plan.js';
 
 export interface DescribeOptions {
-  /** Block explorer with transactions at `/tx/<hash>`; without one there are no links. */
+  /** A block explorer with transactions at `/tx/<hash>`; without one there are no links. */
   explorerUrl?: string | undefined;
 }
 
-/** A job of the journal as its owner sees it. What was signed is not in it. */
+/** A job of the journal as shown to its owner. It contains no signed bytes. */
 export function describeJob(job: JobRecord, { explorerUrl }: DescribeOptions): AgentJobView {
   return {
     id: job.id,
     operation: nameOperation(job.operation),
     wallet: job.wallet,
-    // What the gateway and the worker accept is an object always.
+    // Always an object, because the gateway and the worker accept nothing else.
     input: job.input as AgentJobView['input'],
     state: job.state,
     submittedAt: toIso(job.submittedAtMs),
@@ -32,12 +32,12 @@ export function describeJob(job: JobRecord, { explorerUrl }: DescribeOptions): A
     approval: job.approval,
     steps: job.steps.map((step, index) => describeStep(job, step, index, explorerUrl)),
     failure: job.failure ?? job.ending?.failure ?? null,
-    // Written by the worker alone.
+    // Safe to cast: only the worker writes it.
     answer: (job.details['answer'] ?? null) as AgentAnswerView | null,
   };
 }
 
-/** @throws TypeError for an operation of another version of the programs */
+/** @throws TypeError for an operation that this version of the program does not know */
 function nameOperation(name: string): AgentOperation {
   const found = AGENT_OPERATIONS.find((one) => one === name);
   if (!found) throw new TypeError(`the journal has a job of the unknown operation ${name}`);

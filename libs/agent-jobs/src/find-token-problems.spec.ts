@@ -14,7 +14,7 @@ const GOLD = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const UNLISTED = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const TO = '0x00000000000000000000000000000000000a11ce';
 
-// Nothing is asked: what the kit would have to look up on the chain is not compared.
+// No chain is read: checks of the kit that need the chain are not compared.
 const client = createPublicClient({ transport: http('http://127.0.0.1:2', { retryCount: 0 }) });
 const kit = createTokenResolver(client, { symbol: 'SEI', decimals: 18 }, [
   { address: USDC, symbol: 'USDC', decimals: 6 },
@@ -28,7 +28,7 @@ const problemsOf = ({ operation, input }: Omit<AgentJob, 'wallet'>) =>
   findTokenProblems({ operation, input: { ...input } }, TOKENS);
 
 describe('findTokenProblems', () => {
-  it('says of names and amounts what the kit says', async () => {
+  it('reports the same problems with tokens and amounts as the kit', async () => {
     const references = [
       ...TOKENS.flatMap(({ names, address }) => [...names, address]),
       'usdc',
@@ -67,17 +67,20 @@ describe('findTokenProblems', () => {
     ],
     [
       { operation: 'transfer', input: { amount: '1', to: TO, token: USDC.replace('fCF', 'fcf') } },
-      ['input.token must be an address with a valid checksum, which is the case of its letters'],
+      ['input.token must be an address with a valid checksum (the case of its letters)'],
     ],
     [
       { operation: 'transfer', input: { amount: '1.234', to: TO, token: 'one' } },
-      ['input.token is the symbol of several tokens: give the address of the one that is meant'],
+      ['input.token is the symbol of several tokens: use the address of the right one'],
     ],
     [
       { operation: 'transfer', input: { amount: `0.${'1'.repeat(19)}`, to: TO } },
       ['input.amount must have at most 18 decimals, as SEI has'],
     ],
-    [{ operation: 'stake', input: { amount: '9'.repeat(70) } }, ['input.amount is more than any amount of SEI']],
+    [
+      { operation: 'stake', input: { amount: '9'.repeat(70) } },
+      ['input.amount is more than the largest possible amount of SEI'],
+    ],
     [{ operation: 'repayLending', input: { symbol: 'gold', amount: 'MAX' } }, []],
     [
       { operation: 'repayLending', input: { symbol: 'gold', amount: '0.5' } },
@@ -88,15 +91,15 @@ describe('findTokenProblems', () => {
       { operation: 'approve', input: { token: USDC, spender: TO, amount: '0.0000001' } },
       ['input.amount must have at most 6 decimals, as USDC has'],
     ],
-    // What a contract says of itself is known to the chain alone.
+    // Only the chain knows what a contract reports about itself.
     [{ operation: 'transfer', input: { amount: `0.${'1'.repeat(40)}`, to: TO, token: UNLISTED } }, []],
     [{ operation: 'transfer', input: { amount: '1', to: TO, token: zeroAddress } }, []],
     [{ operation: 'unstake', input: { amount: `0.${'1'.repeat(40)}` } }, []],
-  ])('finds in %j what is wrong with it', (job, problems) => {
+  ])('finds the problems of %j', (job, problems) => {
     expect(problemsOf(job)).toEqual(problems);
   });
 
-  it.each(AGENT_OPERATIONS)('knows whose amounts %s takes by fields that it has', (operation) => {
+  it.each(AGENT_OPERATIONS)('identifies the token of the amounts of %s by existing fields', (operation) => {
     const fields = listFields(INPUT_CLASSES[operation]);
     for (const { rule } of fields) {
       if (typeof rule.tokenField !== 'string') continue;
@@ -106,7 +109,7 @@ describe('findTokenProblems', () => {
 });
 
 describe('parseKnownTokens', () => {
-  it('reads what was written, and nothing of another shape', () => {
+  it('reads its own format, and nothing of another shape', () => {
     expect(parseKnownTokens(JSON.stringify(TOKENS))).toMatchObject(TOKENS);
     for (const text of ['', '{}', '[1]', '[{"symbol":"A","address":"0x0","decimals":1}]', 'null']) {
       expect(parseKnownTokens(text)).toBeNull();

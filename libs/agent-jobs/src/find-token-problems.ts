@@ -9,9 +9,9 @@ const NATIVE = '0x0';
 const MOST_SHOWN = 50;
 
 /**
- * Mistakes of a parsed request that only the tokens of its wallet's chain show: a token that there is not, an amount with
- * more decimals than its token has. Of a token that is named by an address nothing is said here: the chain has the last word.
- * @returns one sentence each, which names the field and holds no value
+ * Problems of a parsed request that depend on the tokens of its wallet's chain: an unknown token, or an amount with
+ * more decimals than its token has. A token given by its address is not checked here, since only the chain knows it.
+ * @returns one sentence per problem, which names the field and contains no value
  */
 export function findTokenProblems(
   { operation, input }: Pick<AgentJobRequest, 'operation' | 'input'>,
@@ -42,17 +42,17 @@ function explainToken(reference: string, tokens: readonly KnownToken[]): string 
   const isNamed = tokens.some(({ names }) => names.includes(reference.toLowerCase()));
   if (!isNamed && isAddress(reference, { strict: false })) {
     const isMistyped = !isAddress(reference, { strict: true });
-    return isMistyped ? 'must be an address with a valid checksum, which is the case of its letters' : null;
+    return isMistyped ? 'must be an address with a valid checksum (the case of its letters)' : null;
   }
   const { length } = matchToken(reference, tokens);
   if (length === 1) return null;
-  if (length > 1) return 'is the symbol of several tokens: give the address of the one that is meant';
+  if (length > 1) return 'is the symbol of several tokens: use the address of the right one';
   const symbols = tokens.slice(0, MOST_SHOWN).map(({ symbol }) => symbol);
   return `must be 0x0, an address, or a symbol of the chain's token list: ${symbols.join(', ')}`;
 }
 
 function explainAmount(amount: string, { symbol, decimals }: KnownToken): string | null {
-  // `MAX`, and a 0 with a meaning of its own, are amounts of any token.
+  // `MAX`, and a 0 with a special meaning, are valid amounts of any token.
   if (!/[1-9]/.test(amount)) return null;
   try {
     parseTokenAmount(amount, decimals);
@@ -62,6 +62,6 @@ function explainAmount(amount: string, { symbol, decimals }: KnownToken): string
     const hasTooMany = (amount.split('.')[1] ?? '').length > decimals;
     return hasTooMany
       ? `must have at most ${decimals} decimals, as ${symbol} has`
-      : `is more than any amount of ${symbol}`;
+      : `is more than the largest possible amount of ${symbol}`;
   }
 }

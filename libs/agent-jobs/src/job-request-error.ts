@@ -1,10 +1,10 @@
-/** A request that is no job. Nothing was stored or sent for it. */
+/** An invalid job request. Nothing was stored or sent for it. */
 export class JobRequestError extends Error {
   override readonly name = 'JobRequestError';
   readonly code = 'request_invalid';
 
-  /** @param problems each names its field, as `input.amount`, and never holds the value */
+  /** @param problems each names its field, such as `input.amount`, and never contains the value */
   constructor(readonly problems: readonly string[]) {
-    super(`This is no job: ${problems.join('; ')}.`);
+    super(`The job request is invalid: ${problems.join('; ')}.`);
   }
 }

@@ -1,16 +1,16 @@
 import { isRecord } from '@tollgate/protocol';
 
-/** A token as the worker of a wallet knows it. */
+/** A token known to the worker of a wallet. */
 export interface KnownToken {
   symbol: string;
   /** `0x0` for the native token. */
   address: string;
   decimals: number;
-  /** What resolves to it beside its address, in lower case. */
+  /** The texts that resolve to it besides its address, in lower case. */
   names: readonly string[];
 }
 
-/** Null for what is no list of tokens, as another version may have written it. */
+/** Null for an invalid list of tokens, which another version may have written. */
 export function parseKnownTokens(text: string): readonly KnownToken[] | null {
   try {
     const tokens: unknown = JSON.parse(text);

@@ -15,7 +15,7 @@ const CHECKSUMMED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const TO = CHECKSUMMED.toLowerCase();
 
 describe('parseJobRequest', () => {
-  it('knows every operation of the kit that sends something, and no other', () => {
+  it('knows every operation of the kit that sends a transaction, and no other', () => {
     const writes = CATALOG.filter(({ readOnly }) => !readOnly).map(({ name }) => name);
     expect([...AGENT_OPERATIONS].sort()).toEqual(writes.map(ofJob).sort());
   });
@@ -23,7 +23,7 @@ describe('parseJobRequest', () => {
   describe.each(AGENT_OPERATIONS)('%s', (operation) => {
     const schema = schemaOf(operation);
 
-    it('takes what the kit takes, to the same inputs, and refuses what the kit refuses', () => {
+    it('accepts the same inputs as the kit, with the same result, and refuses the same', () => {
       const verdicts = { taken: 0, refused: 0 };
       fc.assert(
         fc.property(inputsLike(schema), (input) => {
@@ -38,7 +38,7 @@ describe('parseJobRequest', () => {
       expect(verdicts.refused).toBeGreaterThan(0);
     });
 
-    it('is described with the same fields, of which the same must be given', () => {
+    it('has the same fields as the kit, and the same ones are required', () => {
       const kit = z.toJSONSchema(schema, { io: 'input' });
       const { properties, required = [] } = describeInputs()[operation] as { properties: object; required?: string[] };
       expect(Object.keys(properties).sort()).toEqual(Object.keys(kit.properties ?? {}).sort());
@@ -50,11 +50,11 @@ describe('parseJobRequest', () => {
     const body = { operation: 'transfer', wallet: 'no wallet', input: { amount: '-1', token: '' }, nonce: 7 };
     expect(problemsOf(body)).toMatchInlineSnapshot(`
       [
-        "nonce must be left out: the worker sets it",
+        "nonce must be omitted: the worker sets it",
         "wallet must be a wallet's name: 1 to 64 letters, digits or ._-",
         "input.amount must be a decimal amount above 0 as text, for example "1.5"",
-        "input.to must be an address other than zero: 0x and 40 hexadecimal digits, with a right checksum where it has capitals",
-        "input.token must be a token: 0x0 for the native one, a contract address, or a symbol of the token list, 1 to 64 characters; it may be left out",
+        "input.to must be an address other than zero: 0x and 40 hexadecimal digits, with a valid checksum if it has capitals",
+        "input.token must be a token: 0x0 for the native one, a contract address, or a symbol of the token list, 1 to 64 characters; it may be omitted",
       ]
     `);
   });
@@ -72,10 +72,10 @@ describe('parseJobRequest', () => {
   ])('leaves %s to the worker, in the body and in the inputs', (name, value) => {
     const input = { amount: '1', to: TO };
     expect(problemsOf({ operation: 'transfer', wallet: 'main', input, [name]: value })).toEqual([
-      `${name} must be left out: the worker sets it`,
+      `${name} must be omitted: the worker sets it`,
     ]);
     expect(problemsOf({ operation: 'transfer', wallet: 'main', input: { ...input, [name]: value } })).toEqual([
-      `input.${name} must be left out: the worker sets it`,
+      `input.${name} must be omitted: the worker sets it`,
     ]);
   });
 
@@ -111,7 +111,7 @@ describe('parseJobRequest', () => {
       'perpsOpenPosition',
       { product: 'BTC-PERP', side: 'long', amount: '1', leverage: 25 },
       'leverage',
-      'a whole number from 1 to 20; it may be left out',
+      'a whole number from 1 to 20; it may be omitted',
     ],
   ])('refuses %s of %j', (operation, input, field, expectation) => {
     expect(problemsOf({ operation, wallet: 'main', input })).toEqual([
@@ -120,22 +120,22 @@ describe('parseJobRequest', () => {
   });
 
   // More than 256 bits or than the token's decimals depends on the token.
-  it.each([(2n ** 256n).toString(), `0.${'0'.repeat(39)}1`])('takes the amount %s', (amount) => {
+  it.each([(2n ** 256n).toString(), `0.${'0'.repeat(39)}1`])('accepts the amount %s', (amount) => {
     expect(parseJobRequest({ operation: 'stake', wallet: 'main', input: { amount } }).input).toEqual({ amount });
   });
 
   it.each(['ftp://example.com/', 'file:///etc/passwd', 'https://me:secret@example.com/', 'example.com', ''])(
-    'refuses to pay at %j',
+    'refuses a payment to %j',
     (url) => {
       expect(problemsOf({ operation: 'payment', wallet: 'main', input: { url } })).toHaveLength(1);
     },
   );
 
-  it.each([undefined, null, true, 7, 'transfer', [], [{ operation: 'stake' }]])('takes no %j for a job', (body) => {
+  it.each([undefined, null, true, 7, 'transfer', [], [{ operation: 'stake' }]])('refuses %j as a job', (body) => {
     expect(problemsOf(body)).toEqual(['the body must be a JSON object with operation, wallet and input']);
   });
 
-  it('reads nothing that is inherited, and runs no getter', () => {
+  it('reads no inherited property, and calls no getter', () => {
     const inherited: unknown = Object.create({ operation: 'stake', wallet: 'main', input: { amount: '1' } });
     expect(problemsOf(inherited)).toHaveLength(3);
     const trap = Object.defineProperty({}, 'amount', { get: () => '1', enumerable: true });
@@ -143,17 +143,17 @@ describe('parseJobRequest', () => {
   });
 
   it.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'isPrototypeOf'])(
-    'knows no field %s and changes no prototype by it',
+    'refuses the unknown field %s and changes no prototype through it',
     (name) => {
       const input: unknown = JSON.parse(`{"amount":"1","${name}":{"polluted":true}}`);
       expect(problemsOf({ operation: 'stake', wallet: 'main', input })).toEqual([
-        `input.${name} is no field of stake, which has amount`,
+        `input.${name} is not a field of stake, which has amount`,
       ]);
       expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     },
   );
 
-  it('stays small whatever is sent', () => {
+  it('reports a bounded number of problems for any input', () => {
     const names = Array.from({ length: 5_000 }, (_, index) => [`${'x'.repeat(500)}\u202e${index}`, 'y'.repeat(1_000)]);
     const problems = problemsOf({ operation: 'stake', wallet: 'main', input: Object.fromEntries(names) });
     expect(problems).toHaveLength(51);
@@ -176,7 +176,7 @@ describe('parseJobRequest', () => {
 describe('fingerprintOf', () => {
   const fingerprint = (body: unknown): string => fingerprintOf(parseJobRequest(body));
 
-  it('is the same for the same request, in whatever order and spelling', () => {
+  it('is the same for the same request, in any order and spelling', () => {
     const input = { amount: '1', fromToken: 'A', toToken: 'B', slippageBps: 50 };
     const reordered = { slippageBps: '0050', toToken: 'B', fromToken: 'A', amount: '1' };
     const one = fingerprint({ operation: 'swap', wallet: 'main', input });
@@ -184,7 +184,7 @@ describe('fingerprintOf', () => {
     expect(one).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('tells wallets, operations and inputs apart', () => {
+  it('differs for different wallets, operations and inputs', () => {
     const input = { amount: '1' };
     const bodies = [
       { operation: 'stake', wallet: 'main', input },
@@ -213,13 +213,13 @@ function ask(operation: string, input: unknown): unknown {
   }
 }
 
-/** What the kit makes of it; a payment's URL and a leverage it looks at only when the plan is made. */
+/** The kit's result; the kit reads a payment's URL and a leverage only when it makes the plan. */
 function askKit(operation: AgentOperation, input: unknown): unknown {
   const result = schemaOf(operation).strict().safeParse(input);
   if (!result.success) return null;
   try {
     if (operation === 'payment') parseResourceUrl(String(result.data['url']), true);
-    // With an error code of its own.
+    // These have an error code of their own.
     if (operation === 'perpsOpenPosition') assertLeverage(Number(result.data['leverage'] ?? 1));
   } catch {
     return null;
@@ -237,7 +237,7 @@ function problemsOf(body: unknown): readonly string[] {
   throw new Error('It was taken.');
 }
 
-/** Values at the edges of what fields take. */
+/** Values at the limits of the fields. */
 const VALUES: readonly unknown[] = [
   ...['1', '1.5', '0', '0.0', '00.10', '1.', '.1', '1e3', '-1', '+1', 'MAX', 'max', '٣', '1\n'],
   ...['9'.repeat(78), '9'.repeat(79), '9'.repeat(334), '9'.repeat(335), (2n ** 256n - 1n).toString()],
@@ -250,7 +250,7 @@ const VALUES: readonly unknown[] = [
   ...[`https://example.com/${'a'.repeat(2028)}`, `https://example.com/${'a'.repeat(2029)}`],
 ];
 
-/** Mostly right inputs, with now and then a field that is missing, wrong or not known. */
+/** Mostly valid inputs, some with a field that is missing, invalid or unknown. */
 function inputsLike(schema: z.ZodObject): fc.Arbitrary<Record<string, unknown>> {
   const fields = Object.entries(schema.shape).map(([name, field]) => {
     const right = VALUES.filter((value) => (field as z.ZodType).safeParse(value).success);

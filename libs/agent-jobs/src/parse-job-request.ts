@@ -9,7 +9,7 @@ const FIELDS = ['operation', 'wallet', 'input'];
 const OPERATIONS: readonly string[] = AGENT_OPERATIONS;
 const MAX_PROBLEMS = 50;
 
-/** What only the worker may know or choose: a request that names one of these does not know whom it talks to. */
+/** Values that only the worker sets. A request that contains one of these is mistaken about the API. */
 const SET_BY_THE_WORKER = new Set(
   [
     ...[
@@ -33,8 +33,8 @@ const SET_BY_THE_WORKER = new Set(
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A job as its submitter asks for it. Numbers that were written as text are numbers afterwards, so that the same request
- * has the same fingerprint.
+ * Parses a job as its submitter requests it. Numbers written as text become numbers, so that equal requests have equal
+ * fingerprints.
  * @throws JobRequestError with every problem
  */
 export function parseJobRequest(body: unknown): AgentJobRequest {
@@ -51,7 +51,7 @@ export function parseJobRequest(body: unknown): AgentJobRequest {
   return { operation, wallet, input };
 }
 
-/** The fields that the operation knows, copied once each: what is checked is what is handed on. */
+/** Copies each known field once, so that the validated value is the one that is passed on. */
 function readInput(operation: AgentOperation, given: Fields, problems: string[]): Fields {
   const inputClass = INPUT_CLASSES[operation];
   const fields = listFields(inputClass);
@@ -75,12 +75,12 @@ function listUnknown(given: Fields, known: readonly string[], path: string, what
     .filter((name) => !known.includes(name))
     .map((name) =>
       SET_BY_THE_WORKER.has(name.toLowerCase())
-        ? `${path}${name} must be left out: the worker sets it`
-        : `${path}${show(name)} is no field of ${what}${known.length > 0 ? `, which has ${known.join(', ')}` : ''}`,
+        ? `${path}${name} must be omitted: the worker sets it`
+        : `${path}${show(name)} is not a field of ${what}${known.length > 0 ? `, which has ${known.join(', ')}` : ''}`,
     );
 }
 
-/** Own data only: nothing inherited, and no getter is run. */
+/** Own data properties only: nothing inherited, and no getter is called. */
 function ownValue(fields: Fields, name: string): unknown {
   return Object.getOwnPropertyDescriptor(fields, name)?.value;
 }
@@ -103,7 +103,7 @@ function isOperation(value: unknown): value is AgentOperation {
   return typeof value === 'string' && OPERATIONS.includes(value);
 }
 
-/** As the journal takes it. */
+/** In the form in which the journal stores it. */
 function isWalletName(value: unknown): value is string {
   return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value);
 }

@@ -3,7 +3,7 @@ import { nameLane, type LaneId } from '@tollgate/transactions';
 
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX };
 
-/** Deliveries of events to webhook targets; what failed for good stays in it, the dead letters. */
+/** Deliveries of events to webhook targets. Deliveries that failed for good stay in it as dead letters. */
 export const WEBHOOKS_QUEUE = 'agent-webhooks';
 
 /** Wake-ups for the jobs of one lane; only the process that holds the lane takes them. */
@@ -11,7 +11,7 @@ export function wakeQueueOf(lane: LaneId): string {
   return `agent-wake-${nameLane(lane).replace(':', '-')}`;
 }
 
-/** What a wake-up carries: the job is in the journal. */
+/** The content of a wake-up; the job itself is in the journal. */
 export interface WakeUp {
   jobId: string;
 }

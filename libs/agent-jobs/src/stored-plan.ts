@@ -1,7 +1,10 @@
 import type { AgentPlanView } from '@tollgate/protocol';
 import type { JobRecord } from '@tollgate/transactions';
 
-/** The most that leaves and the least that arrives, exactly: base units by token (lower case, `0x0` for the native one). */
+/**
+ * The exact bounds of a plan, the most that leaves and the least that arrives: base units by token (lower case, `0x0`
+ * for the native one).
+ */
 export interface PlanFloors {
   spends: Readonly<Record<string, string>>;
   receives: Readonly<Record<string, string>>;
@@ -13,13 +16,13 @@ interface StoredPlan extends AgentPlanView {
   floors: PlanFloors;
 }
 
-/** What the planner keeps in the journal beside the steps (`JobRecord.plan`). Null: nothing is planned yet. */
+/** The planner's data in the journal beside the steps (`JobRecord.plan`). Null: nothing is planned yet. */
 export function readStoredPlan(job: Pick<JobRecord, 'plan'>): AgentPlanView | null {
   const stored = read(job);
   return stored && toView(stored);
 }
 
-/** What the plan's `floorsHash` is the hash of. Null: nothing is planned yet. */
+/** The bounds that the plan's `floorsHash` is the hash of. Null: nothing is planned yet. */
 export function readStoredFloors(job: Pick<JobRecord, 'plan'>): PlanFloors | null {
   return read(job)?.floors ?? null;
 }
@@ -33,6 +36,6 @@ function toView({ floors: _, ...view }: StoredPlan): AgentPlanView {
 }
 
 function read({ plan }: Pick<JobRecord, 'plan'>): StoredPlan | null {
-  // Written by the worker alone, through `writeStoredPlan`.
+  // Safe to cast: only the worker writes it, through `writeStoredPlan`.
   return plan as unknown as StoredPlan | null;
 }

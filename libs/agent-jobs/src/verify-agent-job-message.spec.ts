@@ -48,7 +48,7 @@ async function sign(key: { keyId: string; secret: string }, job: object = JOB): 
 }
 
 describe('verifyAgentJobMessage', () => {
-  it('takes what a key with the scope submit signed, after a way through the queue', async () => {
+  it('accepts a message signed with a key of the scope submit, after it passed through the queue', async () => {
     const key = await createKey();
     const message: unknown = JSON.parse(JSON.stringify(await sign(key)));
     const verdict = { outcome: 'verified', request: JOB, idempotencyKey: 'order-7', keyId: key.keyId };
@@ -57,7 +57,7 @@ describe('verifyAgentJobMessage', () => {
     expect(await verify(reordered)).toEqual(verdict);
   });
 
-  it('refuses a message of which any field is another one than was signed', async () => {
+  it('refuses a message with any changed field', async () => {
     const [key, other] = [await createKey(), await createKey()];
     const message = await sign(key);
     const changes: Partial<Record<keyof AgentJobMessage, unknown>>[] = [
@@ -76,7 +76,7 @@ describe('verifyAgentJobMessage', () => {
     }
   });
 
-  it('refuses a signature under another secret', async () => {
+  it('refuses a signature with another secret', async () => {
     const key = await createKey();
     const forged = await sign({ ...key, secret: deriveEnqueueSecret('another installation', key.keyId) });
     expect(await verify(forged)).toMatchObject({ code: 'signature_wrong' });
@@ -87,7 +87,7 @@ describe('verifyAgentJobMessage', () => {
   it.each([
     ['message_too_old', 600_001],
     ['message_from_the_future', -60_001],
-  ])('refuses as %s what was issued %i ms ago', async (code, ageMs) => {
+  ])('refuses as %s a message issued %i ms ago', async (code, ageMs) => {
     const key = await createKey();
     const message = await sign(key);
     expect(await verify(message, { nowMs: NOW_MS + ageMs })).toMatchObject({ code, keyId: key.keyId });
@@ -107,11 +107,11 @@ describe('verifyAgentJobMessage', () => {
     expect(await verify(await sign(await createKey(['submit'], ['*'])))).toMatchObject({ outcome: 'verified' });
   });
 
-  it('refuses a signed request that is no job, with what is wrong', async () => {
+  it('refuses a signed request that is not a valid job, with its problems', async () => {
     const input = { ...JOB.input, amount: '-1', nonce: 3 };
     expect(await verify(await sign(await createKey(), { ...JOB, input }))).toMatchObject({
       code: 'request_invalid',
-      detail: expect.stringMatching(/input\.nonce must be left out.*input\.amount must be/),
+      detail: expect.stringMatching(/input\.nonce must be omitted.*input\.amount must be/),
     });
   });
 
@@ -128,17 +128,17 @@ describe('verifyAgentJobMessage', () => {
     ['keyId', '../../etc'],
     ['signature', ''],
     ['signature', undefined],
-  ])('refuses the %s %j before anything is computed', async (name, value) => {
+  ])('refuses the %s %j before any signature is computed', async (name, value) => {
     const message = { ...(await sign(await createKey())), [name]: value };
     expect(await verify(message)).toMatchObject({ code: 'message_malformed', detail: expect.stringContaining(name) });
   });
 
-  it('refuses a field that no message has', async () => {
+  it('refuses an unknown field', async () => {
     const message = { ...(await sign(await createKey())), rawTx: '0x02' };
     expect(await verify(message)).toMatchObject({ code: 'message_malformed' });
   });
 
-  it('never throws at a message, whatever it is', async () => {
+  it('never throws, whatever the message is', async () => {
     const deep: unknown = JSON.parse(`${'{"input":'.repeat(50_000)}1${'}'.repeat(50_000)}`);
     expect(await verify(deep)).toMatchObject({ code: 'message_malformed' });
     const message = await sign(await createKey());
@@ -152,7 +152,7 @@ describe('verifyAgentJobMessage', () => {
     );
   });
 
-  it('neither verifies nor refuses while keys cannot be read', async () => {
+  it('neither verifies nor refuses while the keys cannot be read', async () => {
     const message = await sign(await createKey());
     const gone = redis.duplicate();
     gone.disconnect();

@@ -8,10 +8,10 @@ import { JobRequestError } from './job-request-error.js';
 import { parseAgentJobMessage } from './parse-agent-job-message.js';
 import { parseJobRequest } from './parse-job-request.js';
 
-/** Clocks differ; a message from further ahead was made to live longer than it may. */
+/** Allows for differences between clocks. A message dated further ahead would be valid for longer than allowed. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
-/** Why a message is not carried out. None of these goes away by reading the message again. */
+/** Why a message is not carried out. Reading the message again does not help. */
 export type MessageRefusalCode =
   | 'message_malformed'
   | 'signature_wrong'
@@ -28,11 +28,11 @@ export interface MessageRefusal {
   code: MessageRefusalCode;
   /** One sentence, without values from the message. */
   detail: string;
-  /** Of the API key, where the signature shows that the message is its holder's. */
+  /** The id of the API key, if the signature proves that the message is from its holder. */
   keyId: string | null;
 }
 
-/** A job that the holder of the key `keyId` asks for; idempotency keys are unique among the jobs of that key. */
+/** A job requested by the holder of the key `keyId`; idempotency keys are unique among the jobs of that key. */
 export interface VerifiedMessage {
   outcome: 'verified';
   request: AgentJobRequest;
@@ -45,14 +45,14 @@ export interface VerifyMessageOptions {
   agentSecret: string;
   apiKeys: Pick<ApiKeyStore, 'read'>;
   nowMs: number;
-  /** How long after it was issued a message is carried out; less than idempotency keys are remembered. */
+  /** How long after it was issued a message is accepted; shorter than idempotency keys are remembered. */
   maxAgeMs: number;
 }
 
 /**
- * Whether a message from the queue of agent jobs is what it says. The signature comes before the questions that its
- * content and its key raise: a stranger learns nothing and costs no look-up.
- * @throws what the store of the API keys throws when it cannot be asked: the message is neither verified nor refused
+ * Authenticates a message from the queue of agent jobs. The signature is checked before the content and the key, so
+ * that an unauthenticated sender learns nothing and causes no look-up.
+ * @throws the error of the API-key store when it cannot be read: the message is then neither verified nor refused
  */
 export async function verifyAgentJobMessage(
   value: unknown,
@@ -63,7 +63,7 @@ export async function verifyAgentJobMessage(
     return refuse('message_malformed', `The message is malformed: ${message.faults.join(', ')}.`, null);
   }
   if (!isSigned(message, options.agentSecret)) {
-    return refuse('signature_wrong', 'The signature is not one of the API key that the message names.', null);
+    return refuse('signature_wrong', 'The signature does not match the API key in the message.', null);
   }
   const { keyId, idempotencyKey, operation, wallet, input } = message;
   const staleness = judgeAge(message, options) ?? judgeKey(await options.apiKeys.read(keyId), message);
@@ -88,14 +88,18 @@ function judgeAge({ issuedAt, keyId }: AgentJobMessage, options: VerifyMessageOp
     return refuse('message_too_old', `The message is ${Math.round(ageMs / 1000)} seconds old.`, keyId);
   }
   if (ageMs >= -MAX_CLOCK_SKEW_MS) return null;
-  return refuse('message_from_the_future', `The message is ${Math.round(-ageMs / 1000)} seconds early.`, keyId);
+  return refuse(
+    'message_from_the_future',
+    `The message is dated ${Math.round(-ageMs / 1000)} seconds in the future.`,
+    keyId,
+  );
 }
 
 function judgeKey(key: ApiKey | null, { keyId, wallet }: AgentJobMessage): MessageRefusal | null {
   if (key === null) return refuse('key_unknown', 'There is no such API key.', keyId);
   if (key.revokedAtMs !== null) return refuse('key_revoked', 'The API key is revoked.', keyId);
   if (!key.scopes.includes('submit')) {
-    return refuse('scope_missing', 'The API key has not the scope submit.', keyId);
+    return refuse('scope_missing', 'The API key does not have the scope submit.', keyId);
   }
   if (mayUseWallet(key, wallet)) return null;
   return refuse('wallet_not_allowed', 'The API key may not use this wallet.', keyId);

@@ -1,9 +1,10 @@
 import { LuaScript } from '@tollgate/common';
 
 /**
- * Atomic: counting what waits for a target and taking out the oldest above the limit, so that what several processes hand
- * on at once is counted once. KEYS[1] what waits; ARGV most that may, where the queue keeps its jobs, seconds that all of
- * this is kept, then time and id of each new delivery. Answers the ids that have no room, new ones among them.
+ * Atomic: counting the deliveries that wait for a target and removing the oldest above the limit, so that deliveries
+ * added by several processes at once are counted once. KEYS[1] the waiting deliveries; ARGV the limit, the prefix of
+ * the queue's jobs, how many seconds all of this is kept, then time and id of each new delivery. Returns the ids above
+ * the limit, new ones included.
  */
 export const COUNT_DELIVERIES = new LuaScript(/* lua */ `
 local function is_open(id)
@@ -11,7 +12,7 @@ local function is_open(id)
   return redis.call('EXISTS', job) == 1 and redis.call('HEXISTS', job, 'finishedOn') == 0
 end
 for index = 4, #ARGV, 2 do
-  -- What is handed on again after a crash may be done by now: then it does not wait.
+  -- A delivery that is added again after a crash may be finished by now: then it does not wait.
   if is_open(ARGV[index + 1]) then redis.call('ZADD', KEYS[1], 'NX', ARGV[index], ARGV[index + 1]) end
 end
 local crowded_out = {}

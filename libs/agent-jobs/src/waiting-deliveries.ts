@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { COUNT_DELIVERIES } from './waiting-deliveries.lua.js';
 import type { WebhookDelivery } from './webhook-delivery.js';
 
-/** A delivery by the name that it has in the queue. */
+/** A delivery, identified by its id in the queue. */
 export interface NamedDelivery {
   id: string;
   data: WebhookDelivery;
@@ -13,19 +13,19 @@ export interface NamedDelivery {
 const KEPT_SECONDS = 30 * 86_400;
 
 /**
- * What waits for each webhook target, counted beside the queue, which knows of no targets. Whatever a crash leaves wrong in
- * it is a number that is a little off: it mends itself when a delivery is tried, or found to be done.
+ * The deliveries that wait for each webhook target, counted outside the queue, which does not know targets. A crash can
+ * only make a count slightly wrong; it is corrected when a delivery is tried or found to be finished.
  */
 export class WaitingDeliveries {
-  /** @param redis of the queue */
+  /** @param redis the Redis of the queue */
   constructor(
     private readonly redis: Redis,
     private readonly queue: Queue<WebhookDelivery>,
   ) {}
 
   /**
-   * Counts deliveries that were put into the queue just now, again or not, and takes out the oldest above the limit but for
-   * what is being posted. Answers how many went.
+   * Counts deliveries that were just put into the queue, new or repeated, and drops the oldest above the limit, except
+   * those being posted. Returns how many were dropped.
    */
   async add(targetId: string, deliveries: readonly NamedDelivery[], most: number): Promise<number> {
     const entries = deliveries.flatMap(({ id, data }) => [timeOf(data), id]);
@@ -34,17 +34,17 @@ export class WaitingDeliveries {
     return ids.length === 0 ? 0 : this.#crowdOut(targetId, ids);
   }
 
-  /** A delivery comes again. */
+  /** A delivery will be retried. */
   async goOn({ id, data }: NamedDelivery): Promise<void> {
     await this.redis.zadd(this.#waitingOf(data.targetId), 'NX', timeOf(data), id);
   }
 
-  /** A delivery waits no more, however it ended. */
+  /** A delivery no longer waits, whatever its outcome. */
   async end({ id, data }: NamedDelivery): Promise<void> {
     await this.redis.zrem(this.#waitingOf(data.targetId), id);
   }
 
-  /** How many wait for a target, and how many had no room in the last weeks. */
+  /** How many deliveries wait for a target, and how many were dropped in the last weeks. */
   async count(targetId: string): Promise<{ waiting: number; crowdedOut: number }> {
     const [waiting, crowdedOut] = await Promise.all([
       this.redis.zcard(this.#waitingOf(targetId)),
@@ -61,7 +61,7 @@ export class WaitingDeliveries {
     return count;
   }
 
-  // An id in the queue has no colon: these are no jobs of its.
+  // Ids in the queue have no colon, so these keys are not jobs of the queue.
   #waitingOf(targetId: string): string {
     return this.queue.toKey(`waiting-for:${targetId}`);
   }

@@ -5,17 +5,17 @@ import type { Redis } from 'ioredis';
 import { AGENT_QUEUE_PREFIX, wakeQueueOf, type WakeUp } from './queues.js';
 
 export interface WakeQueuesOptions {
-  /** Of the queues' Redis, from `connectRedis`; it is shared and stays open at `close`. */
+  /** To the Redis of the queues, from `connectRedis`; it is shared and stays open at `close`. */
   connection: Redis;
-  /** How long a caller waits for the wake-up to stand in the queue. Default 1 second. */
+  /** How long a caller waits until the wake-up is in the queue. Default 1 second. */
   timeoutMs?: number;
-  /** A wake-up that was not put into its queue; the lane's holder finds the job without it, some seconds later. */
+  /** Called for a wake-up that could not be queued. The lane's holder finds the job without it, some seconds later. */
   onTrouble: (error: unknown) => void;
 }
 
 /**
- * Wakes jobs in whichever process holds their lane. A wake-up carries nothing that is not in the journal, so a lost one
- * only costs time: `wake` never rejects, and whoever accepts a job can say so.
+ * Wakes jobs in whichever process holds their lane. A wake-up contains nothing that is not in the journal, so a lost
+ * one only costs time: `wake` never rejects, and a job can be reported as accepted regardless of it.
  */
 export class WakeQueues implements JobQueue {
   readonly #queues = new Map<string, Queue<WakeUp>>();
@@ -28,7 +28,8 @@ export class WakeQueues implements JobQueue {
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`no answer from the queue within ${timeoutMs} ms`)), timeoutMs);
     });
-    // No id of its own: a queue drops an id that it has, and what the earlier wake-up saw may be out of date.
+    // No id of its own: a queue ignores an id that it has, and the job may have changed since the earlier wake-up was
+    // handled.
     const adding = this.#queueOf(lane).add('wake', { jobId }, { removeOnComplete: true, removeOnFail: true });
     try {
       await Promise.race([adding, timeout]);
@@ -39,7 +40,7 @@ export class WakeQueues implements JobQueue {
     }
   }
 
-  /** Of lanes that were woken from here. */
+  /** The queues of lanes that this process has woken. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()));
     this.#queues.clear();
@@ -54,7 +55,7 @@ export class WakeQueues implements JobQueue {
       prefix: AGENT_QUEUE_PREFIX,
       skipWaitingForReady: true,
     });
-    // Without a listener an `error` event ends the process; the connection reports its own state.
+    // Without a listener an `error` event ends the process. The connection reports its own state.
     queue.on('error', () => undefined);
     this.#queues.set(name, queue);
     return queue;

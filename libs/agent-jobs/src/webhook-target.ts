@@ -2,24 +2,26 @@ import { randomBytes } from 'node:crypto';
 
 import { AGENT_OPERATIONS, EVENT_TYPES, type AgentOperation, type JobEventType } from '@tollgate/protocol';
 
-/** Why a target gets nothing. `gone`: it answered 410. `key_revoked`: the API key that registered it is. */
+/**
+ * Why a target receives no events. `gone`: it answered 410. `key_revoked`: the API key that registered it was revoked.
+ */
 export const DISABLED_REASONS = ['by_owner', 'gone', 'key_revoked'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** Somebody else's address that events are posted to. Its secret is derived from its id, and kept nowhere. */
+/** An address to which events are posted. Its secret is derived from its id, and stored nowhere. */
 export interface WebhookTarget {
-  /** `wh_` and 24 hexadecimal digits: no secret. */
+  /** `wh_` and 24 hexadecimal digits; not secret. */
   id: string;
-  /** The API key that registered it, and whose jobs it hears of. */
+  /** The API key that registered it, and whose jobs it receives events for. */
   keyId: string;
   url: string;
-  /** None named: all. */
+  /** Empty: all. */
   events: readonly JobEventType[];
-  /** None named: all. */
+  /** Empty: all. */
   operations: readonly AgentOperation[];
-  /** Hears of the jobs of all keys: an operator registered it. */
+  /** An operator registered it: it receives events for the jobs of all keys. */
   hearsAll: boolean;
-  /** On Redis's clock; what happened before is not posted. */
+  /** On Redis's clock; earlier events are not posted. */
   createdAtMs: number;
   disabled: DisabledReason | null;
 }
@@ -28,7 +30,7 @@ export function createTargetId(): string {
   return `wh_${randomBytes(12).toString('hex')}`;
 }
 
-/** @throws TypeError for what is none of ours */
+/** @throws TypeError for text that this class did not write */
 export function parseTarget(text: string): WebhookTarget {
   const value = JSON.parse(text) as Partial<Record<keyof WebhookTarget, unknown>>;
   const { id, keyId, url, events, operations, hearsAll, createdAtMs, disabled } = value;

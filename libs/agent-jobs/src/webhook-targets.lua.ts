@@ -1,8 +1,8 @@
 import { LuaScript } from '@tollgate/common';
 
 /**
- * Atomic: counting the key's targets and adding one, so that the limit holds; and naming the key in the sets that list
- * the targets. KEYS[1] the key's targets; ARGV id, target, most targets, key, '1' when it hears of all jobs. Answers 1 when added.
+ * Atomic: counting the key's targets and adding one, so that the limit holds; and adding the key to the sets that list
+ * the targets. KEYS[1] the key's targets; ARGV id, target, most targets, key, '1' for all jobs. Returns 1 when added.
  */
 export const ADD_TARGET = new LuaScript(/* lua */ `
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
@@ -13,8 +13,8 @@ return 1
 `);
 
 /**
- * Atomic: a target that is removed meanwhile must not come back by being enabled or disabled. KEYS[1] the key's targets;
- * ARGV id, target. Answers 1 when it is still there.
+ * Atomic: enabling or disabling must not restore a target that is removed meanwhile. KEYS[1] the key's targets; ARGV
+ * id, target. Returns 1 when it still exists.
  */
 export const CHANGE_TARGET = new LuaScript(/* lua */ `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
@@ -23,8 +23,8 @@ return 1
 `);
 
 /**
- * Atomic: removing a key's last target and its name in the sets, which another registration may be writing. KEYS[1] the
- * key's targets; ARGV id, key. Answers 1 when there was such a target.
+ * Atomic: removing a key's last target and the key itself from the sets, to which another registration may be adding
+ * it. KEYS[1] the key's targets; ARGV id, key. Returns 1 when the target existed.
  */
 export const REMOVE_TARGET = new LuaScript(/* lua */ `
 local removed = redis.call('HDEL', KEYS[1], ARGV[1])

@@ -38,7 +38,7 @@ describe('the webhook targets', () => {
     return result.target;
   };
 
-  it('keeps what was registered, for its key', async () => {
+  it('stores a registered target for its key', async () => {
     const all = await register();
     const some = await register({ events: ['transactionFailed', 'transactionFailed'], operations: ['swap'] });
     expect(some).toMatchObject({ keyId, url: URL, events: ['transactionFailed'], operations: ['swap'] });
@@ -50,7 +50,7 @@ describe('the webhook targets', () => {
     expect(await targets.find({ keyId: 'another', id: some.id })).toBeNull();
   });
 
-  it('takes no more than the limit of a key, however many come at once', async () => {
+  it('accepts no more than the limit of a key, however many come at once', async () => {
     const results = await Promise.all(Array.from({ length: 10 }, () => targets.register({ keyId, url: URL })));
     expect(results.filter(({ outcome }) => outcome === 'registered')).toHaveLength(3);
     expect(results).toContainEqual({ outcome: 'full', limit: 3 });
@@ -82,7 +82,7 @@ describe('the webhook targets', () => {
     expect(await targets.list(keyId)).toEqual([]);
   });
 
-  it('finds who hears of a job: the targets of its key and those of operators', async () => {
+  it('finds the targets for the events of a job: those of its key and those of operators', async () => {
     const operator = await newKey('operator');
     const [own, ofOperator] = [await register(), await register({ keyId: operator })];
     const [disabled, other] = [await register(), await register({ keyId: await newKey('read') })];
@@ -95,19 +95,19 @@ describe('the webhook targets', () => {
     expect(await targets.list()).toHaveLength(3);
   });
 
-  it('disables, enables and removes; what is removed does not come back', async () => {
+  it('disables, enables and removes a target; a removed one does not come back', async () => {
     const target = await register();
     expect(await targets.disable(target, 'gone')).toEqual({ ...target, disabled: 'gone' });
     expect(await targets.find(target)).toEqual({ ...target, disabled: 'gone' });
     expect(await targets.enable(target)).toEqual(target);
-    // Enabling has read the target when it is removed.
+    // Enabling has read the target before it is removed.
     expect(await Promise.all([targets.enable(target), targets.remove(target)])).toEqual([null, true]);
     expect(await targets.remove(target)).toBe(false);
     expect(await targets.enable(target)).toBeNull();
     expect(await redis.keys('tollgate:{webhooks}*')).toEqual([]);
   });
 
-  it('says that what it reads is not its own', async () => {
+  it('reports unreadable data as such', async () => {
     await redis.hset(`tollgate:{webhooks}:of:${keyId}`, 'wh_1', '{"id":"wh_1"}');
     await expect(targets.list(keyId)).rejects.toThrow(TypeError);
   });

@@ -13,28 +13,28 @@ export interface NewWebhookTarget {
   /** The API key that registers it. */
   keyId: string;
   url: string;
-  /** Left out or empty: all. */
+  /** Omitted or empty: all. */
   events?: readonly JobEventType[];
   operations?: readonly AgentOperation[];
 }
 
 export type RegisterResult =
   | { outcome: 'registered'; target: WebhookTarget }
-  /** `reason`: in words, for who registers it. */
+  /** `reason`: a sentence for the registrant. */
   | { outcome: 'refused'; reason: string }
   | { outcome: 'full'; limit: number };
 
 export interface WebhookTargetsOptions {
-  /** Which addresses may be registered; left out, public ones over https. */
+  /** Which addresses may be registered; if omitted, public ones over https. */
   rules?: TargetRules;
-  /** How many targets one API key may have. Default 10. */
+  /** The limit of targets per API key. Default 10. */
   limit?: number;
 }
 
-/** A target as its owner names it: nobody reaches the target of another key. */
+/** A target together with its owner's key: the targets of other keys are out of reach. */
 export type TargetName = Pick<WebhookTarget, 'keyId' | 'id'>;
 
-/** Where events are posted to, in the journal's Redis. */
+/** The webhook targets, stored in the journal's Redis. */
 export class WebhookTargets {
   readonly #apiKeys: ApiKeyStore;
 
@@ -45,7 +45,7 @@ export class WebhookTargets {
     this.#apiKeys = new ApiKeyStore(redis);
   }
 
-  /** Where the address leads to is looked at now, and again at every delivery. */
+  /** The address is resolved and checked now, and again at every delivery. */
   async register({ keyId, url, events = [], operations = [] }: NewWebhookTarget): Promise<RegisterResult> {
     const { rules = { allowPrivateTargets: false }, limit = 10 } = this.options;
     const reason = await findUrlFault(url, rules);
@@ -66,7 +66,7 @@ export class WebhookTargets {
     return added === 1 ? { outcome: 'registered', target } : { outcome: 'full', limit };
   }
 
-  /** Those of one API key, or all; oldest first. */
+  /** The targets of one API key, or all; oldest first. */
   async list(keyId?: string): Promise<WebhookTarget[]> {
     const keyIds = keyId === undefined ? await this.redis.smembers(KEYS) : [keyId];
     const targets = await this.#readAll(keyIds);
@@ -78,22 +78,22 @@ export class WebhookTargets {
     return text === null ? null : parseTarget(text);
   }
 
-  /** Deliveries that wait for it are dropped. False: there was none. */
+  /** Waiting deliveries for it are dropped. False: it did not exist. */
   async remove({ keyId, id }: TargetName): Promise<boolean> {
     return (await REMOVE_TARGET.run(this.redis, targetsOf(keyId), [id, keyId])) === 1;
   }
 
-  /** It gets what happens from now on. Null: there is no such target. */
+  /** The target receives events from now on. Null: it does not exist. */
   enable(name: TargetName): Promise<WebhookTarget | null> {
     return this.#change(name, null);
   }
 
-  /** Deliveries that wait for it are dropped. Null: there is no such target. */
+  /** Waiting deliveries for it are dropped. Null: it does not exist. */
   disable(name: TargetName, reason: DisabledReason): Promise<WebhookTarget | null> {
     return this.#change(name, reason);
   }
 
-  /** The targets that hear of an API key's jobs: its own and the operators'; enabled ones only. */
+  /** The targets that receive events for an API key's jobs: its own and the operators'; enabled ones only. */
   async findListeners(keyId: string): Promise<WebhookTarget[]> {
     const operators = await this.redis.smembers(OPERATORS);
     const targets = await this.#readAll([...new Set([keyId, ...operators])]);
@@ -118,7 +118,7 @@ function targetsOf(keyId: string): string {
   return `tollgate:{webhooks}:of:${keyId}`;
 }
 
-/** Why events cannot be posted there, in words for who registers it; null: they can. */
+/** Why events cannot be posted to the URL, as a sentence for the registrant; null: they can. */
 async function findUrlFault(url: string, rules: TargetRules): Promise<string | null> {
   if (url.length > URL_MAX) return `The URL is longer than ${URL_MAX} characters.`;
   try {

@@ -2,16 +2,16 @@ import { Field, OptionalField } from './field.js';
 import { amountOf, TOKEN, TOKEN_ID, wholeNumber } from './field-rules.js';
 
 const SLIPPAGE = wholeNumber(0, 5_000);
-const SLIPPAGE_HELP = "Slippage tolerance in basis points, 100 is 1 %; the worker's default when left out";
+const SLIPPAGE_HELP = "Slippage tolerance in basis points, 100 is 1 %; if omitted, the worker's default";
 
 export class SwapInput {
-  @Field(amountOf('fromToken'), 'How much of fromToken is sold, in its whole units')
+  @Field(amountOf('fromToken'), 'Amount of fromToken to sell, in whole units')
   amount!: string;
 
-  @Field(TOKEN, 'What is sold: 0x0 for the native token, an address, or a listed symbol')
+  @Field(TOKEN, 'Token to sell: 0x0 for the native token, an address, or a listed symbol')
   fromToken!: string;
 
-  @Field(TOKEN, 'What is bought: 0x0 for the native token, an address, or a listed symbol')
+  @Field(TOKEN, 'Token to buy: 0x0 for the native token, an address, or a listed symbol')
   toToken!: string;
 
   @OptionalField(SLIPPAGE, SLIPPAGE_HELP)
@@ -25,10 +25,10 @@ export class AddLiquidityInput {
   @Field(TOKEN, 'The other token of the pool')
   tokenB!: string;
 
-  @Field(amountOf('tokenA'), 'The most of tokenA, in its whole units')
+  @Field(amountOf('tokenA'), 'Maximum amount of tokenA, in whole units')
   amountA!: string;
 
-  @Field(amountOf('tokenB'), 'The most of tokenB, in its whole units')
+  @Field(amountOf('tokenB'), 'Maximum amount of tokenB, in whole units')
   amountB!: string;
 
   @OptionalField(wholeNumber(0, 1_000_000), 'Fee tier of the pool in millionths: 3000 is 0.3 %')
@@ -39,10 +39,10 @@ export class AddLiquidityInput {
 }
 
 export class RemoveLiquidityInput {
-  @Field(TOKEN_ID, 'Number of the position, in digits')
+  @Field(TOKEN_ID, 'Token id of the position, as decimal digits')
   positionId!: string;
 
-  @OptionalField(wholeNumber(1, 100), 'How much of the position in percent; all of it when left out')
+  @OptionalField(wholeNumber(1, 100), 'Percentage of the position to remove; if omitted, all of it')
   percent?: number;
 
   @OptionalField(SLIPPAGE, SLIPPAGE_HELP)

@@ -2,7 +2,7 @@ import { isAddress, zeroAddress } from 'viem';
 
 import type { FieldRule } from './field.js';
 
-// Longer text is no amount: 78 digits hold any uint256, and no token has more than 255 decimals.
+// Longer text cannot be an amount: 78 digits hold any uint256, and no token has more than 255 decimals.
 const MAX_AMOUNT_LENGTH = 78 + 1 + 255;
 const AMOUNT_PATTERN = '^\\d+(\\.\\d+)?$';
 const DECIMAL = new RegExp(AMOUNT_PATTERN);
@@ -22,7 +22,7 @@ export const AMOUNT: FieldRule = {
   schema: amountSchema,
 };
 
-/** For amounts of which 0 has a meaning of its own. */
+/** For amounts where 0 has a special meaning. */
 export const AMOUNT_OR_ZERO: FieldRule = {
   name: 'isAmountOrZero',
   accepts: isAmountOrZero,
@@ -37,14 +37,14 @@ export const AMOUNT_OR_MAX: FieldRule = {
   schema: { anyOf: [{ type: 'string', const: 'MAX' }, amountSchema] },
 };
 
-/** An amount of the token that another field of the input names. */
+/** An amount of the token that another field of the input specifies. */
 export const amountOf = (tokenField: string, rule = AMOUNT): FieldRule => ({ ...rule, tokenField });
 export const NATIVE_AMOUNT: FieldRule = { ...AMOUNT, tokenField: null };
 
 export const ADDRESS: FieldRule = {
   name: 'isAddress',
   accepts: (value) => isText(value) && isAddress(value, { strict: true }) && value !== zeroAddress,
-  expectation: 'an address other than zero: 0x and 40 hexadecimal digits, with a right checksum where it has capitals',
+  expectation: 'an address other than zero: 0x and 40 hexadecimal digits, with a valid checksum if it has capitals',
   schema: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', not: { const: zeroAddress } },
 };
 
@@ -60,12 +60,12 @@ export const TOKEN: FieldRule = {
   isToken: true,
 };
 export const LENDING_SYMBOL: FieldRule = {
-  ...nameRule('what the market lends: a symbol of the token list or an address'),
+  ...nameRule('the token of the market: a symbol of the token list or an address'),
   isToken: true,
 };
 export const PERPS_PRODUCT = nameRule('a product, for example "BTC-PERP"');
 
-/** The number of an ERC-721 token or of a liquidity position. */
+/** The id of an ERC-721 token or of a liquidity position. */
 export const TOKEN_ID: FieldRule = {
   name: 'isTokenId',
   accepts: (value) => isText(value) && /^\d{1,78}$/.test(value) && BigInt(value) < 2n ** 256n,
@@ -73,7 +73,7 @@ export const TOKEN_ID: FieldRule = {
   schema: { type: 'string', pattern: '^\\d{1,78}$' },
 };
 
-/** Digits as text are taken for the number, so that both spellings are one request. */
+/** Digits in a text become a number, so that both spellings are the same request. */
 export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER): FieldRule {
   const isBounded = maximum < Number.MAX_SAFE_INTEGER;
   return {
@@ -94,7 +94,7 @@ export function oneOf(...values: readonly string[]): FieldRule {
   };
 }
 
-/** Whether the host may be asked is decided when it is asked. */
+/** Whether requests to the host are allowed is decided at the time of the request. */
 export const HTTP_URL: FieldRule = {
   name: 'isHttpUrl',
   accepts: isHttpUrl,

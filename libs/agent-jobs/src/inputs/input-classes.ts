@@ -13,7 +13,7 @@ import {
 import { ClaimUnstakedInput, StakeInput, UnstakeInput } from './staking-inputs.dto.js';
 import { ApproveInput, MintERC721Input, TransferERC721Input, TransferInput } from './token-inputs.dto.js';
 
-/** What each operation takes. */
+/** The input class of each operation. */
 export const INPUT_CLASSES: { readonly [Name in AgentOperation]: InputClass<AgentJobInputs[Name]> } = {
   transfer: TransferInput,
   approve: ApproveInput,
@@ -38,27 +38,28 @@ export const INPUT_CLASSES: { readonly [Name in AgentOperation]: InputClass<Agen
 
 const SUMMARIES: Readonly<Record<AgentOperation, string>> = {
   transfer: 'Sends an amount of the native token, or of an ERC-20 token, to an address.',
-  approve: 'Lets a contract take exactly this amount of an ERC-20 token. Other operations approve what they need.',
+  approve:
+    'Approves a contract to take exactly this amount of an ERC-20 token. Other operations approve what they need.',
   transferERC721: 'Sends one token of an ERC-721 collection to an address.',
-  mintERC721: 'Creates a token of an ERC-721 collection.',
+  mintERC721: 'Mints a token of an ERC-721 collection.',
   swap: 'Sells an amount of one token for another, for no less than the slippage tolerance allows.',
   addLiquidity: 'Opens a liquidity position over the full price range of a pool.',
-  removeLiquidity: 'Takes a part of a liquidity position out of its pool, with the fees it earned.',
+  removeLiquidity: 'Removes a part of a liquidity position from its pool, with the fees it earned.',
   mintLending: 'Supplies a token to its lending market.',
   redeemLending: 'Withdraws a supplied token from its lending market.',
-  borrowLending: 'Borrows a token against what the wallet has supplied.',
+  borrowLending: "Borrows a token against the wallet's collateral.",
   repayLending: 'Repays a borrowed token.',
   stake: 'Stakes the native token for a receipt token.',
-  unstake: 'Queues the receipt token for unstaking; claimUnstaked gets it once it has matured.',
+  unstake: 'Queues the receipt token for unstaking; claimUnstaked claims it once it has matured.',
   claimUnstaked: 'Claims everything that was unstaked and has matured.',
   perpsDeposit: 'Deposits margin on the perpetuals exchange.',
   perpsWithdraw: 'Withdraws free margin from the perpetuals exchange.',
-  perpsOpenPosition: 'Opens a long or short position, or adds to the one of that side.',
+  perpsOpenPosition: 'Opens a long or short position, or adds to an existing one of that side.',
   perpsClosePosition: 'Closes a position, or a part of it.',
-  payment: 'Buys the answer of an HTTP GET that costs something (402 Payment Required).',
+  payment: 'Buys the answer to an HTTP GET that requires a payment (402 Payment Required).',
 };
 
-/** The inputs of every operation as JSON schemas, made from what the classes are checked by. */
+/** The inputs of every operation as JSON schemas, generated from the rules that the classes are validated with. */
 export function describeInputs(): Record<AgentOperation, JsonSchema> {
   const described = Object.entries(INPUT_CLASSES).map(([operation, inputClass]) => [
     operation,

@@ -3,13 +3,13 @@ import { AMOUNT_OR_MAX, amountOf, LENDING_SYMBOL } from './field-rules.js';
 
 const MARKET_AMOUNT = amountOf('symbol');
 const MARKET_AMOUNT_OR_MAX = amountOf('symbol', AMOUNT_OR_MAX);
-const SYMBOL_HELP = 'What the market lends: a symbol of the token list, or the address of the token';
+const SYMBOL_HELP = 'Token of the market: a symbol of the token list, or the address of the token';
 
 export class MintLendingInput {
   @Field(LENDING_SYMBOL, SYMBOL_HELP)
   symbol!: string;
 
-  @Field(MARKET_AMOUNT, 'How much is supplied, in whole units of the token')
+  @Field(MARKET_AMOUNT, 'Amount to supply, in whole units of the token')
   amount!: string;
 }
 
@@ -19,7 +19,7 @@ export class RedeemLendingInput {
 
   @Field(
     MARKET_AMOUNT_OR_MAX,
-    'How much is withdrawn, in whole units of the token, or MAX for all of it with its interest',
+    'Amount to withdraw, in whole units of the token, or MAX for all of it with its interest',
   )
   amount!: string;
 }
@@ -28,7 +28,7 @@ export class BorrowLendingInput {
   @Field(LENDING_SYMBOL, SYMBOL_HELP)
   symbol!: string;
 
-  @Field(MARKET_AMOUNT, 'How much is borrowed, in whole units of the token')
+  @Field(MARKET_AMOUNT, 'Amount to borrow, in whole units of the token')
   amount!: string;
 }
 
@@ -36,6 +36,6 @@ export class RepayLendingInput {
   @Field(LENDING_SYMBOL, SYMBOL_HELP)
   symbol!: string;
 
-  @Field(MARKET_AMOUNT_OR_MAX, 'How much is repaid, in whole units of the token, or MAX for the whole debt')
+  @Field(MARKET_AMOUNT_OR_MAX, 'Amount to repay, in whole units of the token, or MAX for the whole debt')
   amount!: string;
 }

@@ -2,9 +2,9 @@ import { Field, OptionalField } from './field.js';
 import { AMOUNT, HTTP_URL } from './field-rules.js';
 
 export class PaymentInput {
-  @Field(HTTP_URL, 'Where the resource is; it is asked for with GET')
+  @Field(HTTP_URL, 'URL of the resource, which is requested with GET')
   url!: string;
 
-  @OptionalField(AMOUNT, 'The most it may cost, in whole units of the token that is paid with')
+  @OptionalField(AMOUNT, 'Maximum price, in whole units of the payment token')
   maxAmount?: string;
 }

@@ -6,12 +6,12 @@ import { AMOUNT, oneOf, PERPS_PRODUCT, wholeNumber } from './field-rules.js';
 const PRODUCT_HELP = 'Symbol of the product, for example "BTC-PERP"';
 
 export class PerpsDepositInput {
-  @Field(AMOUNT, 'How much of the margin token')
+  @Field(AMOUNT, 'Amount of the margin token, in whole units')
   amount!: string;
 }
 
 export class PerpsWithdrawInput {
-  @Field(AMOUNT, 'How much of the margin token')
+  @Field(AMOUNT, 'Amount of the margin token, in whole units')
   amount!: string;
 }
 
@@ -19,13 +19,13 @@ export class PerpsOpenPositionInput {
   @Field(PERPS_PRODUCT, PRODUCT_HELP)
   product!: string;
 
-  @Field(oneOf('long', 'short'), 'long gains when the price rises, short when it falls')
+  @Field(oneOf('long', 'short'), 'long profits when the price rises, short when it falls')
   side!: 'long' | 'short';
 
-  @Field(AMOUNT, 'How much of the base asset')
+  @Field(AMOUNT, 'Amount of the base asset')
   amount!: string;
 
-  @OptionalField(wholeNumber(1, MAX_LEVERAGE), 'Leverage; 1 when left out')
+  @OptionalField(wholeNumber(1, MAX_LEVERAGE), 'Leverage; if omitted, 1')
   leverage?: number;
 }
 
@@ -33,6 +33,6 @@ export class PerpsClosePositionInput {
   @Field(PERPS_PRODUCT, PRODUCT_HELP)
   product!: string;
 
-  @OptionalField(AMOUNT, 'How much of the base asset; all of it when left out')
+  @OptionalField(AMOUNT, 'Amount of the base asset; if omitted, all of it')
   amount?: string;
 }

@@ -2,13 +2,13 @@ import { Field, OptionalField } from './field.js';
 import { ADDRESS, AMOUNT_OR_ZERO, amountOf, TOKEN, TOKEN_ID } from './field-rules.js';
 
 export class TransferInput {
-  @Field(amountOf('token'), 'How much, in whole units of the token')
+  @Field(amountOf('token'), 'Amount, in whole units of the token')
   amount!: string;
 
-  @Field(ADDRESS, 'The receiver')
+  @Field(ADDRESS, 'Address of the recipient')
   to!: string;
 
-  @OptionalField(TOKEN, 'What to send: an address or a listed symbol; the native token when left out')
+  @OptionalField(TOKEN, 'Token to send: an address or a listed symbol; if omitted, the native token')
   token?: string;
 }
 
@@ -16,31 +16,31 @@ export class ApproveInput {
   @Field(TOKEN, 'An ERC-20 token: its address or a listed symbol')
   token!: string;
 
-  @Field(ADDRESS, 'Who may take the tokens')
+  @Field(ADDRESS, 'Address of the spender, which may take the tokens')
   spender!: string;
 
-  @Field(amountOf('token', AMOUNT_OR_ZERO), 'Exactly how much, in whole units of the token; 0 takes an approval back')
+  @Field(amountOf('token', AMOUNT_OR_ZERO), 'Exact amount, in whole units of the token; 0 revokes an approval')
   amount!: string;
 }
 
 export class TransferERC721Input {
-  @Field(ADDRESS, 'The contract of the collection')
+  @Field(ADDRESS, 'Contract address of the collection')
   contractAddress!: string;
 
-  @Field(ADDRESS, 'The receiver')
+  @Field(ADDRESS, 'Address of the recipient')
   to!: string;
 
-  @Field(TOKEN_ID, 'Number of the token, in digits')
+  @Field(TOKEN_ID, 'Token id, as decimal digits')
   tokenId!: string;
 }
 
 export class MintERC721Input {
-  @Field(ADDRESS, 'The contract of the collection, which has mint(address,uint256)')
+  @Field(ADDRESS, 'Contract address of the collection, which has mint(address,uint256)')
   contractAddress!: string;
 
-  @Field(TOKEN_ID, 'Number of the token, in digits')
+  @Field(TOKEN_ID, 'Token id, as decimal digits')
   tokenId!: string;
 
-  @OptionalField(ADDRESS, 'Who gets it; the wallet when left out')
+  @OptionalField(ADDRESS, 'Address of the recipient; if omitted, the wallet')
   to?: string;
 }

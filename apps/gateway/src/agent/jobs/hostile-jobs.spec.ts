@@ -29,7 +29,7 @@ describe('an invalid job', () => {
     expect(await response.json()).toMatchObject({
       code: 'request_invalid',
       problems: [
-        expect.stringContaining('from must be left out'),
+        expect.stringContaining('from must be omitted'),
         expect.stringContaining('operation'),
         expect.stringContaining('wallet'),
       ],
