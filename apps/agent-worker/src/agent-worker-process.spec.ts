@@ -25,7 +25,7 @@ const PASSWORD = `canary-of-the-keystore-${randomBytes(16).toString('hex')}`;
 const RPC_KEY = `canary-of-the-rpc-${randomBytes(8).toString('hex')}`;
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 
-/** The built worker, with keys as operators hand them out: an encrypted keystore, and key files. */
+/** The built worker, with keys in the forms that operators use: an encrypted keystore, and key files. */
 describe('agent workers as processes', () => {
   let folder: string;
   let server: RedisServer;
@@ -105,7 +105,7 @@ wallets:
     return startService({ app: 'agent-worker', name, url: `http://127.0.0.1:${port}`, env, onLine });
   }
 
-  /** Puts a transfer into the queue as another service does; answers the job's id. */
+  /** Puts a transfer into the queue as another service does; returns the job's id. */
   async function enqueue(wallet: string, amount = '1'): Promise<string> {
     const message = await signAgentJobMessage(
       { operation: 'transfer', wallet, input: { to: RECEIVER, amount, token: 'USDC' } },
@@ -134,7 +134,7 @@ wallets:
 
   async function holderOf(name: (typeof NAMES)[number]): Promise<ServiceProcess> {
     let holder: ServiceProcess | undefined;
-    await waitFor(`somebody works on wallet ${name}`, async () => {
+    await waitFor(`a process holds the lane of wallet ${name}`, async () => {
       for (const worker of workers.filter((one) => !one.hasExited())) {
         const text = await readMetrics(worker);
         if (new RegExp(`tollgate_agent_lane_held\\{wallet="${name}",.*\\} 1\n`).test(text)) holder = worker;
@@ -151,7 +151,7 @@ wallets:
       'latest',
     ]);
 
-  it('share the wallets, and carry each job out once', async () => {
+  it('share the wallets, and carry out each job once', async () => {
     const before = BigInt((await readBalance()) as string);
     const jobs = await Promise.all([...NAMES, ...NAMES, ...NAMES].map((name) => enqueue(name)));
     const ended = await Promise.all(jobs.map(waitForEnd));
@@ -162,7 +162,7 @@ wallets:
     expect(directory).toEqual(['one', 'three', 'two'].map((name) => ({ name, lane: lanes[name as 'one'] })));
   });
 
-  it('keep each wallet to its policy', async () => {
+  it('keep each wallet within its policy', async () => {
     expect(await waitForEnd(await enqueue('one', '6'))).toMatchObject({
       state: 'PLAN_FAILED',
       failure: { code: 'POLICY_VIOLATION' },
@@ -171,7 +171,7 @@ wallets:
     expect(await waitForEnd(await enqueue('two', '6'))).toMatchObject({ state: 'FINAL' });
   });
 
-  it('give a wallet back in the middle of a job at SIGTERM, and another goes on with its bytes', async () => {
+  it('release a wallet in the middle of a job at SIGTERM, and another worker continues with its signed bytes', async () => {
     const worker = await holderOf('one');
     await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
     const jobId = await enqueue('one');
@@ -210,7 +210,7 @@ wallets:
     await worker.restart();
   });
 
-  it('tell how many jobs ended how, how long they took, and what the wallets have', async () => {
+  it('report the number of ended jobs, their durations, and the balances of the wallets', async () => {
     await holderOf('one');
     const jobId = await enqueue('one');
     await waitForEnd(jobId);
@@ -228,7 +228,7 @@ wallets:
     expect(text).toMatch(/tollgate_agent_lane_open_jobs\{wallet="three",.*\} 0\n/);
   });
 
-  it('have every metric that the alerts and the page on operations name', async () => {
+  it('have every metric that the alerts and the operations page name', async () => {
     const text = await readMetrics(await holderOf('one'));
     const [agentJobs = ''] = readFileSync('deploy/alerts.yml', 'utf8').split('- name: tollgate-relayers');
     const alerts = agentJobs.matchAll(/tollgate_\w+/g);
@@ -244,7 +244,7 @@ wallets:
       for (const file of ['cmdline', 'environ']) seen.push(readFileSync(`/proc/${worker.pid}/${file}`, 'utf8'));
     }
     seen.push(await dumpRedis());
-    // The environment names the RPC server, as its operator wrote it.
+    // The environment contains the URL of the RPC server, as the operator set it.
     const printed = seen.filter((text) => !text.includes('WALLETS_FILE=')).join('\n');
     const everything = seen.join('\n');
     expect(everything).toContain(lanes.one.address);
@@ -253,7 +253,7 @@ wallets:
     expect(printed).not.toContain(RPC_KEY);
   });
 
-  /** Every key with all that is in it. */
+  /** Every Redis key with its content. */
   async function dumpRedis(): Promise<string> {
     const texts: string[] = [];
     for (const key of await redis.keys('*')) {

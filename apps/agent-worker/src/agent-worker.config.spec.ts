@@ -44,7 +44,7 @@ describe('the settings of the agent worker', () => {
     throw new Error('it was taken');
   }
 
-  it('open the wallet main from its key, its file, and its policy', () => {
+  it('open the wallet main from its key, the key file, and its policy', () => {
     const policy = file('policy.json', { maxPerDay: { USDC: '10' } });
     for (const env of [{ WALLET_PRIVATE_KEY: KEY.slice(2) }, { WALLET_PRIVATE_KEY_FILE: file('key', `${KEY}\n`) }]) {
       const [main, ...others] = read({ ...env, POLICY_FILE: policy }).wallets;
@@ -88,7 +88,7 @@ wallets:
     ]);
   });
 
-  it('are refused all at once, with no value of a secret', () => {
+  it('are refused with all problems at once, without any secret value', () => {
     const problems = problemsOf({
       AGENT_WORKER_PORT: '99999',
       RPC_URL: `ftp://${CANARY}`,
@@ -112,10 +112,10 @@ wallets:
     expect(problems.join('\n')).not.toContain(CANARY);
   });
 
-  it.each(['[]', '""', '0', 'null'])('are refused with a policy that is no object, and would be none: %s', (policy) => {
+  it.each(['[]', '""', '0', 'null'])('are refused with a policy that is not an object: %s', (policy) => {
     const path = file('odd-policy.json', policy);
     expect(problemsOf({ ...NEEDED, WALLET_PRIVATE_KEY: KEY, POLICY_FILE: path })).toEqual([
-      `POLICY_FILE: ${path} holds no JSON object.`,
+      `POLICY_FILE: ${path} is not a JSON object.`,
     ]);
   });
 
@@ -127,12 +127,12 @@ wallets:
     const wallets = { main: { privateKeyFile: 'bot.key' }, same: { privateKeyFile: 'same.key' } };
     const env = { ...NEEDED, WALLET_PRIVATE_KEY: KEY, WALLETS_FILE: file('doubles.json', { wallets }) };
     expect(problemsOf(env)).toEqual([
-      'The wallet main stands in WALLET_PRIVATE_KEY and in WALLETS_FILE.',
+      'The wallet main is in WALLET_PRIVATE_KEY and in WALLETS_FILE. Remove one of them.',
       'The wallets main and same are the same account.',
     ]);
   });
 
-  it('are refused with what is wrong in the file of wallets, each at its place', () => {
+  it('are refused with every problem of the wallets file and its position', () => {
     file('wrong.password', 'wrong');
     file('empty.key', `0x${'0'.repeat(64)}`);
     const problems = (wallets: unknown) => problemsOf({ ...NEEDED, WALLETS_FILE: file('wrong.json', wallets) });
@@ -147,8 +147,8 @@ wallets:
       }),
     ).toEqual([
       'WALLETS_FILE: wallets.typed: Unrecognized key: "privateKey"',
-      'WALLETS_FILE: wallets.typed: a wallet has keystore and passwordFile, or privateKeyFile',
-      'WALLETS_FILE: wallets.both: a wallet has keystore and passwordFile, or privateKeyFile',
+      'WALLETS_FILE: wallets.typed: a wallet has either keystore and passwordFile, or privateKeyFile',
+      'WALLETS_FILE: wallets.both: a wallet has either keystore and passwordFile, or privateKeyFile',
       'WALLETS_FILE: wallets.a name: Invalid key in record',
       'WALLETS_FILE: wallets.amount.approvalAbove.USDC: Invalid input: expected string, received number',
     ]);
@@ -163,14 +163,14 @@ wallets:
     ).toEqual([
       'WALLETS_FILE: wallets.treasury.keystore: the password does not open the keystore.',
       `WALLETS_FILE: wallets.gone.privateKeyFile: ${join(folder, 'gone.key')} does not exist.`,
-      'WALLETS_FILE: wallets.empty.privateKeyFile holds no private key: 32 bytes in hexadecimal.',
+      'WALLETS_FILE: wallets.empty.privateKeyFile is not a private key: 32 bytes in hexadecimal.',
     ]);
     expect(problems('wallets: [a: b')).toEqual([
       expect.stringMatching(/^WALLETS_FILE is neither YAML nor JSON: .*line 1/),
     ]);
   });
 
-  it('become the settings of lanes, fees in wei', () => {
+  it('become the settings of lanes, with fees in wei', () => {
     const { environment } = read({ WALLET_PRIVATE_KEY: KEY, MAX_FEE_GWEI: '0.5', MAX_PRIORITY_FEE_GWEI: '0.25' });
     expect(environment.lanes.laneSettings(7000)).toMatchObject({
       maxFeePerGas: 500_000_000n,

@@ -13,7 +13,7 @@ import { ServerEnvironment } from './config/server.environment.js';
 import { WalletEnvironment } from './config/wallet.environment.js';
 import { WebhookEnvironment } from './webhooks/webhook.environment.js';
 
-/** Every setting of the agent worker; `readEnvironment(AgentWorkerEnvironment, process.env)` at start. */
+/** All settings of the agent worker, read at start with `readEnvironment(AgentWorkerEnvironment, process.env)`. */
 export class AgentWorkerEnvironment {
   @SettingGroup(ServerEnvironment)
   readonly server!: ServerEnvironment;

@@ -34,14 +34,16 @@ import { connectWorker, disconnectWorker, type WorkerConnections } from './worke
 import { WALLETS, WEBHOOKS, type CreatePlanning } from './worker-parts.js';
 
 const CONNECTIONS = Symbol('connections');
-/** Of the time that the process has to stop, for what the lanes have begun; the rest is for giving back and closing. */
+/**
+ * The share of the stop timeout that running lane work gets; the rest is for releasing lanes and closing connections.
+ */
 const SETTLING_SHARE = 0.4;
 
 export interface AgentWorkerParts {
   createPlanning: CreatePlanning;
-  /** Of the questions that gateways ask for dry runs. */
+  /** Dry-run requests from gateways. */
   server: RequestReplyServer;
-  /** The journal was opened, and lanes are worked on. */
+  /** The journal is open, and lanes are running. */
   isOpen: () => boolean;
 }
 
@@ -115,13 +117,13 @@ export class AgentWorkerModule implements OnApplicationShutdown {
     };
   }
 
-  /** Last of all: lanes and consumers have ended, or had their time. */
+  /** Closed last: by now lanes and consumers have stopped, or their time is up. */
   onApplicationShutdown(): Promise<void> {
     return disconnectWorker(this.connections);
   }
 }
 
-/** A policy that cannot be kept must not leave connections behind. */
+/** An invalid policy stops the start; close the connections that are already open. */
 function createFleet(connections: WorkerConnections, options: LaneFleetOptions): LaneFleet {
   try {
     return new LaneFleet(options);
@@ -131,7 +133,7 @@ function createFleet(connections: WorkerConnections, options: LaneFleetOptions):
   }
 }
 
-/** Every way out for the events of the lanes that this process holds. */
+/** All consumers of the events of the lanes that this process holds. */
 function createPumps(
   registry: Registry,
   parts: { connections: WorkerConnections; journal: Journal; consumers: EventConsumer[]; troubles: LaneTroubles },
@@ -164,13 +166,16 @@ function observe(
   const isHolding = (walletName: string): boolean => fleet.isHolding(walletName);
   observeLanes(registry, { journal, wallets, isHolding });
   observeBalances(registry, { wallets, rpcUrls, timeoutMs, isHolding });
-  observeCounts(registry, 'tollgate_agent_plan_requests', 'Dry runs by what became of them.', server);
-  observeGauge(registry, 'tollgate_agent_jobs_waiting', 'Jobs of other services that no worker has taken.', () =>
-    connections.agentJobs.getWaitingCount(),
+  observeCounts(registry, 'tollgate_agent_plan_requests', 'Dry runs, by outcome.', server);
+  observeGauge(
+    registry,
+    'tollgate_agent_jobs_waiting',
+    'Jobs of other services that no worker has taken from the queue.',
+    () => connections.agentJobs.getWaitingCount(),
   );
 }
 
-/** A key is known with and without its `0x`. */
+/** A secret key is redacted with and without its `0x`. */
 function secretsOf(environment: AgentWorkerEnvironment): string[] {
   return listSecrets(environment).map((secret) => secret.replace(/^0x/, ''));
 }

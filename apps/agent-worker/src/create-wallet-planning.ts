@@ -6,7 +6,7 @@ import { createOperationPlanner } from './planning/create-operation-planner.js';
 import { WalletPlanner } from './planning/wallet-planner.js';
 import type { CreatePlanning, PlanningParts } from './worker-parts.js';
 
-/** Plans a wallet's jobs with the agent kit, which gets its address and never its key. */
+/** Plans a wallet's jobs with the agent kit, which receives the wallet's address and never its key. */
 export const createWalletPlanning: CreatePlanning = ({ environment, journal, wallet }) => {
   const kit = createKit({ environment, wallet });
   const payments = createPaymentPlanner({

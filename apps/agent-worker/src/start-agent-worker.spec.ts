@@ -27,14 +27,14 @@ describe('the agent worker', () => {
     return body;
   }
 
-  it('carries a job from the queue to its end', async () => {
+  it('takes a job from the queue to its end', async () => {
     const jobId = await fixture.submit(wallet.lane);
     const job = await fixture.waitForState(jobId, 'FINAL');
     expect(job.steps.map(({ nonce, mined }) => [nonce, mined !== null])).toEqual([[0, true]]);
     expect(await fixture.readNonce(wallet.lane)).toBe(1);
   });
 
-  it('is alive, and ready when everything answers', async () => {
+  it('is alive, and ready when every dependency answers', async () => {
     expect((await fetch(`${worker.url}/health/live`)).status).toBe(200);
     expect(await becomes(200)).toMatchObject({
       status: 'ok',
@@ -55,9 +55,9 @@ describe('the agent worker', () => {
     expect(await answer.json()).toMatchObject({ status: 404, code: 'not_found', title: 'Not Found' });
   });
 
-  it('outlives a Redis that is killed and comes back, and says no address meanwhile', async () => {
+  it('survives a Redis that is killed and restarted, and shows no address meanwhile', async () => {
     await fixture.server.kill();
-    // The first 503 may come of a check that began a moment after Redis's own had passed.
+    // The first 503 may come from a check that began just after Redis's own check had passed.
     let body: unknown;
     await waitFor('readiness says that Redis is down', async () => {
       body = await becomes(503);

@@ -15,13 +15,13 @@ import type { WorkerWallet } from './wallets/worker-wallet.js';
 import type { Webhooks } from './webhooks/create-webhooks.js';
 import { WALLETS, WEBHOOKS, type CreatePlanning } from './worker-parts.js';
 
-/** Of the time that the process has to stop, for each kind of work beside the lanes: messages, posts, dry runs. */
+/** The share of the stop timeout for each kind of work beside the lanes: messages, webhook posts, dry runs. */
 const SMALL_SHARE = 0.08;
 
 /**
- * Health and metrics first, then the journal, then lanes are worked on and questions taken. Waits for a Redis that is
- * away, and starts without a chain that is; refuses to start on another chain, with a Redis that may forget jobs, or with
- * a wallet whose name stands for another account.
+ * Starts health and metrics first, then the journal, then lanes and request handlers. Waits for a Redis that is down,
+ * and starts without a chain that is; refuses to start on another chain, with a Redis that may lose jobs, or with a
+ * wallet whose name refers to another account.
  */
 export async function startAgentWorker(
   env: NodeJS.ProcessEnv,
@@ -53,11 +53,11 @@ export async function startAgentWorker(
   const wallets = app.get<readonly WorkerWallet[]>(WALLETS);
   const consumer = app.get(AgentJobsConsumer);
   const webhooks = app.get<Webhooks>(WEBHOOKS);
-  // What takes work goes first, then the lanes, whose jobs need everything else.
+  // First the consumers of new work stop, then the lanes, whose jobs need everything else.
   const close = async (): Promise<void> => {
     await consumer.close(shutdownTimeoutMs * SMALL_SHARE);
     await fleet.stop();
-    // The last events of the lanes are posted by whoever is left.
+    // A remaining worker posts the last events of the lanes.
     await webhooks.close(shutdownTimeoutMs * SMALL_SHARE);
     await app.close();
   };

@@ -10,7 +10,7 @@ import { waitFor } from '../../../test/harness/retry.js';
 import { WorkerFixture, type TestWallet } from '../test/worker-fixture.js';
 import { createWalletPlanning } from './create-wallet-planning.js';
 
-describe('an agent worker that is set up wrong', () => {
+describe('an agent worker with a wrong setup', () => {
   let fixture: WorkerFixture;
   let wallet: TestWallet;
   let folder: string;
@@ -43,7 +43,7 @@ describe('an agent worker that is set up wrong', () => {
     );
   });
 
-  it('does not start with a Redis that may forget jobs', async () => {
+  it('does not start with a Redis that may lose jobs', async () => {
     const forgetful = await startRedis({ args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] });
     try {
       expect(await refusalOf({ REDIS_URL: forgetful.url })).toMatch(/^REDIS_URL: .*noeviction/s);
@@ -52,25 +52,25 @@ describe('an agent worker that is set up wrong', () => {
     }
   });
 
-  it('does not start with a wallet whose name stands for another account', async () => {
+  it('does not start with a wallet whose name refers to another account', async () => {
     const other = await fixture.createWallet();
     await fixture.publish('main', other);
     expect(await refusalOf({})).toBe(
-      `The wallet main is ${wallet.lane.address} on chain 1328 here, but the name stands for ${other.lane.address} on ` +
+      `The wallet main is ${wallet.lane.address} on chain 1328 here, but the name refers to ${other.lane.address} on ` +
         'chain 1328. Give the wallet another name, or, once the jobs of the old account have ended, run: ' +
         'npm run wallets -- remove main',
     );
     await fixture.unpublish('main');
   });
 
-  it('does not start with a policy that cannot be kept', async () => {
+  it('does not start with an invalid policy', async () => {
     const policy = join(folder, 'policy.json');
     writeFileSync(policy, JSON.stringify({ operations: ['transfr'], maxPerDay: { USDC: 10 } }));
     const refusal = await refusalOf({ POLICY_FILE: policy });
     expect(refusal).toMatch(/^The wallet main cannot be used: .*"transfr".*maxPerDay.*USDC/s);
   });
 
-  it('starts with a wallet that is not adopted, is not ready, and is as soon as it is adopted', async () => {
+  it('starts with a wallet that is not adopted, and becomes ready when it is adopted', async () => {
     const { url } = await fixture.startWorker({ WALLET_PRIVATE_KEY: wallet.privateKey });
     const read = async () => (await fetch(`${url}/health/ready`)).json();
     expect(await read()).toMatchObject({ status: 'error', error: { wallets: { status: 'down' } } });

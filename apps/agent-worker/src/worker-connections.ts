@@ -11,12 +11,12 @@ import { NestEvents } from './events/nest-events.js';
 
 const CLOSE_WITHIN_MS = 2000;
 
-/** What this process keeps open as long as it runs. */
+/** The connections of this process, open as long as it runs. */
 export interface WorkerConnections {
   journalRedis: Redis;
-  /** Fails commands while Redis is away. */
+  /** Fails commands while Redis is down. */
   queueRedis: Redis;
-  /** Keeps commands until Redis is back; what BullMQ makes its own connections after. */
+  /** Holds commands until Redis is back; BullMQ duplicates it for its own connections. */
   consumerRedis: Redis;
   chain: Chain;
   wakeQueues: WakeQueues;
@@ -25,7 +25,7 @@ export interface WorkerConnections {
   nestEvents: NestEvents;
 }
 
-/** Nothing is waited for: what is away is tried until it is there. */
+/** Returns without waiting; each connection retries until its Redis is up. */
 export function connectWorker(
   { redis, chain }: AgentWorkerEnvironment,
   onTrouble: (error: unknown) => void,
@@ -36,7 +36,7 @@ export function connectWorker(
     prefix: AGENT_QUEUE_PREFIX,
     skipWaitingForReady: true,
   });
-  // Without a listener an `error` event ends the process; the connection reports its own state.
+  // Without a listener an `error` event ends the process. The connection reports its own state.
   agentJobs.on('error', () => undefined);
   return {
     queueRedis,
@@ -55,7 +55,7 @@ export function connectWorker(
   };
 }
 
-/** What stands on another goes first. */
+/** Closes users of a connection before the connection itself. */
 export async function disconnectWorker(connections: WorkerConnections): Promise<void> {
   const { bell, nestEvents, wakeQueues, agentJobs, chain, consumerRedis, queueRedis, journalRedis } = connections;
   await closeWithin(CLOSE_WITHIN_MS, bell, nestEvents, wakeQueues, agentJobs, chain);

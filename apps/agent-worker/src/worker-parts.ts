@@ -4,10 +4,10 @@ import type { AgentWorkerEnvironment } from './agent-worker.config.js';
 import type { JobPlanning } from './planning/job-planning.js';
 import type { WorkerWallet } from './wallets/worker-wallet.js';
 
-/** Token of the wallets that this worker signs for: `readonly WorkerWallet[]`. */
+/** Injection token of the wallets that this worker signs for: `readonly WorkerWallet[]`. */
 export const WALLETS = Symbol('wallets');
 
-/** Token of what posts events to webhook targets: `Webhooks`. */
+/** Injection token of the webhook delivery: `Webhooks`. */
 export const WEBHOOKS = Symbol('webhooks');
 
 export interface PlanningParts {
@@ -18,12 +18,12 @@ export interface PlanningParts {
 
 export interface WalletPlanning {
   planning: JobPlanning;
-  /** Breaks off what runs in the background; the wallet's next holder begins it again. */
+  /** Aborts the background work. The wallet's next holder starts it again. */
   stop: () => Promise<void>;
 }
 
 /**
- * Makes what knows the operations, for one wallet.
- * @throws ConfigurationError when the wallet's policy cannot be kept
+ * Creates the planning of one wallet.
+ * @throws ConfigurationError when the wallet's policy is invalid
  */
 export type CreatePlanning = (parts: PlanningParts) => WalletPlanning;

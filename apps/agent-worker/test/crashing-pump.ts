@@ -7,7 +7,7 @@ import type { EventConsumer } from '../src/events/event-consumer.js';
 import { EventPumps } from '../src/events/event-pumps.js';
 import { WebhookFanOut } from '../src/webhooks/webhook-fan-out.js';
 
-/** A process that is killed once the events are in the queue of webhooks and before they count as handed on. */
+/** A process that is killed after the events are in the webhook queue and before their delivery is acknowledged. */
 const task = JSON.parse(process.env['TASK'] ?? '') as { redisUrl: string; lane: LaneId };
 const redis = new Redis(task.redisUrl);
 const queue = openWebhooksQueue(redis);

@@ -14,7 +14,7 @@ export interface PayingWallet {
   policy?: SpendingPolicy;
 }
 
-/** The planners of a wallet that may pay private addresses. */
+/** The planners of a wallet that may pay servers at private addresses. */
 export function createPayingWallet(
   { rpcUrl, address, journal, policy = {} }: PayingWallet,
   changes: Partial<PaymentPlannerOptions> = {},

@@ -13,7 +13,7 @@ export interface PaymentInput {
   maxAmount?: string;
 }
 
-/** A lane that pays, and a server of the documented contract that is paid; a new wallet and server for each test. */
+/** A lane that pays, and a paid server that follows the documented protocol; a new wallet and server for each test. */
 export class PaymentFixture {
   #planners: PaymentPlanner[] = [];
   server!: PaidServer;
@@ -70,11 +70,11 @@ export class PaymentFixture {
     return result.jobId;
   }
 
-  /** A job that nobody works on but who calls, and the right to write to it. */
+  /** A job that no runner works on, and the right to write to it. */
   async hold(input: PaymentInput): Promise<{ job: () => Promise<JobRecord>; token: number }> {
     const jobId = await this.submit(input);
     const lease = await this.lane.journal.takeLease(this.lane.lane, 'test', 600_000);
-    if (!lease) throw new Error('somebody else holds the lane');
+    if (!lease) throw new Error('another process holds the lane');
     return { job: () => this.lane.readJob(jobId), token: lease.token };
   }
 

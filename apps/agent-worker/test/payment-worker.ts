@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 
 import { createPayingWallet } from './paying-lane.js';
 
-/** A worker for payment jobs in a process of its own, which kills itself at the named crash point. */
+/** A worker for payment jobs in a process of its own, which kills itself at the given crash point. */
 export interface PaymentWorkerTask {
   redisUrl: string;
   rpcUrl: string;

@@ -29,10 +29,10 @@ import type { PaymentPlanner } from '../src/payments/payment-planner.js';
 import { createOperationPlanner, type ChainSettings } from '../src/planning/create-operation-planner.js';
 import { WalletPlanner } from '../src/planning/wallet-planner.js';
 
-/** What a wallet of these tests has: 100 SEI, 10,000 USDC, 20 WSEI, 0.1 WBTC. */
+/** The balances of a wallet of these tests: 100 SEI, 10,000 USDC, 20 WSEI, 0.1 WBTC. */
 const FUNDS = { SEI: parseEther('100'), USDC: parseUnits('10000', 6), WSEI: parseEther('20'), WBTC: 10_000_000n };
 
-/** What happens on the chain before a step is planned, or between its plan and its signature. */
+/** Runs before a step is planned, or between its plan and its signature. */
 export type Meddling = (when: 'before' | 'after', stepIndex: number) => Promise<void> | void;
 
 export interface PlannerSettings {
@@ -41,7 +41,10 @@ export interface PlannerSettings {
   chain?: Partial<ChainSettings>;
 }
 
-/** A journal, a chain with all protocols, and a funded wallet per test whose jobs are planned as the worker plans them. */
+/**
+ * A journal, a chain with all protocols, and a funded wallet per test whose jobs are planned in the same way as by the
+ * worker.
+ */
 export class PlanningFixture {
   readonly #payments: PaymentPlanner[] = [];
   readonly client: PublicClient;
@@ -78,7 +81,7 @@ export class PlanningFixture {
     }
   }
 
-  /** A transaction of the wallet that is no job's; the lane must be idle. */
+  /** Sends a transaction of the wallet that belongs to no job; the lane must be idle. */
   async sendAsWallet(to: Hex, data: Hex): Promise<void> {
     await this.lanes.rpc('anvil_impersonateAccount', [this.address]);
     await sendTransaction(this.chain, { from: this.address, to, data });
@@ -98,7 +101,7 @@ export class PlanningFixture {
     return new WalletPlanner({ wallet, kit, payments });
   }
 
-  /** Works on the wallet's lane in this process. */
+  /** Runs the wallet's lane in this process. */
   startLane({ meddle, ...settings }: PlannerSettings & { meddle?: Meddling } = {}): WalletPlanner {
     const planner = this.createPlanner(settings);
     const judgeStep: LaneRunnerOptions['judgeStep'] = (...args) => planner.judgeStep(...args);
@@ -130,18 +133,18 @@ export class PlanningFixture {
   /** Submits a job and waits for its end. */
   async run(operation: AgentOperation, input: Readonly<Record<string, JsonValue>>): Promise<JobRecord> {
     const [job] = await this.lanes.waitForEnds([await this.submit(operation, input)]);
-    if (!job) throw new Error('the job is gone');
+    if (!job) throw new Error('the job does not exist');
     return job;
   }
 
-  /** The same with another worker for each step. */
+  /** Like `run`, with a new worker for each step. */
   async runByManyWorkers(operation: AgentOperation, input: Readonly<Record<string, JsonValue>>): Promise<JobRecord> {
     await this.endLanes();
     const jobId = await this.submit(operation, input);
     for (;;) {
       const { stepIndex } = await this.lanes.readJob(jobId);
       this.startLane();
-      await waitFor(`job ${jobId} goes on`, async () => {
+      await waitFor(`job ${jobId} continues`, async () => {
         const job = await this.lanes.readJob(jobId);
         return !isOpen(job.state) || job.stepIndex > stepIndex;
       });
@@ -151,7 +154,7 @@ export class PlanningFixture {
     }
   }
 
-  /** How often each step's call was mined, by label; what the wallet sent beside the steps counts as `other`. */
+  /** How often each step's call was mined, by label; other transactions of the wallet count as `other`. */
   async countMined(jobs: readonly JobRecord[]): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
     const labels = new Map(

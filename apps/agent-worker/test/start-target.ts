@@ -8,19 +8,19 @@ export interface ReceivedPost {
   body: string;
 }
 
-/** A number is answered as the status. */
+/** A number is sent as the status. */
 export type TargetAnswer = number | ((response: ServerResponse, post: ReceivedPost) => void);
 
 export interface WebhookReceiver {
   url: string;
   port: number;
   posts: ReceivedPost[];
-  /** For the posts to come, the last one for all that follow. */
+  /** The answers to the next posts; the last one is repeated. */
   answerWith(...answers: TargetAnswer[]): void;
   stop(): Promise<void>;
 }
 
-/** Somebody's HTTP server that events are posted to. */
+/** A webhook target of another service. */
 export async function startTarget(): Promise<WebhookReceiver> {
   const posts: ReceivedPost[] = [];
   let answers: TargetAnswer[] = [204];
@@ -34,7 +34,7 @@ export async function startTarget(): Promise<WebhookReceiver> {
       posts.push(post);
       const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? 204;
       if (typeof answer === 'function') answer(response, post);
-      else response.writeHead(answer).end('an answer that nobody reads');
+      else response.writeHead(answer).end('a body that is never read');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -27,7 +27,7 @@ export interface StartOptions {
   settings?: Partial<WebhookEnvironment>;
   allowPrivateTargets?: boolean;
   nameServers?: readonly string[];
-  /** Hands events on, and posts none. */
+  /** Hands events to the queue, and posts none. */
   isIdle?: boolean;
 }
 
@@ -62,7 +62,7 @@ export class WebhookFixture {
     await this.server.stop();
   }
 
-  /** Ends the workers and targets of a test, and forgets what it left. */
+  /** Ends the workers and targets of a test, and deletes their data. */
   async clear(): Promise<void> {
     await Promise.all(this.#started.map(({ webhooks }) => webhooks.close(2_000)));
     for (const { connection } of this.#started.splice(0)) connection.disconnect();
@@ -70,7 +70,7 @@ export class WebhookFixture {
     await this.redis.flushall();
   }
 
-  /** A worker's part; its deliveries are tried three times, soon after one another. */
+  /** The webhook part of a worker; its deliveries are tried three times, in quick succession. */
   startWebhooks({ settings = {}, allowPrivateTargets = true, nameServers, isIdle }: StartOptions = {}): Webhooks {
     this.registry = new Registry();
     const connection = new Redis(this.server.url, { maxRetriesPerRequest: null });
@@ -117,7 +117,7 @@ export class WebhookFixture {
     };
   }
 
-  /** Everything that stands in Redis, as one text. */
+  /** The whole content of Redis, as one text. */
   async dump(): Promise<string> {
     const texts: string[] = [];
     for (const key of await this.redis.keys('*')) {
@@ -131,7 +131,7 @@ export class WebhookFixture {
     return texts.join('\n');
   }
 
-  /** What the worker that was started last has counted, once the sum is as high as that. */
+  /** The counts of the worker that was started last, once their sum has reached `sum`. */
   async waitForOutcomes(sum: number): Promise<Record<string, number>> {
     for (let attempt = 0; attempt < 3_000; attempt++) {
       const metric = this.registry.getMetricsAsArray().find(({ name }) => name.endsWith('webhook_deliveries_total'));

@@ -30,7 +30,7 @@ export interface StartedWorker {
   close: () => Promise<unknown>;
 }
 
-/** Every job is a transfer of one wei, so that a spec of lanes and consumers needs no token. */
+/** Every job is a transfer of one wei, so that specs of lanes and consumers need no token. */
 export const transferPlanning: JobPlanning = {
   plan: (job, context) => transferPlanner.plan({ ...job, input: { receivers: [RECEIVER] } }, context),
   undo: () => Promise.resolve([]),
@@ -40,7 +40,7 @@ export const transferPlanning: JobPlanning = {
     Promise.resolve<PlanJobReply>({ outcome: 'unavailable', reason: `no dry run of ${operation}` }),
 };
 
-/** A Redis, a chain, a journal to look into, and workers in this process. */
+/** A Redis, a chain, a journal, and workers in this process. */
 export class WorkerFixture {
   readonly #workers: StartedWorker[] = [];
 
@@ -70,7 +70,7 @@ export class WorkerFixture {
     await Promise.all(this.#workers.splice(0).map((worker) => worker.close()));
   }
 
-  /** A wallet that nobody has used, with coins; its lane is adopted unless told otherwise. */
+  /** A new wallet with coins; its lane is adopted unless the options say otherwise. */
   async createWallet({ adopted = true }: { adopted?: boolean } = {}): Promise<TestWallet> {
     const privateKey: Hex = `0x${randomBytes(32).toString('hex')}`;
     const lane = createLaneId(this.chain.chainId, privateKeyToAddress(privateKey));
@@ -79,7 +79,7 @@ export class WorkerFixture {
     return { privateKey, lane };
   }
 
-  /** As a worker that has the key does at its start. */
+  /** Publishes the wallet, as a worker that has its key does at start. */
   async publish(name: string, { lane }: TestWallet): Promise<void> {
     await new WalletDirectory(this.redis).publish({ name, lane });
   }
@@ -113,7 +113,7 @@ export class WorkerFixture {
     return worker;
   }
 
-  /** Submits a transfer as the gateway does: journaled, then woken through the lane's queue. */
+  /** Submits a transfer in the same way as the gateway: journaled, then woken through the lane's queue. */
   async submit(lane: LaneId, wallet = 'main'): Promise<string> {
     const connection = new Redis(this.server.url);
     const troubles: unknown[] = [];

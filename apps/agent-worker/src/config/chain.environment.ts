@@ -1,14 +1,16 @@
 import { RpcEnvironment, Setting } from '@tollgate/common';
 import { IsInt, Max, Min } from 'class-validator';
 
-/** The chain that the wallets' jobs are carried out on. */
+/** The chain on which the wallets' jobs are carried out. */
 export class ChainEnvironment extends RpcEnvironment {
-  @Setting({ help: 'The chain id behind the network; the chain is asked for its own at start.' })
+  @Setting({ help: 'Chain id of the network; compared at start with that of the RPC servers.' })
   @IsInt()
   @Min(1)
   readonly chainId: number = 1328;
 
-  @Setting({ help: 'JSON-RPC calls that the agent worker puts into one request; 1 for servers that take no batches.' })
+  @Setting({
+    help: 'JSON-RPC calls that the agent worker puts into one request; 1 for servers that do not support batches.',
+  })
   @IsInt()
   @Min(1)
   @Max(1_000)

@@ -5,44 +5,46 @@ import { IsInt, Matches, Max, Min } from 'class-validator';
 
 const GWEI_DECIMALS = 9;
 const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
-const gweiMessage = '$property must be a decimal number of gwei with at most 9 digits behind the point';
+const gweiMessage = '$property must be a decimal number of gwei with at most 9 decimal places';
 
-/** How the lane of each wallet works; what is not here is not worth an operator's choice. */
+/** How the lane of each wallet is run. Lane settings that are not listed here have fixed values. */
 export class LaneEnvironment implements ChecksTogether {
   @Setting({
-    help: "Transactions of one wallet that may be under way at once; what the chain's nodes keep of one account.",
+    help: "Transactions of one wallet that may be in flight at once: as many as the chain's nodes keep for one account.",
   })
   @IsInt()
   @Min(1)
   @Max(10_000)
   readonly laneMaxInFlight: number = 64;
 
-  @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts what is in the newest block.' })
+  @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts a payment in the newest block.' })
   @IsInt()
   @Min(1)
   @Max(1_000)
   readonly confirmations: number = 1;
 
-  @Setting({ help: "Milliseconds between two looks at the chain's newest block, for each wallet." })
+  @Setting({ help: "Milliseconds between two reads of the chain's newest block, for each wallet." })
   @IsInt()
   @Min(20)
   @Max(60_000)
   readonly lanePollMs: number = 500;
 
-  @Setting({ help: 'Milliseconds after which the wallet of a worker that died is taken over by another.' })
+  @Setting({ help: 'Milliseconds after which another worker takes over the wallet of a worker that died.' })
   @IsInt()
   @Min(500)
   @Max(600_000)
   readonly laneLeaseMs: number = 10_000;
 
-  @Setting({ help: 'Milliseconds after which a transaction that is not mined is sent again as it is: pools forget.' })
+  @Setting({
+    help: 'Milliseconds after which a transaction that is not mined is sent again unchanged, because nodes drop transactions from their pools.',
+  })
   @IsInt()
   @Min(100)
   @Max(3_600_000)
   readonly resendAfterMs: number = 10_000;
 
   @Setting({
-    help: 'Milliseconds after which a transaction that holds up its wallet is signed again with higher fees.',
+    help: 'Milliseconds after which a transaction that blocks its wallet is signed again with higher fees.',
   })
   @IsInt()
   @Min(100)
@@ -50,7 +52,7 @@ export class LaneEnvironment implements ChecksTogether {
   readonly replaceAfterMs: number = 30_000;
 
   @Setting({
-    help: 'Milliseconds after which a nonce that none of our transactions has used counts as used by a stranger.',
+    help: 'Milliseconds after which a nonce that is used on the chain, but by none of our transactions, counts as used by another program.',
   })
   @IsInt()
   @Min(100)
@@ -58,22 +60,22 @@ export class LaneEnvironment implements ChecksTogether {
   readonly strangerAfterMs: number = 60_000;
 
   @Setting({
-    help: 'Seconds after which a job ends that waits for a person to agree to it; 0: it waits for ever.',
+    help: 'Seconds after which a job ends that is not approved; 0: it waits for ever.',
   })
   @IsInt()
   @Min(0)
   @Max(31_536_000)
   readonly approvalTimeoutSeconds: number = 86_400;
 
-  @Setting({ help: 'The most that a transaction offers for its gas, in gwei; a replacement too.' })
+  @Setting({ help: 'The highest fee per gas that a transaction offers, in gwei; for replacements too.' })
   @Matches(GWEI, { message: gweiMessage })
   readonly maxFeeGwei: string = '500';
 
-  @Setting({ help: 'The most that a transaction offers as tip for its gas, in gwei; a replacement too.' })
+  @Setting({ help: 'The highest priority fee per gas that a transaction offers, in gwei; for replacements too.' })
   @Matches(GWEI, { message: gweiMessage })
   readonly maxPriorityFeeGwei: string = '50';
 
-  @Setting({ help: 'The tip in gwei where the RPC server suggests none.' })
+  @Setting({ help: 'The priority fee in gwei where the RPC server suggests none.' })
   @Matches(GWEI, { message: gweiMessage })
   readonly defaultPriorityFeeGwei: string = '1';
 
@@ -83,7 +85,7 @@ export class LaneEnvironment implements ChecksTogether {
     return maxPriorityFeePerGas > maxFeePerGas ? ['MAX_PRIORITY_FEE_GWEI must not be above MAX_FEE_GWEI.'] : [];
   }
 
-  /** @param stopWithinMs how long a lane that is given back waits for what it has begun */
+  /** @param stopWithinMs how long a lane waits for running work before it is released */
   laneSettings(stopWithinMs: number): Partial<LaneSettings> {
     return {
       ...this.fees(),

@@ -8,20 +8,20 @@ import type { WorkerWallet } from '../wallets/worker-wallet.js';
 export class WalletEnvironment implements ChecksTogether {
   @Setting({
     secret: true,
-    help: 'Private key of the wallet `main`: 32 bytes in hexadecimal. Or name encrypted keystores in WALLETS_FILE.',
+    help: 'Private key of the wallet `main`: 32 bytes in hexadecimal. Alternatively, list encrypted keystores in WALLETS_FILE.',
   })
   @IsOptional()
   readonly walletPrivateKey?: string;
 
   @Setting({
-    help: 'JSON file with what the wallet of WALLET_PRIVATE_KEY may spend: operations, recipients, contracts, maxPerOperation, maxPerDay, maxSlippageBps.',
+    help: 'JSON file with the policy of the wallet of WALLET_PRIVATE_KEY: operations, recipients, contracts, maxPerOperation, maxPerDay, maxSlippageBps.',
     example: 'policy.json',
   })
   @IsOptional()
   readonly policyFile?: string;
 
   @Setting({
-    help: 'YAML or JSON file of named wallets, each with its key, its policy and the amounts above which a person has to agree.',
+    help: 'YAML or JSON file of named wallets, each with its key, its policy and the amounts above which a job needs an approval.',
     example: 'wallets.yaml',
   })
   @IsOptional()
@@ -29,7 +29,7 @@ export class WalletEnvironment implements ChecksTogether {
 
   #opened: ReturnType<typeof openWallets> = [];
 
-  /** Opens the files, so that what is wrong with them is told together with everything else. */
+  /** Opens the files now, so that their problems are reported together with all others. */
   problemsTogether(): string[] {
     const problems: string[] = [];
     this.#opened = openWallets(this, problems);

@@ -77,7 +77,7 @@ describe('jobs that other services put into the queue', () => {
     expect(await fixture.readNonce(wallet.lane)).toBe(1);
   });
 
-  it('are refused with the reason, and never tried again, when they are not what they say', async () => {
+  it('are refused with the reason, and never tried again, when they are invalid or not allowed', async () => {
     const message = await sign('order-2');
     const cases: [unknown, string][] = [
       [{ ...message, input: { ...INPUT, amount: '9' } }, 'signature_wrong: '],
@@ -109,7 +109,7 @@ describe('jobs that other services put into the queue', () => {
     expect(metrics).toMatch(/tollgate_agent_messages_total\{outcome="key_revoked",.*\} 1\n/);
   });
 
-  it('wait for a wallet that is not adopted yet, beyond the attempts that their sender allows', async () => {
+  it('wait for a wallet that is not adopted yet, longer than the attempts that their sender allows', async () => {
     const late = await fixture.createWallet({ adopted: false });
     await fixture.publish('late', late);
     const { key } = await apiKeys.create({ name: 'late', scopes: ['submit'], wallets: ['late'] });
@@ -125,7 +125,7 @@ describe('jobs that other services put into the queue', () => {
     await waitFor('it is accepted', async () => (await read())?.returnvalue?.outcome === 'accepted');
   });
 
-  it('outlive a Redis that is killed and comes back', async () => {
+  it('survive a Redis that is killed and restarted', async () => {
     const message = await sign('order-7');
     await fixture.server.kill();
     await fixture.server.start();

@@ -7,13 +7,13 @@ import { closeWithin } from './close-within.js';
 import { journalMessage, type MessageDecision, type MessageParts } from './journal-message.js';
 
 export interface AgentJobsConsumerOptions extends MessageParts {
-  /** Of the queues' Redis, for blocking use. */
+  /** To the Redis of the queues, for blocking commands. */
   connection: Redis;
   /** For metrics. */
   onDecision: (decision: MessageDecision) => void;
 }
 
-/** What the service that put the message into the queue can read there as its result. */
+/** The BullMQ result that the sending service can read. */
 interface AcceptedMessage {
   jobId: string;
   outcome: 'accepted' | 'known';
@@ -21,12 +21,14 @@ interface AcceptedMessage {
 
 const LOCK_MS = 10_000;
 const DAY_SECONDS = 86_400;
-// BullMQ waits for the next delayed job in one blocking call, which must be shorter than our connections' silence.
+// BullMQ waits for the next delayed job in one blocking call, which must be shorter than the idle timeout of our
+// connections.
 const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [500, 8_000];
 
 /**
- * Takes the jobs that other services put into the queue themselves. Once journaled, the queue may lose them. What is
- * refused stays in the queue's list of failed jobs, with the reason; what cannot be judged now comes again.
+ * Takes the jobs that other services put directly into the queue, and journals them. Once journaled, a job no longer
+ * depends on the queue. A refused message stays in the queue's list of failed jobs, with the reason; one that cannot be
+ * judged now is postponed.
  */
 export class AgentJobsConsumer {
   readonly #logger = new Logger('AgentJobs');
@@ -39,7 +41,8 @@ export class AgentJobsConsumer {
       connection: this.options.connection,
       prefix: AGENT_QUEUE_PREFIX,
       concurrency: 16,
-      // A message whose worker was killed is taken again soon, however often that happens: taking it twice does no harm.
+      // A message whose worker was killed is taken again soon, however often that happens: taking it twice does no
+      // harm.
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
       maxStalledCount: 1_000_000,
@@ -51,7 +54,7 @@ export class AgentJobsConsumer {
     this.#worker.on('error', (error) => this.#logger.debug(`the queue of agent jobs: ${error.message}`));
   }
 
-  /** Takes nothing more; what was taken ends, unless that takes longer. */
+  /** Takes no more messages. Messages being handled are finished, within a time limit. */
   async close(withinMs: number): Promise<void> {
     if (this.#worker) await closeWithin(withinMs, this.#worker);
   }
@@ -73,7 +76,10 @@ export class AgentJobsConsumer {
     }
   }
 
-  /** Not by BullMQ's attempts: their number is the sender's, and once they are used up the message would be lost. */
+  /**
+   * Delays instead of using BullMQ's attempts: the sender chooses their number, and once they are used up the message
+   * would be lost.
+   */
   async #postpone(job: Job, token: string | undefined, why: string): Promise<never> {
     const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(job.attemptsStarted - 1, 10));
     this.#logger.debug({ msg: 'a job of another service is postponed', why, delayMs });

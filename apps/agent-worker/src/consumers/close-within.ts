@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Resolves when everything is closed, or after `withinMs`. BullMQ and connections would wait for ever, for instance for a
- * Redis that hangs; what is left then ends with the process. How closing fails is of no use to anybody.
+ * Resolves when everything is closed, or after `withinMs`. BullMQ and the connections would wait for ever, for instance
+ * for a Redis that hangs; whatever is still open then ends with the process. Errors of closing are ignored, since
+ * nothing can be done about them.
  */
 export async function closeWithin(withinMs: number, ...parts: { close(): Promise<unknown> }[]): Promise<void> {
   const enough = new AbortController();

@@ -13,22 +13,25 @@ export interface MessageParts {
   journal: Journal;
   directory: WalletDirectory;
   apiKeys: ApiKeyStore;
-  /** Wakes whoever holds the job's lane. */
+  /** Wakes the process that holds the job's lane. */
   queue: JobQueue;
   agentSecret: string;
   maxAgeMs: number;
 }
 
-/** Why a job of another service is not carried out; none of these passes. */
+/** Why a job of another service is not carried out. Trying again does not help. */
 export type RefusalCode = MessageRefusalCode | 'wallet_unknown' | 'idempotency_conflict' | 'idempotency_key_used';
 
-/** `postponed`: nobody can tell now, or there is no room; the message comes again. */
+/** `postponed`: the message cannot be judged now, or the lane is full; try again later. */
 export type MessageDecision =
   | { outcome: 'accepted' | 'known'; jobId: string }
   | { outcome: 'postponed'; why: string }
   | { outcome: 'refused'; code: RefusalCode; detail: string; keyId: string | null };
 
-/** Believes a message by its signature and its key, and writes its job into the journal before anything else is done for it. */
+/**
+ * Authenticates a message by its signature and its key, and writes its job into the journal before anything else is
+ * done for it.
+ */
 export async function journalMessage(message: unknown, parts: MessageParts): Promise<MessageDecision> {
   try {
     const { apiKeys, agentSecret, maxAgeMs } = parts;
@@ -65,7 +68,8 @@ async function submit(
       return { outcome: 'refused', code: 'idempotency_conflict', detail, keyId };
     }
     case 'forgotten': {
-      const detail = 'The job of this idempotency key ended, and is forgotten.';
+      const detail =
+        'The job of this idempotency key has ended and was deleted. Use a new key if the job is still wanted.';
       return { outcome: 'refused', code: 'idempotency_key_used', detail, keyId };
     }
     case 'refused':
@@ -73,5 +77,5 @@ async function submit(
   }
 }
 
-const LANE_FULL = 'the wallet has as many open jobs as it may have';
+const LANE_FULL = 'the wallet has reached its limit of open jobs';
 const NOT_ADOPTED = 'the wallet is not adopted';

@@ -5,7 +5,7 @@ import type { AgentJobRequest } from '@tollgate/protocol';
 
 import { LaneFleet } from '../lanes/lane-fleet.js';
 
-/** Dry runs for gateways: the same planning as a job's, with nothing written or sent. */
+/** Dry runs for gateways: the same planning as for a job, without writing or sending anything. */
 @Controller()
 export class PlanJobController {
   constructor(@Inject(LaneFleet) private readonly fleet: LaneFleet) {}

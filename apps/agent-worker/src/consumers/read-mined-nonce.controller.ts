@@ -4,7 +4,9 @@ import { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest 
 import { Chain, createLaneId } from '@tollgate/transactions';
 import { isHash } from 'viem';
 
-/** For gateways, which have no chain of their own for jobs: a job is given up only where others used its nonce. */
+/**
+ * For gateways, which have no chain access for jobs: a job may be abandoned only if another transaction used its nonce.
+ */
 @Controller()
 export class ReadMinedNonceController {
   constructor(@Inject(Chain) private readonly chain: Chain) {}

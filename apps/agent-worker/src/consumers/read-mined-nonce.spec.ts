@@ -17,7 +17,7 @@ describe('the mined nonce of a wallet', () => {
 
   afterAll(() => chain.close());
 
-  it('is read from the chain, and is unknown where the chain is another or away', async () => {
+  it('is read from the chain, and is unknown if the chain is a different one or down', async () => {
     await callRpc(devnet.rpcUrl, 'anvil_setNonce', [ADDRESS, '0x29']);
     await callRpc(devnet.rpcUrl, 'evm_mine', []);
     const controller = new ReadMinedNonceController(chain);

@@ -30,7 +30,7 @@ describe('the event bell', () => {
     await started.journal.cancel((await submitSample(started.journal, lane, 1)).jobId);
   };
 
-  it('rings for each lane that has something new, and for no other', async () => {
+  it('rings for each lane that has new events, and for no other', async () => {
     const lanes = [await adoptLane(), await adoptLane(), await adoptLane()] as const;
     const rings = [0, 0, 0];
     const leave = lanes.map((lane, index) => bell.join(lane, 0, () => (rings[index] = (rings[index] ?? 0) + 1)));
@@ -42,7 +42,7 @@ describe('the event bell', () => {
     await happen(lanes[0]);
     await happen(lanes[1]);
     await waitFor('the second rings again', () => rings[1] === 2);
-    // The first may have been waited for when it left.
+    // The blocking read that is still running may include the first lane.
     await happen(lanes[0]);
     await happen(lanes[1]);
     await waitFor('the second rings once more', () => rings[1] === 3);
@@ -51,7 +51,7 @@ describe('the event bell', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('does not ring for what its listener knows', async () => {
+  it('does not ring for events that its listener already has', async () => {
     const [lane, other] = [await adoptLane(), await adoptLane()];
     await happen(lane);
     let rings = 0;

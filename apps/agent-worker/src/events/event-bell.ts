@@ -2,21 +2,22 @@ import { connectRedis } from '@tollgate/common';
 import { eventsKey, type LaneId } from '@tollgate/transactions';
 import type { Redis } from 'ioredis';
 
-/** A lane that joins while the others wait is heard after this long at the latest. */
+/** A lane that is added while the others wait is included after this time at the latest. */
 const BLOCK_MS = 500;
 const READ_COUNT = 200;
 const PAUSE_MS = 1_000;
 
 interface Listener {
   lane: LaneId;
-  /** Rings for what comes after this sequence. */
+  /** Rings for events after this sequence. */
   after: number;
   ring: () => void;
 }
 
 /**
- * Rings when a lane has a new event: one connection of its own waits for all lanes of this process at once, with two
- * commands a second while nothing happens. It is no guarantee: whoever listens looks by himself from time to time.
+ * Wakes listeners when a lane has a new event. One connection of its own waits for all lanes of this process at once,
+ * with two commands a second while nothing happens. Delivery is not guaranteed, so listeners also poll from time to
+ * time.
  */
 export class EventBell {
   readonly #redis: Redis;
@@ -31,7 +32,7 @@ export class EventBell {
     this.#redis = connectRedis({ url: redisUrl, role: 'event-bell', use: 'blocking' });
   }
 
-  /** Answers how to leave. `after`: the last sequence that needs no ringing. */
+  /** Returns a function that removes the listener. `after`: the last sequence for which it is not woken. */
   join(lane: LaneId, after: number, ring: () => void): () => void {
     const [key, listener] = [eventsKey(lane), { lane, after, ring }];
     this.#listeners.set(key, listener);

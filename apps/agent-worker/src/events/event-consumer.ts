@@ -1,12 +1,12 @@
 import type { JobEvent } from '@tollgate/transactions';
 
-/** One way out for the events of all wallets. Each lane has a consumer's position of its own, under this name. */
+/** One destination for the events of all wallets. Each lane stores its position under this name. */
 export interface EventConsumer {
-  /** Never changes: the position of its last event stands under it in Redis. */
+  /** Must never change: Redis stores the position of the last event under this name. */
   readonly name: string;
   /**
-   * Takes a lane's next events, in order. They count as taken once this resolves; after an error all of them come again,
-   * and after a crash too, always under the same ids.
+   * Receives a lane's next events, in order. They count as delivered once this resolves. After an error or a crash all
+   * of them are delivered again, with the same ids.
    */
   take(events: readonly JobEvent[], wallet: string): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { EventBell } from './event-bell.js';
 import type { EventConsumer } from './event-consumer.js';
 import { EventPumps } from './event-pumps.js';
 
-/** Keeps what it took, and fails or waits where it is told to. */
+/** Records the events it receives, and fails or waits when configured to. */
 class Collector implements EventConsumer {
   readonly taken: string[] = [];
   readonly batches: number[] = [];
@@ -65,7 +65,7 @@ describe('the event pumps', () => {
     held.push({ over, ended: pumps.attend({ lane: at, signal: over.signal }, wallet) });
     return pumps;
   };
-  /** One event for each job; answers what a consumer of the lane takes. */
+  /** One event for each job; returns what a consumer of the lane receives. */
   const happen = async (times: number, at = lane, wallet = 'main'): Promise<string[]> => {
     const before = (await journal.readLane(at)).lastSequence;
     for (let index = 0; index < times; index++) await journal.cancel((await submitSample(journal, at, 1)).jobId);
@@ -76,7 +76,7 @@ describe('the event pumps', () => {
     return events.map(({ id }) => `${wallet} ${id}`);
   };
 
-  it('hands every event to every consumer, in order, in bounded batches', async () => {
+  it('deliver every event to every consumer, in order, in bounded batches', async () => {
     const [one, other] = [new Collector('one'), new Collector('other')];
     const before = await happen(250);
     attend([one, other]);
@@ -92,7 +92,7 @@ describe('the event pumps', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('serves the lanes of several wallets', async () => {
+  it('serve the lanes of several wallets', async () => {
     const collector = new Collector('one');
     const otherLane = await adoptLane();
     const pumps = attend([collector]);
@@ -106,7 +106,7 @@ describe('the event pumps', () => {
     ]);
   });
 
-  it('gives a consumer that failed the same events again, and tells of it once', async () => {
+  it('deliver the same events again to a consumer that failed, and report the failure once', async () => {
     const collector = new Collector('sick');
     let failures = 0;
     collector.refuses = () => {
@@ -119,7 +119,7 @@ describe('the event pumps', () => {
     expect(troubles).toEqual(['Error: events of wallet main do not reach sick: the other side is away']);
   });
 
-  it('does not let a consumer that hangs hold up the others, nor the lane', async () => {
+  it('do not let a consumer that hangs delay the others, or the lane', async () => {
     const [hanging, well] = [new Collector('hanging'), new Collector('well')];
     hanging.refuses = () => new Promise(() => undefined);
     attend([hanging, well]);
@@ -133,7 +133,7 @@ describe('the event pumps', () => {
     expect(successor.taken).toEqual(expected);
   });
 
-  it('goes on where the last holder ended', async () => {
+  it('continue where the last holder stopped', async () => {
     const first = new Collector('one');
     attend([first]);
     const early = await happen(3);
@@ -146,7 +146,7 @@ describe('the event pumps', () => {
     expect([first.taken, second.taken]).toEqual([early, late]);
   });
 
-  it('goes on when Redis was away', async () => {
+  it('continue after Redis was down', async () => {
     const collector = new Collector('one');
     attend([collector]);
     const early = await happen(1);

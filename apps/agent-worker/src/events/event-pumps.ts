@@ -8,34 +8,34 @@ export interface EventPumpsOptions {
   journal: Journal;
   bell: EventBell;
   consumers: readonly EventConsumer[];
-  /** Told once for each kind of trouble that a consumer has in a row; what failed is tried again. */
+  /** Called once per run of identical failures of a consumer; the failed delivery is repeated. */
   onTrouble: (error: unknown) => void;
   onTaken?: (consumer: string, events: readonly JobEvent[]) => void;
 }
 
-/** What a lane's holder names; see `LaneRunnerOptions.attend`. */
+/** The lane that this process holds; see `LaneRunnerOptions.attend`. */
 export interface HeldLane {
   lane: LaneId;
   signal: AbortSignal;
 }
 
 const BATCH = 100;
-/** The bell may miss something: events are looked for so often without it. */
+/** The bell may miss an event: without it, events are polled at this interval. */
 const LOOK_EVERY_MS = 5_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [100, 30_000];
-/** A consumer that does not come to an end does not keep the lane from its next holder. */
+/** A consumer that does not finish must not keep the lane from its next holder. */
 const LEAVE_WITHIN_MS = 3_000;
 
 /**
- * Hands the events of each held lane to every consumer, in order and at least once. Each consumer goes at its own pace: one
- * that fails or hangs holds up neither the others nor the lane's jobs.
+ * Delivers the events of each held lane to every consumer, in order and at least once. Each consumer has its own pace:
+ * one that fails or hangs delays neither the others nor the lane's jobs.
  */
 export class EventPumps {
   readonly #attended = new Map<HeldLane, string>();
 
   constructor(private readonly options: EventPumpsOptions) {}
 
-  /** The lanes whose events are handed on here, with their wallets. */
+  /** The lanes whose events this process delivers, with their wallets. */
   get attended(): { lane: LaneId; wallet: string }[] {
     return [...this.#attended].map(([{ lane }, wallet]) => ({ lane, wallet }));
   }
@@ -44,12 +44,12 @@ export class EventPumps {
     return this.options.consumers;
   }
 
-  /** For `LaneRunnerOptions.attend`; resolves soon after the signal. */
+  /** For `LaneRunnerOptions.attend`; resolves soon after the signal is aborted. */
   async attend(held: HeldLane, wallet: string): Promise<void> {
     const { journal, bell, consumers, onTrouble } = this.options;
     const wakeables = consumers.map(() => new Wakeable());
     this.#attended.set(held, wallet);
-    // Without the last sequence the bell would ring for all that is kept.
+    // Without the last sequence the bell would ring for all stored events.
     const lastSequence = await journal.readLane(held.lane).then(
       (status) => status.lastSequence,
       (error: unknown) => {
@@ -83,12 +83,12 @@ export class EventPumps {
       try {
         position ??= await this.options.journal.outbox.addConsumer(lane, consumer.name);
         const events = await this.#handOn(lane, consumer, wallet, position);
-        // Asked again after nothing came: a Redis that lost writes may have gone back behind what is known here.
+        // Read again after an empty read: a Redis that lost writes may be behind the position known here.
         position = events.at(-1)?.sequence ?? null;
         [failures, reported] = [0, ''];
         if (events.length < BATCH) await wakeable.sleep(LOOK_EVERY_MS, signal);
       } catch (error) {
-        // Another process may have moved it while the lane was not ours.
+        // Another process may have moved the position while it held the lane.
         position = null;
         const trouble = describeTrouble(consumer, wallet, error);
         if (trouble.message !== reported) this.options.onTrouble(trouble);

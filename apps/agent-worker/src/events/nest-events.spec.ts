@@ -10,7 +10,7 @@ import { NestEvents } from './nest-events.js';
 
 const received: [string, unknown][] = [];
 
-/** What another service would write. */
+/** A subscriber as another service would write it. */
 @Controller()
 class Subscriber {
   @EventPattern('transactionFailed')
@@ -66,7 +66,7 @@ describe("Nest's own events", () => {
 
   beforeEach(() => received.splice(0));
 
-  it('reach another Nest service, in order, as every other way out tells them', async () => {
+  it('reach another Nest service, in order and in the same form as for every other consumer', async () => {
     const [failed, completed, submitted] = [
       event('transactionFailed', 1),
       event('jobCompleted', 2),
@@ -92,7 +92,7 @@ describe("Nest's own events", () => {
     ]);
   });
 
-  it('are refused while Redis is away, so that they are tried again, and go on afterwards', async () => {
+  it('are refused while Redis is down, so that they are repeated, and are published afterwards', async () => {
     await server.kill();
     await expect(nestEvents.take([event('transactionFailed', 4)], 'treasury')).rejects.toBeDefined();
     await server.start();
@@ -104,7 +104,7 @@ describe("Nest's own events", () => {
     expect(received[0]).toEqual(['failed', expect.objectContaining({ type: 'transactionFailed' })]);
   });
 
-  it('say why a Redis that was never there does not take them, and not its password', async () => {
+  it('report why a Redis that was never up does not accept them, without its password', async () => {
     const absent = new NestEvents('redis://:canary@127.0.0.1:1');
     const error: unknown = await absent.take([event('transactionFailed', 5)], 'treasury').catch(String);
     await absent.close();

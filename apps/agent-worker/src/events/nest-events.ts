@@ -10,19 +10,20 @@ const RETRY_DELAY_MS = 1_000;
 const CLOSE_WITHIN_MS = 1_000;
 
 /**
- * Publishes each event under its type with Nest's own Redis transport: a service that connects that transport to the same
- * Redis gets it with `@EventPattern('transactionFailed')`. Pub/sub: who is not subscribed at the moment never gets it.
+ * Publishes each event under its type with Nest's own Redis transport. A service that connects that transport to the
+ * same Redis receives it with `@EventPattern('transactionFailed')`. This is pub/sub: a service that is not subscribed
+ * at that moment never receives it.
  */
 export class NestEvents implements EventConsumer {
   readonly name = 'nest-events';
   readonly #client: NestClient;
 
-  /** @param redisUrl of the queues' Redis */
+  /** @param redisUrl the Redis of the queues */
   constructor(redisUrl: string) {
     this.#client = new NestClient(redisUrl);
   }
 
-  /** Resolves when Redis has taken all of them. */
+  /** Resolves when Redis has accepted all of them. */
   async take(events: readonly JobEvent[], wallet: string): Promise<void> {
     const published = events.map((event) =>
       lastValueFrom(this.#client.emit(event.type, toAgentJobEvent(event, wallet)), { defaultValue: null }),
@@ -46,7 +47,7 @@ class NestClient extends ClientRedis {
     super({ retryAttempts: Number.MAX_SAFE_INTEGER, retryDelay: RETRY_DELAY_MS });
   }
 
-  /** From a URL, which Nest's own does not take. */
+  /** Connects by URL, which Nest's own transport does not support. */
   override createClient(): Promise<Redis> {
     const redis = new Redis(this.redisUrl, {
       ...this.getClientOptions(),
@@ -59,12 +60,12 @@ class NestClient extends ClientRedis {
     return Promise.resolve(redis);
   }
 
-  /** What a Redis that does not answer `QUIT` leaves open. */
+  /** Ends connections to a Redis that does not answer `QUIT`. */
   disconnect(): void {
     for (const redis of this.#created.splice(0)) redis.disconnect();
   }
 
-  /** An outage is told by who publishes, once: not every second by each connection. */
+  /** The publisher reports an outage once; the connections would report it every second. */
   override registerErrorListener(client: Redis): void {
     client.on('error', () => undefined);
   }

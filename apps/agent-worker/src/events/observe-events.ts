@@ -4,7 +4,7 @@ import { Counter, type Registry } from 'prom-client';
 
 import type { EventPumps } from './event-pumps.js';
 
-/** Counts what was handed on, by consumer and type; for `EventPumpsOptions.onTaken`. */
+/** Counts delivered events, by consumer and type; for `EventPumpsOptions.onTaken`. */
 export function createEventCounter(registry: Registry): (consumer: string, events: readonly JobEvent[]) => void {
   const counter = new Counter({
     name: 'tollgate_agent_events_total',

@@ -1,4 +1,4 @@
-/** A sleeper whose alarm is remembered: one that comes while it is awake ends its next sleep at once. */
+/** A sleep that can be ended from outside. A wake-up that arrives between two sleeps ends the next one at once. */
 export class Wakeable {
   #isWoken = false;
   #end: (() => void) | null = null;
@@ -8,7 +8,7 @@ export class Wakeable {
     this.#end?.();
   }
 
-  /** Resolves after the time, at the alarm, or when the signal is given. One sleep at a time. */
+  /** Resolves after the time, at a wake-up, or when the signal is aborted. One sleep at a time. */
   async sleep(forMs: number, signal?: AbortSignal): Promise<void> {
     if (!this.#isWoken && signal?.aborted !== true) {
       await new Promise<void>((resolve) => {

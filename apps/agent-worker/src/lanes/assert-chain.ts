@@ -10,8 +10,8 @@ export interface ExpectedChain {
 }
 
 /**
- * Asks every RPC server for its chain, since signed transactions go to all of them. One that does not answer is no reason
- * not to start.
+ * Asks every RPC server for its chain id, since signed transactions go to all of them. A server that does not answer
+ * does not prevent the start.
  * @throws ConfigurationError when one is on another chain
  */
 export async function assertChain({ rpcUrls, chainId, timeoutMs }: ExpectedChain, logger: Logger): Promise<void> {
@@ -26,7 +26,7 @@ export async function assertChain({ rpcUrls, chainId, timeoutMs }: ExpectedChain
   if (silent.length > 0) logger.warn(`agent worker: RPC_URL: no answer yet from entry ${silent.join(', ')}`);
 }
 
-/** Null when it does not answer; why it does not may name its URL. */
+/** Null when the server does not answer. The reason is dropped, because it may contain the URL. */
 async function readChainId(url: string, timeoutMs: number): Promise<number | null> {
   const client = createPublicClient({ transport: createRpcTransport(url, { timeout: timeoutMs, retryCount: 0 }) });
   return client.getChainId().catch(() => null);

@@ -1,9 +1,9 @@
 import type { LaneRunnerOptions } from '@tollgate/transactions';
 
-/** Does one thing for a lane while this process holds it: resolves soon after `signal`. */
+/** Does one task for a lane while this process holds it; resolves soon after `signal` is aborted. */
 export type Attendant = NonNullable<LaneRunnerOptions['attend']>;
 
-/** All attendants side by side; where one fails, the lane's runner begins all of them again. */
+/** Runs all attendants concurrently. If one fails, the lane's runner starts all of them again. */
 export function attendLane(attendants: readonly Attendant[]): Attendant {
   return async ({ lane, token, signal }) => {
     const failed = new AbortController();

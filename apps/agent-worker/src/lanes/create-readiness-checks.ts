@@ -13,10 +13,10 @@ export interface CheckedParts {
   isOpen: () => boolean;
 }
 
-/** A readiness probe asks the chain where the last answer is older. */
+/** A readiness probe asks the chain again if the last answer is older than this. */
 const CHAIN_NEWS_MS = 15_000;
 
-/** Ready: everything answers, and every wallet can be worked with. What to do otherwise is for the log. */
+/** Ready: all dependencies answer, and every wallet is usable. What the operator should do otherwise is logged. */
 export function createReadinessChecks(parts: CheckedParts): ReadinessChecks {
   return {
     redis: checkRedis(parts.journalRedis),
@@ -39,7 +39,7 @@ function checkChain({ chain, wallets }: CheckedParts): () => Promise<void> {
   };
 }
 
-/** Redis forgetting the nonces, or never having known them, is nothing that mends itself. */
+/** A Redis that lost the nonces, or never had them, does not recover by itself. */
 async function assertUsable({ journal, wallets }: CheckedParts): Promise<void> {
   const statuses = await Promise.all(wallets.map(({ lane }) => journal.readLane(lane)));
   const problems = wallets.flatMap(({ name }, index) => {
@@ -47,7 +47,7 @@ async function assertUsable({ journal, wallets }: CheckedParts): Promise<void> {
     if (status?.nextNonce === null) return [`${name} is not adopted: run npm run wallets -- adopt ${name}`];
     if (status?.frozen !== 'chain_ahead') return [];
     return [
-      `${name} has sent transactions that the journal does not know: look at npm run wallets -- list, then run ` +
+      `${name} has sent transactions that the journal does not know: check with npm run wallets -- list, then run ` +
         `npm run wallets -- adopt ${name}`,
     ];
   });

@@ -15,7 +15,7 @@ export interface LaneFleetOptions {
   settings: Partial<LaneSettings>;
   wallets: readonly WorkerWallet[];
   createPlanning: (wallet: WorkerWallet) => WalletPlanning;
-  /** What runs beside a wallet's lane; `wake` looks at a job in it soon. */
+  /** Tasks that run beside a wallet's lane; `wake` looks at a job of the lane soon. */
   attendantsOf: (wallet: WorkerWallet, planning: JobPlanning, wake: (jobId: string) => void) => readonly Attendant[];
   troubles: LaneTroubles;
 }
@@ -24,14 +24,14 @@ interface Member extends WalletPlanning {
   runner: LaneRunner;
 }
 
-/** The lanes of this process's wallets: each is worked on whenever no other process does. */
+/** The lanes of this process's wallets. Each runs here whenever no other process holds it. */
 export class LaneFleet {
-  /** Names this run of this process; the host is for people. */
+  /** Identifies this run of this process; the host name is for operators. */
   readonly owner = `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
   readonly #share = new LaneShare();
   readonly #members: ReadonlyMap<string, Member>;
 
-  /** @throws ConfigurationError when the policy of a wallet cannot be kept */
+  /** @throws ConfigurationError when the policy of a wallet is invalid */
   constructor(private readonly options: LaneFleetOptions) {
     this.#members = new Map(options.wallets.map((wallet) => [wallet.name, this.#createMember(wallet)]));
   }
@@ -40,7 +40,7 @@ export class LaneFleet {
     for (const { runner } of this.#members.values()) runner.start();
   }
 
-  /** Begins nothing new, lets what was begun end, and gives every lane back. */
+  /** Starts nothing new, lets running work finish, and releases every lane. */
   async stop(): Promise<void> {
     const members = [...this.#members.values()];
     await Promise.all(members.map(({ runner }) => runner.stop()));

@@ -6,7 +6,7 @@ const AGAIN_AFTER_MS = 60_000;
 const MAX_REMEMBERED = 200;
 const MAX_LENGTH = 300;
 
-/** What goes wrong in lanes and is tried again: told once a minute each, since it is tried many times a second. */
+/** Logs errors in lanes that are retried. Each is logged once a minute, since retries happen many times a second. */
 export class LaneTroubles {
   readonly #logger = new Logger('Lanes');
   readonly #toldAtMs = new Map<string, number>();
@@ -15,20 +15,20 @@ export class LaneTroubles {
   constructor(registry: Registry) {
     this.#counter = new Counter({
       name: 'tollgate_agent_lane_troubles_total',
-      help: 'What went wrong in the lane of a wallet and is tried again.',
+      help: 'Errors in the lane of a wallet that are retried.',
       labelNames: ['wallet'],
       registers: [registry],
     });
   }
 
-  /** @param wallet its name; empty where it is not about one */
+  /** @param wallet its name; empty for an error of no particular wallet */
   report(wallet: string, error: unknown): void {
     this.#counter.inc({ wallet });
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_LENGTH);
     const trouble = `${wallet}: ${reason}`;
     const now = performance.now();
     if (now - (this.#toldAtMs.get(trouble) ?? -Infinity) < AGAIN_AFTER_MS) return;
-    // Messages may hold anything, so there may be any number of them.
+    // Messages may contain any text, so their number must be limited.
     if (this.#toldAtMs.size >= MAX_REMEMBERED) this.#toldAtMs.clear();
     this.#toldAtMs.set(trouble, now);
     if (isOutage(error)) {
@@ -39,7 +39,7 @@ export class LaneTroubles {
   }
 }
 
-/** Something that everything stands on does not answer: where in the program that was met says nothing. */
+/** A shared dependency does not answer: the stack trace would say nothing useful. */
 function isOutage(error: unknown): boolean {
   if (error instanceof ChainUnavailableError || error instanceof JournalUnavailableError) return true;
   return error instanceof Error && error.cause !== undefined && isOutage(error.cause);

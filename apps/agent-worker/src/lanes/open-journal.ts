@@ -17,8 +17,9 @@ export interface JournalParts {
 const RETRY_MS = 1000;
 
 /**
- * Opens the journal and publishes the wallets; waits for a Redis that is away.
- * @throws ConfigurationError for a Redis that may forget jobs, for a relayer's account, and for a name of another account
+ * Opens the journal and publishes the wallets; waits for a Redis that is down.
+ * @throws ConfigurationError for a Redis that may lose jobs, for a relayer's account, and for a name that refers to
+ * another account
  */
 export async function openJournal({ journal, directory, wallets }: JournalParts, logger: Logger): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -28,13 +29,13 @@ export async function openJournal({ journal, directory, wallets }: JournalParts,
       return await publishWallets(directory, wallets);
     } catch (error) {
       assertPasses(error);
-      if (attempt === 1) logger.warn(`agent worker: waits for the journal's Redis: ${String(error)}`);
+      if (attempt === 1) logger.warn(`agent worker: waiting for the journal's Redis: ${String(error)}`);
       await sleep(RETRY_MS);
     }
   }
 }
 
-/** An account that settles payments would have its nonces given out twice over. */
+/** Two services would give out the same nonces for an account that also settles payments. */
 async function assertOwnAccounts(journal: Journal, wallets: readonly WorkerWallet[]): Promise<void> {
   const foreign = new Set((await journal.findForeign(wallets.map(({ lane }) => lane))).map(nameLane));
   const problems = wallets
@@ -46,7 +47,7 @@ async function assertOwnAccounts(journal: Journal, wallets: readonly WorkerWalle
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** What does not get better by waiting is thrown on; the rest is Redis being away. */
+/** Rethrows errors that waiting does not fix; all others mean that Redis is down. */
 function assertPasses(error: unknown): void {
   if (error instanceof ConfigurationError || error instanceof TypeError) throw error;
   if (error instanceof JournalError && !(error instanceof JournalUnavailableError)) {

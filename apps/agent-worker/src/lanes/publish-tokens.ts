@@ -6,7 +6,7 @@ import type { Attendant } from './attend-lane.js';
 
 const RETRY_MS = 2000;
 
-/** Publishes, for gateways, which tokens a wallet's jobs may name: those that the worker in its lane knows. */
+/** Publishes, for gateways, which tokens a wallet's jobs may refer to: those known to the worker that runs its lane. */
 export function publishTokens(
   directory: WalletDirectory,
   walletName: string,
@@ -17,7 +17,7 @@ export function publishTokens(
       try {
         return await directory.publishTokens(walletName, await readTokens());
       } catch {
-        // Chain or Redis is away, which planning reports; until then the worker alone finds such mistakes.
+        // Chain or Redis is down, which planning reports; until then only the worker finds unknown tokens.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }

@@ -8,14 +8,14 @@ import { closeWithin } from '../consumers/close-within.js';
 import type { Attendant } from './attend-lane.js';
 
 export interface WakeUpOptions {
-  /** Of the queues' Redis, for blocking use; BullMQ makes its own connections after it. */
+  /** To the Redis of the queues, for blocking commands; BullMQ duplicates it for its own connections. */
   connection: Redis;
   wake: (jobId: string) => void;
 }
 
 const CLOSE_WITHIN_MS = 2000;
 
-/** Takes the wake-ups of a lane. Only its holder may: another would swallow them. */
+/** Takes the wake-ups of a lane. Only the lane's holder may: any other process would lose them. */
 export function takeWakeUps({ connection, wake }: WakeUpOptions): Attendant {
   return async ({ lane, signal }) => {
     const worker = new Worker<{ jobId?: unknown }>(
@@ -28,14 +28,14 @@ export function takeWakeUps({ connection, wake }: WakeUpOptions): Attendant {
         connection,
         prefix: AGENT_QUEUE_PREFIX,
         concurrency: 16,
-        // A wake-up that a killed process had taken is of no use: its job is found by reconciling.
+        // A wake-up that a killed process had taken is not needed: reconciling finds its job.
         maxStalledCount: 0,
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
         runRetryDelay: 1000,
       },
     );
-    // Without a listener an `error` event ends the process; the connections report their own state.
+    // Without a listener an `error` event ends the process. The connections report their own state.
     worker.on('error', () => undefined);
     if (!signal.aborted) await once(signal, 'abort');
     await closeWithin(CLOSE_WITHIN_MS, worker);

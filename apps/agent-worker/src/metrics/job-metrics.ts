@@ -4,14 +4,14 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { MessageDecision } from '../consumers/journal-message.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600];
-/** Of a batch of events, so many jobs are read for their times: under load a sample tells as much. */
+/** How many jobs per batch of events are read for their times: under load a sample is enough. */
 const JOBS_TIMED = 20;
-/** Transactions in flight whose sending is remembered. */
+/** How many transactions in flight have their send time remembered. */
 const MAX_SENT = 10_000;
 
 /**
- * What becomes of jobs, counted where their wallet is worked on: a consumer of events like others, so each is counted at
- * least once over all processes. Labels hold names of wallets, operations and states only.
+ * Counts the outcomes of jobs where their wallet's lane runs. It is an event consumer like any other, so each outcome
+ * is counted at least once over all processes. Labels contain names of wallets, operations and states only.
  */
 export class JobMetrics {
   readonly name = 'metrics';
@@ -37,20 +37,20 @@ export class JobMetrics {
     });
     this.#parked = new Counter({
       name: 'tollgate_agent_jobs_parked_total',
-      help: 'Times that a job began to wait for an operator.',
+      help: 'How often a job began to wait for an operator.',
       labelNames: ['wallet', 'operation'],
       registers,
     });
     this.#sentSeconds = new Histogram({
       name: 'tollgate_agent_job_sent_seconds',
-      help: "From a job's acceptance to its first transaction being sent; of jobs that ended, under load a sample.",
+      help: "From a job's acceptance to the sending of its first transaction; for ended jobs, under load a sample.",
       labelNames: ['operation'],
       buckets: SECONDS,
       registers,
     });
     this.#minedSeconds = new Histogram({
       name: 'tollgate_agent_transaction_mined_seconds',
-      help: 'From a transaction being sent to its being mined as deep as CONFIRMATIONS asks.',
+      help: 'From the sending of a transaction until it is mined as deep as CONFIRMATIONS requires.',
       buckets: SECONDS,
       registers,
     });
@@ -69,7 +69,7 @@ export class JobMetrics {
     });
     this.#messages = new Counter({
       name: 'tollgate_agent_messages_total',
-      help: 'Jobs that other services put into the queue themselves, by an outcome or the code of a refusal.',
+      help: 'Jobs that other services put directly into the queue, by an outcome or the code of a refusal.',
       labelNames: ['outcome'],
       registers,
     });
@@ -85,7 +85,7 @@ export class JobMetrics {
 
   async take(events: readonly JobEvent[], wallet: string): Promise<void> {
     const endedIds = events.filter(isEnd).map(({ jobId }) => jobId);
-    // Read before anything is counted: when this fails, the events come again.
+    // Read before anything is counted: if this fails, the events are delivered again.
     const ended = await this.journal.readJobs(endedIds.slice(0, JOBS_TIMED));
     for (const event of events) this.#count(event, wallet);
     for (const job of ended) {
@@ -101,14 +101,14 @@ export class JobMetrics {
     const { type, jobId, state, operation, atMs } = event;
     switch (type) {
       case 'transactionSubmitted':
-        // A replacement is the same transaction, as far as waiting for it goes.
+        // For waiting times, a replacement is the same transaction.
         if (!this.#sentAtMs.has(jobId) && this.#sentAtMs.size < MAX_SENT) this.#sentAtMs.set(jobId, atMs);
         return;
       case 'transactionConfirmed':
         this.#observeMined(event);
         return;
       case 'jobNeedsOperator':
-        // Waiting for somebody's agreement is no trouble.
+        // Waiting for an approval is not counted as a problem.
         if (state === 'NEEDS_OPERATOR') this.#parked.inc({ wallet, operation });
         return;
       case 'jobCompleted':
@@ -122,7 +122,7 @@ export class JobMetrics {
   #observeMined({ jobId, atMs }: JobEvent): void {
     const sentAtMs = this.#sentAtMs.get(jobId);
     this.#sentAtMs.delete(jobId);
-    // Unknown where another process saw it being sent.
+    // Unknown if another process saw it being sent.
     if (sentAtMs !== undefined) this.#minedSeconds.observe((atMs - sentAtMs) / 1000);
   }
 }

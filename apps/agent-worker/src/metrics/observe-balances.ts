@@ -14,7 +14,7 @@ export interface ObservedBalances {
 
 const FRESH_MS = 60_000;
 
-/** What the wallets can still pay for gas; asked when scraped, seldom, and by who works on the wallet. */
+/** The native coin of the wallets. Read when scraped, rarely, and by the process that holds the lane. */
 export function observeBalances(registry: Registry, balances: ObservedBalances): void {
   const { wallets, rpcUrls, timeoutMs, isHolding } = balances;
   const transports = rpcUrls.map((url) => createRpcTransport(url, { timeout: timeoutMs, retryCount: 0 }));
@@ -33,7 +33,7 @@ export function observeBalances(registry: Registry, balances: ObservedBalances):
         readings.map(async ({ name, read }) => {
           if (!isHolding(name)) return this.remove({ wallet: name });
           const wei = await read().catch(() => null);
-          // For an alert a float is exact enough.
+          // A float is exact enough for an alert.
           if (wei !== null) this.set({ wallet: name }, Number(formatEther(wei)));
         }),
       );

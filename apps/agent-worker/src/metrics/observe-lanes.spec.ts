@@ -16,7 +16,7 @@ describe('observeLanes', () => {
 
   afterAll(() => started.stop());
 
-  it('tells the age of the oldest open job, however long an older one waits for approval', async () => {
+  it('report the age of the oldest open job, however long an older one waits for an approval', async () => {
     const { journal } = started;
     const lane = sampleLane();
     await journal.adopt(lane, { pendingNonce: 0 });
@@ -24,7 +24,7 @@ describe('observeLanes', () => {
     const waiting = await submitSample(journal, lane, token);
     const plan = { steps: [sampleStep()], plan: 'p', floorsHash: 'floors', needsApproval: true };
     await journal.putPlan({ ...waiting, ...plan });
-    // A registry each time, so that nothing read before is told again.
+    // A new registry each time, so that no earlier read is reported again.
     const readAge = async (): Promise<number | undefined> => {
       const registry = new Registry();
       const wallet = { name: 'main', lane } as WorkerWallet;
@@ -35,7 +35,7 @@ describe('observeLanes', () => {
     expect(await readAge()).toBe(0);
     const { jobId } = await submitSample(journal, lane, token);
     const [first, second] = await journal.readJobs([waiting.jobId, jobId]);
-    // Redis counts in milliseconds: a day's difference is what an alert is about.
+    // Redis counts in milliseconds; alerts are about differences of a day.
     const nowMs = jest.spyOn(Date, 'now').mockReturnValue(second!.submittedAtMs + 86_400_000);
     try {
       expect(first!.state).toBe('AWAITING_APPROVAL');

@@ -10,13 +10,16 @@ export interface ObservedLanes {
   isHolding: (walletName: string) => boolean;
 }
 
-/** The gauges of one scrape share what was read. */
+/** All gauges of one scrape share one read. */
 const FRESH_MS = 1_000;
-/** All open jobs of a lane may be ten thousand: their states are looked at so seldom, and of the oldest so many. */
+/** A lane may have ten thousand open jobs: their states are read this rarely, and only for this many of the oldest. */
 const JOBS_FRESH_MS = 10_000;
 const JOBS_EXAMINED = 1_000;
 
-/** Where the lanes stand; read when scraped. Every process tells it of all its wallets, the jobs only of those it holds. */
+/**
+ * The status of the lanes; read when scraped. Every process reports the lanes of all its wallets, but the jobs only of
+ * those it holds.
+ */
 export function observeLanes(registry: Registry, lanes: ObservedLanes): void {
   const readStatuses = keepFresh(FRESH_MS, () => readLanes(lanes));
   const ofLane = (name: string, help: string, pick: (status: LaneStatus, wallet: string) => number | boolean): void =>
@@ -34,13 +37,19 @@ export function observeLanes(registry: Registry, lanes: ObservedLanes): void {
     ({ unminedSteps }) => unminedSteps,
   );
   ofLane('tollgate_agent_lane_adopted', '1: the wallet is adopted.', ({ nextNonce }) => nextNonce !== null);
-  ofLane('tollgate_agent_lane_paused', '1: no new transaction begins.', ({ paused }) => paused !== null);
+  ofLane(
+    'tollgate_agent_lane_paused',
+    '1: the lane is paused, and starts no new transaction.',
+    ({ paused }) => paused !== null,
+  );
   ofLane(
     'tollgate_agent_lane_frozen',
-    '1: Redis lost something, and it waits for the chain.',
+    '1: the lane is frozen, because Redis lost data or restarted and must be compared with the chain.',
     ({ frozen }) => frozen !== null,
   );
-  ofLane('tollgate_agent_lane_held', '1: this process works on the wallet.', (_, wallet) => lanes.isHolding(wallet));
+  ofLane('tollgate_agent_lane_held', '1: this process holds the lane of the wallet.', (_, wallet) =>
+    lanes.isHolding(wallet),
+  );
   observeJobs(registry, lanes);
 }
 
@@ -50,7 +59,7 @@ function observeJobs(registry: Registry, lanes: ObservedLanes): void {
   const readJobs = keepFresh(JOBS_FRESH_MS, () => readOldestJobs(lanes));
   const jobs = {
     name: 'tollgate_agent_open_jobs',
-    help: `Open jobs by state and operation; of each wallet the ${JOBS_EXAMINED} oldest are looked at.`,
+    help: `Open jobs by state and operation; only the ${JOBS_EXAMINED} oldest of each wallet are counted.`,
     labelNames: ['wallet', 'state', 'operation'] as const,
   };
   observeSamples(registry, jobs, async () =>
@@ -58,12 +67,12 @@ function observeJobs(registry: Registry, lanes: ObservedLanes): void {
   );
   const oldest = {
     name: 'tollgate_agent_oldest_open_job_seconds',
-    help: "Age of the oldest open job of a wallet that waits for nobody's approval.",
+    help: 'Age of the oldest open job of a wallet that does not wait for an approval.',
     labelNames: ['wallet'] as const,
   };
   observeSamples(registry, oldest, async () =>
     (await readJobs()).map(([wallet, open]) => {
-      // A person may take days to agree: one such job must not hide another that is stuck.
+      // An approval may take days: a job that waits for one must not hide another that is stuck.
       const first = open.find(({ state }) => state !== 'AWAITING_APPROVAL');
       return { labels: { wallet }, value: first ? Math.max(0, Date.now() - first.submittedAtMs) / 1000 : 0 };
     }),

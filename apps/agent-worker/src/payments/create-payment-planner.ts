@@ -36,20 +36,23 @@ import { redeemPayment } from './redeem-payment.js';
 import { Redemptions } from './redemptions.js';
 import { Turns } from './turns.js';
 
-/** What the paying client takes for a whole answer, and one more. */
+/** As many bytes as the paying client accepts for a whole answer, and one more. */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
-/** A reference is some 80 characters; the proof that carries it has to fit into a header. */
+/** A reference has about 80 characters; the proof that carries it has to fit into a header. */
 const MAX_REFERENCE_LENGTH = 512;
-/** Less time than this to pay in is none. */
+/** A challenge with less time to pay than this is refused. */
 const MIN_TIMEOUT_SECONDS = 10;
-/** So much of the time to pay in may have passed before the signature, and never more than so much. */
+/**
+ * The oldest that a challenge may be when its payment is signed: the time to pay divided by YOUNG_PART, and never more
+ * than LONGEST_YOUTH_MS.
+ */
 const YOUNG_PART = 3;
 const LONGEST_YOUTH_MS = 100_000;
-/** A job whose payment could not be signed for so many challenges will not be paid. */
+/** A job whose payment could not be signed for this many challenges is given up. */
 const MAX_CHALLENGES = 50;
 const REDEMPTIONS = { total: 16, perOrigin: 4 };
 
-/** @param options see `PaymentPlannerOptions`; its `stop` must be called */
+/** @param options see `PaymentPlannerOptions`; call `stop` on the result when done */
 export function createPaymentPlanner(options: PaymentPlannerOptions): PaymentPlanner {
   return new PaymentJobs(options);
 }
@@ -72,7 +75,7 @@ class PaymentJobs implements PaymentPlanner {
     const { priceTimeoutMs = 10_000, patienceMs = 600_000, attemptTimeoutMs = 30_000 } = options;
     this.#options = options;
     this.#attemptTimeoutMs = attemptTimeoutMs;
-    // Twice: fetching a paid answer and reading it have the same time each.
+    // Twice, because fetching a paid answer and reading it each get this time.
     const timeoutMs = 2 * Math.max(attemptTimeoutMs, priceTimeoutMs);
     this.#web = createSafeFetch({ ...options, timeoutMs, maxResponseBytes: MAX_ANSWER_BYTES });
     this.#questions = new PriceQuestions({ fetch: this.#web.fetch, timeoutMs: priceTimeoutMs, patienceMs });
@@ -94,7 +97,7 @@ class PaymentJobs implements PaymentPlanner {
       idempotencyKey: randomBytes(16).toString('hex'),
     };
     const kept = await this.#keep(job, token, (newest?.number ?? 0) + 1, challenge);
-    // Another worker was faster: his is the one that the journal knows.
+    // Another worker stored its challenge first: the journal keeps that one.
     if (kept.idempotencyKey !== challenge.idempotencyKey) return (await draft(terms, kept.requirement)).draft;
     return planned.draft;
   }
@@ -153,19 +156,23 @@ class PaymentJobs implements PaymentPlanner {
     };
   }
 
-  /** Each challenge stays in the journal for good: none is asked for that will not be signed soon. */
+  /** Each challenge stays in the journal for good, so none is requested that will not be signed soon. */
   async #assertNewAllowed({ lane, state }: JobRecord, count: number): Promise<void> {
     if (count >= MAX_CHALLENGES) throw new AgentKitError('PAYMENT_FAILED', TOO_MANY_CHALLENGES);
     const { paused, frozen } = await this.#options.journal.readLane(lane).catch(askLater);
     if ((paused ?? frozen) === null || state === 'RESERVED') return;
-    throw new AgentKitError('NETWORK_ERROR', 'The wallet sends nothing to the network now; the price is asked later.');
+    throw new AgentKitError(
+      'NETWORK_ERROR',
+      'The wallet sends nothing to the network now. The price is requested later.',
+    );
   }
 
   async #keep(job: JobRecord, token: number, number: number, challenge: KeptChallenge): Promise<KeptChallenge> {
     const value = writeChallenge(challenge);
     const detail = { jobId: job.id, token, name: nameChallenge(number), value };
     const stored = await this.#options.journal.putDetail(detail).catch(askLater);
-    if (stored === null) throw new AgentKitError('NETWORK_ERROR', 'Another worker has taken the network lane over.');
+    if (stored === null)
+      throw new AgentKitError('NETWORK_ERROR', 'Another worker has taken over the lane of this wallet on the network.');
     return parseChallenge(stored);
   }
 }
@@ -176,13 +183,14 @@ async function draft(
 ): Promise<{ draft: PlanDraft; requirement: PaymentRequirement }> {
   const challenge: PaymentChallenge = 'accepts' in offered ? offered : { x402Version: 1, accepts: [offered] };
   const { draft, requirement } = await draftPayment({ url, challenge, maxAmount }, context);
-  if (requirement.extra.reference.length > MAX_REFERENCE_LENGTH) throw refuse('a reference that fits into no proof');
-  if (requirement.maxTimeoutSeconds < MIN_TIMEOUT_SECONDS) throw refuse('no time to pay in');
+  if (requirement.extra.reference.length > MAX_REFERENCE_LENGTH)
+    throw refuse('a reference that is too long for a payment proof');
+  if (requirement.maxTimeoutSeconds < MIN_TIMEOUT_SECONDS) throw refuse('too little time to pay');
   const steps = draft.spends.map((amount) => createPaymentStep(requirement, amount));
   return { draft: { ...draft, steps }, requirement };
 }
 
-/** The kit takes an error that it does not know for the operation's own fault, which would end the job. */
+/** The kit treats an unknown error as the operation's own fault, which would end the job. */
 function askLater(error: unknown): never {
   if (!(error instanceof JournalUnavailableError)) throw error;
   throw new AgentKitError('NETWORK_ERROR', 'The journal does not answer over the network now.');
@@ -194,12 +202,12 @@ function isYoung({ fetchedAtMs, requirement }: KeptChallenge): boolean {
 }
 
 function refuse(what: string): AgentKitError {
-  return new AgentKitError('PAYMENT_FAILED', `The server gives ${what}.`, {
+  return new AgentKitError('PAYMENT_FAILED', `The server's price has ${what}.`, {
     suggestion: 'Nothing was paid. Do not buy from this server.',
   });
 }
 
-const TOO_MANY_CHALLENGES = 'The payment could not be signed for so long that the price was asked too often.';
+const TOO_MANY_CHALLENGES = 'The payment could not be signed in time for several challenges of the server.';
 
 const REVERTED: JobFailure = {
   code: 'TRANSACTION_REVERTED',
@@ -209,6 +217,6 @@ const REVERTED: JobFailure = {
 
 const CHALLENGE_MISSING: JobFailure = {
   code: 'PAYMENT_NOT_ANSWERED',
-  message: 'The payment is mined, and the journal does not know the challenge that it was made for.',
-  suggestion: 'Ask the server for a refund; abandon the job.',
+  message: 'The payment is mined, but the journal does not have the challenge that it was made for.',
+  suggestion: 'Ask the server for a refund, then abandon the job.',
 };

@@ -8,7 +8,7 @@ import { PaymentFixture } from '../../test/payment-fixture.js';
 
 const FIVE_MEGABYTES = 5 * 1024 * 1024;
 
-describe('the price that a stranger tells', () => {
+describe('the price of an untrusted server', () => {
   let fixture: PaymentFixture;
   const cleanUp: (() => Promise<unknown>)[] = [];
 
@@ -36,7 +36,7 @@ describe('the price that a stranger tells', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   };
 
-  /** Submits a job, and expects that it fails without a transaction and leaves no challenge. */
+  /** Submits a job, and expects that it fails without a transaction and stores no challenge. */
   const expectRefused = async (url: string, code: string, message: RegExp, priceTimeoutMs = 10_000) => {
     fixture.startWorker({ priceTimeoutMs, patienceMs: 0 });
     const [job] = await fixture.lane.waitForEnds([await fixture.submit({ url, maxAmount: '1' })]);
@@ -50,33 +50,38 @@ describe('the price that a stranger tells', () => {
     ['in the native token', () => ({ asset: zeroAddress }), 'PAYMENT_FAILED', /accepts no asset/],
     ['on another network', () => ({ network: 'eip155:1' }), 'PAYMENT_FAILED', /accepts no asset/],
     ['above the limit', () => ({ maxAmountRequired: '1000001' }), 'POLICY_VIOLATION', /more than the limit of 1\./],
-    ['of all there is', () => ({ maxAmountRequired: `${2n ** 256n - 1n}` }), 'POLICY_VIOLATION', /more than the limit/],
     [
-      'of more than there can be',
+      'of the largest uint256',
+      () => ({ maxAmountRequired: `${2n ** 256n - 1n}` }),
+      'POLICY_VIOLATION',
+      /more than the limit/,
+    ],
+    [
+      'above the largest uint256',
       () => ({ maxAmountRequired: `${2n ** 256n}` }),
       'PAYMENT_FAILED',
       /maxAmountRequired/,
     ],
-    ['below nothing', () => ({ maxAmountRequired: '-1' }), 'PAYMENT_FAILED', /maxAmountRequired/],
+    ['below zero', () => ({ maxAmountRequired: '-1' }), 'PAYMENT_FAILED', /maxAmountRequired/],
     ['as a number', () => ({ maxAmountRequired: 1e18 }), 'PAYMENT_FAILED', /maxAmountRequired/],
-    ['in parts of a unit', () => ({ maxAmountRequired: '0.5' }), 'PAYMENT_FAILED', /maxAmountRequired/],
-    ['for the token itself', () => ({ payTo: fixture.lane.chain.asset }), 'PAYMENT_FAILED', /where tokens are lost/],
-    ['for nobody', () => ({ payTo: zeroAddress }), 'PAYMENT_FAILED', /where tokens are lost/],
-    ['for no address', () => ({ payTo: '0x1234' }), 'PAYMENT_FAILED', /payTo/],
-    ['with no time to pay in', () => ({ maxTimeoutSeconds: 1 }), 'PAYMENT_FAILED', /no time to pay in/],
+    ['with decimals below the base unit', () => ({ maxAmountRequired: '0.5' }), 'PAYMENT_FAILED', /maxAmountRequired/],
+    ['to the token contract', () => ({ payTo: fixture.lane.chain.asset }), 'PAYMENT_FAILED', /where tokens are lost/],
+    ['to the zero address', () => ({ payTo: zeroAddress }), 'PAYMENT_FAILED', /where tokens are lost/],
+    ['to an invalid address', () => ({ payTo: '0x1234' }), 'PAYMENT_FAILED', /payTo/],
+    ['with no time to pay', () => ({ maxTimeoutSeconds: 1 }), 'PAYMENT_FAILED', /too little time to pay/],
     ['without a reference', () => ({ extra: { name: 'USDC', version: '2' } }), 'PAYMENT_FAILED', /extra\.reference/],
     [
-      'with a reference that fits into no header',
+      'with a reference that is too long for a header',
       () => ({ extra: { name: 'USDC', version: '2', reference: 'x'.repeat(4_000) } }),
       'PAYMENT_FAILED',
-      /fits into no proof/,
+      /too long for a payment proof/,
     ],
   ])('%s is not paid', async (_, change, code, message) => {
     fixture.server.challenge = change();
     await expectRefused(fixture.server.url, code, message);
   });
 
-  it('is paid to a receiver whose checksum is wrong, as its number says', async () => {
+  it('is paid to a receiver with a wrong checksum, at the same address', async () => {
     const { payTo } = fixture.lane.chain;
     const wrong = `0x${[...payTo.slice(2)].map((digit, at) => (at % 2 ? digit.toUpperCase() : digit.toLowerCase())).join('')}`;
     fixture.server.challenge = { payTo: wrong };
@@ -85,12 +90,12 @@ describe('the price that a stranger tells', () => {
     expect(await fixture.transfers()).toHaveLength(1);
   });
 
-  it('of five megabytes is not read to its end', async () => {
+  it('is not read to the end when it is five megabytes long', async () => {
     fixture.server.answerUnpaidWith = 'x'.repeat(FIVE_MEGABYTES);
     await expectRefused(fixture.server.url, 'PAYMENT_FAILED', /longer than 65536 bytes/);
   });
 
-  it('that never ends is given up', async () => {
+  it('is given up when it never ends', async () => {
     const url = await serve((_, response) => {
       response.writeHead(402, { 'content-type': 'application/json' });
       const timer = setInterval(() => response.write(' '), 10);
@@ -99,13 +104,13 @@ describe('the price that a stranger tells', () => {
     await expectRefused(url, 'PAYMENT_FAILED', /network/, 500);
   });
 
-  it('in a compressed answer is not read', async () => {
+  it('is not read from a compressed answer', async () => {
     const url = await serve((_, response) => response.writeHead(402, { 'content-encoding': 'br' }).end('bomb'));
     await expectRefused(url, 'PAYMENT_FAILED', /compressed its answer/);
   });
 
   it.each(['http://169.254.169.254/latest/meta-data/', 'http://[::1]/', '/elsewhere'])(
-    'is not looked for behind a redirect to %s',
+    'is not followed through a redirect to %s',
     async (location) => {
       fixture.server.redirectUnpaidTo = location;
       await expectRefused(fixture.server.url, 'PAYMENT_FAILED', /a redirect to/);
@@ -113,7 +118,7 @@ describe('the price that a stranger tells', () => {
     },
   );
 
-  it('of what is free is none', async () => {
+  it('is refused when the resource is free', async () => {
     await expectRefused(`${fixture.server.origin}/free`, 'PAYMENT_FAILED', /Expected 402 Payment Required, got 200/);
   });
 
@@ -127,7 +132,7 @@ describe('the price that a stranger tells', () => {
     'https://169.254.169.254/',
     'https://0xa9fea9fe/',
     'http://127.0.0.1:PORT/',
-  ])('is not asked for inside our own network, at %s', async (text) => {
+  ])('is not requested from our own network, at %s', async (text) => {
     const url = text.replace('PORT', new URL(fixture.server.origin).port);
     const planner = fixture.createPlanner({ allowPrivateTargets: false });
     await expect(planner.dryRun({ url })).rejects.toMatchObject({
@@ -137,7 +142,7 @@ describe('the price that a stranger tells', () => {
     expect(fixture.server.seen).toEqual([]);
   });
 
-  it('is not asked for where a name leads into our own network', async () => {
+  it('is not requested from a name that resolves to our own network', async () => {
     const dns = await startDnsServer((_, type) => (type === 'A' ? ['127.0.0.1'] : []));
     cleanUp.push(() => dns.close());
     const planner = fixture.createPlanner({ allowPrivateTargets: false, nameServers: [dns.address] });

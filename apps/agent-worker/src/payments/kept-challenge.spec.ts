@@ -29,7 +29,7 @@ const challengeOf = (change: Partial<PaymentRequirement>, idempotencyKey: string
   idempotencyKey,
 });
 
-describe('the challenges that are kept with a job', () => {
+describe('the challenges that are stored with a job', () => {
   const first = challengeOf({}, 'first');
   const dearer = challengeOf({ maxAmountRequired: '2000' }, 'dearer');
   const later = challengeOf({ extra: { ...requirement.extra, reference: 'chain-2-b' } }, 'later');
@@ -48,7 +48,7 @@ describe('the challenges that are kept with a job', () => {
     ]);
   });
 
-  it.each([first, dearer, later])('are found by what was signed: the $idempotencyKey one', (challenge) => {
+  it.each([first, dearer, later])('are found by the signed transfer: the $idempotencyKey one', (challenge) => {
     expect(findPaidChallenge({ details }, createPaymentCall(challenge.requirement))).toEqual(challenge);
   });
 
@@ -59,7 +59,7 @@ describe('the challenges that are kept with a job', () => {
     expect(findPaidChallenge({ details }, { to, data: data.slice(0, 138) as `0x${string}` })).toBeNull();
   });
 
-  it('keep little of the texts that a stranger wrote', () => {
+  it('store little of the texts of an untrusted server', () => {
     const long = 'x'.repeat(4_000);
     const texts = {
       description: long,

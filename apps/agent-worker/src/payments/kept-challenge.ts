@@ -2,18 +2,18 @@ import { createPaymentCall } from '@tollgate/client';
 import { parsePaymentRequirement, type PaymentRequirement } from '@tollgate/protocol';
 import type { JobRecord, JsonValue, StepRecord } from '@tollgate/transactions';
 
-/** All that is needed to redeem a payment after any crash; in the journal before the payment can be signed. */
+/** Everything needed to redeem a payment after any crash; stored in the journal before the payment can be signed. */
 export interface KeptChallenge {
-  /** As it was asked, and will be asked with the proof. */
+  /** The request as it was sent, and as it will be repeated with the proof. */
   url: string;
   requirement: PaymentRequirement;
-  /** From before the question, on this worker's clock: the server's own time for the payment began later. */
+  /** Taken before the request, on this worker's clock, so the server's own payment deadline started later. */
   fetchedAtMs: number;
   idempotencyKey: string;
 }
 
 const NAME = /^challenge-([0-9]{1,9})$/;
-/** Texts for people; what a stranger wrote there is kept only so far. */
+/** Texts for display. Since an untrusted server wrote them, they are cut to this length. */
 const MAX_TEXT_LENGTH = 200;
 
 export function nameChallenge(number: number): string {
@@ -30,12 +30,12 @@ export function writeChallenge({ requirement, ...rest }: KeptChallenge): JsonVal
   };
 }
 
-/** @throws TypeError, or what reading a requirement throws, for what `writeChallenge` did not write */
+/** @throws TypeError, or any error of the requirement parser, for text that `writeChallenge` did not write */
 export function parseChallenge(value: JsonValue): KeptChallenge {
-  if (typeof value !== 'object' || value === null) throw new TypeError('a kept challenge is no object');
+  if (typeof value !== 'object' || value === null) throw new TypeError('a stored challenge is not an object');
   const { url, fetchedAtMs, idempotencyKey, requirement } = value as Record<string, JsonValue | undefined>;
   if (typeof url !== 'string' || typeof fetchedAtMs !== 'number' || typeof idempotencyKey !== 'string') {
-    throw new TypeError('a kept challenge lacks its url, its time or its key');
+    throw new TypeError('a stored challenge lacks its url, its time or its key');
   }
   return { url, fetchedAtMs, idempotencyKey, requirement: parsePaymentRequirement(requirement) };
 }
@@ -52,7 +52,7 @@ export function listChallenges({
     .sort((one, other) => other.number - one.number);
 }
 
-/** The challenge that a step's transfer pays: what was signed decides, not what was kept last. */
+/** The challenge that a step's transfer pays: the signed transfer decides, not the latest stored challenge. */
 export function findPaidChallenge(
   job: Pick<JobRecord, 'details'>,
   { to, data }: Pick<StepRecord, 'to' | 'data'>,

@@ -11,13 +11,15 @@ import { listTransfers } from '../../../../libs/client/test/paid-server.js';
 import { LaneFixture, QUICK } from '../../../../libs/transactions/test/lane-fixture.js';
 import type { PaymentWorkerTask } from '../../test/payment-worker.js';
 
-/** With the challenge kept and nothing signed; signed and not sent; mined and not redeemed; redeemed and not noted. */
+/**
+ * With the challenge stored and nothing signed; signed and not sent; mined and not redeemed; redeemed and not noted.
+ */
 const POINTS: CrashPoint[] = ['F4', 'F6', 'F15', 'F16'];
 
-/** For a process that reads its sources first, on a busy machine. */
+/** For a process that compiles its sources first, on a busy machine. */
 const PROCESS_WITHIN_MS = 60_000;
 
-describe('a worker that is killed in a payment', () => {
+describe('a worker that is killed during a payment', () => {
   let fixture: LaneFixture;
   let stack: Stack;
   let workers: Child[];

@@ -22,7 +22,7 @@ describe('a payment job', () => {
 
   const endOf = async (jobId: string): Promise<JobRecord> => (await fixture.lane.waitForEnds([jobId]))[0]!;
 
-  it('pays what is asked, and ends with the answer', async () => {
+  it('pays the requested price, and ends with the answer', async () => {
     const { server, lane } = fixture;
     fixture.startWorker();
     const job = await lane.waitForState(await fixture.submit({ url: server.url }), 'FINAL');
@@ -51,7 +51,7 @@ describe('a payment job', () => {
     ]);
   });
 
-  it('pays for each of many, and no answer goes to another', async () => {
+  it('pays separately for each of many, and gives each its own answer', async () => {
     fixture.startWorker();
     const urls = Array.from({ length: 20 }, (_, index) => `${fixture.server.url}/${index}`);
     const jobs = await fixture.lane.waitForEnds(await Promise.all(urls.map((url) => fixture.submit({ url }))));
@@ -63,7 +63,7 @@ describe('a payment job', () => {
     expect(hashes.map((hash) => `${fixture.server.origin}${paidFor.get(hash)}`)).toEqual(urls);
   });
 
-  it('drafts the same transfer again while its challenge is young, and asks once', async () => {
+  it('drafts the same transfer again while its challenge is young, and requests it once', async () => {
     const planner = fixture.createPlanner();
     const { job, token } = await fixture.hold({ url: fixture.server.url });
     const first = await planner.plan(await job(), { token });
@@ -76,7 +76,7 @@ describe('a payment job', () => {
     ['is old', { agoMs: 101_000, maxTimeoutSeconds: 300 }],
     ['is from the future', { agoMs: -60_000, maxTimeoutSeconds: 300 }],
     ['has little time left', { agoMs: 5_000, maxTimeoutSeconds: 10 }],
-  ])('asks again when its challenge %s', async (_, { agoMs, maxTimeoutSeconds }) => {
+  ])('requests a new challenge when the current one %s', async (_, { agoMs, maxTimeoutSeconds }) => {
     const planner = fixture.createPlanner();
     const { job, token } = await fixture.hold({ url: fixture.server.url });
     await planner.plan(await job(), { token });
@@ -99,7 +99,7 @@ describe('a payment job', () => {
     expect(fixture.server.seen).toHaveLength(2);
   });
 
-  it('takes the challenge that another worker kept first', async () => {
+  it('uses the challenge that another worker stored first', async () => {
     const { job, token } = await fixture.hold({ url: fixture.server.url });
     const seenByBoth = await job();
     const [one, other] = [fixture.createPlanner(), fixture.createPlanner()];
@@ -109,7 +109,7 @@ describe('a payment job', () => {
     expect(Object.keys((await job()).details)).toEqual(['challenge-1']);
   });
 
-  it('keeps no challenge for a worker whose lease is gone', async () => {
+  it('stores no challenge for a worker whose lease has ended', async () => {
     const { job, token } = await fixture.hold({ url: fixture.server.url });
     await expect(fixture.createPlanner().plan(await job(), { token: token - 1 })).rejects.toMatchObject({
       code: 'NETWORK_ERROR',
@@ -129,7 +129,7 @@ describe('a payment job', () => {
     redis.disconnect();
   });
 
-  it('holds every new price against the most that it may cost', async () => {
+  it('compares every new price with its maximum', async () => {
     const planner = fixture.createPlanner();
     const { job, token } = await fixture.hold({ url: fixture.server.url, maxAmount: '0.001' });
     await planner.plan(await job(), { token });
@@ -142,7 +142,7 @@ describe('a payment job', () => {
   });
 
   it.each([
-    ['no more than it may cost', '0.0009'],
+    ['no more than its maxAmount', '0.0009'],
     ['no more than a cent by default', undefined],
   ])('pays %s', async (_, maxAmount) => {
     if (maxAmount === undefined) fixture.server.challenge = { maxAmountRequired: '10001' };
@@ -157,7 +157,7 @@ describe('a payment job', () => {
     ['the receiver', { recipients: [RECEIVER] }, 'POLICY_VIOLATION'],
     ['the token', { contracts: [RECEIVER] }, 'POLICY_VIOLATION'],
     ['the amount', { maxPerOperation: { USDC: '0.0009' } }, 'POLICY_VIOLATION'],
-    ['so much on one day', { maxPerDay: { USDC: '0.0009' } }, 'DAILY_LIMIT'],
+    ['the amount for one day', { maxPerDay: { USDC: '0.0009' } }, 'DAILY_LIMIT'],
   ])('pays nothing where the policy of the wallet forbids %s', async (_, policy, code) => {
     fixture.startWorker({}, policy);
     expect(await endOf(await fixture.submit({ url: fixture.server.url }))).toMatchObject({
@@ -177,7 +177,7 @@ describe('a payment job', () => {
     expect(await fixture.transfers()).toHaveLength(1);
   });
 
-  it('asks no price while the wallet stands still', async () => {
+  it('requests no price while the lane is paused', async () => {
     const { job, token } = await fixture.hold({ url: fixture.server.url });
     const failure = { code: 'PAUSED', message: 'Paused.', suggestion: 'Wait.' };
     await fixture.lane.journal.pauseLane(fixture.lane.lane, failure);
@@ -185,7 +185,7 @@ describe('a payment job', () => {
     expect(fixture.server.seen).toEqual([]);
   });
 
-  describe('of a server that does not answer', () => {
+  describe('for a server that does not answer', () => {
     const plan = async (patienceMs: number, change: Partial<JobRecord> = {}) => {
       const planner = fixture.createPlanner({ patienceMs, priceTimeoutMs: 2_000 });
       const { job, token } = await fixture.hold({ url: fixture.server.url });
@@ -194,12 +194,12 @@ describe('a payment job', () => {
     };
 
     it('waits', () => expect(plan(60_000)).rejects.toMatchObject({ code: 'NETWORK_ERROR' }));
-    it('gives up in time', () => expect(plan(0)).rejects.toMatchObject({ code: 'PAYMENT_FAILED' }));
-    it('gives up at once while the wallet waits for it', () =>
+    it('gives up within its time limit', () => expect(plan(0)).rejects.toMatchObject({ code: 'PAYMENT_FAILED' }));
+    it('gives up at once when later transactions wait behind its nonce', () =>
       expect(plan(60_000, { state: 'RESERVED' })).rejects.toMatchObject({ code: 'PAYMENT_FAILED' }));
   });
 
-  it('shows what it would do without writing or sending', async () => {
+  it('has a dry run that writes and sends nothing', async () => {
     const draft = await fixture.createPlanner().dryRun({ url: fixture.server.url });
     expect(draft).toMatchObject({
       spends: [{ amountBaseUnits: 1000n, token: { symbol: 'USDC' } }],
@@ -218,7 +218,7 @@ describe('a payment job', () => {
     ['no url', {}],
     ['an empty url', { url: '' }],
     ['a number for an amount', { url: 'https://shop.example/', maxAmount: 1 }],
-    ['an amount below nothing', { url: 'https://shop.example/', maxAmount: '-1' }],
+    ['a negative amount', { url: 'https://shop.example/', maxAmount: '-1' }],
     ['a nonce', { url: 'https://shop.example/', nonce: 7 }],
     ['a password', { url: 'https://user:canary@shop.example/' }],
   ])('refuses %s', async (_, input) => {

@@ -7,20 +7,23 @@ import { Turns } from './turns.js';
 
 export interface PriceQuestionsOptions {
   fetch: typeof globalThis.fetch;
-  /** Longest wait for one price. */
+  /** Time limit for one price request. */
   timeoutMs: number;
   /** How long a job waits for a server that does not answer. */
   patienceMs: number;
 }
 
 const LIMITS = { total: 32, perOrigin: 16 };
-/** Who waits longer for his turn is asked again later: a lane plans a few jobs at a time, and others want to be planned. */
+/**
+ * A request that waits longer for its turn is retried later: a lane plans a few jobs at a time, and other jobs have to
+ * be planned too.
+ */
 const LONGEST_QUEUE_MS = 2_000;
-/** What servers say that cannot answer now. */
+/** Statuses of servers that cannot answer now. */
 const BUSY_STATUSES = [425, 429, 502, 503, 504];
 const MOST_REMEMBERED = 10_000;
 
-/** Asks for prices, a few at a time, and knows for how long each job has been waiting for one. */
+/** Requests prices, a few at a time, and tracks how long each job has been waiting for one. */
 export class PriceQuestions {
   readonly #options: PriceQuestionsOptions;
   readonly #turns = new Turns(LIMITS);
@@ -31,8 +34,8 @@ export class PriceQuestions {
   }
 
   /**
-   * @param job null: nobody waits for the answer but who asks now
-   * @throws AgentKitError `NETWORK_ERROR` when it may be asked again later; any other code is final
+   * @param job null: a dry run, which does not wait
+   * @throws AgentKitError `NETWORK_ERROR` when it may be tried again later; any other code is final
    */
   async ask(url: string, job: Pick<JobRecord, 'id' | 'state'> | null): Promise<PaymentChallenge> {
     try {
@@ -50,7 +53,7 @@ export class PriceQuestions {
     const queue = new AbortController();
     const busy = new AgentKitError(
       'NETWORK_ERROR',
-      'Too many prices are being asked over the network; ask again later.',
+      'Too many price requests are running over the network. Try again later.',
     );
     const timer = setTimeout(() => queue.abort(busy), LONGEST_QUEUE_MS);
     return this.#turns.run(new URL(url).origin, queue.signal, () => {
@@ -60,7 +63,7 @@ export class PriceQuestions {
   }
 
   #isPatient({ id, state }: Pick<JobRecord, 'id' | 'state'>): boolean {
-    // With a nonce taken it must not wait: everything that the wallet sends later would wait for it.
+    // With a nonce taken it must not wait, because every later transaction of the wallet would wait for it.
     if (state === 'RESERVED') return false;
     const sinceMs = this.#waitingSinceMs.get(id) ?? performance.now();
     if (performance.now() - sinceMs >= this.#options.patienceMs) {
@@ -81,7 +84,7 @@ function isTemporary(error: unknown): error is AgentKitError {
 
 function giveUp({ message }: AgentKitError): AgentKitError {
   return new AgentKitError('PAYMENT_FAILED', message, {
-    suggestion: 'Nothing was paid. See that the server answers, and submit the job again.',
+    suggestion: 'Nothing was paid. Check that the server answers, and submit the job again.',
   });
 }
 

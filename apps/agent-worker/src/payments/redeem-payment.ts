@@ -8,21 +8,21 @@ import type { Turns } from './turns.js';
 
 export interface RedemptionSettings {
   fetch: typeof globalThis.fetch;
-  /** From the first attempt to the answer, waits for a turn aside. */
+  /** From the first attempt to the answer, waiting for a turn not included. */
   redeemWithinMs: number;
-  /** One attempt, and the reading of what it brought. */
+  /** One attempt, including the reading of its response. */
   attemptTimeoutMs: number;
   allowPrivateTargets: boolean;
   turns: Turns;
 }
 
-/** What redeeming came to. `unanswered`: the money has moved, and nothing was served for it. */
+/** The outcome of redeeming. `unanswered`: the payment is made, and nothing was served for it. */
 export type Redemption =
   { outcome: 'answered'; answer: AgentAnswerView } | { outcome: 'unanswered'; failure: JobFailure };
 
 /**
- * Shows a mined payment to the server that asked for it, until there is an answer. May be called again, by another process
- * too: the same proof and the same key bring the same answer.
+ * Presents a mined payment to the server that requested it, until there is an answer. It may be repeated, by another
+ * process too: the same proof and the same idempotency key bring the same answer.
  * @throws the signal's reason when it is aborted
  */
 export async function redeemPayment(
@@ -44,7 +44,7 @@ export async function redeemPayment(
     });
   try {
     const redemption = await readResponse(await askOnceMore(await ask(), ask), settings.attemptTimeoutMs);
-    // Broken off while it was read, an answer looks like a short one.
+    // An aborted read looks like a short answer.
     signal.throwIfAborted();
     return redemption;
   } catch (error) {
@@ -53,7 +53,10 @@ export async function redeemPayment(
   }
 }
 
-/** A server that charges for a failure says so by giving it again; where it has let the payment go, nothing is charged. */
+/**
+ * A server that charges for a failure returns the same failure again; where it has released the payment, nothing is
+ * charged.
+ */
 async function askOnceMore(first: PaidResponse, ask: () => Promise<PaidResponse>): Promise<PaidResponse> {
   if (first.isFinal || first.response.headers.get(X_PAYMENT_RELEASED) === 'true') return first;
   const second = await ask().catch(() => null);
@@ -73,11 +76,11 @@ function createFailure(reason: string): JobFailure {
     code: 'PAYMENT_NOT_ANSWERED',
     message: `The payment is mined, but ${reason}`,
     suggestion:
-      'Resume the job to ask again with the same payment: nothing more is paid. Or ask the server for a refund.',
+      'Resume the job to try again with the same payment, which costs nothing more. Or ask the server for a refund.',
   };
 }
 
-/** Reasons and causes come from the server. */
+/** The reasons come from the server. */
 function describe(error: unknown): string {
   if (error instanceof PaymentNotAcceptedError) {
     const said = error.details['challengeError'];
@@ -88,16 +91,16 @@ function describe(error: unknown): string {
     return 'the server redirects the paid request, which is not followed.';
   }
   const reason = findReason(error);
-  return `the server gave no answer in time${reason === null ? '' : `: ${cleanUntrusted(reason).replace(/\.$/, '')}`}.`;
+  return `the server did not answer in time${reason === null ? '' : `: ${cleanUntrusted(reason).replace(/\.$/, '')}`}.`;
 }
 
-/** What lies under the errors of the client and of fetch, which only say that there is something. */
+/** The innermost cause; the errors of the client and of fetch only say that there is one. */
 function findReason(error: unknown): string | null {
   const cause = (error as { cause?: { message?: unknown } } | null)?.cause;
   return typeof cause?.message === 'string' ? (findReason(cause) ?? cause.message) : null;
 }
 
-/** The proof goes where it was bought, and no further. */
+/** The proof is sent to the origin where the payment was requested, and nowhere else. */
 function refuseRedirects(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' });

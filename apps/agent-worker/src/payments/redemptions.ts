@@ -7,15 +7,15 @@ interface Entry {
   settled: Promise<void>;
 }
 
-/** What nobody came back for: the job's lane went to another process. */
+/** How long a result is kept that no call has fetched, because the job's lane went to another process. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
-/** What is being redeemed in the background, by job. Losing it costs a repeated question and nothing else. */
+/** The background redemptions, by job. Losing one costs a repeated request and nothing else. */
 export class Redemptions {
   readonly #entries = new Map<string, Entry>();
   #isStopped = false;
 
-  /** What redeeming a job's payment came to; null while it runs. Begins it where nobody has. */
+  /** The outcome of redeeming a job's payment; null while it runs. Starts it if it is not running. */
   look(jobId: string, begin: (signal: AbortSignal) => Promise<Redemption>): Redemption | null {
     const known = this.#entries.get(jobId);
     if (known || this.#isStopped) return known?.result ?? null;
@@ -28,18 +28,18 @@ export class Redemptions {
         entry.result = result;
         entry.endedAtMs = performance.now();
       },
-      // Broken off: whoever looks next begins anew.
+      // Aborted: the next call starts it again.
       () => void this.#entries.delete(jobId),
     );
     return null;
   }
 
-  /** The result was taken: the next look begins anew. */
+  /** Forgets a result that was used; the next call starts it again. */
   forget(jobId: string): void {
     this.#entries.delete(jobId);
   }
 
-  /** Breaks off everything and begins nothing more. */
+  /** Aborts all redemptions and starts no new ones. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     const entries = [...this.#entries.values()];

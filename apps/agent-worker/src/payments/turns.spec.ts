@@ -3,7 +3,7 @@ import { Turns } from './turns.js';
 describe('turns', () => {
   const never = new AbortController().signal;
 
-  /** Works that end when they are told to, and who has begun. */
+  /** Work that ends on request, and a record of what has started. */
   function start(turns: Turns, origins: string[]) {
     const begun: number[] = [];
     const ends: (() => void)[] = [];
@@ -21,7 +21,7 @@ describe('turns', () => {
     return { begun, end };
   }
 
-  it('come in order, no more at a time than allowed', async () => {
+  it('come in order, no more at a time than the limit', async () => {
     const { begun, end } = start(new Turns({ total: 2, perOrigin: 2 }), ['a', 'b', 'c', 'd']);
     await Promise.resolve();
     expect(begun).toEqual([0, 1]);
@@ -31,7 +31,7 @@ describe('turns', () => {
     expect(begun).toEqual([0, 1, 2, 3]);
   });
 
-  it('of a server that has its part wait, and the others pass', async () => {
+  it('wait for a server that has reached its limit, while those of other servers pass', async () => {
     const { begun, end } = start(new Turns({ total: 3, perOrigin: 1 }), ['slow', 'slow', 'slow', 'quick']);
     await Promise.resolve();
     expect(begun).toEqual([0, 3]);
@@ -41,13 +41,13 @@ describe('turns', () => {
     expect(begun).toEqual([0, 3, 1]);
   });
 
-  it('go on after a work that fails', async () => {
+  it('continue after failed work', async () => {
     const turns = new Turns({ total: 1, perOrigin: 1 });
     await expect(turns.run('a', never, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     await expect(turns.run('a', never, () => Promise.resolve('next'))).resolves.toBe('next');
   });
 
-  it('are not taken by who has given up waiting', async () => {
+  it('are not taken by work that was aborted while waiting', async () => {
     const turns = new Turns({ total: 1, perOrigin: 1 });
     const { end } = start(turns, ['a']);
     const waiting = new AbortController();

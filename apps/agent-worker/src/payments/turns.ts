@@ -4,8 +4,8 @@ interface Waiting {
 }
 
 /**
- * Bounds what runs at a time, in all and for one server, so that a slow one keeps nobody from the others. Who waits is
- * served in order, past those whose server has its part already.
+ * Limits concurrent work, in total and per server, so that a slow server does not block the others. Waiting work runs
+ * in order; work for a server that has reached its limit is passed over.
  */
 export class Turns {
   readonly #limits: { total: number; perOrigin: number };
@@ -17,7 +17,7 @@ export class Turns {
     this.#limits = limits;
   }
 
-  /** @throws the signal's reason when it is aborted before the turn has come; what the work throws */
+  /** @throws the signal's reason when it is aborted before the turn, or the error of the work itself */
   async run<T>(origin: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#take(origin, signal);
     try {

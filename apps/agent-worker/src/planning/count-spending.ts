@@ -1,7 +1,7 @@
 import { isSameToken, type TokenAmount, type TokenLimit } from '@tollgate/agent-kit/planner';
 import type { Spending } from '@tollgate/transactions';
 
-/** A job's part of the day's limits, token by token; what has no limit is not counted. */
+/** A job's share of the daily limits, token by token. Tokens without a limit are not counted. */
 export function countSpending(spending: readonly TokenAmount[], perDay: readonly TokenLimit[]): Spending[] {
   return perDay.flatMap(({ token, amountBaseUnits: limit }) => {
     const spent = spending.find((amount) => isSameToken(amount.token, token));

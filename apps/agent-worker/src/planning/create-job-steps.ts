@@ -10,8 +10,8 @@ interface AllowanceCall {
 }
 
 /**
- * A step as the journal keeps it. An approval is skipped where its allowance is there by the time it would be signed, a
- * plan's own revocation where nothing is left.
+ * A step in the journal's form. An approval is skipped if its allowance is already there when it would be signed, a
+ * revocation if the allowance is zero.
  */
 export function createJobStep(step: SettledStep, owner: Address): PlannedStep {
   const { label, to, data, value, gasLimit, failures } = step;
@@ -20,12 +20,12 @@ export function createJobStep(step: SettledStep, owner: Address): PlannedStep {
   return {
     ...{ label, to, data, value, gas: gasLimit },
     ...(call && isOwn && { holdsIf: { kind: 'allowance', owner, ...call } }),
-    // JSON by its making: texts, and the names that the kit gives to errors.
+    // Valid JSON, because it consists of texts and of the kit's error names.
     ...(failures && { failures: storeFailures(failures) }),
   };
 }
 
-/** The allowances that steps set, each of which one job at a time may change. */
+/** The allowances that the steps set; one job at a time may change each of them. */
 export function listScopes(steps: readonly Pick<Step, 'to' | 'data'>[]): ApprovalScope[] {
   const scopes: ApprovalScope[] = [];
   for (const { token, spender } of steps.flatMap((step) => readAllowanceCall(step) ?? [])) {
@@ -34,7 +34,7 @@ export function listScopes(steps: readonly Pick<Step, 'to' | 'data'>[]): Approva
   return scopes;
 }
 
-/** Whether a plan leaves an approval out because somebody else, not the job itself, has given it before. */
+/** Whether a plan omits an approval because an earlier transaction, not one of this job, set the allowance. */
 export function reliesOnAllowance(
   { plan, steps }: Pick<PlannedOperation, 'plan' | 'steps'>,
   job: Pick<JobRecord, 'steps' | 'stepIndex'>,
@@ -43,7 +43,7 @@ export function reliesOnAllowance(
   return listScopes(plan.steps).some((scope) => !made.some((known) => isSameScope(known, scope)));
 }
 
-/** The allowances that a job's own mined steps gave, with what they gave last. */
+/** The allowances set by the job's own mined steps, with their last amounts. */
 export function listGranted({ steps, stepIndex }: Pick<JobRecord, 'steps' | 'stepIndex'>): AllowanceCall[] {
   const granted = new Map<string, AllowanceCall>();
   for (const { holdsIf, mined, attempts, skipped } of steps.slice(0, stepIndex)) {

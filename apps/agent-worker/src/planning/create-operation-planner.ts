@@ -2,14 +2,14 @@ import { AgentKitError, OperationPlanner, type AgentKitOptions } from '@tollgate
 
 import type { PlannedWallet } from './planned-wallet.js';
 
-/** What is known of the chain beside what the kit knows itself. */
+/** Facts about the chain that the kit does not know. */
 export type ChainSettings = Pick<
   AgentKitOptions,
   'registry' | 'tokens' | 'plugins' | 'slippageBps' | 'explorerUrl' | 'payments' | 'fetch' | 'rpcTimeoutMs'
 > & {
-  /** Asked in this order where one does not answer. */
+  /** Tried in this order until one answers. */
   rpcUrls: readonly string[];
-  /** Questions in one request; 1 for servers that take no batches. */
+  /** Calls per request; 1 for servers that do not support batches. */
   rpcBatchSize?: number;
 };
 
@@ -17,7 +17,7 @@ const RPC_TIMEOUT_MS = 5000;
 const RPC_BATCH_SIZE = 100;
 
 /**
- * The kit's planner for a wallet, held to the wallet's policy.
+ * The kit's planner for a wallet, limited by the wallet's policy.
  * @throws AgentKitError `INVALID_CONFIGURATION` with every problem
  */
 export function createOperationPlanner(wallet: PlannedWallet, chain: ChainSettings): OperationPlanner {
@@ -31,13 +31,13 @@ export function createOperationPlanner(wallet: PlannedWallet, chain: ChainSettin
     ...settings,
     rpcUrl,
     otherRpcUrls,
-    // The lane asks again when it is time to.
+    // The lane itself asks again when it is time to.
     networkRetryDelayMs: 0,
     policy: { ...wallet.policy, ...(operations && { operations: operations.map(nameOfKit) }) },
   });
 }
 
-/** What the kit calls an operation of jobs. */
+/** The kit's name for an operation of jobs. */
 export function nameOfKit(operation: string): string {
   return operation === 'payment' ? 'payForResource' : operation;
 }

@@ -1,7 +1,7 @@
 import { showSymbol, type PlannedOperation, type TokenAmount } from '@tollgate/agent-kit/planner';
 import { formatTokenAmount, type AgentAmountView, type AgentPlanView } from '@tollgate/protocol';
 
-/** A plan as its owner sees it. */
+/** A plan as shown to the job's owner. */
 export function describePlan(
   { plan, spending }: Pick<PlannedOperation, 'plan' | 'spending'>,
   terms: Pick<AgentPlanView, 'floorsHash' | 'needsApproval'>,

@@ -8,22 +8,22 @@ import {
   type JobFailure,
 } from '@tollgate/transactions';
 
-/** An error of the kit as a job's owner sees it; the kit has quoted and cut what strangers wrote. */
+/** An error of the kit as shown to the job's owner; the kit has quoted and cut untrusted texts. */
 export function toJobFailure({ code, message, suggestion, details }: AgentKitError): JobFailure {
   const { rpcHost } = details;
-  // Which RPC server the operator uses is not for those who submit jobs.
+  // The submitters of jobs must not learn which RPC server the operator uses.
   const shown = typeof rpcHost === 'string' ? message.replace(` at ${rpcHost}`, '') : message;
   return { code, message: shown, suggestion };
 }
 
-/** Whether the same question may be answered a moment later: nothing is wrong with the job. */
+/** Whether trying again a moment later may help: the job itself is not at fault. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof AgentKitError) return error.code === 'NETWORK_ERROR';
   const kinds = [WalletEmptyError, ChainUnavailableError, JournalError, JournalUnavailableError];
   return kinds.some((kind) => error instanceof kind);
 }
 
-/** What planning ends with for good, where it does; null for what is to be asked again. */
+/** The failure that ends a job's planning for good; null when planning should be tried again. */
 export function toPlanFailure(error: unknown): PlanFailure | null {
   if (error instanceof PlanFailure) return error;
   if (error instanceof AgentKitError && !isPassing(error))
@@ -31,7 +31,7 @@ export function toPlanFailure(error: unknown): PlanFailure | null {
   return null;
 }
 
-/** For a job whose planning fails again and again in a way that nobody has thought of. */
+/** For a job whose planning keeps failing for an unexpected reason. */
 export const INTERNAL_ERROR: JobFailure = {
   code: 'INTERNAL_ERROR',
   message: 'The job cannot be planned: planning it failed several times for an unexpected reason.',

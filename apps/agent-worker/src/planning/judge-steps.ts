@@ -6,16 +6,16 @@ import type { JudgeStep, StepReceipt, StepRecord, StepVerdict } from '@tollgate/
 import type { PaymentPlanner } from '../payments/payment-planner.js';
 import { toJobFailure } from './explain-trouble.js';
 
-/** The lane waits for a verdict: what takes longer is asked for again at its next look. */
+/** The lane waits for a verdict: one that takes longer is fetched at the next look. */
 const PATIENCE_MS = 500;
-/** Verdicts that nobody came back for: the lane went to another process. */
+/** How long a verdict is kept that no call has fetched, because the lane went to another process. */
 const MOST_UNFETCHED = 1000;
 
 const LATER: StepVerdict = { outcome: 'later' };
 
 /**
- * Judges mined steps. Why one reverted is found by running its call again at its block; and a receipt's "success" is not
- * believed to contracts that report failures as numbers.
+ * Judges mined steps. The reason for a revert is found by running its call again at its block. A receipt's success is
+ * not trusted for contracts that report failures as return codes.
  */
 export function createJudge(kit: OperationPlanner, payments: Pick<PaymentPlanner, 'judge'>): JudgeStep {
   const explaining = new Map<string, Promise<StepVerdict>>();
@@ -41,7 +41,7 @@ export function createJudge(kit: OperationPlanner, payments: Pick<PaymentPlanner
   };
 }
 
-/** Asks the chain only about a transaction that reverted. */
+/** The chain is read only for a transaction that reverted. */
 async function readVerdict(kit: OperationPlanner, step: StepRecord, receipt: StepReceipt): Promise<StepVerdict> {
   const { to, data, value } = step;
   // Written by `createJobStep`.

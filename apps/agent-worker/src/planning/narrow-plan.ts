@@ -8,8 +8,8 @@ import { listGranted } from './create-job-steps.js';
 type Input = Readonly<Record<string, unknown>>;
 
 /**
- * The most of each token that a fresh plan may take where a price or interest would let it take a little more: what
- * somebody has agreed to, and what the job has already approved. Base units by lower-case address.
+ * Upper bounds per token for a fresh plan whose price or interest would take a little more: the approved amounts, and
+ * the allowances that the job has already set. Base units by lower-case address.
  */
 export type Ceilings = ReadonlyMap<string, bigint>;
 
@@ -23,7 +23,9 @@ export function listCeilings(job: Pick<JobRecord, 'steps' | 'stepIndex'>, agreed
   return ceilings;
 }
 
-/** A new position is made of what was approved for it, even if the pool's price would take more of one token by now. */
+/**
+ * A new position uses the amounts that were approved for it, even if the pool's price would now take more of one token.
+ */
 export async function limitInput(
   operation: string,
   input: Input,
@@ -44,7 +46,7 @@ export async function limitInput(
   return { ...input, amountA, amountB };
 }
 
-/** No approval, and nothing said to leave by it, goes above what was agreed to or approved before. */
+/** No allowance, and no declared spending, exceeds what was approved or set before. */
 export function limitDraft(draft: PlanDraft, ceilings: Ceilings): PlanDraft {
   const isAbove = (token: string, amount: bigint) => amount > (ceilings.get(token.toLowerCase()) ?? amount);
   const limited = new Set<string>();
@@ -64,8 +66,8 @@ export function limitDraft(draft: PlanDraft, ceilings: Ceilings): PlanDraft {
 }
 
 /**
- * Inputs that keep to what was agreed to where the plan of the given ones does not: less tolerance where the price went
- * down a little, a repayment of what was agreed instead of a debt that has grown since. Null: there are none.
+ * Inputs that stay within the approved bounds where the plan of the given ones does not: less slippage tolerance if the
+ * price went down a little, or the approved repayment instead of a debt that has grown since. Null: there are none.
  */
 export function narrowInput(operation: string, input: Input, plan: Plan, agreed: PlanFloors): Input | null {
   if (operation === 'repayLending') {
@@ -84,10 +86,10 @@ export function narrowInput(operation: string, input: Input, plan: Plan, agreed:
   return tolerance >= 0 && tolerance < slippageBps ? { ...input, slippageBps: tolerance } : null;
 }
 
-/** With how much tolerance a quote would still bring at least so much; below 0 where it brings less anyhow. */
+/** The slippage tolerance with which a quote would still bring the minimum; below 0 if it brings less anyway. */
 function toleranceFor(least: bigint, slippageBps: number, agreed: bigint): number {
   if (agreed <= least) return slippageBps;
-  // The quote, rounded down: rather a little less tolerance than too much.
+  // The quote is rounded down: slightly less tolerance is safe, more is not.
   const quoted = ((least - 1n) * 10_000n) / BigInt(10_000 - slippageBps);
   if (quoted < agreed) return -1;
   return Number(((quoted - agreed) * 10_000n) / quoted);

@@ -1,8 +1,9 @@
 import { isSameToken, type PlannedOperation, type TokenLimit } from '@tollgate/agent-kit/planner';
 
 /**
- * Whether a person has to agree: more than an amount that is set leaves, or a token for which none is set. Where nothing
- * that can be counted goes to somebody else, it is an ERC-721 token, and a liquidity position is one.
+ * Whether a job needs an approval: it spends more of a token than the configured amount, or a token for which none is
+ * configured. A plan that gives something away but counts no spending transfers an ERC-721 token, such as a liquidity
+ * position.
  */
 export function needsApproval(
   { spending, plan }: Pick<PlannedOperation, 'spending' | 'plan'>,

@@ -26,7 +26,7 @@ describe('every operation of jobs', () => {
 
   afterEach(() => fixture.endLanes());
 
-  /** Carries a job out, each step by another worker, and looks that every step was mined once and nothing else. */
+  /** Completes a job, each step by a new worker, and checks that every step was mined once and nothing else. */
   async function carryOut(
     operation: AgentOperation,
     input: Record<string, JsonValue>,
@@ -85,7 +85,7 @@ describe('every operation of jobs', () => {
     expect((await nativeBalance(RECEIVER)) - native).toBe(parseEther('0.25'));
   });
 
-  it('approve, by way of 0 where there is an approval already', async () => {
+  it('approve, by way of 0 where there is already an allowance', async () => {
     const input = { token: 'USDC', spender: RECEIVER, amount: '3' };
     const readAllowance = () => fixture.readAllowance(contracts().tokens.USDC, RECEIVER);
     await carryOut('approve', input, ['take exactly 3 USDC']);
@@ -103,7 +103,7 @@ describe('every operation of jobs', () => {
     expect((await ownerOf(BigInt(fixture.address))).toLowerCase()).toBe(RECEIVER);
   });
 
-  it('swap, wrapping too', async () => {
+  it('swap, including wrapping', async () => {
     const [usdc, wsei] = [await balanceOf('USDC'), await balanceOf('WSEI')];
     const swapped = await carryOut('swap', { amount: '10', fromToken: 'USDC', toToken: 'WSEI' }, ['Approve', 'Swap']);
     expect(usdc - (await balanceOf('USDC'))).toBe(parseUnits('10', 6));
@@ -139,7 +139,7 @@ describe('every operation of jobs', () => {
     expect((await balanceOf('WSEI')) - wsei).toBe(parseEther('100'));
 
     await carryOut('repayLending', { symbol: 'WSEI', amount: '40' }, ['Approve', 'Repay 40 WSEI']);
-    // Interest runs up with every block: a little more is approved, and what is left of it is taken back.
+    // Interest accrues with every block: a little more is approved, and the rest is revoked.
     await carryOut('repayLending', { symbol: 'WSEI', amount: 'MAX' }, ['Approve', 'Repay all', 'Take back']);
     expect(await readMarket('WSEI', 'borrowBalanceStored')).toBe(0n);
 

@@ -5,7 +5,7 @@ import type { PlannedOperation, TokenAmount } from '@tollgate/agent-kit/planner'
 import { canonicalJson } from '@tollgate/protocol';
 import type { JobRecord } from '@tollgate/transactions';
 
-/** What a plan promises: what people agree to, and what fresh plans are held against. */
+/** The bounds of a plan: what is approved, and what fresh plans are compared with. */
 export function createFloors({ plan, spending }: Pick<PlannedOperation, 'plan' | 'spending'>): PlanFloors {
   return {
     spends: sumByToken(spending),
@@ -14,19 +14,19 @@ export function createFloors({ plan, spending }: Pick<PlannedOperation, 'plan' |
   };
 }
 
-/** Names floors: two plans with the same hash promise the same. */
+/** The hash of the bounds: two plans with the same hash have the same bounds. */
 export function hashFloors({ spends, receives, recipients }: PlanFloors): string {
   return createHash('sha256').update(canonicalJson({ spends, receives, recipients })).digest('hex');
 }
 
-/** The floors that somebody has agreed to; null where nobody has, or to others. */
+/** The approved bounds; null if no bounds, or other ones, were approved. */
 export function readApprovedFloors(job: JobRecord): PlanFloors | null {
   const floors = readStoredFloors(job);
   if (!floors || !job.approval || job.approval.approvedBy === null) return null;
   return hashFloors(floors) === job.approval.floorsHash ? floors : null;
 }
 
-/** Whether a plan takes no more, brings no less, and gives nothing to anybody else than what was agreed to. */
+/** Whether a plan takes no more, brings no less, and has no other recipients than the approved bounds allow. */
 export function isWithin(fresh: PlanFloors, agreed: PlanFloors): boolean {
   return (
     Object.entries(fresh.spends).every(([token, amount]) => BigInt(amount) <= BigInt(agreed.spends[token] ?? 0)) &&

@@ -1,15 +1,16 @@
 import type { SpendingPolicy } from '@tollgate/agent-kit';
 import type { Hex } from '@tollgate/protocol';
 
-/** A wallet as far as planning knows it: no key. */
+/** A wallet as seen by the planner: without its key. */
 export interface PlannedWallet {
   name: string;
   address: Hex;
-  /** `operations` may name `payment` too. */
+  /** `operations` may include `payment` too. */
   policy: SpendingPolicy;
   /**
-   * Above how much of a token a person has to agree: decimal amount by token (`0x0`, address or listed symbol). Once there
-   * are amounts, a person has to agree to every token that none names, of ERC-721 too. Empty: nobody has to agree to anything.
+   * The amount of a token above which an approval is needed: decimal amount by token (`0x0`, address or listed symbol).
+   * If there are any amounts, every token that is not listed needs an approval, ERC-721 tokens too. Empty: no approvals
+   * are needed.
    */
   approvalAbove: Readonly<Record<string, string>>;
 }

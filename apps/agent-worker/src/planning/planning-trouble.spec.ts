@@ -30,20 +30,20 @@ describe('a job that gets no answer from its node', () => {
   };
   const jobWith = (nonce: number | null) => ({ id: 'job', stepIndex: 0, steps: [{ nonce } as StepRecord] });
 
-  it('waits while patience lasts', async () => {
+  it('is retried until its time limit', async () => {
     const trouble = create({ waitingMs: NEVER, holdingNonceMs: 0 });
     expect(await trouble.explain(jobWith(null), refusal)).toBe(refusal);
     expect(proxy.calls).toHaveLength(0);
   });
 
-  it('ends where the node answers everybody else', async () => {
+  it('fails if the node answers other jobs', async () => {
     const trouble = create({ waitingMs: 0, holdingNonceMs: NEVER });
     const end = await trouble.explain(jobWith(null), refusal);
     expect(end).toBeInstanceOf(PlanFailure);
     expect(end).toMatchObject({ failure: { code: 'NETWORK_ERROR', message: refusal.message } });
   });
 
-  it('ends without a word on where the node is', async () => {
+  it('fails with a message that does not name the node', async () => {
     proxy.intercept('eth_chainId', () => ({ status: 429, body: '' }));
     const kit = new OperationPlanner(chain.asset, { rpcUrl: proxy.rpcUrl, networkRetryDelayMs: 0 });
     const error: unknown = await kit.readContext().catch((thrown: unknown) => thrown);
@@ -53,7 +53,7 @@ describe('a job that gets no answer from its node', () => {
     expect(await trouble.explain(jobWith(null), error)).toMatchObject({ failure: { code: 'NETWORK_ERROR', message } });
   });
 
-  it('waits on where nobody gets an answer', async () => {
+  it('is retried for as long as no job gets an answer', async () => {
     const trouble = create({ waitingMs: 0, holdingNonceMs: 0 });
     proxy.intercept('*', () => Promise.resolve('broken'));
     expect(await trouble.explain(jobWith(null), refusal)).toBe(refusal);

@@ -3,10 +3,13 @@ import { PlanFailure, WalletEmptyError, type JobRecord } from '@tollgate/transac
 
 import { INTERNAL_ERROR, isPassing, toJobFailure, toPlanFailure } from './explain-trouble.js';
 
-/** With the lane's growing pauses between them, about half a minute. */
+/** With the lane's growing delays between them, about half a minute. */
 const MOST_TRIES = 6;
 
-/** How long a job may get no answer from a node that answers others: shorter where it holds a nonce, and so all later ones. */
+/**
+ * How long a job may get no answer from a node that answers others: shorter if it holds a nonce, which blocks all later
+ * ones.
+ */
 export interface Patience {
   waitingMs: number;
   holdingNonceMs: number;
@@ -14,7 +17,7 @@ export interface Patience {
 
 const PATIENCE: Patience = { waitingMs: 600_000, holdingNonceMs: 60_000 };
 
-/** Decides what becomes of a job whose planning went wrong. */
+/** Decides what happens to a job whose planning failed. */
 export class PlanningTrouble {
   readonly #tries = new Map<string, number>();
   readonly #unansweredSinceMs = new Map<string, number>();
@@ -25,8 +28,9 @@ export class PlanningTrouble {
   ) {}
 
   /**
-   * @returns what to throw: PlanFailure, where the job cannot be done; WalletEmptyError; else the error itself, and the
-   * job is planned again. What nobody has thought of is tried so often and no more, then it is a PlanFailure too.
+   * @returns the error to throw: PlanFailure, if the job cannot be done; WalletEmptyError; otherwise the error itself,
+   * and the job is planned again. An unexpected error is retried a limited number of times and then becomes a
+   * PlanFailure too.
    */
   async explain(job: Pick<JobRecord, 'id' | 'steps' | 'stepIndex'>, error: unknown): Promise<unknown> {
     if (await this.#isWalletEmpty(error)) return new WalletEmptyError('The wallet cannot pay for gas.');
@@ -43,13 +47,13 @@ export class PlanningTrouble {
     return new PlanFailure(INTERNAL_ERROR, { cause: error });
   }
 
-  /** The job was planned. */
+  /** The job was planned successfully. */
   forget(jobId: string): void {
     this.#tries.delete(jobId);
     this.#unansweredSinceMs.delete(jobId);
   }
 
-  /** A node that answers others and never this job refuses the job, whatever it calls that. */
+  /** A node that answers other jobs but never this one refuses the job, whatever its error says. */
   async #giveUpWaiting(
     { id, steps, stepIndex }: Pick<JobRecord, 'id' | 'steps' | 'stepIndex'>,
     error: unknown,
@@ -70,7 +74,7 @@ export class PlanningTrouble {
     );
   }
 
-  /** Too little for gas stops the wallet; too little for what the job wants to send is the job's own fault. */
+  /** Too little for gas pauses the wallet; too little of what the job spends is the job's own failure. */
   async #isWalletEmpty(error: unknown): Promise<boolean> {
     if (!(error instanceof AgentKitError) || error.code !== 'INSUFFICIENT_FUNDS') return false;
     const { feeWei, balanceWei } = error.details;

@@ -31,15 +31,15 @@ describe('what a wallet may do', () => {
     fixture.lanes.journal.approve({
       ...{ jobId: job.id, floorsHash: job.approval!.floorsHash, approvedBy: 'key-2' },
     });
-  /** Others buy what the wallet is about to buy: it gets dearer. */
+  /** Other traders buy what the wallet is about to buy, which raises the price. */
   const trade = async (amount: string): Promise<void> => {
     expect(await trader.swap(amount, 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
   };
 
-  describe('without a person', () => {
+  describe('without an approval', () => {
     const approvalAbove = { USDC: '5', '0x0': '2' };
 
-    it('is what leaves no more than the amount set for its token', async () => {
+    it('is a job that spends no more than the configured amount of its token', async () => {
       fixture.startLane({ approvalAbove });
       expect(await fixture.run('transfer', { amount: '5', to: RECEIVER, token: 'USDC' })).toMatchObject({
         state: 'FINAL',
@@ -48,14 +48,14 @@ describe('what a wallet may do', () => {
       const jobIds = [
         await fixture.submit('transfer', { amount: '5.000001', to: RECEIVER, token: 'USDC' }),
         await fixture.submit('transfer', { amount: '2.1', to: RECEIVER }),
-        // There is no amount for it, so it would be the way around the others.
+        // No amount is configured for it, so it would bypass the others.
         await fixture.submit('transfer', { amount: '0.1', to: RECEIVER, token: 'WSEI' }),
       ];
       for (const jobId of jobIds) expect(readStoredPlan(await asked(jobId))).toMatchObject({ needsApproval: true });
       expect(await fixture.lanes.readMined()).toHaveLength(1);
     });
 
-    it('is no ERC-721 token that goes to somebody else', async () => {
+    it('is not the transfer of an ERC-721 token', async () => {
       fixture.startLane({ approvalAbove });
       const minted = { contractAddress: fixture.chain.contracts.nft, tokenId: `${BigInt(fixture.address)}` };
       expect(await fixture.run('mintERC721', minted)).toMatchObject({ state: 'FINAL', approval: null });
@@ -65,7 +65,7 @@ describe('what a wallet may do', () => {
       await fixture.lanes.waitForState(job.id, 'FINAL');
     });
 
-    it('is not a swap that got dearer, within what somebody agreed to', async () => {
+    it('includes a swap at a higher price, within the approved bounds', async () => {
       fixture.startLane({ approvalAbove });
       const before = await asked(await fixture.submit('swap', SWAP));
       const agreed = readStoredPlan(before)!;
@@ -73,13 +73,13 @@ describe('what a wallet may do', () => {
       expect(await agree(before)).toMatchObject({ outcome: 'done' });
       const job = await fixture.lanes.waitForState(before.id, 'FINAL');
       expect(job.approval).toEqual({ floorsHash: agreed.floorsHash, approvedBy: 'key-2' });
-      // With less tolerance than the swap would have had, since a part of it was used up.
+      // With less slippage tolerance than the swap would have had, since a part of it was used up.
       const plan = readStoredPlan(job)!;
       expect(plan.slippageBps).toBeLessThan(agreed.slippageBps!);
       expect(Number(plan.receives[0]!.amount)).toBeGreaterThanOrEqual(Number(agreed.receives[0]!.amount));
     });
 
-    it('is not a swap that got dearer than somebody agreed to: he is asked again', async () => {
+    it('is not a swap above the approved price: it needs a new approval', async () => {
       fixture.startLane({ approvalAbove });
       const before = await asked(await fixture.submit('swap', { ...SWAP, slippageBps: 10 }));
       await trade('5000');
@@ -92,7 +92,7 @@ describe('what a wallet may do', () => {
       await fixture.lanes.waitForState(before.id, 'FINAL');
     });
 
-    it('is a debt that somebody agreed to repay, and the interest since', async () => {
+    it('includes an approved repayment, and the interest since', async () => {
       fixture.startLane();
       await fixture.run('mintLending', { symbol: 'WBTC', amount: '0.05' });
       await fixture.run('borrowLending', { symbol: 'WSEI', amount: '100' });
@@ -105,7 +105,7 @@ describe('what a wallet may do', () => {
       expect(job.approval).toEqual({ floorsHash: before.approval!.floorsHash, approvedBy: 'key-2' });
     });
 
-    it('is a position of the two amounts that somebody agreed to', async () => {
+    it('includes a position of the two approved amounts', async () => {
       fixture.startLane({ approvalAbove });
       const input = { tokenA: 'USDC', tokenB: 'WSEI', amountA: '600', amountB: '20' };
       const before = await asked(await fixture.submit('addLiquidity', input));
@@ -116,7 +116,7 @@ describe('what a wallet may do', () => {
     });
   });
 
-  it('is bounded per day, whichever job spends it, and what fails gives its part back', async () => {
+  it('is limited per day across all jobs, and a failed job gives its share back', async () => {
     const usdc = await fixture.readBalance(fixture.chain.contracts.tokens.USDC);
     fixture.startLane({ policy: { maxPerDay: { USDC: '15' } } });
     const send = (amount: string) => fixture.run('transfer', { amount, to: RECEIVER, token: 'USDC' });
@@ -128,7 +128,7 @@ describe('what a wallet may do', () => {
     expect(usdc - (await fixture.readBalance(fixture.chain.contracts.tokens.USDC))).toBe(parseUnits('15', 6));
   });
 
-  it('is bounded by a policy, which counts for payments under their own name', async () => {
+  it('is limited by a policy, which applies to payments under their own name', async () => {
     const policy = { operations: ['transfer', 'payment'], recipients: [RECEIVER] as const };
     fixture.startLane({ policy });
     expect(await fixture.run('transfer', { amount: '1', to: RECEIVER })).toMatchObject({ state: 'FINAL' });
@@ -140,7 +140,7 @@ describe('what a wallet may do', () => {
       expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'POLICY_VIOLATION' } });
   });
 
-  it('is held against the policy of the time of each signature', async () => {
+  it('is checked against the current policy at each signature', async () => {
     const { tokens, uniswapV3 } = fixture.chain.contracts;
     const jobId = await fixture.submit('swap', SWAP);
     fixture.startLane({
@@ -175,7 +175,7 @@ describe('what a wallet may do', () => {
       expect(await fixture.lanes.readMined()).toEqual([]);
     });
 
-    it('tells why a job would fail, and that nobody can tell', async () => {
+    it('reports why a job would fail, or that this is unknown', async () => {
       const planner = fixture.createPlanner();
       expect(await planner.dryRun({ operation: 'stake', input: { amount: '0.0000001' } })).toMatchObject({
         outcome: 'refused',
@@ -190,7 +190,7 @@ describe('what a wallet may do', () => {
       });
     });
 
-    it('quotes what a token says of itself', async () => {
+    it('quotes the symbol that a token reports', async () => {
       const planner = fixture.createPlanner();
       const { EVIL } = fixture.chain.contracts.tokens;
       const reply = await planner.dryRun({ operation: 'approve', input: { token: EVIL, spender: OTHER, amount: '1' } });

@@ -32,7 +32,7 @@ describe('a wallet’s jobs', () => {
   const contracts = () => fixture.chain.contracts;
   const minedOf = async (jobs: readonly JobRecord[]) => Object.values(await fixture.countMined(jobs));
   const labelsOf = ({ steps }: JobRecord) => steps.map(({ label }) => label.split(' ')[0]);
-  /** One thing that happens once. */
+  /** A hook that runs once. */
   const once = (at: 'before' | 'after', step: number, work: () => Promise<void>): Meddling => {
     let isDone = false;
     return async (when, stepIndex) => {
@@ -53,14 +53,14 @@ describe('a wallet’s jobs', () => {
     await sendAsDeployer(fixture.chain.rpcUrl, [{ to: comptroller, data }]);
   };
 
-  it('keep to the gas of their simulation, and half as much again', async () => {
+  it('use the gas of their simulation plus a half', async () => {
     fixture.startLane();
     const job = await fixture.run('transfer', { amount: '1.5', to: RECEIVER });
     const label = `Send 1.5 SEI to ${getAddress(RECEIVER)}`;
     expect(job).toMatchObject({ state: 'FINAL', steps: [{ label, gas: 39_375n }] });
   });
 
-  it('are planned with five requests where questions go together', async () => {
+  it('are planned with five requests where calls are batched', async () => {
     fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl] } });
     await fixture.run('transfer', { amount: '1', to: RECEIVER, token: 'USDC' });
     proxy.reset();
@@ -69,7 +69,7 @@ describe('a wallet’s jobs', () => {
   });
 
   describe('that fail', () => {
-    it('before their second step is signed take back what the first approved', async () => {
+    it('before their second step is signed revoke what the first approved', async () => {
       fixture.startLane({ meddle: once('before', 1, () => pauseSupply(true)) });
       const job = await fixture.run('mintLending', SUPPLY);
       await pauseSupply(false);
@@ -80,7 +80,7 @@ describe('a wallet’s jobs', () => {
       expect(await marketAllowance()).toBe(0n);
     });
 
-    it('in their block say why, and take back what was approved', async () => {
+    it('when mined report the reason, and revoke what was approved', async () => {
       fixture.startLane({ meddle: once('after', 1, () => pauseSupply(true)) });
       const job = await fixture.run('mintLending', SUPPLY);
       await pauseSupply(false);
@@ -90,7 +90,7 @@ describe('a wallet’s jobs', () => {
       expect(await marketAllowance()).toBe(0n);
     });
 
-    it('by a number in a log are not believed the receipt’s success', async () => {
+    it('by a return code in a log are not judged by the receipt’s success', async () => {
       fixture.startLane();
       expect(await fixture.run('mintLending', { symbol: 'USDC', amount: '100' })).toMatchObject({ state: 'FINAL' });
       await fixture.endLanes();
@@ -102,7 +102,7 @@ describe('a wallet’s jobs', () => {
       expect(receipt.status).toBe('success');
     });
 
-    it('because of what was asked say so, and cost nothing', async () => {
+    it('because of their input say so, and cost nothing', async () => {
       fixture.startLane();
       const wrong = await fixture.run('swap', { ...SWAP, nonce: 7 });
       expect(wrong).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'INVALID_INPUT' } });
@@ -125,7 +125,7 @@ describe('a wallet’s jobs', () => {
       await fixture.lanes.waitForState(jobId, 'FINAL');
     });
 
-    it('for no chain while another RPC server answers', async () => {
+    it('for a chain only while no RPC server answers', async () => {
       proxy.intercept('*', () => 'broken');
       fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl, fixture.chain.rpcUrl] } });
       expect(await fixture.run('swap', SWAP)).toMatchObject({ state: 'FINAL' });
@@ -162,7 +162,7 @@ describe('a wallet’s jobs', () => {
     expect(await fixture.lanes.readMined()).toHaveLength(1);
   });
 
-  describe('of one allowance', () => {
+  describe('that need the same allowance', () => {
     it('take turns, and each has its own', async () => {
       fixture.startLane();
       const usdc = await fixture.readBalance(contracts().tokens.USDC);
@@ -173,7 +173,7 @@ describe('a wallet’s jobs', () => {
       expect(await routerAllowance()).toBe(0n);
     });
 
-    it('use one that is there already, one of them, and approve the rest themselves', async () => {
+    it('use an allowance that is already there for one of them, and approve the rest themselves', async () => {
       fixture.startLane();
       const spender = contracts().uniswapV3.router;
       expect(await fixture.run('approve', { token: 'USDC', spender, amount: '10' })).toMatchObject({ state: 'FINAL' });

@@ -25,7 +25,7 @@ import { PlanningTrouble } from './planning-trouble.js';
 
 export interface WalletPlannerOptions {
   wallet: PlannedWallet;
-  /** Of the wallet's account, by `createOperationPlanner`. */
+  /** For the wallet's account, from `createOperationPlanner`. */
   kit: OperationPlanner;
   payments: PaymentPlanner;
 }
@@ -34,7 +34,7 @@ type Input = Readonly<Record<string, unknown>>;
 
 const NO_CEILINGS: Ceilings = new Map();
 
-/** Plans and judges the jobs of one wallet, each operation by the agent kit. It has no key. */
+/** Plans and judges the jobs of one wallet, each operation through the agent kit. It has no key. */
 export class WalletPlanner implements JobPlanning {
   readonly judgeStep: JudgeStep;
   readonly #wallet: PlannedWallet;
@@ -51,8 +51,8 @@ export class WalletPlanner implements JobPlanning {
   }
 
   /**
-   * Plans what is left of a job: approvals that are mined fall away by themselves, and the operation's own call is always
-   * the last step, after which nothing is planned.
+   * Plans the rest of a job: mined approvals are no longer part of it, and the operation's own call is always the last
+   * step, after which nothing is planned.
    */
   async plan(job: JobRecord, context: { stepIndex: number; token: number }): Promise<JobPlan> {
     try {
@@ -64,7 +64,7 @@ export class WalletPlanner implements JobPlanning {
     }
   }
 
-  /** Takes back what is left of the allowances that the job's own steps gave. */
+  /** Revokes the rest of the allowances that the job's own steps set. */
   async undo(job: JobRecord): Promise<readonly PlannedStep[]> {
     const revocations = await Promise.all(listGranted(job).map((approval) => this.#kit.planRevocation(approval)));
     return revocations.flatMap((step) => (step ? [createJobStep(step, this.#kit.address)] : []));
@@ -114,7 +114,7 @@ export class WalletPlanner implements JobPlanning {
   }
 
   async #draftJob(job: JobRecord, token: number, agreed: PlanFloors | null): Promise<PlannedOperation> {
-    // Objects always: the gateway and the worker accept nothing else.
+    // Always an object: the gateway and the worker accept nothing else.
     const input = job.input as Input;
     const { operation } = job;
     if (operation === 'payment') return this.#planPayment(input, () => this.#payments.plan(job, { token }));
@@ -135,7 +135,10 @@ export class WalletPlanner implements JobPlanning {
     return this.#kit.planDraft({ name: nameOfKit('payment'), plan }, input);
   }
 
-  /** @throws AgentKitError `NETWORK_ERROR` where the node is on another chain, or has not seen the job's own last block. */
+  /**
+   * @throws AgentKitError `NETWORK_ERROR` if the node is on another chain, or does not have the block of the job's last
+   * step.
+   */
   async #assertUpToDate({ lane, steps }: JobRecord): Promise<void> {
     const { chainId } = await this.#kit.readContext();
     if (chainId !== lane.chainId) {
@@ -156,4 +159,4 @@ export class WalletPlanner implements JobPlanning {
   }
 }
 
-const UNAVAILABLE = 'The chain cannot be asked now.';
+const UNAVAILABLE = 'The chain cannot be read now.';

@@ -1,6 +1,6 @@
 import { decryptKeystore, KeystoreError } from './decrypt-keystore.js';
 
-// The test vectors of the Web3 Secret Storage definition; the key is the same in both.
+// The test vectors of the Web3 Secret Storage definition; both contain the same key.
 const PASSWORD = 'testpassword';
 const ADDRESS = '0x008aeeda4d805471df9b2a5b0f38a0c3bcba786b';
 const PBKDF2 = {
@@ -56,24 +56,24 @@ describe('a keystore', () => {
     expect(decryptKeystore(JSON.stringify(keystore), PASSWORD).address).toBe(ADDRESS);
   });
 
-  it('may say whose key it holds, with or without 0x', () => {
+  it('may contain the address of its key, with or without 0x', () => {
     for (const address of [ADDRESS, ADDRESS.slice(2).toUpperCase()]) {
       expect(decryptKeystore(JSON.stringify({ ...PBKDF2, address }), PASSWORD).address).toBe(ADDRESS);
     }
     expect(refusalOf({ ...PBKDF2, address: 'ab'.repeat(20) })).toBe("the keystore's address is not that of its key");
   });
 
-  it('is not opened by another password, which is not repeated', () => {
+  it('is not opened by another password, and the error does not repeat it', () => {
     expect(refusalOf(PBKDF2, 'canary')).toBe('the password does not open the keystore');
   });
 
-  it('is refused when it is something else, with the places that say so', () => {
-    expect(refusalOf('{"version": 3,')).toBe('the keystore is no JSON');
-    expect(refusalOf(null)).toMatch(/^it is no keystore of version 3 \(version, crypto\.cipher, /);
-    expect(refusalOf({ ...PBKDF2, version: 1 })).toBe('it is no keystore of version 3 (version)');
+  it('is refused when it is not a keystore, with the invalid fields', () => {
+    expect(refusalOf('{"version": 3,')).toBe('the keystore is not JSON');
+    expect(refusalOf(null)).toMatch(/^it is not a keystore of version 3 \(version, crypto\.cipher, /);
+    expect(refusalOf({ ...PBKDF2, version: 1 })).toBe('it is not a keystore of version 3 (version)');
     const kdfparams = { ...SCRYPT.crypto.kdfparams, n: 2 ** 40 };
     expect(refusalOf({ ...SCRYPT, crypto: { ...SCRYPT.crypto, kdfparams } })).toBe(
-      'it is no keystore of version 3 (crypto.kdfparams.n)',
+      'it is not a keystore of version 3 (crypto.kdfparams.n)',
     );
   });
 });

@@ -7,7 +7,10 @@ const BYTES_32 = z.string().regex(/^[0-9a-f]{64}$/i);
 
 const DERIVED_BYTES = 32;
 
-/** Web3 Secret Storage, version 3. Work beyond these bounds would be a mistake, or keep the process from ever starting. */
+/**
+ * Web3 Secret Storage, version 3. A keystore with larger parameters is a mistake, or would keep the process from ever
+ * starting.
+ */
 const KEYSTORE = z.object({
   version: z.literal(3),
   address: z
@@ -43,13 +46,13 @@ const KEYSTORE = z.object({
   }),
 });
 
-/** Why a keystore gives no key; the sentence names neither the password nor anything of the key. */
+/** Why a keystore could not be opened; the message contains neither the password nor any part of the key. */
 export class KeystoreError extends Error {
   override readonly name = 'KeystoreError';
 }
 
 /**
- * The signer of an encrypted keystore file, as geth, Foundry and the wallets write them.
+ * The signer of an encrypted keystore file, as written by geth, Foundry and wallet applications.
  * @throws KeystoreError
  */
 export function decryptKeystore(text: string, password: string): LaneSigner {
@@ -75,15 +78,18 @@ function parseKeystore(text: string): z.infer<typeof KEYSTORE> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new KeystoreError('the keystore is no JSON');
+    throw new KeystoreError('the keystore is not JSON');
   }
   const parsed = KEYSTORE.safeParse(nestDerivation(value));
   if (parsed.success) return parsed.data;
   const places = parsed.error.issues.map(({ path }) => path.filter((part) => part !== 'derivation').join('.'));
-  throw new KeystoreError(`it is no keystore of version 3 (${[...new Set(places)].join(', ')})`);
+  throw new KeystoreError(`it is not a keystore of version 3 (${[...new Set(places)].join(', ')})`);
 }
 
-/** The derivation's name decides its parameters: as one object they can be read together. Older files write `Crypto`. */
+/**
+ * The name of the key derivation decides its parameters, so both are merged into one object for parsing. Older files
+ * write `Crypto`.
+ */
 function nestDerivation(value: unknown): unknown {
   const { version, address, crypto, Crypto } = Object(value) as Record<string, unknown>;
   const { kdf, kdfparams, ...rest } = Object(crypto ?? Crypto) as Record<string, unknown>;

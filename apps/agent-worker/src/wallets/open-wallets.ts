@@ -13,12 +13,12 @@ export interface WalletSources {
   walletsFile?: string;
 }
 
-/** The wallet whose key stands in a setting of its own. */
+/** The wallet whose key is set in the environment. */
 const MAIN = 'main';
 
 /**
- * Opens every wallet that the settings name.
- * @param problems gets everything that is wrong, one sentence each, without any value of a secret
+ * Opens every wallet in the settings.
+ * @param problems collects every problem, one sentence each, without any secret value
  */
 export function openWallets(sources: WalletSources, problems: string[]): OpenedWallet[] {
   const { walletPrivateKey, walletsFile, policyFile } = sources;
@@ -35,7 +35,7 @@ export function openWallets(sources: WalletSources, problems: string[]): OpenedW
   return wallets;
 }
 
-/** The same with each wallet's lane. */
+/** The same, with each wallet's lane. */
 export function onChain(wallets: readonly OpenedWallet[], chainId: number): WorkerWallet[] {
   return wallets.map((wallet) => ({ ...wallet, lane: createLaneId(chainId, wallet.signer.address) }));
 }
@@ -44,7 +44,7 @@ function openMain(privateKey: string, policyFile: string | undefined, problems: 
   const policy = policyFile === undefined ? {} : readPolicy(policyFile, problems);
   const signer = readKeySigner(privateKey);
   if (!signer) {
-    problems.push('WALLET_PRIVATE_KEY is no private key: 32 bytes in hexadecimal (its value is not shown).');
+    problems.push('WALLET_PRIVATE_KEY is not a private key: 32 bytes in hexadecimal (its value is not shown).');
     return [];
   }
   return [{ name: MAIN, address: signer.address, signer, policy, approvalAbove: {} }];
@@ -54,24 +54,26 @@ function readPolicy(file: string, problems: string[]): SpendingPolicy {
   const path = resolve(file);
   try {
     const policy: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    // What is in it is checked by those who know operations and tokens; of what is no object they would see nothing.
+    // The content is checked by the code that knows operations and tokens, which would find nothing wrong with a value
+    // that is not an object.
     if (typeof policy === 'object' && policy !== null && !Array.isArray(policy)) return policy;
-    problems.push(`POLICY_FILE: ${path} holds no JSON object.`);
+    problems.push(`POLICY_FILE: ${path} is not a JSON object.`);
     return {};
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     problems.push(
-      code === undefined ? `POLICY_FILE: ${path} is no JSON.` : `POLICY_FILE: ${path} cannot be read (${code}).`,
+      code === undefined ? `POLICY_FILE: ${path} is not JSON.` : `POLICY_FILE: ${path} cannot be read (${code}).`,
     );
     return {};
   }
 }
 
-/** Two names for one account would be two policies and two day's limits for one purse. */
+/** Two names for one account would mean two policies and two daily limits for the same balance. */
 function reportDoubles(wallets: readonly OpenedWallet[], problems: string[]): void {
   wallets.forEach(({ name, signer }, index) => {
     for (const earlier of wallets.slice(0, index)) {
-      if (earlier.name === name) problems.push(`The wallet ${name} stands in WALLET_PRIVATE_KEY and in WALLETS_FILE.`);
+      if (earlier.name === name)
+        problems.push(`The wallet ${name} is in WALLET_PRIVATE_KEY and in WALLETS_FILE. Remove one of them.`);
       else if (earlier.signer.address === signer.address) {
         problems.push(`The wallets ${earlier.name} and ${name} are the same account.`);
       }

@@ -5,8 +5,8 @@ import { nameLane } from '@tollgate/transactions';
 import type { WorkerWallet } from './worker-wallet.js';
 
 /**
- * Tells gateways and commands which accounts the names stand for.
- * @throws ConfigurationError when a name stands for another account, in whose lane jobs of that name may wait
+ * Publishes the accounts behind the wallet names for gateways and commands.
+ * @throws ConfigurationError when a name refers to another account, in whose lane jobs of that name may wait
  */
 export async function publishWallets(directory: WalletDirectory, wallets: readonly WorkerWallet[]): Promise<void> {
   const problems: string[] = [];
@@ -14,7 +14,7 @@ export async function publishWallets(directory: WalletDirectory, wallets: readon
     const published = await directory.publish({ name, lane });
     if (nameLane(published.lane) === nameLane(lane)) continue;
     problems.push(
-      `The wallet ${name} is ${lane.address} on chain ${lane.chainId} here, but the name stands for ` +
+      `The wallet ${name} is ${lane.address} on chain ${lane.chainId} here, but the name refers to ` +
         `${published.lane.address} on chain ${published.lane.chainId}. Give the wallet another name, or, once the jobs ` +
         `of the old account have ended, run: npm run wallets -- remove ${name}`,
     );

@@ -8,10 +8,10 @@ import { z } from 'zod';
 import { decryptKeystore, KeystoreError } from './decrypt-keystore.js';
 import type { WorkerWallet } from './worker-wallet.js';
 
-/** A wallet before it is known which chain it is used on. */
+/** A wallet whose chain is not known yet. */
 export type OpenedWallet = Omit<WorkerWallet, 'lane'>;
 
-/** As jobs name it, as metrics label it. */
+/** Used by jobs and as a metric label. */
 const NAME = z.string().regex(/^[a-z0-9][\w.-]{0,62}$/i, 'a name has 1 to 63 letters, digits or ._-');
 const FILE = z.string().min(1);
 const WALLET = z
@@ -19,7 +19,7 @@ const WALLET = z
     keystore: FILE.optional(),
     passwordFile: FILE.optional(),
     privateKeyFile: FILE.optional(),
-    // What is in it is checked where it is used, by those who know operations and tokens.
+    // The content is checked by the code that knows operations and tokens.
     policy: z.record(z.string(), z.unknown()).optional(),
     approvalAbove: z
       .record(
@@ -32,13 +32,13 @@ const WALLET = z
     const isKeystore = keystore !== undefined && passwordFile !== undefined && privateKeyFile === undefined;
     const isKeyFile = keystore === undefined && passwordFile === undefined && privateKeyFile !== undefined;
     if (isKeystore || isKeyFile) return;
-    context.addIssue({ code: 'custom', message: 'a wallet has keystore and passwordFile, or privateKeyFile' });
+    context.addIssue({ code: 'custom', message: 'a wallet has either keystore and passwordFile, or privateKeyFile' });
   });
 const WALLETS_FILE = z.strictObject({ wallets: z.record(NAME, WALLET) });
 
 /**
- * The wallets of `WALLETS_FILE`, YAML or JSON; files that it names are relative to it.
- * @param problems gets what is wrong; no value of a secret is in it
+ * The wallets of `WALLETS_FILE`, YAML or JSON; paths in it are relative to the file.
+ * @param problems collects every problem, without any secret value
  */
 export function readWalletsFile(file: string, problems: string[]): OpenedWallet[] {
   const text = readText(resolve(file), 'WALLETS_FILE', problems);
@@ -56,7 +56,7 @@ function parseWallets(text: string, problems: string[]): Record<string, z.infer<
   try {
     value = parse(text, { maxAliasCount: 0 });
   } catch (error) {
-    // The first line names the place; the lines after it quote the file.
+    // Only the first line, which gives the position; the lines after it quote the file.
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
     problems.push(`WALLETS_FILE is neither YAML nor JSON: ${reason ?? ''}`);
     return {};
@@ -81,7 +81,7 @@ function openSigner(
     const text = read(privateKeyFile, 'privateKeyFile');
     if (text === null) return null;
     const signer = readKeySigner(text);
-    if (!signer) problems.push(`${place}.privateKeyFile holds no private key: 32 bytes in hexadecimal.`);
+    if (!signer) problems.push(`${place}.privateKeyFile is not a private key: 32 bytes in hexadecimal.`);
     return signer;
   }
   const text = read(keystore ?? '', 'keystore');

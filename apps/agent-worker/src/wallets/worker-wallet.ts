@@ -2,7 +2,7 @@ import type { LaneId, LaneSigner } from '@tollgate/transactions';
 
 import type { PlannedWallet } from '../planning/planned-wallet.js';
 
-/** A wallet that this worker signs for. The key is in the signer's closure, and on no object. */
+/** A wallet that this worker signs for. The key is in the signer's closure, never on an object. */
 export interface WorkerWallet extends PlannedWallet {
   lane: LaneId;
   signer: LaneSigner;

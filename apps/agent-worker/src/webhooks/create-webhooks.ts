@@ -11,27 +11,29 @@ import type { WebhookEnvironment } from './webhook.environment.js';
 
 export interface WebhooksOptions {
   journalRedis: Redis;
-  /** Of the queues' Redis; fails commands while it is away, so that events are handed on again. */
+  /** To the Redis of the queues; fails commands while it is down, so that events are delivered again later. */
   queueRedis: Redis;
-  /** Of the queues' Redis, for blocking use. */
+  /** To the Redis of the queues, for blocking commands. */
   consumerRedis: Redis;
   agent: Pick<AgentEnvironment, 'agentSecret' | 'allowPrivateTargets'>;
   settings: Readonly<WebhookEnvironment>;
   registry: Registry;
-  /** Instead of the system's; for tests. */
+  /** Replaces the system's DNS lookup in tests. */
   nameServers?: readonly string[];
 }
 
 export interface Webhooks {
   /** For the lanes' event pumps. */
   consumer: EventConsumer;
-  /** Begins to post what waits, of all lanes. */
+  /** Starts to post the waiting deliveries of all lanes. */
   start(): void;
-  /** Call it once the lanes are given back. */
+  /** Call it once the lanes are released. */
   close(withinMs: number): Promise<void>;
 }
 
-/** From an outbox to the targets: events go into a queue that all workers take from, and are posted until they arrive. */
+/**
+ * From an outbox to the targets: events go into a queue shared by all workers, and are posted until they are delivered.
+ */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { journalRedis, queueRedis, consumerRedis, agent, settings, registry, nameServers } = options;
   const targets = new WebhookTargets(journalRedis);

@@ -4,7 +4,7 @@ import type { JobEvent } from '@tollgate/transactions';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { WebhookFixture } from '../../test/webhook-fixture.js';
 
-describe('what waits for a webhook target', () => {
+describe('the queue of a webhook target', () => {
   let fixture: WebhookFixture;
   let keyId: string;
 
@@ -20,7 +20,7 @@ describe('what waits for a webhook target', () => {
 
   afterEach(() => fixture.clear());
 
-  /** Events that happened one after the other. */
+  /** Consecutive events. */
   const events = (count: number, of = keyId): JobEvent[] =>
     Array.from({ length: count }, (_, index) => fixture.event(of, { atMs: Date.now() + 10_000 + index }));
   const idsOf = (list: readonly JobEvent[]) => list.map(({ id }) => id).sort();
@@ -31,8 +31,8 @@ describe('what waits for a webhook target', () => {
   const waitForCounts = (target: WebhookTarget, waiting: number) =>
     waitFor(`${waiting} wait`, async () => (await fixture.waiting.count(target.id)).waiting === waiting);
 
-  // Prevents: a target that is down for long fills the queues' Redis, and with it stops the targets of all others.
-  it('is bounded: the oldest goes, and nothing of another target', async () => {
+  // Prevents: a target that is down for long fills the queues' Redis, and so stops deliveries to all others.
+  it('is bounded: the oldest event is dropped, and none of another target', async () => {
     const { receiver, target } = await fixture.register(keyId);
     const otherKey = await fixture.createKey();
     const { target: other } = await fixture.register(otherKey);
@@ -54,7 +54,7 @@ describe('what waits for a webhook target', () => {
     await waitForCounts(target, 0);
   });
 
-  it('is bounded where one batch alone is too much', async () => {
+  it('is bounded even when one batch alone is too large', async () => {
     const { target } = await fixture.register(keyId);
     const { consumer } = fixture.startWebhooks({ isIdle: true, settings: { webhookWaitingPerTarget: 2 } });
     const own = events(5);
@@ -62,7 +62,7 @@ describe('what waits for a webhook target', () => {
     expect(await readQueued(target)).toEqual(idsOf(own.slice(3)));
   });
 
-  it('is bounded however many lanes hand on at once', async () => {
+  it('is bounded however many lanes add events at once', async () => {
     const { target } = await fixture.register(keyId);
     const settings = { webhookWaitingPerTarget: 5 };
     const consumers = [1, 2, 3].map(() => fixture.startWebhooks({ isIdle: true, settings }).consumer);
@@ -73,7 +73,7 @@ describe('what waits for a webhook target', () => {
     expect(await fixture.waiting.count(target.id)).toEqual({ waiting: 5, crowdedOut: 55 });
   });
 
-  it('counts what is tried again, and neither what arrived nor what was given up', async () => {
+  it('counts deliveries that wait for a retry, but neither delivered nor failed ones', async () => {
     const { receiver, target } = await fixture.register(keyId);
     receiver.answerWith(500);
     const settings = { webhookFirstRetryMs: 600_000, webhookLongestRetryMs: 600_000 };
@@ -91,7 +91,7 @@ describe('what waits for a webhook target', () => {
     await waitForCounts(target, 3);
   });
 
-  it('does not count what is handed on again and was done meanwhile', async () => {
+  it('does not count a repeated event that was delivered meanwhile', async () => {
     const { target } = await fixture.register(keyId);
     const { consumer } = fixture.startWebhooks();
     const own = events(2);
@@ -102,7 +102,7 @@ describe('what waits for a webhook target', () => {
     expect(await fixture.waiting.count(target.id)).toEqual({ waiting: 0, crowdedOut: 0 });
   });
 
-  it('lets what is being posted end', async () => {
+  it('does not drop an event that is being posted', async () => {
     const { receiver, target } = await fixture.register(keyId);
     let finish = (): void => undefined;
     receiver.answerWith((response) => (finish = () => response.writeHead(204).end()), 204);

@@ -8,17 +8,17 @@ export interface PostEventOptions {
   url: string;
   secret: string;
   event: AgentJobEvent;
-  /** Breaks off a post that runs. */
+  /** Aborts a running post. */
   signal: AbortSignal;
 }
 
-/** What became of a post; `reason` names neither the address nor anything the target said. */
+/** The outcome of a post; `reason` contains neither the address nor anything the target sent. */
 export type PostOutcome =
   | { outcome: 'delivered' | 'gone' }
-  | { outcome: 'failed'; reason: string; /** What the target asks for. */ retryAfterMs: number | null }
+  | { outcome: 'failed'; reason: string; /** From the target's `Retry-After`. */ retryAfterMs: number | null }
   | { outcome: 'broken_off' };
 
-/** Posts one event to a target; it has arrived when the target answers 2xx. */
+/** Posts one event to a target; it is delivered when the target answers 2xx. */
 export async function postEvent({ fetch, url, secret, event, signal }: PostEventOptions): Promise<PostOutcome> {
   const body = JSON.stringify(event);
   const timestamp = String(Math.floor(Date.now() / 1000));
@@ -36,7 +36,7 @@ export async function postEvent({ fetch, url, secret, event, signal }: PostEvent
       body,
       signal,
     });
-    // Nothing in it is of interest, and it may be endless.
+    // The body is not needed, and it may be endless.
     void response.body?.cancel().catch(() => undefined);
     return judgeAnswer(response);
   } catch (error) {
@@ -57,7 +57,7 @@ function judgeAnswer({ status, headers }: Response): PostOutcome {
   return { outcome: 'failed', reason, retryAfterMs: parseRetryAfter(headers.get('retry-after')) };
 }
 
-/** Seconds or an HTTP date; null where it is neither. */
+/** Seconds or an HTTP date; null for any other value. */
 function parseRetryAfter(text: string | null): number | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
@@ -66,7 +66,7 @@ function parseRetryAfter(text: string | null): number | null {
 }
 
 function describeFailure(error: unknown): string {
-  if (error instanceof TargetRefusedError) return `The target may not be asked: ${error.message}`;
+  if (error instanceof TargetRefusedError) return `The target address is not allowed: ${error.message}`;
   if (error instanceof Error && error.name === 'TimeoutError') return 'The target did not answer in time.';
   const { cause } = error as { cause?: { code?: unknown } };
   const code = typeof cause?.code === 'string' ? cause.code : 'no answer';

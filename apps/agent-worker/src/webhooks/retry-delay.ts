@@ -1,12 +1,12 @@
 export interface RetryDelays {
-  /** After the first attempt; it doubles after each one. */
+  /** After the first attempt; doubles after each further one. */
   firstRetryMs: number;
   longestRetryMs: number;
 }
 
 /**
- * How long to wait after an attempt, with a quarter of jitter either way, so that what failed together does not come back
- * together. A target may ask for more than that, up to the longest, and not for less.
+ * The delay after a failed attempt, with a quarter of jitter either way, so that deliveries that failed together are
+ * not repeated together. A target may ask for a longer delay, up to the longest, but not for a shorter one.
  * @param attemptsMade 1 after the first
  */
 export function retryDelay(attemptsMade: number, retryAfterMs: number | null, delays: RetryDelays): number {

@@ -1,8 +1,8 @@
 interface Turns {
   running: number;
-  /** When the next post that finds no room shall come back. */
+  /** When the next post that finds no free place should come back. */
   nextAtMs: number;
-  /** How long a post takes, lately. */
+  /** The recent duration of a post. */
   usualMs: number;
 }
 
@@ -10,8 +10,9 @@ const FIRST_GUESS_MS = 1_000;
 const [SHORTEST_DELAY_MS, LONGEST_DELAY_MS] = [250, 60_000];
 
 /**
- * Bounds how many posts to one target run at once in this process, so that a slow one leaves room for the others. Who finds
- * no room is told when to come back, each later than the one before: a long line is not looked at again and again.
+ * Limits the concurrent posts to one target in this process, so that a slow target leaves room for the others. A post
+ * that finds no free place gets a time to come back, each later than the one before, so that a long queue is not
+ * checked again and again.
  */
 export class TargetTurns {
   readonly #turns = new Map<string, Turns>();
@@ -21,7 +22,7 @@ export class TargetTurns {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Either a turn, to be ended, or how long to stay away. */
+  /** Either a turn, which must be ended, or how long to wait before asking again. */
   take(targetId: string): { end: () => void } | { delayMs: number } {
     const nowMs = this.now();
     const turns = this.#turns.get(targetId) ?? { running: 0, nextAtMs: 0, usualMs: FIRST_GUESS_MS };

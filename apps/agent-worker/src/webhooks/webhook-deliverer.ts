@@ -20,11 +20,13 @@ import { retryDelay } from './retry-delay.js';
 import { TargetTurns } from './target-turns.js';
 import type { WebhookEnvironment } from './webhook.environment.js';
 
-/** `dropped`: the target is gone, disabled, or of a revoked key. `crowded_out`: too much waited for it. */
+/**
+ * `dropped`: the target is removed or disabled, or its key is revoked. `crowded_out`: too many events waited for it.
+ */
 export type DeliveryOutcome = 'delivered' | 'dropped' | 'crowded_out' | 'gone' | 'failed' | 'dead';
 
 export interface WebhookDelivererOptions {
-  /** Of the queues' Redis; the deliverer's own connections are made after it. */
+  /** To the Redis of the queues; the deliverer duplicates it for its own connections. */
   connection: Redis;
   targets: WebhookTargets;
   waiting: WaitingDeliveries;
@@ -33,7 +35,7 @@ export interface WebhookDelivererOptions {
   agentSecret: string;
   rules: TargetRules;
   settings: Readonly<WebhookEnvironment>;
-  /** For metrics; the duration only of what was posted. */
+  /** For metrics; the duration only of events that were posted. */
   onOutcome: (outcome: DeliveryOutcome, durationMs: number | null) => void;
 }
 
@@ -41,11 +43,11 @@ const LOCK_MS = 30_000;
 /** BullMQ waits for the next delayed job in one blocking call of up to 10 seconds. */
 const SILENCE_MS = 30_000;
 const MAX_RESPONSE_BYTES = 65_536;
-/** Of the time to stop, for what is being posted; the rest is for putting back what is broken off. */
+/** The share of the stop timeout for running posts; the rest is for putting aborted ones back into the queue. */
 const POSTING_SHARE = 0.6;
 const UNJUDGED_DELAY_MS = 5_000;
 
-/** A delivery that failed and comes again; the message stands in the list of dead letters. */
+/** The error of a delivery that failed and is repeated; the list of dead letters shows its message. */
 class DeliveryFailedError extends Error {
   override readonly name = 'DeliveryFailedError';
 
@@ -57,7 +59,10 @@ class DeliveryFailedError extends Error {
   }
 }
 
-/** Posts events to their targets, in every worker; what no target takes stays in the queue as a dead letter. */
+/**
+ * Posts events to their targets, in every worker. An event that no attempt delivers stays in the queue as a dead
+ * letter.
+ */
 export class WebhookDeliverer {
   readonly #logger = new Logger('Webhooks');
   readonly #safe: SafeFetch;
@@ -69,7 +74,7 @@ export class WebhookDeliverer {
 
   constructor(private readonly options: WebhookDelivererOptions) {
     const { rules, settings } = options;
-    // Every post listens to it.
+    // Every running post listens to it.
     setMaxListeners(0, this.#stopping.signal);
     const limits = { timeoutMs: settings.webhookTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
     this.#safe = createSafeFetch({ ...rules, ...limits });
@@ -89,7 +94,7 @@ export class WebhookDeliverer {
         connection: this.#connection,
         prefix: AGENT_QUEUE_PREFIX,
         concurrency: settings.webhookConcurrency,
-        // A delivery whose worker was killed is made again, however often that happens: its event's id is the same.
+        // A delivery whose worker was killed is repeated, however often that happens: the event's id stays the same.
         lockDuration: LOCK_MS,
         stalledInterval: LOCK_MS,
         maxStalledCount: 1_000_000,
@@ -105,7 +110,9 @@ export class WebhookDeliverer {
     this.#worker.on('error', (error) => this.#logger.debug(`the queue of webhooks: ${error.message}`));
   }
 
-  /** Takes nothing more; what is being posted has its time, and what it breaks off is posted again elsewhere. */
+  /**
+   * Takes no more deliveries. Running posts get some time; those that are aborted are posted again by another worker.
+   */
   async close(withinMs: number): Promise<void> {
     const timer = setTimeout(() => this.#stopping.abort(), withinMs * POSTING_SHARE);
     if (this.#worker) await closeWithin(withinMs, this.#worker);
@@ -157,7 +164,10 @@ export class WebhookDeliverer {
     throw new DeliveryFailedError(posted.reason, posted.retryAfterMs);
   }
 
-  /** After the queue has noted it, so that nothing counts it again. A count may be off, an event is not posted twice for it. */
+  /**
+   * Runs after the queue has recorded the result, so that it is counted once. A wrong count does no harm; no event is
+   * posted twice for it.
+   */
   #note(job: Job<WebhookDelivery>): void {
     const { id = '', data, finishedOn } = job;
     const { waiting } = this.options;
@@ -167,7 +177,7 @@ export class WebhookDeliverer {
     this.#notes.add(note);
   }
 
-  /** Null: nothing may be posted there (any more). */
+  /** Null: events must not (or no longer) be posted to this target. */
   async #findTarget({ keyId, targetId }: WebhookDelivery): Promise<WebhookTarget | null> {
     const { targets, apiKeys } = this.options;
     const [target, key] = await Promise.all([targets.find({ keyId, id: targetId }), apiKeys.read(keyId)]);
@@ -178,7 +188,7 @@ export class WebhookDeliverer {
   }
 }
 
-/** The attempt does not count. */
+/** Puts the delivery back without counting the attempt. */
 async function postpone(job: Job, token: string | undefined, delayMs: number): Promise<never> {
   await job.moveToDelayed(Date.now() + delayMs, token);
   throw new DelayedError();

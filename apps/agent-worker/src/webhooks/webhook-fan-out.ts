@@ -19,7 +19,7 @@ export interface WebhookFanOutOptions {
   queue: Queue<WebhookDelivery>;
   waiting: WaitingDeliveries;
   settings: Pick<WebhookEnvironment, 'webhookAttempts' | 'webhookWaitingPerTarget'>;
-  /** For metrics: told of what is dropped since too much waits for its target. */
+  /** For metrics: called for deliveries that are dropped because too many wait for their target. */
   onOutcome: WebhookDelivererOptions['onOutcome'];
 }
 
@@ -30,7 +30,10 @@ interface Delivery {
 
 const [HOUR_SECONDS, DAY_SECONDS] = [3_600, 86_400];
 
-/** Puts each event into the queue once for every target that wants it, and takes out what is too much for one. */
+/**
+ * Puts each event into the queue once for every target that wants it, and drops the oldest ones of a target that has
+ * too many.
+ */
 export class WebhookFanOut implements EventConsumer {
   readonly name = 'webhooks';
   readonly #logger = new Logger('Webhooks');
@@ -55,7 +58,7 @@ export class WebhookFanOut implements EventConsumer {
     }
   }
 
-  /** Counted once they are in the queue, where another lane's fan-out may find that they have no room. */
+  /** Counted once they are in the queue, where the fan-out of another lane may find that the target has too many. */
   async #bound(targetId: string, deliveries: readonly Delivery[]): Promise<void> {
     const { waiting, settings, onOutcome } = this.options;
     const own = deliveries.filter(({ data }) => data.targetId === targetId);
@@ -63,7 +66,11 @@ export class WebhookFanOut implements EventConsumer {
     const dropped = await waiting.add(targetId, named, settings.webhookWaitingPerTarget);
     if (dropped === 0) return;
     for (let count = 0; count < dropped; count++) onOutcome('crowded_out', null);
-    this.#logger.warn({ msg: 'too much waits for a webhook target: the oldest is dropped', target: targetId, dropped });
+    this.#logger.warn({
+      msg: 'too many events wait for a webhook target: the oldest are dropped',
+      target: targetId,
+      dropped,
+    });
   }
 
   #createDelivery(target: WebhookTarget, event: JobEvent, wallet: string) {
@@ -73,7 +80,7 @@ export class WebhookFanOut implements EventConsumer {
       event: toAgentJobEvent(event, wallet),
     };
     const opts = {
-      // An event that is handed on again after a crash finds its delivery here, done or not.
+      // An event that is repeated after a crash finds its delivery here, finished or not.
       jobId: nameDelivery(event, target),
       attempts: this.options.settings.webhookAttempts,
       backoff: { type: 'custom' },

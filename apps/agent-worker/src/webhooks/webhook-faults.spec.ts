@@ -11,7 +11,7 @@ import { WebhookFixture } from '../../test/webhook-fixture.js';
 import { EventBell } from '../events/event-bell.js';
 import { EventPumps } from '../events/event-pumps.js';
 
-describe('webhooks, when something goes wrong', () => {
+describe('webhooks, during failures,', () => {
   let fixture: WebhookFixture;
   let keyId: string;
 
@@ -27,7 +27,7 @@ describe('webhooks, when something goes wrong', () => {
 
   afterEach(() => fixture.clear());
 
-  it('lose and double nothing when a worker is killed between handing on and noting it', async () => {
+  it('lose and duplicate nothing when a worker is killed before it acknowledges the events', async () => {
     const journal = new Journal({ redis: fixture.redis });
     await journal.open();
     const lane = sampleLane();
@@ -53,7 +53,7 @@ describe('webhooks, when something goes wrong', () => {
       { lane, signal: over.signal },
       'treasury',
     );
-    await waitFor('they are handed on again', async () => (await journal.outbox.readPositions(lane))['webhooks'] === 3);
+    await waitFor('they are added to the queue again', async () => (await journal.outbox.readPositions(lane))['webhooks'] === 3);
     expect(await fixture.waitForOutcomes(3)).toEqual({ delivered: 3 });
     over.abort();
     await attending;
@@ -63,7 +63,7 @@ describe('webhooks, when something goes wrong', () => {
     expect(receiver.posts.map(({ headers }) => headers['tollgate-event-id']).sort()).toEqual(ids.sort());
   });
 
-  it('post nothing to a name that leads inside by the time of the delivery', async () => {
+  it('post nothing to a name that resolves to a private address by the time of the delivery', async () => {
     const { receiver } = await fixture.register(await fixture.createKey());
     let address = '8.8.8.8';
     const dns = await startDnsServer((_, type) => (type === 'A' ? [address] : []));
@@ -78,12 +78,12 @@ describe('webhooks, when something goes wrong', () => {
     expect(await fixture.waitForOutcomes(2)).toEqual({ failed: 1, dead: 1 });
     await waitFor('it is listed', async () => (await fixture.deadLetters.count()) === 1);
     expect(await fixture.deadLetters.list()).toMatchObject([
-      { reason: 'The target may not be asked: rebinding.example is not on the public internet.' },
+      { reason: 'The target address is not allowed: rebinding.example is not on the public internet.' },
     ]);
     await dns.close();
   });
 
-  it('go on after Redis was killed', async () => {
+  it('continue after Redis was killed', async () => {
     const { receiver } = await fixture.register(keyId);
     receiver.answerWith(500, 204);
     const { consumer } = fixture.startWebhooks({

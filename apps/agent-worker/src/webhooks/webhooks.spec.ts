@@ -50,7 +50,7 @@ describe('webhooks', () => {
     expect(unasked.flatMap((one) => one.receiver.posts)).toEqual([]);
   });
 
-  it('do not post what happened before the target was registered', async () => {
+  it('do not post events from before the target was registered', async () => {
     const { receiver, target } = await fixture.register(keyId);
     const { consumer } = fixture.startWebhooks();
     const [before, after] = [fixture.event(keyId, { atMs: target.createdAtMs - 1 }), fixture.event(keyId)];
@@ -59,7 +59,7 @@ describe('webhooks', () => {
     expect(receiver.posts.map(({ headers }) => headers['tollgate-event-id'])).toEqual([after.id]);
   });
 
-  it('do not post again what was handed on again', async () => {
+  it('do not post a repeated event again', async () => {
     const { receiver } = await fixture.register(keyId);
     const { consumer } = fixture.startWebhooks();
     const [first, second] = [fixture.event(keyId), fixture.event(keyId)];
@@ -101,7 +101,7 @@ describe('webhooks', () => {
     expect(await fixture.deadLetters.list()).toMatchObject([{ reason: 'The target answered 307.' }]);
   });
 
-  it('are not kept busy by an answer that never ends', async () => {
+  it('are not blocked by an answer that never ends', async () => {
     const { receiver } = await fixture.register(keyId);
     let ended = false;
     receiver.answerWith((response) => {
@@ -118,7 +118,7 @@ describe('webhooks', () => {
     await waitFor('the answer is cut off', () => ended);
   });
 
-  it('list what no attempt delivered, for its key, and send it again when asked to', async () => {
+  it('list undelivered events for the key of their target, and send them again on request', async () => {
     const { receiver, target } = await fixture.register(keyId);
     receiver.answerWith(503);
     const { consumer } = fixture.startWebhooks();
@@ -147,7 +147,7 @@ describe('webhooks', () => {
     expect(new Set(receiver.posts.map(({ body }) => body)).size).toBe(2);
   });
 
-  it('stop for a target that says it is gone', async () => {
+  it('stop for a target that answers 410', async () => {
     const { receiver, target } = await fixture.register(keyId);
     receiver.answerWith(500, 410);
     const { consumer } = fixture.startWebhooks();
@@ -158,7 +158,7 @@ describe('webhooks', () => {
     expect(await fixture.queue.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
   });
 
-  it.each(['removed', 'disabled', 'its key revoked'])('drop what waits for a target that is %s', async (how) => {
+  it.each(['removed', 'disabled', 'its key revoked'])('drop waiting events for a target that is %s', async (how) => {
     const { receiver, target } = await fixture.register(keyId);
     const { consumer } = fixture.startWebhooks({ isIdle: true });
     await consumer.take([fixture.event(keyId)], 'treasury');
@@ -172,7 +172,7 @@ describe('webhooks', () => {
       expect(await fixture.targets.find(target)).toMatchObject({ disabled: 'key_revoked' });
   });
 
-  it('let a target that never answers wait, and no other', async () => {
+  it('let a target that never answers delay only its own events', async () => {
     const { receiver: hanging } = await fixture.register(keyId);
     const { receiver: well } = await fixture.register(keyId);
     hanging.answerWith(never);
@@ -185,7 +185,7 @@ describe('webhooks', () => {
     expect(hanging.posts).toHaveLength(2);
   });
 
-  it('are broken off when the worker stops, and posted by the next one, as if not tried', async () => {
+  it('are aborted when the worker stops, and posted by the next worker, without counting an attempt', async () => {
     const { receiver } = await fixture.register(keyId);
     receiver.answerWith(never, 204);
     const webhooks = fixture.startWebhooks({ settings: { webhookTimeoutMs: 60_000, webhookAttempts: 1 } });
@@ -208,7 +208,7 @@ describe('webhooks', () => {
     expect(all).toContain('The target answered 500.');
     expect(all).not.toContain(AGENT_SECRET);
     expect(all).not.toContain(deriveWebhookSecret(AGENT_SECRET, target.id));
-    expect(all).not.toContain('an answer that nobody reads');
+    expect(all).not.toContain('a body that is never read');
     await fixture.targets.remove(target);
     expect(await fixture.dump()).not.toContain('canary-in-url');
   });
