@@ -148,7 +148,7 @@ describe('the paying client at a metered route', () => {
       const { code, stdout, stderr } = await run([]);
       expect({ code, stdout }).toEqual({ code: 0, stdout: '{"words":7}' });
       expect(stderr).toMatch(
-        /^Permit2 may move 0 of the token 0x\w+, and this is for 0\.01\. .* full price .* --approve AMOUNT .*\nPaying 0\.01 USDC/,
+        /^Permit2 may move 0 of the token 0x\w+, but the payment needs 0\.01\. .* full price .* --approve AMOUNT .*\nPaying 0\.01 USDC/,
       );
     });
     expect(inFull).toBe(10_000n);

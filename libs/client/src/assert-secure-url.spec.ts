@@ -9,7 +9,7 @@ describe('assertSecureUrl', () => {
     'http://127.1.2.3',
     'http://[::1]:1',
     'http://0x7f.1',
-  ])('lets %s be paid', (url) => {
+  ])('allows payments to %s', (url) => {
     expect(() => assertSecureUrl(url, false)).not.toThrow();
   });
 
@@ -25,7 +25,7 @@ describe('assertSecureUrl', () => {
     expect(() => assertSecureUrl(url, false)).toThrow(expect.objectContaining({ code: 'insecure_url' }));
   });
 
-  it('lets plain HTTP be paid when told to, and nothing else', () => {
+  it('allows payments over plain HTTP only if the options do', () => {
     expect(() => assertSecureUrl('http://10.0.0.1', true)).not.toThrow();
     expect(() => assertSecureUrl('ftp://10.0.0.1', true)).toThrow();
   });

@@ -8,17 +8,17 @@ import { parseAbi, type LocalAccount, type PublicClient } from 'viem';
 
 import { lookUp } from './look-up.js';
 
-/** A token and the EIP-712 domain that it says of itself. */
+/** A token, and the EIP-712 domain given for it. */
 export interface SignedToken {
   asset: Hex;
   name: string;
   version: string;
 }
 
-/** Signs transfers that others send (EIP-3009), and looks what became of them. */
+/** Signs EIP-3009 authorizations, which the server or its facilitator submits, and reads their state. */
 export interface AuthorizationSigner {
   sign(token: SignedToken, authorization: TransferAuthorization): Promise<SignedAuthorization>;
-  /** True when it was not used until a final block that is past its end: no block to come can move it. */
+  /** True when a final block past the end of its validity shows that it was not used: it can never move tokens. */
   isExpired(asset: Hex, authorization: TransferAuthorization): Promise<boolean>;
 }
 

@@ -7,7 +7,7 @@ import { sleep } from './sleep.js';
 
 const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 1000;
-/** While a transaction is not mined, it is sent again this often: nodes forget what does not fit their pool. */
+/** How often a transaction that is not mined is sent again, because nodes drop transactions from their pools. */
 const SEND_AGAIN_MS = 5000;
 
 type Outcome = 'success' | 'failed' | 'replaced';
@@ -21,7 +21,7 @@ async function sendAgain({ wallet }: PaymentContext, transaction: SignedTransact
     return null;
   } catch (error) {
     if (isUnreachable(error)) return null;
-    // It may have been mined between the look and the sending.
+    // It may have been mined between the read and the sending.
     const outcome = await wallet.readOutcome(transaction.txHash);
     if (outcome) return outcome;
     if (await wallet.isReplaced(transaction)) return 'replaced';
@@ -56,10 +56,10 @@ async function pollOutcome(
     if (Date.now() + delayMs > deadlineAtMs) {
       const { txHash } = transaction;
       const message = problem
-        ? `Nobody can say whether the payment ${txHash} is mined. ${problem.message}`
+        ? `It is unknown whether the payment ${txHash} is mined. ${problem.message}`
         : `The payment ${txHash} is not mined yet.`;
       throw new PaymentError('payment_pending', message, {
-        hint: 'It is in the store: the same request with the same store goes on waiting and redeems it.',
+        hint: 'It is in the store. The same request with the same store continues to wait and then redeems it.',
         details: { txHash },
         cause: problem ?? undefined,
       });
@@ -69,7 +69,10 @@ async function pollOutcome(
   }
 }
 
-/** What was signed is the server's to have settled: there is nothing to wait for, and an end after which it is void. */
+/**
+ * The server has the signed payment settled, so there is no transaction to wait for. At the end of its validity it
+ * becomes void.
+ */
 async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: SignedPayment): Promise<boolean> {
   if (Date.now() < endsAtMs(signed)) return true;
   return !(signed.kind === 'permit2'
@@ -78,8 +81,9 @@ async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: Signe
 }
 
 /**
- * Waits until a signed payment is mined, sending the stored bytes again where the chain does not have them.
- * @returns true when it succeeded, or is an authorization; false when it can never be mined and was marked so, which allows a new payment.
+ * Waits until a signed payment is mined, and sends the stored bytes again if the chain does not have them.
+ * @returns true when it succeeded or is an authorization; false when it can never be mined and was marked so, which
+ * allows a new payment.
  * @throws PaymentError `transaction_failed`, `payment_pending`, or `broadcast_refused` while the outcome is open.
  */
 export async function awaitPayment(
@@ -108,7 +112,7 @@ export async function awaitPayment(
   await context.store.write(key, { ...payment, state: outcome }, revision);
   if (outcome === 'replaced') return false;
   throw new PaymentError('transaction_failed', `The payment ${transaction.txHash} was mined but reverted.`, {
-    hint: 'No tokens moved. The next call pays anew.',
+    hint: 'No tokens moved. The next call makes a new payment.',
     details: { txHash: transaction.txHash },
   });
 }

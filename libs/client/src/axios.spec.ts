@@ -35,7 +35,7 @@ describe('payWithAxios', () => {
     return instance;
   }
 
-  it('pays a 402 once, and gives the answer as axios does', async () => {
+  it('pays a 402 once, and returns the answer in the form of axios', async () => {
     const response = await createPaying().get<{ conditions: string }>('/api/weather', { params: { city: 'Bern' } });
     expect([response.status, response.data.conditions]).toEqual([200, 'Clear']);
     expect(await transfers()).toHaveLength(1);
@@ -43,7 +43,7 @@ describe('payWithAxios', () => {
     expect(paid).toMatchObject({ url: '/api/weather?city=Bern', headers: { 'x-own': 'yes' } });
   });
 
-  it('repeats a body as it was sent', async () => {
+  it('repeats a body unchanged', async () => {
     await createPaying().post('/api/weather', { city: 'Zürich' });
     const bodies = server.seen.map(({ method, body, headers }) => [method, body, headers['content-type']]);
     expect(new Set(bodies.map((one) => JSON.stringify(one)))).toEqual(
@@ -52,21 +52,21 @@ describe('payWithAxios', () => {
     expect(server.paid()).toHaveLength(1);
   });
 
-  it('leaves alone what costs nothing, and every other error', async () => {
+  it('leaves free resources and all other errors unchanged', async () => {
     expect((await createPaying().get<string>('/free')).data).toBe('free');
     const own = createPaying().get('/api/weather', { headers: { 'X-Payment': 'bm9uc2Vuc2U=' } });
     await expect(own).rejects.toMatchObject({ response: { status: 402 } });
     expect(await transfers()).toEqual([]);
   });
 
-  it('says why it did not pay', async () => {
+  it('reports why it did not pay', async () => {
     const dear = createPaying({ maxAmount: '0.0001' }).get('/api/weather');
     const error = (await dear.catch((thrown: unknown) => thrown)) as AxiosError;
     expect(error).toMatchObject({ code: 'over_limit', cause: { name: 'PaymentError' } });
     expect(await transfers()).toEqual([]);
   });
 
-  it('refuses options that cannot be, at once', () => {
+  it('refuses invalid options at once', () => {
     expect(() => createPaying({ maxAmount: 'much' })).toThrow(expect.objectContaining({ code: 'invalid_amount' }));
   });
 });

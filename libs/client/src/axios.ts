@@ -5,10 +5,11 @@ import type { PaymentOptions } from './payment-options.js';
 import type { Wallet } from './wallet.js';
 
 /**
- * Has an axios instance pay the 402s it meets, as `fetchWithPayment` does: once, and within the limits. Such a request is
- * repeated through `fetch`, and bounded by `deadlineMs` in place of its `timeout`; everything else goes its old way. One
- * that cannot be paid rejects with an AxiosError whose `code` is that of the PaymentError, which is its `cause`.
- * @returns the id to eject the interceptor by
+ * Makes an axios instance pay for 402 answers, as `fetchWithPayment` does: once, and within the limits. The paid
+ * request is sent through `fetch`, and limited by `deadlineMs` instead of its `timeout`; all other requests are
+ * unchanged. A request that cannot be paid for rejects with an AxiosError whose `code` is that of the PaymentError,
+ * which is its `cause`.
+ * @returns the id with which to eject the interceptor
  * @throws PaymentError `invalid_options` or `invalid_amount`
  */
 export function payWithAxios(instance: AxiosInstance, wallet: Wallet, options: PaymentOptions): number {

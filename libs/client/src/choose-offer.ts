@@ -16,9 +16,9 @@ export interface ChosenOffer {
 type ChoiceContext = Pick<PaymentContext, 'wallet' | 'assets' | 'maxAmount' | 'permit2Allowance'>;
 
 /**
- * The first offer within the limits that the wallet can pay. One by Permit2 is left for the next where Permit2 may not
- * move the token: whoever set `maxAmount` has agreed to any offer up to it.
- * @throws PaymentError as `chooseRequirement`; `permit2_allowance_missing` where nothing else is within the limits
+ * The first offer within the limits that the wallet can pay. An offer by Permit2 is skipped if Permit2 may not move the
+ * token; the next one may cost more, since `maxAmount` permits any price up to it.
+ * @throws PaymentError as `chooseRequirement`; `permit2_allowance_missing` if nothing else is within the limits
  */
 export async function chooseOffer(context: ChoiceContext, offers: Offers): Promise<ChosenOffer> {
   const [preferred, ...others] = listWithinLimits(offers, { ...context, chainId: context.wallet.chainId });
@@ -36,7 +36,8 @@ export async function chooseOffer(context: ChoiceContext, offers: Offers): Promi
 async function findProblem(context: ChoiceContext, chosen: Chosen): Promise<SkippedOffer | null> {
   const { requirement } = chosen;
   const { permits } = context.wallet;
-  // Without permits it is no offer, and with them only those of Permit2 can have a problem that is known beforehand.
+  // Wallets without permits skip Permit2 offers; otherwise only those offers can have a problem that is known in
+  // advance.
   if (!permits || !isSignable(requirement) || !isPermittable(requirement)) return null;
   const problem = await findAllowanceProblem(context, permits, { ...chosen, requirement });
   return problem && { requirement, problem };

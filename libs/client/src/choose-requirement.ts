@@ -8,18 +8,20 @@ import {
   type PaymentRequirement,
 } from '@tollgate/protocol';
 
-/** A token the caller is willing to pay with. Nothing a server says adds to this list. */
+/** A token the caller is willing to pay with. A server's answer never adds to this list. */
 export interface TrustedAsset {
-  /** The name servers give the network, for example `chain-testnet`; the published names of the chain are known. */
+  /**
+   * The name that servers use for the network, for example `chain-testnet`; the published names of the chain are known.
+   */
   network: string;
   chainId: number;
   address: Hex;
   decimals: number;
-  /** When given, only this recipient is paid. */
+  /** If set, only this recipient is paid. */
   payTo?: Hex;
 }
 
-/** What is looked at to choose. */
+/** The fields on which the choice depends. */
 type Asked = Pick<PaymentRequirement, 'network' | 'asset' | 'payTo' | 'maxAmountRequired'>;
 
 export interface ChosenRequirement<Requirement extends Asked = PaymentRequirement> {
@@ -63,7 +65,7 @@ export function chooseRequirement<Requirement extends Asked>(
 
 /**
  * All of them, in the order of the challenge.
- * @throws PaymentError `no_trusted_requirement` or `over_limit` where there is none
+ * @throws PaymentError `no_trusted_requirement` or `over_limit` if there is none
  */
 export function listWithinLimits<Requirement extends Asked>(
   challenge: { accepts: readonly Requirement[] },
@@ -82,14 +84,18 @@ export function listWithinLimits<Requirement extends Asked>(
   const [first, ...others] = chosen;
   if (first) return [first, ...others];
   if (dearest !== undefined) {
-    throw new PaymentError('over_limit', `The server asks for ${dearest}, more than the limit of ${maxAmount}.`, {
-      hint: 'Raise maxAmount if the price is right.',
-      details: { price: dearest, maxAmount },
-    });
+    throw new PaymentError(
+      'over_limit',
+      `The server asks for ${dearest}, which is more than the limit of ${maxAmount}.`,
+      {
+        hint: 'Raise maxAmount if the price is acceptable.',
+        details: { price: dearest, maxAmount },
+      },
+    );
   }
   const offered = challenge.accepts.map(({ network, asset, payTo }) => ({ network, asset, payTo }));
   throw new PaymentError('no_trusted_requirement', 'The server accepts no asset that this client may pay with.', {
-    hint: `Compare what it offers with \`assets\`, and the wallet's chain ${chainId} with theirs.`,
+    hint: `Compare its offers with \`assets\`, and the wallet's chain ${chainId} with theirs.`,
     details: { offered },
   });
 }

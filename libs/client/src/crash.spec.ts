@@ -25,7 +25,7 @@ interface ChildResult {
   stderr: string;
 }
 
-/** Pays in a process of its own; `dieAt` names the event at which it gets SIGKILL. */
+/** Pays in a process of its own; `dieAt`: the event at which it gets SIGKILL. */
 async function payInChild(dieAt: string | null = null, idempotencyKey: string | null = null): Promise<ChildResult> {
   const asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
   const { rpcUrl } = chain;
@@ -85,7 +85,7 @@ describe('a payer killed', () => {
     expect(server.seen.filter(({ proof }) => !proof)).toHaveLength(1);
   });
 
-  it('before signing: the next process starts anew and pays once', async () => {
+  it('before signing: the next process starts again and pays once', async () => {
     expect(await payInChild('intended')).toMatchObject({ signal: 'SIGKILL' });
     expect((await payInChild()).signal).toBeNull();
     expect(await listTransfers(chain, payer().address)).toHaveLength(1);
@@ -107,7 +107,7 @@ describe('a payer killed', () => {
     expect(await listTransfers(chain, payer().address)).toHaveLength(1);
   });
 
-  it('whose nonce somebody else used: no second payment until that is final, then a new one', async () => {
+  it('whose nonce another transaction used: no second payment until that is final, then a new one', async () => {
     expect(await payInChild('signed')).toMatchObject({ signal: 'SIGKILL' });
     const { transaction } = await storedPayment();
     await transferTokens(chain, { from: payer().address, to: chain.accounts[0]!.address, amountBaseUnits: 1n });

@@ -1,12 +1,12 @@
 import { appendHashLock, type Hex, type PaymentRequirement } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
-/** `transfer(payTo, amount)` on the asset, with the hash lock of the reference behind it. */
+/** `transfer(payTo, amount)` on the asset, with the hash lock of the reference appended. */
 export function createPaymentCall({ asset, payTo, maxAmountRequired, extra }: PaymentRequirement): {
   to: Hex;
   data: Hex;
 } {
-  // In lower case: the server's spelling may fail the checksum of mixed case.
+  // In lower case, because the server's spelling may have an invalid mixed-case checksum.
   const args = [payTo.toLowerCase() as Hex, BigInt(maxAmountRequired)] as const;
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
   return { to: asset, data: appendHashLock(transfer, extra.reference) };

@@ -11,17 +11,17 @@ import type { RedeemablePayment, StoredPayment } from './payment-store.js';
 import { isSignable, type SignableRequirement } from './signable-requirement.js';
 import { nonceOf } from './signed-facts.js';
 
-/** What tells a payment that was signed from others: its transaction, or the nonce of what others are to send. */
+/** Identifies a signed payment: by its transaction, or by the nonce of its authorization. */
 export type SignedName = { txHash: Hex } | { nonce: string };
 
-/** What shows a payment to a server. */
+/** The headers that prove a payment to a server. */
 export interface ShownPayment {
   idempotencyKey: string;
   header: { name: string; value: string };
   signed: SignedName;
 }
 
-/** The proof of a transfer that is mined. */
+/** The proof of a mined transfer. */
 export function showTransfer({ requirement, payer, transaction, idempotencyKey }: RedeemablePayment): ShownPayment {
   const { network, maxAmountRequired, extra } = requirement;
   const { txHash } = transaction;
@@ -44,7 +44,7 @@ function showAuthorization(
     : { name: PAYMENT_SIGNATURE, value: encodeJsonHeader({ x402Version, ...sent, payload }) };
 }
 
-/** A stored payment as its server wants it; null while nothing of it is signed. */
+/** The proof of a stored payment in the form that its server requires; null while nothing is signed. */
 export function showPayment(payment: StoredPayment): ShownPayment | null {
   const { requirement, transaction, authorization, idempotencyKey } = payment;
   if (!isSignable(requirement)) return transaction && showTransfer({ ...payment, requirement, transaction });

@@ -2,15 +2,17 @@ import { BaseError, HttpRequestError, TimeoutError } from 'viem';
 
 import { readSystemCode } from './read-system-code.js';
 
-/** What an RPC server did in place of answering. */
+/** How an RPC server failed to answer. */
 export interface NoAnswer {
-  /** Host and port alone: keys stand in the user, the path and the query of such URLs, and in what quotes them. */
+  /**
+   * Host and port only: the user, path and query of such URLs may contain API keys, and so may texts that quote them.
+   */
   host: string;
-  /** Completes `The RPC server at … `: `answers with HTTP status 429`. */
+  /** Completes the sentence `The RPC server at … `: `answers with HTTP status 429`. */
   reason: string;
 }
 
-/** Null where the RPC server answered, or something else failed. */
+/** Null if the RPC server answered, or something else failed. */
 export function readNoAnswer(error: unknown): NoAnswer | null {
   if (!(error instanceof BaseError)) return null;
   const failure = error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError);
@@ -18,7 +20,7 @@ export function readNoAnswer(error: unknown): NoAnswer | null {
   return { host: new URL(failure.url).host, reason: explain(failure) };
 }
 
-/** The same as a sentence. */
+/** The failure as a sentence. */
 export function describeNoAnswer(error: unknown): string | null {
   const failure = readNoAnswer(error);
   return failure && `The RPC server at ${failure.host} ${failure.reason}.`;

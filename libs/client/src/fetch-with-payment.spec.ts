@@ -52,8 +52,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-describe('a payment that goes well', () => {
-  it('asks, pays once with a hash lock, and asks again with proof and key', async () => {
+describe('a successful payment', () => {
+  it('requests, pays once with a hash lock, and requests again with proof and key', async () => {
     const response = await payingFetch()(server.url);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ conditions: 'Clear', number: 1 });
@@ -85,20 +85,20 @@ describe('a payment that goes well', () => {
     expect(server.paid()[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded;charset=UTF-8');
   });
 
-  it('takes a Request', async () => {
+  it('accepts a Request', async () => {
     const request = new Request(server.url, { method: 'PUT', body: 'text', headers: { 'x-own': '1' } });
     expect((await payingFetch()(request)).status).toBe(200);
     expect(server.paid()[0]).toMatchObject({ method: 'PUT', body: 'text', headers: { 'x-own': '1' } });
   });
 
-  it('hands through what costs nothing, and a proof the caller brings himself', async () => {
+  it("returns free answers unchanged, and leaves a caller's own proof alone", async () => {
     expect(await (await payingFetch()(`${server.origin}/free`)).text()).toBe('free');
     const own = await payingFetch()(server.url, { headers: { 'X-Payment': 'bm9uc2Vuc2U=' } });
     expect(own.headers.get('x-payment-failure')).toBe('malformed_proof');
     expect(await transfers()).toEqual([]);
   });
 
-  it('buys twice when asked twice', async () => {
+  it('buys twice when called twice', async () => {
     const buy = payingFetch();
     await buy(server.url);
     expect(await (await buy(server.url)).json()).toMatchObject({ number: 2 });
@@ -114,7 +114,7 @@ describe('a payment that goes well', () => {
     expect(await transfers()).toHaveLength(1);
   });
 
-  it('gives requests of their own keys payments and nonces of their own, all at once', async () => {
+  it('gives concurrent requests with keys of their own separate payments and nonces', async () => {
     const buy = payingFetch();
     const answers = await Promise.all(
       ['a', 'b', 'c', 'd'].map(async (key) => (await buy(server.url, { headers: { 'Idempotency-Key': key } })).status),
@@ -123,7 +123,7 @@ describe('a payment that goes well', () => {
     expect(new Set(await transfers()).size).toBe(4);
   });
 
-  it('makes one payment for the same request many times at once', async () => {
+  it('makes one payment for many concurrent calls of the same request', async () => {
     const buy = payingFetch();
     const answers = await Promise.all(Array.from({ length: 10 }, async () => (await buy(server.url)).text()));
     expect(new Set(answers)).toEqual(new Set(['{"conditions":"Clear","number":1}']));
@@ -138,7 +138,7 @@ describe('a payment that is not made', () => {
     ['another asset', { asset: `0x${'11'.repeat(20)}` }, 'no_trusted_requirement'],
     ['another scheme', { scheme: 'upto' }, 'malformed_challenge'],
     ['a negative price', { maxAmountRequired: '-1' }, 'malformed_challenge'],
-    ['a recipient that is no address', { payTo: 'me' }, 'malformed_challenge'],
+    ['an invalid recipient address', { payTo: 'me' }, 'malformed_challenge'],
   ])('is one for %s', async (_case, challenge, code) => {
     server.challenge = challenge;
     expect(await failureOf(payingFetch()(server.url))).toMatchObject({ code });
@@ -158,7 +158,7 @@ describe('a payment that is not made', () => {
     expect(await failureOf(payingFetch({ assets: [] })(server.url))).toMatchObject({ code: 'no_trusted_requirement' });
   });
 
-  it('is the one that passes the total limit', async () => {
+  it('is the one that exceeds the total limit', async () => {
     const buy = payingFetch({ maxTotal: '0.0019' });
     await buy(server.url);
     expect(await failureOf(buy(server.url))).toMatchObject({ code: 'over_limit' });
@@ -194,14 +194,14 @@ describe('a payment that is not made', () => {
     expect(await transfers()).toEqual([]);
   });
 
-  it('is one for what costs nothing, in the documented words', async () => {
+  it('is one for a free resource, with the documented message', async () => {
     const failure = await failureOf(payForResource(`${server.origin}/free`, wallet, options()));
     expect(failure).toMatchObject({ code: 'expected_402', message: 'Expected 402 Payment Required, got 200' });
   });
 });
 
 describe('a payment that is made but not accepted', () => {
-  it('is never followed by another; it stays and is shown again', async () => {
+  it('is never followed by another; it stays and is presented again', async () => {
     const used = () => (response: ServerResponse) => {
       response.writeHead(402, { 'X-Payment-Failure': 'amount_too_low' });
       response.end(JSON.stringify({ x402Version: 1, accepts: [] }));
@@ -221,7 +221,7 @@ describe('a payment that is made but not accepted', () => {
     expect(server.seen.filter(({ proof }) => !proof)).toHaveLength(1);
   });
 
-  it('that reverted moved nothing: the error says so and the next call pays anew', async () => {
+  it('that reverted moved nothing: the error says so and the next call makes a new payment', async () => {
     const [owner, thief] = [chain.accounts[5]!, chain.accounts[6]!];
     const act = (key: Hex) => createWalletClient({ account: privateKeyToAccount(key), transport: http(chain.rpcUrl) });
     const token = { address: chain.asset, abi: erc20Abi, chain: null } as const;
@@ -232,7 +232,7 @@ describe('a payment that is made but not accepted', () => {
       await act(owner.privateKey).writeContract({ ...token, functionName: 'approve', args: [thief.address, balance] }),
     );
     const honest = createWallet({ account: owner.privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-    // Between the signature and the first sending somebody empties the account.
+    // The account is emptied between the signature and the first sending.
     let robbing: Promise<unknown> | undefined;
     const robbed: Wallet = {
       address: honest.address,

@@ -11,11 +11,11 @@ import { signPayment } from './sign-payment.js';
 import { sleep } from './sleep.js';
 import type { Wallet } from './wallet.js';
 
-/** How long an intention of somebody else is respected: he is about to sign, or has died. */
+/** How long another caller's intention is respected. After that its process counts as dead. */
 const INTENTION_MS = 5000;
 const LOOK_AGAIN_MS = 50;
 
-/** The redirects of an unpaid request were followed by fetch: what asks for money must still be whom we asked. */
+/** fetch has followed the redirects of the unpaid request: pay only the origin that was requested. */
 function assertSameOrigin(request: RequestSnapshot, response: Response): RequestSnapshot {
   if (!response.redirected) return request;
   const isSafeMethod = request.method === 'GET' || request.method === 'HEAD';
@@ -23,19 +23,22 @@ function assertSameOrigin(request: RequestSnapshot, response: Response): Request
     return { ...request, url: response.url };
   }
   throw new PaymentError('redirect_refused', `The request was redirected to ${response.url}, which asks for payment.`, {
-    hint: 'Nothing was paid. Ask for that URL directly if you trust it.',
+    hint: 'Nothing was paid. Request that URL directly if you trust it.',
     details: { from: request.url, to: response.url },
   });
 }
 
-/** True when money was committed to this request. `intended` moved none; what failed or was given up is settled. */
+/**
+ * True when this request has an open payment. An `intended` one has moved no money; failed and abandoned ones are
+ * settled.
+ */
 function isPaid({ payment }: StoredRevision, canRepeat: boolean): boolean {
   return payment.state === 'signed' || (payment.state === 'redeemed' && canRepeat);
 }
 
 /**
- * True while somebody else seems about to sign for this request. Overwriting his intention would undo his work, and
- * he ours, in turns.
+ * True while another caller seems about to sign for this request. If both overwrote each other's intention, neither
+ * would finish.
  */
 function isBeingPaid({ payment }: StoredRevision): boolean {
   const ageMs = Date.now() - payment.createdAtMs;
@@ -59,8 +62,8 @@ async function finish(
 }
 
 /**
- * The procedure of the specification for one request: ask, pay, ask again. A payment left in the store by an earlier
- * run of the same request is redeemed first, before anything is asked or paid.
+ * The client procedure of the specification for one request: request, pay, request again with the proof. A payment left
+ * in the store by an earlier run of the same request is redeemed first, before anything is requested or paid.
  */
 export async function runProcedure(
   context: PaymentContext,
@@ -68,7 +71,7 @@ export async function runProcedure(
   onUnpaid: (response: Response) => Response,
 ): Promise<Response> {
   const key = requestKey(request);
-  // A key of the caller's own names one purchase for good: a repeat asks for its answer again.
+  // An Idempotency-Key of the caller identifies one purchase for good: repeating the request asks for its answer again.
   let canRepeat = request.headers.has(IDEMPOTENCY_KEY);
   for (const giveUpAtMs = Date.now() + context.deadlineMs; Date.now() < giveUpAtMs;) {
     let stored = await context.store.read(key);
@@ -89,24 +92,25 @@ export async function runProcedure(
       const offers = await readOffers(response, context.wallet, context.attemptTimeoutMs);
       const afterRevision = stored?.revision ?? 0;
       stored = await signPayment(context, { key, request: paidRequest, offers, afterRevision });
-      // Somebody else bought the same meanwhile: that purchase serves this call too, even when it is done already.
+      // Another caller bought the same meanwhile: that purchase serves this call too, even if it is already finished.
       if (!stored) canRepeat = true;
     }
     const answer = stored && (await finish(context, key, request, stored));
     if (answer) return answer;
   }
-  throw new PaymentError('store_busy', 'Others keep changing the stored payment of this request.', {
+  throw new PaymentError('store_busy', 'Other callers keep changing the stored payment of this request.', {
     hint: 'Give requests that are to be paid separately an Idempotency-Key of their own.',
   });
 }
 
 /**
- * A `fetch` that pays. Answers other than 402 are handed through untouched; a 402 is paid once, with a trusted asset
- * and below the limits, and the request is repeated with the proof until the answer is there.
+ * Wraps `fetch` so that it pays. Answers other than 402 are returned unchanged; a 402 is paid once, with a trusted
+ * asset and within the limits, and the request is repeated with the proof until the answer is there.
  *
- * Two calls with the same method, URL and body are the same purchase while its payment is open; give them different
- * `Idempotency-Key` headers to buy twice at a time.
- * @throws PaymentError for what the payment meets (its `code` says what); what `fetch` throws for the unpaid request.
+ * Two calls with the same method, URL and body are the same purchase while its payment is open; to buy twice at the
+ * same time, give them different `Idempotency-Key` headers.
+ * @throws PaymentError for a problem of the payment, described by its `code`; any error of `fetch` for the unpaid
+ * request.
  */
 export function fetchWithPayment(
   fetch: typeof globalThis.fetch,
@@ -116,7 +120,7 @@ export function fetchWithPayment(
   const context = createContext(fetch, wallet, options);
   return async (input, init) => {
     const request = await takeRequest(input, init);
-    // Somebody who brings a proof of his own pays for himself.
+    // A caller that sends its own proof pays for itself.
     if (request.headers.has(X_PAYMENT) || request.headers.has(PAYMENT_SIGNATURE))
       return context.fetch(request.url, toInit(request, { headers: request.headers, signal: request.signal }));
     return runProcedure(context, request, (response) => response);

@@ -101,7 +101,7 @@ describe.each<[string, () => PaymentStore]>([
     }
   });
 
-  it('refuses a writer who read an old revision', async () => {
+  it('refuses a writer that read an old revision', async () => {
     const store = create();
     await store.write(key, payment, 0);
     await store.write(key, payment, 1);
@@ -110,7 +110,7 @@ describe.each<[string, () => PaymentStore]>([
     expect(await store.write(key, payment, 7)).toBe(false);
   });
 
-  it('gives up an open payment, and only such', async () => {
+  it('abandons an open payment, and no other', async () => {
     const store = create();
     expect(await abandonPayment(store, key)).toBe(false);
     await store.write(key, payment, 0);
@@ -131,7 +131,7 @@ describe('FilePaymentStore', () => {
   });
 
   it.each(['', '{', 'null', '{"state":"signed"}', JSON.stringify({ ...payment, transaction: null })])(
-    'says so when a file is damaged, instead of forgetting the payment: %s',
+    'reports a damaged file instead of losing the payment: %s',
     async (text) => {
       await writeFile(join(directory, `${key}.1.json`), text);
       await expect(new FilePaymentStore(directory).read(key)).rejects.toMatchObject({ code: 'store_damaged' });
@@ -150,12 +150,12 @@ describe('parseStoredPayment', () => {
       expect(parseStoredPayment(JSON.parse(JSON.stringify(written)))).toEqual(written);
   });
 
-  it('reads what was written before there were authorizations', () => {
+  it('reads files from before there were authorizations', () => {
     const { authorization, ...older } = payment;
     expect(parseStoredPayment(JSON.parse(JSON.stringify(older)))).toEqual({ ...older, authorization });
   });
 
-  it('gives a payment or an error for anything', () => {
+  it('returns a payment or an error for any content', () => {
     const changed = fc
       .tuple(fc.constantFrom(...Object.keys(payment)), fc.anything())
       .map(([field, value]) => ({ ...payment, [field]: value }));

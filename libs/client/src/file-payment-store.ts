@@ -10,9 +10,9 @@ import type { PaymentStore, StoredPayment, StoredRevision } from './payment-stor
 const FILE_NAME = /^([0-9a-f]{64})\.([0-9]{1,9})\.json$/;
 
 /**
- * A directory with the last two revisions of each payment, `<key>.<revision>.json`, readable by their owner only.
- * A revision is written beside, flushed, and linked into place: the link fails when it exists, which makes the
- * write a compare-and-set.
+ * A directory with the last two revisions of each payment, `<key>.<revision>.json`, readable by their owner only. A
+ * revision is written to a temporary file, flushed, and hard-linked to its name. The link fails if the name exists,
+ * which makes the write a compare-and-set.
  */
 export class FilePaymentStore implements PaymentStore {
   readonly #directory: string;
@@ -20,13 +20,13 @@ export class FilePaymentStore implements PaymentStore {
   /** @throws PaymentError `invalid_options` */
   constructor(directory: string) {
     if (typeof directory !== 'string' || directory === '') {
-      throw new PaymentError('invalid_options', 'FilePaymentStore is given no directory.');
+      throw new PaymentError('invalid_options', 'FilePaymentStore needs a directory.');
     }
     this.#directory = directory;
   }
 
   async read(key: string): Promise<StoredRevision | null> {
-    // A writer may remove the file between the listing and the reading: then a newer one is there.
+    // A writer may remove the file between listing and reading; then there is a newer one.
     for (let attempt = 0; attempt < 10; attempt += 1) {
       const revision = Math.max(0, ...(await this.#revisionsOf(key)));
       if (revision === 0) return null;
@@ -49,7 +49,7 @@ export class FilePaymentStore implements PaymentStore {
     } finally {
       await rm(draft, { force: true });
     }
-    // While we wrote, others may have gone on by several revisions and removed the one we then linked again.
+    // Other writers may meanwhile have added several revisions and removed the one whose name was linked again here.
     if (Math.max(...(await this.#revisionsOf(key))) !== afterRevision + 1) return false;
     await this.#flushDirectory();
     if (afterRevision > 1) await rm(this.#path(key, afterRevision - 1), { force: true });
@@ -98,7 +98,7 @@ export class FilePaymentStore implements PaymentStore {
       return parseStoredPayment(JSON.parse(text));
     } catch (cause) {
       throw new PaymentError('store_damaged', `The stored payment ${path} cannot be read.`, {
-        hint: 'It may stand for money already sent: look at it before you move it away.',
+        hint: 'It may stand for money already sent. Check it before you move it away.',
         details: { path },
         cause,
       });
@@ -115,7 +115,7 @@ export class FilePaymentStore implements PaymentStore {
     }
   }
 
-  // The name must survive a power cut too, not only the content. Windows cannot open directories.
+  // The directory entry must survive a power failure too, not only the content. Windows cannot open directories.
   async #flushDirectory(): Promise<void> {
     if (process.platform === 'win32') return;
     const directory = await open(this.#directory, 'r');

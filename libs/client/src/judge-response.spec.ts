@@ -39,7 +39,7 @@ describe('judgeResponse', () => {
     expect(judge(status, headers)).toMatchObject(expected);
   });
 
-  it('gives up on a 402 without a cause, and on releases, after a few', () => {
+  it('gives up after a few 402 answers without a cause, or a few releases', () => {
     expect(judge(402, {}, { releases: 0, undiagnosed: 3 })).toMatchObject({ kind: 'refused', failure: null });
     const released = { 'X-Payment-Released': 'true', 'Retry-After': '0' };
     expect(judge(503, released, { releases: 2, undiagnosed: 0 })).toMatchObject({ kind: 'answer', isFinal: false });

@@ -8,17 +8,17 @@ export type Judgement =
   | { kind: 'refused'; failure: string | null };
 
 const LONGEST_DELAY_MS = 30_000;
-/** Failures that time mends; the same proof is shown again. */
+/** Failures that may go away with time: the same proof is sent again. */
 const TRANSIENT_FAILURES = ['receipt_missing', 'not_confirmed'];
 const RETRIED_STATUSES = [425, 502, 503, 504];
-// A conflict or a rate limit without Retry-After is the final word of the resource.
+// A conflict or a rate limit without Retry-After is the final answer of the resource.
 const RETRIED_WHEN_TOLD = [409, 429];
-// Every release counts, and a gate takes a released payment back only a few times.
+// Each release counts, because a gate accepts a released payment only a few times.
 const MAX_RELEASES = 2;
-// A gate that follows the documented contract only says no more than "failed" while its node lags behind ours.
+// A gate that implements only the documented protocol answers just "failed" while its node is behind ours.
 const MAX_UNDIAGNOSED = 3;
 
-/** Milliseconds of a `Retry-After` in seconds or as a date; null without one. */
+/** Milliseconds from a `Retry-After` in seconds or as a date; null without one. */
 export function readRetryAfter(headers: Headers, nowMs: number): number | null {
   const value = headers.get('retry-after')?.trim();
   if (!value) return null;
@@ -26,7 +26,7 @@ export function readRetryAfter(headers: Headers, nowMs: number): number | null {
   return Number.isNaN(delayMs) ? null : Math.min(Math.max(delayMs, 0), LONGEST_DELAY_MS);
 }
 
-/** Decides by status and headers alone, never by the body. */
+/** Decides from the status and headers alone, never from the body. */
 export function judgeResponse(
   response: Response,
   seen: { nowMs: number; releases: number; undiagnosed: number },
@@ -47,6 +47,6 @@ export function judgeResponse(
   if (isRetried && (!isReleased || seen.releases < MAX_RELEASES)) {
     return { kind: 'retry', reason: `status ${status}`, delayMs };
   }
-  // A failure that was not charged leaves the payment good; a replayed one was charged.
+  // After a failure without charge the payment is still valid; after a replayed one it was charged.
   return { kind: 'answer', isFinal: status < 400 || headers.get(IDEMPOTENT_REPLAYED) === 'true' };
 }

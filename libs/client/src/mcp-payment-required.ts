@@ -1,24 +1,30 @@
 import { encodeJsonHeader, isRecord, ownField, PAYMENT_REQUIRED, type JsonRecord } from '@tollgate/protocol';
 
-/** JSON-RPC's code of a call that is to be paid, and that of the object that wraps what is asked for in a text. */
+/**
+ * The JSON-RPC error code of a call that requires a payment, and the code of the object that carries the requirements
+ * as text.
+ */
 const PAYMENT_REQUIRED_CODE = 402;
 const WRAPPER = 'x402/error';
 const MAX_TEXT_LENGTH = 64 * 1024;
 
-/** What a tool's result asks for, wherever it says it; null where it asks for nothing. Only a failure can ask. */
+/**
+ * The payment that a tool's result requires, in any of its forms; null if it requires none. Only a failed result can
+ * require one.
+ */
 export function findPaymentRequired(result: unknown): JsonRecord | null {
   if (!isRecord(result) || ownField(result, 'isError') !== true) return null;
   const structured = ownField(result, 'structuredContent');
   return asPaymentRequired(structured) ?? asPaymentRequired(parseText(ownField(result, 'content')));
 }
 
-/** The same of a JSON-RPC error, as version 1 has it. */
+/** The payment that a JSON-RPC error requires, as in version 1. */
 export function readPaymentRequiredError(error: unknown): JsonRecord | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== PAYMENT_REQUIRED_CODE) return null;
   return asPaymentRequired('data' in error ? error.data : undefined);
 }
 
-/** In the words of HTTP: version 1 in the body, version 2 in a header. */
+/** Translated to HTTP: version 1 in the body, version 2 in a header. */
 export function toPaymentRequiredResponse(required: JsonRecord): Response {
   return ownField(required, 'x402Version') === 2
     ? new Response('{}', { status: 402, headers: { [PAYMENT_REQUIRED]: encodeJsonHeader(required) } })

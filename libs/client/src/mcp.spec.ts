@@ -21,7 +21,7 @@ describe('payForTools', () => {
   let store: MemoryPaymentStore;
   let paidBefore: number;
   let shown: SignedAuthorization[];
-  /** Answers of the server that get lost, one after the other. */
+  /** How many of the server's next answers get lost. */
   let losses: number;
   const clients: Client[] = [];
   const payer = () => chain.accounts[3]!;
@@ -52,7 +52,7 @@ describe('payForTools', () => {
     );
   };
 
-  /** A client of such a server, and how it pays. */
+  /** A client of such a server, with its payment options. */
   async function connect(tools: Partial<PaidTools> = {}, options: Partial<ToolPaymentOptions> = {}) {
     const wording: Wording = tools.wording ?? 'structured';
     const extra = { name: 'USDC', version: '2' };
@@ -76,7 +76,7 @@ describe('payForTools', () => {
     return payForTools(client, wallet, { ...terms, ...options });
   }
 
-  /** A server's transport that loses the answers to payments. */
+  /** A transport that loses the server's answers to payments. */
   function losing(transport: Transport): Transport {
     const send = transport.send.bind(transport);
     transport.send = async (message: JSONRPCMessage, options) => {
@@ -87,7 +87,7 @@ describe('payForTools', () => {
     return transport;
   }
 
-  it.each(WORDINGS)('pays a tool that asks in the words: %s', async (wording) => {
+  it.each(WORDINGS)('pays a tool that requires a payment in the form: %s', async (wording) => {
     const call = await connect({ wording });
     const result = await call({ name: 'tell', arguments: { city: 'Bern' } });
     expect(textOf(result)).toBe('told {"city":"Bern"}');
@@ -96,16 +96,16 @@ describe('payForTools', () => {
     expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
   });
 
-  it('hands through what costs nothing, and what is refused', async () => {
+  it('leaves free calls and refused calls unchanged', async () => {
     const call = await connect();
     expect(textOf(await call({ name: 'free' }))).toBe('free');
     await expect(call({ name: 'none' })).rejects.toMatchObject({ code: -32602 });
     expect([shown, await transfers()]).toEqual([[], 0]);
   });
 
-  it('makes the call again with the same payment when its answer was lost', async () => {
+  it('repeats the call with the same payment when its answer was lost', async () => {
     losses = 1;
-    // As a server does that keeps its answers: what the token has moved is not moved again.
+    // Like a server that stores its answers: a settled payment is not settled again.
     const settled = new Map<string, SettleResponse>();
     const settleOnce = async (payment: object) => {
       const { nonce } = read(payment).authorization;
@@ -120,14 +120,14 @@ describe('payForTools', () => {
     expect(nonces.length).toBeGreaterThan(1);
   });
 
-  it('keeps the payment of a tool that failed for the next call', async () => {
+  it('uses the payment of a failed tool for the next call', async () => {
     const call = await connect();
     const results = [await call({ name: 'fail' }), await call({ name: 'fail' })];
     expect(results).toMatchObject([{ isError: true }, { isError: true }]);
     expect([new Set(shown.map(({ authorization: { nonce } }) => nonce)).size, await transfers()]).toEqual([1, 0]);
   });
 
-  it('makes no other payment when the one it made is refused', async () => {
+  it('makes no other payment when its payment is refused', async () => {
     const call = await connect({ verify: async () => 'invalid_payment' });
     const failure = { code: 'payment_not_accepted', details: { challengeError: 'invalid_payment' } };
     await expect(call({ name: 'tell' }, {})).rejects.toMatchObject(failure);
@@ -135,7 +135,7 @@ describe('payForTools', () => {
     expect(await transfers()).toBe(0);
   });
 
-  it('signs nothing above the limit, and for no asset that is not trusted', async () => {
+  it('signs nothing above the limit, and nothing for an untrusted asset', async () => {
     const dear = await connect({}, { maxAmount: '0.000999' });
     await expect(dear({ name: 'tell' })).rejects.toMatchObject({ code: 'over_limit' });
     const none = await connect({}, { assets: [] });
@@ -143,7 +143,7 @@ describe('payForTools', () => {
     expect([shown, await store.list()]).toEqual([[], []]);
   });
 
-  it('shares its total limit with other clients where it is given one to share', async () => {
+  it('shares its total limit with other clients of the same SpendingLimit', async () => {
     const maxTotal = new SpendingLimit('0.0019');
     const calls = [
       await connect({}, { maxTotal }),
@@ -154,7 +154,7 @@ describe('payForTools', () => {
     expect(await transfers()).toBe(1);
   });
 
-  it('buys twice when asked twice, and once under one key', async () => {
+  it('buys twice when called twice, and once under one key', async () => {
     const call = await connect();
     await call({ name: 'tell' });
     await call({ name: 'tell' });
@@ -163,7 +163,7 @@ describe('payForTools', () => {
     expect(await transfers()).toBe(4);
   });
 
-  it('shows one server no payment to another', async () => {
+  it('never sends a payment for one server to another', async () => {
     const failing = await connect();
     await failing({ name: 'fail' });
     const other = await connect({}, { server: 'https://other.example/mcp' });

@@ -10,29 +10,30 @@ import { createContext, type PaymentOptions } from './payment-options.js';
 import { takeRequest } from './request-snapshot.js';
 import type { Wallet } from './wallet.js';
 
-/** Where a payment stands in the `_meta` of a call (x402 transport specification for MCP, versions 1 and 2). */
+/** The `_meta` keys of a payment in a call (x402 transport specification for MCP, versions 1 and 2). */
 const PAYMENT_META = 'x402/payment';
-/** Of a server that nobody hears: the call is made again with the same payment. */
+/** Stands for a server that does not answer: the call is repeated with the same payment. */
 const LOST = [-32000, -32001];
 const MAX_PAYMENT_BYTES = 128 * 1024;
 
 export interface ToolPaymentOptions extends Omit<PaymentOptions, 'allowInsecureHttp'> {
-  /** Names the server in the store: its URL. Payments to one server are never shown to another. */
+  /** Identifies the server in the store: its URL. A payment to one server is never sent to another. */
   server: string;
 }
 
 export interface ToolCallOptions extends RequestOptions {
-  /** Calls of one tool with the same arguments are one purchase while it is open, unless these differ. */
+  /** Calls of one tool with the same arguments are one purchase while it is open, unless these keys differ. */
   idempotencyKey?: string;
 }
 
 export type PayingToolCall = (params: CallToolRequest['params'], options?: ToolCallOptions) => Promise<CallToolResult>;
 
 /**
- * Calls the tools of an MCP server as `client.callTool` does, and pays those that ask for it, as `fetchWithPayment` does:
- * once, within the limits, and again with the same payment where the answer is lost. The settlement stands in the
- * result's `_meta['x402/payment-response']`. Results are not held to a tool's `outputSchema`.
- * @throws PaymentError `invalid_options` at once; then for what the payment meets, and McpError for what the server refuses
+ * Calls the tools of an MCP server like `client.callTool`, and pays those that require it, as `fetchWithPayment` does:
+ * once, within the limits, and again with the same payment if the answer is lost. The settlement is in the result's
+ * `_meta['x402/payment-response']`. Results are not validated against a tool's `outputSchema`.
+ * @throws PaymentError `invalid_options` at once; later for problems of the payment, and McpError when the server
+ * refuses the call
  */
 export function payForTools(
   client: Client,
@@ -43,7 +44,7 @@ export function payForTools(
   if (typeof server !== 'string' || server === '') {
     throw new PaymentError(
       'invalid_options',
-      'server is missing: it keeps the payments to one server from all others.',
+      'server is missing: it separates the payments to one server from those to others.',
     );
   }
   return async (params, { idempotencyKey, ...callOptions } = {}) => {
@@ -62,7 +63,7 @@ export function payForTools(
   };
 }
 
-/** One tool, called in the words of HTTP, which is what payments are made in. */
+/** Presents one tool as an HTTP resource, because the payment code works on HTTP. */
 class ToolCalls {
   readonly #results = new WeakMap<Response, CallToolResult | Error>();
 
@@ -76,13 +77,13 @@ class ToolCalls {
     const payment = readPayment(new Headers(init.headers));
     const params = payment ? { ...this.params, _meta: { ...this.params._meta, [PAYMENT_META]: payment } } : this.params;
     const options = { ...this.options, ...(init.signal && { signal: init.signal }) };
-    // Of the package that the caller's client is of; this entry loads without it.
+    // Error codes of the SDK package that the caller's client comes from; this module must load without it.
     const { CallToolResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
     try {
       const result = await this.client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
       const required = findPaymentRequired(result);
       if (required) return toPaymentRequiredResponse(required);
-      // A tool that fails is charged by nobody: its payment stays good for the next call.
+      // A failed tool charges nothing: its payment stays valid for the next call.
       return this.#keep(result, result.isError === true ? 500 : 200);
     } catch (error) {
       const required = readPaymentRequiredError(error);
@@ -92,10 +93,10 @@ class ToolCalls {
     }
   };
 
-  /** @throws McpError where the server refused the call */
+  /** @throws McpError when the server refused the call */
   resultOf(response: Response): CallToolResult {
     const result = this.#results.get(response);
-    if (result === undefined) throw new Error('the answer is of another call');
+    if (result === undefined) throw new Error('the answer belongs to another call');
     if (result instanceof Error) throw result;
     return result;
   }
@@ -112,7 +113,7 @@ function readPayment(headers: Headers): object | null {
   return header === null ? null : decodeJsonHeader(header, MAX_PAYMENT_BYTES);
 }
 
-/** The server's own word, not the silence of a connection. */
+/** An error that the server sent, as opposed to a connection that failed. */
 function isRefusal(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && typeof error.code === 'number' && !LOST.includes(error.code);
 }

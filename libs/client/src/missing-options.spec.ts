@@ -4,23 +4,23 @@ import { createJobsClient, enqueueAgentJob, verifyWebhook } from './jobs/index.j
 import { payForTools } from './mcp.js';
 import { createWallet } from './wallet.js';
 
-/** What plain JavaScript gives, where a variable is not set, or is text. */
+/** Invalid values from plain JavaScript, where a variable is unset or is text. */
 const none = undefined as never;
 
-describe('what is missing is told at once, from JavaScript too', () => {
+describe('a missing option is refused at once, in plain JavaScript too:', () => {
   const account = `0x${'1'.repeat(64)}` as const;
   const wallet = createWallet({ account, rpcUrl: 'http://127.0.0.1:8545', chainId: 1328 });
   const asset = { network: 'chain-testnet', chainId: 1328, address: `0x${'2'.repeat(40)}`, decimals: 6 } as const;
   const options = { assets: [asset], maxAmount: '0.01' };
 
-  it.each([undefined, null, Number.NaN, 0, '1328'])('to a wallet: %p is no chain id', (chainId) => {
+  it.each([undefined, null, Number.NaN, 0, '1328'])('a wallet refuses the chain id %p', (chainId) => {
     const create = () => createWallet({ account, rpcUrl: 'http://127.0.0.1:8545', chainId: chainId as never });
-    expect(create).toThrow(/^chainId is no whole number above 0\.$/);
+    expect(create).toThrow(/^chainId is not a whole number above 0\.$/);
   });
 
-  it('to a paying client', () => {
+  it('a paying client refuses to start without its arguments', () => {
     expect(() => fetchWithPayment(none, none, none)).toThrow(
-      /^This client cannot pay: fetch is no function; wallet has no address; assets is no list of trusted assets\.$/,
+      /^This client cannot pay: fetch is not a function; wallet has no address; assets is not a list of trusted assets\.$/,
     );
     expect(() => fetchWithPayment(fetch, wallet, { assets: [asset], maxAmount: none })).toThrow(/^Token amount/);
     expect(() => fetchWithPayment(fetch, wallet, { ...options, assets: [{ ...asset, chainId: none }] })).toThrow(
@@ -28,31 +28,31 @@ describe('what is missing is told at once, from JavaScript too', () => {
     );
   });
 
-  it.each([null, 0, 1, {}])('to a paying client: %p is no total limit', (maxTotal) => {
+  it.each([null, 0, 1, {}])('a paying client refuses the total limit %p', (maxTotal) => {
     expect(() => fetchWithPayment(fetch, wallet, { ...options, maxTotal: maxTotal as never })).toThrow(
       /^This client cannot pay: maxTotal is neither decimal text nor a SpendingLimit\.$/,
     );
   });
 
-  // Regression: all servers without a name were one, and payments to one could be shown to another.
-  it.each([undefined, ''])('to a client that pays for tools: %p names no server', (server) => {
+  // Regression: all servers without a name counted as one, so a payment to one could be sent to another.
+  it.each([undefined, ''])('a client that pays for tools refuses the server name %p', (server) => {
     expect(() => payForTools(none, wallet, { ...options, server: server as never })).toThrow(/^server is missing/);
   });
 
-  it.each([undefined, ''])('to a store of files: %p is no directory', (directory) => {
-    expect(() => new FilePaymentStore(directory as never)).toThrow(/^FilePaymentStore is given no directory\.$/);
+  it.each([undefined, ''])('a file store refuses the directory %p', (directory) => {
+    expect(() => new FilePaymentStore(directory as never)).toThrow(/^FilePaymentStore needs a directory\.$/);
   });
 
-  // Regression: undefined became the text `undefined`, which passed for a key.
-  it.each([undefined, null, 17])('to a client of jobs: %p is no API key', (apiKey) => {
+  // Regression: undefined became the text `undefined`, which counted as a key.
+  it.each([undefined, null, 17])('a jobs client refuses the API key %p', (apiKey) => {
     const create = () => createJobsClient({ baseUrl: 'http://127.0.0.1:4020', apiKey: apiKey as never });
-    expect(create).toThrow(/^apiKey is no API key:/);
+    expect(create).toThrow(/^apiKey is not an API key\./);
     expect(create).toThrow(TypeError);
   });
 
-  it.each([undefined, null, new URL('http://127.0.0.1:4020')])('to a client of jobs: %p is no base URL', (baseUrl) => {
+  it.each([undefined, null, new URL('http://127.0.0.1:4020')])('a jobs client refuses the base URL %p', (baseUrl) => {
     const create = () => createJobsClient({ baseUrl: baseUrl as never, apiKey: 'tgk_1_2' });
-    expect(create).toThrow(/^baseUrl is no text of a URL$/);
+    expect(create).toThrow(/^baseUrl is not the text of a URL$/);
   });
 
   // Regression: every job without an idempotency key had the key `undefined`, and was the same job.
@@ -60,7 +60,7 @@ describe('what is missing is told at once, from JavaScript too', () => {
     ['idempotencyKey', /^idempotencyKey must be/],
     ['keyId', /^keyId is missing/],
     ['secret', /^secret is missing/],
-  ])('to who enqueues a job without %s', async (name, message) => {
+  ])('enqueuing a job is refused without %s', async (name, message) => {
     const added: unknown[] = [];
     const queue = { add: (...job: unknown[]) => Promise.resolve(added.push(job)) };
     const job = { operation: 'transfer', wallet: 'main', input: { amount: '1', to: asset.address } } as const;
@@ -69,11 +69,13 @@ describe('what is missing is told at once, from JavaScript too', () => {
     expect(added).toEqual([]);
   });
 
-  it('to who verifies a webhook without its secret', async () => {
+  it('verifying a webhook is refused without its secret', async () => {
     const timestamp = String(Math.floor(Date.now() / 1000));
     const headers = { 'tollgate-timestamp': timestamp, 'tollgate-signature': 'v1=00' };
     for (const secret of [undefined, '']) {
-      await expect(verifyWebhook(headers, '{}', secret as never)).rejects.toThrow(/^secret is missing, or no text$/);
+      await expect(verifyWebhook(headers, '{}', secret as never)).rejects.toThrow(
+        /^secret is missing or not a string$/,
+      );
     }
   });
 });

@@ -26,7 +26,7 @@ function parseTransaction(value: unknown): SignedTransaction | null {
   return { txHash, rawTransaction, nonce };
 }
 
-/** Older stores know no authorizations. */
+/** Older stores have no authorizations. */
 function parseAuthorization(value: unknown): SignedPayment | null {
   return value === null || value === undefined ? null : parseSignedPayment(value);
 }
@@ -36,8 +36,8 @@ function parseRequirement(value: unknown): StoredPayment['requirement'] {
 }
 
 /**
- * Reads a stored payment back.
- * @throws TypeError or PaymentError when a field is not what was written.
+ * Parses a stored payment.
+ * @throws TypeError or PaymentError when a field is invalid.
  */
 export function parseStoredPayment(value: unknown): StoredPayment {
   if (!isRecord(value)) throw new TypeError('not an object');

@@ -6,9 +6,9 @@ import { takeRequest } from './request-snapshot.js';
 import type { Wallet } from './wallet.js';
 
 /**
- * The client procedure of the specification, for a resource that is known to cost something.
- * @throws PaymentError `expected_402` (`Expected 402 Payment Required, got <status>`) when it is given away or
- * missing, and whatever `fetchWithPayment` throws.
+ * The client procedure of the specification, for a resource that requires a payment.
+ * @throws PaymentError `expected_402` (`Expected 402 Payment Required, got <status>`) when it is free or missing, and
+ * any error of `fetchWithPayment`.
  */
 export async function payForResource(
   url: string | URL,

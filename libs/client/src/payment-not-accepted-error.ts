@@ -2,11 +2,13 @@ import { PAYMENT_FAILURES, PaymentError, type Hex, type PaymentFailure } from '@
 
 import type { SignedName } from './create-payment-headers.js';
 
-/** The server refused a payment that was made. It stays in the store; no other payment is made for the request. */
+/**
+ * The server refused a payment that was made. The payment stays in the store; no other payment is made for the request.
+ */
 export class PaymentNotAcceptedError extends PaymentError {
-  /** The server's `X-Payment-Failure`, or null when it gave none that is known. */
+  /** The server's `X-Payment-Failure`, or null when it sent none, or an unknown one. */
   readonly failure: PaymentFailure | null;
-  /** Null where an authorization was to pay. */
+  /** Null if the payment is an authorization. */
   readonly txHash: Hex | null;
 
   constructor(input: {
@@ -21,7 +23,7 @@ export class PaymentNotAcceptedError extends PaymentError {
     const reason = failure ?? challengeError ?? 'no reason given';
     const txHash = 'txHash' in signed ? signed.txHash : null;
     super('payment_not_accepted', `The server did not accept the payment ${txHash ?? 'that was signed'}: ${reason}.`, {
-      hint: 'The payment stays in the store and is shown again by the next call; abandon it there to pay anew.',
+      hint: 'The payment stays in the store, and the next call presents it again. To make a new payment, abandon it there.',
       details: { failure, challengeError, ...signed, url, key },
     });
     this.name = 'PaymentNotAcceptedError';

@@ -6,16 +6,16 @@ import type { PermittableRequirement } from './signable-requirement.js';
 import { SpendingLimit } from './spending-limit.js';
 import type { Wallet } from './wallet.js';
 
-/** An offer that would have been preferred, and why the wallet cannot pay it. */
+/** A preferred offer, and why the wallet cannot pay it. */
 export interface SkippedOffer {
   requirement: PermittableRequirement;
   problem: PaymentError;
 }
 
-/** What happens on the way, for logs and progress. */
+/** Progress events, for logs and progress displays. */
 export type PaymentEvent =
   | { type: 'resuming'; key: string; payment: StoredPayment }
-  /** Before `intended`, where that is not for the offer that would have been preferred. */
+  /** Emitted before `intended` when the chosen offer is not the preferred one. */
   | ({ type: 'skipped'; key: string } & SkippedOffer)
   | { type: 'intended'; key: string; payment: StoredPayment; price: string }
   | { type: 'signed' | 'mined'; key: string; payment: StoredPayment }
@@ -23,34 +23,34 @@ export type PaymentEvent =
   | { type: 'redeemed'; key: string; payment: StoredPayment; status: number };
 
 export interface PaymentOptions {
-  /** The only assets that are paid with. There is no default: an empty list pays nothing. */
+  /** The only assets to pay with. There is no default: with an empty list nothing is paid. */
   assets: readonly TrustedAsset[];
-  /** Most a single payment may cost, as decimal text in the asset's unit, for example `'0.01'`. */
+  /** The maximum of a single payment, as decimal text in the asset's unit, for example `'0.01'`. */
   maxAmount: string;
   /**
-   * Most all payments of this client together may cost, per asset; without it there is no total limit. A client is what
-   * one call of `fetchWithPayment`, `payWithAxios` or `payForTools` makes, and each call of `payForResource` is one: to
-   * hold several to one limit, give them the same `SpendingLimit`.
+   * The maximum of all payments of this client together, per asset; if omitted there is no total limit. Each call of
+   * `fetchWithPayment`, `payWithAxios` or `payForTools` creates one client, and each call of `payForResource` is one:
+   * to share one limit between several, give them the same `SpendingLimit`.
    */
   maxTotal?: string | SpendingLimit;
   /**
-   * How much of an asset Permit2 is allowed, in decimal text, by a transaction of the wallet's own, where what it may move
-   * falls short of a payment by it. Without it the next offer within the limits is paid, which the event `skipped` tells;
-   * where there is none, the payment fails with `permit2_allowance_missing`.
+   * The allowance to give Permit2 for an asset, in decimal text, by a transaction of the wallet, when the current one
+   * is too low for a payment. If omitted, the next offer within the limits is paid, which the event `skipped` reports;
+   * if there is none, the payment fails with `permit2_allowance_missing`.
    */
   permit2Allowance?: string;
-  /** Where payments survive a crash. Default: memory, which survives none. */
+  /** Where payments are stored to survive a crash. Default: in memory, which survives none. */
   store?: PaymentStore;
   /** From the signature to the answer; 60 s. */
   deadlineMs?: number;
   /** One attempt to fetch the paid answer; 30 s. */
   attemptTimeoutMs?: number;
-  /** Pay over plain HTTP to other machines too; false. */
+  /** Allow payments over plain HTTP to other machines; default false. */
   allowInsecureHttp?: boolean;
   onEvent?: (event: PaymentEvent) => void;
 }
 
-/** The options with every default in place, and what the calls of one client share. */
+/** The options with all defaults applied, and the state that the calls of one client share. */
 export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal' | 'permit2Allowance'>> {
   permit2Allowance: string | undefined;
   fetch: typeof globalThis.fetch;
@@ -89,12 +89,12 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
   };
 }
 
-/** Whatever the types say: from JavaScript, or a variable that is not set, anything may come. */
+/** Checked at run time despite the types: plain JavaScript, or an unset variable, may pass anything. */
 function assertParts({ fetch, wallet, assets, maxTotal }: Record<string, unknown>): void {
   const problems = [
-    typeof fetch === 'function' || 'fetch is no function',
+    typeof fetch === 'function' || 'fetch is not a function',
     (isRecord(wallet) && isAddress(wallet['address'])) || 'wallet has no address',
-    Array.isArray(assets) || 'assets is no list of trusted assets',
+    Array.isArray(assets) || 'assets is not a list of trusted assets',
     maxTotal === undefined ||
       typeof maxTotal === 'string' ||
       hasMethod(maxTotal, 'reserve') ||
@@ -102,7 +102,7 @@ function assertParts({ fetch, wallet, assets, maxTotal }: Record<string, unknown
   ].filter((problem) => typeof problem === 'string');
   if (problems.length === 0) return;
   throw new PaymentError('invalid_options', `This client cannot pay: ${problems.join('; ')}.`, {
-    hint: 'It is given a fetch, a wallet and its options.',
+    hint: 'Pass a fetch function, a wallet and the options.',
     details: { problems },
   });
 }

@@ -2,7 +2,7 @@ import type { Hex, PaymentRequirement, SignedPayment } from '@tollgate/protocol'
 
 import type { SignableRequirement } from './signable-requirement.js';
 
-/** A signed transaction: these bytes and no others are ever sent for one payment. */
+/** A signed transaction. For one payment only these bytes are ever sent. */
 export interface SignedTransaction {
   txHash: Hex;
   rawTransaction: Hex;
@@ -11,15 +11,20 @@ export interface SignedTransaction {
 
 /**
  * - `intended`: chosen, nothing signed; no money can have moved.
- * - `signed`: the transaction or authorization exists and may have been sent; only this payment may answer the request.
- * - `redeemed`: the answer arrived whole.
+ * - `signed`: the transaction or authorization exists and may have been sent; only this payment may be used for the
+ *   request.
+ * - `redeemed`: the complete answer arrived.
  * - `failed`: the transaction was mined and reverted.
- * - `replaced`: another transaction took its nonce for good, so it can never be mined; or its authorization ended unused.
+ * - `replaced`: another transaction has finally taken its nonce, so it can never be mined; or its authorization expired
+ *   unused.
  * - `abandoned`: given up by the user.
  */
 export type PaymentState = 'intended' | 'signed' | 'redeemed' | 'failed' | 'replaced' | 'abandoned';
 
-/** What must survive a crash to redeem a payment. Whoever reads it can redeem it: keep it as private as a password. */
+/**
+ * The data that must survive a crash to redeem a payment. Any reader of it can redeem it: keep it as private as a
+ * password.
+ */
 export interface StoredPayment {
   state: PaymentState;
   method: string;
@@ -29,13 +34,13 @@ export interface StoredPayment {
   payer: Hex;
   requirement: PaymentRequirement | SignableRequirement;
   createdAtMs: number;
-  /** Null while `intended`, and where an authorization pays. */
+  /** Null while `intended`, and if an authorization pays. */
   transaction: SignedTransaction | null;
-  /** What pays a `SignableRequirement`, by EIP-3009 or Permit2; null while `intended`. */
+  /** The payment of a `SignableRequirement`, by EIP-3009 or Permit2; null while `intended`. */
   authorization: SignedPayment | null;
 }
 
-/** What is needed of a payment that was made to fetch its answer. */
+/** The parts of a paid payment that are needed to fetch its answer. */
 export interface RedeemablePayment extends Pick<StoredPayment, 'method' | 'url' | 'idempotencyKey' | 'payer'> {
   requirement: PaymentRequirement;
   transaction: Pick<SignedTransaction, 'txHash'>;
@@ -43,25 +48,27 @@ export interface RedeemablePayment extends Pick<StoredPayment, 'method' | 'url' 
 
 export interface StoredRevision {
   payment: StoredPayment;
-  /** 1 for the first write under a key, one more for each that follows. */
+  /** 1 for the first write under a key, and one more for each further write. */
   revision: number;
 }
 
 /**
- * Keeps payments under the key of their request. One store may serve several processes.
+ * Stores payments under the key of their request. Several processes may share one store.
  *
- * `write` must be atomic and durable: of two writers that read the same revision exactly one may succeed, and what
- * was written must be there after a crash that follows. Otherwise two transactions may be signed for one request.
+ * `write` must be atomic and durable: of two writers that read the same revision exactly one may succeed, and a
+ * successful write must survive a crash. Otherwise two transactions may be signed for one request.
  */
 export interface PaymentStore {
   read(key: string): Promise<StoredRevision | null>;
-  /** Stores when the newest revision still is `afterRevision` (0: none); false when somebody else was faster. */
+  /** Writes if the newest revision still is `afterRevision` (0: none); false when another writer was faster. */
   write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean>;
   /** The newest revision of every key. */
   list(): Promise<({ key: string } & StoredRevision)[]>;
 }
 
-/** Forgets everything with the process: for browsers, tests, and where a lost payment is acceptable. */
+/**
+ * In memory only, so payments are lost with the process: for browsers, tests, and where a lost payment is acceptable.
+ */
 export class MemoryPaymentStore implements PaymentStore {
   readonly #revisions = new Map<string, StoredRevision>();
 
@@ -80,7 +87,10 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 }
 
-/** Gives up a stored payment, so that the next call with the same request pays anew. The money is not coming back. */
+/**
+ * Gives up a stored payment, so that the next call with the same request makes a new one. Money that was paid is not
+ * returned.
+ */
 export async function abandonPayment(store: PaymentStore, key: string): Promise<boolean> {
   const stored = await store.read(key);
   if (!stored || stored.payment.state !== 'signed') return false;

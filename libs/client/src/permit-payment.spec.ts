@@ -18,7 +18,7 @@ describe('a server that takes payments by Permit2', () => {
   let chain: Devnet;
   let shop: SigningShop;
   let store: MemoryPaymentStore;
-  /** Approved Permit2 for more than it pays, and not at all. */
+  /** The first payer approved Permit2 for more than it pays, the other not at all. */
   let payer: DevnetAccount;
   let newcomer: DevnetAccount;
 
@@ -47,7 +47,7 @@ describe('a server that takes payments by Permit2', () => {
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [address, PERMIT2] });
     return BigInt((await callRpc(chain.rpcUrl, 'eth_call', [{ to: chain.asset, data }, 'latest'])) as Hex);
   };
-  /** What the work took from whoever pays. */
+  /** The amount that the payer was charged. */
   const spent = async (work: () => Promise<unknown>, { address } = payer): Promise<bigint> => {
     const before = await readBalance(chain, address);
     await work();
@@ -66,7 +66,7 @@ describe('a server that takes payments by Permit2', () => {
   });
   afterEach(() => shop.close());
 
-  it('is paid its price once by what the payer signs, and sends no transaction of his', async () => {
+  it('is paid its price once by a signature, and the payer sends no transaction', async () => {
     shop.offer = BY_PERMIT2;
     const before = await countSent(payer);
     expect(await spent(async () => expect(await (await buy()).text()).toBe('the goods'))).toBe(1000n);
@@ -85,7 +85,7 @@ describe('a server that takes payments by Permit2', () => {
     expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
   });
 
-  it('is paid what was used where it meters, of a maximum that is signed for its facilitator', async () => {
+  it('is paid the metered amount, up to a maximum that is signed for its facilitator', async () => {
     shop.offer = metered();
     expect(await spent(() => buy())).toBe(400n);
     expect(permits()).toMatchObject([
@@ -101,9 +101,9 @@ describe('a server that takes payments by Permit2', () => {
   });
 
   it.each([
-    ['what was used before the price', () => [metered(), BY_PERMIT2, {}], { kind: 'permit2', scheme: 'upto' }],
-    ['what was used, though it comes last', () => [{}, BY_PERMIT2, metered()], { kind: 'permit2', scheme: 'upto' }],
-    ['the price without an allowance before one with it', () => [BY_PERMIT2, {}], { kind: 'authorization' }],
+    ['by use rather than by a fixed price', () => [metered(), BY_PERMIT2, {}], { kind: 'permit2', scheme: 'upto' }],
+    ['by use, even if that offer comes last', () => [{}, BY_PERMIT2, metered()], { kind: 'permit2', scheme: 'upto' }],
+    ['by the offer that needs no allowance first', () => [BY_PERMIT2, {}], { kind: 'authorization' }],
   ])('is paid %s', async (_, offers, expected) => {
     const common = { scheme: 'exact', extra: { name: 'USDC', version: '2' } };
     const [first, ...others] = offers().map((offer) => ({ ...common, ...offer }));
@@ -114,9 +114,9 @@ describe('a server that takes payments by Permit2', () => {
 
   it.each([
     ['its price', () => BY_PERMIT2],
-    ['what was used', metered],
+    ['the metered amount', metered],
   ])(
-    'gets nothing signed for %s by a payer who has not approved Permit2, who is told what to approve',
+    'gets no signature for %s from a payer that has not approved Permit2, and the error says what to approve',
     async (_, offer) => {
       shop.offer = offer();
       const failure = await failureOf(buy({}, walletOf(newcomer)));
@@ -133,12 +133,8 @@ describe('a server that takes payments by Permit2', () => {
 
   it.each([
     ['the price, without an allowance', () => [metered(), BY_PERMIT2, {}], {}],
-    [
-      'the price, though an allowance is to be given that falls short',
-      () => [metered(), {}],
-      { permit2Allowance: '0.000999' },
-    ],
-  ])('is paid %s, by who cannot pay what was used, who is told so', async (_, offers, options) => {
+    ['the price, if the configured allowance is too low', () => [metered(), {}], { permit2Allowance: '0.000999' }],
+  ])('is paid %s, by a payer that cannot pay by use, and the payer is informed', async (_, offers, options) => {
     const common = { scheme: 'exact', extra: { name: 'USDC', version: '2' } };
     const [first, ...others] = offers().map((offer) => ({ ...common, ...offer }));
     Object.assign(shop, { offer: first, others });
@@ -152,21 +148,21 @@ describe('a server that takes payments by Permit2', () => {
     expect(await readAllowance(newcomer)).toBe(0n);
   });
 
-  it('gets nothing signed by who cannot pay what was used, where its price is above his limit', async () => {
+  it('gets no signature from a payer that cannot pay by use and whose limit is below the price', async () => {
     const exact = { scheme: 'exact', extra: { name: 'USDC', version: '2' } };
     Object.assign(shop, { offer: metered(), others: [{ ...exact, amount: '1001' }] });
     const failure = await failureOf(buy({}, walletOf(newcomer)));
     expect([failure['code'], shop.shown]).toEqual(['permit2_allowance_missing', []]);
   });
 
-  it('gets nothing signed where the allowance to be given falls short', async () => {
+  it('gets no signature when the configured allowance is too low', async () => {
     shop.offer = metered();
     const failure = await failureOf(buy({ permit2Allowance: '0.000999' }, walletOf(newcomer)));
     expect([failure['code'], shop.shown]).toEqual(['permit2_allowance_missing', []]);
     expect(await readAllowance(newcomer)).toBe(0n);
   });
 
-  it('is paid by a payer who lets the client approve Permit2, once for several payments', async () => {
+  it('is paid by a payer whose client approves Permit2, once for several payments', async () => {
     shop.offer = metered();
     const before = Number(await countSent(newcomer));
     const change = { permit2Allowance: '0.0015' };
@@ -174,12 +170,12 @@ describe('a server that takes payments by Permit2', () => {
     expect(await readAllowance(newcomer)).toBe(1100n);
     expect(await spent(() => buy(change, walletOf(newcomer)), newcomer)).toBe(400n);
     expect(Number(await countSent(newcomer))).toBe(before + 1);
-    // 700 are left, and 1000 are to be signed: it is approved again.
+    // 700 are left, and 1000 are to be signed, so Permit2 is approved again.
     expect(await spent(() => buy(change, walletOf(newcomer)), newcomer)).toBe(400n);
     expect([await readAllowance(newcomer), Number(await countSent(newcomer))]).toEqual([1100n, before + 2]);
   });
 
-  it('is held to the limits by the maximum that is signed, not by what it takes', async () => {
+  it('counts against the limits with the signed maximum, not with its actual charge', async () => {
     shop.offer = { ...metered(), amount: '1001' };
     expect(await failureOf(buy())).toMatchObject({ code: 'over_limit' });
     shop.offer = metered();
@@ -189,7 +185,7 @@ describe('a server that takes payments by Permit2', () => {
     expect(permits()).toHaveLength(1);
   });
 
-  it('is shown the same payment again when its answer was lost', async () => {
+  it('gets the same payment again when its answer was lost', async () => {
     shop.offer = metered();
     shop.interfere = [
       (response) => void response.destroy(),
@@ -208,29 +204,31 @@ describe('a server that takes payments by Permit2', () => {
     ],
     ['of another asset', () => ({ ...metered(), asset: `0x${'11'.repeat(20)}` }), 'no_trusted_requirement'],
     ['on another chain', () => ({ ...metered(), network: 'eip155:8453' }), 'no_trusted_requirement'],
-  ])('gets nothing signed for a maximum %s', async (_name, offer, code) => {
+  ])('gets no signature for a maximum %s', async (_name, offer, code) => {
     shop.offer = offer();
     expect(await failureOf(buy())).toMatchObject({ code });
     expect([shop.shown, await store.list()]).toEqual([[], []]);
   });
 
-  it('gets an authorization from a wallet that signs no permits', async () => {
+  it('gets an authorization from a wallet that cannot sign permits', async () => {
     Object.assign(shop, { offer: metered(), others: [{ scheme: 'exact', extra: { name: 'USDC', version: '2' } }] });
     const { address, chainId, authorizations } = walletOf(payer);
     expect((await buy({}, { address, chainId, authorizations } as Wallet)).status).toBe(200);
     expect(shop.shown.map(({ payment }) => payment)).toMatchObject([{ kind: 'authorization' }]);
   });
 
-  it('is signed for no longer than an hour, whatever it asks', async () => {
+  it('gets a signature that is valid for at most an hour, whatever it asks for', async () => {
     shop.offer = { ...metered(), maxTimeoutSeconds: 1_000_000_000 };
     await buy();
     expect(Number(permits()[0]?.permit2Authorization.deadline)).toBeLessThanOrEqual(Date.now() / 1000 + 3600);
   });
 
-  describe('when a permit has ended', () => {
+  describe('when a permit has expired', () => {
     afterEach(() => jest.restoreAllMocks());
 
-    /** For us, and for a final block: the chain's clock is ahead from then on, and takes nothing that we sign. */
+    /**
+     * In our time and on the chain: its clock is moved forward for good, and it accepts none of our later signatures.
+     */
     const end = async () => {
       const aheadMs = Number(permits()[0]?.permit2Authorization.deadline) * 1000 - Date.now();
       const now = Date.now.bind(Date);
@@ -242,7 +240,7 @@ describe('a server that takes payments by Permit2', () => {
       void response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}');
     const sell: SigningShop['interfere'][number] = (response) => void response.end('the goods');
 
-    it('is given no other one when it was used after all', async () => {
+    it('gets no other one if it was used after all', async () => {
       shop.offer = metered();
       shop.interfere = [
         async (response, payment) => {
@@ -257,7 +255,7 @@ describe('a server that takes payments by Permit2', () => {
       expect([nonces().length, new Set(nonces()).size]).toEqual([2, 1]);
     });
 
-    it('is given another one when it was not', async () => {
+    it('gets another one if it was not used', async () => {
       shop.offer = metered();
       shop.interfere = [refuse, sell];
       await failureOf(buy());

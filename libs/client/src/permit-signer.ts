@@ -9,12 +9,12 @@ import { erc20Abi, parseAbi, type LocalAccount, type PublicClient } from 'viem';
 
 import { lookUp } from './look-up.js';
 
-/** Signs transfers of Permit2, and looks what it may move and what became of them. */
+/** Signs transfers by Permit2, and reads their state and the allowance of Permit2. */
 export interface PermitSigner {
   sign(transfer: Permit2Transfer): Promise<SignedPermit>;
-  /** What Permit2 may move of the payer's tokens, in base units. */
+  /** Permit2's allowance for the payer's tokens, in base units. */
   readAllowance(asset: Hex): Promise<bigint>;
-  /** True when it was not used until a final block that is past its end: no block to come can move it. */
+  /** True when a final block past the end of its validity shows that it was not used: it can never move tokens. */
   isExpired(transfer: Permit2Transfer): Promise<boolean>;
 }
 
@@ -34,9 +34,9 @@ export function createPermitSigner(account: LocalAccount, client: PublicClient, 
     isExpired: ({ permit2Authorization: { from, nonce, deadline } }) =>
       lookUp('permit', async () => {
         const { timestamp, number: blockNumber } = await client.getBlock({ blockTag: 'finalized' });
-        // Permit2 takes it in a block of that very second.
+        // Permit2 accepts it in a block of exactly that second.
         if (timestamp <= BigInt(deadline)) return false;
-        // A nonce is a bit of a word of 256.
+        // A nonce is one bit of a 256-bit word.
         const args = [from, BigInt(nonce) >> 8n] as const;
         const call = { address: PERMIT2_ADDRESS, abi, functionName: 'nonceBitmap', args, blockNumber } as const;
         return ((await client.readContract(call)) >> (BigInt(nonce) & 0xffn)) % 2n === 0n;

@@ -11,7 +11,7 @@ const POLL_MS = 100;
 
 type Permittable = ChosenRequirement<PermittableRequirement>;
 
-/** What the wallet itself is to allow, in base units; null where that falls short of the payment. */
+/** The allowance to give, in base units; null if it is too low for the payment. */
 function readOwnAllowance(
   permit2Allowance: string | undefined,
   { asset, amountBaseUnits }: Permittable,
@@ -21,8 +21,9 @@ function readOwnAllowance(
 }
 
 /**
- * Why the wallet cannot pay by Permit2: it may not move as much, and is not to be allowed to. Null where it can.
- * @throws PaymentError `wallet_unavailable` where nobody can say
+ * Why the wallet cannot pay by Permit2: the allowance is too low, and the options do not allow raising it far enough.
+ * Null if it can.
+ * @throws PaymentError `wallet_unavailable` when the allowance cannot be read
  */
 export async function findAllowanceProblem(
   { permit2Allowance }: Pick<PaymentContext, 'permit2Allowance'>,
@@ -39,7 +40,7 @@ export async function findAllowanceProblem(
   const token = `the token ${asset}`;
   return new PaymentError(
     'permit2_allowance_missing',
-    `Permit2 may move ${has} of ${token}, and this is for ${needed}.`,
+    `Permit2 may move ${has} of ${token}, but the payment needs ${needed}.`,
     {
       hint: `Call approve(${PERMIT2_ADDRESS}, amount) at ${token} for at least ${amountBaseUnits}, or set permit2Allowance.`,
       details: { asset, spender: PERMIT2_ADDRESS, allowed: has, needed, permit2Allowance },
@@ -48,8 +49,8 @@ export async function findAllowanceProblem(
 }
 
 /**
- * Gives Permit2 the allowance of the options where what it may move falls short, by a transaction of the wallet's own.
- * @throws what sending throws
+ * Gives Permit2 the configured allowance if its current one is too low, by a transaction of the wallet.
+ * @throws any error of the sending
  */
 export async function ensureAllowance(
   context: Pick<PaymentContext, 'wallet' | 'permit2Allowance' | 'deadlineMs'>,
@@ -58,7 +59,7 @@ export async function ensureAllowance(
   signal: AbortSignal | null,
 ): Promise<void> {
   const wanted = readOwnAllowance(context.permit2Allowance, chosen);
-  // Whoever chose this offer has seen an allowance that is not ours to give.
+  // The offer was chosen with an allowance that is not raised here.
   if (wanted === null) return;
   const { asset } = chosen.requirement;
   if ((await permits.readAllowance(asset)) < chosen.amountBaseUnits) await approve(context, { asset, wanted }, signal);
@@ -76,7 +77,7 @@ async function approve(
     await wallet.broadcast(transaction);
     return transaction;
   });
-  // Not stored: the same approval again, after a crash, leaves the same allowance.
+  // Not stored: after a crash, repeating the same approval sets the same allowance.
   for (const giveUpAtMs = Date.now() + deadlineMs; ; await sleep(POLL_MS, signal)) {
     const outcome = await wallet.readOutcome(txHash);
     if (outcome === 'success') return;
@@ -85,7 +86,7 @@ async function approve(
         'cannot_pay',
         `The approval ${txHash} ${outcome === null ? 'is not mined yet' : 'failed'}.`,
         {
-          hint: 'Nothing was signed. Look at the transaction; the next call looks at the allowance again.',
+          hint: 'Nothing was signed. Check the transaction; the next call reads the allowance again.',
           details: { txHash },
         },
       );

@@ -1,7 +1,7 @@
 /**
- * Reads a copy of the body to its end, or until it has more than `maxBytes`. The response itself is then read from memory,
- * that far.
- * @throws what reading the body throws.
+ * Reads a copy of the body to its end, or until it exceeds `maxBytes`. That part of the response can then be read from
+ * memory.
+ * @throws any error of reading the body.
  */
 export async function readAhead(response: Response, maxBytes: number): Promise<void> {
   if (!response.body) return;
@@ -12,7 +12,7 @@ export async function readAhead(response: Response, maxBytes: number): Promise<v
     if (done) return;
     length += value.byteLength;
     if (length > maxBytes) {
-      // Not awaited: a cancelled copy settles only when the other one is read or cancelled too.
+      // Not awaited: cancelling a copy completes only when the other copy is read or cancelled too.
       reader.cancel().catch(() => undefined);
       return;
     }

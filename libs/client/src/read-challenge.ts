@@ -8,15 +8,15 @@ import {
   type PaymentChallenge,
 } from '@tollgate/protocol';
 
-/** Far more than a challenge has; what is longer is not read. */
+/** Far more than a challenge needs; longer bodies are not read. */
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 
-/** Whoever sends a challenge byte by byte would keep the caller for months. */
+/** Without a time limit, a server that sends a challenge byte by byte would block the caller for months. */
 const READ_WITHIN_MS = 30_000;
 
 /**
  * At most `limit` bytes of the body, or null when it is longer.
- * @throws what reading throws, also when it takes longer than `timeoutMs`
+ * @throws any error of reading, also when it takes longer than `timeoutMs`
  */
 async function readBounded(response: Response, limit: number, timeoutMs: number): Promise<Uint8Array | null> {
   if (!response.body) return new Uint8Array();
@@ -61,7 +61,7 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>, limit: n
 
 /**
  * The parsed JSON body of a 402.
- * @throws PaymentError `malformed_challenge` for more than 64 KiB, for what is not JSON, and for what does not end in time.
+ * @throws PaymentError `malformed_challenge` for more than 64 KiB, invalid JSON, or a body that does not end in time.
  */
 export async function readChallengeBody(response: Response, timeoutMs = READ_WITHIN_MS): Promise<unknown> {
   const bytes = await readBounded(response, MAX_CHALLENGE_BYTES, timeoutMs);
@@ -76,14 +76,14 @@ export async function readChallengeBody(response: Response, timeoutMs = READ_WIT
 }
 
 /**
- * Reads the body of a 402 that asks for a transfer.
- * @throws PaymentError `malformed_challenge` for what is not JSON, too long, or no challenge.
+ * Parses the body of a 402 that requires a transfer.
+ * @throws PaymentError `malformed_challenge` if it is not JSON, is too long, or is not a challenge.
  */
 export async function readChallenge(response: Response): Promise<PaymentChallenge> {
   return parseChallenge(await readChallengeBody(response));
 }
 
-/** The `error` text of a 402 that refuses a proof, or null; never throws. Version 2 has it in a header. */
+/** The `error` text of a 402 that refuses a proof, or null; never throws. In version 2 it is in a header. */
 export async function readChallengeError(response: Response, timeoutMs: number): Promise<string | null> {
   const header = response.headers.get(PAYMENT_REQUIRED);
   const errors = [header === null ? null : readHeaderError(header), await readBodyError(response, timeoutMs)];

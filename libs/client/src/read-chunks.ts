@@ -1,7 +1,8 @@
 /**
- * The pieces of a body as they come. Having given the signal to fetch is not enough: Node 20 loses the link between the two
- * in a garbage collection, and the read of a silent server would never end. Leaving the loop closes the connection.
- * @throws the signal's reason once it is aborted; what reading throws
+ * The chunks of a body as they arrive. Passing the signal to fetch is not enough: in Node 20 a garbage collection can
+ * cut the link between the two, and reading from a silent server would never end. Leaving the loop closes the
+ * connection.
+ * @throws the signal's reason once it is aborted; any error of reading
  */
 export async function* readChunks(
   body: ReadableStream<Uint8Array>,
@@ -14,7 +15,7 @@ export async function* readChunks(
     for (;;) {
       signal.throwIfAborted();
       const { done, value } = await reader.read();
-      // A body that was cancelled ends like one that is whole.
+      // A cancelled body ends in the same way as a complete one.
       signal.throwIfAborted();
       if (done) return;
       yield value;
@@ -27,7 +28,7 @@ export async function* readChunks(
 
 /** The whole body as text. */
 export async function readText(response: Response, signal: AbortSignal): Promise<string> {
-  // A fetch that has no streams, as that of React Native, has no reader to cancel either.
+  // A fetch without streams, such as that of React Native, has no reader to cancel either.
   if (!response.body) return response.text();
   const decoder = new TextDecoder();
   let text = '';

@@ -1,15 +1,15 @@
 import { RpcRequestError, type BaseError } from 'viem';
 
-// Shorter parts of a path are no keys: `v2`, `mainnet`.
+// Shorter parts of a path are not keys: `v2`, `mainnet`.
 const SHORTEST_KEY = 8;
 
-/** The refusal of an RPC server below an error of viem; null where it gave none. */
+/** The RPC server's refusal inside an error of viem; null if there is none. */
 export function findRefusal(error: BaseError): RpcRequestError | null {
   const found = error.walk((cause) => cause instanceof RpcRequestError);
   return found instanceof RpcRequestError ? found : null;
 }
 
-/** What the RPC server said, without the key in its URL: servers like to repeat a key that they refuse. */
+/** The RPC server's message, without the key in its URL, because servers often repeat a key that they refuse. */
 export function readDetails(error: BaseError): string {
   const details = error.details || error.shortMessage;
   const refusal = findRefusal(error);

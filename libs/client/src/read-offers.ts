@@ -12,7 +12,7 @@ import { readChallengeBody } from './read-challenge.js';
 import { isPermittable, parseSignableRequirement, type SignableRequirement } from './signable-requirement.js';
 import type { Wallet } from './wallet.js';
 
-/** As in challenges that are read for transfers. */
+/** The same limit as for challenges of transfers. */
 const MAX_REQUIREMENTS = 32;
 const MAX_HEADER_BYTES = 64 * 1024;
 
@@ -20,7 +20,10 @@ export interface Offers {
   accepts: readonly (PaymentRequirement | SignableRequirement)[];
 }
 
-/** What reads is kept, what does not is left out: a server may offer more than we know. */
+/**
+ * Returns the offers that can be parsed, and skips the others, because a server may offer schemes that this client does
+ * not know.
+ */
 function readEach<T>(candidates: unknown, read: (candidate: unknown) => T): T[] {
   if (!Array.isArray(candidates)) return [];
   return candidates.slice(0, MAX_REQUIREMENTS).flatMap((candidate: unknown) => {
@@ -33,7 +36,7 @@ function readEach<T>(candidates: unknown, read: (candidate: unknown) => T): T[] 
   });
 }
 
-/** Version 2 stands in a header; null where there is no such challenge. */
+/** Version 2 is in a header; null if there is no such challenge. */
 function readSignablesV2(header: string | null): SignableRequirement[] | null {
   if (header === null) return null;
   try {
@@ -53,17 +56,17 @@ function readSignablesV1(body: unknown): SignableRequirement[] {
   return readEach(ownField(body, 'accepts'), (offer) => parseSignableRequirement(offer, 1));
 }
 
-/** What is paid as it was used comes first, then what wants no allowance; otherwise in the order of the server. */
+/** Offers that charge by use come first, then those that need no allowance; otherwise in the order of the server. */
 function rank(requirement: SignableRequirement): number {
   if (requirement.scheme === 'upto') return 0;
   return isPermittable(requirement) ? 2 : 1;
 }
 
 /**
- * Reads what a 402 offers, in the order in which it is to be preferred. A gate that gives references is paid for what
- * was used where it offers that, otherwise by transfers that are locked to them, and its offers in other words are left
- * out; any other server by what the wallet signs.
- * @throws PaymentError `malformed_challenge` where there is nothing to choose from
+ * Reads the offers of a 402, preferred ones first. For a gate that gives references: by use if it offers that,
+ * otherwise by transfers locked to its references, and its other offers are ignored. For any other server: by payments
+ * that the wallet signs.
+ * @throws PaymentError `malformed_challenge` when there is nothing to choose from
  */
 export async function readOffers(
   response: Response,
@@ -86,7 +89,7 @@ export async function readOffers(
     if (accepts.length > 0) return { accepts };
     if (signableV2 === null) throw error;
     throw new PaymentError('malformed_challenge', 'The payment challenge offers nothing that this client can pay.', {
-      hint: 'It pays offers of scheme "exact" by EIP-3009 that name the domain of their asset, and by Permit2 those of "exact" and "upto".',
+      hint: 'It supports offers of scheme "exact" by EIP-3009 that contain the EIP-712 domain of their asset, and offers of "exact" and "upto" by Permit2.',
     });
   }
 }

@@ -1,12 +1,15 @@
 import { readAhead } from './read-ahead.js';
 
-/** As much of an answer is read before it counts as received: what gates keep to give again, by default. */
+/**
+ * An answer counts as received once this many bytes are read, which is also what gates store for a repetition by
+ * default.
+ */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 /**
- * Reads a copy of the body to its end, so that an answer lost half way is asked for again, not handed on.
- * Event streams and answers over 1 MiB are handed on as they come.
- * @throws what reading the body throws.
+ * Reads a copy of the body to its end, so that an incomplete answer is requested again instead of being returned. Event
+ * streams and answers over 1 MiB are returned as they arrive.
+ * @throws any error of reading the body.
  */
 export async function receiveAnswer(response: Response): Promise<void> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;

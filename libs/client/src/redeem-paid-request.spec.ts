@@ -6,7 +6,7 @@ import { readChallenge } from './read-challenge.js';
 import { redeemPaidRequest } from './redeem-paid-request.js';
 import { createWallet } from './wallet.js';
 
-describe('redeeming a payment that is kept elsewhere', () => {
+describe('redeeming a payment that the caller stores', () => {
   let chain: Devnet;
   let server: PaidServer;
 
@@ -19,7 +19,7 @@ describe('redeeming a payment that is kept elsewhere', () => {
   });
   afterEach(() => server.close());
 
-  /** Asks, signs, sends; nothing is stored. */
+  /** Requests, signs, sends; stores nothing. */
   async function pay(): Promise<RedeemablePayment> {
     const { privateKey } = chain.accounts[5]!;
     const wallet = createWallet({ account: privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
@@ -34,7 +34,7 @@ describe('redeeming a payment that is kept elsewhere', () => {
     };
   }
 
-  it('brings the answer, and the same one again', async () => {
+  it('returns the answer, and the same one again', async () => {
     const payment = await pay();
     const answers = [await redeemPaidRequest(payment, {}), await redeemPaidRequest(payment, {})];
     expect(answers.map(({ isFinal }) => isFinal)).toEqual([true, true]);
@@ -43,13 +43,13 @@ describe('redeeming a payment that is kept elsewhere', () => {
     expect(server.paid()).toHaveLength(2);
   });
 
-  it('says that a failure is not the last word', async () => {
+  it('reports that a failure is not final', async () => {
     server.interfere.push((response) => Boolean(response.writeHead(500).end('broken')));
     const { response, isFinal } = await redeemPaidRequest(await pay(), {});
     expect([response.status, isFinal]).toEqual([500, false]);
   });
 
-  it('makes each attempt when its turn has come', async () => {
+  it('makes each attempt when its turn comes', async () => {
     server.interfere.push((response) => Boolean(response.writeHead(503, { 'Retry-After': '0' }).end()));
     const payment = await pay();
     const seen: number[] = [];
@@ -62,7 +62,7 @@ describe('redeeming a payment that is kept elsewhere', () => {
     expect({ isFinal, seen }).toEqual({ isFinal: true, seen: [0, 1] });
   });
 
-  it('has its time from when its turn has come', async () => {
+  it('starts its time limit when its turn comes', async () => {
     const { isFinal } = await redeemPaidRequest(await pay(), {
       deadlineMs: 5_000,
       inTurn: async (attempt) => {

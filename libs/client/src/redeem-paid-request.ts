@@ -4,15 +4,15 @@ import { fetchPaidAnswer, type PaidResponse, type RedemptionContext } from './re
 import { requestKey, takeRequest } from './request-snapshot.js';
 
 export interface RedeemOptions extends Partial<Omit<RedemptionContext, 'onEvent'>> {
-  /** From the first attempt to the answer, waits for a turn aside; 60 s. */
+  /** From the first attempt to the answer, waiting for a turn not included; 60 s. */
   deadlineMs?: number;
   signal?: AbortSignal;
 }
 
 /**
- * Fetches the answer of a payment that is mined, for who keeps payments elsewhere than in a `PaymentStore`. It may be
- * called again for the same payment, by another process too: the server gives the same answer to the same key.
- * @throws what `fetchWithPayment` throws once a payment is made
+ * Fetches the answer of a mined payment, for callers that keep payments elsewhere than in a `PaymentStore`. It may be
+ * called again for the same payment, by another process too: the server returns the same answer for the same key.
+ * @throws the errors of `fetchWithPayment` after a payment is made
  */
 export async function redeemPaidRequest(payment: RedeemablePayment, options: RedeemOptions): Promise<PaidResponse> {
   const { deadlineMs = 60_000, signal, fetch = globalThis.fetch, inTurn } = options;

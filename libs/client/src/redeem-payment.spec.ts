@@ -103,7 +103,7 @@ describe('trying again', () => {
   });
 
   it('after a lost answer gets the stored one', async () => {
-    // The server sells, but its answer never arrives.
+    // The server sells the resource, but its answer never arrives.
     server.interfere = [
       (response) => {
         response.end = () => response.destroy();
@@ -117,7 +117,7 @@ describe('trying again', () => {
 });
 
 describe('not trying again', () => {
-  it('after an error of the resource: it is handed on and the payment stays good', async () => {
+  it('after an error of the resource: it is returned and the payment stays valid', async () => {
     server.interfere = [answer(500, { 'X-Payment-Released': 'true' }, 'broken')];
     const broken = await buy();
     expect([broken.status, await broken.text()]).toEqual([500, 'broken']);
@@ -140,7 +140,7 @@ describe('not trying again', () => {
     expect(server.paid()).toHaveLength(1);
   });
 
-  it('after an error that was charged and is given again: it ends the payment', async () => {
+  it('after an error that was charged and is repeated: it ends the payment', async () => {
     server.interfere = [answer(404, { 'Idempotent-Replayed': 'true' })];
     expect((await buy()).status).toBe(404);
     expect(await stateOf()).toEqual(['redeemed']);
@@ -158,7 +158,7 @@ describe('not trying again', () => {
 });
 
 describe('redirects', () => {
-  it('of the paid request to another origin are refused, and the proof stays here', async () => {
+  it('of the paid request to another origin are refused, and the proof is not sent there', async () => {
     const other = await startPaidServer(chain);
     try {
       server.interfere = [answer(307, { Location: other.url })];
@@ -169,7 +169,7 @@ describe('redirects', () => {
     }
   });
 
-  it('of the paid request within the origin are followed with the proof, but not without end', async () => {
+  it('of the paid request within the origin are followed with the proof, up to a limit', async () => {
     server.interfere = [answer(307, { Location: '/api/weather/now' })];
     expect((await buy()).status).toBe(200);
     expect(server.paid().map(({ url }) => url)).toEqual(['/api/weather', '/api/weather/now']);
@@ -205,13 +205,13 @@ describe('hostile servers', () => {
     ['no JSON', '<html>'],
     ['nothing', ''],
     ['a challenge behind __proto__', '{"__proto__":{"x402Version":1,"accepts":[{}]}}'],
-  ])('sending %s as a challenge get nothing', async (_case, body) => {
+  ])('that send %s as a challenge get nothing', async (_case, body) => {
     expect(await challengeWith(body)).toMatchObject({ code: 'malformed_challenge' });
     expect(await transfers()).toEqual([]);
   });
 
-  // Prevents: a server keeps its caller for as long as it likes, by a body that never ends.
-  it('that never end a challenge, before the payment or after it, are left', async () => {
+  // Prevents: a server blocks its caller for any length of time with a body that never ends.
+  it('that never end a challenge, before or after the payment, are given up', async () => {
     const drip: Interference = (response) => {
       response.writeHead(402, { 'Retry-After': '30' }).write('{');
       return true;
@@ -230,7 +230,7 @@ describe('hostile servers', () => {
     expect(await failureOf(buy(change))).toMatchObject({ code: 'payment_not_accepted' });
   });
 
-  it('hand on long answers and event streams as they come', async () => {
+  it('send long answers and event streams that are returned as they arrive', async () => {
     const long = 'x'.repeat(3_000_000);
     server.interfere = [answer(200, {}, long)];
     expect(await (await buy()).text()).toBe(long);

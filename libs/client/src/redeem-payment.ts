@@ -16,12 +16,15 @@ const MAX_REDIRECTS = 5;
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 5000;
 
-/** What redeeming needs of a client. */
+/** The parts of a client that redeeming needs. */
 export interface RedemptionContext extends Pick<
   PaymentContext,
   'fetch' | 'attemptTimeoutMs' | 'allowInsecureHttp' | 'onEvent'
 > {
-  /** Runs an attempt when it may begin: whoever redeems much bounds here what runs at a time. The wait puts the deadline off. */
+  /**
+   * Runs an attempt when it may begin, which lets a caller limit concurrent attempts. The deadline does not include the
+   * wait.
+   */
   inTurn?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
@@ -29,12 +32,15 @@ function createHeaders(request: RequestSnapshot, { header, idempotencyKey }: Sho
   const headers = new Headers(request.headers);
   headers.set(header.name, header.value);
   headers.set(IDEMPOTENCY_KEY, idempotencyKey);
-  // As the reference client does; with a method that has a body, servers would then expect JSON in it.
+  // As in the reference client. With a method that has a body, this header would make servers expect JSON in the body.
   if (request.method === 'GET' && !headers.has('content-type')) headers.set('Content-Type', 'application/json');
   return headers;
 }
 
-/** Where to go with the proof: only within the origin that was paid, and only where repeating is harmless. */
+/**
+ * The redirect to follow with the proof: only within the origin that was paid, and only for methods that are safe to
+ * repeat.
+ */
 function followRedirect(request: RequestSnapshot, from: string, location: string | null, count: number): string {
   const target = location === null ? null : new URL(location, from);
   const isSafeMethod = request.method === 'GET' || request.method === 'HEAD';
@@ -49,7 +55,7 @@ function followRedirect(request: RequestSnapshot, from: string, location: string
   );
 }
 
-/** What one attempt led to: an answer to hand on, or a reason to try again. */
+/** The result of one attempt: an answer to return, or a reason to try again. */
 type Attempt =
   | { kind: 'answer'; response: Response; isFinal: boolean }
   | { kind: 'again'; reason: string; delayMs: number | null; response: Response | null; cause?: unknown };
@@ -133,15 +139,18 @@ class Redemption {
 /** The answer to a request with a proof. */
 export interface PaidResponse {
   response: Response;
-  /** The server will say nothing else to this payment. Otherwise it failed, and the payment may be shown again. */
+  /**
+   * True when the server's answer to this payment is final. Otherwise it failed, and the payment may be presented
+   * again.
+   */
   isFinal: boolean;
 }
 
 /**
- * Sends the request with the proof until an answer is there whole, with the same proof and key every time.
+ * Sends the request with the proof until the whole answer is there, with the same proof and key every time.
  * @returns the answer; at the deadline the server's last one, whatever it was.
  * @throws PaymentNotAcceptedError when the server refuses the payment; PaymentError `redirect_refused`, or
- * `payment_unredeemed` when no answer came inside the deadline.
+ * `payment_unredeemed` when no answer came before the deadline.
  */
 export async function fetchPaidAnswer(
   context: RedemptionContext,
@@ -156,7 +165,7 @@ export async function fetchPaidAnswer(
     request.signal?.throwIfAborted();
     const waitsSinceMs = Date.now();
     const attempt = await inTurn(() => {
-      // The wait for a turn is not the server's.
+      // Waiting for a turn does not count against the server.
       deadlineAtMs += Date.now() - waitsSinceMs;
       const leftMs = Math.max(deadlineAtMs - Date.now(), 1);
       return redemption.attempt(Math.min(context.attemptTimeoutMs, leftMs));
@@ -175,7 +184,7 @@ export async function fetchPaidAnswer(
   }
 }
 
-/** The same for a payment of the store, where a final answer settles it. */
+/** The same for a stored payment, which a final answer settles. */
 export async function redeemPayment(
   context: PaymentContext,
   input: { key: string; request: RequestSnapshot; stored: StoredRevision; deadlineAtMs: number },
@@ -183,7 +192,7 @@ export async function redeemPayment(
   const { key, request, deadlineAtMs } = input;
   const { payment, revision } = input.stored;
   const shown = showPayment(payment);
-  if (!shown) throw new PaymentError('store_damaged', 'The stored payment has nothing that was signed.');
+  if (!shown) throw new PaymentError('store_damaged', 'The stored payment has no signed transaction or authorization.');
   const { response, isFinal } = await fetchPaidAnswer(context, { key, request, payment: shown, deadlineAtMs });
   if (isFinal) {
     await context.store.write(key, { ...payment, state: 'redeemed' }, revision);

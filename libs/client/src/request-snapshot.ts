@@ -7,10 +7,10 @@ export interface RequestSnapshot {
   url: string;
   headers: Headers;
   body: Uint8Array<ArrayBuffer> | null;
-  /** What else the caller gave to fetch: credentials, mode, redirect, ... */
+  /** The caller's other fetch options: credentials, mode, redirect, ... */
   init: RequestInit;
   signal: AbortSignal | null;
-  /** Held because Node's Request alone passes on the abort of the signal it was made with. */
+  /** Kept alive because only Node's Request passes on the abort of the signal it was created with. */
   source: Request | null;
 }
 
@@ -70,13 +70,15 @@ export async function takeRequest(input: Request | string | URL, init: RequestIn
   };
 }
 
-/** Names the request in the store: method, URL, body, and the caller's own idempotency key when there is one. */
+/**
+ * The key of the request in the store: from method, URL, body, and the caller's own idempotency key if there is one.
+ */
 export function requestKey({ method, url, headers, body }: RequestSnapshot): string {
   const parts = [method, url, body ? sha256(body) : '', headers.get(IDEMPOTENCY_KEY) ?? ''];
   return sha256(stringToBytes(JSON.stringify(parts))).slice(2);
 }
 
-/** Arguments for one more fetch of the same request. */
+/** Arguments for another fetch of the same request. */
 export function toInit(
   { method, body, init }: RequestSnapshot,
   change: { headers: Headers; redirect?: NonNullable<RequestInit['redirect']>; signal: AbortSignal | null },

@@ -1,8 +1,8 @@
 import { toInit, type RequestSnapshot } from './request-snapshot.js';
 
 /**
- * One request with the proof in its headers. Redirects are not followed: the proof goes where it is sent, no further.
- * The time-out runs until `stopTimer`, so that it can cover the body as well.
+ * Sends one request with the proof in its headers. Redirects are not followed, so that the proof reaches only the
+ * intended server. The time-out runs until `stopTimer`, so that it can cover the body as well.
  */
 export async function sendProof(
   fetch: typeof globalThis.fetch,

@@ -3,8 +3,8 @@ import { BaseError } from 'viem';
 import { describeNoAnswer } from './describe-no-answer.js';
 
 /**
- * A failure as the cause of an error that programs log whole: what is known of it in one line. Texts, fields and causes of
- * viem's errors repeat the request and the URL of the RPC server, and keys stand in such URLs.
+ * Reduces a failure to one line, for the cause of an error that programs may log whole. viem's errors repeat the
+ * request and the URL of the RPC server in texts, fields and causes, and such URLs may contain keys.
  */
 export function shortenCause(error: unknown): unknown {
   if (!(error instanceof BaseError)) return error;

@@ -7,7 +7,7 @@ import type { AuthorizableRequirement } from './signable-requirement.js';
 import { createValidity } from './validity.js';
 import type { Wallet } from './wallet.js';
 
-/** Signs what pays the requirement; nothing moves until the server has it settled. */
+/** Signs an authorization that pays the requirement. No tokens move until the server has it settled. */
 export function signAuthorization(
   signer: AuthorizationSigner,
   { address: from }: Pick<Wallet, 'address'>,

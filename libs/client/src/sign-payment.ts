@@ -36,7 +36,7 @@ function createIntention(context: PaymentContext, request: RequestSnapshot, chos
   };
 }
 
-/** Signs a transfer that others send. */
+/** Signs a payment that the server or its facilitator submits. */
 async function signTransfer(
   context: PaymentContext,
   chosen: ChosenRequirement<SignableRequirement>,
@@ -46,16 +46,19 @@ async function signTransfer(
   const { authorizations, permits } = wallet;
   const { requirement } = chosen;
   if (isPermittable(requirement)) {
-    if (!permits) throw new PaymentError('cannot_pay', 'The wallet signs no permits.');
+    if (!permits) throw new PaymentError('cannot_pay', 'The wallet cannot sign permits.');
     const byPermit = { ...chosen, requirement };
     await ensureAllowance(context, permits, byPermit, signal);
     return signPermit(permits, wallet, byPermit);
   }
-  if (!authorizations) throw new PaymentError('cannot_pay', 'The wallet signs no authorizations.');
+  if (!authorizations) throw new PaymentError('cannot_pay', 'The wallet cannot sign authorizations.');
   return signAuthorization(authorizations, wallet, { ...chosen, requirement });
 }
 
-/** Signs, has it stored by `keep`, and sends what is to be sent. False when another process was faster. */
+/**
+ * Signs, stores the payment with `keep`, and sends the transaction if there is one. False when another process was
+ * faster.
+ */
 async function commit(
   context: PaymentContext,
   request: RequestSnapshot,
@@ -73,16 +76,17 @@ async function commit(
     request.signal?.throwIfAborted();
     const transaction = await wallet.sign(createPaymentCall(requirement));
     if (!(await keep({ transaction, authorization: null }))) return false;
-    // Sent inside the turn, or the next payment would sign the same nonce. A failure is mended by whoever waits.
+    // Sent inside the turn, or the next payment would sign the same nonce. Waiting for the payment repairs a failed
+    // sending.
     await wallet.broadcast(transaction).catch(() => undefined);
     return true;
   });
 }
 
 /**
- * Stores the intention, signs, stores the signed bytes, sends them: in this order, so that a crash at any point
- * leaves either nothing that could be mined or the very bytes to send again.
- * @returns the stored payment, or null when another process was faster: then its payment is the one.
+ * Stores the intention, signs, stores the signed bytes, sends them. In this order a crash at any point leaves either
+ * nothing that could be mined, or the stored bytes to send again.
+ * @returns the stored payment, or null when another process was faster and its payment counts.
  * @throws PaymentError when nothing was signed.
  */
 export async function signPayment(
@@ -99,7 +103,7 @@ export async function signPayment(
   try {
     if (!(await store.write(key, intention, revision))) return null;
     revision += 1;
-    // Only now: who comes second for the same request needs no money of his own.
+    // Only now, because the second caller for the same request needs no funds of its own.
     giveBack = limit?.reserve(chosen);
     for (const offer of skipped) onEvent({ type: 'skipped', key, ...offer });
     const price = formatTokenAmount(chosen.amountBaseUnits, chosen.asset.decimals);
@@ -115,7 +119,7 @@ export async function signPayment(
     });
     return isKept ? { payment, revision } : null;
   } catch (error) {
-    // Nobody need wait for an intention that came to nothing. Should this fail too, waiting ends by itself.
+    // Other callers need not wait for a failed intention. If this write fails too, their wait ends by itself.
     if (!isSigned) await store.write(key, { ...intention, state: 'abandoned' }, revision).catch(() => undefined);
     throw error;
   } finally {

@@ -7,7 +7,10 @@ import type { PermittableRequirement } from './signable-requirement.js';
 import { createValidity } from './validity.js';
 import type { Wallet } from './wallet.js';
 
-/** Signs what pays the requirement, or as much of it as was used; nothing moves until the server has it settled. */
+/**
+ * Signs a permit for the requirement's amount, or for its maximum if it charges by use. No tokens move until the server
+ * has it settled.
+ */
 export function signPermit(
   signer: PermitSigner,
   { address: from }: Pick<Wallet, 'address'>,
@@ -17,7 +20,7 @@ export function signPermit(
   const nonce = BigInt(`0x${createRandomHex(32)}`).toString();
   const permit = { from, permitted: { token: requirement.asset, amount: String(amountBaseUnits) }, nonce, deadline };
   const witness = { to: requirement.payTo, validAfter };
-  // Whoever settles comes through one of these: they pay nobody but whom the witness names.
+  // Settlement goes through one of these contracts, which pay only the recipient in the witness.
   const transfer: Permit2Transfer =
     requirement.scheme === 'exact'
       ? { scheme: 'exact', permit2Authorization: { ...permit, spender: EXACT_PROXY_ADDRESS, witness } }

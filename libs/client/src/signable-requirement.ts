@@ -9,28 +9,28 @@ import {
   type PaymentRequirement,
 } from '@tollgate/protocol';
 
-/** What a server asks for that takes signed payments: nothing of the payer's own has to be sent. */
+/** A requirement that is paid by a signature: the payer sends no transaction. */
 interface SignedTerms {
   x402Version: 1 | 2;
-  /** By its name in version 1, in version 2 as CAIP-2. */
+  /** The network's name in version 1, its CAIP-2 id in version 2. */
   network: string;
   /** Decimal integer in base units of the asset. */
   maxAmountRequired: string;
   payTo: Hex;
   maxTimeoutSeconds: number;
   asset: Hex;
-  /** Version 2: `accepted`, `resource` and `extensions`, which go back as they came. */
+  /** Version 2: `accepted`, `resource` and `extensions`, which are sent back unchanged. */
   sent: JsonRecord;
 }
 
 /** Paid by an EIP-3009 authorization. */
 export interface AuthorizableRequirement extends SignedTerms {
   scheme: 'exact';
-  /** The token's EIP-712 domain, as the server says it. */
+  /** The token's EIP-712 domain, as given by the server. */
   extra: { name: string; version: string };
 }
 
-/** Paid by Permit2; under `upto` what is asked for is the most that may be moved, by that facilitator alone. */
+/** Paid by Permit2. Under `upto` the amount is a maximum, and only the given facilitator may settle it. */
 export type PermittableRequirement = SignedTerms &
   (
     | { scheme: 'exact'; extra: { name: string | null; assetTransferMethod: 'permit2' } }
@@ -45,7 +45,7 @@ export const isSignable = (requirement: PaymentRequirement | SignableRequirement
 export const isPermittable = (requirement: SignableRequirement): requirement is PermittableRequirement =>
   'assetTransferMethod' in requirement.extra;
 
-/** The server's spelling may fail the checksum of mixed case. */
+/** The server's spelling may have an invalid mixed-case checksum. */
 const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
 
 function refuse(why: string): never {
@@ -53,8 +53,8 @@ function refuse(why: string): never {
 }
 
 /**
- * Reads one element of `accepts`. `envelope`: what of a version 2 challenge stands beside its `accepts`.
- * @throws PaymentError `malformed_challenge` when it is not one that a signature pays.
+ * Parses one element of `accepts`. `envelope`: the fields of a version 2 challenge beside `accepts`.
+ * @throws PaymentError `malformed_challenge` when a signature cannot pay it.
  */
 export function parseSignableRequirement(
   value: unknown,
@@ -66,8 +66,8 @@ export function parseSignableRequirement(
 }
 
 /**
- * Reads one back that was stored.
- * @throws TypeError or PaymentError when it is not what was written.
+ * Parses a stored requirement.
+ * @throws TypeError or PaymentError when it is invalid.
  */
 export function parseStoredSignable(value: JsonRecord): SignableRequirement {
   const [x402Version, sent] = [ownField(value, 'x402Version'), ownField(value, 'sent')];
@@ -75,7 +75,7 @@ export function parseStoredSignable(value: JsonRecord): SignableRequirement {
   return parseTerms(value, { x402Version, amountVersion: 1, sent });
 }
 
-/** `amountVersion`: in whose words the amount stands. */
+/** `amountVersion`: the protocol version whose field holds the amount. */
 function parseTerms(
   value: unknown,
   { x402Version, amountVersion, sent }: Pick<SignedTerms, 'x402Version' | 'sent'> & { amountVersion: 1 | 2 },
@@ -88,11 +88,11 @@ function parseTerms(
   const method = ownField(said, 'assetTransferMethod');
   const { assetName: name, assetVersion: version } = terms;
 
-  // Version 1 knows no other scheme, and nothing but EIP-3009.
+  // Version 1 has no other scheme, and only EIP-3009.
   if (scheme === 'upto' && x402Version === 2) {
     const facilitatorAddress = ownField(said, 'facilitatorAddress');
     if (method !== undefined && method !== 'permit2') return refuse('is not paid by Permit2');
-    if (!isAddress(facilitatorAddress)) return refuse('does not say who may settle it');
+    if (!isAddress(facilitatorAddress)) return refuse('does not name the facilitator that may settle it');
     const extra = { name, assetTransferMethod: 'permit2', facilitatorAddress: lower(facilitatorAddress) } as const;
     return { ...common, scheme, extra };
   }
@@ -100,6 +100,6 @@ function parseTerms(
   if (method === 'permit2' && x402Version === 2)
     return { ...common, scheme, extra: { name, assetTransferMethod: method } };
   if (method !== undefined && method !== 'eip3009') return refuse('is not paid by EIP-3009');
-  if (name === null || version === null) return refuse('does not say the domain of its asset');
+  if (name === null || version === null) return refuse('has no EIP-712 domain of its asset');
   return { ...common, scheme, extra: { name, version } };
 }

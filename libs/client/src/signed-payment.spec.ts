@@ -42,7 +42,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   });
   afterEach(() => shop.close());
 
-  it('is paid once by what the payer signs, and sends no transaction of his', async () => {
+  it('is paid once by a signature, and the payer sends no transaction', async () => {
     const before = await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [payer().address, 'latest']);
     const response = await buy();
     expect([response.status, await response.text()]).toEqual([200, 'the goods']);
@@ -60,7 +60,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
   });
 
-  it('is shown the same payment again when its answer was lost', async () => {
+  it('gets the same payment again when its answer was lost', async () => {
     shop.interfere = [
       (response) => void response.destroy(),
       (response) => void response.writeHead(503, { 'Retry-After': '0' }).end(),
@@ -71,7 +71,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     expect(new Set(keys).size).toBe(1);
   });
 
-  it('is shown the same payment by the next call when it refused it, though it was settled', async () => {
+  it('gets the same payment from the next call when it refused it, although it was settled', async () => {
     shop.interfere = [
       async (response, payment) => {
         await shop.settle(payment);
@@ -91,18 +91,18 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     ['another scheme', { scheme: 'other' }, 'malformed_challenge'],
     ['a token without a domain', { extra: {} }, 'malformed_challenge'],
     [
-      'a transfer by other means',
+      'another way of transfer',
       { extra: { name: 'USDC', version: '2', assetTransferMethod: 'other' } },
       'malformed_challenge',
     ],
-    ['a recipient that is no address', { payTo: 'me' }, 'malformed_challenge'],
-  ])('gets nothing signed that asks for %s', async (_name, offer, code) => {
+    ['an invalid recipient address', { payTo: 'me' }, 'malformed_challenge'],
+  ])('gets no signature for %s', async (_name, offer, code) => {
     shop.offer = offer;
     expect(await failureOf(buy())).toMatchObject({ code });
     expect([shop.shown, await store.list()]).toEqual([[], []]);
   });
 
-  it('gets nothing from a wallet that signs no authorizations', async () => {
+  it('gets nothing from a wallet that cannot sign authorizations', async () => {
     const plain: Wallet = {
       address: wallet.address,
       chainId: wallet.chainId,
@@ -115,16 +115,18 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     expect(await failureOf(buy({}, plain))).toMatchObject({ code: 'malformed_challenge' });
   });
 
-  it('is signed for no longer than an hour, whatever it asks', async () => {
+  it('gets a signature that is valid for at most an hour, whatever it asks for', async () => {
     shop.offer = { maxTimeoutSeconds: 1_000_000_000 };
     await buy();
     expect(Number(shown()[0]?.validBefore)).toBeLessThanOrEqual(Date.now() / 1000 + 3600);
   });
 
-  describe('when an authorization has ended', () => {
+  describe('when an authorization has expired', () => {
     afterEach(() => jest.restoreAllMocks());
 
-    /** For us, and for a final block: the chain's clock is ahead from then on, and takes nothing that we sign. */
+    /**
+     * In our time and on the chain: its clock is moved forward for good, and it accepts none of our later signatures.
+     */
     const end = async () => {
       const aheadMs = Number(shown()[0]?.validBefore) * 1000 - Date.now();
       const now = Date.now.bind(Date);
@@ -133,7 +135,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
       await callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
     };
 
-    it('is given no other one when it was used after all', async () => {
+    it('gets no other one if it was used after all', async () => {
       shop.interfere = [
         async (response, payment) => {
           await shop.settle(payment);
@@ -147,7 +149,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
       expect([nonces().length, new Set(nonces()).size, await transfers()]).toEqual([2, 1, 1]);
     });
 
-    it('is given another one when it was not', async () => {
+    it('gets another one if it was not used', async () => {
       shop.interfere = [
         (response) => void response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}'),
         (response) => void response.end('the goods'),

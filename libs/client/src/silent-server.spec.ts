@@ -31,7 +31,7 @@ describe('a server that falls silent', () => {
     },
   });
 
-  it('is left when the signal of a Request that pays is aborted', async () => {
+  it('is given up when the signal of a paying Request is aborted', async () => {
     const wallet = createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl: 'http://127.0.0.1:1', chainId: 1328 });
     const payingFetch = fetchWithPayment(fetch, wallet, {
       assets: [{ network: 'sei-testnet', chainId: 1328, address: ADDRESS, decimals: 6 }],
@@ -47,7 +47,7 @@ describe('a server that falls silent', () => {
     await server.closed(0);
   });
 
-  it('does not hold the redemption of a payment', async () => {
+  it('does not block the redemption of a payment', async () => {
     const failed = expect(
       redeemPaidRequest(payment(), { attemptTimeoutMs: 1_500, deadlineMs: 1_600 }),
     ).rejects.toMatchObject({ code: 'payment_unredeemed' });
@@ -57,7 +57,7 @@ describe('a server that falls silent', () => {
     await server.closed(0);
   });
 
-  it('is left when the signal of a redemption is aborted', async () => {
+  it('is given up when the signal of a redemption is aborted', async () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     const failed = expect(redeemPaidRequest(payment(), { signal: stop.signal })).rejects.toBe(reason);
@@ -68,7 +68,7 @@ describe('a server that falls silent', () => {
     await server.closed(0);
   });
 
-  it('does not hold a question to a chain', async () => {
+  it('does not block a read from a chain', async () => {
     const chain = createPublicClient({ transport: createRpcTransport(server.url, { timeout: 1_500, retryCount: 0 }) });
     const failed = expect(chain.getChainId()).rejects.toThrow('took too long');
     await waitFor('the question', () => server.begun() === 1);

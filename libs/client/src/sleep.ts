@@ -1,4 +1,4 @@
-/** Waits; rejects with the signal's reason when it is aborted meanwhile. */
+/** Resolves after the delay; rejects with the signal's reason when it is aborted meanwhile. */
 export function sleep(ms: number, signal: AbortSignal | null): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {

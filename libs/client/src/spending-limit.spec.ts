@@ -38,7 +38,7 @@ describe('SpendingLimit', () => {
   });
   afterEach(() => server.close());
 
-  it('holds all clients that share it together, in parallel too', async () => {
+  it('limits all clients that share it together, in parallel too', async () => {
     const limit = new SpendingLimit('0.0039');
     const payingFetch = fetchWithPayment(fetch, wallet, options(limit));
     const instance = axios.create();
@@ -52,7 +52,7 @@ describe('SpendingLimit', () => {
     expect(await transfers()).toBe(3);
   });
 
-  it('holds what is signed to it as well as what is sent', async () => {
+  it('counts signed payments as well as sent ones', async () => {
     const shop = await startSigningShop(chain, 2);
     try {
       const payingFetch = fetchWithPayment(fetch, wallet, options(new SpendingLimit('0.0019')));
@@ -63,26 +63,26 @@ describe('SpendingLimit', () => {
     }
   });
 
-  it('asks two calls for one thing for no more than its price', async () => {
+  it('counts two concurrent calls for the same request once', async () => {
     const payingFetch = fetchWithPayment(fetch, wallet, options(new SpendingLimit('0.001')));
     expect(await codesOf([payingFetch(server.url), payingFetch(server.url)])).toEqual(['paid', 'paid']);
     expect(await transfers()).toBe(1);
   });
 
-  it('has what was not signed again', async () => {
+  it('gets back amounts that were not signed', async () => {
     const limit = new SpendingLimit('0.001');
     const poor = createWallet({ account: `0x${'42'.repeat(32)}`, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
     expect(await codesOf([fetchWithPayment(fetch, poor, options(limit))(urlOf('a'))])).toEqual(['cannot_pay']);
     expect(await codesOf([fetchWithPayment(fetch, wallet, options(limit))(urlOf('b'))])).toEqual(['paid']);
   });
 
-  it('is each client’s own where it is a text, and each call’s of payForResource', async () => {
+  it('is separate for each client if it is text, and for each call of payForResource', async () => {
     const payingFetches = ['a', 'b'].map((name) => fetchWithPayment(fetch, wallet, options('0.001'))(urlOf(name)));
     const payments = ['c', 'd'].map((name) => payForResource(urlOf(name), wallet, options('0.001')));
     expect(await codesOf([...payingFetches, ...payments])).toEqual(Array<string>(4).fill('paid'));
   });
 
-  it('is refused at once where it is no amount', () => {
+  it('is refused at once if it is not a valid amount', () => {
     const create = () => fetchWithPayment(fetch, wallet, options(new SpendingLimit('0.0000001')));
     expect(create).toThrow(expect.objectContaining({ code: 'invalid_amount' }));
   });

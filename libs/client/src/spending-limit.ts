@@ -3,8 +3,9 @@ import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/pro
 import type { ChosenRequirement } from './choose-requirement.js';
 
 /**
- * The most that all payments together may cost, per asset, of every client whose `maxTotal` it is. Counts what is signed
- * in this process since it was made: of what is metered the maximum, and nothing back for what was never moved.
+ * The maximum of all payments together, per asset, over all clients that share this object as `maxTotal`. It counts
+ * what this process has signed since its creation: for payments by use the maximum, with no refund for tokens that were
+ * never moved.
  */
 export class SpendingLimit {
   /** Decimal text in the unit of each asset. */
@@ -16,8 +17,8 @@ export class SpendingLimit {
   }
 
   /**
-   * Takes the amount from the budget; call the result to give it back when nothing was signed. Nothing is awaited between
-   * the look and the taking: of calls in parallel none takes what another has.
+   * Takes the amount from the budget; call the result to return it when nothing was signed. There is no await between
+   * checking and taking, so concurrent calls cannot take the same amount.
    * @throws PaymentError `over_limit`.
    */
   reserve({ asset, amountBaseUnits }: Pick<ChosenRequirement, 'asset' | 'amountBaseUnits'>): () => void {
@@ -25,8 +26,8 @@ export class SpendingLimit {
     const key = `${asset.chainId}:${asset.address.toLowerCase()}`;
     const spent = (this.#spent.get(key) ?? 0n) + amountBaseUnits;
     if (spent > parseTokenAmount(maxTotal, asset.decimals)) {
-      throw new PaymentError('over_limit', `This payment would pass the total limit of ${maxTotal}.`, {
-        hint: 'Raise maxTotal, or make a new client or SpendingLimit.',
+      throw new PaymentError('over_limit', `This payment would exceed the total limit of ${maxTotal}.`, {
+        hint: 'Raise maxTotal, or create a new client or SpendingLimit.',
         details: { spentAfter: formatTokenAmount(spent, asset.decimals), maxTotal },
       });
     }

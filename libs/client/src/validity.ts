@@ -1,9 +1,9 @@
-/** A clock that is ahead of the chain's would make a signature that is not valid yet. */
+/** Allows for a clock ahead of the chain's, with which a signature would not be valid yet. */
 const CLOCK_SLACK_SECONDS = 600;
-/** Longest that a signature is good for, whatever the server asks: so long the money may still be taken. */
+/** The longest validity of a signature, whatever the server asks for: during it the money may still be taken. */
 const LONGEST_SECONDS = 3600;
 
-/** From when until when what is signed now is good, in Unix seconds as decimal text. */
+/** The validity of a signature made now, in Unix seconds as decimal text. */
 export function createValidity(maxTimeoutSeconds: number): { validAfter: string; validBefore: string } {
   const nowSeconds = Math.floor(Date.now() / 1000);
   return {

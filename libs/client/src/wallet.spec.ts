@@ -7,7 +7,7 @@ import { PaymentError, type Hex, type Permit2Transfer, type TransferAuthorizatio
 
 import { createWallet, type Wallet } from './wallet.js';
 
-/** A wallet whose chain is this listener, in a path that holds a key. */
+/** A wallet whose RPC server is this listener, at a path that contains a key. */
 async function withChain(
   listener: RequestListener,
   work: (wallet: Wallet) => Promise<void>,
@@ -30,14 +30,17 @@ function refuse(response: ServerResponse, message = 'Nothing here.'): void {
 }
 
 describe('createWallet', () => {
-  it.each([undefined, '', '0x', `0x${'0'.repeat(64)}`, 'canary'])('refuses %p as a key, unquoted', (account) => {
-    const create = () =>
-      createWallet({ account: account as `0x${string}`, rpcUrl: 'http://127.0.0.1:8545', chainId: 1328 });
-    expect(create).toThrow(PaymentError);
-    expect(create).toThrow(/^The private key is not a key of the curve secp256k1\.$/);
-  });
+  it.each([undefined, '', '0x', `0x${'0'.repeat(64)}`, 'canary'])(
+    'refuses %p as a key, without quoting it',
+    (account) => {
+      const create = () =>
+        createWallet({ account: account as `0x${string}`, rpcUrl: 'http://127.0.0.1:8545', chainId: 1328 });
+      expect(create).toThrow(PaymentError);
+      expect(create).toThrow(/^The private key is not a valid secp256k1 key\.$/);
+    },
+  );
 
-  it('ends a sentence once, also where the chain’s own does', async () => {
+  it('ends a message with one full stop, even if the chain’s own message has one', async () => {
     await withChain(
       (_request, response) => refuse(response),
       async (wallet) => {
@@ -54,8 +57,9 @@ describe('createWallet', () => {
   const transfer = { permit2Authorization: { from: address, nonce: '1', deadline: '1' } } as Permit2Transfer;
   const transaction = { txHash: word, rawTransaction: '0x01', nonce: 1 } as const;
 
-  // Regression: only the headers had to come in time, and the payments of a program waited for one another for ever.
-  it.each([200, 502])('waits no longer for an answer that begins with %s and does not end', async (status) => {
+  // Regression: the time-out covered only the headers, so a body that never ended blocked all further payments of a
+  // program.
+  it.each([200, 502])('does not wait for the end of an answer that begins with %s and never ends', async (status) => {
     const begin = (response: ServerResponse) =>
       response.writeHead(status, { 'Content-Type': 'application/json' }).write('{');
     await withChain(
@@ -69,7 +73,7 @@ describe('createWallet', () => {
     );
   });
 
-  it('names host and HTTP status in an error and in its cause', async () => {
+  it('has the host and HTTP status in an error and in its cause', async () => {
     await withChain(
       (_request, response) => void response.writeHead(429).end('slow down'),
       async (wallet) => {
@@ -79,14 +83,14 @@ describe('createWallet', () => {
     );
   });
 
-  // Prevents: a program that logs the errors of its payments whole logs the key of its RPC provider.
+  // Prevents: a program that logs its payment errors whole logs the key of its RPC provider.
   it.each<[string, (response: ServerResponse) => unknown]>([
     ['refuses', (response) => refuse(response)],
     ['refuses and repeats the key', (response) => refuse(response, 'No project canary-key.')],
-    ['wants another key', (response) => response.writeHead(401).end('no')],
-    ['is another server', (response) => response.end('<html>')],
+    ['asks for another key', (response) => response.writeHead(401).end('no')],
+    ['is not an RPC server', (response) => response.end('<html>')],
     ['breaks connections', (response) => response.destroy()],
-  ])('shows the URL of an RPC server that %s in no error, however much of that is printed', async (_, answer) => {
+  ])('does not show the URL of an RPC server that %s in an error, however it is printed', async (_, answer) => {
     await withChain(
       (_request, response) => void answer(response),
       async (wallet) => {

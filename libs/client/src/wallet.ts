@@ -20,26 +20,26 @@ import { createPermitSigner, type PermitSigner } from './permit-signer.js';
 import { findRefusal, readDetails } from './read-details.js';
 import { shortenCause } from './shorten-cause.js';
 
-/** Signing, sending and waiting are apart, so that what was signed can be stored before it is sent. */
+/** Signing, sending and waiting are separate, so that the signed bytes can be stored before they are sent. */
 export interface Wallet {
   readonly address: Hex;
   readonly chainId: number;
   /**
-   * Runs one piece of work at a time. Signing up to sending belongs into one piece: a second transaction signed
-   * in between would get the same nonce.
+   * Runs one task at a time. Everything from signing to sending belongs into one task: a second transaction signed in
+   * between would get the same nonce.
    */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   /** Signs a call with the next nonce; sends nothing. */
   sign(call: { to: Hex; data: Hex }): Promise<SignedTransaction>;
-  /** Sends these bytes; done as well when the chain has them already. */
+  /** Sends these bytes; also succeeds when the chain already has them. */
   broadcast(transaction: SignedTransaction): Promise<void>;
-  /** What became of a transaction; null while it is not mined. */
+  /** The outcome of a transaction; null while it is not mined. */
   readOutcome(txHash: Hex): Promise<'success' | 'failed' | null>;
   /** True when another transaction of the wallet took the nonce in a block that is final. */
   isReplaced(transaction: SignedTransaction): Promise<boolean>;
-  /** Without it, servers that only take payments signed by EIP-3009 are not paid. */
+  /** Without it, offers that require a signed EIP-3009 authorization are not paid. */
   readonly authorizations?: AuthorizationSigner;
-  /** The same of payments by Permit2, and metered ones. */
+  /** Without it, offers by Permit2, including those that charge by use, are not paid. */
   readonly permits?: PermitSigner;
 }
 
@@ -48,22 +48,22 @@ export interface WalletOptions {
   account: Hex | LocalAccount;
   rpcUrl: string;
   chainId: number;
-  /** Longest wait for an answer of the chain, which is asked twice where it gives none; 10 s. */
+  /** Time limit for an answer of the chain, which is asked twice if it gives none; 10 s. */
   rpcTimeoutMs?: number;
 }
 
-// How long our own count of nonces outweighs that of an RPC node that has not seen our last transaction yet.
+// How long our own nonce count takes precedence over that of an RPC node that has not seen our last transaction yet.
 const NONCE_MEMORY_MS = 30_000;
 
 /**
  * A wallet over viem and JSON-RPC. The key stays in memory and is never part of an error.
- * @throws PaymentError `invalid_options` for a key, a URL or a chain id that is none.
+ * @throws PaymentError `invalid_options` for an invalid key, URL or chain id.
  */
 export function createWallet(options: WalletOptions): Wallet {
   const { rpcUrl, chainId, rpcTimeoutMs = 10_000 } = options;
   assertHttpUrl(rpcUrl);
   assertChainId(chainId);
-  // A variable that is not set comes here as undefined, whatever its type says.
+  // An unset variable arrives here as undefined, despite the type.
   const account = typeof options.account === 'object' ? options.account : readAccount(options.account);
   const chain = defineChain({
     id: chainId,
@@ -78,29 +78,29 @@ export function createWallet(options: WalletOptions): Wallet {
   return new RpcWallet(account, chain, client);
 }
 
-/** Not quoted: what is no URL may still hold the key of one. */
+/** Not quoted: even an invalid URL may contain an API key. */
 function assertHttpUrl(rpcUrl: string): void {
   if (isHttpUrl(rpcUrl)) return;
-  throw new PaymentError('invalid_options', 'The URL of the RPC server is not one of http or https.', {
-    hint: 'Give it whole, for example http://127.0.0.1:8545.',
+  throw new PaymentError('invalid_options', 'The URL of the RPC server is not an http or https URL.', {
+    hint: 'Give the whole URL, for example http://127.0.0.1:8545.',
   });
 }
 
-/** One of another type is the chain of no asset. */
+/** With a value of another type the chain would match no asset. */
 function assertChainId(chainId: unknown): void {
   if (typeof chainId === 'number' && Number.isSafeInteger(chainId) && chainId > 0) return;
-  throw new PaymentError('invalid_options', 'chainId is no whole number above 0.', {
-    hint: 'Text of the environment has to be made a number, as by Number(process.env.CHAIN_ID).',
+  throw new PaymentError('invalid_options', 'chainId is not a whole number above 0.', {
+    hint: 'Convert text from the environment to a number, for example with Number(process.env.CHAIN_ID).',
   });
 }
 
-/** Without the cause: what refuses a key may quote it. */
+/** Without the cause, whose text may quote the key. */
 function readAccount(privateKey: Hex): LocalAccount {
   try {
     return privateKeyToAccount(privateKey);
   } catch {
-    throw new PaymentError('invalid_options', 'The private key is not a key of the curve secp256k1.', {
-      hint: 'Give 32 bytes in hexadecimal, 0x in front.',
+    throw new PaymentError('invalid_options', 'The private key is not a valid secp256k1 key.', {
+      hint: 'Give 32 bytes in hexadecimal, with the prefix 0x.',
     });
   }
 }
@@ -164,7 +164,7 @@ class RpcWallet implements Wallet {
     try {
       await this.#client.sendRawTransaction({ serializedTransaction: transaction.rawTransaction });
     } catch (error) {
-      // Nodes word "I have it already" in a dozen ways, and a time-out leaves it open: ask for the transaction.
+      // Nodes report "already known" in a dozen ways, and a time-out leaves the outcome open: look for the transaction.
       if (!(await this.#isKnown(transaction.txHash))) {
         throw explain(error, 'broadcast_refused', `The chain refused the transaction ${transaction.txHash}`);
       }
@@ -215,20 +215,23 @@ class RpcWallet implements Wallet {
       return true;
     } catch (error) {
       if (error instanceof TransactionNotFoundError) return false;
-      throw explain(error, 'wallet_unavailable', 'The transaction cannot be looked up');
+      throw explain(error, 'wallet_unavailable', 'The transaction cannot be read');
     }
   }
 }
 
-/** The node's refusal under `code`; no answer at all is `wallet_unavailable`, which may be tried again. */
+/** The node's refusal with the given `code`; `wallet_unavailable`, which may be tried again, if there was no answer. */
 function explain(error: unknown, code: 'cannot_pay' | 'broadcast_refused' | 'wallet_unavailable', what: string): Error {
   if (error instanceof PaymentError || !(error instanceof BaseError)) return error as Error;
-  // Some of them end in a full stop already.
+  // Some messages already end in a full stop.
   const why = `${what}: ${readDetails(error).replace(/\.$/, '')}.`;
   return findRefusal(error)
-    ? new PaymentError(code, why, { hint: 'Look at balance, fees and nonce of the payer.', cause: shortenCause(error) })
+    ? new PaymentError(code, why, {
+        hint: 'Check the balance, fees and nonce of the payer.',
+        cause: shortenCause(error),
+      })
     : new PaymentError('wallet_unavailable', describeNoAnswer(error) ?? why, {
-        hint: 'Is the RPC server up, and its URL right?',
+        hint: 'Check that the RPC server is up and its URL is right.',
         cause: shortenCause(error),
       });
 }

@@ -14,7 +14,7 @@ import {
 } from '@tollgate/protocol';
 import { createPublicClient, erc20Abi, http, parseEventLogs } from 'viem';
 
-/** What the server needs to know of a chain. */
+/** The server's settings for a chain. */
 export interface PaidChain {
   rpcUrl: string;
   asset: Hex;
@@ -29,7 +29,7 @@ export interface SeenRequest {
   proof: PaymentProof | null;
 }
 
-/** Answers in the server's place; true when it did. */
+/** Answers instead of the server; true when it did. */
 export type Interference = (response: ServerResponse, request: SeenRequest) => boolean | Promise<boolean>;
 
 export interface PaidServer {
@@ -37,7 +37,7 @@ export interface PaidServer {
   url: string;
   seen: SeenRequest[];
   paid: () => SeenRequest[];
-  /** Each answers one paid request, in order. */
+  /** Each handles one paid request, in order. */
   interfere: Interference[];
   /** Fields to change in the challenge. */
   challenge: Record<string, unknown>;
@@ -51,9 +51,9 @@ export interface PaidServer {
 const PRICE = 1000n;
 
 /**
- * A server of the documented contract: it sells `/api/weather` and everything below, looks up real receipts, accepts a
- * transaction once, and gives the stored answer again to the same idempotency key. `/free` costs nothing, `/missing` is
- * not there.
+ * A server that follows the documented protocol: it sells `/api/weather` and everything below, checks real receipts,
+ * accepts a transaction once, and returns the stored answer for the same idempotency key. `/free` costs nothing,
+ * `/missing` does not exist.
  */
 export async function startPaidServer(chain: PaidChain): Promise<PaidServer> {
   const client = createPublicClient({ transport: http(chain.rpcUrl) });

@@ -2,7 +2,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, McpError, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { SettleResponse } from '@tollgate/protocol';
 
-/** How a server asks for a payment: all that the transport specifications of versions 1 and 2 allow. */
+/** How a server requests a payment: all forms in the transport specifications of versions 1 and 2. */
 export const WORDINGS = ['version 1', 'structured', 'structured and wrapped', 'text', 'text and wrapped'] as const;
 export type Wording = (typeof WORDINGS)[number];
 
@@ -10,14 +10,14 @@ export interface PaidTools {
   wording: Wording;
   /** One element of `accepts`, in the version of the wording. */
   offer: () => object;
-  /** Has what was sent in `_meta` verified; the reason why not, or null. */
+  /** Verifies the payment in `_meta`; returns the reason when it is invalid, or null. */
   verify: (payment: object) => Promise<string | null>;
   settle: (payment: object) => Promise<SettleResponse>;
-  /** What is sold: `tell` answers, `fail` is a tool that fails. */
+  /** Called when a paid tool runs. `tell` answers, `fail` fails. */
   made?: () => void;
 }
 
-/** An MCP server of two tools that are to be paid, and `free`, which is not; as the specification says, it keeps nothing. */
+/** An MCP server with two paid tools, and `free`, which is not paid. As in the specification, it stores nothing. */
 export function createPaidTools({ wording, offer, verify, settle, made = () => undefined }: PaidTools): Server {
   const server = new Server({ name: 'paid-tools', version: '1.0.0' }, { capabilities: { tools: {} } });
   const ask = (error: string, settlement: object = {}): CallToolResult => {

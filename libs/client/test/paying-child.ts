@@ -3,7 +3,7 @@ import type { Hex } from '@tollgate/protocol';
 
 import { FilePaymentStore } from '../src/file-payment-store.js';
 
-/** Pays once in a process of its own, which dies by SIGKILL at the named event. */
+/** Pays once in a process of its own, which kills itself with SIGKILL at the given event. */
 interface Task {
   url: string;
   rpcUrl: string;

@@ -9,10 +9,10 @@ export interface SeenRequest {
   body: string;
 }
 
-/** What it does with one request. */
+/** Handles one request. */
 export type Answer = (response: ServerResponse, request: SeenRequest) => void;
 
-/** A real HTTP server that answers as it is told, one answer for each request, and the last one for all that follow. */
+/** A real HTTP server with scripted answers, one for each request; the last one is repeated. */
 export class ScriptedGateway {
   readonly seen: SeenRequest[] = [];
   #answers: Answer[] = [];
@@ -61,13 +61,13 @@ export function problem(status: number, code: string, members: object = {}, head
   return json(status, { type: 'about:blank', status, code, detail: 'Because.', requestId: 'r1', ...members }, headers);
 }
 
-/** The connection breaks off before the answer is complete. */
+/** Breaks the connection before the answer is complete. */
 export const cutOff: Answer = (response) => {
   response.writeHead(202, { 'Content-Type': 'application/json', 'Content-Length': '1000' });
   response.write('{"id":', () => response.destroy());
 };
 
-/** A stream of server-sent events that the gateway then ends. */
+/** A server-sent event stream that the gateway then ends. */
 export function stream(...parts: string[]): Answer {
   return (response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });

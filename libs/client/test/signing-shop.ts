@@ -37,22 +37,25 @@ const uptoAbi = parseAbi([
 
 export interface SigningShop {
   url: string;
-  /** Every payment that was shown, as it was sent. */
+  /** Every payment that was received, as it was sent. */
   shown: { header: string; headers: IncomingHttpHeaders; payment: SignedPayment }[];
-  /** Fields to change in what is offered. */
+  /** Fields to change in the offer. */
   offer: Record<string, unknown>;
-  /** The same of what is offered behind it, one for each. */
+  /** The same for further offers behind it, one entry for each. */
   others: Record<string, unknown>[];
-  /** What a metered payment comes to. */
+  /** The actual charge of a payment by use. */
   charge: bigint;
-  /** Each answers one request with a payment in the shop's place. */
+  /** Each handles one request with a payment instead of the shop. */
   interfere: ((response: ServerResponse, payment: SignedPayment) => void | Promise<void>)[];
-  /** Has the token, or Permit2, move what was signed; throws when it does not. */
+  /** Settles the signed payment; throws when nothing moves. */
   settle(payment: SignedPayment): Promise<Hex>;
   close(): Promise<void>;
 }
 
-/** Sells behind a version of the published protocol as middlewares do: it keeps nothing, and the token is its ledger. */
+/**
+ * A shop behind a version of the published protocol, like common middlewares: it stores nothing, and relies on the
+ * token to refuse a used payment.
+ */
 export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<SigningShop> {
   const common = () => ({
     ...{ scheme: 'exact', asset: chain.asset, payTo: chain.payTo, maxTimeoutSeconds: 300 },
@@ -115,7 +118,7 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
   return shop;
 }
 
-/** Has the token move what was signed, and returns the transaction's hash; throws when it moved nothing. */
+/** Settles an authorization, and returns the transaction's hash; throws when nothing moved. */
 export async function settleAuthorization(chain: Devnet, payment: SignedAuthorization): Promise<Hex> {
   const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
   const numbers = [BigInt(value), BigInt(validAfter), BigInt(validBefore)] as const;
@@ -124,7 +127,7 @@ export async function settleAuthorization(chain: Devnet, payment: SignedAuthoriz
   return send(chain, chain.asset, data);
 }
 
-/** Has Permit2 move what was signed, `charge` of it where it is metered, by the shop's facilitator. */
+/** Settles a permit by the shop's facilitator; `charge`: the part to take of a payment by use. */
 async function settlePermit(chain: Devnet, { scheme, permit2Authorization, signature }: SignedPermit, charge: bigint) {
   const { from, permitted, nonce, deadline, witness } = permit2Authorization;
   const amount = BigInt(permitted.amount);
@@ -139,7 +142,7 @@ async function settlePermit(chain: Devnet, { scheme, permit2Authorization, signa
   return send(chain, UPTO_PROXY_ADDRESS, encodeFunctionData({ abi: uptoAbi, functionName: 'settle', args }));
 }
 
-/** Who settles for the shop. */
+/** The account that settles for the shop. */
 export function facilitatorOf({ bulkSenders: [first] }: Devnet): Hex {
   if (first === undefined) throw new Error('the devnet has no senders');
   return first;

@@ -284,7 +284,7 @@ describe('pay', () => {
       const run = await runHere([...args, '--timeout', '5'], key());
       expect(run).toMatchObject({ code: 4, stdout: '' });
       expect(run.stderr).toMatch(/\nTrying again in \d+ ms: The RPC server at \S+ does not answer/);
-      expect(run.stderr).toMatch(/\nNobody can say whether the payment 0x\w+ is mined\. The RPC server at /);
+      expect(run.stderr).toMatch(/\nIt is unknown whether the payment 0x\w+ is mined\. The RPC server at /);
       expect(run.stderr).not.toMatch(/Nothing was paid|secret/);
       proxy.reset();
       expect(await runHere(args, key())).toMatchObject({ code: 0, stdout: '{"conditions":"Clear","number":1}' });

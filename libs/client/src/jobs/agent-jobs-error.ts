@@ -3,7 +3,7 @@ import type { JobFailure } from '@tollgate/protocol';
 import { readText } from '../read-chunks.js';
 
 export interface AgentJobsErrorFacts {
-  /** Of the answer; null where there was none. */
+  /** The HTTP status of the answer; null if there was none. */
   status?: number | null;
   problems?: readonly string[];
   failure?: JobFailure | null;
@@ -13,19 +13,22 @@ export interface AgentJobsErrorFacts {
   cause?: unknown;
 }
 
-/** The gateway refused a request, or did not answer it. Holds neither the API key nor what was sent. */
+/** The gateway refused a request, or did not answer. Contains neither the API key nor the content of the request. */
 export class AgentJobsError extends Error {
   override readonly name = 'AgentJobsError';
-  /** Of the answer; null where there was none. */
+  /** The HTTP status of the answer; null if there was none. */
   readonly status: number | null;
-  /** Everything that is wrong with the request, where `code` is `request_invalid`. */
+  /** Every problem of the request, if `code` is `request_invalid`. */
   readonly problems: readonly string[];
-  /** Why a dry run says that the job cannot be done, where `code` is `plan_refused`. */
+  /** Why the job cannot be done, according to a dry run, if `code` is `plan_refused`. */
   readonly failure: JobFailure | null;
-  /** Names the request in the gateway's logs. */
+  /** Identifies the request in the gateway's logs. */
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
-  /** Of the submission, which may have been taken all the same where there was no answer: submit again with it. */
+  /**
+   * The idempotency key of the submission. Without an answer the job may have been accepted all the same: submit it
+   * again with this key.
+   */
   readonly idempotencyKey: string | null;
 
   /** @param code the gateway's, or `network_error`, `answer_unreadable` */
@@ -44,7 +47,7 @@ export class AgentJobsError extends Error {
   }
 }
 
-/** The error that a refusing answer stands for. Reads its body, until the signal is aborted. */
+/** Creates the error for a refusing answer. Reads its body, until the signal is aborted. */
 export async function readRefusal(
   response: Response,
   idempotencyKey: string | null,
@@ -57,7 +60,7 @@ export async function readRefusal(
   const isProblem = typeof code === 'string' && typeof detail === 'string';
   return new AgentJobsError(
     isProblem ? code : 'answer_unreadable',
-    isProblem ? `The gateway answered ${status}: ${detail}` : `The gateway answered ${status} without saying why.`,
+    isProblem ? `The gateway answered ${status}: ${detail}` : `The gateway answered ${status} without a reason.`,
     {
       status,
       problems: Array.isArray(problems) ? problems.filter((one): one is string => typeof one === 'string') : [],

@@ -2,7 +2,7 @@ import { AGENT_JOBS_QUEUE, type AgentJob, type AgentJobMessage } from '@tollgate
 
 import { signAgentJobMessage, type EnqueueKey } from './sign-agent-job-message.js';
 
-/** BullMQ's options of a job, as far as they are set here. */
+/** The BullMQ job options that are used here. */
 export interface EnqueueOptions {
   jobId: string;
   attempts: number;
@@ -11,25 +11,27 @@ export interface EnqueueOptions {
   removeOnFail: { age: number; count: number };
 }
 
-/** As much of a BullMQ queue as is needed: `new Queue(AGENT_JOBS_QUEUE, { connection, prefix: AGENT_QUEUE_PREFIX })`. */
+/**
+ * The part of a BullMQ queue that is needed: `new Queue(AGENT_JOBS_QUEUE, { connection, prefix: AGENT_QUEUE_PREFIX })`.
+ */
 export interface AgentJobsQueue {
   add(name: string, data: AgentJobMessage, options: EnqueueOptions): Promise<unknown>;
 }
 
 export interface EnqueuedJob {
   idempotencyKey: string;
-  /** Of the queue, not of the job: that gets its own id when a worker journals it. */
+  /** The id of the queue's message. The job gets its own id when a worker journals it. */
   queueJobId: string;
 }
 
 const DAY_SECONDS = 86_400;
 
 /**
- * Puts a job into the queue of the agent workers without asking the gateway. Resolves when the queue has it; the same job
- * enqueued again under its idempotency key is carried out once, another one under that key not at all. What became of
- * it is told by its events.
- * @throws TypeError for an idempotency key that is not 1 to 255 visible ASCII characters, and without `keyId` or `secret`; what
- * the queue throws
+ * Puts a job into the queue of the agent workers, bypassing the gateway. Resolves when the queue has it. The same job
+ * enqueued again under its idempotency key is carried out once, a different job under that key never. Its outcome is
+ * reported by its events.
+ * @throws TypeError for an idempotency key that is not 1 to 255 visible ASCII characters, and without `keyId` or
+ * `secret`; any error of the queue
  */
 export async function enqueueAgentJob(
   queue: AgentJobsQueue,
@@ -39,18 +41,18 @@ export async function enqueueAgentJob(
   if (typeof idempotencyKey !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
     throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
   }
-  if (typeof key.keyId !== 'string' || key.keyId === '') throw new TypeError('keyId is missing, or no text');
+  if (typeof key.keyId !== 'string' || key.keyId === '') throw new TypeError('keyId is missing or not a string');
   const message = await signAgentJobMessage(job, { ...key, idempotencyKey, issuedAtMs: Date.now() });
-  // Of the message and not of the idempotency key alone: BullMQ drops a known id silently, and with it a second attempt
-  // after a failed one, or a conflict. What is twice in the queue is once in the journal.
+  // The id depends on the whole message, not on the idempotency key alone: BullMQ silently drops a known id, and with
+  // it a second attempt
   const queueJobId = `job-${message.signature}`;
   await queue.add(AGENT_JOBS_QUEUE, message, {
     jobId: queueJobId,
-    // For outages of the journal: some half an hour, within which a message is not yet too old.
+    // Covers outages of the journal for about half an hour, after which a message may be too old.
     attempts: 12,
     backoff: { type: 'exponential', delay: 1_000 },
     removeOnComplete: { age: DAY_SECONDS, count: 10_000 },
-    // What was refused, or could not be journaled, stays for who looks after the queue.
+    // Refused messages, and those that could not be journaled, stay in the queue for its operator.
     removeOnFail: { age: 7 * DAY_SECONDS, count: 10_000 },
   });
   return { idempotencyKey, queueJobId };

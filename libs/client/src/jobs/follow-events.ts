@@ -8,27 +8,27 @@ import { parseAgentJobEvent } from './parse-agent-job-event.js';
 import { readEventStream, type StreamState } from './read-event-stream.js';
 
 export interface EventOptions {
-  /** Left out: all. */
+  /** If omitted: all. */
   types?: readonly JobEventType[];
-  /** Of this job alone. */
+  /** Only events of this job. */
   jobId?: string;
-  /** Goes on after this event: its `lastEventId`, or its `id`. Left out: what happens from now on. */
+  /** Continues after this event: its `lastEventId`, or its `id`. If omitted: starts now. */
   lastEventId?: string;
   /** Ends the iteration when it is aborted. */
   signal?: AbortSignal;
-  /** Told where up to so many events are no longer kept by the gateway: look at the jobs themselves. */
+  /** Called when the gateway no longer stores up to this many of the events: read the jobs themselves instead. */
   onMissed?: (atMost: number) => void;
-  /** After so long without a sign of life the connection is made anew. Default 60 seconds. */
+  /** A connection that is silent for this long is replaced by a new one. Default 60 seconds. */
   silenceMs?: number;
 }
 
-/** An event, and what to give as `lastEventId` to go on after it. */
+/** An event, and the `lastEventId` with which to continue after it. */
 export interface FollowedEvent extends AgentJobEvent {
   lastEventId: string;
 }
 
 interface FollowState extends StreamState {
-  /** Before the next connection; doubles with each that does not come about. */
+  /** Delay before the next connection; doubles with each failed one. */
   pauseMs: number;
 }
 
@@ -36,9 +36,9 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Events as they happen, over every interruption: each at least once, under the same `id`. Leaving the loop closes the
- * connection.
- * @throws AgentJobsError when the gateway refuses: a revoked key, a `lastEventId` that is none
+ * Yields events as they happen, across interruptions: each at least once, under the same `id`. Leaving the loop closes
+ * the connection.
+ * @throws AgentJobsError when the gateway refuses: a revoked key, an invalid `lastEventId`
  */
 export async function* followEvents(
   connection: GatewayConnection,
@@ -64,7 +64,9 @@ export async function* followEvents(
   }
 }
 
-/** The bytes of one connection. Ends as well when it breaks off or falls silent: it is made anew either way. */
+/**
+ * The bytes of one connection. Also ends when the connection breaks or falls silent; in both cases a new one is opened.
+ */
 async function* openStream(
   connection: GatewayConnection,
   { types, jobId, signal, silenceMs = 60_000 }: EventOptions,
@@ -92,7 +94,7 @@ async function* openStream(
       timer = setTimeout(close, silenceMs);
     }
   } catch (error) {
-    // It was silent before its answer began.
+    // The connection was silent before its answer began.
     if (!closing.signal.aborted) throw error;
   } finally {
     clearTimeout(timer);

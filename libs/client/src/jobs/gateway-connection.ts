@@ -5,40 +5,41 @@ import { sleep } from '../sleep.js';
 import { AgentJobsError, readRefusal } from './agent-jobs-error.js';
 
 export interface GatewayOptions {
-  /** Of the gateway, for example `https://gate.example.com`; a path before `/agent` may stand in it. */
+  /** Base URL of the gateway, for example `https://gate.example.com`; it may contain a path before `/agent`. */
   baseUrl: string;
-  /** `tgk_…`, as `npm run keys` printed it. */
+  /** `tgk_…`, as printed by `npm run keys`. */
   apiKey: string;
-  /** Default: the global one. */
+  /** Default: the global fetch. */
   fetch?: typeof globalThis.fetch;
-  /** Send the API key over plain HTTP to another machine too: only on a network you trust. */
+  /** Allows sending the API key over plain HTTP to another machine: only on a network you trust. */
   allowInsecureHttp?: boolean;
-  /** How long one request may take. Default 15 seconds. */
+  /** Time limit for one request. Default 15 seconds. */
   timeoutMs?: number;
-  /** For how long a request is sent again that had no answer, or one that asks to come back. Default 30 seconds. */
+  /** How long a request is repeated when there is no answer, or the answer asks to retry later. Default 30 seconds. */
   retryForMs?: number;
 }
 
 export interface GatewayRequest {
   method: 'GET' | 'POST' | 'DELETE';
-  /** From `/agent` on. */
+  /** The path, starting with `/agent`. */
   path: string;
   query?: Readonly<Record<string, string | undefined>>;
   body?: unknown;
   idempotencyKey?: string;
   signal?: AbortSignal | undefined;
-  /** Sent once only: a second one would do it twice. */
+  /** The request is sent only once, because a second one would repeat its effect. */
   once?: true;
 }
 
-/** Without what was given: it may be a key with something around it. */
-const NO_API_KEY = 'apiKey is no API key: one looks like tgk_<id>_<secret>, and npm run keys -- create prints it once';
-/** They say that another attempt may do better. */
+/** The given value is not repeated: it may be a key with extra characters. */
+const NO_API_KEY =
+  'apiKey is not an API key. A key looks like tgk_<id>_<secret>; npm run keys -- create prints it once.';
+/** Statuses for which another attempt may succeed. */
 const COME_BACK: readonly number[] = [429, 502, 503, 504];
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Sends requests with the API key, again where that helps. */
+/** Sends requests with the API key, and repeats them where that helps. */
 export class GatewayConnection {
   readonly #baseUrl: string;
   readonly #apiKey: string;
@@ -46,26 +47,29 @@ export class GatewayConnection {
   readonly #timeoutMs: number;
   readonly #retryForMs: number;
 
-  /** @throws PaymentError `insecure_url`; TypeError for what is no URL, holds a password, or is no API key */
+  /**
+   * @throws PaymentError `insecure_url`; TypeError for a value that is not a URL or API key, or a URL that contains a
+   * password
+   */
   constructor(options: GatewayOptions) {
     const { baseUrl, apiKey, fetch, allowInsecureHttp = false, timeoutMs = 15_000, retryForMs = 30_000 } = options;
-    if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) throw new TypeError('baseUrl is no text of a URL');
-    // fetch refuses such a URL, and quotes it.
-    if (hasCredentials(new URL(baseUrl))) throw new TypeError('baseUrl must not hold a user name or a password');
+    if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) throw new TypeError('baseUrl is not the text of a URL');
+    // fetch refuses such a URL, and its error quotes it.
+    if (hasCredentials(new URL(baseUrl))) throw new TypeError('baseUrl must not contain a user name or a password');
     assertSecureUrl(baseUrl, allowInsecureHttp);
     // Checked here, because fetch would quote the whole header in its error.
     if (typeof apiKey !== 'string' || !/^[\w-]{1,128}$/.test(apiKey)) throw new TypeError(NO_API_KEY);
     this.#baseUrl = baseUrl.replace(/\/+$/, '');
     this.#apiKey = apiKey;
-    // Some browsers refuse to have it called with another `this`.
+    // Some browsers require fetch to be called with the global object as `this`.
     this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request));
     this.#timeoutMs = timeoutMs;
     this.#retryForMs = retryForMs;
   }
 
   /**
-   * The successful answer, its body read.
-   * @throws AgentJobsError where the gateway refuses or cannot be reached; the signal's reason
+   * The successful answer, with its body read.
+   * @throws AgentJobsError if the gateway refuses or cannot be reached; the signal's reason
    */
   async send(request: GatewayRequest): Promise<{ response: Response; body: unknown }> {
     const untilMs = performance.now() + this.#retryForMs;
@@ -79,7 +83,7 @@ export class GatewayConnection {
   }
 
   /**
-   * An answer whose body is read as it comes; one attempt.
+   * An answer whose body is read as it arrives; one attempt.
    * @throws AgentJobsError, the signal's reason
    */
   async open(request: GatewayRequest & { headers: Record<string, string>; signal: AbortSignal }): Promise<Response> {
@@ -121,7 +125,7 @@ export class GatewayConnection {
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // An API answers itself: whoever redirects is not the gateway, and must not get the key.
+      // An API does not redirect: a server that does is not the gateway, and must not receive the key.
       redirect: 'error',
       signal,
     });
@@ -139,7 +143,7 @@ function hasCredentials({ username, password }: URL): boolean {
   return username !== '' || password !== '';
 }
 
-/** Whether the same request, with the same idempotency key, may have another outcome soon. */
+/** Whether repeating the same request, with the same idempotency key, may soon have another outcome. */
 export function isWorthRepeating({ status }: AgentJobsError): boolean {
   return status === null || COME_BACK.includes(status);
 }
@@ -149,7 +153,7 @@ function parseBody(text: string, status: number, idempotencyKey: string | null):
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const message = `The gateway answered ${status} with something that is no JSON.`;
+    const message = `The gateway answered ${status} with a body that is not JSON.`;
     throw new AgentJobsError('answer_unreadable', message, { status, idempotencyKey, cause });
   }
 }

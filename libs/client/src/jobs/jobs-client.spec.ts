@@ -28,7 +28,7 @@ async function refusalOf(promise: Promise<unknown>): Promise<AgentJobsError> {
 }
 
 describe('submit', () => {
-  it('sends the job with the API key and an idempotency key, and says whether it was known', async () => {
+  it('sends the job with the API key and an idempotency key, and reports whether it was known', async () => {
     gateway.answer(json(202, TAKEN, { 'Idempotent-Replayed': 'true' }));
     const submitted = await client.submit(JOB, { idempotencyKey: 'order-7' });
     expect(submitted).toEqual({ job: TAKEN, idempotencyKey: 'order-7', isReplay: true });
@@ -37,7 +37,7 @@ describe('submit', () => {
     expect(headers).toMatchObject({ authorization: `Bearer ${API_KEY}`, 'idempotency-key': 'order-7' });
   });
 
-  it('sends the same under the same key until there is an answer', async () => {
+  it('repeats the request under the same key until there is an answer', async () => {
     const soon = { 'Retry-After': '0' };
     gateway.answer(
       cutOff,
@@ -53,7 +53,7 @@ describe('submit', () => {
     expect(new Set(gateway.seen.map(({ body }) => body)).size).toBe(1);
   });
 
-  it('gives up where the gateway wants to be left alone for longer, and names the key', async () => {
+  it('gives up when the gateway asks for a longer delay, and the error contains the key', async () => {
     gateway.answer(problem(503, 'wallet_not_adopted', {}, { 'Retry-After': '60' }));
     const error = await refusalOf(client.submit(JOB, { idempotencyKey: 'order-8' }));
     expect(error).toMatchObject({ code: 'wallet_not_adopted', status: 503, retryAfterMs: 60_000 });
@@ -61,7 +61,7 @@ describe('submit', () => {
     expect(gateway.seen).toHaveLength(1);
   });
 
-  it('does not repeat what was refused, and tells every problem', async () => {
+  it('does not repeat a refused request, and reports every problem', async () => {
     const problems = ['input.amount must be more', 'input.to is missing'];
     gateway.answer(problem(400, 'request_invalid', { problems }));
     expect(await refusalOf(client.submit(JOB))).toMatchObject({
@@ -73,7 +73,7 @@ describe('submit', () => {
     expect(gateway.seen).toHaveLength(1);
   });
 
-  it('gives up after a while where nobody answers', async () => {
+  it('gives up after a while without an answer', async () => {
     const nobody = createJobsClient({ baseUrl: 'http://127.0.0.1:2', apiKey: API_KEY, retryForMs: 300 });
     const error = await refusalOf(nobody.submit(JOB, { idempotencyKey: 'order-9' }));
     expect(error).toMatchObject({
@@ -83,7 +83,7 @@ describe('submit', () => {
     });
   });
 
-  it('gives up on an answer that does not come', async () => {
+  it('gives up on an answer that does not arrive', async () => {
     gateway.answer(() => undefined);
     const hasty = createJobsClient({ baseUrl: gateway.url, apiKey: API_KEY, timeoutMs: 50, retryForMs: 0 });
     const { host } = new URL(gateway.url);
@@ -111,12 +111,12 @@ describe('submit', () => {
   it('never shows the API key', async () => {
     for (const apiKey of ['', `${API_KEY}\n`]) {
       expect(() => createJobsClient({ baseUrl: gateway.url, apiKey })).toThrow(
-        /^apiKey is no API key: one looks like tgk_<id>_<secret>, and npm run keys -- create prints it once$/,
+        /^apiKey is not an API key\. A key looks like tgk_<id>_<secret>; npm run keys -- create prints it once\.$/,
       );
     }
     expect(() => createJobsClient({ baseUrl: 'http://gate.example.com', apiKey: API_KEY })).toThrow(/http:/);
     expect(() => createJobsClient({ baseUrl: 'https://me:secret@gate.example.com', apiKey: API_KEY })).toThrow(
-      /^baseUrl must not hold a user name or a password$/,
+      /^baseUrl must not contain a user name or a password$/,
     );
     gateway.answer((response) => response.writeHead(400).end('<html>'));
     const error = await refusalOf(client.submit(JOB));
@@ -126,7 +126,7 @@ describe('submit', () => {
 });
 
 describe('the other requests', () => {
-  it('names what a dry run is refused for', async () => {
+  it('reports why a dry run was refused', async () => {
     const failure = { code: 'INSUFFICIENT_BALANCE', message: 'Too little.', suggestion: 'Fill it up.' };
     gateway.answer(problem(422, 'plan_refused', { failure }));
     expect((await refusalOf(client.dryRun(JOB))).failure).toEqual(failure);
@@ -154,7 +154,7 @@ describe('the other requests', () => {
     ['reject', () => client.reject('j/1'), ''],
     ['resume', () => client.resume('j/1'), ''],
     ['abandon', () => client.abandon('j/1'), ''],
-  ])('asks to %s', async (verb, call, body) => {
+  ])('has a request to %s', async (verb, call, body) => {
     gateway.answer(json(200, TAKEN));
     expect(await call()).toEqual(TAKEN);
     expect(gateway.seen).toMatchObject([{ method: 'POST', url: `/agent/jobs/j%2F1/${verb}`, body }]);
@@ -187,10 +187,10 @@ describe('events', () => {
   }
   const placesAsked = () => gateway.seen.map(({ headers }) => headers['last-event-id']);
 
-  it('goes on after what it has had, over every interruption', async () => {
+  it('continues after the last received event, across every interruption', async () => {
     gateway.answer(
       problem(503, 'jobs_unavailable', {}, { 'Retry-After': '0' }),
-      // A place before the first event, a comment, an unknown event, and an event cut off after its place.
+      // An id before the first event, a comment, an unknown event, and an event cut off after its id.
       stream('retry: 1\nid: p0\n\n', ': quiet\r\n\r\n', 'event: later\ndata: {"id":"x"}\n\n', 'id: p1\nevent: jobCom'),
       stream(block('p1', 'a').slice(0, 30), block('p1', 'a').slice(30), block('p2', 'b')),
       (response) => response.destroy(),
@@ -205,7 +205,7 @@ describe('events', () => {
     expect(placesAsked()).toEqual([undefined, undefined, 'p0', 'p2', 'p2']);
   });
 
-  it('asks for what was asked of it, from where it was left', async () => {
+  it('sends the requested filters, and the position to continue from', async () => {
     gateway.answer(stream(block('p9', 'z')));
     await take(1, { types: ['jobCompleted', 'transactionFailed'], jobId: 'j1', lastEventId: 'p8' });
     const { url, headers } = gateway.seen[0]!;
@@ -213,7 +213,7 @@ describe('events', () => {
     expect(headers).toMatchObject({ accept: 'text/event-stream', 'last-event-id': 'p8' });
   });
 
-  it('makes a connection anew that has fallen silent', async () => {
+  it('replaces a connection that has fallen silent', async () => {
     gateway.answer(
       (response) => void response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('retry: 1\n\n'),
       stream(block('p1', 'a')),
@@ -222,7 +222,7 @@ describe('events', () => {
     expect(gateway.seen).toHaveLength(2);
   });
 
-  it('tells that events are no longer kept', async () => {
+  it('reports events that are no longer stored', async () => {
     const missed: number[] = [];
     gateway.answer(stream('event: eventsMissed\ndata: {"atMost":7}\n\n', block('p1', 'a')));
     await take(1, { onMissed: (atMost) => missed.push(atMost) });
@@ -239,7 +239,7 @@ describe('events', () => {
     await isClosed;
   });
 
-  it('ends with its signal, also while it waits to come back', async () => {
+  it('ends with its signal, also during the delay before a new connection', async () => {
     const controller = new AbortController();
     gateway.answer((response) => {
       problem(503, 'jobs_unavailable', {}, { 'Retry-After': '600' })(response, gateway.seen[0]!);

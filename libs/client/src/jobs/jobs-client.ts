@@ -14,17 +14,17 @@ import { followEvents, type EventOptions, type FollowedEvent } from './follow-ev
 import { GatewayConnection, type GatewayOptions, type GatewayRequest } from './gateway-connection.js';
 import { WebhooksClient } from './webhooks-client.js';
 
-/** A job that was taken. */
+/** An accepted job. */
 export interface SubmittedJob {
   job: AgentJobView;
-  /** The key it was submitted under: the same job with the same key is the same job. */
+  /** The idempotency key it was submitted under: submitting the same job with this key again returns this job. */
   idempotencyKey: string;
-  /** An earlier submission with this key had made the job. */
+  /** True when an earlier submission with this key created the job. */
   isReplay: boolean;
 }
 
 export interface SubmitOptions {
-  /** 1 to 255 visible ASCII characters, unique among the jobs of the API key. Left out: a random one. */
+  /** 1 to 255 visible ASCII characters, unique among the jobs of the API key. If omitted: a random one. */
   idempotencyKey?: string;
   signal?: AbortSignal;
 }
@@ -33,7 +33,7 @@ export interface ListOptions {
   states?: readonly JobState[];
   operation?: AgentOperation;
   wallet?: string;
-  /** How many the gateway is asked for at once, 1 to 200. */
+  /** The number of jobs per request to the gateway, 1 to 200. */
   pageSize?: number;
   signal?: AbortSignal;
 }
@@ -48,8 +48,8 @@ export interface WaitOptions {
 const FINAL: readonly JobState[] = FINAL_STATES;
 
 /**
- * Agent jobs over HTTP. A request without an answer, and one that is asked to come back, is sent again under the same
- * idempotency key. All methods throw AgentJobsError where the gateway refuses or stays away.
+ * Agent jobs over HTTP. A request that gets no answer, or one that asks to retry later, is repeated under the same
+ * idempotency key. All methods throw AgentJobsError if the gateway refuses or does not answer.
  */
 export class JobsClient {
   readonly #connection: GatewayConnection;
@@ -60,12 +60,12 @@ export class JobsClient {
     this.webhooks = new WebhooksClient(this.#connection);
   }
 
-  /** Resolves when the job is taken, which is long before it has done anything: see `waitFor` and `events`. */
+  /** Resolves when the job is accepted, which is long before it has any effect: see `waitFor` and `events`. */
   submit(job: AgentJob, options: SubmitOptions = {}): Promise<SubmittedJob> {
     return this.#submit({ path: '/agent/jobs', body: job }, options);
   }
 
-  /** What the job would do; nothing is kept or sent. */
+  /** A dry run: what the job would do. Nothing is stored or sent. */
   async dryRun(job: AgentJob, signal?: AbortSignal): Promise<AgentPlanView> {
     const request = { method: 'POST', path: '/agent/jobs', query: { dryRun: 'true' }, body: job, signal } as const;
     return (await this.#connection.send(request)).body as AgentPlanView;
@@ -75,7 +75,7 @@ export class JobsClient {
     return this.#job({ method: 'GET', path: pathOf(jobId), signal });
   }
 
-  /** The key's own jobs, newest first, or those of all keys for an operator; pages are fetched as they are needed. */
+  /** The API key's own jobs, newest first, or those of all keys for an operator. Pages are fetched as needed. */
   async *list(options: ListOptions = {}): AsyncGenerator<AgentJobView, void, undefined> {
     const { states, operation, wallet, pageSize, signal } = options;
     const query = { state: states?.join(','), operation, wallet, limit: pageSize?.toString() };
@@ -88,12 +88,18 @@ export class JobsClient {
     }
   }
 
-  /** The job as it is afterwards: where a transaction is in flight, the chain decides whether it is still cancelled. */
+  /**
+   * Returns the job after the cancellation. If a transaction is in flight, the chain decides whether the job can still
+   * be cancelled.
+   */
   cancel(jobId: string): Promise<AgentJobView> {
     return this.#job({ method: 'POST', path: `${pathOf(jobId)}/cancel` });
   }
 
-  /** Agrees to the floors of the plan that was looked at: `job.plan.floorsHash`. Not for one's own jobs. */
+  /**
+   * Approves the plan's bounds, identified by the `job.plan.floorsHash` that was reviewed. A key cannot approve its own
+   * jobs.
+   */
   approve(jobId: string, floorsHash: string): Promise<AgentJobView> {
     return this.#job({ method: 'POST', path: `${pathOf(jobId)}/approve`, body: { floorsHash } });
   }
@@ -102,22 +108,22 @@ export class JobsClient {
     return this.#job({ method: 'POST', path: `${pathOf(jobId)}/reject` });
   }
 
-  /** Submits again what a job asked that failed; the new job names the old one. */
+  /** Submits a failed job again as a new job, which refers to the old one. */
   retry(jobId: string, options: SubmitOptions = {}): Promise<SubmittedJob> {
     return this.#submit({ path: `${pathOf(jobId)}/retry` }, options);
   }
 
-  /** For operators: a job that needs one goes on where it was. */
+  /** For operators: resumes a job that waits for an operator. */
   resume(jobId: string): Promise<AgentJobView> {
     return this.#job({ method: 'POST', path: `${pathOf(jobId)}/resume` });
   }
 
-  /** For operators: a job that needs one is given up. */
+  /** For operators: abandons a job that waits for an operator. */
   abandon(jobId: string): Promise<AgentJobView> {
     return this.#job({ method: 'POST', path: `${pathOf(jobId)}/abandon` });
   }
 
-  /** The job once it has ended, however; one that needs an operator is waited for until it had one. */
+  /** Waits until the job has ended, in any state; a job that waits for an operator has not ended. */
   async waitFor(jobId: string, { pollMs = 1_000, signal }: WaitOptions = {}): Promise<AgentJobView> {
     for (;;) {
       const job = await this.get(jobId, signal);
@@ -126,7 +132,7 @@ export class JobsClient {
     }
   }
 
-  /** What jobs report, as it happens. */
+  /** Events of jobs, as they happen. */
   events(options: EventOptions = {}): AsyncGenerator<FollowedEvent, void, undefined> {
     return followEvents(this.#connection, options);
   }
@@ -146,12 +152,12 @@ export class JobsClient {
   }
 }
 
-/** @throws PaymentError `insecure_url` for plain HTTP to another machine; TypeError for what is no URL or no API key */
+/** @throws PaymentError `insecure_url` for plain HTTP to another machine; TypeError for an invalid URL or API key */
 export function createJobsClient(options: GatewayOptions): JobsClient {
   return new JobsClient(options);
 }
 
-/** Not `crypto.randomUUID`, which pages have over HTTPS only. */
+/** Not `crypto.randomUUID`, which browsers provide over HTTPS only. */
 function createIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type AgentJobEvent } from '@tollgate/protocol';
 
-/** An event from its JSON text; null for what is none, or of a type that this version does not know. */
+/** Parses an event from its JSON text; null for an invalid one, or one of a type that this version does not know. */
 export function parseAgentJobEvent(text: string): AgentJobEvent | null {
   const event = parseObject(text);
   if (event === null || !EVENT_TYPES.some((type) => type === event.type)) return null;

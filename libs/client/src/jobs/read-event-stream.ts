@@ -1,23 +1,23 @@
-/** One event of a stream of server-sent events; `id`: where to go on after it. */
+/** One server-sent event; `id`: the position from which to continue after it. */
 export interface StreamEvent {
   id: string;
   type: string;
   data: string;
 }
 
-/** What a stream says besides its events; kept up to date while it is read. */
+/** The state of a stream besides its events; updated while it is read. */
 export interface StreamState {
   lastId: string;
-  /** How long the server wants to be left alone before the next connection; null: it did not say. */
+  /** The delay before reconnecting that the server asked for; null: none. */
   retryMs: number | null;
 }
 
-/** An event of ours has some hundred characters; whoever sends more without an end of it is no gateway. */
+/** Our events have a few hundred characters; a longer unfinished one does not come from a gateway. */
 const MAX_LENGTH = 1024 * 1024;
 
 /**
- * The events of a body, as the HTML standard describes server-sent events. Ends with the body; an event that its end cuts
- * off is dropped, and so is the id that stood before it.
+ * The events of a body, parsed as the HTML standard describes server-sent events. Ends with the body; an unfinished
+ * last event is dropped, together with the id before it.
  */
 export async function* readEventStream(
   chunks: AsyncIterable<Uint8Array>,
@@ -51,7 +51,7 @@ function readBlock(lines: readonly string[], state: StreamState): StreamEvent | 
   return data.length === 0 ? null : { id: state.lastId, type: type === '' ? 'message' : type, data: data.join('\n') };
 }
 
-/** A comment is a field without a name. */
+/** A comment is a field with an empty name. */
 function splitField(line: string): [name: string, value: string] {
   const colonAt = line.indexOf(':');
   if (colonAt === -1) return [line, ''];
@@ -64,7 +64,7 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<str
   let rest = '';
   for await (const chunk of chunks) {
     rest += decoder.decode(chunk, { stream: true });
-    // A \r at the end may be half of a \r\n, so it waits for what follows.
+    // A \r at the end may be the first half of a \r\n, so it waits for the next chunk.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? '';
     if (rest.length > MAX_LENGTH) throw new TypeError('a line is too long');

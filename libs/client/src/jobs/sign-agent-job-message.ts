@@ -7,13 +7,13 @@ import {
 
 import { hmacSha256 } from './hmac.js';
 
-/** An API key with the scope `submit`, and its enqueue secret; `npm run keys` prints both. */
+/** The id of an API key with the scope `submit`, and its enqueue secret; `npm run keys` prints both. */
 export interface EnqueueKey {
   keyId: string;
   secret: string;
 }
 
-/** A job as a message that agent workers carry out, unless it is older than they accept when they get to it. */
+/** Signs a job as a message that agent workers carry out, unless it is too old when they receive it. */
 export async function signAgentJobMessage(
   { operation, wallet, input }: AgentJob,
   { keyId, secret, idempotencyKey, issuedAtMs }: EnqueueKey & { idempotencyKey: string; issuedAtMs: number },
@@ -21,7 +21,7 @@ export async function signAgentJobMessage(
   const message: AgentJobMessage = {
     version: AGENT_JOB_MESSAGE_VERSION,
     operation,
-    // Without the fields that are undefined, which the queue drops too.
+    // Without undefined fields, which the queue drops too.
     input: JSON.parse(JSON.stringify(input)) as AgentJobMessage['input'],
     wallet,
     idempotencyKey,

@@ -13,7 +13,10 @@ const EVENT = {
   at: '2026-01-01T00:00:00Z',
 };
 
-/** A gateway whose answers begin and never end. What fetch holds on to weakly is collected before anything is aborted. */
+/**
+ * A gateway whose answers begin and never end. A garbage collection runs before anything is aborted, to remove what
+ * fetch references only weakly.
+ */
 let gateway: SilentServer;
 let client: JobsClient;
 let stop: AbortController;
@@ -56,7 +59,7 @@ describe('events of a gateway that falls silent', () => {
     await gateway.closed(0);
   });
 
-  it('come from a new connection', async () => {
+  it('continue over a new connection', async () => {
     const { ids, ended } = follow({ silenceMs: 2_000 });
     await waitFor('an event', () => ids.length === 1);
     await collectGarbage();
@@ -66,7 +69,7 @@ describe('events of a gateway that falls silent', () => {
     await ended;
   });
 
-  it('are asked for again where the answer does not even begin', async () => {
+  it('are requested again when the answer does not even begin', async () => {
     const { ended } = follow({ jobId: 'mute', silenceMs: 100 });
     await begun(2);
     stop.abort();
@@ -74,7 +77,7 @@ describe('events of a gateway that falls silent', () => {
     await gateway.closed(0);
   });
 
-  it('hold no connection once the loop is left', async () => {
+  it('keep no connection open after the loop is left', async () => {
     for await (const { id } of client.events()) {
       await collectGarbage();
       if (id !== '') break;

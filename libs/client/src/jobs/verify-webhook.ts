@@ -3,16 +3,19 @@ import type { AgentJobEvent } from '@tollgate/protocol';
 import { hmacSha256 } from './hmac.js';
 import { parseAgentJobEvent } from './parse-agent-job-event.js';
 
-/** `Headers` of a request, or an object of them as Node's servers have it. */
+/** `Headers` of a request, or a plain object as in Node's servers. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyWebhookOptions {
-  /** How much older or newer than now the delivery may be: our clocks differ, and it was on its way. Default 5 minutes. */
+  /**
+   * How far the timestamp of the delivery may differ from now, in either direction: clocks differ, and delivery takes
+   * time. Default 5 minutes.
+   */
   toleranceMs?: number;
   nowMs?: number;
 }
 
-/** Why a request is not believed. */
+/** Why a request is not authentic. */
 export type WebhookFault = 'header_missing' | 'timestamp_wrong' | 'signature_wrong' | 'event_unreadable';
 
 export class WebhookError extends Error {
@@ -27,10 +30,10 @@ export class WebhookError extends Error {
 }
 
 /**
- * The event that a webhook delivered. It may come again under the same `id`: do what it asks for once.
- * @param body as it came, before any parsing
- * @param secret of the answer to the registration
- * @throws WebhookError when the request is not the gateway's, or too old to be; TypeError without a secret
+ * Verifies a webhook delivery and returns its event. The event may arrive again under the same `id`: act on it once.
+ * @param body the raw body, before any parsing
+ * @param secret from the answer to the registration
+ * @throws WebhookError when the request is not from the gateway, or is too old; TypeError without a secret
  */
 export async function verifyWebhook(
   headers: WebhookHeaders,
@@ -45,25 +48,25 @@ export async function verifyWebhook(
   }
   const atMs = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1000 : Number.NaN;
   if (!(Math.abs(nowMs - atMs) <= toleranceMs)) {
-    throw new WebhookError('timestamp_wrong', 'The request was not signed just now.');
+    throw new WebhookError('timestamp_wrong', 'The timestamp of the request is too far from the current time.');
   }
   if (!isEqual(signature, `v1=${toHex(await hmacSha256(secret, `${timestamp}.${body}`))}`)) {
-    throw new WebhookError('signature_wrong', 'The signature is not one of this secret for this body.');
+    throw new WebhookError('signature_wrong', 'The signature does not match this secret and body.');
   }
   const event = parseAgentJobEvent(body);
-  if (event === null) throw new WebhookError('event_unreadable', 'The body is no event that is known here.');
+  if (event === null) throw new WebhookError('event_unreadable', 'The body is not a known event.');
   return event;
 }
 
 function readHeader(headers: WebhookHeaders, name: string): string | null {
-  // Not by instanceof: another implementation's Headers, or another realm's, is as good.
+  // Not by instanceof: Headers of another implementation or realm are accepted too.
   if (typeof headers.get === 'function') return (headers as Headers).get(name);
   const entries: [string, unknown][] = Object.entries(headers);
   const entry = entries.find(([given]) => given.toLowerCase() === name)?.[1];
   return typeof entry === 'string' ? entry : null;
 }
 
-/** Takes as long wherever they differ. */
+/** Takes the same time wherever the two differ. */
 function isEqual(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let difference = 0;

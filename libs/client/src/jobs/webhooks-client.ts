@@ -3,28 +3,28 @@ import type { AgentJobEvent, AgentOperation, JobEventType } from '@tollgate/prot
 import type { GatewayConnection } from './gateway-connection.js';
 
 export interface NewWebhook {
-  /** Https, and reachable from the internet. */
+  /** An https URL that is reachable from the internet. */
   url: string;
-  /** Left out: all. */
+  /** If omitted: all. */
   events?: readonly JobEventType[];
   operations?: readonly AgentOperation[];
 }
 
 export interface Webhook {
   id: string;
-  /** Of the API key that registered it. */
+  /** The API key that registered it. */
   keyId: string;
   url: string;
-  /** None: all. */
+  /** Null: all. */
   events: readonly JobEventType[];
   operations: readonly AgentOperation[];
   /** ISO 8601, UTC. */
   createdAt: string;
-  /** Why it gets nothing; null: it does. */
+  /** Why it receives no events; null: it does. */
   disabled: 'by_owner' | 'gone' | 'key_revoked' | null;
 }
 
-/** A delivery that was given up. */
+/** A delivery that failed for good. */
 export interface DeadLetter {
   id: string;
   keyId: string;
@@ -35,17 +35,20 @@ export interface DeadLetter {
   event: AgentJobEvent;
 }
 
-/** Where events are posted to. */
+/** Manages the addresses to which events are posted. */
 export class WebhooksClient {
   constructor(private readonly connection: GatewayConnection) {}
 
-  /** `secret` is shown this once: `verifyWebhook` needs it. Not repeated by itself, or there might be two. */
+  /**
+   * `secret` is returned only this once; `verifyWebhook` needs it. This request is not repeated automatically, because
+   * that could create two targets.
+   */
   async register(webhook: NewWebhook): Promise<Webhook & { secret: string }> {
     const request = { method: 'POST', path: '/agent/webhooks', body: webhook, once: true } as const;
     return (await this.connection.send(request)).body as Webhook & { secret: string };
   }
 
-  /** The key's own, or those of all keys for an operator. */
+  /** The API key's own targets, or those of all keys for an operator. */
   async list(): Promise<readonly Webhook[]> {
     const { body } = await this.connection.send({ method: 'GET', path: '/agent/webhooks' });
     return (body as { webhooks: readonly Webhook[] }).webhooks;
@@ -55,13 +58,13 @@ export class WebhooksClient {
     await this.connection.send({ method: 'DELETE', path: `/agent/webhooks/${encodeURIComponent(webhookId)}` });
   }
 
-  /** It gets what happens from now on. */
+  /** The target receives events from now on. */
   async enable(webhookId: string): Promise<Webhook> {
     const path = `/agent/webhooks/${encodeURIComponent(webhookId)}/enable`;
     return (await this.connection.send({ method: 'POST', path })).body as Webhook;
   }
 
-  /** Deliveries that were given up, newest first. */
+  /** Deliveries that failed for good, newest first. */
   async listDeadLetters({ limit }: { limit?: number } = {}): Promise<readonly DeadLetter[]> {
     const query = { limit: limit?.toString() };
     const { body } = await this.connection.send({ method: 'GET', path: '/agent/webhooks/dead-letters', query });
