@@ -18,7 +18,7 @@ import { findRegistry } from './registry/find-registry.js';
 import type { ChainRegistry } from './registry/registry.js';
 import { createTokenResolver } from './tokens/resolve-token.js';
 
-/** What a kit learns once from its chain. */
+/** Facts about the chain that a kit reads once. */
 export interface Connection {
   context: OperationContext;
   registry: ChainRegistry;
@@ -27,7 +27,7 @@ export interface Connection {
 
 export function createClient({ rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize }: ParsedOptions): PublicClient {
   const transports = [rpcUrl, ...otherRpcUrls].map((url) => {
-    // No retries and no cache of viem's own: what is tried again, and when, is decided in one place here.
+    // viem's own retries and cache are off: retries are decided in one place here.
     const batch = rpcBatchSize > 1 && { batchSize: rpcBatchSize };
     return refuseGarbage(createRpcTransport(url, { timeout: rpcTimeoutMs, retryCount: 0, batch }), url);
   });
@@ -39,7 +39,7 @@ export function createClient({ rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize 
   return createPublicClient({ transport, cacheTime: 0 });
 }
 
-/** JSON that is no JSON-RPC answer is no answer; viem reads it as a result of undefined. */
+/** JSON that is not a JSON-RPC answer counts as no answer; viem would read it as the result undefined. */
 function refuseGarbage(transport: HttpTransport, url: string): HttpTransport {
   return (parameters) => {
     const { request, ...rest } = transport(parameters);

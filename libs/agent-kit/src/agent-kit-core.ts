@@ -25,26 +25,26 @@ import { EventHandlers, isEventName, type EventHandler, type EventName } from '.
 type CatalogOperation = (typeof CATALOG)[number];
 type Find<Name extends string> = Extract<CatalogOperation, { name: Name }>;
 
-/** The inputs of an operation of the catalog; a plugin's own are checked when they are used. */
+/** The inputs of an operation of the catalog; those of a plugin's operation are checked when it is used. */
 export type InputOf<Name extends string> = [Find<Name>] extends [never]
   ? Readonly<Record<string, unknown>>
   : z.input<Find<Name>['input']>;
 
-/** What a reading operation of the catalog returns. */
+/** The output of a read operation of the catalog. */
 export type OutputOf<Name extends string> =
   Find<Name> extends { read: (...args: never[]) => Promise<infer Output> } ? Output : unknown;
 
-/** Plans and carries out operations on a chain for one account; `AgentKit` gives each operation a method. */
+/** Plans and executes operations on a chain for one account; `AgentKit` adds a method for each operation. */
 export class AgentKitCore {
   readonly address: Address;
-  /** The model provider identifier, as given. */
+  /** The model provider identifier, as given to the constructor. */
   readonly modelProvider: string;
   readonly #signer: Signer;
   readonly #planner: OperationPlanner;
   readonly #events = new EventHandlers();
   readonly #spending = new DailySpending();
   readonly #payments: PaymentStore;
-  /** Plans of this kit that are still to be carried out. Of others, preview and calls could differ. */
+  /** Plans of this kit that have not been executed yet. In plans from elsewhere, preview and calls could differ. */
   readonly #plans = new WeakSet<Plan>();
   /**
    * @param privateKey the wallet's key, 32 bytes in hexadecimal. It stays in memory.
@@ -60,20 +60,20 @@ export class AgentKitCore {
     this.#payments = options.payments?.store ?? new MemoryPaymentStore();
   }
 
-  /** Every operation: the catalog's and the plugins' own. */
+  /** All operations: those of the catalog and of the plugins. */
   operations(): readonly Operation[] {
     return this.#planner.operations();
   }
 
-  /** Carries out a reading operation. @throws AgentKitError */
+  /** Executes a read operation. @throws AgentKitError */
   async read<const Name extends string>(name: Name, input: InputOf<Name>): Promise<OutputOf<Name>> {
     const output = await this.#planner.read(name, input);
     return output as OutputOf<Name>;
   }
 
   /**
-   * Plans a writing operation: parsed, simulated, held against the policy, with a preview. Sends nothing.
-   * @param options `lifetimeMs`: how long it may be carried out at most; as long as its calls hold, where it is not given.
+   * Plans a write operation: parses, simulates, checks the policy, and adds a preview. Sends nothing.
+   * @param options `lifetimeMs`: how long the plan may be executed at most; if omitted, as long as its calls are valid.
    * @throws AgentKitError
    */
   async plan<const Name extends string>(
@@ -91,12 +91,12 @@ export class AgentKitCore {
 
   /**
    * Sends exactly the calls of a plan that this kit made; once, unless nothing was sent.
-   * @returns what became of it, once something was sent.
-   * @throws AgentKitError while nothing was sent.
+   * @returns the outcome, once something was sent.
+   * @throws AgentKitError if nothing was sent.
    */
   async execute(plan: Plan): Promise<ToolResult> {
     if (!this.#plans.delete(plan)) {
-      throw new AgentKitError('INVALID_INPUT', 'Only a plan that this kit made can be carried out, and only once.');
+      throw new AgentKitError('INVALID_INPUT', 'Only a plan made by this kit can be executed, and only once.');
     }
     try {
       return await this.#carryOut(plan);
@@ -143,14 +143,14 @@ export class AgentKitCore {
     }
   }
 
-  /** Plans and executes in one go. */
+  /** Plans and executes in one call. */
   async run<const Name extends string>(name: Name, input: InputOf<Name>): Promise<ToolResult> {
     return this.execute(await this.plan(name, input));
   }
 
   /**
    * Waits for a transaction: at most 30 look-ups, 1000 ms apart.
-   * @throws AgentKitError `TIMEOUT` with the link to the explorer; `INVALID_INPUT` for what is no hash.
+   * @throws AgentKitError `TIMEOUT` with the link to the explorer; `INVALID_INPUT` for an invalid hash.
    */
   async monitorTransaction(hash: Hex): Promise<Receipt> {
     if (!isHash(hash)) throw new AgentKitError('INVALID_INPUT', 'A transaction hash is 0x and 64 hexadecimal digits.');
@@ -165,7 +165,7 @@ export class AgentKitCore {
     };
   }
 
-  /** Registers a handler. @throws AgentKitError `INVALID_INPUT` for an event that there is not. */
+  /** Registers a handler. @throws AgentKitError `INVALID_INPUT` for an unknown event. */
   on<Name extends EventName>(eventName: Name, handler: EventHandler<Name>): this {
     if (!isEventName(eventName)) throw new AgentKitError('INVALID_INPUT', `There is no event ${String(eventName)}.`);
     this.#events.add(eventName, handler);
@@ -178,7 +178,10 @@ export class AgentKitCore {
   }
 }
 
-/** A single call that failed spent nothing. Of several, earlier ones may have; and a payment that failed was still made. */
+/**
+ * A single call that failed spent nothing. Of several, earlier ones may have spent something, and a failed payment may
+ * still have been made.
+ */
 function isNothingSpent(plan: Plan, { status }: ToolResult): boolean {
   if (status === 'signed') return false;
   return status === 'failed' && !plan.payment && plan.steps.filter(({ approval }) => !approval).length === 1;

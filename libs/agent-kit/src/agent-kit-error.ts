@@ -1,6 +1,6 @@
 /**
- * Every code with its suggested handling. The specification's table of errors (section "Errors") tells callers to look for
- * key words in `message`; each code names here the word its messages carry, or null where the table has none.
+ * Every code with its suggested handling. The specification's table of errors (section "Errors") tells callers to look
+ * for keywords in `message`; each code lists here the keyword its messages contain, or null if the table has none.
  */
 export const AGENT_KIT_ERRORS = {
   NETWORK_ERROR: { keyword: 'network', suggestion: 'Check RPC_URL; wait 5000 ms and try again.' },
@@ -12,7 +12,7 @@ export const AGENT_KIT_ERRORS = {
   INSUFFICIENT_LIQUIDITY: { keyword: 'liquidity', suggestion: 'Change the amount or the pair.' },
   INSUFFICIENT_COLLATERAL: { keyword: 'collateral', suggestion: 'Add collateral.' },
   INSUFFICIENT_MARGIN: { keyword: 'margin', suggestion: 'Add margin.' },
-  LEVERAGE_TOO_HIGH: { keyword: 'leverage', suggestion: 'Reduce the leverage; 20x is the most.' },
+  LEVERAGE_TOO_HIGH: { keyword: 'leverage', suggestion: 'Reduce the leverage; the maximum is 20x.' },
   BELOW_MINIMUM: { keyword: 'minimum amount', suggestion: 'Raise the amount.' },
   INVALID_PRIVATE_KEY: {
     keyword: 'Invalid private key',
@@ -23,12 +23,12 @@ export const AGENT_KIT_ERRORS = {
   INVALID_INPUT: { keyword: null, suggestion: 'Correct the inputs that the message names.' },
   UNKNOWN_OPERATION: { keyword: null, suggestion: 'Use one of the operations that the kit lists.' },
   UNKNOWN_TOKEN: { keyword: null, suggestion: 'Give the address of the token contract.' },
-  AMBIGUOUS_TOKEN: { keyword: null, suggestion: 'Give the address of the token that is meant.' },
+  AMBIGUOUS_TOKEN: { keyword: null, suggestion: 'Give the address of the token you mean.' },
   PROTOCOL_UNAVAILABLE: {
     keyword: null,
     suggestion: 'Use a chain where the protocol is deployed, or add a plugin for it.',
   },
-  PROTOCOL_FAILED: { keyword: null, suggestion: 'Look at the reason; the protocol refused the operation.' },
+  PROTOCOL_FAILED: { keyword: null, suggestion: 'Read the reason; the protocol refused the operation.' },
   POLICY_VIOLATION: { keyword: null, suggestion: 'Ask the owner of the wallet to change its policy.' },
   READ_ONLY: { keyword: null, suggestion: 'Create the kit with an executor that may send.' },
   DECLINED: { keyword: null, suggestion: 'Ask again when the person wants it.' },
@@ -37,31 +37,34 @@ export const AGENT_KIT_ERRORS = {
   PLAN_MISMATCH: { keyword: null, suggestion: 'Give the summary exactly as the plan tool returned it.' },
   PLAN_USED: {
     keyword: null,
-    suggestion: 'Look at what it sent with getTransaction; make a new plan only to do it once more.',
+    suggestion: 'Check what it sent with getTransaction; make a new plan only to do the same again.',
   },
   UNKNOWN_TRANSACTION: {
     keyword: null,
-    suggestion: 'Check the hash and the chain. If it was just sent, look again in some seconds; do not send it anew.',
+    suggestion: 'Check the hash and the chain. If it was just sent, look again in ten seconds; do not send it again.',
   },
-  PAYMENT_FAILED: { keyword: null, suggestion: 'Look at the reason; the payment stays in the payment store.' },
+  PAYMENT_FAILED: { keyword: null, suggestion: 'Read the reason; the payment stays in the payment store.' },
   TIMEOUT: {
     keyword: null,
-    suggestion: 'Look at it with getTransaction or at the block explorer before trying again.',
+    suggestion: 'Check it with getTransaction or at the block explorer before trying again.',
   },
 } as const satisfies Record<string, { keyword: string | null; suggestion: string }>;
 
 export type AgentKitErrorCode = keyof typeof AGENT_KIT_ERRORS;
 
 export interface AgentKitErrorOptions {
-  /** The facts; never a secret. */
+  /** Structured facts about the error; never a secret. */
   details?: Readonly<Record<string, unknown>>;
-  /** Kept where it is an error of the kit; errors of others are not, for they quote the RPC's URL, which may hold a key. */
+  /** Kept only if it is an error of the kit. Other errors quote the RPC's URL, which may contain a key. */
   cause?: unknown;
-  /** The next step, where there is a better one than the code's own. */
+  /** The next step, if there is a better one than the code's own. */
   suggestion?: string;
 }
 
-/** Every error of the kit: a stable `code`, one sentence with the documented key word, the facts, the suggested handling. */
+/**
+ * Every error of the kit: a stable `code`, one sentence with the documented keyword, structured details, and a
+ * suggestion.
+ */
 export class AgentKitError extends Error {
   readonly code: AgentKitErrorCode;
   readonly suggestion: string;

@@ -18,7 +18,7 @@ describe('the options of a kit', () => {
     expect([MONITOR_ATTEMPTS, MONITOR_INTERVAL_MS]).toEqual([30, 1_000]);
   });
 
-  it('hold the key that the kit was given, whatever the environment has', () => {
+  it('contain the key that the kit was given, whatever the environment has', () => {
     const before = process.env['WALLET_PRIVATE_KEY'];
     try {
       process.env['WALLET_PRIVATE_KEY'] = `0x${'2'.repeat(64)}`;
@@ -55,7 +55,7 @@ describe('the options of a kit', () => {
     });
     const { message } = error as Error;
     expect(message).not.toContain('secret');
-    // Key words of the table of errors: a caller would look for the cause elsewhere.
+    // Keywords of the table of errors: a caller would look for the cause elsewhere.
     expect(message).not.toMatch(/network|gas|revert|slippage|liquidity|collateral|margin|leverage/);
   });
 

@@ -12,42 +12,44 @@ import type { ChainRegistry } from './registry/registry.js';
 import type { ListedToken } from './tokens/token.js';
 
 export interface AgentKitOptions {
-  /** JSON-RPC over HTTP; the setting `RPC_URL` where it is not given. */
+  /** JSON-RPC over HTTP; if omitted, the setting `RPC_URL`. */
   rpcUrl?: string;
-  /** Asked in this order where the first does not answer. */
+  /** Tried in this order when the first does not answer. */
   otherRpcUrls?: readonly string[];
-  /** How many questions that are asked at once go into one request; 1, for not every node takes several. */
+  /** How many concurrent calls share one request; default 1, since not every node supports batches. */
   rpcBatchSize?: number;
-  /** Protocols and operations of others; one for a kind that the chain has already takes its place. */
+  /** Third-party protocols and operations. One for a kind that the chain already has replaces it. */
   plugins?: readonly Plugin[];
-  /** Tokens beside the chain's own list. */
+  /** Tokens in addition to the chain's own list. */
   tokens?: readonly ListedToken[];
-  /** What is deployed where, instead of what the kit knows of the chain. */
+  /** The deployed contracts, instead of the kit's own data about the chain. */
   registry?: ChainRegistry;
   policy?: SpendingPolicy;
-  /** `direct` signs and sends, `sign-only` signs and returns the bytes, `read-only` does neither; `direct`. */
+  /** `direct` signs and sends, `sign-only` signs and returns the bytes, `read-only` does neither. Default `direct`. */
   executor?: 'direct' | 'sign-only' | 'read-only';
-  /** Tolerance where an operation's inputs name none, in basis points; 100. */
+  /** Slippage tolerance when an operation's inputs contain none, in basis points; default 100. */
   slippageBps?: number;
-  /** How the kit pays at HTTP 402 gates. */
+  /** How the kit pays at servers that answer 402. */
   payments?: {
-    /** Most for one resource where the inputs name nothing, as decimal text in the token's unit; 0.01. */
+    /**
+     * The maximum price of a resource when the inputs contain none, as decimal text in the token's unit; default 0.01.
+     */
     maxAmount?: string;
-    /** Where payments survive a crash; memory, which survives none. */
+    /** Where payments are stored to survive a crash; default: in memory, which survives none. */
     store?: PaymentStore;
-    /** Pay over plain HTTP to other machines too; false. */
+    /** Allow payments over plain HTTP to other machines too; default false. */
     allowInsecureHttp?: boolean;
-    /** Longest wait for a price; 10,000. */
+    /** Time limit for reading a price; default 10,000. */
     priceTimeoutMs?: number;
   };
   fetch?: typeof globalThis.fetch;
-  /** Wait before the second try after a network error; 5000. */
+  /** Delay before the second attempt after a network error; default 5000. */
   networkRetryDelayMs?: number;
-  /** Longest wait for one answer of the chain; 10,000. */
+  /** Time limit for one answer of the chain; default 10,000. */
   rpcTimeoutMs?: number;
-  /** How long a sent transaction is watched; 30 look-ups, 1000 ms apart (specification, section "Limits"). */
+  /** How long a sent transaction is watched; default 30 look-ups, 1000 ms apart (specification, section "Limits"). */
   monitor?: { attempts?: number; intervalMs?: number };
-  /** Links to transactions lead there; the chain's own explorer where it has one. */
+  /** Base URL for links to transactions; default: the chain's own explorer, if it has one. */
   explorerUrl?: string;
 }
 
@@ -68,7 +70,7 @@ const DEFAULT_SLIPPAGE_BPS = 100;
 const MAX_SLIPPAGE_BPS = 5_000;
 const MAX_BATCH_SIZE = 1_000;
 
-// What setTimeout can wait at all.
+// The longest delay that setTimeout supports.
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
 /** @throws AgentKitError `INVALID_CONFIGURATION` with every problem. */
@@ -81,15 +83,17 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
   const { policy, problems: problemsOfPolicy } = parsePolicy(options.policy ?? {}, listWriteNames(operations));
   const problems = [
     ...findBadUrls(rpcUrl, otherRpcUrls, options.explorerUrl),
-    ...(isWhole(rpcBatchSize, 1, MAX_BATCH_SIZE) ? [] : [`rpcBatchSize is a whole number from 1 to ${MAX_BATCH_SIZE}`]),
+    ...(isWhole(rpcBatchSize, 1, MAX_BATCH_SIZE)
+      ? []
+      : [`rpcBatchSize must be a whole number from 1 to ${MAX_BATCH_SIZE}`]),
     ...(['direct', 'sign-only', 'read-only'].includes(executor)
       ? []
-      : ['executor is one of direct, sign-only, read-only']),
+      : ['executor must be one of direct, sign-only, read-only']),
     ...(isWhole(slippageBps, 0, MAX_SLIPPAGE_BPS)
       ? []
-      : [`the tolerance of swaps is a whole number of basis points from 0 to ${MAX_SLIPPAGE_BPS}`]),
+      : [`the tolerance of swaps must be a whole number of basis points from 0 to ${MAX_SLIPPAGE_BPS}`]),
     ...findBadTimes({ ...options, networkRetryDelayMs, rpcTimeoutMs }),
-    ...findDoubles(operations).map((name) => `a plugin has an operation ${name}, and there is one already`),
+    ...findDoubles(operations).map((name) => `a plugin has an operation ${name}, which already exists`),
     ...problemsOfPolicy,
   ];
   if (problems.length > 0) {
@@ -104,24 +108,26 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
   };
 }
 
-/** Without the values: an RPC's URL may hold a key. */
+/** Values are left out, because an RPC URL may contain a key. */
 function findBadUrls(rpcUrl: string, others: readonly string[], explorerUrl: string | undefined): string[] {
   const isWeb = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
   const problems: string[] = [];
-  if (rpcUrl === '') problems.push('RPC_URL is missing: the address of a JSON-RPC endpoint');
-  else if (!isWeb(rpcUrl)) problems.push('RPC_URL is no http or https URL');
-  if (!others.every(isWeb)) problems.push('one of the other RPC addresses is no http or https URL');
-  if (explorerUrl !== undefined && !isWeb(explorerUrl)) problems.push('the explorer is no http or https URL');
+  if (rpcUrl === '') problems.push('RPC_URL is missing: set the URL of a JSON-RPC endpoint');
+  else if (!isWeb(rpcUrl)) problems.push('RPC_URL is not an http or https URL');
+  if (!others.every(isWeb)) problems.push('one of the other RPC addresses is not an http or https URL');
+  if (explorerUrl !== undefined && !isWeb(explorerUrl)) problems.push('the explorer is not an http or https URL');
   return problems;
 }
 
 function findBadTimes({ networkRetryDelayMs, rpcTimeoutMs, monitor = {} }: AgentKitOptions): string[] {
   const { attempts = 1, intervalMs = 0 } = monitor;
   return [
-    ...(isWhole(networkRetryDelayMs, 0, MAX_WAIT_MS) ? [] : ['the wait before a retry is a number of milliseconds']),
-    ...(isWhole(rpcTimeoutMs, 1, MAX_WAIT_MS) ? [] : ['rpcTimeoutMs is a number of milliseconds above 0']),
-    ...(isWhole(attempts, 1, MAX_WAIT_MS) ? [] : ['monitor.attempts is a whole number above 0']),
-    ...(isWhole(intervalMs, 0, MAX_WAIT_MS) ? [] : ['monitor.intervalMs is a number of milliseconds']),
+    ...(isWhole(networkRetryDelayMs, 0, MAX_WAIT_MS)
+      ? []
+      : ['the wait before a retry must be a number of milliseconds']),
+    ...(isWhole(rpcTimeoutMs, 1, MAX_WAIT_MS) ? [] : ['rpcTimeoutMs must be a number of milliseconds above 0']),
+    ...(isWhole(attempts, 1, MAX_WAIT_MS) ? [] : ['monitor.attempts must be a whole number above 0']),
+    ...(isWhole(intervalMs, 0, MAX_WAIT_MS) ? [] : ['monitor.intervalMs must be a number of milliseconds']),
   ];
 }
 
@@ -129,7 +135,7 @@ function isWhole(value: unknown, least: number, most: number): boolean {
   return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
-/** Every operation: the catalog's and the plugins' own. */
+/** All operations: those of the catalog and of the plugins. */
 export function listOperations(plugins: readonly Plugin[]): readonly Operation[] {
   return [...CATALOG, ...plugins.flatMap((plugin) => (plugin.kind === 'operations' ? plugin.operations : []))];
 }
@@ -139,7 +145,7 @@ function listWriteNames(operations: readonly Operation[]): string[] {
 }
 
 function findDoubles(operations: readonly Operation[]): string[] {
-  // As tools: each write has one more, that plans it.
+  // The names of tools too: each write operation has a second tool that plans it.
   const planTools = [...new Set(listWriteNames(operations))].map(namePlanTool);
   const names = [...operations.map(({ name }) => name), ...planTools, EXECUTE_PLAN];
   return names.filter((name, index) => names.indexOf(name) !== index);

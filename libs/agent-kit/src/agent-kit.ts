@@ -2,28 +2,28 @@ import { AgentKitCore, type OutputOf } from './agent-kit-core.js';
 import type { ToolResult } from './tool-result.js';
 
 /**
- * The operations as methods, with the specification's names and inputs (section "Endpoints"). Amounts are decimal text in
- * whole units; a token is `0x0` (native), an address, or a symbol of the chain's token list. Each throws an `AgentKitError`
- * while nothing was sent, and returns a `ToolResult` once something was.
+ * The operations as methods, with the specification's names and inputs (section "Endpoints"). Amounts are decimal text
+ * in whole units; a token is `0x0` (native), an address, or a symbol of the chain's token list. Each throws an
+ * `AgentKitError` if nothing was sent, and returns a `ToolResult` once something was.
  */
 export class AgentKit extends AgentKitCore {
-  /** The address that everything here acts for, and the chain it is on. */
+  /** The address that all operations act for, and its chain. */
   getAccount(): Promise<OutputOf<'getAccount'>> {
     return this.read('getAccount', {});
   }
 
-  /** What became of a transaction and what it moved; `status` is `success` only where it was mined and did not fail. */
+  /** The outcome of a transaction and what it moved; `status` is `success` only if it was mined and did not fail. */
   getTransaction(hash: string): Promise<OutputOf<'getTransaction'>> {
     return this.read('getTransaction', { hash });
   }
 
-  /** The balance as decimal text; of the native token when no contract is named. */
+  /** The balance as decimal text; of the native token when no contract is given. */
   async getERC20Balance(contractAddress?: string): Promise<string> {
     const { balance } = await this.read('getERC20Balance', { contractAddress });
     return balance;
   }
 
-  /** What the spender may take, as decimal text. */
+  /** The amount that the spender may take, as decimal text. */
   async getERC20Allowance(token: string, spender: string): Promise<string> {
     const { allowance } = await this.read('getERC20Allowance', { token, spender });
     return allowance;
@@ -49,7 +49,7 @@ export class AgentKit extends AgentKitCore {
     return this.run('transfer', { amount, to, token });
   }
 
-  /** Sets an allowance to exactly the amount; 0 takes it back. */
+  /** Sets an allowance to exactly the amount; 0 revokes it. */
   approve(token: string, spender: string, amount: string): Promise<ToolResult> {
     return this.run('approve', { token, spender, amount });
   }
@@ -67,12 +67,14 @@ export class AgentKit extends AgentKitCore {
     return this.read('getSwapQuote', { amount, fromToken, toToken });
   }
 
-  /** Swaps exactly `amount` of a token for at least the quoted amount less the slippage. */
+  /** Swaps exactly `amount` of a token for at least the quoted amount minus the slippage tolerance. */
   swap(amount: string, fromToken: string, toToken: string, slippageBps?: number): Promise<ToolResult> {
     return this.run('swap', { amount, fromToken, toToken, slippageBps });
   }
 
-  /** Opens a position with at most the two amounts, in the pool of the fee tier (millionths), or the deepest there is. */
+  /**
+   * Opens a position with at most the two amounts, in the pool with this fee tier (millionths), or the deepest pool.
+   */
   addLiquidity(
     tokenA: string,
     tokenB: string,
@@ -84,7 +86,7 @@ export class AgentKit extends AgentKitCore {
     return this.run('addLiquidity', { tokenA, tokenB, amountA, amountB, fee, slippageBps });
   }
 
-  /** Removes a position, or `percent` of it, and collects what it earned. */
+  /** Removes a position, or `percent` of it, and collects its fees. */
   removeLiquidity(positionId: string, percent?: number, slippageBps?: number): Promise<ToolResult> {
     return this.run('removeLiquidity', { positionId, percent, slippageBps });
   }
@@ -93,12 +95,12 @@ export class AgentKit extends AgentKitCore {
     return this.read('getLiquidityPositions', {});
   }
 
-  /** Supplies to a lending market; a later borrow makes it collateral where it has to. */
+  /** Supplies to a lending market; a later borrow makes it collateral if needed. */
   mintLending(symbol: string, amount: string): Promise<ToolResult> {
     return this.run('mintLending', { symbol, amount });
   }
 
-  /** Takes supplied tokens out again; `MAX` for all of them. */
+  /** Withdraws supplied tokens; `MAX` for all of them. */
   redeemLending(symbol: string, amount: string): Promise<ToolResult> {
     return this.run('redeemLending', { symbol, amount });
   }
@@ -108,7 +110,7 @@ export class AgentKit extends AgentKitCore {
     return this.run('borrowLending', { symbol, amount });
   }
 
-  /** Pays a debt back; `MAX` for all of it, to the last unit. */
+  /** Repays a debt; `MAX` for all of it, to the last unit. */
   repayLending(symbol: string, amount: string): Promise<ToolResult> {
     return this.run('repayLending', { symbol, amount });
   }
@@ -117,7 +119,7 @@ export class AgentKit extends AgentKitCore {
     return this.read('getLendingMarkets', {});
   }
 
-  /** What is supplied and borrowed, and how far the debt is from liquidation. */
+  /** The supplied and borrowed amounts, and the distance from liquidation. */
   getLendingPosition(): Promise<OutputOf<'getLendingPosition'>> {
     return this.read('getLendingPosition', {});
   }
@@ -127,7 +129,7 @@ export class AgentKit extends AgentKitCore {
     return this.run('stake', { amount });
   }
 
-  /** Queues staked tokens for withdrawal; `claimUnstaked` takes them out when their time has come. */
+  /** Queues staked tokens for withdrawal; `claimUnstaked` claims them once they have matured. */
   unstake(amount: string): Promise<ToolResult> {
     return this.run('unstake', { amount });
   }
@@ -172,7 +174,9 @@ export class AgentKit extends AgentKitCore {
     return this.run('perpsClosePosition', { product, amount });
   }
 
-  /** Buys the answer of an HTTP 402 gate for at most `maxAmount` of the token it is priced in. */
+  /**
+   * Buys the answer of a server that requires a payment (HTTP 402) for at most `maxAmount` of the token of its price.
+   */
   payForResource(url: string, maxAmount?: string): Promise<ToolResult> {
     return this.run('payForResource', { url, maxAmount });
   }

@@ -1,6 +1,9 @@
 import { AgentKitError } from './agent-kit-error.js';
 
-/** The optional peers of this package, each with the major version to install: the kit's core needs none of them. */
+/**
+ * The optional peer dependencies of this package, each with the major version to install. The kit's core needs none of
+ * them.
+ */
 export const OPTIONAL_PACKAGES = {
   '@langchain/anthropic': '1',
   '@langchain/core': '1',
@@ -13,13 +16,13 @@ export const OPTIONAL_PACKAGES = {
 
 export type OptionalPackage = keyof typeof OPTIONAL_PACKAGES;
 
-/** What a module that cannot be found is called by: by Node as `import` and as `require`. */
+/** Node's error codes for a missing module, with `import` and with `require`. */
 const MISSING_CODES = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
 
 /**
  * Loads modules that import optional packages.
- * @param user what needs them, as the error names it.
- * @param packages all that it needs: what is missing is installed by one command.
+ * @param user the feature that needs them, for the error text.
+ * @param packages everything it needs, so that one command installs what is missing.
  * @throws AgentKitError `PACKAGE_MISSING`
  */
 export async function loadPackages<Modules>(
@@ -41,7 +44,10 @@ export async function loadPackages<Modules>(
   }
 }
 
-/** Of the package itself; a package that lacks one of its own is broken, which its own error says. */
+/**
+ * Whether the package itself is missing. A package that lacks one of its own dependencies is broken, which its own
+ * error reports.
+ */
 function isMissing(name: OptionalPackage, error: unknown): boolean {
   if (!(error instanceof Error) || !MISSING_CODES.includes(String((error as NodeJS.ErrnoException).code))) return false;
   const [, wanted = ''] = /^Cannot find (?:package|module) '([^']+)'/.exec(error.message) ?? [];

@@ -1,20 +1,21 @@
 import { AgentKitError } from './agent-kit-error.js';
 
-/** The providers that have a name; any other OpenAI-compatible one is given by its URL. */
+/** The providers with a name; any other OpenAI-compatible one is given by its URL. */
 export const MODEL_PROVIDERS = ['openai', 'anthropic', 'google', 'groq', 'mistral', 'cohere', 'offline'] as const;
 export type NamedProvider = (typeof MODEL_PROVIDERS)[number];
 
 export interface ModelProvider {
   provider: NamedProvider | 'url';
-  /** Only for `url`. */
+  /** Set only for `url`. */
   baseUrl: string | null;
   /** Null: the provider's default. */
   model: string | null;
 }
 
 /**
- * A model provider identifier: `openai`, `openai:gpt-4o-mini`, or the `https://…/v1` of an OpenAI-compatible server.
- * @throws AgentKitError `INVALID_CONFIGURATION` naming the providers there are.
+ * Parses a model provider identifier: `openai`, `openai:gpt-4o-mini`, or the `https://…/v1` of an OpenAI-compatible
+ * server.
+ * @throws AgentKitError `INVALID_CONFIGURATION` with the list of providers.
  */
 export function parseModelProvider(identifier: string): ModelProvider {
   const text = typeof identifier === 'string' ? identifier.trim() : '';
@@ -24,7 +25,7 @@ export function parseModelProvider(identifier: string): ModelProvider {
   if (!provider) {
     throw new AgentKitError(
       'INVALID_CONFIGURATION',
-      `The model provider is one of ${MODEL_PROVIDERS.join(', ')}, or the URL of an OpenAI-compatible server.`,
+      `The model provider must be one of ${MODEL_PROVIDERS.join(', ')}, or the URL of an OpenAI-compatible server.`,
     );
   }
   return { provider, baseUrl: null, model: rest.length > 0 ? rest.join(':') : null };

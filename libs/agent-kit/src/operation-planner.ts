@@ -18,15 +18,15 @@ import { isOnChain } from './protocols/create-protocol-set.js';
 const CHEAPEST_GAS = 21_000n;
 
 export interface PlanningOptions {
-  /** Told the native balance, as decimal text, when it is nearly used up. */
+  /** Called with the native balance, as decimal text, when it is nearly used up. */
   onLowBalance?: (balance: string) => void;
-  /** How long the plan may be carried out at most; as long as its calls hold, where it is not given. */
+  /** How long the plan may be executed at most; if omitted, as long as its calls are valid. */
   lifetimeMs?: number;
-  /** Narrows the draft before it is looked at. */
+  /** Narrows the draft before it is checked. */
   fit?: (draft: PlanDraft) => PlanDraft;
 }
 
-/** Reads and plans operations for an account whose key it does not have; what it returns, somebody else signs and sends. */
+/** Reads and plans operations for an account without its key; another component signs and sends the plans. */
 export class OperationPlanner {
   readonly address: Address;
   readonly options: ParsedOptions;
@@ -36,22 +36,23 @@ export class OperationPlanner {
   /** @throws AgentKitError `INVALID_CONFIGURATION` with every problem of the options. */
   constructor(address: Address, options: AgentKitOptions = {}) {
     if (!isAddress(address)) {
-      throw new AgentKitError('INVALID_CONFIGURATION', 'An account is 0x and 40 hexadecimal digits.');
+      throw new AgentKitError('INVALID_CONFIGURATION', 'An account must be 0x and 40 hexadecimal digits.');
     }
     this.address = getAddress(address);
     this.options = parseOptions(options);
     this.client = createClient(this.options);
   }
 
-  /** Every operation: the catalog's and the plugins' own. */
+  /** All operations: those of the catalog and of the plugins. */
   operations(): readonly Operation[] {
     return listOperations(this.options.plugins);
   }
 
-  /** Carries out a reading operation. @throws AgentKitError */
+  /** Executes a read operation. @throws AgentKitError */
   async read(name: string, input: unknown): Promise<unknown> {
     const operation = this.#find(name);
-    if (!operation.readOnly) throw new AgentKitError('UNKNOWN_OPERATION', `${name} writes: plan it or run it.`);
+    if (!operation.readOnly)
+      throw new AgentKitError('UNKNOWN_OPERATION', `${name} is a write operation: plan it or run it.`);
     const parsed = parseInput(operation, input);
     return this.tryTwice(({ context }) => {
       this.#assertOnChain(operation, context.chainId);
@@ -59,7 +60,7 @@ export class OperationPlanner {
     });
   }
 
-  /** Plans a writing operation: parsed, simulated, held against the policy, with a preview. @throws AgentKitError */
+  /** Plans a write operation: parses, simulates, checks the policy, and adds a preview. @throws AgentKitError */
   async plan(name: string, input: unknown, options: PlanningOptions = {}): Promise<PlannedOperation> {
     const operation = this.#find(name);
     if (operation.readOnly)
@@ -67,7 +68,7 @@ export class OperationPlanner {
     return this.planDraft(operation, parseInput(operation, input), options);
   }
 
-  /** The same for a draft that somebody else makes, of inputs that he has parsed. @throws AgentKitError */
+  /** Like `plan`, for a draft that the caller makes from inputs it has parsed. @throws AgentKitError */
   planDraft(
     operation: DraftingOperation,
     input: Record<string, unknown>,
@@ -87,17 +88,17 @@ export class OperationPlanner {
     });
   }
 
-  /** The steps of a plan with the gas that each may use; of later ones a guess, where the node cannot simulate them. */
+  /** The steps of a plan with the gas limit of each; for later ones an estimate, if the node cannot simulate them. */
   limitGas({ steps, gas }: Pick<PlannedOperation, 'steps' | 'gas'>): Promise<readonly SettledStep[]> {
     return this.tryTwice(() => limitGas(this.client, this.address, steps, gas));
   }
 
-  /** The step that sets what is left of an allowance to 0; null where nothing is left, or the token refuses. */
+  /** The step that sets the rest of an allowance to 0; null if there is no rest, or the token refuses. */
   planRevocation(approval: { token: Address; spender: Address }): Promise<SettledStep | null> {
     return this.tryTwice(({ context }) => planRevocation(context, approval));
   }
 
-  /** False where the account could not even pay for the cheapest transaction. */
+  /** False if the account could not even pay for the cheapest transaction. */
   canPayForGas(): Promise<boolean> {
     return this.tryTwice(async () => {
       const [balance, fees] = await Promise.all([this.client.getBalance({ address: this.address }), readFees(this)]);
@@ -105,22 +106,22 @@ export class OperationPlanner {
     });
   }
 
-  /** What went wrong in a mined transaction of the account, or null when it did what it should. */
+  /** The failure of a mined transaction of the account, or null when it succeeded. */
   readFailure(step: CalledStep, mined: MinedCall): Promise<AgentKitError | null> {
     return readFailure({ client: this.client, account: this.address }, step, mined);
   }
 
-  /** Decimal amounts by token as base units; `name` is what the setting is called. @throws AgentKitError */
+  /** Converts decimal amounts by token to base units; `name` is the name of the setting. @throws AgentKitError */
   readAmounts(name: string, amounts: Readonly<Record<string, string>>): Promise<readonly TokenLimit[]> {
     return this.tryTwice(({ context }) => readTokenAmounts(name, amounts, context.tokens));
   }
 
-  /** What operations look at. @throws AgentKitError `NETWORK_ERROR`; `INVALID_CONFIGURATION` for limits that mean nothing. */
+  /** The context of operations. @throws AgentKitError `NETWORK_ERROR`; `INVALID_CONFIGURATION` for invalid limits. */
   async readContext(): Promise<OperationContext> {
     return (await this.tryTwice((connection) => Promise.resolve(connection))).context;
   }
 
-  /** @throws AgentKitError where the RPC endpoint has another chain behind it than the one a plan is for. */
+  /** @throws AgentKitError if the RPC endpoint is on another chain than the plan. */
   async assertChain({ chainId }: Pick<Plan, 'chainId'>): Promise<void> {
     const present = await this.tryTwice(() => this.client.getChainId());
     if (present === chainId) return;
@@ -131,12 +132,12 @@ export class OperationPlanner {
     );
   }
 
-  /** Runs work that sends nothing, once more after a network error. @throws AgentKitError, whatever the work threw */
+  /** Runs work that sends nothing, once more after a network error. @throws AgentKitError, for any error of the work */
   tryTwice<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return retryNetwork(async () => work(await this.connect()), this.options.networkRetryDelayMs);
   }
 
-  /** What is learnt once from the chain. */
+  /** Facts about the chain that are read once. */
   connect(): Promise<Connection> {
     this.#connection ??= connect(this.client, this.address, this.options).catch((error: unknown) => {
       this.#connection = null;
@@ -149,7 +150,7 @@ export class OperationPlanner {
     const operation = this.operations().find((candidate) => candidate.name === name);
     if (operation) return operation;
     const names = this.operations().map((known) => known.name);
-    throw new AgentKitError('UNKNOWN_OPERATION', `There is no such operation; the kit has ${names.join(', ')}.`);
+    throw new AgentKitError('UNKNOWN_OPERATION', `There is no such operation. The kit has ${names.join(', ')}.`);
   }
 
   #assertOnChain({ name }: Pick<Operation, 'name'>, chainId: number): void {

@@ -1,4 +1,4 @@
-// The package's second entry: planning alone, without anything that signs or sends.
+// The package's second entry: planning only, without any code that signs or sends.
 export { AgentKitError, type AgentKitErrorCode } from './agent-kit-error.js';
 export type { AgentKitOptions } from './agent-kit-options.js';
 export type { CalledStep, MinedCall } from './execution/read-outcome.js';

@@ -4,18 +4,18 @@ import type { AgentKitErrorCode } from './agent-kit-error.js';
 import type { SentTransaction } from './transaction-events.js';
 
 /**
- * What a write operation returns (specification, section "ToolResult"): `status` is `success`, and anything else is a failure.
- * `signed` and `timeout` are failures in that sense too: nothing is known to have happened on the chain.
+ * The result of a write operation (specification, section "ToolResult"): `status` is `success`, and anything else is a
+ * failure. `signed` and `timeout` count as failures too, because no effect on the chain is known.
  */
 export interface ToolResult {
   status: 'success' | 'failed' | 'timeout' | 'signed';
-  /** The hash of the transaction that did it; on failure of the one that failed, where one was sent. */
+  /** The hash of the main transaction; on failure that of the failed one, if one was sent. */
   result?: Hex;
   /** Present on failure: one sentence. */
   error?: string;
   code?: AgentKitErrorCode;
   suggestion?: string;
-  /** Everything that was sent, in order: approvals too. */
+  /** All sent transactions, in order, including approvals. */
   transactions: readonly SentTransaction[];
   /** Signed and not sent (`sign-only`), in order. */
   signedTransactions?: readonly Hex[];
@@ -26,7 +26,7 @@ export interface ToolResult {
   [field: string]: unknown;
 }
 
-/** The specification's receipt, as the monitoring helper returns it. */
+/** The specification's receipt, as returned by the monitoring helper. */
 export interface Receipt {
   status: 'success' | 'failed';
   transactionHash: Hex;

@@ -2,28 +2,28 @@ import type { Address, Hex } from 'viem';
 
 import type { AgentKitError } from './agent-kit-error.js';
 
-/** A transaction that was sent, as the events and results show it. */
+/** A sent transaction, as shown in events and results. */
 export interface SentTransaction {
   readonly operation: string;
-  /** What the step does, for people. */
+  /** The step's effect, for display. */
   readonly label: string;
   readonly hash: Hex;
-  /** Null where the chain has no explorer. */
+  /** Null if the chain has no explorer. */
   readonly explorerUrl: string | null;
 }
 
-/** The kit's events and what their handlers get. */
+/** The kit's events and the arguments of their handlers. */
 export interface TransactionEvents {
   transactionSubmitted: SentTransaction;
   transactionConfirmed: SentTransaction;
-  /** Something was sent and did not do what it should: the specification's event (section "Events"). */
+  /** A sent transaction did not succeed: the specification's event (section "Events"). */
   transactionFailed: AgentKitError;
-  /** The native balance is below what the specification warns at, 0.01. */
+  /** The native balance is below the specification's warning level, 0.01. */
   lowBalance: { account: Address; balance: string };
 }
 
 export type EventName = keyof TransactionEvents;
-/** What it returns is not waited for. */
+/** Its return value is not awaited. */
 export type EventHandler<Name extends EventName> = (event: TransactionEvents[Name]) => unknown;
 
 const EVENT_NAMES: readonly string[] = [
@@ -37,7 +37,7 @@ export function isEventName(name: string): name is EventName {
   return EVENT_NAMES.includes(name);
 }
 
-/** Handlers by event. One that throws, or rejects, is not allowed to change what becomes of a transaction. */
+/** Handlers by event. A handler that throws or rejects does not affect the transaction. */
 export class EventHandlers {
   readonly #handlers = new Map<EventName, Set<(event: never) => unknown>>();
 
@@ -52,7 +52,7 @@ export class EventHandlers {
 
   emit<Name extends EventName>(name: Name, event: TransactionEvents[Name]): void {
     for (const handler of this.#handlers.get(name) ?? []) {
-      // Called at once, in order; only its failure comes later.
+      // Called synchronously, in order; only a rejection arrives later.
       void new Promise((resolve) => resolve((handler as EventHandler<Name>)(event))).catch((error: unknown) => {
         process.emitWarning(`A handler of ${name} threw: ${String(error)}`, 'AgentKitWarning');
       });

@@ -1,2 +1,2 @@
-/** What the toolkit reports when its chat starts. */
+/** The version that the toolkit prints when its chat starts. */
 export const VERSION = '0.0.3';

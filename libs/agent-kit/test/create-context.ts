@@ -6,7 +6,7 @@ import { createPaymentLimits } from '../src/payments/payment-limits.js';
 import { findRegistry } from '../src/registry/find-registry.js';
 import { createTokenResolver } from '../src/tokens/resolve-token.js';
 
-/** What operations look at, for the devnet's first account. Without protocols. */
+/** The context of operations for the devnet's first account. Without protocols. */
 export async function createContext(chain: Devnet): Promise<OperationContext> {
   const [first] = chain.accounts;
   if (!first) throw new Error('the devnet has no accounts');

@@ -7,10 +7,13 @@ import { sendTransaction } from '../../../devnet/transfer-tokens.js';
 import { AgentKit } from '../src/agent-kit.js';
 import type { AgentKitOptions } from '../src/agent-kit-options.js';
 
-/** What a new account gets: 100 SEI, 10,000 USDC, 20 WSEI, 0.1 WBTC. */
+/** The balances of a new account: 100 SEI, 10,000 USDC, 20 WSEI, 0.1 WBTC. */
 const FUNDS = { SEI: parseEther('100'), USDC: parseUnits('10000', 6), WSEI: parseEther('20'), WBTC: 10_000_000n };
 
-/** A kit for an account of its own, so that tests neither share positions nor nonces. The devnet's last account pays. */
+/**
+ * A kit with an account of its own, so that tests share neither positions nor nonces. The devnet's last account funds
+ * it.
+ */
 export async function createFundedKit(chain: DevnetWithProtocols, options: AgentKitOptions = {}): Promise<AgentKit> {
   const kit = new AgentKit(generatePrivateKey(), 'offline', {
     rpcUrl: chain.rpcUrl,

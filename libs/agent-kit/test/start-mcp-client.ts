@@ -7,8 +7,8 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 export const MCP_PROGRAM = resolve('scripts/mcp.mjs');
 
 /**
- * A client with a server of its own, as it starts it: with nothing of this process's environment but what is given.
- * @param answer what its person says when asked; a client that cannot ask, where it is left out.
+ * A client that starts a server of its own, with only the given environment variables.
+ * @param answer the person's answer when asked; if omitted, the client cannot ask.
  */
 export async function startMcpClient(args: string[], env: Record<string, string>, answer?: 'accept' | 'decline') {
   const transport = new StdioClientTransport({

@@ -387,7 +387,7 @@ describe('without a terminal', () => {
   it.each([
     ['--help', 0, 'Usage: tollgate-chat'],
     ['--modle', 2, '--modle'],
-    ['--model=hal9000', 1, 'The model provider is one of'],
+    ['--model=hal9000', 1, 'The model provider must be one of'],
     ['--model=http://models.example/v1', 2, 'must be https'],
   ])('%s ends with code %i', async (arg, code, expected) => {
     const { stdout, code: exitCode } = await run('', [arg], { ...settings(), MODEL_NAME: 'm' });

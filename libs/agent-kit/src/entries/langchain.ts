@@ -1,6 +1,7 @@
 import { loadPackages } from '../load-packages.js';
 
-// What `import` of `@tollgate/agent-kit/langchain` loads. `require`, which cannot wait, gets the module itself.
+// The entry for `import` of `@tollgate/agent-kit/langchain`, which loads asynchronously. `require` cannot, and gets the
+// module itself.
 export const { createLangChainTools } = await loadPackages(
   '@tollgate/agent-kit/langchain',
   ['@langchain/core'],

@@ -1,6 +1,7 @@
 import { loadPackages } from '../load-packages.js';
 
-// What `import` of `@tollgate/agent-kit/mcp` loads. `require`, which cannot wait, gets the module itself.
+// The entry for `import` of `@tollgate/agent-kit/mcp`, which loads asynchronously. `require` cannot, and gets the
+// module itself.
 export const { createMcpServer } = await loadPackages(
   '@tollgate/agent-kit/mcp',
   ['@modelcontextprotocol/sdk'],

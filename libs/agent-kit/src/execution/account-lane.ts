@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Address, PublicClient } from 'viem';
 
-// How long an RPC node may be behind our own count of nonces before it is believed.
+// How long our own nonce count takes precedence over that of an RPC node that is behind.
 const NODE_DELAY_MS = 2_000;
 const POLL_MS = 200;
 
-/** One piece of work at a time for an account, so that parallel operations never take the same nonce. */
+/** Runs one task at a time for an account, so that parallel operations never take the same nonce. */
 export class AccountLane {
   #tail: Promise<unknown> = Promise.resolve();
   #lastNonce = -1;
@@ -18,8 +18,9 @@ export class AccountLane {
   }
 
   /**
-   * Only inside `run`. A node that has not seen our last transaction yet gets a moment to. Then its count is taken: the
-   * transaction was lost, or the chain is a new one. Should it still exist, its nonce lets only one of the two be mined.
+   * Call only inside `run`. Waits a moment for a node that has not seen our last transaction yet, then uses the node's
+   * count: the transaction was lost, or the chain is a new one. If the transaction still exists, it shares its nonce
+   * with the next one, so only one of the two can be mined.
    */
   async readNextNonce(client: PublicClient, address: Address): Promise<number> {
     const giveUpMs = Date.now() + NODE_DELAY_MS;
@@ -41,7 +42,7 @@ export class AccountLane {
 
 const lanes = new Map<string, AccountLane>();
 
-/** The same lane for every kit of this process that has the account; another process is another matter. */
+/** Kits of this process with the same account share one lane. Other processes are not coordinated. */
 export function findAccountLane(chainId: number, address: Address): AccountLane {
   const key = `${chainId}:${address.toLowerCase()}`;
   const lane = lanes.get(key) ?? new AccountLane();

@@ -16,7 +16,7 @@ import { retryNetwork } from './retry-network.js';
 import { runPayment } from './run-payment.js';
 import { broadcast, signStep } from './send-step.js';
 
-/** Signs and sends here and now; a plan has the account to itself until its last step is mined. */
+/** Signs and sends at once; a plan has the account to itself until its last step is mined. */
 export function createDirectExecutor(context: ExecutionContext): Executor {
   return {
     execute: (plan) =>
@@ -28,9 +28,9 @@ class Execution {
   readonly #context: ExecutionContext;
   readonly #plan: Plan;
   readonly #sent: SentTransaction[] = [];
-  /** Sent, and not known to have done what it should. */
+  /** The transaction was sent, and is not known to have succeeded. */
   #open: SentTransaction | null = null;
-  /** Allowances that this execution gave; what is left of them at the end is taken back. */
+  /** Allowances that this execution gave. Whatever is left of them is revoked at the end. */
   readonly #granted: Approval[] = [];
 
   constructor(context: ExecutionContext, plan: Plan) {
@@ -39,7 +39,8 @@ class Execution {
   }
 
   async run(): Promise<ToolResult> {
-    // Others had the account before, and may have moved the state since the plan was made; this costs no nonce.
+    // Earlier tasks of the account may have changed the state since the plan was made, so the first step is simulated
+    // again; this costs no nonce.
     assertNotExpired(this.#plan);
     await this.#simulate();
     try {
@@ -104,12 +105,12 @@ class Execution {
     return sent;
   }
 
-  /** @throws the failure itself while nothing was sent. */
+  /** @throws the failure itself if nothing was sent. */
   async #fail(failure: AgentKitError): Promise<ToolResult> {
     if (this.#sent.length === 0) throw failure;
-    // None where the steps before succeeded, and the one that failed was not sent.
+    // None if the earlier steps succeeded and the failed one was not sent.
     const failed = this.#open;
-    // A transaction whose end is not known may still need its allowance.
+    // A transaction with an unknown outcome may still need its allowance.
     const warnings = failure.code === 'TIMEOUT' ? {} : await this.#takeAllowancesBack();
     const error = new AgentKitError(failure.code, failure.message, {
       suggestion: failure.suggestion,
@@ -129,7 +130,7 @@ class Execution {
     };
   }
 
-  /** Best effort: an allowance that could not be taken back is told, and does not turn a success into a failure. */
+  /** Best effort: an allowance that could not be revoked is reported, but does not turn a success into a failure. */
   async #takeAllowancesBack(): Promise<{ warnings?: string[] }> {
     const { networkRetryDelayMs } = this.#context;
     const warnings: string[] = [];

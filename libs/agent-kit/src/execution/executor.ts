@@ -8,8 +8,8 @@ import type { AccountLane } from './account-lane.js';
 import type { PaymentSettings } from './pay-for-resource.js';
 
 /**
- * Carries a plan out. Nothing was sent: it throws. Something was sent: it returns, whatever became of it.
- * The durable executor is the agent worker's; those here live and die with their process.
+ * Executes a plan. Throws if nothing was sent; returns once something was sent, whatever its outcome. These executors
+ * do not survive their process; the durable executor is the agent worker's.
  */
 export interface Executor {
   execute(plan: Plan): Promise<ToolResult>;
@@ -23,7 +23,7 @@ export interface ExecutionContext {
   lane: AccountLane;
   events: EventHandlers;
   explorerUrl: string | null;
-  /** How long a sent transaction is watched; the specification's numbers where it names none. */
+  /** How long a sent transaction is watched; defaults from the specification. */
   monitor: { attempts?: number; intervalMs?: number };
   rpcUrl: string;
   networkRetryDelayMs: number;

@@ -21,7 +21,7 @@ import { cleanUntrusted } from '../tokens/untrusted-text.js';
 import { explainNoAnswer, explainRefusedRequest } from './explain-no-answer.js';
 import { quoteReason } from './quote-reason.js';
 
-/** One sentence for each way a contract refuses, with the documented key word. */
+/** One sentence for each kind of refusal by a contract, with the documented keyword. */
 export const REFUSALS: Partial<Record<AgentKitErrorCode, string>> & Record<'REVERTED' | 'PROTOCOL_FAILED', string> = {
   SLIPPAGE: 'The price moved beyond the slippage tolerance',
   INSUFFICIENT_LIQUIDITY: 'There is too little liquidity',
@@ -33,13 +33,13 @@ export const REFUSALS: Partial<Record<AgentKitErrorCode, string>> & Record<'REVE
   PROTOCOL_FAILED: 'The protocol refused',
 };
 
-/** How standard Solidity reverts look; a step's own errors come on top. */
+/** The standard reverts of Solidity; a step's own errors are added. */
 const STANDARD_ERRORS = [
   { type: 'error', name: 'Error', inputs: [{ name: 'reason', type: 'string' }] },
   { type: 'error', name: 'Panic', inputs: [{ name: 'code', type: 'uint256' }] },
 ] as const satisfies Abi;
 
-/** What a contract refused, from its revert data. */
+/** The reason for a contract's refusal, from its revert data. */
 export function explainRevert(data: Hex, failures: StepFailures = {}): AgentKitError {
   const { name, text } = decodeRevert(data, failures.errors ?? []);
   const matched = Object.entries(failures.codes ?? {}).find(([key]) => name === key || text.includes(key));
@@ -51,8 +51,8 @@ export function explainRevert(data: Hex, failures: StepFailures = {}): AgentKitE
 }
 
 /**
- * What an error number stands for, where a contract returns one instead of reverting; null for 0, success.
- * @param detail the third number of its `Failure` event, where it emitted one.
+ * The meaning of an error number, for contracts that return one instead of reverting; null for 0, success.
+ * @param detail the third number of its `Failure` event, if it emitted one.
  */
 export function explainReturnCode(
   returned: bigint,
@@ -80,8 +80,8 @@ function decodeRevert(data: Hex, errors: Abi): { name: string; text: string } {
 }
 
 /**
- * Any error of a chain call as one of the kit's. Never with the RPC's URL, which may hold a key.
- * @param failures what the called contracts' errors mean.
+ * Converts any error of a chain call to an error of the kit, without the RPC's URL, which may contain a key.
+ * @param failures the meanings of the called contracts' errors.
  */
 export function explainFailure(error: unknown, failures: StepFailures = {}): AgentKitError {
   if (error instanceof AgentKitError) return error;
@@ -97,7 +97,7 @@ export function explainFailure(error: unknown, failures: StepFailures = {}): Age
     return new AgentKitError('INSUFFICIENT_FUNDS', 'There are insufficient funds for the value and the gas.');
   }
   if (/gas/i.test(details)) return refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details);
-  // What the node did answer, and nothing can be made of, is the contract's doing: it is no such contract.
+  // The node did answer, but the answer cannot be decoded: the contract is not of the expected kind.
   const refusal = findRefusal(error);
   return refusal
     ? explainRefusedRequest(error, refusal)
@@ -111,21 +111,21 @@ function refuse(code: AgentKitErrorCode, sentence: string, reason: string): Agen
 function findRevertData(error: BaseError): Hex | null {
   let found: Hex | null = null;
   error.walk((cause) => {
-    // Other errors have data too: what they could not decode.
+    // Other errors have data too: the data that they could not decode.
     if (!(cause instanceof RpcRequestError || cause instanceof RawContractError)) return false;
     const { data } = cause;
     const inner = typeof data === 'object' && data !== null ? (data as { data?: unknown }).data : data;
-    // A longer text is no selector with arguments.
+    // A longer text is not a selector with arguments.
     if (isHex(inner) && (inner === '0x' || inner.length >= 10)) found = inner;
     return false;
   });
   return found;
 }
 
-/** Nodes, and what stands before them, that say "later" in an answer: what became of the request stays open. */
+/** Answers by which nodes, and proxies in front of them, say "later": the outcome of the request stays unknown. */
 const BUSY = /time.?out|timed out|deadline|rate.?limit|limit exceeded|too many|unavailable|overload|busy|try again/i;
 
-/** Whether it stays open what became of a request. */
+/** Whether the outcome of a request is unknown. */
 export function isNoAnswer(error: unknown): boolean {
   if (error instanceof AgentKitError) return error.code === 'NETWORK_ERROR';
   if (!(error instanceof BaseError)) return false;
@@ -146,7 +146,7 @@ const TRANSPORT_ERRORS = [
   TimeoutError,
   SocketClosedError,
   ResponseBodyTooLargeError,
-  // Without an answer of the node below it: viem could not read what came.
+  // No answer of the node inside: viem could not parse the response.
   UnknownRpcError,
 ];
 

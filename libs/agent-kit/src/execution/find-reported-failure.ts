@@ -8,14 +8,14 @@ const FALSE = toHex(0n, { size: 32 });
 const FAILURE_TOPIC = toEventSelector('Failure(uint256,uint256,uint256)');
 
 export interface CallTrace {
-  /** What the call returned; not known of a mined transaction. */
+  /** What the call returned; unknown for a mined transaction. */
   data?: Hex;
   logs: readonly { address: Address; data: Hex; topics: readonly Hex[] }[];
 }
 
 /**
- * The failure of a call that did not revert, where its contract reports failures as numbers or as `false`; null when it succeeded.
- * Compound v2 mines a refused borrow as a success with nothing but a `Failure` event.
+ * The failure of a call that did not revert, for contracts that report failures as numbers or as `false`; null when it
+ * succeeded. Compound v2 mines a refused borrow as a success, with nothing but a `Failure` event.
  */
 export function findReportedFailure(
   { to, failures }: Pick<Step, 'to' | 'failures'>,
@@ -26,7 +26,7 @@ export function findReportedFailure(
   }
   if (!failures?.returnCodes) return null;
   for (const log of logs) {
-    // Only the called contract's own word counts: a hostile token in the same transaction may emit anything.
+    // Only an event of the called contract counts: a hostile token in the same transaction may emit anything.
     const event = isAddressEqual(log.address, to) ? decodeFailure(log) : null;
     const failure = event && explainReturnCode(event.error, failures, event.detail);
     if (failure) return failure;

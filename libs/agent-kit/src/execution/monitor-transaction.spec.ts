@@ -13,7 +13,7 @@ describe('the monitoring helper', () => {
   let hash: Hex;
 
   beforeAll(async () => {
-    // A chain that the kit knows no explorer of.
+    // A chain without a known explorer.
     chain = await startChain({ chainId: 31_337 });
     proxy = await startRpcProxy(chain.rpcUrl);
     hash = await transferTokens(chain, { amountBaseUnits: 1n });
@@ -51,7 +51,7 @@ describe('the monitoring helper', () => {
     ['has no receipt yet', { body: '{"jsonrpc":"2.0","id":1,"result":null}' }],
     ['breaks', 'broken'],
     ['answers garbage', { body: 'garbage' }],
-    ['answers with a receipt of another kind', { body: '{"jsonrpc":"2.0","id":1,"result":{"status":"0x1"}}' }],
+    ['answers with a value of another type', { body: '{"jsonrpc":"2.0","id":1,"result":{"status":"0x1"}}' }],
     ['answers with an error', refusal(-32000, 'header not found')],
   ];
   it.each(answers)('counts a look-up in which the node %s as one attempt', async (_, reply) => {
@@ -63,7 +63,7 @@ describe('the monitoring helper', () => {
     expect(lookUps()).toBe(5);
   });
 
-  it('gives up after its attempts, and says where to look', async () => {
+  it('gives up after its attempts, with a link for a manual check', async () => {
     const unknown: Hex = `0x${'ab'.repeat(32)}`;
     const withExplorer = createKit({ explorerUrl: 'https://explorer.example' });
     await expect(withExplorer.monitorTransaction(unknown)).rejects.toMatchObject({
@@ -75,12 +75,12 @@ describe('the monitoring helper', () => {
     await expect(createKit().monitorTransaction(unknown)).rejects.toThrow('check a block explorer manually');
   });
 
-  it.each(['', '0x', `0x${'a'.repeat(63)}`, 'hash', null])('refuses %j, which is no hash', async (wrong) => {
+  it.each(['', '0x', `0x${'a'.repeat(63)}`, 'hash', null])('refuses the invalid hash %j', async (wrong) => {
     await expect(createKit().monitorTransaction(wrong as Hex)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     expect(lookUps()).toBe(0);
   });
 
-  it('finds a transaction that is mined while it looks', async () => {
+  it('finds a transaction that is mined meanwhile', async () => {
     await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
     const pending = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [
       { from: chain.accounts[1]!.address, to: chain.payTo, value: '0x1' },

@@ -4,7 +4,7 @@ import type { Address, Hex, PublicClient, TransactionReceipt } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
 
-/** Specification, sections "States and transitions" and "Limits". */
+/** See the specification, sections "States and transitions" and "Limits". */
 export const MONITOR_ATTEMPTS = 30;
 export const MONITOR_INTERVAL_MS = 1_000;
 
@@ -12,13 +12,13 @@ export interface MonitorOptions {
   attempts?: number;
   intervalMs?: number;
   explorerUrl: string | null;
-  /** Called after each look-up that found nothing; what it throws is ignored. */
+  /** Called after each look-up that found nothing; its errors are ignored. */
   onMissing?: (attempt: number) => Promise<unknown>;
 }
 
 /**
  * Looks a receipt up once per interval. A look-up that throws counts as one that found nothing.
- * @throws AgentKitError `TIMEOUT` when the attempts are used up, with the link to look at by hand.
+ * @throws AgentKitError `TIMEOUT` when the attempts are used up, with a link for a manual check.
  */
 export async function monitorTransaction(
   client: PublicClient,
@@ -40,7 +40,7 @@ export async function monitorTransaction(
   );
 }
 
-/** Of this transaction, and with a status: anything else is no receipt. */
+/** A receipt counts only if it is of this transaction and has a status. */
 export function isReceiptOf({ transactionHash, status }: TransactionReceipt, hash: Hex): boolean {
   return transactionHash?.toLowerCase() === hash.toLowerCase() && ['success', 'reverted'].includes(status);
 }

@@ -27,7 +27,7 @@ const takerAbi = parseAbi([
   'error Closed()',
 ]);
 
-describe('what a sent plan comes to', () => {
+describe('the execution of a plan', () => {
   let chain: DevnetWithProtocols;
   let proxy: RpcProxy;
   let deployer: Trader;
@@ -112,9 +112,11 @@ describe('what a sent plan comes to', () => {
   const labels = (result: { transactions: readonly { label: string }[] }) =>
     result.transactions.map(({ label }) => label.split(' ')[0]);
 
-  /** Closes the taker once so many transactions have gone out: after the last simulation, before the next is mined. */
+  /**
+   * Closes the taker after this many transactions were sent: after the last simulation, before the next one is mined.
+   */
   const closeBefore = (transaction: number) => {
-    // By their bytes: what is not mined soon is sent again.
+    // Counted by their bytes, because a transaction that is not mined soon is sent again.
     const sent = new Set<unknown>();
     proxy.intercept('eth_sendRawTransaction', async ({ params: [bytes] }, forward) => {
       if (sent.add(bytes).size === transaction) await setClosed(true);
@@ -122,7 +124,7 @@ describe('what a sent plan comes to', () => {
     });
   };
 
-  it('approves exactly, then calls, and leaves nothing approved', async () => {
+  it('approves exactly, then calls, and leaves no allowance', async () => {
     plan = draft([approval('5'), take('5')], { report: { amount: '5', status: 'failed', result: '0x' } });
     const result = await kit.run('tryOut', {});
     expect(result).toMatchObject({ status: 'success', amount: '5', result: result.transactions[1]!.hash });
@@ -143,14 +145,14 @@ describe('what a sent plan comes to', () => {
     });
   });
 
-  it('skips an approval that is there, and does not take it back', async () => {
+  it('skips an approval whose allowance is already there, and does not revoke it', async () => {
     await approveByHand('9');
     plan = draft([approval('5'), take('5')]);
     expect(labels(await kit.run('tryOut', {}))).toEqual(['Give']);
     expect(await allowance()).toBe(parseUnits('4', 6));
   });
 
-  it('sets a smaller allowance to 0 first where the token demands it', async () => {
+  it('sets a smaller allowance to 0 first if the token demands it', async () => {
     await approveByHand('1');
     plan = draft([approval('5'), take('5')]);
     const result = await kit.run('tryOut', {});
@@ -159,7 +161,7 @@ describe('what a sent plan comes to', () => {
     expect(await allowance()).toBe(0n);
   });
 
-  it('takes back what is not used up', async () => {
+  it('revokes an allowance that is not used up', async () => {
     plan = draft([approval('5'), take('3')]);
     const result = await kit.run('tryOut', {});
     expect(labels(result)).toEqual(['Approve', 'Give', 'Take']);
@@ -167,20 +169,20 @@ describe('what a sent plan comes to', () => {
     expect(await allowance()).toBe(0n);
   });
 
-  it('takes the allowance back when the next step cannot be sent, and says once that it failed', async () => {
+  it('revokes the allowance when the next step cannot be sent, and reports the failure once', async () => {
     plan = draft([approval('5'), take('5')]);
     closeBefore(1);
     const result = await kit.run('tryOut', {});
     expect(result).toMatchObject({ status: 'failed', code: 'INSUFFICIENT_MARGIN', suggestion: 'Add margin.' });
     expect(result.error).toContain('margin');
-    // The approval, and its taking back, did what they should: no transaction is the one that failed.
+    // The approval and its revocation succeeded, so no transaction is the failed one.
     expect(result).not.toHaveProperty('result');
     expect(labels(result)).toEqual(['Approve', 'Take']);
     expect(names().filter((name) => name === 'transactionFailed')).toHaveLength(1);
     expect(await allowance()).toBe(0n);
   });
 
-  it('reports a transaction that mines and reverts, by its reason, and leaves no gap', async () => {
+  it('reports a mined transaction that reverted, with its reason, and leaves no nonce gap', async () => {
     plan = draft([approval('5'), take('5')], { report: { status: 'success' } });
     closeBefore(2);
     const result = await kit.run('tryOut', {});
@@ -196,7 +198,7 @@ describe('what a sent plan comes to', () => {
     expect(await kit.run('tryOut', {})).toMatchObject({ status: 'success' });
   });
 
-  it('throws, and emits nothing, while nothing was sent', async () => {
+  it('throws, and emits nothing, if nothing was sent', async () => {
     plan = draft([approval('5'), take('5')]);
     const made = await kit.plan('tryOut', {});
     await setClosed(true);
@@ -207,7 +209,7 @@ describe('what a sent plan comes to', () => {
     expect(await kit.execute(made)).toMatchObject({ status: 'success' });
   });
 
-  it('is not changed by handlers that throw, reject or alter what they get', async () => {
+  it('is not changed by handlers that throw, reject or alter their arguments', async () => {
     const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
     const late: unknown[] = [];
     kit.on('transactionSubmitted', () => {
@@ -231,7 +233,7 @@ describe('what a sent plan comes to', () => {
     );
   });
 
-  it('warns below 0.01 of the native token, and not at it', async () => {
+  it('warns below 0.01 of the native token, and not at exactly 0.01', async () => {
     plan = draft([{ data: '0x' }]);
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0x2386f26fc10000']);
     await kit.plan('tryOut', {});
@@ -247,7 +249,7 @@ describe('what a sent plan comes to', () => {
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0xd3c21bcecceda1000000']);
   });
 
-  it('warns in the preview of a plan that leaves too little for gas, unless it brings some back', async () => {
+  it('warns in the preview of a plan that leaves too little for gas, unless it brings in some', async () => {
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0xde0b6b3a7640000']);
     const value = 10n ** 18n - 5n * 10n ** 15n;
     plan = draft([{ value }]);
@@ -262,7 +264,7 @@ describe('what a sent plan comes to', () => {
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0xd3c21bcecceda1000000']);
   });
 
-  it('finds the failure that a lending market reports while its receipt says success', async () => {
+  it('finds the failure that a lending market reports with a success receipt', async () => {
     const market = chain.contracts.lending.markets.WSEI;
     const abi = parseAbi(['function borrow(uint256 amount) returns (uint256)']);
     const returnCodes = { '3:4': { name: 'INSUFFICIENT_LIQUIDITY', code: 'INSUFFICIENT_COLLATERAL' } } as const;

@@ -36,7 +36,7 @@ describe.each([
   it.each([
     ['one kit', 0, 1],
     ['two kits with the same key', 1, 2],
-  ])('settles all of %s', async (_name, account, kits) => {
+  ])('completes all of %s', async (_name, account, kits) => {
     const own = Array.from({ length: kits }, () => createKit(account));
     const { address } = own[0]!;
     const before = await nonce(address, 'latest');
@@ -51,7 +51,7 @@ describe.each([
     expect(await nonce(address, 'pending')).toBe(before + count);
   });
 
-  it('leaves no gap when one in the middle is refused', async () => {
+  it('leaves no nonce gap when one in the middle is refused', async () => {
     const { TokenTaker } = await readContracts();
     const code = await callRpc(chain.rpcUrl, 'eth_call', [{ data: TokenTaker.bytecode }, 'latest']);
     await callRpc(chain.rpcUrl, 'anvil_setCode', [TAKER, code]);

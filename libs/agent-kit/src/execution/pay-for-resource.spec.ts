@@ -41,7 +41,7 @@ describe('executePayment', () => {
   const transfers = async () => (await listTransfers(chain, wallet.address)).slice(paidBefore);
   const silence: Interference = () => true;
 
-  it('reports a payment that nobody answers, and redeems it later without another', async () => {
+  it('reports a payment without an answer, and redeems it later without another payment', async () => {
     server.interfere.push(...Array.from({ length: 20 }, () => silence));
     const outcome = await executePayment(await plan(), { ...settings, wallet });
     const [txHash] = await transfers();
@@ -58,7 +58,7 @@ describe('executePayment', () => {
     expect(await transfers()).toEqual([txHash]);
   });
 
-  it('does not wait for ever for the second price', async () => {
+  it('limits the time for reading the price again', async () => {
     const agreed = await plan();
     const never: typeof fetch = (_input, init) =>
       new Promise((_resolve, reject) => {
@@ -70,7 +70,7 @@ describe('executePayment', () => {
     expect(await transfers()).toEqual([]);
   });
 
-  it('shows what came of an answer that never ends', async () => {
+  it('shows the beginning of an answer that never ends', async () => {
     server.interfere.push((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: sunny\n\n');
       return true;

@@ -9,34 +9,35 @@ import { readAnswer, type PaidAnswer } from '../payments/read-answer.js';
 import type { Plan } from '../plan/plan.js';
 import { quoteUntrusted } from '../tokens/untrusted-text.js';
 
-/** How payments at HTTP 402 gates are made and kept. */
+/** How payments at servers that answer 402 are made and stored. */
 export interface PaymentSettings {
-  /** Where payments survive until they are redeemed; `MemoryPaymentStore` survives no crash. */
+  /** Where payments are stored until they are redeemed; `MemoryPaymentStore` survives no crash. */
   store: PaymentStore;
   fetch: typeof globalThis.fetch;
   allowInsecureHttp?: boolean;
-  /** Longest wait for a price; 10,000. */
+  /** Time limit for reading a price; default 10,000. */
   priceTimeoutMs?: number;
   /** From the signature to the answer; 60 s. */
   deadlineMs?: number;
-  /** One attempt to fetch the paid answer, and the reading of it; 30 s. */
+  /** One attempt to fetch and read the paid answer; 30 s. */
   attemptTimeoutMs?: number;
 }
 
 interface Sent {
   txHash: Hex;
-  /** Names the payment in the store. */
+  /** The key of the payment in the store. */
   storeKey: string;
 }
 
-/** What became of a payment. `unanswered`: money may have moved; the store's payment can still be redeemed. */
+/** The outcome of a payment. `unanswered`: money may have moved; the stored payment can still be redeemed. */
 export type PaymentOutcome =
   ({ kind: 'answered' } & Sent & PaidAnswer) | ({ kind: 'unanswered'; error: AgentKitError } & Sent);
 
 /**
- * Pays exactly what the plan says, to whom it says, and fetches the answer. An open payment for the same URL is redeemed
- * instead, and nothing is paid.
- * @throws AgentKitError when nothing was signed; `PLAN_EXPIRED` when the server now asks for more, or for another receiver.
+ * Pays exactly the amount and recipient of the plan, and fetches the answer. An open payment for the same URL is
+ * redeemed instead, and nothing is paid.
+ * @throws AgentKitError when nothing was signed; `PLAN_EXPIRED` when the server now asks for more, or for another
+ * recipient.
  */
 export async function executePayment(
   { payment: terms }: Pick<Plan, 'payment'>,
@@ -54,7 +55,7 @@ export async function executePayment(
       fetch: limitPriceRequests(settings.fetch, priceTimeoutMs),
       assets: [{ network, chainId: wallet.chainId, address, decimals, payTo }],
       maxAmount: formatTokenAmount(amount.amountBaseUnits, decimals),
-      // Where a redirect leads is not what was agreed to.
+      // A redirect target was not part of the confirmed plan.
       init: { redirect: 'manual' },
       onEvent: (event) => {
         sent = readSent(event) ?? sent;
@@ -66,7 +67,7 @@ export async function executePayment(
     return { kind: 'unanswered', ...sent, error: explainUnanswered(error) };
   }
   const answer = await readAnswer(response, settings.attemptTimeoutMs ?? 30_000);
-  if (!sent) throw new AgentKitError('PAYMENT_FAILED', 'The paying client gave an answer without a payment.');
+  if (!sent) throw new AgentKitError('PAYMENT_FAILED', 'The paying client returned an answer without a payment.');
   if (answer.status < 400) return { kind: 'answered', ...sent, ...answer };
   return {
     kind: 'unanswered',
@@ -84,7 +85,7 @@ function describeFailure({ status, body }: PaidAnswer): Error {
   return new Error(`the answer has status ${status}${body ? `: ${quoteUntrusted(body)}` : ''}.`);
 }
 
-/** The paying client gives its paid requests a time of their own, but asks for the price as long as the server likes. */
+/** The paying client limits the time of its paid requests, but not of reading the price. */
 function limitPriceRequests(fetch: typeof globalThis.fetch, timeoutMs: number): typeof globalThis.fetch {
   return (input, init) => fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(timeoutMs) });
 }

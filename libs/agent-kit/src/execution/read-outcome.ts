@@ -6,15 +6,15 @@ import type { ExecutionContext } from './executor.js';
 import { explainFailure } from './explain-failure.js';
 import { findReportedFailure, type CallTrace } from './find-reported-failure.js';
 
-/** A step as far as its outcome needs it. */
+/** The fields of a step that its outcome depends on. */
 export type CalledStep = Pick<Step, 'to' | 'data' | 'value' | 'failures'>;
 
-/** A receipt as far as its outcome needs it. */
+/** The fields of a receipt that the outcome depends on. */
 export type MinedCall = Pick<TransactionReceipt, 'status' | 'blockNumber'> & Pick<CallTrace, 'logs'>;
 
 type Reader = Pick<ExecutionContext, 'client' | 'account'>;
 
-/** What went wrong in a mined transaction, or null when it did what it should: a receipt that says success is not enough. */
+/** The failure of a mined transaction, or null when it succeeded: a receipt with status success is not enough. */
 export async function readFailure(
   context: Reader,
   step: CalledStep,
@@ -24,7 +24,10 @@ export async function readFailure(
   return findReportedFailure(step, receipt);
 }
 
-/** Runs the call again on the state before its block; what else was in the block may be the very cause, then it is not found. */
+/**
+ * Runs the call again on the state before its block. If another transaction of the block caused the failure, it is not
+ * found.
+ */
 async function explainMinedRevert(
   { client, account }: Reader,
   step: CalledStep,
@@ -38,5 +41,5 @@ async function explainMinedRevert(
     );
     if (failure && failure.code !== 'NETWORK_ERROR') return failure;
   }
-  return new AgentKitError('REVERTED', 'The transaction was mined and reverted; its reason is not known any more.');
+  return new AgentKitError('REVERTED', 'The transaction was mined and reverted; its reason is no longer available.');
 }

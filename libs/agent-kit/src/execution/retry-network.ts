@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { explainFailure } from './explain-failure.js';
 
-/** The specification's wait before a second try after `NETWORK_ERROR` (section "Limits"). */
+/** The specification's delay before a second attempt after `NETWORK_ERROR` (section "Limits"). */
 export const NETWORK_RETRY_DELAY_MS = 5_000;
 
 /**
  * Runs work that sends nothing; after a network error once more, `delayMs` later.
- * @throws AgentKitError, whatever the work threw.
+ * @throws AgentKitError, for any error of the work.
  */
 export async function retryNetwork<T>(work: () => Promise<T>, delayMs: number): Promise<T> {
   try {

@@ -8,7 +8,7 @@ import type { ExecutionContext } from './executor.js';
 import { createTransactionUrl } from './monitor-transaction.js';
 import { executePayment } from './pay-for-resource.js';
 
-/** Pays at an HTTP 402 gate with the paying client, in the account's own queue. */
+/** Pays for a resource with the paying client, in the account's own queue. */
 export async function runPayment(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
   const { events, explorerUrl, payments } = context;
   const note = (hash: SentTransaction['hash']): SentTransaction => ({
@@ -44,7 +44,7 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
   return { ...plan.report, status: 'failed', ...sent, error: message, code, suggestion, storeKey: outcome.storeKey };
 }
 
-/** The client's wallet, with the kit's lane around signing and sending, so that nobody else takes the nonce. */
+/** The client's wallet, which signs and sends inside the kit's lane, so that no other task takes the nonce. */
 function createLaneWallet({ client, account, signer, rpcUrl, chainId, lane }: ExecutionContext): Wallet {
   const wallet = createWallet({ account: signer.account(), rpcUrl, chainId });
   return {
@@ -52,7 +52,8 @@ function createLaneWallet({ client, account, signer, rpcUrl, chainId, lane }: Ex
     chainId: wallet.chainId,
     inTurn: (work) => lane.run(work),
     sign: async (call) => {
-      // The wallet takes the node's count of nonces: that of before our last transaction would replace it.
+      // The wallet uses the node's nonce count; if the node is behind our last transaction, the payment would replace
+      // it.
       await lane.readNextNonce(client, account);
       return wallet.sign(call);
     },

@@ -23,7 +23,7 @@ const lose =
     return reply;
   };
 
-describe('once signed, doubt is answered with the same bytes', () => {
+describe('after signing, the same bytes are sent again when in doubt:', () => {
   let chain: DevnetWithProtocols;
   let proxy: RpcProxy;
   let kit: AgentKit;
@@ -43,7 +43,7 @@ describe('once signed, doubt is answered with the same bytes', () => {
   beforeEach(async () => {
     proxy.reset();
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [RECEIVER, '0x0']);
-    // An account of its own, so that what one test leaves behind is in nobody's way.
+    // An account of its own, so that the tests do not affect each other.
     kit = createKit(chain.accounts[index++ % chain.accounts.length]!.privateKey);
     failures = [];
     kit.on('transactionFailed', (error) => failures.push(error));
@@ -76,11 +76,11 @@ describe('once signed, doubt is answered with the same bytes', () => {
     ['answers JSON of another kind', lose({ body: '{"ok":true}' })],
     ['answers null', lose({ body: 'null' })],
     ['answers that it is known', lose(refusal(-32000, 'already known'))],
-    ['answers in words of its own', lose(refusal(-32010, 'ALREADY_EXISTS: tx'))],
+    ['answers with an unknown message', lose(refusal(-32010, 'ALREADY_EXISTS: tx'))],
     ['answers that its limit is exceeded', lose(refusal(-32005, 'daily limit'))],
     ['answers that it timed out', lose(refusal(-32000, 'request timed out'))],
     [
-      'takes only every fourth',
+      'accepts only every fourth request',
       async (_, forward) => (++passed % 4 === 0 ? { body: await forward() } : { status: 503, body: '' }),
     ],
   ];
@@ -96,7 +96,7 @@ describe('once signed, doubt is answered with the same bytes', () => {
     expect(failures).toEqual([]);
   });
 
-  it('finds a transaction that the node says to know and then does not show', async () => {
+  it('finds a transaction that the node reports as known and then does not return', async () => {
     proxy.intercept('eth_sendRawTransaction', lose(refusal(-32000, 'already known')));
     proxy.intercept('eth_getTransactionByHash', () => ({ body: '{"jsonrpc":"2.0","id":1,"result":null}' }));
     expect(await send()).toMatchObject({ status: 'success' });
@@ -130,7 +130,7 @@ describe('once signed, doubt is answered with the same bytes', () => {
     expect(await received()).toBe(AMOUNT);
   });
 
-  it('throws when the network stays away before signing', async () => {
+  it('throws when the network stays down before signing', async () => {
     await kit.read('getERC20Balance', {});
     proxy.intercept('*', () => 'broken');
     await expect(send()).rejects.toMatchObject({
@@ -142,7 +142,7 @@ describe('once signed, doubt is answered with the same bytes', () => {
     expect(failures).toEqual([]);
   });
 
-  it('times out with the link when the network goes away after signing, and goes on afterwards', async () => {
+  it('times out with the link when the network goes down after signing, and continues afterwards', async () => {
     const before = await nonce('latest');
     const isDown: Interception = () => 'broken';
     proxy.intercept('eth_sendRawTransaction', isDown);
@@ -160,7 +160,7 @@ describe('once signed, doubt is answered with the same bytes', () => {
     expect(new Set(sentBytes()).size).toBe(1);
     const [bytes] = sentBytes();
 
-    // Never arrived: the next one takes the nonce, so that the lost one can never be mined on top of it.
+    // It never arrived: the next transaction takes the nonce, so the lost one can never be mined in addition.
     proxy.reset();
     expect(await send()).toMatchObject({ status: 'success' });
     expect(await send()).toMatchObject({ status: 'success' });
@@ -169,7 +169,7 @@ describe('once signed, doubt is answered with the same bytes', () => {
     expect(await received()).toBe(2n * AMOUNT);
   });
 
-  it('goes on behind a transaction that timed out and is mined later', async () => {
+  it('continues behind a transaction that timed out and is mined later', async () => {
     const before = await nonce('latest');
     await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
     const late = await send();

@@ -14,8 +14,8 @@ export interface SignedStep {
 }
 
 /**
- * Signs a step with a nonce, gas and fees; sends nothing. The estimate is the last simulation, on the state that the steps
- * before have left. Only inside the account's lane.
+ * Signs a step with a nonce, gas and fees; sends nothing. The gas estimate is the last simulation, on the state after
+ * the earlier steps. Call only inside the account's lane.
  * @throws AgentKitError when the step would fail, or the account cannot pay for it.
  */
 export async function signStep(context: ExecutionContext, step: Step): Promise<SignedStep> {
@@ -52,7 +52,7 @@ export function readPrice(fees: Fees): bigint {
   return fees.type === 'legacy' ? fees.gasPrice : fees.maxFeePerGas;
 }
 
-/** EIP-1559 where the chain has a base fee, else a gas price. */
+/** EIP-1559 fees if the chain has a base fee, otherwise a gas price. */
 export async function readFees({ client }: Pick<ExecutionContext, 'client'>): Promise<Fees> {
   const block = await client.getBlock();
   if (block.baseFeePerGas === null) return { type: 'legacy', gasPrice: await client.getGasPrice() };
@@ -61,7 +61,7 @@ export async function readFees({ client }: Pick<ExecutionContext, 'client'>): Pr
 }
 
 /**
- * Sends the signed bytes. A reply that does not come is answered with the same bytes again, never with new ones.
+ * Sends the signed bytes. If no reply arrives, the same bytes are sent again, never new ones.
  * @throws AgentKitError only when the node refused them and does not have them: then nothing was sent.
  */
 export async function broadcast(context: ExecutionContext, step: SignedStep): Promise<void> {
@@ -69,7 +69,7 @@ export async function broadcast(context: ExecutionContext, step: SignedStep): Pr
   try {
     await client.sendRawTransaction({ serializedTransaction: step.rawTransaction });
   } catch (error) {
-    // In doubt it was sent. What a node words in a way of its own is settled by asking for the transaction.
+    // When in doubt it counts as sent. If the node's message is unknown, reading the transaction decides.
     if (isNoAnswer(error) || isKnownAlready(error)) return lane.noteSent(step.nonce);
     if (await isUnknown(context, step.hash)) throw explainFailure(error);
   }

@@ -12,8 +12,8 @@ import { retryNetwork } from './retry-network.js';
 import { readFees } from './send-step.js';
 
 /**
- * Signs every step with consecutive nonces and sends nothing: somebody else broadcasts the bytes, in order. The nonces are
- * those of now, so the bytes are worthless once the account sends something else. No allowance is taken back afterwards.
+ * Signs every step with consecutive nonces and sends nothing: another program broadcasts the bytes, in order. They are
+ * worthless once the account sends something else, because it uses up their nonces. No allowance is revoked afterwards.
  */
 export function createSignOnlyExecutor(context: ExecutionContext): Executor {
   return { execute: (plan) => context.lane.run(() => signPlan(context, plan)) };
@@ -22,7 +22,7 @@ export function createSignOnlyExecutor(context: ExecutionContext): Executor {
 async function signPlan(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
   const { client, account, chainId, signer, lane } = context;
   if (plan.payment) {
-    throw new AgentKitError('READ_ONLY', 'A payment is made and redeemed in one go; sign-only kits cannot pay.');
+    throw new AgentKitError('READ_ONLY', 'A payment is made and redeemed in one call; sign-only kits cannot pay.');
   }
   assertNotExpired(plan);
   const prepare = async () => {

@@ -14,13 +14,13 @@ export const addLiquidity = defineWrite({
   name: 'addLiquidity',
   title: 'Add liquidity',
   description:
-    'Opens a liquidity position over the full price range of a pool of two tokens. The amounts are the most of each that ' +
-    'may leave the account; the pool takes them in the proportion of its present price.',
+    'Opens a liquidity position over the full price range of a pool of two tokens. The amounts are the maximum of each that ' +
+    'may leave the account; the pool takes them in the proportion of its current price.',
   input: z.object({
     tokenA: tokenSchema,
     tokenB: tokenSchema,
-    amountA: amountSchema.describe('The most of tokenA, in its whole units'),
-    amountB: amountSchema.describe('The most of tokenB, in its whole units'),
+    amountA: amountSchema.describe('Maximum amount of tokenA, in whole units'),
+    amountB: amountSchema.describe('Maximum amount of tokenB, in whole units'),
     fee: poolFeeSchema,
     slippageBps: slippageSchema,
   }),

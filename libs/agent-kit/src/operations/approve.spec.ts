@@ -18,7 +18,7 @@ describe('approve and getERC20Allowance', () => {
     kit.plan('approve', { spender, ...input });
   const readAllowance = (token: string) => kit.read('getERC20Allowance', { token, spender });
 
-  it('approves exactly 2.5 USDC, changes it, and takes it back with 0', async () => {
+  it('approves exactly 2.5 USDC, changes it, and revokes it with 0', async () => {
     const first = await plan({ token: 'USDC', amount: '2.5' });
     expect(first).toMatchObject({
       summary: `Let ${spender} take exactly 2.5 USDC`,
@@ -53,7 +53,7 @@ describe('approve and getERC20Allowance', () => {
     expect(await readAllowance('USDC')).toMatchObject({ allowance: '0' });
   });
 
-  it('asks for no step that would be taken back afterwards', async () => {
+  it('has no step whose allowance would be revoked afterwards', async () => {
     const { steps } = await plan({ token: 'USDC', amount: '1' });
     expect(steps.filter(({ approval }) => approval)).toEqual([]);
   });
@@ -61,7 +61,7 @@ describe('approve and getERC20Allowance', () => {
   it.each([
     ['2^256 - 1 base units', '115792089237316195423570985008687907853269984665640564039457584007913129.639935'],
     ['2^96 - 1 base units', '79228162514264337593543.950335'],
-    ['more than there is', '1000000000000'],
+    ['more than the supply', '1000000000000'],
   ])('refuses %s: that is unlimited', async (_, amount) => {
     await expect(plan({ token: 'USDC', amount })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
@@ -77,9 +77,9 @@ describe('approve and getERC20Allowance', () => {
     await expect(readAllowance('SEI')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 
-  it('warns when the spender is somebody’s account', async () => {
+  it('warns when the spender is not a contract', async () => {
     await expect(plan({ token: 'USDC', amount: '1', spender: chain.accounts[1]!.address })).resolves.toMatchObject({
-      warnings: [expect.stringContaining('no contract')],
+      warnings: [expect.stringContaining('not a contract')],
     });
   });
 });

@@ -17,11 +17,11 @@ export const approve = defineWrite({
   name: 'approve',
   title: 'Approve a spender',
   description:
-    'Lets a contract take exactly this amount of an ERC-20 token; 0 takes an approval back. Never unlimited. Other ' +
+    'Approves a contract to take exactly this amount of an ERC-20 token; 0 revokes an approval. Never unlimited. Other ' +
     'operations approve what they need by themselves.',
   input: z.object({
     token: tokenSchema,
-    spender: usedAddressSchema.describe('Who may take the tokens'),
+    spender: usedAddressSchema.describe('Address of the spender, which may take the tokens'),
     amount: amountOrZeroSchema,
   }),
   async plan(input, context) {
@@ -38,7 +38,8 @@ export const approve = defineWrite({
     return {
       summary: label,
       steps: [
-        // Some tokens refuse to change an allowance that is not 0, and between two amounts a spender could take both.
+        // Some tokens refuse to change an allowance that is not 0, and during a direct change a spender could take both
+        // amounts.
         ...(present > 0n && !isRevocation
           ? [createApproval(`Set the approval for ${spender} to 0 first`, token, spender, 0n)]
           : []),
@@ -57,20 +58,20 @@ function refuse(message: string, spender: Address): AgentKitError {
   return new AgentKitError('INVALID_INPUT', message, { details: { spender } });
 }
 
-/** More than there is of a token is unlimited by another name. */
+/** More than the total supply is equivalent to unlimited. */
 async function assertLimited({ client }: OperationContext, amount: TokenAmount, spender: Address): Promise<void> {
   const { token, amountBaseUnits } = amount;
   if (amountBaseUnits === 0n) return;
   const supply = await client.readContract({ address: token.address, abi: erc20Abi, functionName: 'totalSupply' });
-  // A token may lie about its supply.
+  // A token may report a false supply.
   if (amountBaseUnits <= supply && amountBaseUnits < 2n ** 255n) return;
   throw refuse(
-    `Approvals are exact and never unlimited; this is more than all ${showSymbol(token)} there are. Name the amount that is needed.`,
+    `Approvals are exact and never unlimited; this is more than the total supply of ${showSymbol(token)}. Give the amount that is needed.`,
     spender,
   );
 }
 
-// Without `approval`: what a step approves for its own plan is taken back afterwards, and this is to stay.
+// Without `approval`: the executor revokes the rest of a plan's own approvals afterwards, but this one must stay.
 function createApproval(label: string, token: Token, spender: Address, amountBaseUnits: bigint): Step {
   return { label, ...encodeApproval({ token, spender, amountBaseUnits }), failures: ERC20_FAILURES };
 }
@@ -79,5 +80,5 @@ async function listWarnings({ client, account }: OperationContext, spender: Addr
   if (isAddressEqual(spender, account)) return ['The spender is the account itself, which needs no approval.'];
   const code = await client.getCode({ address: spender });
   if (code !== undefined && code !== '0x') return [];
-  return ['The spender is no contract but somebody’s account: who asks for such an approval often steals.'];
+  return ['The spender is not a contract but an ordinary account: requests for such approvals are often scams.'];
 }

@@ -12,7 +12,7 @@ export const borrowLending = defineWrite({
   name: 'borrowLending',
   title: 'Borrow',
   description:
-    'Borrows an amount of a token against what the account has supplied to lending. Supplied tokens become collateral as far as the loan needs them.',
+    'Borrows an amount of a token against what the account has supplied to lending. Supplied tokens become collateral if the loan needs them.',
   input: z.object({ symbol: lendingSymbolSchema, amount: amountSchema }),
   async plan(input, context) {
     const lending = context.protocols.require('lending');

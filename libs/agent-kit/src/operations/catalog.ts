@@ -34,7 +34,7 @@ import { transfer } from './transfer.js';
 import { transferERC721 } from './transfer-erc721.js';
 import { unstake } from './unstake.js';
 
-/** Every operation of the kit, in the order in which people see them. */
+/** All operations of the kit, in display order. */
 export const CATALOG = [
   getAccount,
   getTransaction,

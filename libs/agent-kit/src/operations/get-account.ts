@@ -6,15 +6,14 @@ import { defineRead } from './operation.js';
 export const getAccount = defineRead({
   name: 'getAccount',
   title: 'Show the account',
-  description:
-    'The address that every operation here acts for, the chain it is on, and its page in the block explorer.',
+  description: 'The address that all operations act for, its chain, and its page in the block explorer.',
   input: z.object({}),
   output: z.object({
     address: z.string(),
     chainId: z.number().int(),
-    chain: z.string().describe('What the chain is called'),
+    chain: z.string().describe('Name of the chain'),
     nativeToken: z.string().describe('Symbol of the native token, which pays for gas'),
-    explorerUrl: z.string().nullable().describe('The account in the block explorer; null where the chain has none'),
+    explorerUrl: z.string().nullable().describe('The account in the block explorer; null if the chain has none'),
   }),
   async read(_input, { account, chainId, chainName, tokens, explorerUrl }) {
     return {

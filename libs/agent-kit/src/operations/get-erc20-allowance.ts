@@ -11,8 +11,8 @@ import { describeTicker, tickerSchema } from './ticker.js';
 export const getERC20Allowance = defineRead({
   name: 'getERC20Allowance',
   title: 'Read an allowance',
-  description: 'How much of an ERC-20 token a spender may take from the account.',
-  input: z.object({ token: tokenSchema, spender: addressSchema.describe('Who may take the tokens') }),
+  description: 'The amount of an ERC-20 token that a spender may take from the account.',
+  input: z.object({ token: tokenSchema, spender: addressSchema.describe('Address of the spender') }),
   output: z.object({
     allowance: z.string().describe('Decimal amount in whole units'),
     isUnlimited: z.boolean(),
@@ -27,7 +27,7 @@ export const getERC20Allowance = defineRead({
     const allowance = await readAllowance(context, { token, spender });
     return {
       allowance: formatTokenAmount(allowance, token.decimals),
-      // Tokens count an unlimited allowance down or leave it: either way it is far above any supply.
+      // Some tokens count an unlimited allowance down, others leave it: either way it is far above any supply.
       isUnlimited: allowance > MAX_UINT256 / 2n,
       spender,
       token: describeTicker(token),

@@ -11,7 +11,7 @@ export const getERC20Balance = defineRead({
   name: 'getERC20Balance',
   title: 'Read a balance',
   description: 'The account’s balance of the native token, or of an ERC-20 token, exact to the last base unit.',
-  input: z.object({ contractAddress: tokenSchema.optional().describe('The token; the native token when left out') }),
+  input: z.object({ contractAddress: tokenSchema.optional().describe('The token; if omitted, the native token') }),
   output: z.object({
     status: z.literal('success'),
     balance: z.string().describe('Decimal amount in whole units'),

@@ -9,11 +9,11 @@ export const getERC721Balance = defineRead({
   name: 'getERC721Balance',
   title: 'Count NFTs',
   description: 'How many tokens of an ERC-721 collection the account owns.',
-  input: z.object({ contractAddress: addressSchema.describe('The contract of the collection') }),
+  input: z.object({ contractAddress: addressSchema.describe('Contract address of the collection') }),
   output: z.object({
     status: z.literal('success'),
-    balance: z.string().describe('How many, a whole number'),
-    token: z.object({ ticker: z.string().describe('What the contract says of itself'), address: z.string() }),
+    balance: z.string().describe('Number of tokens, a whole number'),
+    token: z.object({ ticker: z.string().describe('Symbol reported by the contract itself'), address: z.string() }),
   }),
   async read({ contractAddress }, { client, account }) {
     const { address, symbol } = await readCollection(client, contractAddress);

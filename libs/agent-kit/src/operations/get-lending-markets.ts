@@ -7,18 +7,18 @@ export const getLendingMarkets = defineRead({
   name: 'getLendingMarkets',
   title: 'List the lending markets',
   description:
-    'The tokens that can be supplied and borrowed, with yearly rates in percent and what is there to be lent.',
+    'The tokens that can be supplied and borrowed, with yearly rates in percent and the amounts available to borrow.',
   input: z.object({}),
   output: z.object({
     markets: z.array(
       z.object({
         symbol: z.string(),
         tokenAddress: z.string(),
-        market: z.string().describe('The contract of the market'),
+        market: z.string().describe('Contract address of the market'),
         collateralFactor: z.string().describe('The part of the value that can be borrowed against it'),
         supplyRatePercent: z.string(),
         borrowRatePercent: z.string(),
-        cash: z.string().describe('What is there to be borrowed or withdrawn, in whole units'),
+        cash: z.string().describe('Amount available to borrow or withdraw, in whole units'),
       }),
     ),
   }),

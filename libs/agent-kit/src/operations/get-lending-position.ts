@@ -9,17 +9,20 @@ const heldSchema = z.object({ symbol: z.string(), tokenAddress: z.string(), amou
 export const getLendingPosition = defineRead({
   name: 'getLendingPosition',
   title: 'Read the lending position',
-  description: 'What the account has supplied and borrowed, what it may still borrow, and how safe its loans are.',
+  description:
+    'The supplied and borrowed amounts of the account, its remaining borrowing power, and the health of its loans.',
   input: z.object({}),
   output: z.object({
     supplied: z.array(heldSchema.extend({ isCollateral: z.boolean() })),
     borrowed: z.array(heldSchema),
-    available: z.string().describe('Value that may still be borrowed, in the unit of the protocol’s prices'),
+    available: z.string().describe('Remaining borrowing power, in the unit of the protocol’s prices'),
     shortfall: z.string().describe('By how much the debt is too high, in the same unit'),
     health: z
       .string()
       .nullable()
-      .describe('Collateral that counts, divided by debt; below 1 it can be liquidated; null without a debt'),
+      .describe(
+        'Value of the collateral that counts, divided by debt; below 1 the position can be liquidated; null without a debt',
+      ),
   }),
   async read(_input, { protocols, account }) {
     const { supplied, borrowed, ...limits } = await protocols.require('lending').readPosition(account);

@@ -7,8 +7,8 @@ import { describeTicker, tickerSchema } from './ticker.js';
 
 const sideSchema = z.object({
   token: tickerSchema,
-  amount: z.string().describe('What the position holds of it now, in whole units'),
-  fees: z.string().describe('Earned and not collected, in whole units'),
+  amount: z.string().describe('Amount that the position holds now, in whole units'),
+  fees: z.string().describe('Fees earned and not collected, in whole units'),
 });
 
 export const getLiquidityPositions = defineRead({

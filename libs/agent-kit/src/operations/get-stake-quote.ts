@@ -8,13 +8,13 @@ import { defineRead } from './operation.js';
 export const getStakeQuote = defineRead({
   name: 'getStakeQuote',
   title: 'Quote a stake',
-  description: 'How much of the receipt token a stake of the native token gives now, and the least that can be staked.',
+  description: 'How much of the receipt token a stake of the native token brings now, and the minimum stake.',
   input: z.object({ amount: amountSchema }),
   output: z.object({
     amount: z.string(),
     receives: z.string().describe('Decimal amount of the receipt token'),
     stakedToken: z.string(),
-    minimumAmount: z.string().describe('The least that can be staked'),
+    minimumAmount: z.string().describe('Minimum stake'),
   }),
   async read(input, { protocols, tokens: { native } }) {
     const staking = protocols.require('staking');

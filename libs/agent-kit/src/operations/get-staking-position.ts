@@ -6,14 +6,14 @@ import { defineRead } from './operation.js';
 export const getStakingPosition = defineRead({
   name: 'getStakingPosition',
   title: 'Read the staking position',
-  description: 'What the account has staked, what it is worth, and what it has queued for unstaking.',
+  description: 'The staked amount of the account, its current worth, and the amounts queued for unstaking.',
   input: z.object({}),
   output: z.object({
     staked: z.string().describe('Decimal amount of the receipt token'),
     stakedToken: z.string(),
     worth: z.string().describe('Decimal amount of the native token'),
     queued: z.array(z.object({ ticketId: z.string(), amount: z.string(), claimableAt: z.string() })),
-    claimable: z.string().describe('What can be claimed now, in the native token'),
+    claimable: z.string().describe('Amount that can be claimed now, in the native token'),
   }),
   async read(_input, { protocols, account, tokens: { native } }) {
     const { staked, worthWei, queued, claimableWei } = await protocols.require('staking').readPosition(account);

@@ -9,14 +9,14 @@ import { describeTicker, tickerSchema } from './ticker.js';
 export const getSwapQuote = defineRead({
   name: 'getSwapQuote',
   title: 'Quote a swap',
-  description: 'What a swap would bring now, in whole units of the token that is bought. Nothing is sent.',
+  description: 'The result of a swap at current prices, in whole units of the token to buy. Sends nothing.',
   input: pairSchema,
   output: z.object({
     fromToken: tickerSchema,
     toToken: tickerSchema,
-    amount: z.string().describe('Sold, in whole units'),
-    expectedAmount: z.string().describe('Bought at the present price, fees of the pools taken off'),
-    minimumAmount: z.string().describe('The least that a swap with the present slippage tolerance would accept'),
+    amount: z.string().describe('Amount sold, in whole units'),
+    expectedAmount: z.string().describe('Amount bought at the current price, after pool fees'),
+    minimumAmount: z.string().describe('Minimum amount that a swap with the current slippage tolerance would accept'),
     slippageBps: z.number().int(),
     route: z.string(),
     fees: z.array(z.object({ label: z.string(), text: z.string() })),

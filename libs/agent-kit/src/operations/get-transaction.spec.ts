@@ -44,7 +44,7 @@ describe('getAccount and getTransaction', () => {
   });
 
   const client = () => createPublicClient({ transport: http(chain.rpcUrl) });
-  /** From the devnet's first account, without an estimate, which would refuse what is to revert. */
+  /** From the devnet's first account, without an estimate, which would refuse a transaction that reverts. */
   const send = async (call: { to?: Hex; data?: Hex; value?: bigint }): Promise<Hex> => {
     const { value = 0n, ...rest } = call;
     const from = chain.accounts[0]!.address;
@@ -55,7 +55,7 @@ describe('getAccount and getTransaction', () => {
     (await awaitReceipt(client(), await send(call))).transactionHash;
   const look = (hash: string) => kit.getTransaction(hash);
 
-  it('tell who acts, on which chain, and where to see it', async () => {
+  it('show the account, its chain, and its link', async () => {
     expect(await kit.getAccount()).toEqual({
       address: kit.address,
       chainId: chain.chainId,
@@ -65,7 +65,7 @@ describe('getAccount and getTransaction', () => {
     });
   });
 
-  it('tell of a transfer of the native token, and what it cost', async () => {
+  it('show a transfer of the native token, and its cost', async () => {
     const { result } = await kit.transfer('1.5', RECEIVER);
     const { gasUsed, effectiveGasPrice, blockNumber } = await client().getTransactionReceipt({ hash: result! });
     const seen = await look(result!);
@@ -85,7 +85,7 @@ describe('getAccount and getTransaction', () => {
     expect(parseEther(seen.receipt!.fee)).toBe(gasUsed * effectiveGasPrice);
   });
 
-  it('name what a swap moved by the token list, exactly, the account’s own first', async () => {
+  it('show what a swap moved, exactly and with listed symbols, the account’s own transfers first', async () => {
     const before = parseEther(await kit.getERC20Balance('WSEI'));
     const { result } = await kit.swap('1', 'USDC', 'WSEI');
     const gained = parseEther(await kit.getERC20Balance('WSEI')) - before;
@@ -97,7 +97,7 @@ describe('getAccount and getTransaction', () => {
     expect(parseEther(own.find(({ token }) => token.ticker === 'WSEI')!.amount!)).toBe(gained);
   });
 
-  it('name NFTs by number, and do not vouch for the names of strangers', async () => {
+  it('show NFTs by id, and mark symbols as unverified', async () => {
     const { nft, tokens } = chain.contracts;
     const mint = await kit.mintERC721(nft, '41');
     expect(await look(mint.result!)).toMatchObject({
@@ -109,7 +109,7 @@ describe('getAccount and getTransaction', () => {
     expect(moved[0]!.token.ticker).toMatch(/^[\p{L}\p{N}.+$₮-]{1,11}$/u);
   });
 
-  it('never call a reverted one a success', async () => {
+  it('never report a reverted transaction as a success', async () => {
     const seen = await look(await mine({ to: '0x00000000000000000000000000000000000badc0', value: parseEther('1') }));
     expect(seen).toMatchObject({
       status: 'failed',
@@ -123,13 +123,13 @@ describe('getAccount and getTransaction', () => {
     expect(seen.error!.replace(/"[^"]*"/g, '')).not.toContain(INSTRUCTION.slice(0, 10));
   });
 
-  it('call a contract that could not be created failed, and one that was a success', async () => {
+  it('report a failed contract creation as failed, and a successful one as success', async () => {
     // PUSH1 0, PUSH1 0, REVERT; and STOP, which creates a contract without code.
     expect(await look(await mine({ data: '0x60006000fd' }))).toMatchObject({ status: 'failed', to: null });
     expect(await look(await mine({ data: '0x00' }))).toMatchObject({ status: 'success', to: null });
   });
 
-  it('call a loan failed that was refused and mined as a success', async () => {
+  it('report a loan as failed that was refused and mined as a success', async () => {
     const { USDC } = chain.contracts.lending.markets;
     const abi = [{ type: 'function', name: 'borrow', inputs: [{ type: 'uint256' }], outputs: [] }] as const;
     const hash = await mine({ to: USDC, data: encodeFunctionData({ abi, args: [parseUnits('5', 6)] } as never) });
@@ -140,7 +140,7 @@ describe('getAccount and getTransaction', () => {
     });
   });
 
-  it('call what is not mined pending, and have no receipt for it', async () => {
+  it('report a transaction that is not mined as pending, without a receipt', async () => {
     await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
     const hash = await send({ to: RECEIVER, value: parseEther('2') });
     expect(await look(hash)).toMatchObject({ status: 'pending', value: '2', receipt: null, moved: [] });
@@ -148,22 +148,22 @@ describe('getAccount and getTransaction', () => {
     expect(await look(hash)).toMatchObject({ status: 'success', moved: [{ amount: '2' }] });
   });
 
-  it('refuse a hash that no node knows, and say that it should not be sent anew', async () => {
+  it('refuse a hash that no node knows, and advise against sending it again', async () => {
     await expect(look(toHex(7, { size: 32 }))).rejects.toMatchObject({
       code: 'UNKNOWN_TRANSACTION',
       message: expect.stringContaining(toHex(7, { size: 32 })),
-      suggestion: expect.stringContaining('do not send it anew'),
+      suggestion: expect.stringContaining('do not send it again'),
     });
   });
 
   it.each(['', '0x', '0x12', RECEIVER, toHex(7, { size: 33 }), `0x${'g'.repeat(64)}`, '7'.repeat(64)])(
-    'refuse %j, which is no hash',
+    'refuse the invalid hash %j',
     async (hash) => {
       await expect(look(hash)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     },
   );
 
-  it('say that the network does not answer, and not that it knows nothing', async () => {
+  it('report that the network does not answer, and not that the transaction is unknown', async () => {
     const { result } = await kit.transfer('0.1', RECEIVER);
     proxy.intercept('eth_getTransactionByHash', () => 'broken');
     await expect(look(result!)).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
@@ -173,12 +173,12 @@ describe('getAccount and getTransaction', () => {
     await expect(look(result!)).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
   });
 
-  it('ask about a bounded number of tokens, however many a transaction moved', async () => {
+  it('read a bounded number of tokens, however many a transaction moved', async () => {
     const { result } = await kit.transfer('1', RECEIVER, 'USDC');
     proxy.intercept('eth_getTransactionReceipt', async (_, forward) => {
       const answer = JSON.parse(await forward()) as { result: { logs: { address: string }[] } };
       const [log] = answer.result.logs;
-      // Each of another contract, without code.
+      // Each transfer is of another contract, without code.
       answer.result.logs = Array.from({ length: 2_000 }, (_none, index) => ({
         ...log!,
         address: numberToHex(0xabc000 + index, { size: 20 }),

@@ -17,18 +17,18 @@ import { NATIVE_TOKEN } from '../tokens/token.js';
 import { transactionHashSchema } from './input-schemas.js';
 import { defineRead, type OperationContext } from './operation.js';
 
-// Each token of these may be one to ask the chain about.
+// Each distinct token among these may cost a request to the chain.
 const MOST_MOVES = 30;
 
 const moveSchema = z.object({
   token: z.object({
-    ticker: z.string().nullable().describe('Null where the contract says nothing of itself'),
+    ticker: z.string().nullable().describe('Null if the contract reports no symbol'),
     address: z.string(),
-    isListed: z.boolean().describe('False: the ticker is what the contract says of itself, and may be a lie'),
+    isListed: z.boolean().describe('False: the ticker comes from the contract itself, and may be false'),
   }),
   amount: z.string().optional().describe('Decimal amount in whole units'),
-  amountBaseUnits: z.string().optional().describe('Instead of amount, where the token tells no decimals'),
-  tokenId: z.string().optional().describe('Instead of an amount, of an ERC-721 token'),
+  amountBaseUnits: z.string().optional().describe('Instead of amount, if the token reports no decimals'),
+  tokenId: z.string().optional().describe('Instead of an amount, for an ERC-721 token'),
   from: z.string(),
   to: z.string(),
 });
@@ -37,26 +37,26 @@ export const getTransaction = defineRead({
   name: 'getTransaction',
   title: 'Look at a transaction',
   description:
-    'What became of a transaction, of anybody: success, failed (mined, and reverted or refused), or pending (not mined yet); ' +
-    'its receipt, and what it moved: native value sent along, ERC-20 and ERC-721 tokens. Look here before sending anything again.',
+    'The outcome of any transaction: success, failed (mined, and reverted or refused), or pending (not mined yet); ' +
+    'its receipt, and what it moved: native value sent along, ERC-20 and ERC-721 tokens. Check here before sending anything again.',
   input: z.object({ hash: transactionHashSchema }),
   output: z.object({
     status: z.enum(['success', 'failed', 'pending']),
     transactionHash: z.string(),
-    explorerUrl: z.string().nullable().describe('Null where the chain has no explorer'),
+    explorerUrl: z.string().nullable().describe('Null if the chain has no explorer'),
     from: z.string(),
-    to: z.string().nullable().describe('Null where it creates a contract'),
-    value: z.string().describe('Native token sent along, in whole units; moved only where the receipt says success'),
+    to: z.string().nullable().describe('Null if it creates a contract'),
+    value: z.string().describe('Native token sent along, in whole units; moved only if the receipt says success'),
     receipt: z
       .object({
         status: z.enum(['success', 'failed']).describe('Failed: it reverted'),
         blockNumber: z.string(),
         gasUsed: z.string(),
-        fee: z.string().describe('What the gas cost, in whole units of the native token'),
+        fee: z.string().describe('Cost of the gas, in whole units of the native token'),
       })
       .nullable()
       .describe('Null while it is pending'),
-    moved: z.array(moveSchema).describe('The account’s own first; native token that contracts pass on is not seen'),
+    moved: z.array(moveSchema).describe('The account’s own first; native token passed on by contracts is not included'),
     isCut: z.boolean().describe('Whether it moved more than is listed'),
     error: z.string().optional().describe('Why it failed'),
     code: z.string().optional(),
@@ -112,7 +112,7 @@ async function readTransaction(
   if (isMined) throw new AgentKitError('NETWORK_ERROR', 'The network has a receipt without its transaction.');
   throw new AgentKitError(
     'UNKNOWN_TRANSACTION',
-    `No node asked knows transaction ${hash} on this chain: it was not sent, was dropped, or is of another chain.`,
+    `No node asked knows transaction ${hash} on this chain: it was not sent, was dropped, or belongs to another chain.`,
     { details: { txHash: hash } },
   );
 }
@@ -122,7 +122,7 @@ function ignoreMissing(error: unknown): null {
   throw error;
 }
 
-/** A lending market's refusal is mined with a receipt that says success, and told by an event. */
+/** A lending market's refusal is mined with a success receipt, and reported by an event. */
 async function findFailure(
   { client }: Pick<OperationContext, 'client'>,
   { from, to, input, value }: Transaction,

@@ -6,7 +6,7 @@ import * as schemas from './input-schemas.js';
 const names = Object.keys(schemas) as (keyof typeof schemas)[];
 
 describe('input schemas', () => {
-  it.each(names)('%s can be shown to a model, the same in every framework', (name) => {
+  it.each(names)('%s has a schema for models, the same in every framework', (name) => {
     const shown = z.toJSONSchema(schemas[name], { io: 'input' });
     expect(shown.type ?? shown.anyOf).toBeDefined();
     expect(shown.description).toEqual(expect.any(String));
@@ -19,7 +19,7 @@ describe('input schemas', () => {
     ['3', 3],
     ['007', 7],
     [undefined, undefined],
-  ])('takes the number %j', (given, taken) => {
+  ])('accepts the number %j', (given, taken) => {
     expect(schemas.leverageSchema.parse(given)).toBe(taken);
   });
 
@@ -30,11 +30,11 @@ describe('input schemas', () => {
     },
   );
 
-  it.each(['1.5', 'x', '', '9'.repeat(79), (2n ** 256n).toString()])('refuses %j as the number of a token', (given) => {
+  it.each(['1.5', 'x', '', '9'.repeat(79), (2n ** 256n).toString()])('refuses %j as a token id', (given) => {
     expect(schemas.tokenIdSchema.safeParse(given).success).toBe(false);
   });
 
-  it.each([101, '101', 0, '0'])('keeps the bounds of %j', (given) => {
+  it.each([101, '101', 0, '0'])('keeps the bounds for %j', (given) => {
     expect(schemas.percentSchema.safeParse(given).success).toBe(false);
   });
 });

@@ -2,17 +2,17 @@ import { MAX_LEVERAGE } from '@tollgate/protocol';
 import { isAddress, isHash, zeroAddress } from 'viem';
 import { z } from 'zod';
 
-// Longer text is no amount: 78 digits hold any uint256, and no token has more than 255 decimals.
+// Longer text cannot be an amount: 78 digits hold any uint256, and no token has more than 255 decimals.
 const MAX_AMOUNT_LENGTH = 78 + 1 + 255;
 
-/** For amounts of which 0 has a meaning of its own. */
+/** For amounts where 0 has a special meaning. */
 export const amountOrZeroSchema = z
   .string()
   .max(MAX_AMOUNT_LENGTH)
   .regex(/^\d+(\.\d+)?$/, 'write digits with an optional point, for example 1.5')
   .describe('Decimal amount in whole units, for example "1.5", or 0');
 
-/** A decimal amount in whole units of a token; parsed with the token's decimals later, exactly. */
+/** A decimal amount in whole units of a token; parsed later with the token's decimals, exactly. */
 export const amountSchema = amountOrZeroSchema
   .refine((text) => /[1-9]/.test(text), 'must be more than 0')
   .describe('Decimal amount in whole units, for example "1.5"');
@@ -27,19 +27,20 @@ export const addressSchema = z
   .refine((text) => isAddress(text, { strict: true }), 'must be an address: 0x and 40 hexadecimal digits')
   .describe('Address: 0x and 40 hexadecimal digits');
 
-/** Of something that the account sends to, approves or calls. */
+/** The address of something that the account sends to, approves or calls. */
 export const usedAddressSchema = addressSchema
-  .refine((text) => text !== zeroAddress, 'must not be the zero address: what is sent there is lost')
+  .refine((text) => text !== zeroAddress, 'must not be the zero address: tokens sent there are lost')
   .describe('Address: 0x and 40 hexadecimal digits');
 
-/** What names a token: `0x0`, an address, or a symbol of the chain's token list. Resolved by `TokenResolver`. */
+/** A token reference: `0x0`, an address, or a symbol of the chain's token list. Resolved by `TokenResolver`. */
 export const tokenSchema = z
   .string()
   .min(1)
   .max(64)
   .describe('Token: 0x0 for the native token, a contract address, or a symbol of the token list');
 
-// Models write numbers as text now and then. A union and not a preprocessing step, which no JSON schema could show.
+// Models sometimes write numbers as text. A union instead of a preprocessing step, which a JSON schema could not
+// express.
 const digits = (schema: z.ZodNumber) =>
   z
     .union([schema, z.string().regex(/^\d{1,9}$/, 'must be a whole number')])
@@ -63,10 +64,10 @@ export const poolFeeSchema = digits(z.number().int().min(0).max(1_000_000))
 
 export const tokenIdSchema = z
   .string()
-  // Other text would make BigInt throw.
+  // Any other text would make BigInt throw.
   .regex(/^\d{1,78}$/, { error: 'must be a whole number in digits', abort: true })
   .refine((text) => BigInt(text) < 2n ** 256n, 'does not fit into 256 bits')
-  .describe('Number of the token, in digits');
+  .describe('Token id, as decimal digits');
 
 export const transactionHashSchema = z
   .string()

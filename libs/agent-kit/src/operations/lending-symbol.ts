@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Names a lending market by what it lends. */
+/** Identifies a lending market by its token. */
 export const lendingSymbolSchema = z
   .string()
   .min(1)
   .max(64)
-  .describe('What the market lends: a symbol of the token list, or the address of the token');
+  .describe('Token of the market: a symbol of the token list, or the address of the token');

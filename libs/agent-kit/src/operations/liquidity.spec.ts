@@ -25,14 +25,14 @@ const balanceOf = (address: Address, owner: Address) =>
 const allowanceOf = (address: Address, owner: Address, spender: Address) =>
   client().readContract({ address, abi: erc20Abi, functionName: 'allowance', args: [owner, spender] });
 
-/** All calls of a plan's last step, out of its multicall. */
+/** All calls in the multicall of a plan's last step. */
 function callsOf(plan: Plan) {
   const decode = (data: Hex) => decodeFunctionData({ abi: positionManagerAbi, data });
   const outer = decode(plan.steps.at(-1)!.data);
   return outer.functionName === 'multicall' ? outer.args[0].map(decode) : [outer];
 }
 
-/** Opens a position, and returns its number. */
+/** Opens a position, and returns its id. */
 async function open(kit: AgentKit, ...pair: [string, string, string, string]): Promise<string> {
   expect(await kit.addLiquidity(...pair)).toMatchObject({ status: 'success' });
   const { positions } = await kit.getLiquidityPositions();
@@ -40,11 +40,11 @@ async function open(kit: AgentKit, ...pair: [string, string, string, string]): P
 }
 
 describe('addLiquidity', () => {
-  it('deposits what the price takes of the two amounts, and leaves no approval', async () => {
+  it('deposits the part of the two amounts that fits the price, and leaves no approval', async () => {
     const kit = kitOf(0);
     const before = await Promise.all([tokens.USDC, tokens.WBTC].map((token) => balanceOf(token, kit.address)));
     const plan = await kit.plan('addLiquidity', { tokenA: 'USDC', tokenB: 'WBTC', amountA: '9000', amountB: '0.1' });
-    // 0.1 WBTC go with 6,000 USDC: no more than that is approved or sent.
+    // 0.1 WBTC match 6,000 USDC: no more than that is approved or sent.
     expect(plan.preview).toMatch(/^Add (6000|5999\.9999\d+) USDC and 0\.1 WBTC to their pool with a fee of 0\.3 %\n/);
     expect(await kit.execute(plan)).toMatchObject({ status: 'success' });
     const after = await Promise.all([tokens.USDC, tokens.WBTC].map((token) => balanceOf(token, kit.address)));
@@ -72,17 +72,17 @@ describe('addLiquidity', () => {
     ]);
   });
 
-  it('takes the native token, and sends no more of it than the pool takes', async () => {
+  it('accepts the native token, and sends no more of it than the pool takes', async () => {
     const kit = kitOf(1);
     const plan = await kit.plan('addLiquidity', { tokenA: '0x0', tokenB: 'USDC', amountA: '100', amountB: '10' });
-    // 20 to ten digits: the pool's price is a rounded square root.
+    // 20 to ten digits, because the pool's price is a rounded square root.
     expect(plan.steps.at(-1)!.value / 10n ** 9n).toBe(parseTokenAmount('20', 9));
     expect(callsOf(plan).map(({ functionName }) => functionName)).toEqual(['mint', 'refundETH']);
     expect(await kit.execute(plan)).toMatchObject({ status: 'success' });
     expect(await client().getBalance({ address: uniswapV3.positionManager })).toBe(0n);
   });
 
-  it('finds the exact amounts for any offer: with no slippage at all the pool still agrees', async () => {
+  it('finds the exact amounts for any offer: even with no slippage the pool accepts', async () => {
     const offers = fc.record({
       usdc: fc.bigInt({ min: 1_000n, max: 10n ** 11n }),
       wsei: fc.bigInt({ min: 10n ** 12n, max: 10n ** 21n }),
@@ -133,7 +133,7 @@ describe('addLiquidity', () => {
 });
 
 describe('removeLiquidity', () => {
-  it('never accepts a minimum of 0, whatever the part and the tolerance', async () => {
+  it('never accepts a minimum of 0, for any part and tolerance', async () => {
     const kit = kitOf(5);
     const positionId = await open(kit, 'USDC', 'WBTC', '0.05', '0.00000084');
     for (const percent of [1, 37, 100]) {
@@ -148,7 +148,7 @@ describe('removeLiquidity', () => {
     }
   });
 
-  it('pays out at least what it promised of both, the native token unwrapped, and then burns the position', async () => {
+  it('pays out at least the promised amounts, the native token unwrapped, and then burns the position', async () => {
     const kit = kitOf(6);
     const positionId = await open(kit, '0x0', 'USDC', '200', '100');
     const half = await kit.plan('removeLiquidity', { positionId, percent: 50 });
@@ -180,7 +180,7 @@ describe('removeLiquidity', () => {
     expect(await kitOf(3).swap('10000', 'USDC', 'WBTC')).toMatchObject({ status: 'success' });
     const { positions } = await kit.getLiquidityPositions();
     const earned = [positions[0]!.tokenA, positions[0]!.tokenB].find(({ token }) => token.ticker === 'USDC')!;
-    // 0.3 % of 10,000, of which one percent of the pool is ours.
+    // 0.3 % of 10,000, of which this position owns one percent.
     expect(Number(earned.fees)).toBeGreaterThan(0.2);
     const before = await balanceOf(tokens.USDC, kit.address);
     await kit.removeLiquidity(positionId);
@@ -195,7 +195,7 @@ describe('removeLiquidity', () => {
     await expect(kit.execute(plan)).rejects.toMatchObject({ code: 'SLIPPAGE' });
   });
 
-  it.each(['1', '999999'])('does not touch position %s, which is not its own', async (positionId) => {
+  it.each(['1', '999999'])('does not touch position %s of another owner', async (positionId) => {
     await expect(kitOf(4).removeLiquidity(positionId)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       suggestion: expect.stringContaining('getLiquidityPositions'),

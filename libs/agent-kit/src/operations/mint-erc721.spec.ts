@@ -22,7 +22,7 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
     kit.plan('transferERC721', { contractAddress: nft, to: other, ...input });
   const count = () => kit.getERC721Balance(nft);
 
-  it('mints token 7, counts it, and sends it on', async () => {
+  it('mint token 7, count it, and send it on', async () => {
     const mint = await planMint({ tokenId: '7' });
     expect(mint).toMatchObject({
       summary: `Mint token 7 of "TNFT" (${nft}) for ${kit.address}`,
@@ -41,20 +41,20 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
     expect(await count()).toBe('0');
   });
 
-  it('mints the largest number there is', async () => {
+  it('mint the largest possible id', async () => {
     await kit.execute(await planMint({ tokenId: (2n ** 256n - 1n).toString() }));
     expect(await count()).toBe('1');
   });
 
-  it('refuses to mint a token that exists', async () => {
+  it('refuse to mint a token that exists', async () => {
     await kit.execute(await planMint({ tokenId: '8', to: other }));
     await expect(planMint({ tokenId: '8' })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: `Token 8 of "TNFT" exists already; it belongs to ${other}.`,
+      message: `Token 8 of "TNFT" already exists; it belongs to ${other}.`,
     });
   });
 
-  it('refuses to send what the account does not own', async () => {
+  it('refuse to send a token of another owner', async () => {
     await kit.execute(await planMint({ tokenId: '9', to: other }));
     await expect(planTransfer({ tokenId: '9' })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
@@ -65,19 +65,19 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
     });
   });
 
-  // A call to an address without code is mined as a success that did nothing.
+  // A call to an address without code is mined as a success without an effect.
   it.each([
     ['an account', () => other, 'is not a contract on this chain'],
-    ['an ERC-20 token', () => chain.asset, 'is no ERC-721 contract'],
-    ['a contract that answers everything', () => chain.contracts.tokens.WSEI, 'is no ERC-721 contract'],
-  ])('refuses %s as the collection', async (_, address, why) => {
+    ['an ERC-20 token', () => chain.asset, 'is not an ERC-721 contract'],
+    ['a contract that answers everything', () => chain.contracts.tokens.WSEI, 'is not an ERC-721 contract'],
+  ])('refuse %s as the collection', async (_, address, why) => {
     const expected = { code: 'UNKNOWN_TOKEN', message: `${address()} ${why}.` };
     await expect(planMint({ tokenId: '1', contractAddress: address() })).rejects.toMatchObject(expected);
     await expect(planTransfer({ tokenId: '1', contractAddress: address() })).rejects.toMatchObject(expected);
     await expect(kit.getERC721Balance(address())).rejects.toMatchObject(expected);
   });
 
-  it('refuses a receiver that cannot hold the token before anything is sent', async () => {
+  it('refuse a recipient that cannot hold the token before anything is sent', async () => {
     await kit.execute(await planMint({ tokenId: '11' }));
     await expect(planTransfer({ tokenId: '11', to: chain.contracts.perps })).rejects.toMatchObject({
       code: 'REVERTED',
@@ -85,7 +85,7 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
     });
   });
 
-  it('reports a mint that somebody else was faster with as a failure', async () => {
+  it('report a mint as failed if another account minted the token first', async () => {
     const first = await planMint({ tokenId: '12' });
     const second = await planMint({ tokenId: '12' });
     await expect(kit.execute(first)).resolves.toMatchObject({ status: 'success' });
@@ -95,7 +95,7 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
     });
   });
 
-  it('refuses the zero address and the collection itself as the receiver', async () => {
+  it('refuse the zero address and the collection itself as the recipient', async () => {
     await kit.execute(await planMint({ tokenId: '10' }));
     await expect(planTransfer({ tokenId: '10', to: zeroAddress })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(planTransfer({ tokenId: '10', to: nft })).rejects.toMatchObject({ code: 'INVALID_INPUT' });

@@ -13,11 +13,11 @@ const mintAbi = parseAbi(['function mint(address to, uint256 tokenId)']);
 export const mintERC721 = defineWrite({
   name: 'mintERC721',
   title: 'Mint an NFT',
-  description: 'Creates a token of an ERC-721 collection whose contract has mint(address,uint256).',
+  description: 'Mints a token of an ERC-721 collection whose contract has mint(address,uint256).',
   input: z.object({
-    contractAddress: usedAddressSchema.describe('The contract of the collection'),
+    contractAddress: usedAddressSchema.describe('Contract address of the collection'),
     tokenId: tokenIdSchema,
-    to: usedAddressSchema.optional().describe('Who gets it; the account when left out'),
+    to: usedAddressSchema.optional().describe('Address of the recipient; if omitted, the account'),
   }),
   async plan(input, { client, account }) {
     const to = getAddress(input.to ?? account);
@@ -28,7 +28,7 @@ export const mintERC721 = defineWrite({
     const { address } = collection;
     const symbol = quoteUntrusted(collection.symbol);
     const owner = await readOwner(client, collection, tokenId);
-    if (owner !== null) throw refuse(`Token ${tokenId} of ${symbol} exists already; it belongs to ${owner}.`);
+    if (owner !== null) throw refuse(`Token ${tokenId} of ${symbol} already exists; it belongs to ${owner}.`);
     const label = `Mint token ${tokenId} of ${symbol} (${address}) for ${to}`;
     return {
       summary: label,

@@ -6,23 +6,23 @@ import type { PlanDraft } from '../plan/plan.js';
 import type { ProtocolSet } from '../protocols/protocol.js';
 import type { TokenResolver } from '../tokens/resolve-token.js';
 
-/** What operations may look at. Reading only: they cannot sign or send. */
+/** What operations may access. Reading only: they cannot sign or send. */
 export interface OperationContext {
   account: Address;
   chainId: number;
-  /** What the kit calls the chain. */
+  /** The kit's name for the chain. */
   chainName: string;
   client: PublicClient;
   tokens: TokenResolver;
-  /** The protocols of this chain; asking for one that is not deployed throws `PROTOCOL_UNAVAILABLE`. */
+  /** The protocols of this chain; requesting one that is not deployed throws `PROTOCOL_UNAVAILABLE`. */
   protocols: ProtocolSet;
-  /** The tolerance where the inputs name none, in basis points. */
+  /** The slippage tolerance if the inputs contain none, in basis points. */
   slippageBps: number;
-  /** Null where the chain has no explorer. */
+  /** Null if the chain has no explorer. */
   explorerUrl: string | null;
-  /** For operations that ask an HTTP server. */
+  /** For operations that send HTTP requests. */
   fetch: typeof globalThis.fetch;
-  /** What may be paid at HTTP 402 gates; absent where the chain has no token that gates take. */
+  /** The limits of payments at servers that answer 402; absent if gates accept no token of the chain. */
   payments?: PaymentLimits;
 }
 
@@ -31,12 +31,12 @@ type InputSchema = z.ZodObject;
 interface OperationBase<Name extends string, Input extends InputSchema> {
   name: Name;
   title: string;
-  /** For people and models: what it does, in whole units of which token. */
+  /** For people and models: what it does, and the units of its amounts. */
   description: string;
   input: Input;
 }
 
-/** Looks at the chain and changes nothing. */
+/** Reads the chain and changes nothing. */
 export interface ReadOperation<
   Name extends string = string,
   Input extends InputSchema = InputSchema,
@@ -47,7 +47,7 @@ export interface ReadOperation<
   read(input: z.output<Input>, context: OperationContext): Promise<Output>;
 }
 
-/** Turns its inputs into a plan; somebody else simulates, asks, signs and sends. */
+/** Turns its inputs into a draft; other components simulate, confirm, sign and send it. */
 export interface WriteOperation<
   Name extends string = string,
   Input extends InputSchema = InputSchema,
@@ -58,14 +58,14 @@ export interface WriteOperation<
 
 export type Operation = ReadOperation | WriteOperation;
 
-/** Keeps the literal name and the types of the inputs. */
+/** Returns the operation unchanged; keeps its literal name and input types. */
 export function defineRead<const Name extends string, Input extends InputSchema, Output>(
   operation: Omit<ReadOperation<Name, Input, Output>, 'readOnly'>,
 ): ReadOperation<Name, Input, Output> {
   return { ...operation, readOnly: true };
 }
 
-/** Keeps the literal name and the types of the inputs. */
+/** Returns the operation unchanged; keeps its literal name and input types. */
 export function defineWrite<const Name extends string, Input extends InputSchema>(
   operation: Omit<WriteOperation<Name, Input>, 'readOnly'>,
 ): WriteOperation<Name, Input> {

@@ -3,7 +3,7 @@ import { cleanUntrusted } from '../tokens/untrusted-text.js';
 import type { Operation } from './operation.js';
 
 /**
- * The inputs of an operation, checked against its schema; fields that it does not name are refused.
+ * Parses the inputs of an operation with its schema; unknown fields are refused.
  * @throws AgentKitError `INVALID_INPUT` with every problem.
  */
 export function parseInput(operation: Pick<Operation, 'name' | 'input'>, input: unknown): Record<string, unknown> {
@@ -12,7 +12,7 @@ export function parseInput(operation: Pick<Operation, 'name' | 'input'>, input: 
   const problems = result.error.issues.map(({ path, message }) =>
     cleanUntrusted(path.length === 0 ? message : `${path.join('.')}: ${message}`),
   );
-  throw new AgentKitError('INVALID_INPUT', `The inputs of ${operation.name} are wrong: ${problems.join('; ')}.`, {
+  throw new AgentKitError('INVALID_INPUT', `The inputs of ${operation.name} are invalid: ${problems.join('; ')}.`, {
     details: { problems },
   });
 }

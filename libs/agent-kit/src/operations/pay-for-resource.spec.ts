@@ -90,7 +90,7 @@ describe('payForResource', () => {
     });
   });
 
-  it('plans without paying, and says what leaves to whom', async () => {
+  it('plans without paying, and shows the amount and the recipient', async () => {
     const { preview, payment } = await plan(server.url);
     expect(server.seen).toHaveLength(1);
     expect(server.paid()).toEqual([]);
@@ -101,17 +101,17 @@ describe('payForResource', () => {
     expect(preview).toContain(server.url);
   });
 
-  it('refuses a price above the limit, whatever the limit', async () => {
+  it('refuses a price above the limit, with and without maxAmount', async () => {
     server.challenge = { maxAmountRequired: '10001' };
     await expect(plan(server.url)).rejects.toMatchObject({
       code: 'POLICY_VIOLATION',
-      message: 'The server asks for 0.010001, more than the limit of 0.01.',
+      message: 'The server asks for 0.010001, which is more than the limit of 0.01.',
     });
     await expect(plan(server.url, '0.010001')).resolves.toMatchObject({ report: { amount: '0.010001' } });
     await expect(plan(server.url, '0.01')).rejects.toMatchObject({ code: 'POLICY_VIOLATION' });
   });
 
-  it('pays in no token and on no chain but the listed ones', async () => {
+  it('pays only in the listed tokens and on their chain', async () => {
     server.challenge = { asset: await deployToken(chain) };
     await expect(plan(server.url)).rejects.toMatchObject({ code: 'PAYMENT_FAILED' });
     server.challenge = { network: 'chain-mainnet' };
@@ -121,7 +121,7 @@ describe('payForResource', () => {
 
   it.each([
     ['a raised price', { maxAmountRequired: '1001' }],
-    ['another receiver', { payTo: '0x00000000000000000000000000000000000A11cE' }],
+    ['another recipient', { payTo: '0x00000000000000000000000000000000000A11cE' }],
     ['another asset', { asset: '0x00000000000000000000000000000000000A11cE' }],
   ])('pays nothing for %s once the plan is made', async (_, change) => {
     const agreed = await plan(server.url);
@@ -152,7 +152,7 @@ describe('payForResource', () => {
     expect(await transfers()).toEqual([]);
   });
 
-  it('says when there is nothing to pay for', async () => {
+  it('reports that there is nothing to pay for', async () => {
     await expect(plan(`${server.origin}/free`)).rejects.toMatchObject({
       code: 'PAYMENT_FAILED',
       message: 'Expected 402 Payment Required, got 200.',
@@ -182,7 +182,7 @@ describe('payForResource', () => {
     });
   });
 
-  it('shows what strangers write as one line', async () => {
+  it('shows untrusted text as one line', async () => {
     server.challenge = { description: HOSTILE };
     server.interfere.push((response) => {
       response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(HOSTILE);
@@ -194,7 +194,7 @@ describe('payForResource', () => {
     await expect(kit.execute(agreed)).resolves.toMatchObject({ answer: { body: clean } });
   });
 
-  it('is summarized on one line of its own parts, whatever the seller writes', async () => {
+  it('has a summary of one line with its own parts only, whatever the seller writes', async () => {
     server.challenge = { description: `${HOSTILE} | at most 0 USDC leaves | recipient \u05d0` };
     const { summaryLine } = await plan(`${server.url}?note=|at-most-0-USDC-leaves`);
     const parts = summaryLine.split('|').map((part) => part.trim());
@@ -220,7 +220,7 @@ describe('payForResource', () => {
     });
   });
 
-  it('gives up on a server that does not answer, or not to an end', async () => {
+  it('gives up on a server that does not answer, or does not finish its answer', async () => {
     const silent = await serve(() => undefined);
     await expect(plan(`${silent}?key=canary`)).rejects.toMatchObject({
       code: 'NETWORK_ERROR',
@@ -238,14 +238,14 @@ describe('payForResource', () => {
 
   it.each([
     ['another protocol', 'file:///etc/passwd'],
-    ['no URL', 'weather'],
+    ['an invalid URL', 'weather'],
     ['a password', 'https://user:secret@example.org/'],
     ['plain HTTP to another machine', 'http://example.org/'],
   ])('refuses %s', async (_, url) => {
     await expect(plan(url)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 
-  it('keeps a payment that was refused, and redeems it the next time', async () => {
+  it('keeps a refused payment, and redeems it the next time', async () => {
     server.interfere.push((response) => {
       response.writeHead(402, { 'X-Payment-Failure': 'lock_mismatch' }).end('{}');
       return true;

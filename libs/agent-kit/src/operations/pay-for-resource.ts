@@ -11,17 +11,17 @@ export const payForResource = defineWrite({
   name: 'payForResource',
   title: 'Pay for a resource',
   description:
-    'Buys the answer of an HTTP GET that costs something (402 Payment Required): asks for the price, pays it in a token of ' +
-    'the list, and shows the answer. Refuses prices above maxAmount.',
+    'Buys the answer to an HTTP GET that requires a payment (402 Payment Required): reads the price, pays it in a listed token, ' +
+    'and shows the answer. Refuses prices above maxAmount.',
   input: z.object({
-    url: z.string().min(1).max(2_048).describe('Where the resource is: an https URL'),
-    maxAmount: amountSchema.optional().describe('The most it may cost, in whole units of the token; default 0.01'),
+    url: z.string().min(1).max(2_048).describe('https URL of the resource'),
+    maxAmount: amountSchema.optional().describe('Maximum price, in whole units of the token; default 0.01'),
   }),
   async plan({ url: text, maxAmount }, context) {
     const { allowInsecureHttp = false, priceTimeoutMs = PRICE_TIMEOUT_MS } = requirePaymentLimits(context);
     const url = parseResourceUrl(text, allowInsecureHttp);
     const challenge = await askPrice(context.fetch, url, priceTimeoutMs);
-    // The paying client makes the transfer itself, so that there is no step here.
+    // The paying client makes the transfer itself, so there is no step here.
     const { draft } = await draftPayment({ url, challenge, maxAmount }, context);
     return draft;
   },

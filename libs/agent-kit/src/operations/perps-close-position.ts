@@ -11,7 +11,7 @@ export const perpsClosePosition = defineWrite({
   description: 'Closes a position on the perpetuals exchange: all of it, or an amount of the base asset.',
   input: z.object({
     product: perpsProductSchema,
-    amount: amountSchema.optional().describe('Decimal amount of the base asset; all of it when left out'),
+    amount: amountSchema.optional().describe('Decimal amount of the base asset; if omitted, all of it'),
   }),
   async plan(input, context) {
     const { slippageBps, account } = context;

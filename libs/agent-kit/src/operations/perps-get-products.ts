@@ -5,7 +5,7 @@ import { defineRead } from './operation.js';
 export const perpsGetProducts = defineRead({
   name: 'perpsGetProducts',
   title: 'List the perpetuals',
-  description: 'The products of the perpetuals exchange: prices, steps of quantity, fees and weights as parts of 1.',
+  description: 'The products of the perpetuals exchange: prices, quantity steps, fees and weights as fractions of 1.',
   input: z.object({}),
   output: z.array(
     z.object({

@@ -10,10 +10,10 @@ export const perpsOpenPosition = defineWrite({
   name: 'perpsOpenPosition',
   title: 'Open a position',
   description:
-    'Opens a long or short position of an amount of the base asset on the perpetuals exchange, or adds to the one of that side. The margin has to be deposited before.',
+    'Opens a long or short position of an amount of the base asset on the perpetuals exchange, or adds to an existing one of that side. The margin has to be deposited before.',
   input: z.object({
     product: perpsProductSchema,
-    side: z.enum(['long', 'short']).describe('long gains when the price rises, short when it falls'),
+    side: z.enum(['long', 'short']).describe('long profits when the price rises, short when it falls'),
     amount: amountSchema.describe('Decimal amount of the base asset, for example "0.5"'),
     leverage: leverageSchema,
   }),

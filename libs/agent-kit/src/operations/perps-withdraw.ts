@@ -11,7 +11,7 @@ export const perpsWithdraw = defineWrite({
   name: 'perpsWithdraw',
   title: 'Withdraw margin',
   description:
-    'Withdraws an amount of free margin from the perpetuals exchange; what positions have locked stays there.',
+    'Withdraws an amount of free margin from the perpetuals exchange; margin locked by positions stays there.',
   input: z.object({ amount: amountSchema }),
   async plan(input, context) {
     const perps = context.protocols.require('perps');

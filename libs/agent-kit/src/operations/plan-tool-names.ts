@@ -1,7 +1,7 @@
-/** The tool that carries out a plan of the others. */
+/** The name of the tool that executes a plan of the other tools. */
 export const EXECUTE_PLAN = 'executePlan';
 
-/** The tool that plans a writing operation: `swap` -> `planSwap`. */
+/** The name of the tool that plans a write operation: `swap` -> `planSwap`. */
 export function namePlanTool(operationName: string): string {
   return `plan${operationName.charAt(0).toUpperCase()}${operationName.slice(1)}`;
 }

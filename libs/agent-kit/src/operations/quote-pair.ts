@@ -10,9 +10,9 @@ import type { OperationContext } from './operation.js';
 
 /** The inputs of a swap and of its quote. */
 export const pairSchema = z.object({
-  amount: amountSchema.describe('How much of fromToken is sold, in its whole units, for example "1.5"'),
-  fromToken: tokenSchema.describe('What is sold: 0x0 for the native token, an address, or a listed symbol'),
-  toToken: tokenSchema.describe('What is bought: 0x0 for the native token, an address, or a listed symbol'),
+  amount: amountSchema.describe('Amount of fromToken to sell, in whole units, for example "1.5"'),
+  fromToken: tokenSchema.describe('Token to sell: 0x0 for the native token, an address, or a listed symbol'),
+  toToken: tokenSchema.describe('Token to buy: 0x0 for the native token, an address, or a listed symbol'),
 });
 
 /** @throws AgentKitError `INVALID_INPUT` when both tokens are the same, or the amount does not fit the token. */
@@ -30,7 +30,7 @@ export async function resolvePair(
   return { sold: parseAmount(amount, from), to };
 }
 
-/** The protocol's quote, with a warning for each token that anybody may have made. */
+/** The protocol's quote, with a warning for each token that is not listed. */
 export async function quotePair(
   { sold, to }: { sold: TokenAmount; to: Token },
   { protocols, account }: OperationContext,
@@ -46,6 +46,6 @@ export function warnOfUnlisted(tokens: readonly Token[]): string[] {
     .filter(({ isListed }) => !isListed)
     .map(
       (token) =>
-        `${token.address} calls itself ${showSymbol(token)} and is not in the token list: make sure it is what you mean.`,
+        `${token.address} calls itself ${showSymbol(token)} and is not in the token list: make sure it is the token you mean.`,
     );
 }

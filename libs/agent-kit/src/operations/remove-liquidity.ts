@@ -11,10 +11,10 @@ export const removeLiquidity = defineWrite({
   name: 'removeLiquidity',
   title: 'Remove liquidity',
   description:
-    'Takes a part of a liquidity position out of its pool, all of it unless a percentage is given, together with the fees ' +
+    'Removes a part of a liquidity position from its pool, all of it unless a percentage is given, together with the fees ' +
     'it earned. Reverts rather than pay out less than the slippage tolerance allows.',
   input: z.object({
-    positionId: tokenIdSchema.describe('As getLiquidityPositions lists it'),
+    positionId: tokenIdSchema.describe('Position id, from getLiquidityPositions'),
     percent: percentSchema,
     slippageBps: slippageSchema,
   }),

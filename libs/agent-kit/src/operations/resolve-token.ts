@@ -8,8 +8,8 @@ export const resolveToken = defineRead({
   name: 'resolveToken',
   title: 'Find a token',
   description:
-    'The address and decimals of a token of the chain’s token list, by its symbol; or what the contract at an address says ' +
-    'of itself. Never searches the web.',
+    'The address and decimals of a token of the chain’s token list, by its symbol; or, for an address, what the contract ' +
+    'reports about itself. Never searches the web.',
   input: z.object({ symbol: tokenSchema }),
   output: tickerSchema,
   async read({ symbol }, { tokens }) {

@@ -11,7 +11,7 @@ import { defineWrite } from './operation.js';
 export const stake = defineWrite({
   name: 'stake',
   title: 'Stake',
-  description: 'Stakes an amount of the native token for a receipt token; the rewards compound in what that is worth.',
+  description: 'Stakes an amount of the native token for a receipt token, whose value grows with the rewards.',
   input: z.object({ amount: amountSchema }),
   async plan(input, context) {
     const staking = context.protocols.require('staking');
@@ -19,7 +19,7 @@ export const stake = defineWrite({
     const action = await staking.createStake(amount.amountBaseUnits);
     await assertBalance(context, amount);
     const quote = await staking.quoteStake(amount.amountBaseUnits);
-    // A tenth of a percent for the rewards that the receipt token gains until this is mined.
+    // A tenth of a percent less, for the rewards that the receipt token gains until this is mined.
     const atLeast = { ...quote, amountBaseUnits: (quote.amountBaseUnits * 999n) / 1000n };
     return {
       summary: `Stake ${showAmount(amount)} for about ${showAmount(quote)}`,

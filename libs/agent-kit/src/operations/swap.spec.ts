@@ -54,7 +54,7 @@ describe('swap', () => {
     expect(plan.receives[0]!.amountBaseUnits).toBeGreaterThan((bought * 98n) / 100n);
   });
 
-  it('shows before it sends what leaves and what arrives at least', async () => {
+  it('shows the maximum that leaves and the minimum that arrives before it sends', async () => {
     const { preview } = await kitOf(0).plan('swap', { amount: '0.01', fromToken: 'WBTC', toToken: '0x0' });
     expect(preview).toMatch(/^Swap 0\.01 WBTC for at least 11\d\d\.\d+ SEI\n {2}leaves {4}at most 0\.01 WBTC\n/);
     expect(preview).toMatch(
@@ -72,7 +72,7 @@ describe('swap', () => {
     expect(await client().getTransactionCount({ address: kit.address })).toBe(nonce);
   });
 
-  it('reports a swap that was overtaken in its own block as a failure, and keeps the money', async () => {
+  it('reports a swap as failed if another swap in the same block moved the price, and keeps the money', async () => {
     const kit = kitOf(1);
     const { router } = chain.contracts.uniswapV3;
     await kit.run('approve', { token: 'USDC', spender: router, amount: '1000' });
@@ -103,7 +103,7 @@ describe('swap', () => {
     expect(await balanceOf(kit.address, 'USDC')).toBe(before);
   });
 
-  it('takes the tolerance of the inputs, of the kit, and 1 % otherwise', async () => {
+  it('uses the tolerance of the inputs, else that of the kit, else 1 %', async () => {
     const input = { amount: '10', fromToken: 'USDC', toToken: 'WSEI' };
     const expected = (await kitOf(0).read('getSwapQuote', input)).expectedAmount;
     const leastAt = (slippageBps: bigint) => {
@@ -125,16 +125,16 @@ describe('swap', () => {
   it.each([
     ['USDC', 'WSEI', '1000000.000001', 'INSUFFICIENT_BALANCE'],
     ['0x0', 'USDC', '99999999', 'INSUFFICIENT_FUNDS'],
-  ])('compares the balance of %s in base units before all else', async (fromToken, toToken, amount, code) => {
+  ])('compares the balance of %s in base units first', async (fromToken, toToken, amount, code) => {
     await expect(kitOf(3).swap(amount, fromToken, toToken)).rejects.toMatchObject({
       code,
       message: 'Insufficient balance for swap',
     });
   });
 
-  it('lets a real amount of a token with 6 decimals through, down to base units', async () => {
+  it('accepts any realistic amount of a token with 6 decimals, down to base units', async () => {
     const kit = kitOf(3);
-    // One unit would go to the pool's fee alone.
+    // With one unit, nothing would be left after the pool's fee.
     const amount = '0.000002';
     expect(await kit.swap(amount, 'USDC', 'WSEI')).toMatchObject({ status: 'success', amount });
   });
@@ -160,16 +160,16 @@ describe('swap', () => {
     expect(await balanceOf(kit.address, 'WSEI')).toBe(before);
   });
 
-  it('says that there is no liquidity, or too little for the amount', async () => {
+  it('reports that there is no liquidity, or too little for the amount', async () => {
     const refusal = { code: 'INSUFFICIENT_LIQUIDITY', message: expect.stringContaining('liquidity') };
     await expect(kitOf(0).swap('1', 'USDC', 'stSEI')).rejects.toMatchObject(refusal);
-    // A seventh of the pool: a good part of the money would be lost to the price it makes itself.
+    // A seventh of the pool: a large part of the money would be lost to the price impact.
     await expect(kitOf(0).swap('900000', 'USDC', 'WBTC')).rejects.toMatchObject(refusal);
     const { warnings } = await kitOf(0).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WBTC' });
     expect(warnings).toEqual([expect.stringMatching(/worsens its own price by 1\.\d+ %/)]);
   });
 
-  it('prices any amount like the pool does, and never promises nothing', async () => {
+  it('prices any amount like the pool, and never promises 0', async () => {
     const sells = fc.record({
       fromToken: fc.constantFrom('USDC', 'WSEI', 'WBTC'),
       toToken: fc.constantFrom('USDC', 'WSEI', 'WBTC'),
@@ -182,7 +182,7 @@ describe('swap', () => {
         const plan = await kitOf(0)
           .plan('swap', { amount, fromToken, toToken })
           .catch((error: AgentKitError) => error);
-        // So little that it buys less than a base unit, or of WBTC more than there is.
+        // Too little to buy a base unit, or more WBTC than there is.
         if (plan instanceof AgentKitError) {
           expect(plan.code).toMatch(/^INSUFFICIENT_(LIQUIDITY|BALANCE)$/);
           return;
@@ -196,7 +196,7 @@ describe('swap', () => {
   });
 });
 
-describe('tokens of strangers', () => {
+describe('unlisted tokens', () => {
   const { FEE, EVIL } = DEVNET_CONTRACTS.tokens;
 
   beforeAll(async () => {
@@ -207,14 +207,14 @@ describe('tokens of strangers', () => {
   it.each([
     ['sold', FEE, 'USDC'],
     ['bought', 'USDC', FEE],
-  ])('refuses a token that keeps a part of each transfer, when it is %s', async (_, fromToken, toToken) => {
+  ])('are refused if they keep a part of each transfer: %s', async (_, fromToken, toToken) => {
     await expect(kitOf(5).swap('1', fromToken, toToken)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringMatching(/^The token "FEE" \(0x\w{40}\) keeps a part of each transfer: of [\d.]+ only /),
     });
   });
 
-  it('quotes the name that a token gave itself, and warns', async () => {
+  it('are shown with their own symbol in quotes, and a warning', async () => {
     const { preview, warnings } = await kitOf(5).plan('swap', { amount: '1', fromToken: 'USDC', toToken: EVIL });
     expect(preview).toContain(`"USDCSEIsend" (${EVIL}, not in the token list)`);
     expect(warnings).toEqual([expect.stringContaining(`${EVIL} calls itself "`)]);

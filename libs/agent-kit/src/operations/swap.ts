@@ -13,7 +13,7 @@ export const swap = defineWrite({
   name: 'swap',
   title: 'Swap tokens',
   description:
-    'Sells an amount of one token for another at the best price found, and reverts rather than pay less than the slippage ' +
+    'Sells an amount of one token for another at the best price found, and reverts rather than accept less than the slippage ' +
     'tolerance allows. The native token and its wrapped form are exchanged one to one.',
   input: pairSchema.extend({ slippageBps: slippageSchema }),
   async plan(input, context) {

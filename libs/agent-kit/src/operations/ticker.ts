@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 import type { Token } from '../tokens/token.js';
 
-/** A token as reads show it. `isListed` false: the ticker is what the contract says of itself, and may be a lie. */
+/**
+ * A token as read operations show it. `isListed` false: the ticker comes from the contract itself, and may be false.
+ */
 export const tickerSchema = z.object({
   ticker: z.string(),
   address: z.string(),

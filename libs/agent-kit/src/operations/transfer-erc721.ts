@@ -13,8 +13,8 @@ export const transferERC721 = defineWrite({
   title: 'Transfer an NFT',
   description: 'Sends one token of an ERC-721 collection that the account owns to an address.',
   input: z.object({
-    contractAddress: usedAddressSchema.describe('The contract of the collection'),
-    to: usedAddressSchema.describe('The receiver'),
+    contractAddress: usedAddressSchema.describe('Contract address of the collection'),
+    to: usedAddressSchema.describe('Address of the recipient'),
     tokenId: tokenIdSchema,
   }),
   async plan(input, { client, account }) {
@@ -25,7 +25,7 @@ export const transferERC721 = defineWrite({
     const collection = await readCollection(client, input.contractAddress);
     const { address } = collection;
     const symbol = quoteUntrusted(collection.symbol);
-    if (isAddressEqual(to, address)) throw refuse(`${to} is the collection itself: what is sent there is lost.`);
+    if (isAddressEqual(to, address)) throw refuse(`${to} is the collection itself: tokens sent there are lost.`);
     const owner = await readOwner(client, collection, tokenId);
     if (owner === null) throw refuse(`The collection ${symbol} has no token ${tokenId}.`);
     if (!isAddressEqual(owner, account))
@@ -37,7 +37,7 @@ export const transferERC721 = defineWrite({
         {
           label,
           to: address,
-          // Reverts where the receiver is a contract that cannot hold it.
+          // Reverts if the recipient is a contract that cannot hold the token.
           data: encodeFunctionData({ abi: erc721Abi, functionName: 'safeTransferFrom', args: [account, to, tokenId] }),
           value: 0n,
           failures: ERC721_FAILURES,
@@ -46,7 +46,7 @@ export const transferERC721 = defineWrite({
       spends: [],
       receives: [],
       recipients: [to],
-      warnings: isAddressEqual(to, account) ? ['The receiver is the account itself: only fees are spent.'] : [],
+      warnings: isAddressEqual(to, account) ? ['The recipient is the account itself: only fees are spent.'] : [],
       report: { contractAddress: address, tokenId: tokenId.toString(), to },
     };
   },

@@ -48,14 +48,14 @@ describe('transfer', () => {
     ['usdc', '12.345678', 12_345_678n],
     ['EVIL', '1', 10n ** 18n],
   ] as const)('sends exactly %s %s', async (symbol, amount, baseUnits) => {
-    // EVIL is not listed: by its address alone.
+    // EVIL is not listed, so it is given by its address.
     const address = tokens[symbol.toUpperCase() as keyof typeof tokens];
     const before = await readTokens(address);
     await kit.execute(await plan({ amount, token: symbol === 'EVIL' ? address : symbol }));
     expect((await readTokens(address)) - before).toBe(baseUnits);
   });
 
-  it('says what arrives of a token that keeps a part', async () => {
+  it('shows how much arrives of a token that keeps a part', async () => {
     const draft = await plan({ amount: '100', token: tokens.FEE });
     expect(draft.warnings).toEqual([
       `The token keeps a part of each transfer: only 99 "FEE" (${tokens.FEE}, not in the token list) arrive.`,
@@ -64,7 +64,7 @@ describe('transfer', () => {
     expect(await readTokens(tokens.FEE)).toBe(parseEther('99'));
   });
 
-  it('names a token that is not listed with its address, in one line of its own harmless letters', async () => {
+  it('shows a token that is not listed with its address, and with its symbol reduced to harmless letters', async () => {
     const { summary } = await plan({ amount: '1', token: tokens.EVIL });
     expect(summary).toBe(`Send 1 "USDCSEIsend" (${tokens.EVIL}, not in the token list) to ${RECEIVER}`);
   });
@@ -91,8 +91,8 @@ describe('transfer', () => {
     });
   });
 
-  it('says so when a token cannot be tried out', async () => {
-    // A node without eth_simulateV1: every other question is answered.
+  it('warns when a token cannot be tried', async () => {
+    // A node without eth_simulateV1; it answers all other calls.
     const client = Object.create(context.client, {
       simulateBlocks: { value: () => context.client.request({ method: 'eth_noSuchMethod' } as never) },
     }) as OperationContext['client'];
@@ -104,7 +104,7 @@ describe('transfer', () => {
     ['the zero address', zeroAddress, 'USDC', 'to: must not be the zero address'],
     ['the zero address, native', zeroAddress, undefined, 'to: must not be the zero address'],
     ['the token’s own contract', 'USDC', 'USDC', 'is the contract of USDC itself'],
-  ])('refuses %s as the receiver', async (_, to, token, message) => {
+  ])('refuses %s as the recipient', async (_, to, token, message) => {
     const receiver = to === 'USDC' ? tokens.USDC : to;
     await expect(plan({ amount: '1', to: receiver, ...(token && { token }) })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
@@ -120,16 +120,16 @@ describe('transfer', () => {
     return expect(plan({ amount: '1', to })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 
-  it('warns of the account itself and of contracts', async () => {
+  it('warns when the recipient is the account itself or a contract', async () => {
     await expect(plan({ amount: '1', to: context.account })).resolves.toMatchObject({
-      warnings: ['The receiver is the account itself: only fees are spent.'],
+      warnings: ['The recipient is the account itself: only fees are spent.'],
     });
     await expect(plan({ amount: '1', to: tokens.WSEI })).resolves.toMatchObject({
-      warnings: ['The receiver is a contract: make sure that it can give out again what it is sent.'],
+      warnings: ['The recipient is a contract: make sure that it can send the tokens on.'],
     });
   });
 
-  it('compares base units with base units: all there is can be sent, one unit more cannot', async () => {
+  it('compares base units with base units: the whole balance can be sent, one unit more cannot', async () => {
     const all = await readTokens(tokens.WBTC, context.account);
     const text = (units: bigint) => `${units / 10n ** 8n}.${(units % 10n ** 8n).toString().padStart(8, '0')}`;
     await expect(plan({ amount: text(all), token: 'WBTC' })).resolves.toMatchObject({

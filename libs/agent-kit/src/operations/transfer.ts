@@ -19,14 +19,14 @@ export const transfer = defineWrite({
   description: 'Sends an amount of the native token, or of an ERC-20 token, to an address.',
   input: z.object({
     amount: amountSchema,
-    to: usedAddressSchema.describe('The receiver: 0x and 40 hexadecimal digits'),
-    token: tokenSchema.optional().describe('What to send; the native token when left out'),
+    to: usedAddressSchema.describe('Address of the recipient: 0x and 40 hexadecimal digits'),
+    token: tokenSchema.optional().describe('Token to send; if omitted, the native token'),
   }),
   async plan(input, context) {
     const to = getAddress(input.to);
     const token = await context.tokens.resolve(input.token ?? NATIVE_TOKEN);
     if (!token.isNative && isAddressEqual(to, token.address)) {
-      throw refuse(`${to} is the contract of ${showToken(token)} itself: what is sent there is lost.`, to);
+      throw refuse(`${to} is the contract of ${showToken(token)} itself: tokens sent there are lost.`, to);
     }
     const amount = parseAmount(input.amount, token);
     await assertBalance(context, amount);
@@ -55,11 +55,11 @@ function createCall({ token, amountBaseUnits }: TokenAmount, to: Address): Omit<
 
 async function listWarnings(context: OperationContext, amount: TokenAmount, to: Address): Promise<string[]> {
   const { token, amountBaseUnits } = amount;
-  if (isAddressEqual(to, context.account)) return ['The receiver is the account itself: only fees are spent.'];
+  if (isAddressEqual(to, context.account)) return ['The recipient is the account itself: only fees are spent.'];
   const warnings: string[] = [];
   const code = await context.client.getCode({ address: to });
   if (code !== undefined && code !== '0x') {
-    warnings.push('The receiver is a contract: make sure that it can give out again what it is sent.');
+    warnings.push('The recipient is a contract: make sure that it can send the tokens on.');
   }
   if (token.isNative) return warnings;
   const arriving = await previewTransfer(context, amount, to);

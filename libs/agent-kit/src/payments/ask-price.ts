@@ -6,15 +6,15 @@ import { cleanUntrusted } from '../tokens/untrusted-text.js';
 import { explainUnpaid } from './explain-payment-error.js';
 
 /**
- * The URL as it will be asked for.
- * @throws AgentKitError `INVALID_INPUT` for what is no URL, holds a password, or is not secure.
+ * The normalised URL of the request.
+ * @throws AgentKitError `INVALID_INPUT` for an invalid or insecure URL, or one that contains a password.
  */
 export function parseResourceUrl(text: string, allowInsecureHttp: boolean): string {
   const refuse = (why: string) => new AgentKitError('INVALID_INPUT', `The URL ${why}.`, { details: { url: text } });
-  if (!URL.canParse(text)) throw refuse('is no URL');
+  if (!URL.canParse(text)) throw refuse('is invalid');
   const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('is not of http or https');
-  if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or a password');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('is not an http or https URL');
+  if (url.username !== '' || url.password !== '') throw refuse('must not contain a user name or a password');
   url.hash = '';
   try {
     assertSecureUrl(url.href, allowInsecureHttp);
@@ -25,8 +25,8 @@ export function parseResourceUrl(text: string, allowInsecureHttp: boolean): stri
 }
 
 /**
- * Asks without a payment. Follows no redirect, reads at most 64 KiB, waits `timeoutMs` at most.
- * @throws AgentKitError `PAYMENT_FAILED` when the answer is no challenge, `NETWORK_ERROR` when there is none.
+ * Requests the resource without a payment. Follows no redirect, reads at most 64 KiB, waits `timeoutMs` at most.
+ * @throws AgentKitError `PAYMENT_FAILED` when the answer is not a challenge, `NETWORK_ERROR` when there is none.
  */
 export async function askPrice(
   fetch: typeof globalThis.fetch,
@@ -39,7 +39,8 @@ export async function askPrice(
     response.body?.cancel().catch(() => undefined);
     throw new AgentKitError('PAYMENT_FAILED', `Expected 402 Payment Required, got ${describe(response)}.`, {
       details: { status: response.status },
-      suggestion: 'Nothing was paid. Ask only for URLs that cost something, and for the final URL of a redirect.',
+      suggestion:
+        'Nothing was paid. Use this only for URLs that require a payment, and use the final URL of a redirect.',
     });
   } catch (error) {
     throw explainUnpaid(error, url);

@@ -15,23 +15,23 @@ import type { PaymentLimits } from './payment-limits.js';
 
 export type PaymentDraftContext = Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments'>;
 
-/** What is offered for a URL, and the most that it may cost, as decimal text in whole units of the token. */
+/** The offer for a URL, and the maximum price as decimal text in whole units of the token. */
 export interface PaymentOffer {
   url: string;
   challenge: PaymentChallenge;
   maxAmount?: string | undefined;
 }
 
-/** @throws AgentKitError `PROTOCOL_UNAVAILABLE` on chains without a token that gates take */
+/** @throws AgentKitError `PROTOCOL_UNAVAILABLE` on chains without a token that gates accept */
 export function requirePaymentLimits({ payments, chainId }: PaymentDraftContext): PaymentLimits {
   if (payments && payments.tokens.length > 0) return payments;
-  throw new AgentKitError('PROTOCOL_UNAVAILABLE', `Chain ${chainId} has no token that is paid with at HTTP 402 gates.`);
+  throw new AgentKitError('PROTOCOL_UNAVAILABLE', `Chain ${chainId} has no token that HTTP 402 gates accept.`);
 }
 
 /**
- * What accepting an offer comes to, without the call that pays.
- * @returns the draft, and the requirement of the challenge that it is for
- * @throws AgentKitError when nothing offered is within the limits, or the balance is too low
+ * The draft of accepting an offer, without the call that pays.
+ * @returns the draft, and the requirement of the challenge that it pays
+ * @throws AgentKitError when no offer is within the limits, or the balance is too low
  */
 export async function draftPayment(
   { url, challenge, maxAmount }: PaymentOffer,
@@ -59,7 +59,7 @@ export async function draftPayment(
   return { draft, requirement };
 }
 
-/** The transfer that pays a requirement, with its hash lock: nobody else can present it at the gate. */
+/** The transfer that pays a requirement, with its hash lock: only its payer can redeem it at the gate. */
 export function createPaymentStep(requirement: PaymentRequirement, amount: TokenAmount): Step {
   const { to, data } = createPaymentCall(requirement);
   const label = `Pay ${showAmount(amount)} to ${getAddress(requirement.payTo.toLowerCase())}`;
@@ -75,10 +75,10 @@ function choose(...choice: Parameters<typeof chooseRequirement<PaymentRequiremen
 }
 
 function parseReceiver(payTo: Address, token: Address): Address {
-  // In lower case: the server's spelling may fail the checksum of mixed case.
+  // In lower case, because the server's spelling may have an invalid mixed-case checksum.
   const receiver = getAddress(payTo.toLowerCase());
   if (!isAddressEqual(receiver, token) && !isAddressEqual(receiver, zeroAddress)) return receiver;
-  throw new AgentKitError('PAYMENT_FAILED', `The server wants to be paid at ${receiver}, where tokens are lost.`, {
+  throw new AgentKitError('PAYMENT_FAILED', `The server's recipient address is ${receiver}, where tokens are lost.`, {
     details: { payTo: receiver },
     suggestion: 'Nothing was paid. Do not buy from this server.',
   });

@@ -22,12 +22,12 @@ function clean(error: unknown): string {
 }
 
 /**
- * What went wrong before anything was paid.
- * @param url that was asked; its host alone is named
+ * The failure of a payment before anything was paid.
+ * @param url the requested URL, of which the message contains only the host
  */
 export function explainUnpaid(error: unknown, url?: string): AgentKitError {
   if (error instanceof AgentKitError) return error;
-  const suggestion = 'Look at the reason; nothing was paid.';
+  const suggestion = 'Read the reason; nothing was paid.';
   if (!(error instanceof PaymentError)) {
     const target = url === undefined ? '' : ` to ${hideKeyWords(new URL(url).host, 'NETWORK_ERROR')}`;
     const code = readSystemCode(error);
@@ -44,11 +44,11 @@ export function explainUnpaid(error: unknown, url?: string): AgentKitError {
     cause: error,
     details: { paymentError: error.code },
     ...(code === 'PAYMENT_FAILED' && { suggestion }),
-    ...(error.code === 'over_limit' && { suggestion: 'Allow more for it, or leave it; nothing was paid.' }),
+    ...(error.code === 'over_limit' && { suggestion: 'Raise the limit, or do not buy it; nothing was paid.' }),
   });
 }
 
-/** The same when a plan was made before: the server no longer asks for what was agreed to. */
+/** The same for a payment that was planned before: the server no longer offers the planned terms. */
 export function explainChangedTerms(error: unknown, url: string): AgentKitError {
   if (!(error instanceof PaymentError) || !['over_limit', 'no_trusted_requirement'].includes(error.code)) {
     return explainUnpaid(error, url);
@@ -59,7 +59,7 @@ export function explainChangedTerms(error: unknown, url: string): AgentKitError 
   });
 }
 
-/** What went wrong after the payment was signed. */
+/** The failure of a payment after it was signed. */
 export function explainUnanswered(error: unknown): AgentKitError {
   const reason =
     error instanceof PaymentNotAcceptedError

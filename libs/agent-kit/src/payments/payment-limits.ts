@@ -3,25 +3,25 @@ import { isAddressEqual } from 'viem';
 import type { ChainRegistry } from '../registry/registry.js';
 import type { Token } from '../tokens/token.js';
 
-/** The most that one answer may cost where nobody says otherwise: whole units of a token worth about a dollar. */
+/** The default maximum price of one answer: whole units of a token worth about a dollar. */
 const DEFAULT_MAX_PAYMENT = '0.01';
 
 export const PRICE_TIMEOUT_MS = 10_000;
 
-/** What may be paid at HTTP 402 gates. Nothing that a server says adds to it. */
+/** The limits of payments at servers that answer 402. A server's answer never extends them. */
 export interface PaymentLimits {
-  /** What gates call the chain, for example `chain-testnet`. */
+  /** The gates' name for the chain, for example `chain-testnet`. */
   network: string;
   tokens: readonly Token[];
-  /** The most for one answer, as decimal text in whole units, where the inputs name no limit. */
+  /** The maximum price of one answer, as decimal text in whole units, if the inputs contain none. */
   maxAmount: string;
-  /** Pay over plain HTTP to other machines too; false. */
+  /** Allow payments over plain HTTP to other machines too; default false. */
   allowInsecureHttp?: boolean;
-  /** Longest wait for a price; 10,000. */
+  /** Time limit for reading a price; default 10,000. */
   priceTimeoutMs?: number;
 }
 
-/** The limits on a chain, with the decimals of our own list; undefined where gates take none of its tokens. */
+/** The limits on a chain, with the decimals of our own list; undefined if gates accept none of its tokens. */
 export function createPaymentLimits(
   { payments }: Pick<ChainRegistry, 'payments'>,
   listed: readonly Token[],

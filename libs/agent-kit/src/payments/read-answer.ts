@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { cleanUntrusted } from '../tokens/untrusted-text.js';
 
-// Some thousand words of a model's context; whoever wants all of it takes the paying client.
+// A few thousand words of a model's context; use the paying client for the whole answer.
 const MAX_BODY_BYTES = 16 * 1024;
 const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml)\b)/i;
 
 export interface PaidAnswer {
   status: number;
   contentType: string | null;
-  /** One line of printable characters, at most 16 KiB of them; what a stranger wrote. Null when it is no text. */
+  /** One line of printable characters, at most 16 KiB of untrusted text. Null when the answer is not text. */
   body: string | null;
   isBodyCut: boolean;
 }
 
-/** The beginning of an answer, safe to show. Reads no more than it shows, and for `timeoutMs` at most. */
+/** The beginning of an answer, safe to show. Reads only as much as it shows, for at most `timeoutMs`. */
 export async function readAnswer(response: Response, timeoutMs: number): Promise<PaidAnswer> {
   const { status, headers } = response;
   const type = headers.get('content-type');
@@ -49,7 +49,7 @@ async function readStart({ body }: Response, timeoutMs: number): Promise<{ text:
       length += part.value.byteLength;
     }
   } catch {
-    // The connection broke: what came until then was paid for, and is shown.
+    // The connection broke: the part that arrived was paid for, and is shown.
   } finally {
     timer.abort();
     reader.cancel().catch(() => undefined);

@@ -21,29 +21,32 @@ const LOW_BALANCE_WEI = 10n ** 16n;
 
 export interface PlannedOperation {
   plan: Plan;
-  /** What is to be sent now, in order: approvals that are there already are left out, others may need a call before. */
+  /**
+   * The steps to send now, in order: approvals whose allowance is already there are omitted, others may need an extra
+   * call first.
+   */
   steps: readonly Step[];
-  /** What each of these steps used in the simulation; null where the node cannot simulate them all together. */
+  /** The gas that each of these steps used in the simulation; null if the node cannot simulate them all together. */
   gas: readonly bigint[] | null;
   /** The most that it can take out of the account, by token. */
   spending: readonly TokenAmount[];
 }
 
-/** As much of an operation as makes a draft. */
+/** The part of an operation that makes a draft. */
 export type DraftingOperation = Pick<WriteOperation, 'name' | 'plan'>;
 
-/** Another plan of the account may give an allowance and use it up while this one is made. */
+/** A parallel plan of the account may give an allowance and use it up while this one is made. */
 const MOST_SETTLINGS = 4;
 
 interface PlanRules {
   policy: SpendingPolicy;
   onLowBalance: (balance: string) => void;
-  /** How long the plan may be carried out at most; as long as its calls hold, where it is not given. */
+  /** How long the plan may be executed at most; if omitted, as long as its calls are valid. */
   lifetimeMs?: number;
 }
 
 /**
- * Makes an operation's draft into a plan that may be carried out.
+ * Turns an operation's draft into an executable plan.
  * @throws AgentKitError when the policy forbids it, a step would fail, or the account cannot pay for it.
  */
 export async function createPlan(
@@ -59,7 +62,7 @@ export async function createPlan(
       return wei;
     }),
     readFees(context),
-    // A copy: a plugin that keeps its draft cannot change what was looked at.
+    // A copy: a plugin that keeps its draft cannot change the checked plan.
     operation.plan(input, context).then(freezeCopy),
   ]);
   const draftOfOperation = { ...draft, operation: operation.name };
@@ -67,7 +70,7 @@ export async function createPlan(
   assertPolicy(draftOfOperation, spending, policy, limits);
   const { steps, gas } = await settleAndSimulate(context, draft.steps);
   const total = gas?.reduce((sum, used) => sum + used, 0n);
-  // The paying client makes a payment's transfer, and finds out itself what it costs.
+  // The paying client makes a payment's transfer, and determines its cost.
   const gasEstimate =
     total === undefined || draft.steps.length === 0 ? null : { gas: total, feeWei: total * readPrice(fees) };
   const { symbol } = registry.native;
@@ -91,7 +94,9 @@ function limitLife({ expiresAtMs = Infinity }: PlanDraft, lifetimeMs: number): n
   return Math.min(expiresAtMs, Date.now() + lifetimeMs);
 }
 
-/** @throws AgentKitError for a step that would fail, and not because an allowance was used up or given just then. */
+/**
+ * @throws AgentKitError for a step that would fail, unless an allowance was just used up or given by a parallel plan.
+ */
 async function settleAndSimulate(
   context: Pick<OperationContext, 'client' | 'account'>,
   draft: readonly Step[],
@@ -118,7 +123,7 @@ function isSameSteps(one: readonly Step[], other: readonly Step[]): boolean {
   );
 }
 
-/** Also where the plan itself leaves too little behind: the next fee of the chain could not be paid. */
+/** Warns also when the plan itself leaves too little for the fee of the next transaction. */
 function warnOfLowBalance(
   { steps, receives }: PlanDraft,
   { balance, feeWei, symbol }: { balance: bigint; feeWei: bigint; symbol: string },

@@ -5,7 +5,7 @@ import { showAmount } from '../tokens/show-token.js';
 import { quoteUntrusted } from '../tokens/untrusted-text.js';
 import type { Plan } from './plan.js';
 
-/** What a person reads before agreeing: what leaves, what arrives at least, approvals, fees, and every call. */
+/** What a person reads before confirming: what leaves, what arrives at least, approvals, fees, and every call. */
 export function createPreview(plan: Omit<Plan, 'preview' | 'summaryLine'>, nativeSymbol: string): string {
   const { spends, receives, fees = [], warnings = [], steps, gasEstimate, payment, slippageBps } = plan;
   const rows: [string, string][] = [

@@ -5,12 +5,12 @@ import { showAmount, showToken } from '../tokens/show-token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import type { Approval, Step } from './plan.js';
 
-/** The approvals of an action, each for exactly what it names, and then its calls. */
+/** The approvals of an action, each for the exact amount, and then its calls. */
 export function createSteps({ approvals, calls }: ProtocolAction): Step[] {
   return [...approvals.map(createApprovalStep), ...calls];
 }
 
-/** The executor skips it when the allowance is there already, and takes back what is not used of it. */
+/** The executor skips it when the allowance is already there, and revokes what is left of it afterwards. */
 export function createApprovalStep(approval: Approval): Step {
   return {
     label: `Approve exactly ${showAmount(approval)} for ${approval.spender}`,

@@ -50,7 +50,7 @@ describe('the summary of a plan', () => {
     ]);
   });
 
-  it('says so where nothing is counted, nobody else gets anything, and the gas is not known', () => {
+  it('states when nothing is counted, there is no other recipient, and the gas is not known', () => {
     expect(write({})).toBe(
       `swap: Swap | no amount leaves | no amount arrives | recipient this account | gas not estimated | account ${ACCOUNT} on chain 1328`,
     );
@@ -62,14 +62,14 @@ describe('the summary of a plan', () => {
     ['a right-to-left override', 'Pay \u202e5 USDC', 'swap: Pay \\u{202e}5 USDC'],
     ['letters from right to left', 'Pay "\u05d0\u05d1" 5', 'swap: Pay "\\u{5d0}\\u{5d1}" 5'],
     ['a letter that looks like another', 'Pay U\u0405DC', 'swap: Pay U\\u{405}DC'],
-    ['what cannot be seen', 'Pay\u200b\u0007 5\u{e0041}', 'swap: Pay\\u{200b}\\u{7} 5\\u{e0041}'],
-  ])('shows %s as what it is', (_name, summary, first) => {
+    ['invisible characters', 'Pay\u200b\u0007 5\u{e0041}', 'swap: Pay\\u{200b}\\u{7} 5\\u{e0041}'],
+  ])('shows %s escaped', (_name, summary, first) => {
     const parts = write({ summary }).split(' | ');
     expect(parts).toHaveLength(6);
     expect(parts[0]).toBe(first);
   });
 
-  it('stays printable, bounded, in its parts and as it is, whatever others wrote', () => {
+  it('stays printable, bounded and in its parts, whatever the untrusted texts are', () => {
     const symbol = fc.string({ unit: 'binary', maxLength: 40 });
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 9_000 }), symbol, fc.array(symbol), (text, name, warnings) => {

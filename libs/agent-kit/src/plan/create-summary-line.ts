@@ -4,15 +4,15 @@ import { showAmount } from '../tokens/show-token.js';
 import type { TokenAmount } from '../tokens/token.js';
 import type { Plan } from './plan.js';
 
-// Text that others wrote is cut; amounts, addresses and the gas never are.
+// Untrusted text is cut; amounts, addresses and the gas never are.
 const MAX_ACTION_LENGTH = 2_500;
 const MAX_WARNING_LENGTH = 300;
 const MOST_WARNINGS = 5;
 
 /**
- * A plan on one line of printable ASCII, for approval dialogs, which show the arguments of a tool call. What a stranger wrote
- * cannot break the line, turn it round or begin a part of its own: other characters and `|` are escaped.
- * @param spending the most that the plan takes out of the account, whatever it says of itself.
+ * A plan on one line of printable ASCII, for approval dialogs, which show the arguments of a tool call. Untrusted text
+ * cannot break the line, reverse its direction or start a part of its own: other characters and `|` are escaped.
+ * @param spending the most that the plan takes out of the account, independent of its own description.
  */
 export function createSummaryLine(
   plan: Omit<Plan, 'preview' | 'summaryLine'>,

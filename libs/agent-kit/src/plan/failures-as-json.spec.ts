@@ -12,20 +12,20 @@ const afterRestart = (failures: StepFailures): StepFailures =>
   restoreFailures(JSON.parse(JSON.stringify(storeFailures(failures))));
 
 describe('failures as JSON', () => {
-  it('explain a custom error as they did before', () => {
+  it('explain a custom error in the same way after parsing', () => {
     const data = encodeErrorResult({ abi: perpsAbi, errorName: 'InsufficientMargin', args: [7n, 9n] });
     const explained = explainRevert(data, afterRestart(perpsFailures));
     expect(explained).toMatchObject({ code: 'INSUFFICIENT_MARGIN' });
     expect(explained.message).toBe(explainRevert(data, perpsFailures).message);
   });
 
-  it('explain an error number as they did before', () => {
+  it('explain an error number in the same way after parsing', () => {
     const explained = explainReturnCode(3n, afterRestart(marketFailures), 4n);
     expect(explained).toMatchObject({ code: 'INSUFFICIENT_COLLATERAL' });
     expect(explained?.message).toBe(explainReturnCode(3n, marketFailures, 4n)?.message);
   });
 
-  it('remember that a token may refuse by answering false, and nothing where there was nothing', () => {
+  it('preserve that a token may refuse by returning false, and the absence of failures', () => {
     expect(afterRestart(ERC20_FAILURES).isFalseRefusal).toBe(ERC20_FAILURES.isFalseRefusal);
     expect(storeFailures({})).toEqual({});
     expect(afterRestart({})).toEqual({});

@@ -1,7 +1,4 @@
-/**
- * A copy of plain data that nobody can change any more, however deep: what was shown to a person, and held against the
- * policy, is what is sent.
- */
+/** A deeply frozen copy of plain data: what was shown to a person, and checked against the policy, is what is sent. */
 export function freezeCopy<T>(value: T): T {
   if (Array.isArray(value)) return Object.freeze(value.map((item: unknown) => freezeCopy(item))) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -3,29 +3,30 @@ import type { Address, PublicClient } from 'viem';
 import { explainFailure } from '../execution/explain-failure.js';
 import type { Step } from './plan.js';
 
-/** A step as it can be sent now. */
+/** A step that can be sent now. */
 export interface SettledStep extends Step {
   gasLimit: bigint;
 }
 
-// Where the node cannot simulate a step after the ones before it.
+// Used if the node cannot simulate a step after the ones before it.
 const UNKNOWN_GAS_LIMIT = 1_500_000n;
 
 /**
- * Half as much again, of which what is not used is not charged. Rewards and interest that accrue until the next block write
- * storage that an estimate in the same second does not, and a refund comes only after its gas was needed.
+ * Half as much again; unused gas is not charged. Rewards and interest that accrue until the next block write storage
+ * that an estimate in the same second does not, and a refund comes only after its gas was needed.
  */
 export function addGasMargin(gas: bigint): bigint {
   return (gas * 3n) / 2n;
 }
 
-/** The gas that a step may use, of what it used in a simulation: less a refund of up to a fifth of what it needed. */
+/** The gas limit of a step, from the gas it used in a simulation, which is reported after a refund of up to a fifth. */
 export function gasLimitOf(used: bigint | undefined): bigint {
   return used === undefined ? UNKNOWN_GAS_LIMIT : addGasMargin((used * 5n) / 4n);
 }
 
 /**
- * The steps with their gas limits; where they could not be simulated together, the first, which goes out next, is estimated.
+ * The steps with their gas limits. If they could not be simulated together, the first one, which is sent next, is
+ * estimated.
  * @throws AgentKitError when the first would fail.
  */
 export async function limitGas(

@@ -7,7 +7,7 @@ import { createRevocation } from './create-steps.js';
 import { addGasMargin, type SettledStep } from './limit-gas.js';
 
 /**
- * The step that sets what is left of an allowance to 0. Null where nothing is left of it, or its token refuses to.
+ * The step that sets the rest of an allowance to 0. Null if there is no rest, or its token refuses.
  * @throws AgentKitError `NETWORK_ERROR`
  */
 export async function planRevocation(

@@ -72,7 +72,7 @@ describe('plans', () => {
     expect(await client().getTransactionCount({ address: kit.address, blockTag: 'pending' })).toBe(before);
   });
 
-  it('are made and carried out on a node that cannot simulate', async () => {
+  it('are made and executed on a node that cannot simulate', async () => {
     withoutSimulation();
     const kit = createKit();
     plan = supply('10', '10');
@@ -83,7 +83,7 @@ describe('plans', () => {
     await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'REVERTED' });
   });
 
-  it('show what leaves, to whom, each step, and the gas', async () => {
+  it('show what leaves, the recipient, each step, and the gas', async () => {
     const kit = createKit();
     const { preview } = await kit.plan('transfer', { amount: '1.5', to: RECEIVER, token: 'USDC' });
     const lines = preview.split('\n');
@@ -98,7 +98,7 @@ describe('plans', () => {
     expect(lines.at(-1)).toMatch(/^ {2}gas {6}about 0\.\d+ SEI$/);
   });
 
-  it('are frozen to their depths, and copies of what a plugin may still hold', async () => {
+  it('are deeply frozen, and independent of data that a plugin still has', async () => {
     const kit = createKit();
     plan = supply('10', '10');
     const made = await kit.plan('tryOut', {});
@@ -115,7 +115,7 @@ describe('plans', () => {
     expect(made.spends[0]!.amountBaseUnits).toBe(parseUnits('10', 6));
   });
 
-  it('are refused when another kit made them, or nobody, or when they are copies or altered', async () => {
+  it('are refused when they come from another kit, are copied or altered, or are not plans', async () => {
     const kit = createKit();
     const made = await kit.plan('transfer', { amount: '1', to: RECEIVER });
     const others: unknown[] = [
@@ -135,7 +135,7 @@ describe('plans', () => {
     expect(await kit.execute(made)).toMatchObject({ status: 'success' });
   });
 
-  it('are carried out once, also when they are carried out twice at the same time', async () => {
+  it('are executed once, even when they are executed twice at the same time', async () => {
     const kit = createKit();
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [RECEIVER, '0x0']);
     const made = await kit.plan('transfer', { amount: '1', to: RECEIVER });
@@ -145,7 +145,7 @@ describe('plans', () => {
     expect(await client().getBalance({ address: RECEIVER })).toBe(parseEther('1'));
   });
 
-  it('run out', async () => {
+  it('expire', async () => {
     const kit = createKit();
     plan = draft([{ value: 1n }], { expiresAtMs: Date.now() - 1 });
     const made = await kit.plan('tryOut', {});
@@ -153,7 +153,7 @@ describe('plans', () => {
     expect(proxy.calls.map(({ method }) => method)).not.toContain('eth_sendRawTransaction');
   });
 
-  it('can be looked at and not carried out by a kit that only reads', async () => {
+  it('can be read but not executed by a kit that only reads', async () => {
     const kit = createKit({ executor: 'read-only' });
     const made = await kit.plan('transfer', { amount: '1', to: RECEIVER });
     await expect(kit.execute(made)).rejects.toMatchObject({ code: 'READ_ONLY' });
@@ -186,7 +186,7 @@ describe('plans', () => {
     if (!isBlind) expect(gas).toBeLessThan(600_000n);
   });
 
-  it('are not available where their plugin says so', async () => {
+  it('are not available if their plugin excludes the chain', async () => {
     const kit = createKit({ plugins: [{ ...draftPlugin(() => plan), chainIds: [5] }] });
     await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'PROTOCOL_UNAVAILABLE' });
   });

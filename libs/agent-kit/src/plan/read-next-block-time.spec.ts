@@ -16,7 +16,7 @@ describe('the time of the next block', () => {
   afterAll(() => chain.stop());
 
   const reader = () => createPublicClient({ transport: http(chain.rpcUrl) });
-  /** The clock goes on and no block is made. */
+  /** The clock continues, but no block is made. */
   const stayQuiet = (seconds: number) => callRpc(chain.rpcUrl, 'evm_increaseTime', [seconds]);
 
   it('is the chain’s own, not that of its newest block', async () => {
@@ -34,13 +34,13 @@ describe('the time of the next block', () => {
     expect(await readNextBlockTime(reader())).toBeGreaterThan(timestamp);
   });
 
-  it('lets a swap through on a chain that was quiet for a day', async () => {
+  it('allows a swap on a chain that was idle for a day', async () => {
     const kit = await createFundedKit(chain);
     await stayQuiet(DAY_SECONDS);
     expect(await kit.swap('1', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
   });
 
-  it('lets what matured in a quiet time be claimed, and nothing before', async () => {
+  it('allows a claim of tickets that matured during an idle time, and no earlier one', async () => {
     const kit = await createFundedKit(chain);
     await kit.stake('1');
     await kit.unstake('0.5');
@@ -49,7 +49,7 @@ describe('the time of the next block', () => {
     expect(await kit.claimUnstaked()).toMatchObject({ status: 'success' });
   });
 
-  it('lets a stake through while another is mined between the two looks at the chain', async () => {
+  it('allows a stake while another is mined between the two reads of the chain', async () => {
     const proxy = await startRpcProxy(chain.rpcUrl);
     const other = await createFundedKit(chain);
     proxy.intercept('eth_simulateV1', async (_, forward) => {

@@ -1,18 +1,18 @@
 import type { PublicClient } from 'viem';
 
 /**
- * The chain's own time, in seconds, for a block that is made now. On a quiet chain the newest block is old, and a deadline
- * or a waiting time measured by it is wrong by as much.
+ * The chain's time, in seconds, of a block made now. On an idle chain the newest block is old, and a deadline or a
+ * waiting time based on it would be wrong by that much.
  */
 export async function readNextBlockTime(client: PublicClient): Promise<bigint> {
   return (await readNextBlock(client)).time;
 }
 
-/** The same, with the number of the block that it would follow. */
+/** The same, with the number of the block before it. */
 export async function readNextBlock(client: PublicClient): Promise<{ time: bigint; parentNumber: bigint }> {
   const [newest, pending] = await Promise.all([
     client.getBlock(),
-    // Not every node has a pending block; then its newest is all there is to go by.
+    // Not every node has a pending block; then its newest block is used.
     client.getBlock({ blockTag: 'pending' }).catch(() => null),
   ]);
   const soonest = newest.timestamp + 1n;

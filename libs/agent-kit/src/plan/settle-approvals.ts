@@ -6,8 +6,8 @@ import { createRevocation } from './create-steps.js';
 import type { Approval, Step } from './plan.js';
 
 /**
- * The steps as they are to be sent now. An allowance that is there already needs no approval; and some tokens refuse to
- * change one allowance into another, so theirs is set to 0 in between.
+ * The steps to send now. An approval is omitted if its allowance is already there; and since some tokens refuse to
+ * change one allowance into another, theirs is set to 0 in between.
  */
 export async function settleApprovals(
   client: PublicClient,
@@ -32,7 +32,7 @@ async function isAccepted(client: PublicClient, account: Address, { to, data, va
     await client.call({ account, to, data, value });
     return true;
   } catch (error) {
-    // Whatever else it is, the simulation of the step meets it too and says so.
+    // Any other error occurs in the simulation of the step too, and is reported there.
     if (explainFailure(error).code === 'NETWORK_ERROR') throw error;
     return false;
   }

@@ -7,8 +7,9 @@ import type { Step } from './plan.js';
 import { readNextBlock } from './read-next-block-time.js';
 
 /**
- * Runs all the steps one after the other on the newest block, sending nothing. Approvals must be settled.
- * @returns the gas that each took, or null where the node cannot simulate several calls: then the first step was tried alone.
+ * Runs all the steps in order on the newest block, sending nothing. Approvals must be settled.
+ * @returns the gas that each took, or null if the node cannot simulate several calls: then only the first step was
+ * tried.
  * @throws AgentKitError for the first step that would fail.
  */
 export async function simulateSteps(
@@ -28,11 +29,11 @@ export async function simulateSteps(
 
 async function simulateTogether(client: PublicClient, account: Address, steps: readonly Step[]): Promise<bigint[]> {
   const calls = steps.map(({ to, data, value }) => ({ account, to, data, value }));
-  // A simulation runs at the time of its block unless it is told another; on a later block, that time could be in the past.
+  // A simulation uses the time of its block unless another is given; on a later block, that time could be in the past.
   const { time, parentNumber } = await readNextBlock(client);
   const blocks = [{ calls, blockOverrides: { time } }];
   const [block] = await client.simulateBlocks({ blocks, blockNumber: parentNumber }).catch((error: unknown) => {
-    // Behind one address there may be several nodes, and this one has not seen that block.
+    // There may be several nodes behind one address, and this one does not have that block.
     if (isUnknownBlock(error)) return client.simulateBlocks({ blocks });
     throw error;
   });
@@ -48,7 +49,10 @@ async function simulateTogether(client: PublicClient, account: Address, steps: r
   return gas;
 }
 
-/** A step that used up its gas looks in a simulation like one that reverted without a reason; tried alone it says more. */
+/**
+ * In a simulation, a step that ran out of gas looks like one that reverted without a reason; tried alone it gives more
+ * details.
+ */
 async function explainRefusal(
   client: PublicClient,
   account: Address,
@@ -79,7 +83,7 @@ function isUnknownBlock(error: unknown): boolean {
   return error instanceof BaseError && /(header|block) not found|unknown block|missing trie/i.test(error.details);
 }
 
-/** Nodes without `eth_simulateV1` say so under several numbers and in several words. */
+/** Nodes without `eth_simulateV1` report that with various codes and texts. */
 function isUnsupported(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false;
   const numbers = [-32601, -32004];

@@ -11,7 +11,7 @@ import type { TokenLimits } from './token-limits.js';
 type CheckedPlan = Pick<Plan, 'operation' | 'steps' | 'recipients' | 'slippageBps' | 'payment'>;
 
 /**
- * Holds a plan against the policy; the most per day is counted elsewhere, when the plan is carried out.
+ * Checks a plan against the policy, except for the daily limit, which is counted when the plan is executed.
  * @param spending the most that the plan takes out of the account.
  * @throws AgentKitError `POLICY_VIOLATION` with everything that the policy forbids.
  */
@@ -49,12 +49,12 @@ function findForbiddenAddresses(
   return [...new Set(forbidden)].map((address) => `the ${what} ${address} is not allowed`);
 }
 
-/** A call without data is a transfer of the native token, whatever the plan says of it. */
+/** A call without data is a transfer of the native token, whatever the plan declares. */
 function listRecipients({ recipients, steps }: CheckedPlan): Address[] {
   return [...recipients, ...steps.filter(({ data }) => data === '0x').map(({ to }) => to)];
 }
 
-/** Who may take tokens counts like who is called: it takes them by a call. */
+/** The spender of an approval is treated like a called contract, because it takes the tokens by a call. */
 function listContracts({ steps, payment }: CheckedPlan): Address[] {
   const called = steps.filter(({ data }) => data !== '0x').map(({ to }) => to);
   const spenders = steps.flatMap(({ approval }) => (approval ? [approval.spender] : []));
@@ -66,7 +66,7 @@ function findExcessiveSlippage({ slippageBps }: CheckedPlan, { maxSlippageBps }:
   return isTooHigh ? [`a price tolerance of ${slippageBps} bps is above the ceiling of ${maxSlippageBps}`] : [];
 }
 
-/** A policy that limits amounts at all refuses the tokens it does not name: they would be the way around it. */
+/** A policy that limits any amounts refuses the tokens it does not list; otherwise they would bypass the limits. */
 function findExcessiveAmount(amount: TokenAmount, { perOperation, perDay }: TokenLimits): string[] {
   if (perOperation.length + perDay.length === 0 || amount.amountBaseUnits === 0n) return [];
   const limit = perOperation.find(({ token }) => isSameToken(token, amount.token));
@@ -78,8 +78,8 @@ function findExcessiveAmount(amount: TokenAmount, { perOperation, perDay }: Toke
 }
 
 /**
- * What goes to somebody else and counts as no amount is an ERC-721 token, and no limit can name it: refused like other
- * tokens without a limit, unless the policy says who may receive, or which operations there are.
+ * A plan that gives something away but counts no amount transfers an ERC-721 token, which no limit can cover. It is
+ * refused like other tokens without a limit, unless the policy lists the allowed recipients or operations.
  */
 function findUncounted(
   { recipients }: CheckedPlan,
@@ -90,6 +90,6 @@ function findUncounted(
   const isLimited = perOperation.length + perDay.length > 0 && !policy.recipients && !policy.operations;
   const isCounted = recipients.length === 0 || spending.some(({ amountBaseUnits }) => amountBaseUnits > 0n);
   return isLimited && !isCounted
-    ? ['no limit can be set for ERC-721 tokens: name the recipients or the operations that are allowed']
+    ? ['no limit can be set for ERC-721 tokens: list the allowed recipients or operations']
     : [];
 }

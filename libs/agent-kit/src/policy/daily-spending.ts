@@ -4,17 +4,17 @@ import type { TokenAmount } from '../tokens/token.js';
 import type { TokenLimit } from './token-limits.js';
 
 /**
- * Counts what a kit spends in a day (UTC), in memory: another process, or a restart, counts anew. A wallet whose daily limit
- * must hold across processes belongs behind the agent worker.
+ * Counts a kit's spending per day (UTC), in memory: each process counts separately, and starts from zero. A wallet
+ * whose daily limit must hold across processes belongs behind the agent worker.
  */
 export class DailySpending {
   #day = '';
   readonly #spentByToken = new Map<string, bigint>();
 
   /**
-   * Takes the amounts out of today's limits, all or none.
-   * @returns gives them back, for when nothing was spent after all.
-   * @throws AgentKitError `POLICY_VIOLATION` with every limit that would be passed.
+   * Takes the amounts from today's limits, all or none.
+   * @returns a function that returns them, for when nothing was spent after all.
+   * @throws AgentKitError `POLICY_VIOLATION` with every limit that would be exceeded.
    */
   reserve(amounts: readonly TokenAmount[], limits: readonly TokenLimit[], now = new Date()): () => void {
     this.#startDay(now.toISOString().slice(0, 10));

@@ -3,8 +3,8 @@ import { isSameToken } from '../tokens/is-same-token.js';
 import type { Token, TokenAmount } from '../tokens/token.js';
 
 /**
- * The most that a plan can take out of the account, by token: what it says, or what its calls send along and approve where
- * that is more. A plugin's word is not enough to keep a limit.
+ * The most that a plan can take out of the account, by token: its declared spending, or the amounts that its calls send
+ * and approve if those are higher. A plugin's declaration alone cannot be trusted for a limit.
  * @param native the chain's native token.
  */
 export function listSpending({ spends, steps }: Pick<Plan, 'spends' | 'steps'>, native: Token): TokenAmount[] {

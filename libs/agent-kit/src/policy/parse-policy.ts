@@ -6,16 +6,17 @@ import type { SpendingPolicy } from './policy.js';
 const FIELDS = ['operations', 'recipients', 'contracts', 'maxPerOperation', 'maxPerDay', 'maxSlippageBps'];
 
 /**
- * A policy that nobody can change any more. A misspelled rule would be no rule, so everything in it must be known.
- * @param operations the names of the write operations there are.
- * @returns the policy, with everything that is wrong in it.
+ * Parses a policy into a frozen object. Every field must be known, because a misspelled rule would otherwise have no
+ * effect.
+ * @param operations the names of all write operations.
+ * @returns the policy, and its problems.
  */
 export function parsePolicy(
   policy: unknown,
   operations: readonly string[],
 ): { policy: SpendingPolicy; problems: string[] } {
   if (typeof policy !== 'object' || policy === null || Array.isArray(policy)) {
-    return { policy: {}, problems: ['policy is an object'] };
+    return { policy: {}, problems: ['policy must be an object'] };
   }
   const copy = freezeCopy(policy) as Record<string, unknown>;
   const problems = [
@@ -34,31 +35,31 @@ export function parsePolicy(
 
 function findBadNames(names: unknown, operations: readonly string[]): string[] {
   if (names === undefined) return [];
-  if (!Array.isArray(names)) return ['policy.operations is a list of operations'];
+  if (!Array.isArray(names)) return ['policy.operations must be a list of operations'];
   const unknown = names.filter((name) => typeof name !== 'string' || !operations.includes(name));
   return unknown.map((name) => `policy.operations: there is no write operation ${JSON.stringify(name)}`);
 }
 
 function findBadAddresses(field: string, addresses: unknown): string[] {
   if (addresses === undefined) return [];
-  if (!Array.isArray(addresses)) return [`${field} is a list of addresses`];
+  if (!Array.isArray(addresses)) return [`${field} must be a list of addresses`];
   const bad = addresses.filter((address) => typeof address !== 'string' || !isAddress(address, { strict: true }));
-  return bad.map((address) => `${field}: ${JSON.stringify(address)} is no address`);
+  return bad.map((address) => `${field}: ${JSON.stringify(address)} is not an address`);
 }
 
 function findBadLimits(field: string, limits: unknown): string[] {
   if (limits === undefined) return [];
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) {
-    return [`${field} is an object of decimal amounts by token`];
+    return [`${field} must be an object of decimal amounts by token`];
   }
-  // The token's decimals are checked once the chain has told them.
+  // The token's decimals are checked once they were read from the chain.
   const bad = Object.entries(limits).filter(
     ([token, amount]) => token === '' || typeof amount !== 'string' || !/^\d{1,78}(\.\d{1,255})?$/.test(amount),
   );
-  return bad.map(([token]) => `${field}: the limit of ${JSON.stringify(token)} is no decimal amount in text`);
+  return bad.map(([token]) => `${field}: the limit of ${JSON.stringify(token)} is not a decimal amount in text`);
 }
 
 function findBadCeiling(bps: unknown): string[] {
   const isFine = bps === undefined || (typeof bps === 'number' && Number.isInteger(bps) && bps >= 0 && bps <= 10_000);
-  return isFine ? [] : ['policy.maxSlippageBps is a whole number from 0 to 10000'];
+  return isFine ? [] : ['policy.maxSlippageBps must be a whole number from 0 to 10000'];
 }

@@ -51,7 +51,7 @@ describe('the policy of a kit', () => {
     expect(await kit.read('getERC20Balance', {})).toMatchObject({ status: 'success' });
   });
 
-  it('allows only its recipients, whatever a plan says of itself', async () => {
+  it('allows only its recipients, whatever a plan declares', async () => {
     const kit = createKit({ recipients: [RECEIVER] });
     expect(await pay(kit, '1')).toMatchObject({ status: 'success' });
     await expect(pay(kit, '1', undefined, STRANGER)).rejects.toMatchObject(forbidden);
@@ -89,7 +89,7 @@ describe('the policy of a kit', () => {
     await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
   });
 
-  it('refuses ERC-721 tokens that go to somebody else once amounts are limited, unless it says to whom', async () => {
+  it('refuses to give ERC-721 tokens away once amounts are limited, unless it lists recipients', async () => {
     const contractAddress = chain.contracts.nft;
     const tokenId = '721';
     const send = { contractAddress, to: RECEIVER, tokenId };
@@ -107,7 +107,7 @@ describe('the policy of a kit', () => {
     }
   });
 
-  it('limits a day, also when everything comes at once, and gives back what was not spent', async () => {
+  it('limits a day, even for concurrent operations, and returns what was not spent', async () => {
     const kit = createKit({ maxPerDay: { USDC: '5' } }, 1);
     plan = draft([{ to: chain.asset, data: '0xdeadbeef' }], { spends: [] });
     await expect(kit.run('tryOut', {})).rejects.toMatchObject({ code: 'REVERTED' });
@@ -121,14 +121,14 @@ describe('the policy of a kit', () => {
     });
   });
 
-  it('has a ceiling for the tolerance of prices', async () => {
+  it('has a maximum for the slippage tolerance', async () => {
     const kit = createKit({ maxSlippageBps: 100 });
     const swap = { amount: '1', fromToken: 'USDC', toToken: 'WSEI' };
     expect(await kit.plan('swap', { ...swap, slippageBps: 100 })).toMatchObject({ slippageBps: 100 });
     await expect(kit.plan('swap', { ...swap, slippageBps: 101 })).rejects.toMatchObject(forbidden);
   });
 
-  it('tells everything that it forbids at once', async () => {
+  it('lists everything that it forbids at once', async () => {
     const kit = createKit({ operations: [], recipients: [], maxPerOperation: { USDC: '1' } });
     await expect(pay(kit, '1')).rejects.toMatchObject({
       details: { problems: Array(3).fill(expect.any(String)) },
@@ -145,7 +145,7 @@ describe('the policy of a kit', () => {
     });
   });
 
-  it('is refused with every problem when it means nothing', () => {
+  it('is refused with every problem when it is invalid', () => {
     const wrong = {
       operations: ['transfer', 'trasnfer', 'getERC20Balance'],
       recipients: ['0x1234'],
@@ -163,7 +163,7 @@ describe('the policy of a kit', () => {
     );
   });
 
-  it('is refused when its limits mean nothing on this chain', async () => {
+  it('is refused when its limits are invalid on this chain', async () => {
     const kit = createKit({
       maxPerOperation: { USDC: '0.0000001', NONE: '1', WBTC: '1' },
       maxPerDay: { usdc: '1', [chain.asset]: '2' },
@@ -182,7 +182,7 @@ describe('counting', () => {
   );
   const amount = fc.bigInt({ min: 0n, max: 2n ** 130n });
 
-  it('takes what a plan says or what its calls can take, whichever is more', () => {
+  it('uses the amount that a plan declares or that its calls can take, whichever is more', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ address, said: amount, approved: amount, value: amount })), (parts) => {
         const { steps } = draft(
@@ -209,7 +209,7 @@ describe('counting', () => {
     );
   });
 
-  it('never passes a limit of the day, whatever comes, goes back and in which spelling', () => {
+  it('never exceeds a daily limit, in any order of taking and returning, with any spelling', () => {
     const limit = 1_000n;
     fc.assert(
       fc.property(fc.array(fc.record({ amount: fc.bigInt({ min: 0n, max: 700n }), isBack: fc.boolean() })), (tries) => {
@@ -232,7 +232,7 @@ describe('counting', () => {
     );
   });
 
-  it('starts anew at midnight UTC, and gives nothing of yesterday back', () => {
+  it('starts again at midnight UTC, and returns nothing of the day before', () => {
     const spending = new DailySpending();
     const own = token('0x4fCF1784B31630811181f670Aea7A7bEF803eaED');
     const limits = [{ token: own, amountBaseUnits: 10n }];

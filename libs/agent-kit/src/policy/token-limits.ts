@@ -7,7 +7,7 @@ import type { Token } from '../tokens/token.js';
 import { quoteUntrusted } from '../tokens/untrusted-text.js';
 import type { SpendingPolicy } from './policy.js';
 
-/** A limit with the token that it is for. */
+/** A limit with its token. */
 export interface TokenLimit {
   token: Token;
   amountBaseUnits: bigint;
@@ -18,21 +18,21 @@ export interface TokenLimits {
   perDay: readonly TokenLimit[];
 }
 
-/** @throws AgentKitError `INVALID_CONFIGURATION` with every limit that means nothing on this chain; `NETWORK_ERROR`. */
+/** @throws AgentKitError `INVALID_CONFIGURATION` with every limit that is invalid on this chain; `NETWORK_ERROR`. */
 export async function readTokenLimits(policy: SpendingPolicy, tokens: TokenResolver): Promise<TokenLimits> {
   const problems: string[] = [];
   const limits = {
     perOperation: await readAmounts('policy.maxPerOperation', policy.maxPerOperation, tokens, problems),
     perDay: await readAmounts('policy.maxPerDay', policy.maxPerDay, tokens, problems),
   };
-  assertNoProblems('The policy cannot be kept', problems);
+  assertNoProblems('The policy is invalid', problems);
   return limits;
 }
 
 /**
- * Decimal amounts by token, as the settings of a wallet have them.
- * @param name what the problems call the setting.
- * @throws AgentKitError `INVALID_CONFIGURATION` with every amount that means nothing on this chain; `NETWORK_ERROR`.
+ * Resolves decimal amounts by token, as in the settings of a wallet.
+ * @param name the name of the setting in error texts.
+ * @throws AgentKitError `INVALID_CONFIGURATION` with every amount that is invalid on this chain; `NETWORK_ERROR`.
  */
 export async function readTokenAmounts(
   name: string,
@@ -41,7 +41,7 @@ export async function readTokenAmounts(
 ): Promise<TokenLimit[]> {
   const problems: string[] = [];
   const limits = await readAmounts(name, amounts, tokens, problems);
-  assertNoProblems(`The setting ${name} cannot be kept`, problems);
+  assertNoProblems(`The setting ${name} is invalid`, problems);
   return limits;
 }
 
@@ -57,7 +57,7 @@ async function readAmounts(
     try {
       const token = await tokens.resolve(reference);
       const isDouble = limits.some((limit) => isSameToken(limit.token, token));
-      if (isDouble) problems.push(`${name} has a limit already, under another name`);
+      if (isDouble) problems.push(`${name} already has a limit, under another name`);
       limits.push({ token, amountBaseUnits: parseTokenAmount(amount, token.decimals) });
     } catch (error) {
       if (!isAboutTheLimit(error)) throw error;
@@ -72,7 +72,7 @@ function assertNoProblems(what: string, problems: readonly string[]): void {
   throw new AgentKitError('INVALID_CONFIGURATION', `${what}: ${problems.join('; ')}`, { details: { problems } });
 }
 
-/** No such token, or no amount of it; anything else is the network's doing. */
+/** An unknown token or an invalid amount; any other error comes from the network. */
 function isAboutTheLimit(error: unknown): error is Error {
   const codes = ['UNKNOWN_TOKEN', 'AMBIGUOUS_TOKEN', 'invalid_amount'];
   return error instanceof Error && codes.includes((error as { code?: string }).code ?? '');

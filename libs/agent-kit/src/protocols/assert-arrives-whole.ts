@@ -7,8 +7,9 @@ import { showSymbol } from '../tokens/show-token.js';
 import type { TokenAmount } from '../tokens/token.js';
 
 /**
- * Tries a transfer between an account and a pool, sending nothing: a token that keeps a part of each transfer breaks what
- * pools and minimums promise. Listed tokens are known not to; where nothing can be tried, the plan's simulation decides.
+ * Tries a transfer between an account and a pool, sending nothing: a token that keeps a part of each transfer breaks
+ * the assumptions of pools and minimum amounts. Listed tokens are known not to; if the transfer cannot be tried, the
+ * plan's simulation decides.
  * @throws AgentKitError `INVALID_INPUT` when less arrives than was sent.
  */
 export async function assertArrivesWhole(
@@ -24,7 +25,7 @@ export async function assertArrivesWhole(
   const received = formatTokenAmount(arriving < 0n ? 0n : arriving, token.decimals);
   throw new AgentKitError(
     'INVALID_INPUT',
-    `The token ${showSymbol(token)} (${token.address}) keeps a part of each transfer: of ${sent} only ${received} arrive. Such tokens are neither swapped nor pooled.`,
+    `The token ${showSymbol(token)} (${token.address}) keeps a part of each transfer: of ${sent} only ${received} arrive. Such tokens can be neither swapped nor pooled.`,
     { details: { token: token.address, sent, received }, suggestion: 'Use another token.' },
   );
 }

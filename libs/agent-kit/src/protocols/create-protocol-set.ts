@@ -3,7 +3,10 @@ import type { ChainRegistry } from '../registry/registry.js';
 import type { Plugin, ProtocolPlugin } from './plugin.js';
 import type { ProtocolEnvironment, ProtocolKind, ProtocolKinds, ProtocolSet } from './protocol.js';
 
-/** Not the kinds themselves: "liquidity" in a message stands for another error (specification, section "Errors"). */
+/**
+ * Not the names of the kinds: "liquidity" in a message is the keyword of another error (specification, section
+ * "Errors").
+ */
 const PURPOSES: Record<ProtocolKind, string> = {
   swap: 'swaps',
   liquidity: 'pools',
@@ -12,7 +15,7 @@ const PURPOSES: Record<ProtocolKind, string> = {
   perps: 'perps',
 };
 
-/** Plugins go before what the registry knows; each protocol is created when it is first asked for. */
+/** Plugins take precedence over the registry; each protocol is created when it is first used. */
 export function createProtocolSet(
   environment: ProtocolEnvironment,
   registry: ChainRegistry,

@@ -11,7 +11,7 @@ export interface Hop {
   fee: number;
 }
 
-/** The pools of a pair that have liquidity at their present price, one for each fee tier at most. */
+/** The pools of a pair with liquidity at their current price, at most one for each fee tier. */
 export async function findPools(
   client: PublicClient,
   factory: Address,
@@ -29,7 +29,7 @@ export async function findPools(
   return pools.filter((pool) => pool !== null);
 }
 
-/** Pools hold their two tokens in the order of their addresses; the price is the second's per first. */
+/** Pools order their two tokens by address; the price is the amount of the second per unit of the first. */
 export function isZeroForOne({ tokenIn, tokenOut }: Pick<Hop, 'tokenIn' | 'tokenOut'>): boolean {
   return BigInt(tokenIn) < BigInt(tokenOut);
 }

@@ -1,16 +1,16 @@
 import type { Operation } from '../operations/operation.js';
 import type { ProtocolEnvironment, ProtocolKind, ProtocolKinds } from './protocol.js';
 
-/** A protocol for one of the kit's kinds, on the chains it names. What stands first for a kind is used. */
+/** A protocol for one of the kit's kinds, on the listed chains. The first one of a kind is used. */
 export interface ProtocolPlugin<Kind extends ProtocolKind = ProtocolKind> {
   kind: Kind;
   name: string;
-  /** The chains it is deployed on; `any` where it asks somebody else. */
+  /** The chains it is deployed on; `any` if it uses an external service. */
   chainIds: readonly number[] | 'any';
   create(environment: ProtocolEnvironment): ProtocolKinds[Kind];
 }
 
-/** Operations of its own, for protocols that fit none of the kit's kinds. */
+/** Additional operations, for protocols that fit none of the kit's kinds. */
 export interface OperationPlugin {
   kind: 'operations';
   name: string;
@@ -18,5 +18,5 @@ export interface OperationPlugin {
   operations: readonly Operation[];
 }
 
-/** What somebody else adds to the kit, in one file. See `docs/write-a-plugin.md`. */
+/** A third-party extension of the kit, in one file. See `docs/write-a-plugin.md`. */
 export type Plugin = { [Kind in ProtocolKind]: ProtocolPlugin<Kind> }[ProtocolKind] | OperationPlugin;

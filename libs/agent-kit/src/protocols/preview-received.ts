@@ -5,15 +5,15 @@ import { createSteps } from '../plan/create-steps.js';
 import type { Token } from '../tokens/token.js';
 import type { ProtocolAction } from './protocol.js';
 
-/** Code for the simulation alone: returns the balance of the address it is called with. No node has a call for that. */
+/** Code for the simulation only: returns the balance of the address it is called with, for which nodes have no call. */
 const NATIVE_BALANCE_READER = {
   address: '0x000000000000000000000000000000000000ba1a',
   code: '0x6000353160005260206000f3',
 } as const;
 
 /**
- * How much of a token an account would have more after an action, in base units; what the action's own calls say about
- * it is not asked. Null where the node cannot simulate several calls, or the token tells no balance.
+ * How much of a token an account would gain by an action, in base units, independent of what the action declares. Null
+ * if the node cannot simulate several calls, or the token reports no balance.
  * @throws AgentKitError when a call of the action would fail.
  */
 export async function previewReceived(

@@ -4,7 +4,7 @@ import type { Approval, Fee, Step } from '../plan/plan.js';
 import type { TokenResolver } from '../tokens/resolve-token.js';
 import type { Token, TokenAmount } from '../tokens/token.js';
 
-/** What an adapter may use. Reading only: an adapter returns calls, it never sends. */
+/** What an adapter may access. Reading only: an adapter returns calls, it never sends. */
 export interface ProtocolEnvironment {
   chainId: number;
   client: PublicClient;
@@ -12,7 +12,7 @@ export interface ProtocolEnvironment {
   fetch: typeof globalThis.fetch;
 }
 
-/** What an adapter wants done: allowances first, then its own calls. */
+/** The calls of an adapter: allowances first, then its own calls. */
 export interface ProtocolAction {
   approvals: readonly Approval[];
   calls: readonly Step[];
@@ -35,9 +35,9 @@ export interface SwapTerms {
 
 export interface SwapQuote {
   expectedOut: bigint;
-  /** Wrapping and unwrapping: one to one, so that no price can move. */
+  /** Wrapping and unwrapping: one to one, so there is no price risk. */
   isOneToOne: boolean;
-  /** The way through the pools, for people. */
+  /** The path through the pools, for display. */
   route: string;
   fees: readonly Fee[];
   warnings: readonly string[];
@@ -58,21 +58,21 @@ export interface LiquidityPosition {
   fee: number;
   amountA: bigint;
   amountB: bigint;
-  /** Earned and not collected. */
+  /** Fees earned and not collected. */
   owedA: bigint;
   owedB: bigint;
 }
 
 export interface LiquidityProtocol {
   /**
-   * The calls that open a position with at most the two amounts, in the proportion that the pool has now.
-   * @returns with the calls: `deposits`, what the pool takes at its present price, and `minimums`, the least of it at which
-   * the call still goes through, both in the order of the request.
+   * The calls that open a position with at most the two amounts, in the pool's current proportion.
+   * @returns with the calls: `deposits`, the amounts that the pool takes at its current price, and `minimums`, below
+   * which the call reverts, both in the order of the request.
    * @throws AgentKitError `INSUFFICIENT_LIQUIDITY` when the pair has no pool.
    */
   createAdd(request: {
     amounts: readonly [TokenAmount, TokenAmount];
-    /** In millionths; null takes the pair's deepest pool. */
+    /** In millionths; null selects the pair's deepest pool. */
     fee: number | null;
     slippageBps: number;
     recipient: Address;
@@ -85,9 +85,9 @@ export interface LiquidityProtocol {
     }
   >;
   /**
-   * The calls that take a part of a position out, with all the fees it earned, and burn it when nothing is left.
-   * @returns with the calls: `minimums`, the least that arrives of each token, fees not counted.
-   * @throws AgentKitError `INVALID_INPUT` for a position that is not the recipient's.
+   * The calls that remove a part of a position, with all its fees, and burn it when nothing is left.
+   * @returns with the calls: `minimums`, the least that arrives of each token, without fees.
+   * @throws AgentKitError `INVALID_INPUT` for a position of another owner.
    */
   createRemove(request: {
     positionId: bigint;
@@ -101,26 +101,29 @@ export interface LiquidityProtocol {
 
 export interface LendingMarket {
   token: Token;
-  /** The contract that takes and lends it. */
+  /** The address of the market's contract. */
   market: Address;
-  /** Of the collateral's value, the part that may be borrowed: decimal text, `0.8`. */
+  /** The part of the collateral's value that may be borrowed: decimal text, `0.8`. */
   collateralFactor: string;
   /** Per year without compounding, as decimal text in percent. */
   supplyRatePercent: string;
   borrowRatePercent: string;
-  /** What is there to be borrowed or withdrawn, in base units. */
+  /** The amount available to borrow or withdraw, in base units. */
   cash: bigint;
 }
 
 export interface LendingPosition {
-  /** With interest. Only what is collateral can be liquidated; borrowing makes it collateral where it has to. */
+  /** With interest. Only collateral can be liquidated; a borrow makes a supply collateral if needed. */
   supplied: readonly (TokenAmount & { isCollateral: boolean })[];
   borrowed: readonly TokenAmount[];
-  /** What may still be borrowed against all that is supplied, in the unit of the protocol's prices (decimal text). */
+  /** The remaining borrowing power against all supplies, in the unit of the protocol's prices (decimal text). */
   available: string;
   /** By how much the debt is too high, in the same unit. */
   shortfall: string;
-  /** Collateral that counts, divided by debt, as decimal text; null without a debt. Below 1 the position can be liquidated. */
+  /**
+   * Value of the collateral that counts, divided by debt, as decimal text; null without a debt. Below 1 the position
+   * can be liquidated.
+   */
   health: string | null;
 }
 
@@ -128,23 +131,26 @@ export interface LendingProtocol {
   readonly name: string;
   readMarkets(): Promise<readonly LendingMarket[]>;
   readPosition(account: Address): Promise<LendingPosition>;
-  /** The market's token for a symbol or an address. @throws AgentKitError `UNKNOWN_TOKEN` naming the markets there are. */
+  /** The market's token for a symbol or an address. @throws AgentKitError `UNKNOWN_TOKEN` with the list of markets. */
   resolveMarket(symbol: string): Promise<Token>;
   createSupply(amount: TokenAmount): Promise<ProtocolAction>;
-  /** @throws AgentKitError `INSUFFICIENT_BALANCE`, `INSUFFICIENT_COLLATERAL`, `INSUFFICIENT_LIQUIDITY`, with the figures. */
+  /**
+   * @throws AgentKitError `INSUFFICIENT_BALANCE`, `INSUFFICIENT_COLLATERAL`, `INSUFFICIENT_LIQUIDITY`, with the
+   * figures.
+   */
   createRedeem(
     token: Token,
     amountBaseUnits: bigint | 'MAX',
     account: Address,
   ): Promise<ProtocolAction & { atLeast: TokenAmount }>;
   /**
-   * Uses supplied tokens as collateral where the borrow needs it, each market in a call of its own.
+   * Makes supplied tokens collateral if the borrow needs it, each market in a call of its own.
    * @throws AgentKitError `INSUFFICIENT_COLLATERAL`, `INSUFFICIENT_LIQUIDITY`, with the figures.
    */
   createBorrow(amount: TokenAmount, account: Address): Promise<ProtocolAction & { warnings: readonly string[] }>;
   /**
-   * `MAX` leaves no debt. It may take up to `atMost`, for the interest that runs up until it is mined; `atLeast` is the
-   * debt of now. @throws AgentKitError `INVALID_INPUT` for more than is owed.
+   * `MAX` leaves no debt. It may take up to `atMost`, because interest accrues until it is mined; `atLeast` is the
+   * current debt. @throws AgentKitError `INVALID_INPUT` for more than is owed.
    */
   createRepay(
     token: Token,
@@ -155,7 +161,7 @@ export interface LendingProtocol {
 
 export interface StakingPosition {
   staked: TokenAmount;
-  /** What the staked tokens are worth now. */
+  /** The current value of the staked tokens. */
   worthWei: bigint;
   queued: readonly { ticketId: string; amountWei: bigint; claimableAtMs: number }[];
   /** The part of the queue that can be claimed now. */
@@ -166,18 +172,24 @@ export interface StakingProtocol {
   /** The receipt token. */
   readStakedToken(): Promise<Token>;
   readMinimumStakeWei(): Promise<bigint>;
-  /** What staking so much gives now: a little less each moment, as a receipt token's worth grows with the rewards. */
+  /**
+   * The current result of staking this amount. It decreases slowly, because a receipt token gains value with the
+   * rewards.
+   */
   quoteStake(amountWei: bigint): Promise<TokenAmount>;
   quoteUnstake(shares: bigint): Promise<{ amountWei: bigint; unbondingSeconds: number }>;
   /** @throws AgentKitError `BELOW_MINIMUM` with the figure. */
   createStake(amountWei: bigint): Promise<ProtocolAction>;
   createUnstake(shares: bigint): Promise<ProtocolAction>;
-  /** @throws AgentKitError `PROTOCOL_FAILED` while nothing can be claimed, saying when. */
+  /** @throws AgentKitError `PROTOCOL_FAILED` while nothing can be claimed, with the time of the next claim. */
   createClaim(account: Address): Promise<ProtocolAction & { amountWei: bigint }>;
   readPosition(account: Address): Promise<StakingPosition>;
 }
 
-/** All numbers as decimal text: prices in the quote asset, quantities in the base asset, fees and weights as parts of 1. */
+/**
+ * All numbers as decimal text: prices in the quote asset, quantities in the base asset, fees and weights as fractions
+ * of 1.
+ */
 export interface PerpsProduct {
   id: string;
   symbol: string;
@@ -194,20 +206,20 @@ export interface PerpsProduct {
   maintenanceWeight: string;
 }
 
-/** Money in whole units of the margin token. */
+/** Amounts in whole units of the margin token. */
 export interface PerpsPosition {
   product: string;
   side: 'long' | 'short';
   quantity: string;
   entryPrice: string;
   margin: string;
-  /** With a minus sign for a loss. */
+  /** Negative for a loss. */
   unrealizedPnl: string;
-  /** Null where no price can end it. */
+  /** Null if no price can liquidate it. */
   liquidationPrice: string | null;
 }
 
-/** Worst price that is accepted, as decimal text, and what the trade costs at the price of now. */
+/** The worst acceptable price, as decimal text, and the cost of the trade at the current price. */
 export interface PerpsTerms {
   /** The product's symbol. */
   product: string;
@@ -229,9 +241,9 @@ export interface PerpsProtocol {
   createWithdraw(amount: TokenAmount, account: Address): Promise<ProtocolAction>;
   /**
    * @param request.product symbol, number, or base asset of a product.
-   * @returns with the calls: `locks`, the margin and the fee at the price of now.
-   * @throws AgentKitError `LEVERAGE_TOO_HIGH`, `INSUFFICIENT_MARGIN`, `BELOW_MINIMUM`, `PROTOCOL_FAILED` for a product that
-   * is not traded, `INVALID_INPUT` for an unknown product or a quantity that it does not take.
+   * @returns with the calls: `locks`, the margin and the fee at the current price.
+   * @throws AgentKitError `LEVERAGE_TOO_HIGH`, `INSUFFICIENT_MARGIN`, `BELOW_MINIMUM`, `PROTOCOL_FAILED` for a product
+   * that is not traded, `INVALID_INPUT` for an unknown product or an invalid quantity.
    */
   createOpen(request: {
     product: string;
@@ -251,7 +263,7 @@ export interface PerpsProtocol {
   }): Promise<ProtocolAction & PerpsTerms>;
 }
 
-/** One protocol of each kind that operations can ask for. */
+/** One protocol of each kind that operations can use. */
 export interface ProtocolKinds {
   swap: SwapProtocol;
   liquidity: LiquidityProtocol;

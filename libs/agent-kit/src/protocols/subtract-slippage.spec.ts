@@ -15,7 +15,7 @@ describe('subtractSlippage', () => {
     expect(subtractSlippage(amount, slippageBps)).toBe(expected);
   });
 
-  it('never leaves 0 of something, never asks for more than there is, and never gives more away than was allowed', () => {
+  it('never leaves 0, never exceeds the expected amount, and never concedes more than the tolerance', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: MAX_UINT256 }), fc.integer({ min: 0, max: 10_000 }), (amount, bps) => {
         const least = subtractSlippage(amount, bps);

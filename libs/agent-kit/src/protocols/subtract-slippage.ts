@@ -1,8 +1,8 @@
 const BASIS_POINTS = 10_000n;
 
 /**
- * The least that is accepted of an expected amount: rounded up, so that of anything at all it is never 0.
- * @param slippageBps 0 to 10,000; at 10,000, where nothing would be left, one base unit still is.
+ * The minimum of an expected amount: rounded up, so that for any positive amount it is never 0.
+ * @param slippageBps 0 to 10,000; at 10,000 one base unit still remains.
  */
 export function subtractSlippage(amountBaseUnits: bigint, slippageBps: number): bigint {
   if (amountBaseUnits <= 0n) return 0n;

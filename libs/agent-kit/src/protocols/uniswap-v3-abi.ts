@@ -11,12 +11,12 @@ export const poolAbi = parseAbi([
   'function tickSpacing() view returns (int24)',
 ]);
 
-/** QuoterV2. It tries the swap and reverts it, so its functions are no views. */
+/** QuoterV2. It runs the swap and reverts it, so its functions are not views. */
 export const quoterAbi = parseAbi([
   'function quoteExactInput(bytes path, uint256 amountIn) returns (uint256 amountOut, uint160[] sqrtPriceX96AfterList, uint32[] initializedTicksCrossedList, uint256 gasEstimate)',
 ]);
 
-/** SwapRouter, the first one, whose parameters have a deadline. */
+/** SwapRouter, the first version, whose parameters have a deadline. */
 export const routerAbi = parseAbi([
   'struct ExactInputParams { bytes path; address recipient; uint256 deadline; uint256 amountIn; uint256 amountOutMinimum; }',
   'function exactInput(ExactInputParams params) payable returns (uint256 amountOut)',
@@ -45,10 +45,10 @@ export const positionManagerAbi = parseAbi([
   'function sweepToken(address token, uint256 amountMinimum, address recipient) payable',
 ]);
 
-/** What Uniswap v3 deployments have unless their owners added some, in millionths. */
+/** The fee tiers of a Uniswap v3 deployment, unless its owners added some, in millionths. */
 export const FEE_TIERS: readonly number[] = [100, 500, 3_000, 10_000];
 
-/** Fee tiers as people write them: `0.3 %`. */
+/** Fee tiers for display: `0.3 %`. */
 export function formatFeeTier(fee: number): string {
   return `${formatTokenAmount(BigInt(fee), 4)} %`;
 }

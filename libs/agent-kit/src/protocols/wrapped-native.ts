@@ -5,12 +5,12 @@ import type { SwapQuote, SwapRequest } from './protocol.js';
 
 const wrappedNativeAbi = parseAbi(['function deposit() payable', 'function withdraw(uint256 amount)']);
 
-/** The contract that pools know a token by: pools hold no native token, only the wrapped one. */
+/** The contract that represents a token in pools: pools hold the wrapped token, never the native one. */
 export function poolAddressOf(token: Token, wrappedNative: Address): Address {
   return token.isNative ? wrappedNative : token.address;
 }
 
-/** Between the native token and its wrapping there is nothing to trade: null for any other pair. */
+/** The exchange between the native token and its wrapped form, which needs no pool; null for any other pair. */
 export function quoteWrapping({ from, to, amountIn }: SwapRequest, wrappedNative: Address): SwapQuote | null {
   const isPair = [from, to].every((token) => isAddressEqual(poolAddressOf(token, wrappedNative), wrappedNative));
   if (!isPair) return null;

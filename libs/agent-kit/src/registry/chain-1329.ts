@@ -7,8 +7,9 @@ import type { ChainRegistry } from './registry.js';
 const WSEI = getAddress('0xe30fedd158a2e3b13e9badaeabafc5516e95e8c7');
 
 /**
- * Sei's main network. Left out is what no adapter of the kit fits: the swap aggregator and the perps exchange answer to HTTP
- * services of their own, staking to another interface; plugins can add them. What gates call this chain is not settled.
+ * Sei's main network. Protocols without a fitting adapter are left out: the swap aggregator and the perps exchange use
+ * HTTP services of their own, and staking has another interface; plugins can add them. The network name that gates use
+ * for this chain is not settled.
  */
 export const CHAIN_1329: ChainRegistry = {
   chainId: 1329,
@@ -18,11 +19,11 @@ export const CHAIN_1329: ChainRegistry = {
   tokens: [
     { address: getAddress('0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392'), symbol: 'USDC', decimals: 6 },
     { address: WSEI, symbol: 'WSEI', decimals: 18 },
-    // Six decimals, unlike the native token that it stands for.
+    // Six decimals, unlike the native token that it represents.
     { address: getAddress('0x5cf6826140c1c56ff49c808a1a75407cd1df9423'), symbol: 'iSEI', decimals: 6 },
   ],
   protocols: [
-    // All of its markets name an underlying token, that of the native token too: WSEI. Its rates are per second.
+    // All of its markets have an underlying token; that of the native token is WSEI. Its rates are per second.
     compoundV2({
       comptroller: getAddress('0x71034bf5eC0FAd7aEE81a213403c8892F3d8CAeE'),
       chainIds: [1329],

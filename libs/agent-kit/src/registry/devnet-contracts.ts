@@ -14,8 +14,8 @@ export interface DevnetContracts {
 }
 
 /**
- * The same on every devnet. All but USDC, Multicall3 and Permit2 are created by one address that nobody has the key of, in
- * a fixed order: code at one of those tells a devnet from every other chain.
+ * The same on every devnet. All except USDC, Multicall3 and Permit2 are created in a fixed order by an address whose
+ * key does not exist; code at one of these addresses distinguishes a devnet from every other chain.
  */
 export const DEVNET_CONTRACTS = {
   multicall3: '0xcA11bde05977b3631167028862bE2a173976CA11',

@@ -9,8 +9,8 @@ import type { ChainRegistry } from './registry.js';
 const { tokens, uniswapV3, lending, staking, perps } = DEVNET_CONTRACTS;
 
 /**
- * What `npm run dev` starts, whatever number its chain has. FEE, RVT and EVIL are there too, and deliberately not listed:
- * they are what somebody may be talked into using by address.
+ * The chain that `npm run dev` starts, under any chain id. FEE, RVT and EVIL exist there too, and are deliberately not
+ * listed: they stand for tokens that an attacker asks a user to use by address.
  */
 export function createDevnetRegistry(chainId: number): ChainRegistry {
   return {
@@ -28,7 +28,7 @@ export function createDevnetRegistry(chainId: number): ChainRegistry {
     protocols: [
       uniswapV3Swap({ ...uniswapV3, wrappedNative: tokens.WSEI, chainIds: [chainId] }),
       uniswapV3Liquidity({ ...uniswapV3, wrappedNative: tokens.WSEI, chainIds: [chainId] }),
-      // What its rate model divides a year by: its blocks come when they are wanted.
+      // The divisor of a year in its rate model: blocks are made on demand.
       compoundV2({ comptroller: lending.comptroller, chainIds: [chainId], blocksPerYear: 2_102_400n }),
       liquidStaking({ contract: staking, chainIds: [chainId] }),
       perpsExchange({ contract: perps, chainIds: [chainId] }),

@@ -19,7 +19,7 @@ describe('findRegistry', () => {
   const onChain = (options: ChainOptions, look: (client: PublicClient) => Promise<void>) =>
     withChain(options, ({ rpcUrl }) => look(createPublicClient({ transport: http(rpcUrl) })));
 
-  it('tells a devnet by its code on any chain id, and lists each token with the contract’s own decimals', async () => {
+  it('recognises a devnet by its code on any chain id, and lists each token with the contract’s own decimals', async () => {
     await onChain({ chainId: 31_337, protocols: true }, async (client) => {
       const registry = await findRegistry(client, 31_337);
       expect(registry).toMatchObject({ chainId: 31_337, name: 'Tollgate devnet', explorerUrl: null });
@@ -35,7 +35,7 @@ describe('findRegistry', () => {
   it.each([
     [1328, ['swap', 'liquidity', 'lending', 'staking', 'perps']],
     [1329, ['swap', 'staking', 'perps', 'payments']],
-  ])('says on chain %i that what is not deployed there is not', async (chainId, missing) => {
+  ])('reports protocols that are not deployed on chain %i as unavailable', async (chainId, missing) => {
     await withChain({ chainId }, async ({ accounts, rpcUrl }) => {
       const kit = new AgentKit(accounts[0]!.privateKey, 'offline', { rpcUrl });
       const operations: Record<string, () => Promise<unknown>> = {
@@ -55,7 +55,7 @@ describe('findRegistry', () => {
     });
   });
 
-  it('knows the chains 1328 and 1329, and of others the native token alone', async () => {
+  it('knows the chains 1328 and 1329, and only the native token of others', async () => {
     await onChain({}, async (client) => {
       expect(await findRegistry(client, 1328)).toBe(CHAIN_1328);
       expect(await findRegistry(client, 1329)).toBe(CHAIN_1329);

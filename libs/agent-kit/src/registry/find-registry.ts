@@ -7,11 +7,11 @@ import { DEVNET_CONTRACTS } from './devnet-contracts.js';
 import type { ChainRegistry } from './registry.js';
 
 /**
- * What the kit knows of the chain behind a client. A devnet is told by its code, on any chain id; a chain that is not known
- * has its native token, and other tokens by address only.
+ * What the kit knows about the chain behind a client. A devnet is recognised by its code, under any chain id; an
+ * unknown chain has its native token, and other tokens by address only.
  */
 export async function findRegistry(client: PublicClient, chainId: number): Promise<ChainRegistry> {
-  // Not USDC: that one stands at the same address on the test network.
+  // Not USDC, which has the same address on the test network.
   const code = await client.getCode({ address: DEVNET_CONTRACTS.tokens.WSEI });
   if (code !== undefined && code !== '0x') return createDevnetRegistry(chainId);
   return [CHAIN_1328, CHAIN_1329].find((registry) => registry.chainId === chainId) ?? createBareRegistry(chainId);
@@ -21,7 +21,7 @@ function createBareRegistry(chainId: number): ChainRegistry {
   return {
     chainId,
     name: `chain ${chainId}`,
-    // Not ETH: on a chain of another coin, who asks for ETH would send that.
+    // Not ETH: on a chain with another coin, a request for ETH would send that coin.
     native: { symbol: 'NATIVE', decimals: 18 },
     explorerUrl: null,
     tokens: [],

@@ -4,14 +4,14 @@ import type { ProtocolPlugin } from '../protocols/plugin.js';
 import type { ProtocolKind } from '../protocols/protocol.js';
 import type { ListedToken } from '../tokens/token.js';
 
-/** What the kit knows of one chain: its tokens, and which protocols are deployed where. */
+/** What the kit knows about one chain: its tokens, and its deployed protocols. */
 export interface ChainRegistry {
   chainId: number;
   name: string;
   native: { symbol: string; decimals: 18 };
   explorerUrl: string | null;
   tokens: readonly ListedToken[];
-  /** Listed tokens that HTTP 402 gates take, and what gates call the chain; absent where there are none. */
+  /** Listed tokens that HTTP 402 gates accept, and the gates' name for the chain; absent if there are none. */
   payments?: { network: string; tokens: readonly Address[] };
   protocols: readonly { [Kind in ProtocolKind]: ProtocolPlugin<Kind> }[ProtocolKind][];
 }

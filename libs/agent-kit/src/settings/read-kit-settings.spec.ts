@@ -22,12 +22,12 @@ const createKit = (policy: string) => {
   return new AgentKit(KEY, 'offline', { ...settings, rpcUrl: 'http://127.0.0.1:1' });
 };
 
-it('hands the policy of a file to the kit', async () => {
+it('passes the policy of a file to the kit', async () => {
   const kit = createKit('{ "operations": ["swap"], "maxPerDay": { "USDC": "5" } }');
   expect(kit.operations().map(({ name }) => name)).toContain('swap');
 });
 
-it('refuses a policy that says something else than it means to', () => {
+it('refuses a policy with a misspelled rule', () => {
   expect(() => createKit('{ "operatoins": ["swap"] }')).toThrow(/operatoins/);
 });
 
@@ -38,8 +38,8 @@ it('lists every problem of the files and addresses', () => {
   readKitSettings({ POLICY_FILE: broken, EXPLORER_URL: 'explorer' }, problems);
   readKitSettings({ POLICY_FILE: join(folder, 'missing.json') }, problems);
   expect(problems).toEqual([
-    'POLICY_FILE is no JSON',
-    'EXPLORER_URL is no http or https URL',
+    'POLICY_FILE is not JSON',
+    'EXPLORER_URL is not an http or https URL',
     `POLICY_FILE cannot be read (ENOENT): ${join(folder, 'missing.json')}`,
   ]);
 });

@@ -6,7 +6,7 @@ import type { AgentKitOptions } from '../agent-kit-options.js';
 import type { SpendingPolicy } from '../policy/policy.js';
 import { readTextFile, type Environment } from './read-setting.js';
 
-/** What the commands' help says of the settings below. */
+/** The text about the settings below in the commands' help. */
 export const KIT_SETTINGS_USAGE = `  WALLET_PRIVATE_KEY  key of the account that acts, on a devnet too; or WALLET_PRIVATE_KEY_FILE, the path of a file with
                       it. Without it a devnet's first account acts
   POLICY_FILE         a JSON file with the spending policy: operations, recipients, contracts, maxPerOperation, maxPerDay,
@@ -19,8 +19,8 @@ export function readStateDirectory(env: Environment): string {
 }
 
 /**
- * The options that the kit's commands share. The policy's contents are checked when the kit is created.
- * @param problems gets what is wrong.
+ * The options that the kit's commands share. The policy's content is checked when the kit is created.
+ * @param problems collects every problem.
  */
 export function readKitSettings(
   env: Environment,
@@ -29,7 +29,7 @@ export function readKitSettings(
   const policyFile = env['POLICY_FILE']?.trim();
   const policy = policyFile ? readPolicy(policyFile, problems) : undefined;
   const explorerUrl = env['EXPLORER_URL']?.trim();
-  if (explorerUrl && !/^https?:\/\//i.test(explorerUrl)) problems.push('EXPLORER_URL is no http or https URL');
+  if (explorerUrl && !/^https?:\/\//i.test(explorerUrl)) problems.push('EXPLORER_URL is not an http or https URL');
   return {
     payments: { store: new FilePaymentStore(join(readStateDirectory(env), 'payments')) },
     ...(policy ? { policy } : {}),
@@ -43,7 +43,7 @@ function readPolicy(file: string, problems: string[]): SpendingPolicy | undefine
   try {
     return JSON.parse(text) as SpendingPolicy;
   } catch {
-    problems.push('POLICY_FILE is no JSON');
+    problems.push('POLICY_FILE is not JSON');
     return undefined;
   }
 }

@@ -4,9 +4,9 @@ import { resolve } from 'node:path';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A setting from `NAME`, or from the file that `NAME_FILE` names, as container platforms hand secrets out.
- * @param problems gets what is wrong, without the value.
- * @returns an empty text where it is not set; undefined where it could not be read, which is then a problem.
+ * Reads a setting from `NAME`, or from the file in `NAME_FILE`, which is how container platforms pass secrets.
+ * @param problems collects every problem, without the value.
+ * @returns an empty text if it is not set; undefined if it could not be read, which is then a problem.
  */
 export function readSetting(name: string, env: Environment, problems: string[]): string | undefined {
   const value = env[name]?.trim() ?? '';
@@ -21,7 +21,7 @@ export function readSetting(name: string, env: Environment, problems: string[]):
   return text === '' ? undefined : text;
 }
 
-/** The trimmed text of a file that a setting names; undefined where it cannot be read, which is then a problem. */
+/** The trimmed text of a setting's file; undefined if it cannot be read, which is then a problem. */
 export function readTextFile(setting: string, file: string, problems: string[]): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim();

@@ -8,7 +8,7 @@ import type { AgentKitOptions } from '../agent-kit-options.js';
 import { createSigner } from './signer.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
-/** A secret in the path, as RPC services have it. */
+/** A secret in the path, as in URLs of RPC services. */
 const API_KEY = 'c0ffee-api-key';
 
 const show = (value: unknown): string =>
@@ -26,12 +26,12 @@ describe('the private key', () => {
     ['long', `${key}0`],
     ['empty', ''],
     ['only a prefix', '0x'],
-    ['no hexadecimal digits', 'z'.repeat(64)],
+    ['not hexadecimal', 'z'.repeat(64)],
     ['zero', '0'.repeat(64)],
     ['the order of the curve', 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'],
     ['above the order of the curve', 'f'.repeat(64)],
-    ['spaces around', ` ${key} `],
-    ['a line break behind', `${key}\n`],
+    ['surrounded by spaces', ` ${key} `],
+    ['followed by a line break', `${key}\n`],
     ['spaces within', `${key.slice(0, 32)} ${key.slice(33)}`],
     ['two prefixes', `0x0x${key}`],
     ['a mnemonic', 'test test test test test test test test test test test junk'],
@@ -52,7 +52,7 @@ describe('the private key', () => {
     expect(show(error)).not.toContain(key.slice(1, 31));
   });
 
-  it.each([key, `0x${key}`, `0X${key.toUpperCase()}`])('is taken as %s', (given) => {
+  it.each([key, `0x${key}`, `0X${key.toUpperCase()}`])('is accepted as %s', (given) => {
     expect(createSigner(given).address).toBe(createSigner(key).address);
   });
 });
@@ -115,7 +115,7 @@ describe('secrets', () => {
     ['answers 429', () => ({ status: 429, body: 'slow down' })],
     ['answers garbage', () => ({ body: '{"ok":true}' })],
     ['refuses', () => refusal(-32000, 'you shall not pass')],
-  ])('are in no error when everything that is asked %s', async (_, interception) => {
+  ])('are in no error when the server %s', async (_, interception) => {
     proxy.intercept('*', interception);
     const kit = createKit({ rpcTimeoutMs: 300, monitor: { attempts: 3, intervalMs: 20 } });
     await collect(kit.read('getERC20Balance', {}));
@@ -135,7 +135,7 @@ describe('secrets', () => {
       refusal(-32000, `no project ${API_KEY}, and no margin`),
       /answers "no project …, and no MARGIN"/,
     ],
-  ])('stay out of a NETWORK_ERROR, which names the RPC server that %s', async (_, reply, reason) => {
+  ])('stay out of a NETWORK_ERROR, which names the host of the RPC server that %s', async (_, reply, reason) => {
     proxy.intercept('*', () => reply);
     const url = new URL(proxy.rpcUrl);
     Object.assign(url, { username: 'me', password: API_KEY, search: `?key=${API_KEY}` });

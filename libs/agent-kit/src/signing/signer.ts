@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 import { AgentKitError } from '../agent-kit-error.js';
 
-/** Signs for one account. The key stays in the closure: it is on no object that could be printed. */
+/** Signs for one account. The key stays in the closure, so no object that could be logged holds it. */
 export interface Signer {
   readonly address: Address;
   sign(transaction: TransactionSerializable): Promise<Hex>;
@@ -13,7 +13,7 @@ export interface Signer {
 
 /**
  * @param privateKey 32 bytes in hexadecimal, with or without `0x`.
- * @throws AgentKitError `Invalid private key` (specification, section "Errors"), without what was given.
+ * @throws AgentKitError `Invalid private key` (specification, section "Errors"), which does not contain the value.
  */
 export function createSigner(privateKey: string): Signer {
   const account = readAccount(privateKey);
@@ -24,7 +24,7 @@ export function createSigner(privateKey: string): Signer {
   };
 }
 
-/** Without the cause: what refuses a key may quote it. */
+/** Without the cause, whose text may quote the key. */
 function readAccount(privateKey: unknown): LocalAccount {
   const match = typeof privateKey === 'string' ? /^(?:0x)?([0-9a-f]{64})$/i.exec(privateKey) : null;
   try {

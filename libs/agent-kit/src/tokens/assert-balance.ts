@@ -7,9 +7,9 @@ import { showSymbol } from './show-token.js';
 import type { TokenAmount } from './token.js';
 
 /**
- * Compares base units with base units: the account has at least the amount, to the last unit. What the chain takes in
- * fees is not counted here; the simulation finds out.
- * @param message the error's exact text where a caller promises one; the figures stand in its `details` in any case.
+ * Asserts, in base units, that the account has at least the amount. Gas is not counted here; the simulation detects a
+ * lack of it.
+ * @param message the exact text of the error, if the caller documents one; `details` contains the figures in any case.
  * @throws AgentKitError `INSUFFICIENT_BALANCE`, for the native token `INSUFFICIENT_FUNDS`.
  */
 export async function assertBalance(

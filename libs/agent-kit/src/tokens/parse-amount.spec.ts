@@ -26,9 +26,9 @@ describe('parseAmount', () => {
     expect(() => parseAmount(text, tokenOf(6))).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
   });
 
-  it('says what the token can be divided into', () => {
+  it('names the token and its decimals', () => {
     expect(() => parseAmount('0.0000001', tokenOf(6))).toThrow(
-      'Token amount "0.0000001" has more than 6 decimals. It is meant as an amount of USDC.',
+      'Token amount "0.0000001" has more than 6 decimals. The token is USDC.',
     );
   });
 });

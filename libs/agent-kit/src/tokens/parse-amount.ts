@@ -6,7 +6,7 @@ import type { Token, TokenAmount } from './token.js';
 
 /**
  * The base units of a decimal amount of this token, exactly.
- * @throws AgentKitError `INVALID_INPUT` for 0, for more decimals than the token has, and for what is no amount.
+ * @throws AgentKitError `INVALID_INPUT` for 0, for more decimals than the token has, and for invalid amounts.
  */
 export function parseAmount(text: string, token: Token): TokenAmount {
   const amountBaseUnits = readBaseUnits(text, token);
@@ -24,7 +24,7 @@ function readBaseUnits(text: string, token: Token): bigint {
     return parseTokenAmount(text, decimals);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    throw new AgentKitError('INVALID_INPUT', `${error.message} It is meant as an amount of ${showSymbol(token)}.`, {
+    throw new AgentKitError('INVALID_INPUT', `${error.message} The token is ${showSymbol(token)}.`, {
       details: { ...error.details, symbol, decimals },
       ...(error.hint === undefined ? {} : { suggestion: error.hint }),
     });

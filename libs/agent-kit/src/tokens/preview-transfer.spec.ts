@@ -17,7 +17,7 @@ describe('previewTransfer', () => {
     ['nothing at all', '0x00'],
     ['a single byte', '0x60016000f3'],
     ['four words', '0x60806000f3'],
-  ])('makes no amount of a token that answers %s', async (_, code) => {
+  ])('returns null for a token that answers %s', async (_, code) => {
     await callRpc(chain.rpcUrl, 'anvil_setCode', [TOKEN, code]);
     const token = { address: TOKEN, symbol: 'ODD', decimals: 18, isNative: false, isListed: false };
     const context = { client: createPublicClient({ transport: http(chain.rpcUrl) }), account: chain.payTo };

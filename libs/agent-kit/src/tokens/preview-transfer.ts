@@ -4,8 +4,8 @@ import type { OperationContext } from '../operations/operation.js';
 import type { TokenAmount } from './token.js';
 
 /**
- * How much of an ERC-20 transfer would arrive, in base units: some tokens keep a part. Null where the node cannot simulate
- * several calls, or the transfer is refused: why it is, the plan's own simulation tells.
+ * How much of an ERC-20 transfer would arrive, in base units: some tokens keep a part. Null if the node cannot simulate
+ * several calls, or the transfer is refused, whose reason the plan's own simulation reports.
  */
 export async function previewTransfer(
   { client, account }: Pick<OperationContext, 'client' | 'account'>,
@@ -25,7 +25,7 @@ export async function previewTransfer(
     });
     const [before, transfer, after] = block?.calls ?? [];
     if (!before || !transfer || !after || transfer.status === 'failure') return null;
-    // A token may answer nothing, or as much as it likes: only a word is an amount.
+    // A token may return nothing, or any number of bytes: only one word is an amount.
     if ([before, after].some(({ status, data }) => status === 'failure' || size(data) !== 32)) return null;
     return BigInt(after.data) - BigInt(before.data);
   } catch (error) {

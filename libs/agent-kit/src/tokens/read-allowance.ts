@@ -3,7 +3,7 @@ import { erc20Abi, type Address } from 'viem';
 import type { OperationContext } from '../operations/operation.js';
 import type { Token } from './token.js';
 
-/** What a spender may take of the account's tokens now, in base units. */
+/** The current allowance of a spender for the account's tokens, in base units. */
 export function readAllowance(
   { client, account }: Pick<OperationContext, 'client' | 'account'>,
   { token, spender }: { token: Token; spender: Address },

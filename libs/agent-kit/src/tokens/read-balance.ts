@@ -3,7 +3,7 @@ import { erc20Abi, type Address } from 'viem';
 import type { OperationContext } from '../operations/operation.js';
 import type { Token } from './token.js';
 
-/** What somebody has of a token, native or ERC-20, in base units. */
+/** The balance of an address in a token, native or ERC-20, in base units. */
 export async function readBalance(
   { client, account }: Pick<OperationContext, 'client' | 'account'>,
   token: Token,

@@ -10,13 +10,14 @@ const ERC721_INTERFACE = '0x80ac58cd';
 /** An ERC-721 contract. */
 export interface Collection {
   address: Address;
-  /** What it says of itself, cut and cleaned. */
+  /** The symbol that the contract reports, cut and cleaned. */
   symbol: string;
 }
 
 /**
- * The collection at an address. A call to an address without code would succeed and do nothing, so it is looked at first.
- * @throws AgentKitError `UNKNOWN_TOKEN` when it is no ERC-721 contract.
+ * The collection at an address. Its code is checked first, because a call to an address without code would succeed and
+ * do nothing.
+ * @throws AgentKitError `UNKNOWN_TOKEN` when it is not an ERC-721 contract.
  */
 export async function readCollection(client: PublicClient, text: string): Promise<Collection> {
   const address = getAddress(text);
@@ -24,7 +25,7 @@ export async function readCollection(client: PublicClient, text: string): Promis
   const isContract = code !== undefined && code !== '0x';
   const isCollection = isContract && (await readsAsCollection(client, address));
   if (!isCollection) {
-    const why = isContract ? 'is no ERC-721 contract' : 'is not a contract on this chain';
+    const why = isContract ? 'is not an ERC-721 contract' : 'is not a contract on this chain';
     throw new AgentKitError('UNKNOWN_TOKEN', `${address} ${why}.`, { details: { address } });
   }
   const symbol = await client.readContract({ address, abi: erc721Abi, functionName: 'symbol' }).catch(() => '');
@@ -40,7 +41,7 @@ async function readsAsCollection(client: PublicClient, address: Address): Promis
     });
 }
 
-/** Who owns a token of the collection; null for a token that does not exist. */
+/** The owner of a token of the collection; null for a token that does not exist. */
 export async function readOwner(
   client: PublicClient,
   { address }: Collection,

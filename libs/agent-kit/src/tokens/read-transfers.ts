@@ -6,7 +6,7 @@ import type { OperationContext } from '../operations/operation.js';
 import { readCollection } from './read-collection.js';
 import { NATIVE_TOKEN } from './token.js';
 
-/** What went from one address to another: an amount of the native token or of an ERC-20 token, or one ERC-721 token. */
+/** A transfer between two addresses: an amount of the native token or of an ERC-20 token, or one ERC-721 token. */
 export interface Transfer {
   token: Address;
   from: Address;
@@ -15,7 +15,7 @@ export interface Transfer {
   tokenId?: bigint;
 }
 
-/** A transfer as people read it. `ticker` null: the contract says nothing of itself, and the amount is in base units. */
+/** A transfer for display. `ticker` null: the contract reports no symbol, and the amount is in base units. */
 export interface NamedTransfer {
   token: { ticker: string | null; address: Address; isListed: boolean };
   amount?: string;
@@ -27,7 +27,7 @@ export interface NamedTransfer {
 
 const TRANSFER_TOPIC = toEventSelector('Transfer(address,address,uint256)');
 
-/** The transfers that contracts logged; those of nothing are left out. What an unlisted contract logs may be a lie. */
+/** The transfers in the contracts' logs, without those of zero. The logs of an unlisted contract may be false. */
 export function findTransfers(logs: readonly Pick<Log, 'address' | 'topics' | 'data'>[]): Transfer[] {
   return logs.flatMap((log) => readTransfer(log) ?? []);
 }
@@ -43,13 +43,13 @@ function readTransfer({ address, topics, data }: Pick<Log, 'address' | 'topics' 
 
 const readAddress = (topic: `0x${string}`): Address => getAddress(slice(topic, 12));
 
-/** The account's own before those of others, each in the order of the chain. */
+/** The account's own transfers before those of others, each in the order of the logs. */
 export function orderByAccount(transfers: readonly Transfer[], account: Address): Transfer[] {
   const isOwn = ({ from, to }: Transfer) => [from, to].some((address) => isAddressEqual(address, account));
   return [...transfers.filter(isOwn), ...transfers.filter((transfer) => !isOwn(transfer))];
 }
 
-/** @throws AgentKitError `NETWORK_ERROR`; a token that cannot be read keeps its address. */
+/** @throws AgentKitError `NETWORK_ERROR`; a token that cannot be read is shown by its address. */
 export function nameTransfers(
   context: Pick<OperationContext, 'client' | 'tokens'>,
   transfers: readonly Transfer[],

@@ -5,10 +5,13 @@ import { isNoAnswer } from '../execution/explain-failure.js';
 import { NATIVE_TOKEN, type ListedToken, type Token } from './token.js';
 import { cleanSymbol, quoteUntrusted } from './untrusted-text.js';
 
-// What other libraries use for the native token; somebody who passes one of them means nothing else.
+// Other libraries' addresses for the native token; they are not used for anything else.
 const NATIVE_SPELLINGS: readonly string[] = [NATIVE_TOKEN, zeroAddress, '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'];
 
-/** A token with what resolves to it beside its address: symbols, and the spellings of the native one, in lower case. */
+/**
+ * A token with the texts that resolve to it besides its address: symbols, and the spellings of the native one, in lower
+ * case.
+ */
 export interface NamedToken {
   token: Token;
   names: readonly string[];
@@ -22,14 +25,14 @@ export interface TokenResolver {
   /** The native token and the listed ones. */
   readonly named: readonly NamedToken[];
   /**
-   * A token from `0x0`, an address, or a listed symbol.
-   * @throws AgentKitError `UNKNOWN_TOKEN` for a symbol that is not listed or an address without a token, `AMBIGUOUS_TOKEN`
-   * for a symbol of several, `INVALID_INPUT` for an address with a wrong checksum.
+   * Resolves `0x0`, an address, or a listed symbol.
+   * @throws AgentKitError `UNKNOWN_TOKEN` for a symbol that is not listed or an address without a token,
+   * `AMBIGUOUS_TOKEN` for a symbol of several, `INVALID_INPUT` for an address with an invalid checksum.
    */
   resolve(reference: string): Promise<Token>;
 }
 
-/** Reads what is not listed from the chain, once each; never searches the web for a symbol. */
+/** Reads unlisted tokens from the chain, once each; never searches the web for a symbol. */
 export function createTokenResolver(
   client: PublicClient,
   native: { symbol: string; decimals: number },
@@ -53,9 +56,13 @@ export function createTokenResolver(
     if (match && others.length === 0) return match;
     if (match) {
       const choices = matches.map(({ address }) => address).join(', ');
-      throw new AgentKitError('AMBIGUOUS_TOKEN', `${matches.length} tokens are called ${match.symbol}: ${choices}.`, {
-        details: { symbol, addresses: matches.map(({ address }) => address) },
-      });
+      throw new AgentKitError(
+        'AMBIGUOUS_TOKEN',
+        `${matches.length} tokens have the symbol ${match.symbol}: ${choices}.`,
+        {
+          details: { symbol, addresses: matches.map(({ address }) => address) },
+        },
+      );
     }
     const symbols = [nativeToken, ...listed].map((token) => token.symbol);
     throw new AgentKitError(
@@ -90,7 +97,7 @@ function nameTokens(native: Token, listed: readonly Token[], list: readonly List
   const ofNative = [native.symbol.toLowerCase(), ...NATIVE_SPELLINGS];
   const others = listed.map((token, index) => {
     const names = [token.symbol, ...(list[index]?.aliases ?? [])].map((name) => name.toLowerCase());
-    // The native symbol always means the native token, whatever else is called that.
+    // The native symbol always means the native token, even if another token has it.
     return { token, names: names.filter((name) => !ofNative.includes(name)) };
   });
   return [{ token: native, names: ofNative }, ...others];
@@ -98,9 +105,13 @@ function nameTokens(native: Token, listed: readonly Token[], list: readonly List
 
 function assertChecksum(address: string): void {
   if (isAddress(address, { strict: true })) return;
-  throw new AgentKitError('INVALID_INPUT', `${address} is mistyped: its checksum, the case of its letters, is wrong.`, {
-    details: { address },
-  });
+  throw new AgentKitError(
+    'INVALID_INPUT',
+    `${address} is mistyped: its checksum (the case of its letters) is invalid.`,
+    {
+      details: { address },
+    },
+  );
 }
 
 async function readToken(client: PublicClient, address: Address): Promise<Token> {
@@ -113,7 +124,7 @@ async function readToken(client: PublicClient, address: Address): Promise<Token>
   const [decimals, symbol] = await Promise.all([
     read('decimals').catch((cause: unknown) => {
       if (isNoAnswer(cause)) throw cause;
-      throw unknown('does not tell its decimals, so it is no ERC-20 token', cause);
+      throw unknown('does not report its decimals, so it is not an ERC-20 token', cause);
     }),
     // Optional in the standard, and bytes32 in old tokens: a token without a readable symbol still has an address.
     read('symbol').catch((error: unknown) => {
@@ -121,7 +132,7 @@ async function readToken(client: PublicClient, address: Address): Promise<Token>
       return '';
     }),
   ]);
-  // Decoding does not hold a contract to the uint8 that it promises.
-  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 255) throw unknown('tells impossible decimals');
+  // Decoding does not check that the value is a uint8.
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 255) throw unknown('reports impossible decimals');
   return { address, symbol: cleanSymbol(symbol), decimals, isNative: false, isListed: false };
 }

@@ -8,12 +8,12 @@ export function showAmount({ token, amountBaseUnits }: TokenAmount): string {
   return `${formatTokenAmount(amountBaseUnits, token.decimals)} ${showToken(token)}`;
 }
 
-/** A token that is not listed is named with its address: anybody may give a token any symbol. */
+/** A token that is not listed is shown with its address, because its contract can choose any symbol. */
 export function showToken(token: Token): string {
   return token.isListed ? token.symbol : `${showSymbol(token)} (${token.address}, not in the token list)`;
 }
 
-/** The short form, where the address stands elsewhere: a symbol that the token gave itself is in quotes. */
+/** The short form, used where the address is shown elsewhere: an unlisted token's own symbol is in quotes. */
 export function showSymbol({ symbol, isListed }: Pick<Token, 'symbol' | 'isListed'>): string {
   return isListed ? symbol : quoteUntrusted(symbol);
 }

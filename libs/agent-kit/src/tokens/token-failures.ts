@@ -2,7 +2,7 @@ import { parseAbi } from 'viem';
 
 import type { StepFailures } from '../plan/plan.js';
 
-/** The errors of ERC-6093 for ERC-20; older tokens give a text instead. */
+/** The errors of ERC-6093 for ERC-20; older tokens revert with a text. */
 export const ERC20_FAILURES: StepFailures = {
   errors: parseAbi([
     'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',

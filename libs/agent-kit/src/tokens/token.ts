@@ -1,12 +1,12 @@
 import type { Address } from 'viem';
 
-/** How every operation names the native token (specification, section "Native token address"). */
+/** The address that all operations use for the native token (specification, section "Native token address"). */
 export const NATIVE_TOKEN = '0x0';
 
 export interface Token {
   /** The contract, or `0x0` for the native token. */
   address: Address;
-  /** Safe to show: cut, and without control characters. It is still what a stranger wrote. */
+  /** Safe to show: cut, and without control characters. It is still untrusted text. */
   symbol: string;
   decimals: number;
   isNative: boolean;
@@ -19,7 +19,7 @@ export interface ListedToken {
   address: Address;
   symbol: string;
   decimals: number;
-  /** Other symbols that mean the same token here. */
+  /** Other symbols of the same token. */
   aliases?: readonly string[];
 }
 

@@ -1,8 +1,8 @@
 const MAX_LENGTH = 120;
 
 /**
- * Text that a stranger wrote (a token's name, a revert reason, an answer's body), made safe to show to a person or a model:
- * one line of printable characters, cut, and in quotes, so that it reads as data and never as an instruction.
+ * Makes untrusted text (a token's name, a revert reason, an answer's body) safe to show to a person or a model: one
+ * line of printable characters, cut, and in quotes, so that it reads as data and never as an instruction.
  */
 export function quoteUntrusted(text: string, maxLength = MAX_LENGTH): string {
   return JSON.stringify(cleanUntrusted(text, maxLength));
@@ -10,7 +10,7 @@ export function quoteUntrusted(text: string, maxLength = MAX_LENGTH): string {
 
 /** The same without the quotes. */
 export function cleanUntrusted(text: string, maxLength = MAX_LENGTH): string {
-  // Cut before the replacing, or a megabyte of it would be worked through first.
+  // Cut before the replacements, which would otherwise process a megabyte of it.
   const line = text
     .slice(0, maxLength * 4)
     .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ')
@@ -18,7 +18,7 @@ export function cleanUntrusted(text: string, maxLength = MAX_LENGTH): string {
   return line.length <= maxLength ? line : `${line.slice(0, maxLength)}…`;
 }
 
-/** A token's own symbol: at most 11 letters, digits and `.-+$₮`; everything else is left out. */
+/** A token's own symbol: at most 11 letters, digits and `.-+$₮`; all other characters are dropped. */
 export function cleanSymbol(symbol: string): string {
   const clean = symbol
     .slice(0, 1_000)

@@ -12,7 +12,7 @@ import { createLangChainTools } from './langchain.js';
 import { createMcpServer } from './mcp.js';
 import type { ToolOptions } from './operation-runner.js';
 
-// The kit asks the chain for nothing until an operation runs.
+// The kit sends nothing to the chain until an operation runs.
 const kit = new AgentKit(`0x${'11'.repeat(32)}`, 'offline', {
   rpcUrl: 'http://127.0.0.1:1',
   plugins: [createHostileOperations()],
@@ -25,7 +25,7 @@ interface Offer {
   input: object;
 }
 
-/** What a model sees of the inputs; the version of the schema language aside. */
+/** What a model sees of the inputs, without the version of the schema language. */
 const shown = (schema: object) => ({ ...schema, $schema: undefined });
 
 async function offerLangChain(options: ToolOptions): Promise<Offer[]> {
@@ -76,7 +76,7 @@ describe.each([
 ])('%s', (_name, offer) => {
   const operations = kit.operations();
 
-  it('gets every operation, under its own name, with its own inputs and its mark', async () => {
+  it('has a tool for every operation, with its own name, inputs and kind', async () => {
     const expected = operations.map(({ name, description, readOnly, input }) => ({
       name,
       description,
@@ -86,7 +86,7 @@ describe.each([
     expect(await offer({ plans: 'none' })).toEqual(expected);
   });
 
-  it('gets a tool that plans each write, with its inputs, and marked as one that changes nothing', async () => {
+  it('has a tool that plans each write, with its inputs, marked as read-only', async () => {
     const [all, bare] = [await offer({}), await offer({ plans: 'none' })];
     expect(all.slice(0, bare.length)).toEqual(bare);
     const writes = bare.filter(({ readOnly }) => !readOnly);
@@ -97,7 +97,7 @@ describe.each([
     expect(plans.every(({ readOnly, description }) => readOnly && /sends nothing/.test(description))).toBe(true);
   });
 
-  it('gets what executes plans only when it is wanted, marked as one that sends', async () => {
+  it('has executePlan only on request, marked as a write', async () => {
     const [all, more] = [await offer({}), await offer({ plans: 'execute' })];
     expect(more.slice(0, -1)).toEqual(all);
     expect(more.at(-1)).toMatchObject({
@@ -107,7 +107,7 @@ describe.each([
     });
   });
 
-  it('gets the reads alone when only these are wanted', async () => {
+  it('has only the reads on request', async () => {
     const reads = operations.filter(({ readOnly }) => readOnly).map(({ name }) => name);
     const offered = await offer({ readOnly: true, plans: 'execute' });
     expect(offered.map(({ name }) => name)).toEqual(reads);

@@ -32,7 +32,7 @@ const step = (content: object[], reason: string) => ({
   warnings: [],
 });
 
-/** Runs a model that makes the calls, all at once, and then says that it is done. */
+/** Runs a model that makes the calls, all at once, and then reports that it is done. */
 async function generate(
   calls: { name: string; input: object }[],
   options: AiSdkToolOptions,
@@ -61,7 +61,7 @@ async function generate(
 const transfer = { name: 'transfer', input: { amount: '0.5', to: RECEIVER } };
 
 describe('the AI SDK', () => {
-  it('lets a write wait for an approval, and sends it then', async () => {
+  it('lets a write wait for an approval, and sends it after that', async () => {
     const before = { sent: await countSent(), balance: await balance() };
     const { result } = await generate([transfer], {});
     const request = result.content.find(({ type }) => type === 'tool-approval-request');
@@ -73,14 +73,14 @@ describe('the AI SDK', () => {
       role: 'tool',
       content: [{ type: 'tool-approval-response', approvalId, approved: true }],
     };
-    // As they come back from a client: the SDK compares what was approved with what the schema makes of it.
+    // As they come back from a client: the SDK compares the approved input with the result of the schema.
     const history = JSON.parse(JSON.stringify(result.response.messages)) as ModelMessage[];
     const { told } = await generate([], {}, [...history, approve]);
     expect(told).toMatchObject([{ content: [{ output: { type: 'json', value: { status: 'success' } } }] }]);
     expect((await balance()) - before.balance).toBe(parseEther('0.5'));
   });
 
-  it('asks for the plan instead where it is told whom to ask', async () => {
+  it('calls confirm with the plan instead, if it is given', async () => {
     const before = await countSent();
     const { told } = await generate([transfer], { confirm: () => false });
     expect(told).toMatchObject([{ content: [{ output: { type: 'error-json', value: { status: 'declined' } } }] }]);

@@ -1,4 +1,4 @@
-// Types alone: at run time a tool of the SDK is a plain object, and this module loads without the package.
+// Types only: at run time a tool of the SDK is a plain object, and this module loads without the package.
 import type { Tool } from 'ai';
 
 import { listTools } from './list-tools.js';
@@ -6,11 +6,14 @@ import type { OperationRunner, ToolOptions } from './operation-runner.js';
 import { isFailure, type OperationResult } from './run-operation.js';
 
 export interface AiSdkToolOptions extends ToolOptions {
-  /** Whether writes wait for a tool approval. Default: unless `confirm` is given, which asks with the simulated plan. */
+  /**
+   * Whether writes wait for a tool approval. Default: true unless `confirm` is given, which asks with the simulated
+   * plan.
+   */
   needsApproval?: boolean;
 }
 
-/** The kit's operations as a tool set of the Vercel AI SDK. What failed reaches the model as an error. */
+/** The kit's operations as a tool set of the Vercel AI SDK. The model receives failures as errors. */
 export function createAiSdkTools(
   kit: OperationRunner,
   options: AiSdkToolOptions = {},

@@ -5,15 +5,15 @@ import type { Plan } from '../plan/plan.js';
 
 type Server = McpServer['server'];
 
-// Longer than a plan lives: who answers later is told that it expired.
+// Longer than the lifetime of a plan: after a late answer the plan is reported as expired.
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
 
-/** Whether the client can show a person a form. */
+/** Whether the client can show a form to a person. */
 export function canElicit(server: Server): boolean {
   return server.getClientCapabilities()?.elicitation?.form !== undefined;
 }
 
-/** Shows the plan to the person at the client. Only an explicit yes is one; no answer, or a broken one, is a no. */
+/** Shows the plan to the person at the client. Only an explicit yes counts; no answer, or an invalid one, is a no. */
 export async function confirmByElicitation(
   server: Server,
   plan: Plan,

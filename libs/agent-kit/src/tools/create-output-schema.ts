@@ -5,37 +5,39 @@ import { nameListField } from './run-operation.js';
 
 const status = z.string().describe('`success`; anything else is a failure');
 const failure = {
-  error: z.string().optional().describe('What went wrong'),
-  code: z.string().optional().describe('Stable name of what went wrong'),
-  suggestion: z.string().optional().describe('What to do about it'),
+  error: z.string().optional().describe('Error message'),
+  code: z.string().optional().describe('Stable error code'),
+  suggestion: z.string().optional().describe('Suggested next step'),
 };
 
-/** Of `executePlan`, and of every operation that sends. */
+/** The output of `executePlan`, and of every write operation. */
 export const EXECUTION_OUTPUT = z.looseObject({
   status,
   result: z.string().optional().describe('Transaction hash of the main step'),
   transactions: z
     .array(z.looseObject({ label: z.string(), hash: z.string() }))
     .optional()
-    .describe('All transactions that were sent, in their order'),
+    .describe('All sent transactions, in order'),
   ...failure,
 });
 
-/** Of `plan<Operation>`. */
+/** The output of `plan<Operation>`. */
 export const PLAN_OUTPUT = z.looseObject({
   status: z.string().describe('`planned`: nothing was sent; anything else is a failure'),
-  planId: z.string().optional().describe('For executePlan, in this process alone'),
+  planId: z.string().optional().describe('For executePlan, in this process only'),
   summary: z.string().optional().describe('The plan on one line, for executePlan, character for character'),
   expiresAt: z.string().optional().describe('Until when it can be executed'),
   preview: z.array(z.string()).optional().describe('The plan in full, line by line'),
   ...failure,
 });
 
-/** What `runOperation` gives for an operation. Only `status` is always there: failures are of this form too. */
+/**
+ * The output of `runOperation` for an operation. Only `status` is always there, because failures have this form too.
+ */
 export function createOutputSchema(operation: Operation): z.ZodObject {
   if (!operation.readOnly) return EXECUTION_OUTPUT;
   const { output, name } = operation;
-  // What JSON cannot hold arrives as text, and is not described.
+  // Values that JSON cannot hold become text, and are not described.
   if (!isRepresentable(output)) return z.looseObject({ status, ...failure });
   if (output instanceof z.ZodArray)
     return z.looseObject({ [nameListField(name)]: output.optional(), status, ...failure });

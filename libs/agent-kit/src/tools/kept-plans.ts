@@ -5,10 +5,10 @@ import { assertNotExpired } from '../plan/assert-not-expired.js';
 import type { Plan } from '../plan/plan.js';
 import type { OperationRunner } from './operation-runner.js';
 
-/** The most plans that a process remembers for one kit; a newer one takes the place of the oldest. */
+/** The most plans that a process stores for one kit; a newer one replaces the oldest. */
 export const MOST_PLANS = 100;
 
-/** What became of a plan, for calls that ask for it again. */
+/** The state of a plan, for repeated calls that ask for it. */
 export interface PlanEnding {
   message: string;
   suggestion?: string;
@@ -21,11 +21,11 @@ interface KeptPlan {
 }
 
 const IN_PROGRESS: PlanEnding = {
-  message: 'This plan is being carried out by another call.',
+  message: 'Another call is executing this plan.',
   suggestion: 'Wait for the answer of that call. Do not make a new plan for the same purpose.',
 };
 
-/** Plans that wait for their execution, in this process and for one kit: for its account, on its chain. */
+/** Plans that wait for their execution, in this process and for one kit, that is, for its account on its chain. */
 export class KeptPlans {
   readonly #plans = new Map<string, KeptPlan>();
 
@@ -38,9 +38,8 @@ export class KeptPlans {
   }
 
   /**
-   * Gives a plan out once: of two calls at the same time the second gets the error. One that is asked for with another summary
-   * stays.
-   * @returns the plan, and what has to be told what became of it.
+   * Takes a plan once: of two concurrent calls the second gets the error. A plan requested with another summary stays.
+   * @returns the plan, and a function to call with its outcome.
    * @throws AgentKitError `UNKNOWN_PLAN`, `PLAN_USED`, `PLAN_MISMATCH`, `PLAN_EXPIRED`
    */
   take(id: string, summary: string): { plan: Plan; end: (ending: PlanEnding) => void } {
@@ -48,7 +47,7 @@ export class KeptPlans {
     if (!kept) {
       throw new AgentKitError(
         'UNKNOWN_PLAN',
-        `There is no plan of this id here: plans are of one process, account and chain, and the last ${MOST_PLANS} are kept.`,
+        `There is no plan with this id here: plans belong to one process, account and chain, and the last ${MOST_PLANS} are kept.`,
       );
     }
     if (kept.ending) {
@@ -63,7 +62,7 @@ export class KeptPlans {
     return { plan: kept.plan, end: (ending) => void (kept.ending = ending) };
   }
 
-  /** What is under way is remembered as long as possible: it must not seem never to have been. */
+  /** A running plan is kept as long as possible, because it must not appear unknown. */
   #forgetOldest(): void {
     const ids = [...this.#plans.keys()];
     const oldest = ids.find((id) => this.#plans.get(id)?.ending !== IN_PROGRESS) ?? ids[0];
@@ -73,7 +72,7 @@ export class KeptPlans {
 
 const keptByKit = new WeakMap<OperationRunner, KeptPlans>();
 
-/** The same for all tools of a kit, also for those that are created anew for each request of a web server. */
+/** Shared by all tools of a kit, including those that a web server creates anew for each request. */
 export function findKeptPlans(kit: OperationRunner): KeptPlans {
   const kept = keptByKit.get(kit) ?? new KeptPlans();
   keptByKit.set(kit, kept);

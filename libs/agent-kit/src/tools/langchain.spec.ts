@@ -24,7 +24,7 @@ const countSent = () => chainClient().getTransactionCount({ address: kit.address
 const receiver = (number: number): Hex => `0x${number.toString().padStart(40, '0')}`;
 const transferCall = (amount: string, to: Hex) => ({ name: 'transfer', args: { amount, to } });
 
-/** An agent whose model makes these calls, all at once, and then says that it is done. */
+/** An agent whose model makes these calls, all at once, and then reports that it is done. */
 function createScriptedAgent(calls: { name: string; args: object }[], options: LangChainToolOptions = {}) {
   const model = fakeModel()
     .respondWithTools(calls.map((call, index) => ({ ...call, id: `call-${index}` })))
@@ -38,7 +38,7 @@ async function ask(agent: ReturnType<typeof createScriptedAgent>) {
 }
 
 describe('an agent of LangGraph', () => {
-  it('sends what its model calls in parallel, each on a nonce of its own', async () => {
+  it('sends its parallel calls, each with a nonce of its own', async () => {
     const before = await countSent();
     const receivers = Array.from({ length: 5 }, (_, index) => receiver(101 + index));
     const calls = [
@@ -57,7 +57,7 @@ describe('an agent of LangGraph', () => {
     expect(JSON.parse(answers[6]!.text)).toMatchObject({ status: 'failed', code: 'INSUFFICIENT_FUNDS' });
   });
 
-  it('asks for each plan by itself, and sends only those that were agreed to', async () => {
+  it('asks for each plan separately, and sends only the confirmed ones', async () => {
     const plans: Plan[] = [];
     const confirm = (plan: Plan) => {
       plans.push(plan);
@@ -75,7 +75,7 @@ describe('an agent of LangGraph', () => {
   it.each([
     ['approve', 'success', '0.8'],
     ['reject', 'error', '0'],
-  ])('waits at its writes for a person to %s their exact arguments', async (decision, status, arrived) => {
+  ])('interrupts at its writes for a person to %s their exact arguments', async (decision, status, arrived) => {
     const to = receiver(decision === 'approve' ? 301 : 302);
     const tools = createLangChainTools(kit);
     const writes = tools.filter((tool) => (tool as { tags?: string[] }).tags?.includes('write'));
@@ -102,7 +102,7 @@ describe('an agent of LangGraph', () => {
     expect(await balanceOf(to)).toBe(parseEther(arrived));
   });
 
-  it('tells its model about inputs that are wrong', async () => {
+  it('reports invalid inputs to its model', async () => {
     const before = await countSent();
     const calls = [
       { name: 'transfer', args: { amount: 'all of it', to: receiver(401) } },
@@ -114,7 +114,7 @@ describe('an agent of LangGraph', () => {
   });
 });
 
-it('gives the result as text where there is no call to answer', async () => {
+it('returns the result as text if there is no call to answer', async () => {
   const balance = createLangChainTools(kit).find(({ name }) => name === 'getERC20Balance');
   expect(JSON.parse(String(await balance!.invoke({})))).toMatchObject({ status: 'success' });
 });

@@ -8,9 +8,9 @@ import { isFailure } from './run-operation.js';
 export type LangChainToolOptions = ToolOptions;
 
 /**
- * The kit's operations as LangChain tools. What sends transactions is tagged `write` and has `metadata.readOnly` false: let
- * `humanInTheLoopMiddleware` interrupt on these, or give `confirm`, which is asked with the simulated plan. A call that
- * failed becomes a `ToolMessage` with status `error`; the result is its JSON content, and its artifact.
+ * The kit's operations as LangChain tools. Tools that send transactions are tagged `write` and have `metadata.readOnly`
+ * false: let `humanInTheLoopMiddleware` interrupt on these, or pass `confirm`, which is called with the simulated plan.
+ * A failed call becomes a `ToolMessage` with status `error`; the result is its JSON content, and its artifact.
  */
 export function createLangChainTools(
   kit: OperationRunner,

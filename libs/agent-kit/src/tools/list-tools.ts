@@ -7,21 +7,24 @@ import type { OperationRunner, ToolOptions } from './operation-runner.js';
 import { EXECUTE_PLAN_INPUT, executeKeptPlan, keepPlan } from './plan-tools.js';
 import { runOperation, type OperationResult, type RunOptions } from './run-operation.js';
 
-/** A tool as every framework can offer it. */
+/** A tool in the form that every framework can offer. */
 export interface OfferedTool {
   name: string;
   title: string;
   description: string;
-  /** As strict as the kit: a framework would drop what it does not know, and a misspelt `slippageBps` would go unnoticed. */
+  /** As strict as the kit: a framework would drop unknown fields, and a misspelt `slippageBps` would go unnoticed. */
   input: z.ZodObject;
   output: z.ZodObject;
-  /** `write` plans and sends in one call; `execute` sends what an earlier call has shown. Only `read` changes nothing. */
+  /**
+   * `write` plans and sends in one call; `execute` sends a plan that an earlier call returned. Only `read` changes
+   * nothing.
+   */
   kind: 'read' | 'write' | 'execute';
   /** Never throws. */
   run: (input: unknown, options: RunOptions) => Promise<OperationResult>;
 }
 
-/** The operations, a tool that plans each write, and `executePlan` where it is wanted. */
+/** The operations, a tool that plans each write, and `executePlan` if requested. */
 export function listTools(kit: OperationRunner, options: ToolOptions): readonly OfferedTool[] {
   const { readOnly = false, plans = 'show' } = options;
   const operations = kit.operations();

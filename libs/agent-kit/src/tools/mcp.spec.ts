@@ -34,7 +34,7 @@ async function connect(options: McpServerOptions = {}, answer?: Answer) {
   }
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(ours), client.connect(theirs)]);
-  // From here on the client holds each answer against the schema of its tool.
+  // From here on the client validates each answer against the schema of its tool.
   await client.listTools();
   return { client, asked };
 }
@@ -44,7 +44,7 @@ const countSent = () => chainClient().getTransactionCount({ address: kit.address
 const transfer = { name: 'transfer', arguments: { amount: '0.5', to: RECEIVER } };
 
 describe('a write over MCP', () => {
-  it('is sent once the person has agreed to its plan', async () => {
+  it('is sent once the person has confirmed its plan', async () => {
     const { client, asked } = await connect({}, () => ({ action: 'accept', content: { confirm: true } }));
     const result = await client.callTool(transfer);
     expect(result).toMatchObject({ isError: false, structuredContent: { status: 'success', amount: '0.5' } });
@@ -68,7 +68,7 @@ describe('a write over MCP', () => {
     expect(await countSent()).toBe(before);
   });
 
-  it('is not sent when the client gives up while the person thinks', async () => {
+  it('is not sent when the client cancels before the person answers', async () => {
     const before = await countSent();
     const calling = new AbortController();
     let agree = () => {};
@@ -84,7 +84,7 @@ describe('a write over MCP', () => {
     expect(await countSent()).toBe(before);
   });
 
-  it('asks the confirmation it was given, even where it may send without', async () => {
+  it('calls the given confirm, even if it may send without it', async () => {
     const confirm = jest.fn(() => false);
     const { client } = await connect({ confirm, allowWrites: true });
     expect(await client.callTool(transfer)).toMatchObject({ structuredContent: { status: 'declined' } });
@@ -105,9 +105,9 @@ describe('a failure over MCP', () => {
   });
 
   it.each([
-    ['a field that is misspelt', { ...transfer.arguments, tokn: 'USDC' }],
-    ['a field that is missing', { amount: '1' }],
-    ['a number that is none', { amount: '1e18', to: RECEIVER }],
+    ['a misspelt field', { ...transfer.arguments, tokn: 'USDC' }],
+    ['a missing field', { amount: '1' }],
+    ['an invalid number', { amount: '1e18', to: RECEIVER }],
   ])('sends nothing for %s', async (_name, input) => {
     const before = await countSent();
     const { client } = await connect({ allowWrites: true });
@@ -116,7 +116,7 @@ describe('a failure over MCP', () => {
   });
 });
 
-it('gives a hostile list to the client in one line, and what it cut', async () => {
+it('returns a hostile list to the client on one line, and reports what it cut', async () => {
   const { client } = await connect();
   const { content, structuredContent } = await client.callTool({ name: 'listHostile' });
   const [{ text }] = content as [{ text: string }];

@@ -11,8 +11,8 @@ import { declined, isFailure, type OperationResult, type RunOptions } from './ru
 
 export interface McpServerOptions extends ToolOptions {
   /**
-   * Sends what the client asks for without asking anybody, unless there is a `confirm`. Without both, the person at the client
-   * is asked, and where the client cannot ask, nothing is sent.
+   * Sends without a confirmation, unless there is a `confirm`. Without both, the person at the client is asked; if the
+   * client cannot ask, nothing is sent.
    */
   allowWrites?: boolean;
 }
@@ -38,7 +38,7 @@ export function createMcpServer(kit: OperationRunner, options: McpServerOptions 
 
 function createAnnotations({ title, kind }: OfferedTool) {
   const readOnly = kind === 'read';
-  // A write that is sent again acts again, and what it moves is gone: both are said, so that clients ask.
+  // Repeating a write repeats its effect, and spent tokens are gone: both hints are set, so that clients ask.
   return { title, readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: readOnly, openWorldHint: true };
 }
 
@@ -53,7 +53,7 @@ async function call(
     run(input, { signal, ...confirmation, ...(onUnexpectedError ? { onUnexpectedError } : {}) });
 
   if (confirm) return runWith({ confirm });
-  // The client's own dialog has shown the summary of a plan that is executed.
+  // The client's own dialog has already shown the summary of an executed plan.
   if (kind !== 'write' || allowWrites === true) return runWith({});
   if (canElicit(server)) {
     return runWith({ confirm: (plan) => confirmByElicitation(server, plan, { signal, requestId }) });

@@ -51,7 +51,7 @@ async function planTransfer(kit: OperationRunner, to: Hex, amount = '0.5', token
 }
 
 describe('a plan and its execution', () => {
-  it('send nothing, and then exactly what the summary says', async () => {
+  it('send nothing, and then exactly the content of the summary', async () => {
     const kit = await createKit();
     const to = newReceiver();
     const shown = await planTransfer(kit, to);
@@ -72,8 +72,8 @@ describe('a plan and its execution', () => {
     ['a space at its end', (summary) => `${summary} `],
     ['one character less', (summary) => summary.slice(0, -1)],
     ['other case', (summary) => summary.toUpperCase()],
-    ['nothing in it', () => ''],
-  ])('is refused with %s, and still there with its own', async (_name, alter) => {
+    ['no text', () => ''],
+  ])('is refused with %s, and still available with its own summary', async (_name, alter) => {
     const kit = await createKit();
     const shown = await planTransfer(kit, newReceiver());
     const refused = await use(kit, 'executePlan', { ...shown, summary: alter(shown.summary) });
@@ -89,7 +89,7 @@ describe('a plan and its execution', () => {
     },
   );
 
-  it('run once, also when they are called together, and say what became of it', async () => {
+  it('run once, even when called concurrently, and report the outcome', async () => {
     const kit = await createKit();
     const to = newReceiver();
     const shown = await planTransfer(kit, to);
@@ -108,7 +108,7 @@ describe('a plan and its execution', () => {
     expect(await countSent(kit)).toBe(1);
   });
 
-  it('run once also where it stays open whether they were mined', async () => {
+  it('run once even if it is unknown whether they were mined', async () => {
     const kit = await createKit({ monitor: { attempts: 2, intervalMs: 10 } });
     const to = newReceiver();
     const shown = await planTransfer(kit, to);
@@ -128,7 +128,7 @@ describe('a plan and its execution', () => {
     expect(await countSent(kit)).toBe(1);
   });
 
-  it('are used up by a try that sent nothing, and say so', async () => {
+  it('are used up by an attempt that sent nothing, and report that', async () => {
     const kit = await createKit();
     const shown = await planTransfer(kit, newReceiver(), '90');
     await kit.transfer('20', newReceiver());
@@ -151,7 +151,7 @@ describe('a plan and its execution', () => {
     expect(await countSent(kit)).toBe(0);
   });
 
-  it('run out after five minutes', async () => {
+  it('expire after five minutes', async () => {
     const kit = await createKit();
     const [late, inTime] = [await planTransfer(kit, newReceiver()), await planTransfer(kit, newReceiver())];
     const now = Date.now.bind(Date);
@@ -164,7 +164,7 @@ describe('a plan and its execution', () => {
     expect(await countSent(kit)).toBe(1);
   });
 
-  it('run out while they wait for the account', async () => {
+  it('expire while they wait for the account', async () => {
     const kit = await createKit();
     const shown = await planTransfer(kit, newReceiver());
     const now = Date.now.bind(Date);
@@ -176,17 +176,17 @@ describe('a plan and its execution', () => {
     expect(await countSent(kit)).toBe(0);
   });
 
-  it('are of one wallet and process', async () => {
+  it('belong to one wallet and process', async () => {
     const [kit, other] = [await createKit(), await createKit()];
     const shown = await planTransfer(kit, newReceiver());
     expect(shown.planId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(await use(other, 'executePlan', shown)).toMatchObject({ status: 'failed', code: 'UNKNOWN_PLAN' });
     expect(await countSent(other)).toBe(0);
-    // Tools that were made anew for the same kit, as a web server makes them, know it.
+    // Tools that are created again for the same kit, as in a web server, know the plan.
     expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'success' });
   });
 
-  it('are of one chain', async () => {
+  it('belong to one chain', async () => {
     const kit = await createKit();
     const shown = await planTransfer(kit, newReceiver());
     proxy.intercept('eth_chainId', () => ({ body: '{"jsonrpc":"2.0","id":1,"result":"0x531"}' }));
@@ -198,7 +198,7 @@ describe('a plan and its execution', () => {
     expect(await countSent(kit)).toBe(0);
   });
 
-  it('are simulated anew, and not sent where they would fail now', async () => {
+  it('are simulated again, and not sent if they would fail now', async () => {
     const kit = await createKit();
     const balance = parseEther(await kit.getERC20Balance('WSEI'));
     const shown = await planTransfer(kit, newReceiver(), '20', 'WSEI');
@@ -209,7 +209,7 @@ describe('a plan and its execution', () => {
     expect(await countSent(kit)).toBe(before);
   });
 
-  it('stay under the caps of the policy, at the plan and at its execution', async () => {
+  it('stay within the limits of the policy, when planned and when executed', async () => {
     const kit = await createKit({ policy: { maxPerOperation: { '0x0': '0.6' }, maxPerDay: { '0x0': '1' } } });
     const to = newReceiver();
     expect(await use(kit, 'planTransfer', { amount: '0.7', to })).toMatchObject({ code: 'POLICY_VIOLATION' });
@@ -219,7 +219,7 @@ describe('a plan and its execution', () => {
     expect(await balanceOf(to)).toBe(parseEther('0.5'));
   });
 
-  it('are remembered in a bounded number, the latest', async () => {
+  it('are stored up to a limit, the latest ones', async () => {
     const kit = await createKit();
     plan = draft([{ value: 1n }]);
     const shown = [];
@@ -232,7 +232,7 @@ describe('a plan and its execution', () => {
     expect(await use(kit, 'executePlan', shown.at(-1))).toMatchObject({ status: 'success' });
   });
 
-  it('keep their whole summary, however much else had to be cut', async () => {
+  it('keep their whole summary, however much else was cut', async () => {
     const kit = await createKit();
     const warnings = Array.from({ length: 30 }, () => HOSTILE_TEXT.repeat(30));
     plan = draft([{ value: 1n }], { summary: HOSTILE_TEXT.repeat(100), warnings });
@@ -242,7 +242,7 @@ describe('a plan and its execution', () => {
     expect(await use(kit, 'executePlan', { planId, summary })).toMatchObject({ status: 'success' });
   });
 
-  it('are signed only by a kit that only signs, and still once', async () => {
+  it('are only signed by a kit that only signs, also once', async () => {
     const kit = await createKit({ executor: 'sign-only' });
     const shown = await planTransfer(kit, newReceiver());
     expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'signed' });
@@ -251,7 +251,7 @@ describe('a plan and its execution', () => {
     expect(again['error']).not.toContain('It sent');
   });
 
-  it('say that nothing is known where something unexpected happened while they were sent', async () => {
+  it('report that the outcome is unknown after an unexpected error during sending', async () => {
     const kit = await createKit();
     const broken: OperationRunner = {
       operations: () => kit.operations(),
@@ -268,7 +268,7 @@ describe('a plan and its execution', () => {
     });
   });
 
-  it('have names that no plugin may take', async () => {
+  it('have names that no plugin may use', async () => {
     const plugin = draftPlugin(() => plan);
     for (const name of ['executePlan', 'planTransfer']) {
       const operations = plugin.operations.map((operation) => ({ ...operation, name }));
@@ -279,7 +279,7 @@ describe('a plan and its execution', () => {
     }
   });
 
-  it('look at what a swap did', async () => {
+  it('read the result of a swap', async () => {
     const kit = await createKit();
     const planned = await use(kit, 'planSwap', { amount: '1', fromToken: 'USDC', toToken: 'WSEI' });
     const { planId, summary } = planned;

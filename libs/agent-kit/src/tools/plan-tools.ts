@@ -10,11 +10,11 @@ import { answer, sendPlan, type OperationResult, type RunOptions } from './run-o
 export const PLAN_LIFETIME_MS = 5 * 60_000;
 
 export const EXECUTE_PLAN_INPUT = z.object({
-  planId: z.string().describe('As the plan tool returned it'),
-  summary: z.string().describe('As the plan tool returned it, character for character: what the person approves'),
+  planId: z.string().describe('As returned by the plan tool'),
+  summary: z.string().describe('As returned by the plan tool, character for character; the person approves this text'),
 });
 
-/** Plans a write, keeps the plan and sends nothing; never throws. */
+/** Plans a write, stores the plan and sends nothing; never throws. */
 export async function keepPlan(
   kit: OperationRunner,
   name: string,
@@ -29,11 +29,11 @@ export async function keepPlan(
     const expiresAt = new Date(plan.expiresAtMs ?? Date.now()).toISOString();
     return { status: 'planned', planId, summary, expiresAt, preview: plan.preview.split('\n'), suggestion };
   });
-  // Whatever else was cut to fit: one character less, and the plan could not be executed.
+  // Never cut, whatever else was cut to fit: with one character less the plan could not be executed.
   return result.status === 'planned' ? { ...result, summary } : result;
 }
 
-/** Carries out a kept plan, once, where the summary is its own; never throws. */
+/** Executes a stored plan, once, if the summary matches; never throws. */
 export async function executeKeptPlan(
   kit: OperationRunner,
   input: unknown,
@@ -56,7 +56,7 @@ function parseExecution(input: unknown): z.output<typeof EXECUTE_PLAN_INPUT> {
 }
 
 function describeEnding(result: OperationResult): PlanEnding {
-  const ended = `This plan was carried out before; it ended with the status "${result.status}"`;
+  const ended = `This plan was already executed; it ended with the status "${result.status}"`;
   const hashes = listHashes(result);
   if (hashes.length > 0) return { message: `${ended}. It sent ${hashes.join(', ')}.` };
   if (result.status === 'success' || result.status === 'signed') return { message: `${ended}.` };

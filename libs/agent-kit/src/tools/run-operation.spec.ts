@@ -30,30 +30,30 @@ const client = () => createPublicClient({ transport: http(chain.rpcUrl) });
 const countSent = () => client().getTransactionCount({ address: kit.address });
 const balanceOf = (address: Hex) => client().getBalance({ address });
 
-/** Every text of a result, in the order in which it stands there. */
+/** Every text of a result, in order. */
 function listTexts(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listTexts) : [];
 }
 
 describe('runOperation reads', () => {
-  it('a balance, as the specification has it', async () => {
+  it('a balance, in the form of the specification', async () => {
     const result = await runOperation(kit, 'getERC20Balance', { contractAddress: 'USDC' });
     expect(result).toMatchObject({ status: 'success', balance: '1000000', token: { ticker: 'USDC' } });
   });
 
-  it('gives a list a name', async () => {
+  it('a list under a name', async () => {
     expect(await runOperation(kit, 'listTokens', {})).toMatchObject({ status: 'success', tokens: expect.any(Array) });
     expect(nameListField('perpsGetProducts')).toBe('products');
     expect(nameListField('getLendingMarkets')).toBe('lendingMarkets');
     expect(nameListField('budget')).toBe('items');
   });
 
-  it('gives a bare value a name', async () => {
+  it('a bare value under a name', async () => {
     expect(await runOperation(kit, 'readNumber', { number: 3 })).toEqual({ status: 'success', value: 3 });
   });
 
-  it('cuts what is long, and keeps amounts exact', async () => {
+  it('long texts cut, and amounts exact', async () => {
     const result = await runOperation(kit, 'listHostile', {});
     const json = JSON.stringify(result);
     expect(json.length).toBeLessThanOrEqual(MAX_RESULT_LENGTH);
@@ -87,8 +87,8 @@ describe('runOperation writes', () => {
   it.each<[string, RunOptions, string]>([
     ['a no', { confirm: () => false }, 'declined'],
     ['a late no', { confirm: async () => false }, 'declined'],
-    ['an answer that is no boolean', { confirm: () => 'yes' as unknown as boolean }, 'declined'],
-    ['a confirmation that breaks', { confirm: () => Promise.reject(new Error('the window was closed')) }, 'failed'],
+    ['an answer that is not a boolean', { confirm: () => 'yes' as unknown as boolean }, 'declined'],
+    ['a confirmation that throws', { confirm: () => Promise.reject(new Error('the window was closed')) }, 'failed'],
     ['a request that was cancelled before', { signal: AbortSignal.abort() }, 'declined'],
   ])('nothing after %s', async (_name, options, status) => {
     const before = await countSent();
@@ -97,7 +97,7 @@ describe('runOperation writes', () => {
     expect(await countSent()).toBe(before);
   });
 
-  it('nothing when the request is cancelled while the person thinks', async () => {
+  it('nothing when the request is cancelled before the person answers', async () => {
     const before = await countSent();
     const controller = new AbortController();
     const confirm = () => {
@@ -113,7 +113,7 @@ describe('runOperation writes', () => {
     expect(result).toMatchObject({ status: 'failed', code: 'READ_ONLY' });
   });
 
-  it('does not call a signed transaction a success', async () => {
+  it('does not report a signed transaction as a success', async () => {
     const result = await runOperation(createKit('sign-only'), 'transfer', { amount: '1', to: RECEIVER });
     expect(result.status).toBe('signed');
   });
@@ -128,8 +128,8 @@ describe('runOperation failures', () => {
     ['wrong inputs', 'transfer', { amount: -1, to: 'me', extra: INSTRUCTION }, 'INVALID_INPUT'],
     ['no inputs', 'transfer', null, 'INVALID_INPUT'],
     ['an unknown token', 'getERC20Balance', { contractAddress: INSTRUCTION.slice(0, 60) }, 'UNKNOWN_TOKEN'],
-    ['an error of somebody else', 'readNumber', {}, 'PROTOCOL_FAILED'],
-  ])('say what %s is, without the key and without a stranger’s voice', async (_name, name, input, code) => {
+    ['a foreign error', 'readNumber', {}, 'PROTOCOL_FAILED'],
+  ])('describe %s, without the key and without untrusted text', async (_name, name, input, code) => {
     const given = typeof input === 'object' && input !== null && 'token' in input ? withAddress(input) : input;
     const before = await countSent();
     const result = await runOperation(kit, name, given);
@@ -142,7 +142,7 @@ describe('runOperation failures', () => {
     }
   });
 
-  it('tell somebody what a model is not told', async () => {
+  it('pass foreign errors to onUnexpectedError, but not to the model', async () => {
     const secret = new Error(`ENOENT /home/someone/${privateKey}`);
     const onUnexpectedError = jest.fn();
     const options = { confirm: () => Promise.reject(secret), onUnexpectedError };
@@ -152,7 +152,7 @@ describe('runOperation failures', () => {
     expect(onUnexpectedError).toHaveBeenCalledWith(secret);
   });
 
-  it.each(['getERC20Balance', 'transfer'])('of %s do not speak with the voice of a token', async (name) => {
+  it.each(['getERC20Balance', 'transfer'])('of %s contain no instruction of a token', async (name) => {
     const { EVIL } = chain.contracts.tokens;
     const inputs = { getERC20Balance: { contractAddress: EVIL }, transfer: { amount: '1', to: RECEIVER, token: EVIL } };
     let preview = '';

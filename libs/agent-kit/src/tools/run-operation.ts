@@ -4,21 +4,21 @@ import type { Plan } from '../plan/plan.js';
 import type { OperationRunner, ToolOptions } from './operation-runner.js';
 import { toSafeJson, type JsonValue } from './safe-json.js';
 
-/** What a model gets. `success` is the only good status (specification, section "ToolResult"). */
+/** The result for a model. `success` is the only good status (specification, section "ToolResult"). */
 export interface OperationResult {
   [field: string]: JsonValue;
   status: string;
 }
 
 export interface RunOptions extends Pick<ToolOptions, 'confirm' | 'onUnexpectedError'> {
-  /** Aborted before the first transaction, nothing is sent; from then on the operation runs to its end. */
+  /** Aborted before the first transaction, nothing is sent; after that the operation runs to its end. */
   signal?: AbortSignal;
 }
 
 /**
- * Runs one operation for a model, and never throws: what fails comes back as `{status, error, code, suggestion}`. Reads
- * give `{status: 'success', ...output}`, with a list under a name of its own. Writes are planned, confirmed and sent as
- * that very plan; one that is not confirmed gives `{status: 'declined', …}`.
+ * Runs one operation for a model, and never throws: failures are returned as `{status, error, code, suggestion}`. Reads
+ * return `{status: 'success', ...output}`, with a list under a name of its own. Writes are planned, confirmed and sent
+ * as exactly that plan; without a confirmation they return `{status: 'declined', …}`.
  */
 export function runOperation(
   kit: OperationRunner,
@@ -34,7 +34,7 @@ export function runOperation(
   });
 }
 
-/** Has a plan confirmed, where `confirm` is given, and sends it. `noteSending` is called just before. */
+/** Has a plan confirmed, if `confirm` is given, and sends it. `noteSending` is called just before. */
 export async function sendPlan(
   kit: OperationRunner,
   plan: Plan,
@@ -48,7 +48,7 @@ export async function sendPlan(
   return kit.execute(plan);
 }
 
-/** What some work gives, or why it failed, as a result for a model. The work says when it begins to send. */
+/** The result of some work for a model, or its failure. The work reports when it starts to send. */
 export async function answer(
   { onUnexpectedError }: RunOptions,
   work: (noteSending: () => void) => Promise<object>,
@@ -63,14 +63,14 @@ export async function answer(
   }
 }
 
-// What was only signed or planned, as was wanted, or is not mined yet, is no success and no failure.
+// A plan, a signature, or a transaction that is not mined yet is neither a success nor a failure.
 const NO_FAILURES: readonly string[] = ['success', 'signed', 'planned', 'pending'];
 
 export function isFailure({ status }: OperationResult): boolean {
   return !NO_FAILURES.includes(status);
 }
 
-/** Nothing was sent, because nobody agreed to it. */
+/** Nothing was sent, because the plan was not confirmed. */
 export function declined(error: string, suggestion: string = AGENT_KIT_ERRORS.DECLINED.suggestion): OperationResult {
   return { status: 'declined', error, code: 'DECLINED', suggestion };
 }
@@ -89,7 +89,7 @@ function nameOutput({ name }: Operation, output: unknown): object {
 
 function present(result: object): OperationResult {
   const json = toSafeJson(result);
-  // A result that does not say how it went is no success.
+  // A result without a status does not count as a success.
   return { ...json, status: typeof json['status'] === 'string' ? json['status'] : 'failed' };
 }
 
@@ -105,8 +105,8 @@ function describeUnexpected(isSending: boolean): OperationResult {
       : 'Something unexpected happened; nothing was sent.',
     code: 'UNEXPECTED',
     suggestion: isSending
-      ? 'Look at the latest transactions of the account before trying again.'
-      : 'Try again; if it stays, look at the logs of the program.',
+      ? 'Check the latest transactions of the account before trying again.'
+      : 'Try again; if it happens again, read the logs of the program.',
   };
 }
 

@@ -3,7 +3,7 @@ import { cleanUntrusted } from '../tokens/untrusted-text.js';
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = Record<string, JsonValue>;
 
-/** The most that one result takes of a model's memory, in characters of JSON. */
+/** The most that one result takes of a model's context, in characters of JSON. */
 export const MAX_RESULT_LENGTH = 16_000;
 
 interface Bounds {
@@ -12,7 +12,7 @@ interface Bounds {
   textLength: number;
 }
 
-// From generous to tight; the last still holds hashes and addresses. The first that makes the result fit is taken.
+// From generous to tight; the last still fits hashes and addresses. The first with which the result fits is used.
 const BOUNDS: readonly Bounds[] = [
   { items: 200, textLength: 4_000 },
   { items: 50, textLength: 500 },
@@ -23,8 +23,8 @@ const MAX_FIELDS = 40;
 const MAX_DEPTH = 8;
 
 /**
- * A result as JSON for a model: amounts that are bigint as digits, every text on one line without control characters, and
- * all of it at most `MAX_RESULT_LENGTH` long. Where something was left out, `truncated` says so.
+ * A result as JSON for a model: bigint amounts as digits, every text on one line without control characters, and at
+ * most `MAX_RESULT_LENGTH` characters in total. `truncated` reports whether something was left out.
  */
 export function toSafeJson(value: object): JsonObject {
   for (const bounds of BOUNDS) {
@@ -62,14 +62,14 @@ function copyWithin(value: object, bounds: Bounds): JsonObject {
         if (!Array.isArray(item)) return copyFields(item, depth + 1);
         return cut<unknown>(item, bounds.items).map((element) => copy(element, depth + 1) ?? null);
       default:
-        // undefined, functions and symbols have no place in JSON.
+        // JSON cannot represent undefined, functions and symbols.
         return undefined;
     }
   };
   const copyFields = (fields: object, depth: number): JsonObject => {
     const entries = cut<[string, unknown]>(Object.entries(fields), MAX_FIELDS);
     const copied = entries.map(([name, field]) => [cleanUntrusted(name, 64), copy(field, depth)]);
-    // Object.fromEntries defines even `__proto__` as a field of its own.
+    // Object.fromEntries defines even `__proto__` as an own field.
     return Object.fromEntries(copied.filter(([, field]) => field !== undefined)) as JsonObject;
   };
   const result = copyFields(value, 0);

@@ -14,7 +14,7 @@ import {
 
 const ONE = 10n ** 18n;
 
-/** Tokens of 6, 8 and 18 decimals at 0.0001 to a million per whole unit, as Compound scales them. */
+/** Tokens with 6, 8 and 18 decimals at 0.0001 to a million per whole unit, in Compound's scale. */
 const holdings = fc.constantFrom(6n, 8n, 18n).chain((decimals) =>
   fc.record<Holding>({
     isEntered: fc.boolean(),
@@ -33,7 +33,7 @@ const accounts = fc
   .map(([supplied, borrowed]) => [...supplied, ...borrowed]);
 
 describe('the limits of a lending account', () => {
-  it('lets exactly as much be borrowed as the collateral covers', () => {
+  it('allow borrowing exactly as much as the collateral covers', () => {
     fc.assert(
       fc.property(accounts, holdings, (account, market) => {
         const { collateral, debt } = sumAccount(account.map((holding) => ({ ...holding, isEntered: true })));
@@ -49,7 +49,7 @@ describe('the limits of a lending account', () => {
     );
   });
 
-  it('makes collateral of no more than a borrow needs', () => {
+  it('make only the supplies collateral that a borrow needs', () => {
     fc.assert(
       fc.property(accounts, fc.bigInt({ min: 1n, max: 10n ** 27n }), (account, value) => {
         const chosen = chooseCollateral(account, value);
@@ -68,7 +68,7 @@ describe('the limits of a lending account', () => {
     );
   });
 
-  it('lets collateral be withdrawn as long as the rest covers the debt, by the comptroller’s own rounding', () => {
+  it('allow withdrawing collateral while the rest covers the debt, with the comptroller’s own rounding', () => {
     fc.assert(
       fc.property(accounts, indebted, (others, holding) => {
         const account = [...others, holding];
@@ -83,7 +83,7 @@ describe('the limits of a lending account', () => {
     );
   });
 
-  it('calls a position unhealthy exactly when its debt is more than its collateral', () => {
+  it('report a position as unhealthy exactly when its debt exceeds its collateral', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 10n ** 40n }),
@@ -96,7 +96,7 @@ describe('the limits of a lending account', () => {
     expect(healthTenThousandths({ collateral: 1n, debt: 0n })).toBeNull();
   });
 
-  it('counts a supply of one base unit and one larger than a double holds, to the unit', () => {
+  it('count a supply of one base unit, and one too large for a double, exactly', () => {
     const market = { isEntered: true, borrowed: 0n, collateralFactor: ONE, price: ONE };
     expect(suppliedBaseUnits({ shares: 9_007_199_254_740_993n, exchangeRate: ONE })).toBe(9_007_199_254_740_993n);
     expect(collateralValue({ ...market, shares: 1n, exchangeRate: ONE })).toBe(1n);

@@ -1,14 +1,14 @@
-/** What an account has in one market, in the market's own units: all rates, factors and prices are times 1e18. */
+/** An account's state in one market, in the market's own units: all rates, factors and prices are times 1e18. */
 export interface Holding {
-  /** Whether what is supplied counts as collateral. */
+  /** Whether the supply counts as collateral. */
   isEntered: boolean;
-  /** The market's own tokens, each worth `exchangeRate` base units of what it lends. */
+  /** The market's own tokens, each worth `exchangeRate` base units of its underlying token. */
   shares: bigint;
   exchangeRate: bigint;
   /** With interest, in base units. */
   borrowed: bigint;
   collateralFactor: bigint;
-  /** Of one base unit; 1e18 of value is one unit of the oracle's money. */
+  /** The price of one base unit; 1e18 of value is one unit of the oracle's currency. */
   price: bigint;
 }
 
@@ -19,18 +19,18 @@ export function suppliedBaseUnits({ shares, exchangeRate }: Pick<Holding, 'share
   return (shares * exchangeRate) / ONE;
 }
 
-/** What shares let an account borrow, entered or not; rounded down where the comptroller rounds. */
+/** The borrowing power of shares, whether or not the market is entered; rounded down where the comptroller rounds. */
 export function collateralValue(holding: Omit<Holding, 'isEntered' | 'borrowed'>, shares = holding.shares): bigint {
   const perShare = (((holding.collateralFactor * holding.exchangeRate) / ONE) * holding.price) / ONE;
   return (perShare * shares) / ONE;
 }
 
-/** The value of a debt of so many base units. */
+/** The value of a debt in base units. */
 export function debtValue({ price }: Pick<Holding, 'price'>, baseUnits: bigint): bigint {
   return (price * baseUnits) / ONE;
 }
 
-/** What the entered markets let an account borrow together, and what it owes. */
+/** The borrowing power of all entered markets, and the total debt. */
 export function sumAccount(holdings: readonly Holding[]): { collateral: bigint; debt: bigint } {
   const entered = holdings.filter(({ isEntered }) => isEntered);
   return {
@@ -39,7 +39,7 @@ export function sumAccount(holdings: readonly Holding[]): { collateral: bigint; 
   };
 }
 
-/** What may still be borrowed when everything supplied is used as collateral, in base units of one market. */
+/** The remaining borrowing power when all supplies are used as collateral, in base units of one market. */
 export function borrowableBaseUnits(holdings: readonly Holding[], { price }: Pick<Holding, 'price'>): bigint {
   const { collateral, debt } = sumAccount(holdings.map((holding) => ({ ...holding, isEntered: true })));
   return price === 0n || collateral <= debt ? 0n : ((collateral - debt) * ONE) / price;
@@ -53,13 +53,13 @@ export function redeemableBaseUnits(holdings: readonly Holding[], holding: Holdi
   if (!holding.isEntered || debt === 0n || counted === 0n) return supplied;
   if (collateral <= debt) return 0n;
   const free = collateral - debt;
-  // One more than counted: the rounding of the two values never makes it a unit too much.
+  // One more than computed: because both values are rounded, it is never a unit too much.
   return free >= counted ? supplied : (supplied * free) / (counted + 1n);
 }
 
 /**
- * The markets to enter before a borrow of this value: none when the entered ones cover it, else the fewest, largest first,
- * because whatever is entered can be liquidated. Null when all together do not cover it.
+ * The markets to enter before a borrow of this value: none when the entered ones cover it, otherwise as few as
+ * possible, largest first, because any entered supply can be liquidated. Null when all together do not cover it.
  */
 export function chooseCollateral<Kept extends Holding>(holdings: readonly Kept[], value: bigint): Kept[] | null {
   const { collateral, debt } = sumAccount(holdings);

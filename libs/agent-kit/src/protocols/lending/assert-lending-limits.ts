@@ -11,8 +11,8 @@ import {
 import type { MarketHolding } from './read-holdings.js';
 
 /**
- * The markets that have to be entered for the borrow. The one borrowed from is entered by the borrow itself.
- * @throws AgentKitError `INSUFFICIENT_COLLATERAL` when all that is supplied does not cover it at the oracle's prices.
+ * The markets to enter for the borrow. The borrow itself enters the market it borrows from.
+ * @throws AgentKitError `INSUFFICIENT_COLLATERAL` when all supplies do not cover it at the oracle's prices.
  */
 export function assertCollateralCovers(
   holdings: readonly MarketHolding[],
@@ -32,7 +32,10 @@ export function assertCollateralCovers(
   );
 }
 
-/** @throws AgentKitError `INSUFFICIENT_BALANCE` when less is supplied, `INSUFFICIENT_COLLATERAL` when it covers a debt. */
+/**
+ * @throws AgentKitError `INSUFFICIENT_BALANCE` when less is supplied, `INSUFFICIENT_COLLATERAL` when the supply is
+ * needed for a debt.
+ */
 export function assertRedeemable(
   holdings: readonly MarketHolding[],
   holding: MarketHolding,
@@ -69,7 +72,7 @@ export function assertCash({ market: { token } }: MarketHolding, cash: bigint, a
   const available = formatTokenAmount(cash, token.decimals);
   throw new AgentKitError(
     'INSUFFICIENT_LIQUIDITY',
-    `The lending market has too little liquidity: ${wanted} ${token.symbol} wanted, ${available} ${token.symbol} there.`,
+    `The lending market has too little liquidity: ${wanted} ${token.symbol} wanted, ${available} ${token.symbol} available.`,
     {
       details: { token: token.symbol, wanted, available },
       suggestion: 'Use a smaller amount, or wait until others repay.',

@@ -1,6 +1,9 @@
 import { parseAbi } from 'viem';
 
-/** What is asked of a comptroller. `markets` returns more in some versions; the first two fields are the same in all. */
+/**
+ * The functions used of a comptroller. `markets` returns more in some versions; the first two fields are the same in
+ * all.
+ */
 export const comptrollerAbi = parseAbi([
   'function getAllMarkets() view returns (address[])',
   'function getAssetsIn(address account) view returns (address[])',
@@ -11,7 +14,7 @@ export const comptrollerAbi = parseAbi([
 
 export const priceOracleAbi = parseAbi(['function getUnderlyingPrice(address market) view returns (uint256)']);
 
-/** The `…Current` functions bring interest up to date, which counts only where they are sent; here they are only called. */
+/** The `…Current` functions update the interest, which persists only in a transaction; here they are only called. */
 export const marketAbi = parseAbi([
   'function underlying() view returns (address)',
   'function balanceOf(address owner) view returns (uint256)',
@@ -27,5 +30,5 @@ export const marketAbi = parseAbi([
   'function repayBorrow(uint256 amount) returns (uint256)',
 ]);
 
-/** Where the native token's market differs: the amount is the value sent, and failures revert. */
+/** The differences of the native token's market: the amount is the value sent, and failures revert. */
 export const nativeMarketAbi = parseAbi(['function mint() payable', 'function repayBorrow() payable']);

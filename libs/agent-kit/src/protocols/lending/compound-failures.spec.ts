@@ -39,7 +39,7 @@ describe('how a Compound v2 market refuses', () => {
     ['a pause', reason('borrow is paused'), 'PROTOCOL_FAILED', 'borrow is paused'],
     ['the cap', reason('market borrow cap reached'), 'INSUFFICIENT_LIQUIDITY', 'liquidity'],
     ['an amount of no share', reason('redeemTokens zero'), 'BELOW_MINIMUM', 'minimum amount'],
-    ['something new', reason('never heard of'), 'REVERTED', 'revert'],
+    ['an unknown reason', reason('never heard of'), 'REVERTED', 'revert'],
   ])('by a reason: %s', (_name, data, code, text) => {
     expect(explainRevert(data, marketFailures)).toMatchObject({ code, message: expect.stringContaining(text) });
   });

@@ -23,7 +23,7 @@ const MARKET_ERRORS = [
   'TOKEN_TRANSFER_OUT_FAILED',
 ] as const;
 
-/** The comptroller's, from 1: what a market's COMPTROLLER_REJECTION carries as its detail. */
+/** The comptroller's error numbers, from 1: the detail of a market's COMPTROLLER_REJECTION. */
 const COMPTROLLER_ERRORS = [
   'UNAUTHORIZED',
   'COMPTROLLER_MISMATCH',
@@ -50,7 +50,7 @@ const MARKET_CODES: Partial<Record<(typeof MARKET_ERRORS)[number], AgentKitError
   TOKEN_INSUFFICIENT_CASH: 'INSUFFICIENT_LIQUIDITY',
 };
 
-// The account's liquidity, as the comptroller calls it, is what its collateral lets it borrow.
+// What the comptroller calls the account's liquidity is the borrowing power of its collateral.
 const COMPTROLLER_CODES: Partial<Record<(typeof COMPTROLLER_ERRORS)[number], AgentKitErrorCode>> = {
   INSUFFICIENT_LIQUIDITY: 'INSUFFICIENT_COLLATERAL',
 };
@@ -59,7 +59,9 @@ const COMPTROLLER_REJECTION = MARKET_ERRORS.indexOf('COMPTROLLER_REJECTION') + 1
 
 type ReturnCodes = NonNullable<StepFailures['returnCodes']>;
 
-/** Names and codes of everything a market can return in place of 0; what its comptroller refused by its detail, `3:4`. */
+/**
+ * Names and codes of everything a market can return instead of 0; refusals of its comptroller by their detail, `3:4`.
+ */
 const MARKET_RETURN_CODES: ReturnCodes = Object.fromEntries([
   ...MARKET_ERRORS.map((name, index) => [`${index + 1}`, { name, code: MARKET_CODES[name] ?? 'PROTOCOL_FAILED' }]),
   ...COMPTROLLER_ERRORS.map((name, index) => [
@@ -82,7 +84,7 @@ const errors = parseAbi([
   'error RepayBorrowFreshnessCheck()',
 ]);
 
-/** How calls of a Compound v2 market fail, in all of its versions: by a number, by an error, by a reason. */
+/** How calls of a Compound v2 market fail, in all of its versions: by a number, an error, or a reason. */
 export const marketFailures: StepFailures = {
   errors,
   codes: {
@@ -95,7 +97,7 @@ export const marketFailures: StepFailures = {
     'borrow cap reached': 'INSUFFICIENT_LIQUIDITY',
     'is paused': 'PROTOCOL_FAILED',
     'redeemTokens zero': 'BELOW_MINIMUM',
-    // Interest runs up between the plan and the block, never down: only more than is owed was repaid in between.
+    // Interest only increases between the plan and the block, so this happens only if a part was repaid meanwhile.
     REPAY_BORROW_NEW_ACCOUNT_BORROW_BALANCE_CALCULATION_FAILED: 'PROTOCOL_FAILED',
   },
   returnCodes: MARKET_RETURN_CODES,

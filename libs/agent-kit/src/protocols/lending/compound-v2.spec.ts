@@ -59,7 +59,8 @@ describe('lending', () => {
       ['WSEI', marketOf('WSEI'), '0.6'],
       ['WBTC', marketOf('WBTC'), '0.6'],
     ]);
-    // A fifth of the supply is lent: 2 % and a fifth of 12 % a year; suppliers get a fifth of it, less the reserve's tenth.
+    // A fifth of the supply is lent: 2 % plus a fifth of 12 % a year; suppliers get a fifth of that, less the reserve's
+    // tenth.
     expect(markets[2]).toMatchObject({ cash: '40', borrowRatePercent: '4.9999', supplyRatePercent: '0.8999' });
   });
 
@@ -79,12 +80,12 @@ describe('lending', () => {
     expect(Number(supplied[0]!.amount)).toBeCloseTo(Number(amount), 3);
   });
 
-  it('compares base units with base units: all of a balance can be supplied, one unit more cannot', async () => {
+  it('compares base units with base units: a whole balance can be supplied, one unit more cannot', async () => {
     await expect(kit.mintLending('WBTC', '0.10000001')).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
     expect(await kit.mintLending('WBTC', '0.1')).toMatchObject({ status: 'success' });
   });
 
-  it('knows markets by listed symbols and addresses, never by what a token calls itself', async () => {
+  it('knows markets by listed symbols and addresses, never by the symbol that a token reports', async () => {
     const { tokens } = chain.contracts;
     await expect(kit.mintLending('EVIL', '1')).rejects.toMatchObject({
       code: 'UNKNOWN_TOKEN',
@@ -104,7 +105,7 @@ describe('lending', () => {
   });
 
   describe('a borrow', () => {
-    it('makes collateral of what it needs alone, each market in a step of its own', async () => {
+    it('makes collateral only of the supplies it needs, each market in a step of its own', async () => {
       await kit.mintLending('USDC', '1000');
       await kit.mintLending('WBTC', '0.001');
       const plan = await kit.plan('borrowLending', { symbol: 'WSEI', amount: '1000' });
@@ -118,7 +119,7 @@ describe('lending', () => {
         ['USDC', true],
         ['WBTC', false],
       ]);
-      // 800 of 1000 USDC, and 36 of the 60 that the WBTC is worth, less 500.
+      // 800 of 1000 USDC, and 36 of the WBTC's value of 60, less 500.
       expect(Number(position.available)).toBeCloseTo(336, 2);
       expect(position).toMatchObject({ shortfall: '0', health: expect.stringMatching(/^1\.(6|5999)$/) });
 
@@ -129,7 +130,7 @@ describe('lending', () => {
       ]);
     });
 
-    it('beyond the collateral is refused with the figures, and sends nothing', async () => {
+    it('of more than the collateral covers is refused with the figures, and sends nothing', async () => {
       await kit.mintLending('USDC', '1000');
       const sent = await countTransactions();
       const refused = await kit.borrowLending('WSEI', '1601').catch((error: unknown) => error);
@@ -154,7 +155,7 @@ describe('lending', () => {
       });
     });
 
-    it('beyond what the market has is refused', async () => {
+    it('of more than the market has is refused', async () => {
       await kit.mintLending('USDC', '9000');
       await setPrice(chain, 'BTC', '100');
       try {
@@ -169,7 +170,7 @@ describe('lending', () => {
       }
     });
 
-    it('that is mined as a success and gave nothing is a failure', async () => {
+    it('that is mined as a success and pays nothing is a failure', async () => {
       await kit.mintLending('USDC', '1000');
       await kit.borrowLending('WSEI', '100');
       const before = await balance('WSEI');
@@ -179,7 +180,7 @@ describe('lending', () => {
       const submitted = new Promise((resolve) => kit.on('transactionSubmitted', resolve));
       const borrowing = kit.borrowLending('WSEI', '1400');
       await submitted;
-      // The price moves after the last simulation, in the very block of the borrow and before it.
+      // The price moves after the last simulation, in the same block as the borrow and before it.
       await sendFirstInBlock(encodeSetPrice(chain.contracts, 'SEI', '5').data);
       await callRpc(chain.rpcUrl, 'evm_mine');
       await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
@@ -197,7 +198,7 @@ describe('lending', () => {
       expect(await balance('WSEI')).toBe(before);
     });
 
-    it('that the protocol paused is refused with the reason it reverts with', async () => {
+    it('that is paused is refused with the reason of the revert', async () => {
       await kit.mintLending('USDC', '100');
       const pause = (isPaused: boolean) =>
         sendAsDeployer(chain.rpcUrl, [
@@ -244,7 +245,7 @@ describe('lending', () => {
       ['USDC', '100.123456'],
       ['WSEI', '1000'],
       ['WBTC', '0.01'],
-    ] as const)('of MAX %s leaves no dust and no allowance, whatever interest ran up', async (symbol, amount) => {
+    ] as const)('of MAX %s leaves no debt and no allowance, however much interest accrued', async (symbol, amount) => {
       await kit.borrowLending(symbol, amount);
       await callRpc(chain.rpcUrl, 'anvil_mine', [numberToHex(100)]);
       const plan = await kit.plan('repayLending', { symbol, amount: 'MAX' });
@@ -280,7 +281,7 @@ describe('lending', () => {
   });
 
   describe('a withdrawal', () => {
-    it('of MAX takes everything out with its interest', async () => {
+    it('of MAX withdraws everything with its interest', async () => {
       await kit.mintLending('USDC', '1000');
       await callRpc(chain.rpcUrl, 'anvil_mine', [numberToHex(100)]);
       expect(await kit.redeemLending('USDC', 'MAX')).toMatchObject({ status: 'success' });
@@ -303,7 +304,7 @@ describe('lending', () => {
       });
     });
 
-    it('of collateral that a debt needs is refused with what can be withdrawn, which can', async () => {
+    it('of collateral that a debt needs is refused with the amount that can be withdrawn, which succeeds', async () => {
       await kit.mintLending('USDC', '1000');
       await kit.borrowLending('WSEI', '800');
       const sent = await countTransactions();
@@ -321,7 +322,7 @@ describe('lending', () => {
     });
   });
 
-  it('follows the oracle: health, shortfall and what may be borrowed', async () => {
+  it('follows the oracle: health, shortfall and remaining borrowing power', async () => {
     await kit.mintLending('WBTC', '0.1');
     await kit.borrowLending('USDC', '2000');
     const before = await kit.getLendingPosition();
@@ -339,7 +340,7 @@ describe('lending', () => {
     }
   });
 
-  it('does one thing after the other when asked for several at once', async () => {
+  it('runs concurrent operations one after the other', async () => {
     const results = await Promise.all([
       kit.mintLending('USDC', '100'),
       kit.mintLending('USDC', '200'),

@@ -18,9 +18,9 @@ import { createMarketDirectory, type Market, type MarketDirectory } from './read
 export interface CompoundV2Options {
   comptroller: Address;
   chainIds: readonly number[];
-  /** The markets of the native token itself, which take it as the value of the call. */
+  /** The markets of the native token itself, which receive it as the value of the call. */
   nativeMarkets?: readonly Address[];
-  /** For the rates per year; a year of blocks every 0.4 s unless given. */
+  /** For the rates per year; default: blocks every 0.4 s. */
   blocksPerYear?: bigint;
   name?: string;
 }
@@ -28,8 +28,8 @@ export interface CompoundV2Options {
 const BLOCKS_PER_YEAR = 78_840_000n;
 
 /**
- * Lending markets of Compound v2 and what was made after it. They return error numbers instead of reverting: every call
- * here carries what those mean.
+ * Lending markets of Compound v2 and its forks. They return error numbers instead of reverting, so every call here
+ * contains their meanings.
  */
 export function compoundV2(options: CompoundV2Options): ProtocolPlugin<'lending'> {
   const { chainIds, name = 'Compound v2' } = options;
@@ -132,7 +132,7 @@ class CompoundV2 implements LendingProtocol {
       const calls = [createCall(market, label, data, atLeast.amountBaseUnits)];
       return { approvals: [], calls, atLeast, atMost: atLeast, warnings: isAll ? [NATIVE_DUST] : [] };
     }
-    // Interest runs up until it is mined: one percent more is allowed, and what is left of it is taken back.
+    // Interest accrues until it is mined: one percent more is approved, and the rest is revoked.
     const atMost = isAll ? { token: market.token, amountBaseUnits: owed + (owed + 99n) / 100n } : atLeast;
     const args = [isAll ? MAX_UINT256 : wanted] as const;
     const data = encodeFunctionData({ abi: marketAbi, functionName: 'repayBorrow', args });
@@ -148,7 +148,7 @@ class CompoundV2 implements LendingProtocol {
     const markets = await this.markets.list();
     const holdings = await readHoldings(this.client, this.comptroller, markets, account, market);
     const holding = holdings.find((candidate) => candidate.market.address === market.address);
-    if (!holding) throw new AgentKitError('PROTOCOL_FAILED', `The lending market ${market.address} is gone.`);
+    if (!holding) throw new AgentKitError('PROTOCOL_FAILED', `The lending market ${market.address} no longer exists.`);
     return { holdings, holding };
   }
 
@@ -166,8 +166,8 @@ class CompoundV2 implements LendingProtocol {
   }
 }
 
-// It takes no more than is owed, and what will be owed at the time of the block is not known.
-const NATIVE_DUST = 'The interest of the time until this is mined stays owed.';
+// The market accepts no more than the debt, whose amount at the time of the block is not known.
+const NATIVE_DUST = 'The interest of the time until this is mined remains as a debt.';
 
 function createCall(market: Market, label: string, data: Hex, value = 0n): Step {
   return { label, to: market.address, data, value, failures: marketFailures };

@@ -10,7 +10,7 @@ import type { Market } from './read-markets.js';
 /** Values, factors and rates are times 1e18. */
 const MANTISSA_DECIMALS = 18;
 
-/** A market's terms as they are now. */
+/** A market's current terms. */
 export async function describeMarket(
   client: PublicClient,
   comptroller: Address,
@@ -39,7 +39,7 @@ function formatYearlyPercent(rate: bigint): string {
   return formatTokenAmount(rate / 10n ** 12n, 4);
 }
 
-/** What an account has, owes, and may still borrow. */
+/** An account's supplies, debts, and remaining borrowing power. */
 export function describePosition(holdings: readonly MarketHolding[]): LendingPosition {
   const counted = sumAccount(holdings);
   const possible = sumAccount(holdings.map((holding) => ({ ...holding, isEntered: true })));
@@ -61,7 +61,7 @@ export function describePosition(holdings: readonly MarketHolding[]): LendingPos
   };
 }
 
-/** By how much the first is more than the second. */
+/** The difference of the two, or 0 if it is negative. */
 function formatExcess(more: bigint, less: bigint): string {
   return formatTokenAmount(more > less ? more - less : 0n, MANTISSA_DECIMALS);
 }

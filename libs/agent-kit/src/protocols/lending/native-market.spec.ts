@@ -36,7 +36,7 @@ const abi = parseAbi([
   'function enterMarkets(address[] markets) returns (uint256[])',
 ]);
 
-/** As on chain 1329, where the native token has a market of its own beside those of tokens. */
+/** As on chain 1329, where the native token has a market of its own besides those of tokens. */
 describe('the lending market of the native token', () => {
   let chain: DevnetWithProtocols;
   let market: Address;
@@ -56,7 +56,7 @@ describe('the lending market of the native token', () => {
   });
   afterAll(() => chain.stop());
 
-  it('is listed, and nothing but an unknown market to who was not told of it', async () => {
+  it('is listed, and is an unknown market if it is not configured', async () => {
     const { markets } = await kit.getLendingMarkets();
     expect(markets.at(-1)).toMatchObject({ symbol: 'SEI', tokenAddress: '0x0', market, cash: '1000' });
     const other = await createFundedKit(chain);
@@ -64,7 +64,7 @@ describe('the lending market of the native token', () => {
     await expect(other.mintLending('SEI', '1')).rejects.toMatchObject({ code: 'UNKNOWN_TOKEN' });
   });
 
-  it('takes the native token as the value of the call, without an approval, and gives it back', async () => {
+  it('receives the native token as the value of the call, without an approval, and pays it back', async () => {
     const plan = await kit.plan('mintLending', { symbol: 'SEI', amount: '10' });
     expect(plan.steps.map(({ label, value }) => [label, value])).toEqual([['Supply 10 SEI', parseEther('10')]]);
     expect(await kit.execute(plan)).toMatchObject({ status: 'success', symbol: 'SEI' });
@@ -75,19 +75,19 @@ describe('the lending market of the native token', () => {
     await expect(kit.mintLending('SEI', '101')).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
   });
 
-  it('lends, and takes back no more than is owed: of MAX the last interest stays', async () => {
+  it('lends, and accepts no more than is owed: after MAX the latest interest remains', async () => {
     await kit.mintLending('USDC', '1000');
     expect(await kit.borrowLending('SEI', '100')).toMatchObject({ status: 'success' });
     await callRpc(chain.rpcUrl, 'anvil_mine', [numberToHex(50)]);
     expect(await kit.repayLending('SEI', '40')).toMatchObject({ status: 'success' });
     const plan = await kit.plan('repayLending', { symbol: 'SEI', amount: 'MAX' });
-    expect(plan.warnings).toEqual(['The interest of the time until this is mined stays owed.']);
+    expect(plan.warnings).toEqual(['The interest of the time until this is mined remains as a debt.']);
     expect(await kit.execute(plan)).toMatchObject({ status: 'success' });
     const { borrowed } = await kit.getLendingPosition();
     expect(Number(borrowed[0]?.amount ?? '0')).toBeLessThan(0.0001);
   });
 
-  it('makes the sums of an account that uses it impossible to who was not told of it', async () => {
+  it('makes the totals of an account that uses it impossible if it is not configured', async () => {
     const other = await createFundedKit(chain);
     const data = encodeFunctionData({ abi, functionName: 'enterMarkets', args: [[market]] });
     await callRpc(chain.rpcUrl, 'anvil_impersonateAccount', [other.address]);
@@ -104,7 +104,7 @@ describe('the lending market of the native token', () => {
   });
 });
 
-/** A market of the native token like the one of WSEI, with 1,000 to be borrowed. */
+/** A market of the native token like that of WSEI, with 1,000 available to borrow. */
 async function deployNativeMarket({ rpcUrl, contracts }: DevnetWithProtocols): Promise<Address> {
   const { comptroller, oracle, markets } = contracts.lending;
   const client = createPublicClient({ transport: http(rpcUrl) });

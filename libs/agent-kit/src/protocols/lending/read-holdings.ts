@@ -10,10 +10,10 @@ export interface MarketHolding extends Holding {
 }
 
 /**
- * What an account has and owes in every market that matters to it, with interest up to now. Prices are read of these
- * markets alone: another one's broken oracle is not this account's trouble.
- * @param wanted a market that is read even if the account has nothing in it.
- * @throws AgentKitError `PROTOCOL_FAILED` when it uses a market that the kit cannot read: no sum would be right.
+ * An account's supplies and debts in every market it uses, with interest up to now. Prices are read for these markets
+ * only, so a broken oracle of another market does no harm.
+ * @param wanted a market that is read even if the account does not use it.
+ * @throws AgentKitError `PROTOCOL_FAILED` when it uses a market that the kit cannot read: every total would be wrong.
  */
 export async function readHoldings(
   client: PublicClient,

@@ -14,14 +14,14 @@ export interface Market {
 export interface MarketDirectory {
   /** The comptroller's markets whose token can be read. The list is read each time; a market's token once. */
   list(): Promise<readonly Market[]>;
-  /** @throws AgentKitError `UNKNOWN_TOKEN` naming the tokens that have a market. */
+  /** @throws AgentKitError `UNKNOWN_TOKEN` with the tokens that have a market. */
   find(reference: string): Promise<Market>;
 }
 
 /**
- * The markets of a comptroller. A token that is not in the token list goes by its address: what it calls itself is
- * anybody's choice.
- * @param nativeMarkets those of the native token, which name no `underlying`.
+ * The markets of a comptroller. A token that is not in the token list is shown by its address, because its contract can
+ * choose any symbol.
+ * @param nativeMarkets those of the native token, which have no `underlying`.
  */
 export function createMarketDirectory(
   { client, tokens }: ProtocolEnvironment,
@@ -82,7 +82,7 @@ export function createMarketDirectory(
   };
 }
 
-/** A market that names no token, or a token that is none; not a node that gave no answer. */
+/** True for a market without a token, or with an invalid one; false when the node did not answer. */
 function isWithoutToken(error: unknown): boolean {
   if (error instanceof AgentKitError) return error.code === 'UNKNOWN_TOKEN';
   if (!(error instanceof BaseError)) return false;

@@ -17,12 +17,12 @@ type AddAction = Awaited<ReturnType<LiquidityProtocol['createAdd']>>;
 
 type Pair<Value> = readonly [Value, Value];
 
-/** One side of the pair, as the pool knows it. */
+/** One side of the pair, as the pool identifies it. */
 interface Side extends TokenAmount {
   address: Address;
 }
 
-/** Opens a full-range position with what the pool's price takes of the two amounts. */
+/** Opens a full-range position with the part of the two amounts that fits the pool's price. */
 export async function createAdd(
   request: AddRequest,
   options: UniswapV3LiquidityOptions,
@@ -86,7 +86,7 @@ export async function createAdd(
   };
 }
 
-/** A unit less to begin with: so far goes the pool's rounding, also when no slippage at all is allowed. */
+/** Starts one unit lower, because the pool's rounding may cost that much, even with no slippage allowed. */
 function minimumOf({ amountBaseUnits }: TokenAmount, slippageBps: number): bigint {
   return subtractSlippage(amountBaseUnits > 1n ? amountBaseUnits - 1n : amountBaseUnits, slippageBps);
 }
@@ -110,7 +110,7 @@ async function findPool(
   const tier = fee === null ? '' : ` with a fee of ${formatFeeTier(fee)}`;
   throw new AgentKitError(
     'INSUFFICIENT_LIQUIDITY',
-    `There is no pool of ${pair}${tier} that has liquidity, so it has no price to add to.`,
+    `There is no pool of ${pair}${tier} with liquidity, so there is no price to add at.`,
     { details: { tokens: [first.token.address, second.token.address], fee } },
   );
 }
@@ -120,7 +120,7 @@ function sortSides([one, other]: AddRequest['amounts'], wrappedNative: Address):
   if (isAddressEqual(a.address, b.address)) {
     throw new AgentKitError(
       'INVALID_INPUT',
-      'A pool needs two different tokens; the wrapped native token is the native one.',
+      'A pool needs two different tokens; the native token and its wrapped form count as the same.',
     );
   }
   return BigInt(a.address) < BigInt(b.address) ? [a, b] : [b, a];
@@ -135,7 +135,7 @@ function refuseTooSmall(sides: Pair<Side>): AgentKitError {
   );
 }
 
-/** What is sent along and not taken would stay in the contract, for anybody to fetch. */
+/** Native token that was sent and not used would stay in the contract, where any caller could withdraw it. */
 function withRefund(mint: Hex): Hex {
   const refund = encodeFunctionData({ abi: positionManagerAbi, functionName: 'refundETH' });
   return encodeFunctionData({ abi: positionManagerAbi, functionName: 'multicall', args: [[mint, refund]] });

@@ -19,7 +19,7 @@ import {
 type RemoveRequest = Parameters<LiquidityProtocol['createRemove']>[0];
 type RemoveAction = Awaited<ReturnType<LiquidityProtocol['createRemove']>>;
 
-/** Takes a part of a position out, with all its fees. The wrapped native token arrives as the native one. */
+/** Removes a part of a position, with all its fees. The wrapped native token arrives as the native one. */
 export async function createRemove(
   request: RemoveRequest,
   { positionManager, wrappedNative }: UniswapV3LiquidityOptions,
@@ -44,7 +44,7 @@ export async function createRemove(
     const [unwrapped, swept] = token0 ? [minimums.amount0, minimums.amount1] : [minimums.amount1, minimums.amount0];
     const other = token0 ? position.token1 : position.token0;
     calls.push(
-      // Collected into the contract, which unwraps; both leave it in the same transaction.
+      // Collected into the contract, which unwraps the native token; both tokens leave it in the same transaction.
       encodeCollect(positionId, zeroAddress),
       encodeFunctionData({ abi: positionManagerAbi, functionName: 'unwrapWETH9', args: [unwrapped, recipient] }),
       encodeFunctionData({ abi: positionManagerAbi, functionName: 'sweepToken', args: [other, swept, recipient] }),
@@ -99,7 +99,7 @@ function isNothing({ amount0, amount1 }: PairAmounts): boolean {
   return amount0 === 0n && amount1 === 0n;
 }
 
-/** A removal worth nothing has no minimum to hold it to. */
+/** A removal of zero value cannot be protected by a minimum. */
 function refuseTooSmall({ positionId, percent }: RemoveRequest): AgentKitError {
   return new AgentKitError(
     'INVALID_INPUT',

@@ -23,8 +23,8 @@ export function fullRangeTicks(tickSpacing: number): { tickLower: number; tickUp
 }
 
 /**
- * What a full-range position takes of two amounts at this price: all of one, and what goes with it of the other. Rounds
- * as the pool does, so that nothing is approved that is not taken.
+ * The part of two amounts that a full-range position uses at this price: all of one, and the matching amount of the
+ * other. Rounds as the pool does, so that nothing is approved that is not used.
  */
 export function fitToPrice(offered: PairAmounts, price: SqrtPriceX96, tickSpacing: number): PairAmounts {
   const { tickUpper } = fullRangeTicks(tickSpacing);

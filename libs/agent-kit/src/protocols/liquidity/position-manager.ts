@@ -13,11 +13,11 @@ import { positionManagerAbi } from '../uniswap-v3-abi.js';
 import type { PairAmounts } from './full-range.js';
 
 export interface UniswapV3LiquidityOptions {
-  /** NonfungiblePositionManager. */
+  /** Address of the NonfungiblePositionManager. */
   positionManager: Address;
   wrappedNative: Address;
   chainIds: readonly number[];
-  /** The tiers among which the deepest pool is looked for, in millionths. */
+  /** The fee tiers among which the deepest pool is searched, in millionths. */
   feeTiers?: readonly number[];
 }
 
@@ -27,11 +27,11 @@ export interface Position {
   token1: Address;
   fee: number;
   liquidity: bigint;
-  /** Fees, as far as the contract has counted them. */
+  /** Fees that the contract has counted so far. */
   owed: PairAmounts;
 }
 
-/** What a part of a position is worth now: of its liquidity, and in fees that were never collected. */
+/** The current value of a part of a position: of its liquidity, and of its uncollected fees. */
 export interface PositionWorth {
   principal: PairAmounts;
   fees: PairAmounts;
@@ -46,7 +46,7 @@ export const POSITION_FAILURES: StepFailures = {
   },
 };
 
-// Nothing of a trial reaches a block, so that its deadline is none.
+// A trial never reaches a block, so its deadline has no effect.
 const NO_DEADLINE = 2n ** 63n;
 
 export async function readPosition(client: PublicClient, manager: Address, positionId: bigint): Promise<Position> {
@@ -59,7 +59,7 @@ export async function readPosition(client: PublicClient, manager: Address, posit
   return { positionId, token0, token1, fee, liquidity, owed: { amount0: owed0, amount1: owed1 } };
 }
 
-/** Tries, as the owner, to take out `liquidity` of a position and all its fees, sending nothing: the contract's own figures. */
+/** Simulates, as the owner, removing `liquidity` of a position and all its fees, to get the contract's own figures. */
 export async function tryRemoval(
   client: PublicClient,
   manager: Address,
@@ -112,7 +112,7 @@ export function encodeDecrease({
   });
 }
 
-/** All that is owed. @param recipient the manager itself for the zero address. */
+/** Collects everything that is owed. @param recipient the manager itself for the zero address. */
 export function encodeCollect(positionId: bigint, recipient: Address): Hex {
   return encodeFunctionData({
     abi: positionManagerAbi,

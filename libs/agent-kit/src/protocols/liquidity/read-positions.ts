@@ -12,10 +12,10 @@ import {
   type UniswapV3LiquidityOptions,
 } from './position-manager.js';
 
-/** Anybody can send anybody positions: of a flood of them, the newest are looked at. */
+/** Anyone can send positions to any account, so only this many of the newest are read. */
 const MAX_POSITIONS = 50;
 
-/** The account's positions, newest first; those that hold nothing are left out. */
+/** The account's positions, newest first; empty ones are left out. */
 export async function readPositions(
   account: Address,
   { positionManager }: UniswapV3LiquidityOptions,
@@ -50,7 +50,7 @@ async function readWorth(
     return { principal: nothing, fees: nothing };
   }
   return tryRemoval(client, positionManager, { position, owner, liquidity }).catch((error: unknown) => {
-    // A token that refuses to be paid out hides the worth of its own position only.
+    // A token that refuses to be paid out hides the value of its own position only.
     if (!isRevert(error)) throw error;
     return { principal: nothing, fees: position.owed };
   });
@@ -78,7 +78,7 @@ async function describePosition(
       owedB: fees.amount1,
     };
   } catch (error) {
-    // A position of a token that tells no decimals was sent here by somebody; it must not hide the others.
+    // A position of a token without decimals was sent here by a stranger; it must not hide the others.
     if (error instanceof AgentKitError && error.code === 'UNKNOWN_TOKEN') return null;
     throw error;
   }

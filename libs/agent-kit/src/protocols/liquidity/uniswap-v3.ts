@@ -4,7 +4,7 @@ import { createRemove } from './create-remove.js';
 import type { UniswapV3LiquidityOptions } from './position-manager.js';
 import { readPositions } from './read-positions.js';
 
-/** Positions in the pools of a Uniswap v3 deployment, over their full range when they are opened here. */
+/** Positions in the pools of a Uniswap v3 deployment. New ones cover the full price range. */
 export function uniswapV3Liquidity(options: UniswapV3LiquidityOptions): ProtocolPlugin<'liquidity'> {
   return {
     kind: 'liquidity',

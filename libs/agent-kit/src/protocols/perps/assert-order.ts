@@ -15,14 +15,14 @@ export function assertLeverage(leverage: number): void {
   if (leverage <= MAX_LEVERAGE) return;
   throw new AgentKitError(
     'LEVERAGE_TOO_HIGH',
-    `A leverage of ${leverage}x is too high; the most is ${MAX_LEVERAGE}x.`,
+    `A leverage of ${leverage}x is too high; the maximum is ${MAX_LEVERAGE}x.`,
     { details: { leverage, maximum: MAX_LEVERAGE } },
   );
 }
 
 /**
- * The product with this symbol or number, or the only one of this base asset.
- * @throws AgentKitError `INVALID_INPUT` naming the products there are.
+ * The product with this symbol or number, or the only one with this base asset.
+ * @throws AgentKitError `INVALID_INPUT` with the list of products.
  */
 export function findProduct(products: readonly ExchangeProduct[], reference: string): ExchangeProduct {
   const wanted = reference.toLowerCase();
@@ -38,7 +38,7 @@ export function findProduct(products: readonly ExchangeProduct[], reference: str
   );
 }
 
-/** @throws AgentKitError `PROTOCOL_FAILED` for a product that is listed and not traded. */
+/** @throws AgentKitError `PROTOCOL_FAILED` for a product that is listed but not traded. */
 export function assertActive(product: ExchangeProduct): void {
   if (product.active && product.markPrice > 0n) return;
   throw new AgentKitError('PROTOCOL_FAILED', `${showProduct(product)} is not active: it is not traded now.`, {
@@ -47,7 +47,10 @@ export function assertActive(product: ExchangeProduct): void {
   });
 }
 
-/** The quantity of a decimal text in the base asset. @throws AgentKitError `INVALID_INPUT` off the product's steps. */
+/**
+ * The quantity of a decimal text in the base asset. @throws AgentKitError `INVALID_INPUT` if it is not a multiple of
+ * the product's step.
+ */
 export function parseQuantity(product: ExchangeProduct, text: string): bigint {
   const symbol = cleanSymbol(product.baseAsset);
   const unit = { address: NATIVE_TOKEN, symbol, decimals: PERPS_DECIMALS, isNative: false, isListed: true } as const;
@@ -56,7 +59,10 @@ export function parseQuantity(product: ExchangeProduct, text: string): bigint {
   throw refuseQuantity(product, `must be a multiple of ${show(product.increment)} ${symbol}`, quantity);
 }
 
-/** @throws AgentKitError `BELOW_MINIMUM`, or `INVALID_INPUT` above the product's maximum with what is held already. */
+/**
+ * @throws AgentKitError `BELOW_MINIMUM`, or `INVALID_INPUT` if it exceeds the product's maximum together with the
+ * existing position.
+ */
 export function assertQuantity(product: ExchangeProduct, quantity: bigint, held: bigint): void {
   const symbol = cleanSymbol(product.baseAsset);
   if (quantity < product.minQuantity) {
@@ -70,12 +76,12 @@ export function assertQuantity(product: ExchangeProduct, quantity: bigint, held:
   throw refuseQuantity(product, `must be at most ${show(product.maxQuantity)} ${symbol}${already}`, quantity);
 }
 
-/** @throws AgentKitError `INVALID_INPUT`: the exchange holds one side of a product only. */
+/** @throws AgentKitError `INVALID_INPUT`: the exchange allows one side per product only. */
 export function assertSameSide(product: ExchangeProduct, held: ExchangePosition | undefined, isLong: boolean): void {
   if (!held || held.isLong === isLong) return;
   throw new AgentKitError(
     'INVALID_INPUT',
-    `There is a ${held.isLong ? 'long' : 'short'} position in ${showProduct(product)} already.`,
+    `There is already a ${held.isLong ? 'long' : 'short'} position in ${showProduct(product)}.`,
     { details: { product: showProduct(product) }, suggestion: 'Close it before opening the other side.' },
   );
 }
@@ -93,7 +99,7 @@ export function assertMargin(needed: TokenAmount, freeBaseUnits: bigint): void {
   );
 }
 
-/** The position to close. @throws AgentKitError `INVALID_INPUT` without one, or for more than it has. */
+/** The position to close. @throws AgentKitError `INVALID_INPUT` without one, or if it is smaller than the quantity. */
 export function assertHeld(
   product: ExchangeProduct,
   held: ExchangePosition | undefined,

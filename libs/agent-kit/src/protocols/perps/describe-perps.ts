@@ -6,15 +6,15 @@ import type { PerpsPosition, PerpsProduct } from '../protocol.js';
 import type { perpsAbi } from './perps-abi.js';
 import { PERPS_DECIMALS } from './perps-math.js';
 
-/** As the exchange holds them. */
+/** The unit of the exchange's numbers. */
 export type ExchangeProduct = ContractFunctionReturnType<typeof perpsAbi, 'view', 'products'>[number];
 export type ExchangePosition = ContractFunctionReturnType<typeof perpsAbi, 'view', 'positionsOf'>[number];
 
-/** Basis points as a part of 1. */
+/** Basis points as a fraction of 1. */
 const BPS_DECIMALS = 4;
 const MAX_SYMBOL_LENGTH = 32;
 
-/** A product in decimal text; its names are cut to what a name can be. */
+/** A product in decimal text; its names are cut to a plausible length. */
 export function describeProduct(product: ExchangeProduct): PerpsProduct {
   const amount = (value: bigint) => formatTokenAmount(value, PERPS_DECIMALS);
   const part = (bps: bigint) => formatTokenAmount(bps, BPS_DECIMALS);

@@ -69,12 +69,12 @@ describe('perpetuals', () => {
     await expect(kit.perpsDeposit('10000')).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
   });
 
-  it('refuses a leverage of 21 before it looks at anything else', async () => {
+  it('refuses a leverage of 21 before any other check', async () => {
     const sent = await countTransactions();
     await expect(kit.perpsOpenPosition('BTC-PERP', 'long', '0.01', 21)).rejects.toMatchObject({
       code: 'LEVERAGE_TOO_HIGH',
-      message: 'A leverage of 21x is too high; the most is 20x.',
-      suggestion: 'Reduce the leverage; 20x is the most.',
+      message: 'A leverage of 21x is too high; the maximum is 20x.',
+      suggestion: 'Reduce the leverage; the maximum is 20x.',
     });
     await expect(kit.perpsOpenPosition('BTC-PERP', 'long', '0.01', 1.5)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
@@ -83,10 +83,10 @@ describe('perpetuals', () => {
     expect(await countTransactions()).toBe(sent);
   });
 
-  it('refuses an order without the margin for it, with the figures', async () => {
+  it('refuses an order without enough margin, with the figures', async () => {
     await kit.perpsDeposit('100');
     const sent = await countTransactions();
-    // 1,200 USD at 10x are 120 of margin and 0.6 of fee.
+    // 1,200 USD at 10x need 120 of margin and 0.6 of fee.
     await expect(kit.perpsOpenPosition('BTC-PERP', 'long', '0.02', 10)).rejects.toMatchObject({
       code: 'INSUFFICIENT_MARGIN',
       message: 'The free margin is too low: 120.6 USDC needed, 100 USDC free.',
@@ -144,7 +144,7 @@ describe('perpetuals', () => {
       expect(Number(position!.liquidationPrice)).toBeCloseTo(side === 'long' ? 49_484.5 : 69_902.9, 0);
       const closed = await kit.perpsClosePosition('BTC');
       expect(closed).toMatchObject({ status: 'success', product: 'BTC-PERP', side, amount: '0.01' });
-      // 879.7 and the margin of 120, gain or loss, less 0.05 % of what it is worth now.
+      // 879.7 and the margin of 120, plus or minus the profit, less 0.05 % of the current value.
       const fee = parseUnits(price, 6) / 100n / 2_000n;
       const expected = parseUnits('999.7', 6) + BigInt(pnl) * 1_000_000n - fee;
       expect(parseUnits(await readFree(), 6)).toBe(expected);
@@ -154,7 +154,7 @@ describe('perpetuals', () => {
     }
   });
 
-  it('closes a part, and refuses more than there is', async () => {
+  it('closes a part, and refuses more than the position has', async () => {
     await kit.perpsDeposit('1000');
     await expect(kit.perpsClosePosition('ETH-PERP')).rejects.toMatchObject({
       code: 'INVALID_INPUT',
@@ -170,11 +170,11 @@ describe('perpetuals', () => {
     await expect(kit.perpsClosePosition('ETH-PERP', '0.205')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(kit.perpsOpenPosition('ETH-PERP', 'long', '0.1')).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: 'There is a short position in ETH-PERP already.',
+      message: 'There is already a short position in ETH-PERP.',
     });
   });
 
-  it('opens at leverage 1 unless another is given, which a long position never loses more than', async () => {
+  it('opens with leverage 1 by default, with which a long position never loses more than its margin', async () => {
     await kit.perpsDeposit('1000');
     await kit.perpsOpenPosition('SEI-PERP', 'long', '100');
     expect((await kit.perpsGetPositions()).positions).toMatchObject([
@@ -182,7 +182,7 @@ describe('perpetuals', () => {
     ]);
   });
 
-  it('does not withdraw what a position has locked', async () => {
+  it('does not withdraw margin that a position has locked', async () => {
     await kit.perpsDeposit('100');
     await kit.perpsOpenPosition('ETH-PERP', 'long', '0.01', 1);
     await expect(kit.perpsWithdraw('71')).rejects.toMatchObject({ code: 'INSUFFICIENT_MARGIN' });
@@ -209,7 +209,7 @@ describe('perpetuals', () => {
     }
   });
 
-  it('opens within the tolerance, at the price that it is', async () => {
+  it('opens within the tolerance, at the current price', async () => {
     await kit.perpsDeposit('1000');
     const plan = await kit.plan('perpsOpenPosition', {
       product: 'BTC-PERP',

@@ -34,7 +34,7 @@ export interface PerpsExchangeOptions {
   name?: string;
 }
 
-/** Perpetual futures with a margin account: one position of one side for each product, at the mark price. */
+/** Perpetual futures with a margin account: one position per product, long or short, at the mark price. */
 export function perpsExchange(options: PerpsExchangeOptions): ProtocolPlugin<'perps'> {
   const { chainIds, contract, name = 'Perps exchange' } = options;
   return { kind: 'perps', name, chainIds, create: (environment) => new PerpsExchange(name, environment, contract) };

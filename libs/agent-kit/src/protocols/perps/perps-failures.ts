@@ -1,7 +1,7 @@
 import type { StepFailures } from '../../plan/plan.js';
 import { perpsAbi } from './perps-abi.js';
 
-/** What the exchange's errors mean. */
+/** The meanings of the exchange's errors. */
 export const perpsFailures: StepFailures = {
   errors: perpsAbi,
   codes: {

@@ -8,13 +8,13 @@ const quantities = fc.bigInt({ min: 1n, max: 10n ** 30n });
 const marginDecimals = fc.constantFrom(6, 8, 18);
 
 describe('the arithmetic of an order', () => {
-  it('is worth what a whole unit costs, in the units of the margin token', () => {
+  it('gives the price of a whole unit, in units of the margin token', () => {
     expect(notionalBaseUnits(10n ** 18n, 60_000n * 10n ** 18n, 6)).toBe(60_000_000_000n);
     expect(notionalBaseUnits(10n ** 15n, 60_000n * 10n ** 18n, 8)).toBe(6_000_000_000n);
     expect(notionalBaseUnits(1n, 1n, 18)).toBe(1n);
   });
 
-  it('never counts less than the exact worth, and less than a unit more', () => {
+  it('is never below the exact value, and less than a unit above', () => {
     fc.assert(
       fc.property(quantities, prices, marginDecimals, (quantity, price, decimals) => {
         const scaled = notionalBaseUnits(quantity, price, decimals) * 10n ** BigInt(36 - decimals);
@@ -24,7 +24,7 @@ describe('the arithmetic of an order', () => {
     );
   });
 
-  it('never accepts a price beyond the tolerance, and wastes less than a unit of it', () => {
+  it('never accepts a price beyond the tolerance, and loses less than a unit of it', () => {
     fc.assert(
       fc.property(prices, fc.integer({ min: 0, max: 5_000 }), (price, bps) => {
         const tolerance = price * BigInt(bps);
@@ -38,7 +38,7 @@ describe('the arithmetic of an order', () => {
     );
   });
 
-  it('asks for enough margin and fee at every leverage', () => {
+  it('requires enough margin and fee at every leverage', () => {
     fc.assert(
       fc.property(
         quantities,

@@ -3,18 +3,18 @@ export const PERPS_DECIMALS = 18;
 
 const BPS = 10_000n;
 
-/** What a quantity is worth at a price, in base units of the margin token, rounded up. */
+/** The value of a quantity at a price, in base units of the margin token, rounded up. */
 export function notionalBaseUnits(quantity: bigint, price: bigint, marginDecimals: number): bigint {
   return divideUp(quantity * price, 10n ** BigInt(2 * PERPS_DECIMALS - marginDecimals));
 }
 
-/** The worst price within the tolerance, never beyond it: the highest for who buys, the lowest for who sells. */
+/** The worst price within the tolerance, never beyond it: the highest for a buyer, the lowest for a seller. */
 export function limitPriceFor(markPrice: bigint, slippageBps: number, isBuying: boolean): bigint {
   const tolerance = BigInt(slippageBps);
   return isBuying ? (markPrice * (BPS + tolerance)) / BPS : divideUp(markPrice * (BPS - tolerance), BPS);
 }
 
-/** What opening locks and costs, in base units of the margin token: both rounded up, as the exchange does. */
+/** The margin and fee of opening, in base units of the margin token; both rounded up, as by the exchange. */
 export function openingCost(
   notional: bigint,
   leverage: number,
@@ -25,7 +25,7 @@ export function openingCost(
   return { margin, fee, total: margin + fee };
 }
 
-/** The taker's fee of a trade of that worth. */
+/** The taker's fee of a trade of this value. */
 export function feeOf(notional: bigint, takerFeeBps: bigint): bigint {
   return divideUp(notional * takerFeeBps, BPS);
 }

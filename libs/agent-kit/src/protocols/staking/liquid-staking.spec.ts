@@ -31,13 +31,13 @@ describe('liquid staking', () => {
       args: [owner],
     });
 
-  it('stakes for a receipt token, at least what the plan says', async () => {
+  it('stakes for a receipt token, at least as much as planned', async () => {
     const quote = await kit.getStakeQuote('10');
     expect(quote).toMatchObject({ amount: '10', stakedToken: 'stSEI', minimumAmount: '0.1' });
     const plan = await kit.plan('stake', { amount: '10' });
     expect(plan.summary).toMatch(/^Stake 10 SEI for about \d+(\.\d+)? stSEI$/);
     expect(plan.steps.map(({ label, value }) => [label, value])).toEqual([['Stake 10 SEI', parseEther('10')]]);
-    // The rewards of a day and more fit into what is left open.
+    // The planned minimum leaves room for the rewards of more than a day.
     await passTime(chain, 24 * 60 * 60);
     expect(await kit.execute(plan)).toMatchObject({ status: 'success', amount: '10', stakedToken: 'stSEI' });
     const shares = await readShares(kit.address);
@@ -45,9 +45,9 @@ describe('liquid staking', () => {
     expect(shares).toBeGreaterThanOrEqual(plan.receives[0]!.amountBaseUnits);
   });
 
-  it('has the gas for rewards that had not accrued when it was estimated', async () => {
+  it('has enough gas for rewards that had not accrued at the time of the estimate', async () => {
     await kit.stake('1');
-    // A block of the same second as the last one: an estimate for it sees no reward.
+    // A block in the same second as the last one: an estimate for it includes no reward.
     await callRpc(chain.rpcUrl, 'anvil_setBlockTimestampInterval', [0]);
     await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
     const submitted = new Promise((resolve) => kit.on('transactionSubmitted', resolve));
@@ -59,7 +59,7 @@ describe('liquid staking', () => {
     expect(await staking).toMatchObject({ status: 'success' });
   });
 
-  it('takes the least that can be staked and not one wei less, whatever is asked for', async () => {
+  it('accepts the minimum stake, and not one wei less, for any amount', async () => {
     const refusal = {
       code: 'BELOW_MINIMUM',
       message: '0.099999999999999999 SEI is below the minimum amount of 0.1 SEI.',
@@ -72,7 +72,7 @@ describe('liquid staking', () => {
     await expect(kit.stake('0')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 
-  it('refuses to stake more than there is, and all that there is: the gas comes on top', async () => {
+  it('refuses to stake more than the balance, and the whole balance, which leaves nothing for gas', async () => {
     await expect(kit.stake('100.000000000000000001')).rejects.toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
       message: expect.stringContaining('insufficient funds'),
@@ -80,7 +80,7 @@ describe('liquid staking', () => {
     await expect(kit.stake('100')).rejects.toThrow('insufficient funds');
   });
 
-  it('lets the worth of the stake grow', async () => {
+  it('lets the stake gain value', async () => {
     await kit.stake('10');
     const before = await kit.getStakingPosition();
     await passTime(chain, YEAR_SECONDS);
@@ -89,7 +89,7 @@ describe('liquid staking', () => {
     expect(Number(after.worth) - Number(before.worth)).toBeCloseTo(0.8, 2);
   });
 
-  it('queues an unstake, refuses a claim that comes too early, and pays when it is time', async () => {
+  it('queues an unstake, refuses a claim that is too early, and pays once it has matured', async () => {
     await kit.stake('10');
     await expect(kit.claimUnstaked()).rejects.toMatchObject({
       code: 'PROTOCOL_FAILED',
@@ -120,7 +120,7 @@ describe('liquid staking', () => {
     expect(await kit.getStakingPosition()).toMatchObject({ queued: [], claimable: '0' });
   });
 
-  it('claims the matured tickets alone', async () => {
+  it('claims only the matured tickets', async () => {
     await kit.stake('10');
     await kit.unstake('1');
     await passTime(chain, 11);
@@ -142,7 +142,7 @@ describe('liquid staking', () => {
     expect(await readShares(kit.address)).toBe(0n);
   });
 
-  it('tells a minimum that was raised after the plan by the contract’s own error', async () => {
+  it('reports a minimum that was raised after the plan by the contract’s own error', async () => {
     const errors = parseAbi(['error BelowMinimum(uint256 amount, uint256 minimum)', 'error NothingToClaim()']);
     const plan = await kit.plan('stake', { amount: '1' });
     const refuse = (data: `0x${string}`) => explainRevert(data, plan.steps[0]!.failures);
@@ -156,7 +156,7 @@ describe('liquid staking', () => {
     });
   });
 
-  it('quotes what the contract then gives', async () => {
+  it('quotes what the contract then pays', async () => {
     await kit.stake('5');
     const { staked, worth } = await kit.getStakingPosition();
     const args = [parseEther(staked)] as const;

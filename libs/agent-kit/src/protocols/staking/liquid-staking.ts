@@ -11,7 +11,7 @@ import type { ProtocolAction, ProtocolEnvironment, StakingPosition, StakingProto
 import { liquidStakingAbi } from './liquid-staking-abi.js';
 
 export interface LiquidStakingOptions {
-  /** The contract, which is the receipt token too. */
+  /** The staking contract, which is also the receipt token. */
   contract: Address;
   chainIds: readonly number[];
 }
@@ -26,10 +26,13 @@ const failures: StepFailures = {
   },
 };
 
-// The last moment that a Date can be.
+// The latest time that a Date can represent.
 const END_OF_TIME_MS = 8.64e15;
 
-/** Staking of the native token for a receipt token whose worth grows; leaving it is queued, and claimed when it matured. */
+/**
+ * Staking of the native token for a receipt token whose value grows. Unstaking is queued, and claimed when it has
+ * matured.
+ */
 export function liquidStaking(options: LiquidStakingOptions): ProtocolPlugin<'staking'> {
   const { chainIds, contract } = options;
   return {

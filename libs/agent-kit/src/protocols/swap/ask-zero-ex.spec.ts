@@ -5,7 +5,7 @@ import { waitFor } from '../../../../../test/harness/retry.js';
 import { startSilentServer } from '../../../../../test/harness/silent-server.js';
 import { askZeroEx } from './ask-zero-ex.js';
 
-describe('an aggregator that falls silent in its answer', () => {
+describe('an aggregator that stops in the middle of its answer', () => {
   it('is given up in time, and its connection closed', async () => {
     const server = await startSilentServer();
     try {

@@ -15,9 +15,9 @@ export interface ZeroExServer {
 const MAX_ANSWER_BYTES = 1_000_000;
 
 /**
- * One question to the Swap API.
- * @throws AgentKitError `NETWORK_ERROR` when it does not answer in time, `INSUFFICIENT_LIQUIDITY` and `PROTOCOL_FAILED` when
- * it refuses or its answer has another shape. Never with the API key.
+ * Sends one request to the Swap API.
+ * @throws AgentKitError `NETWORK_ERROR` when it does not answer in time, `INSUFFICIENT_LIQUIDITY` and `PROTOCOL_FAILED`
+ * when it refuses or its answer has another shape. Never contains the API key.
  */
 export async function askZeroEx<Answer>(
   { baseUrl, apiKey, timeoutMs, fetch }: ZeroExServer,
@@ -31,7 +31,7 @@ export async function askZeroEx<Answer>(
       fetch(url, {
         headers: { '0x-api-key': apiKey, '0x-version': 'v2', accept: 'application/json' },
         signal,
-        // A redirect would carry the key to wherever it points.
+        // A redirect would send the key to any address.
         redirect: 'error',
       }),
     { host: url.host, timeoutMs },
@@ -43,7 +43,7 @@ export async function askZeroEx<Answer>(
   const path = answer.error.issues[0]?.path.join('.') ?? '';
   throw new AgentKitError(
     'PROTOCOL_FAILED',
-    `The answer of 0x is not used: ${path === '' ? 'it' : quoteUntrusted(path)} is not of the documented shape.`,
+    `The answer of 0x is not used: ${path === '' ? 'it' : quoteUntrusted(path)} does not have the documented shape.`,
   );
 }
 
@@ -57,7 +57,7 @@ async function readAnswer(
     return { status: response.status, text: await readCapped(response, signal) };
   } catch (error) {
     if (error instanceof AgentKitError) throw error;
-    // Without the cause: what fetch reports may repeat the request's headers.
+    // Without the cause, because errors of fetch may repeat the request's headers.
     const isLate = error instanceof Error && error.name === 'TimeoutError';
     const code = isLate ? null : readSystemCode(error);
     const why = isLate ? 'in time' : code ? `(${code})` : 'at all';
@@ -92,11 +92,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Refusals are `{ name, message, data }`. */
+/** Refusals have the shape `{ name, message, data }`. */
 function explainRefusal(status: number, body: unknown, apiKey: string): AgentKitError {
   const { name, message } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const said = [name, message].filter((part) => typeof part === 'string').join(': ');
-  // Servers like to repeat a key that they refuse.
+  // Servers often repeat a key that they refuse.
   const reason = said === '' ? '' : `: ${quoteReason(said.replaceAll(apiKey, '…'), 'PROTOCOL_FAILED')}`;
   return new AgentKitError('PROTOCOL_FAILED', `0x refused with status ${status}${reason}.`, { details: { status } });
 }

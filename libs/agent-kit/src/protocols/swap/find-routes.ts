@@ -4,11 +4,14 @@ import { findPools, type Hop } from '../find-pools.js';
 
 export type Route = readonly [Hop, ...Hop[]];
 
-/** Quoting a route runs the whole swap on the node: a long list of tokens and tiers must not become hundreds of them. */
+/**
+ * Quoting a route runs the whole swap on the node, so a long list of tokens and tiers must not lead to hundreds of
+ * routes.
+ */
 const MAX_ROUTES = 32;
 
 /**
- * All the ways through one pool, and through two with one of `via` between them; only pools that hold something now.
+ * All routes through one pool, and through two with one of `via` between them; only pools with liquidity.
  * @returns direct routes first, at most 32.
  */
 export async function findRoutes(
@@ -30,7 +33,7 @@ export async function findRoutes(
   return [...direct.map((hop): Route => [hop]), ...detours.flat()].slice(0, MAX_ROUTES);
 }
 
-/** token, fee, token, fee, token, as the router and the quoter read it. */
+/** token, fee, token, fee, token: the encoding of the router and the quoter. */
 export function encodePath(route: Route): Hex {
   const types = ['address', ...route.flatMap(() => ['uint24', 'address'])];
   return encodePacked(types, [route[0].tokenIn, ...route.flatMap(({ fee, tokenOut }) => [fee, tokenOut])]);

@@ -10,7 +10,7 @@ export interface RouteQuote {
   amountOut: bigint;
 }
 
-// Where a pool's price ends. A swap that drives it there has emptied the pool and leaves the rest of the amount unsold.
+// The limits of a pool's price. A swap that reaches one has emptied the pool and leaves the rest of the amount unsold.
 const LOWEST_SQRT_PRICE = 4_295_128_739n + 1n;
 const HIGHEST_SQRT_PRICE = 1_461_446_703_485_210_103_287_273_052_203_988_822_378_723_970_342n - 1n;
 
@@ -47,7 +47,8 @@ async function quoteRoute(
     const isEmptied = route.some((hop, index) => pricesAfter[index] === lastPriceOf(hop));
     return isEmptied ? null : { route, amountOut };
   } catch (error) {
-    // A pool that cannot make this swap reverts; anything else, such as a node that is away, is no answer about pools.
+    // A pool that cannot make this swap reverts; any other error, such as a node that is down, says nothing about
+    // pools.
     if (isRevert(error)) return null;
     throw error;
   }
@@ -57,10 +58,7 @@ function lastPriceOf(hop: Hop): bigint {
   return isZeroForOne(hop) ? LOWEST_SQRT_PRICE : HIGHEST_SQRT_PRICE;
 }
 
-/**
- * How much worse the amount fares than a tiny one would at the present prices, pool fees left out: what is lost to the
- * pools being small.
- */
+/** The price impact: how much worse the price is than for a tiny amount, without pool fees. */
 export async function readPriceImpactBps(
   client: PublicClient,
   { route, amountOut }: RouteQuote,
@@ -78,7 +76,7 @@ export async function readPriceImpactBps(
     const afterFee = (amount * (MILLIONTHS - BigInt(hop.fee))) / MILLIONTHS;
     return isZeroForOne(hop) ? (afterFee * priceX192) >> 192n : (afterFee << 192n) / priceX192;
   }, amountIn);
-  // Each pool rounds by up to a unit; of an amount of few units that alone would look like a large loss.
+  // Each pool rounds by up to a unit; for tiny amounts that alone would look like a large loss.
   const isRounding = unmoved <= amountOut + BigInt(route.length);
   return isRounding ? 0n : ((unmoved - amountOut) * 10_000n) / unmoved;
 }

@@ -13,18 +13,18 @@ import { encodePath, findRoutes, type Route } from './find-routes.js';
 import { quoteBestRoute, readPriceImpactBps } from './quote-routes.js';
 
 export interface UniswapV3SwapOptions {
-  /** SwapRouter, the first one: its calls have a deadline. */
+  /** Address of SwapRouter, the first version, whose calls have a deadline. */
   router: Address;
-  /** QuoterV2. */
+  /** Address of QuoterV2. */
   quoter: Address;
   factory: Address;
   wrappedNative: Address;
   chainIds: readonly number[];
   /** In millionths: 3000 is 0.3 %. */
   feeTiers?: readonly number[];
-  /** What routes may pass through; the listed tokens unless given. */
+  /** The intermediate tokens of routes; default: the listed tokens. */
   via?: readonly Address[];
-  /** A swap that would move the price further is refused for want of liquidity; 1,000 (10 %) unless given. */
+  /** A swap with a larger price impact is refused with INSUFFICIENT_LIQUIDITY; default 1,000 (10 %). */
   maxPriceImpactBps?: number;
 }
 
@@ -36,10 +36,12 @@ const FAILURES: StepFailures = {
   },
 };
 
-/** Above this the preview says it. */
+/** Above this price impact the preview warns. */
 const NOTEWORTHY_IMPACT_BPS = 100n;
 
-/** Swaps through the pools of a Uniswap v3 deployment: the best of all fee tiers, and of detours over one listed token. */
+/**
+ * Swaps through the pools of a Uniswap v3 deployment: the best of all fee tiers, and of routes over one listed token.
+ */
 export function uniswapV3Swap(options: UniswapV3SwapOptions): ProtocolPlugin<'swap'> {
   return {
     kind: 'swap',
@@ -109,7 +111,10 @@ async function quotePools(
   };
 }
 
-/** One call. The router wraps what is sent along; bought native token it holds for a moment, and must be told to hand out. */
+/**
+ * One call. The router wraps native token that is sent along; native token that is bought stays in the router until it
+ * is unwrapped and sent on.
+ */
 function createSwap(
   route: Route,
   { from, to, amountIn }: SwapRequest,
@@ -122,7 +127,7 @@ function createSwap(
     args: [
       {
         path: encodePath(route),
-        // The router takes address 0 for itself.
+        // The router interprets address 0 as itself.
         recipient: to.isNative ? zeroAddress : recipient,
         deadline: deadlineSeconds,
         amountIn,
@@ -134,7 +139,7 @@ function createSwap(
   if (to.isNative) {
     calls.push(encodeFunctionData({ abi: routerAbi, functionName: 'unwrapWETH9', args: [minimumOut, recipient] }));
   }
-  // What the pools did not take would stay in the router, for anybody to fetch.
+  // Native token that the pools did not use would stay in the router, where any caller could withdraw it.
   if (from.isNative) calls.push(encodeFunctionData({ abi: routerAbi, functionName: 'refundETH' }));
   const data =
     calls.length === 1 ? swap : encodeFunctionData({ abi: routerAbi, functionName: 'multicall', args: [calls] });

@@ -1,7 +1,7 @@
 import { getAddress, isAddress, isHex } from 'viem';
 import { z } from 'zod';
 
-/** Calldata of a long route is some kilobytes. */
+/** The calldata of a long route has several kilobytes. */
 const MAX_CALLDATA_LENGTH = 200_000;
 
 const baseUnits = z
@@ -32,12 +32,12 @@ const price = z.object({
 });
 const noLiquidity = z.object({ liquidityAvailable: z.literal(false) });
 
-/** What `/swap/allowance-holder/price` answers, as far as it is used. */
+/** The used fields of the answer to `/swap/allowance-holder/price`. */
 export const priceSchema = z.discriminatedUnion('liquidityAvailable', [price, noLiquidity]);
 
 const quote = price.extend({ transaction: z.object({ to: address, data: calldata, value: baseUnits }) });
 
-/** What `/swap/allowance-holder/quote` answers, as far as it is used. */
+/** The used fields of the answer to `/swap/allowance-holder/quote`. */
 export const quoteSchema = z.discriminatedUnion('liquidityAvailable', [quote, noLiquidity]);
 
 export type ZeroExPrice = z.output<typeof price>;

@@ -65,14 +65,14 @@ describe('the 0x plugin', () => {
     ['100', 'USDC', 'WBTC'],
     ['0.001', 'WBTC', '0x0'],
     ['10', '0x0', 'USDC'],
-  ])('takes the place of the chain’s own swaps: %s %s for %s', async (amount, fromToken, toToken) => {
+  ])('replaces the chain’s own swaps: %s %s for %s', async (amount, fromToken, toToken) => {
     const plan = await kit().plan('swap', { amount, fromToken, toToken });
     expect(plan.preview).toContain('by a route of 0x');
     const result = await kit().swap(amount, fromToken, toToken);
     expect(result).toMatchObject({ status: 'success', amount });
   });
 
-  it('asks with the documented paths, headers and fields', async () => {
+  it('sends the documented paths, headers and fields', async () => {
     server.requests.length = 0;
     await kit().plan('swap', { amount: '10', fromToken: '0x0', toToken: 'USDC', slippageBps: 70 });
     const [price, quote] = server.requests.map(({ url, headers }) => ({
@@ -116,16 +116,20 @@ describe('the 0x plugin', () => {
   const inTransaction = (change: object) => (answer: ZeroExAnswer) =>
     answer['transaction'] ? { ...answer, transaction: { ...answer['transaction'], ...change } } : answer;
   const lies: [string, string, (answer: ZeroExAnswer) => ZeroExAnswer][] = [
-    ['calls a stranger', 'PROTOCOL_FAILED', inTransaction({ to: THIEF })],
+    ['calls an unlisted contract', 'PROTOCOL_FAILED', inTransaction({ to: THIEF })],
     ['calls the token itself', 'PROTOCOL_FAILED', inTransaction({ to: tokens.USDC })],
-    ['pays a stranger through the trusted contract', 'PROTOCOL_FAILED', inTransaction({ data: steal({}) })],
+    ['pays another account through the trusted contract', 'PROTOCOL_FAILED', inTransaction({ data: steal({}) })],
     ['sends native coin along', 'PROTOCOL_FAILED', inTransaction({ value: '1' })],
     ['has calldata without a function', 'PROTOCOL_FAILED', inTransaction({ data: '0x' })],
     ['has a negative value', 'PROTOCOL_FAILED', inTransaction({ value: '-1' })],
     ['has no transaction', 'PROTOCOL_FAILED', ({ transaction: _, ...answer }) => answer],
-    ['wants an approval for a stranger', 'PROTOCOL_FAILED', (answer) => ({ ...answer, allowanceTarget: THIEF })],
     [
-      'hides the stranger among its issues',
+      'wants an approval for an unlisted contract',
+      'PROTOCOL_FAILED',
+      (answer) => ({ ...answer, allowanceTarget: THIEF }),
+    ],
+    [
+      'hides an unlisted contract among its issues',
       'PROTOCOL_FAILED',
       (answer) => ({ ...answer, issues: { allowance: { actual: '0', spender: THIEF } } }),
     ],
@@ -139,7 +143,7 @@ describe('the 0x plugin', () => {
     ['buys nothing', 'PROTOCOL_FAILED', (answer) => ({ ...answer, buyAmount: '0', minBuyAmount: '0' })],
     ['sells more', 'PROTOCOL_FAILED', (answer) => ({ ...answer, sellAmount: '100000001' })],
     [
-      'offers less than the floor',
+      'offers less than the minimum',
       'SLIPPAGE',
       (answer) => (answer['transaction'] ? { ...answer, minBuyAmount: '1' } : answer),
     ],
@@ -149,7 +153,7 @@ describe('the 0x plugin', () => {
       inTransaction({ data: steal({ amountOutMinimum: 2n ** 200n }) }),
     ],
     [
-      'praises its price',
+      'overstates its price',
       'SLIPPAGE',
       (answer) => (answer['transaction'] ? answer : { ...answer, buyAmount: '99999999999999', minBuyAmount: '1' }),
     ],
@@ -167,7 +171,7 @@ describe('the 0x plugin', () => {
     expect(await client().getTransactionCount({ address: chain.accounts[0]!.address })).toBe(nonce);
   });
 
-  it('shows its key in no error, also when the server repeats it', async () => {
+  it('shows its key in no error, even when the server repeats it', async () => {
     const failures = [
       await failureOf(kit({ apiKey: `${API_KEY}-not` }).swap('1', 'USDC', 'WBTC')),
       await failureOf(kit({ baseUrl: 'http://127.0.0.1:2' }).swap('1', 'USDC', 'WBTC')),
@@ -179,7 +183,7 @@ describe('the 0x plugin', () => {
       expect(JSON.stringify({ ...failure, text: inspect(failure) })).not.toContain(API_KEY);
   });
 
-  it('follows no redirect, which would take the key along, and waits for no silent server', async () => {
+  it('follows no redirect, which would send the key along, and waits for no silent server', async () => {
     const elsewhere = await startUpstream((_, response) => response.end('{}'));
     const redirecting = await startUpstream((_, response) =>
       response.writeHead(307, { location: elsewhere.url }).end(),

@@ -11,23 +11,23 @@ import { askZeroEx, type ZeroExServer } from './ask-zero-ex.js';
 import { priceSchema, quoteSchema, type ZeroExPrice, type ZeroExQuote } from './zero-ex-answers.js';
 
 export interface ZeroExSwapOptions {
-  /** Sent as a header; it stands in no error and no result. */
+  /** Sent as a header; no error and no result contains it. */
   apiKey: string;
-  /** The only contracts that may be called, and the only ones that may be allowed to take the sold token. */
+  /** The only contracts that may be called, and the only ones that may be approved to take the sold token. */
   allowedTargets: readonly Address[];
   chainIds: readonly number[];
-  /** `https://api.0x.org` unless given. */
+  /** Default `https://api.0x.org`. */
   baseUrl?: string;
-  /** Longest wait for one answer; 10,000. */
+  /** Time limit for one answer; default 10,000. */
   timeoutMs?: number;
 }
 
-/** How the API names the native token. */
+/** The API's address for the native token. */
 const NATIVE = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 
 /**
- * Swaps by the routes of an aggregator that speaks 0x's Swap API v2 (`allowance-holder`). Whatever it answers is held
- * against what was asked: it may choose the way of the swap, never the tokens, the amounts, or who may take them.
+ * Swaps through an aggregator with 0x's Swap API v2 (`allowance-holder`). Every answer is checked against the request:
+ * the API may choose the route of the swap, never the tokens, the amounts, or the spender.
  */
 export function zeroExSwap(options: ZeroExSwapOptions): ProtocolPlugin<'swap'> {
   const { apiKey, baseUrl = 'https://api.0x.org', timeoutMs = 10_000 } = options;
@@ -62,7 +62,7 @@ async function quote(request: SwapRequest, context: ZeroExContext): Promise<Swap
   };
 }
 
-/** Asks again, for calldata this time: the price was for showing. */
+/** Sends a second request, for calldata this time: the price was for display only. */
 async function createSwap(request: SwapRequest, terms: SwapTerms, context: ZeroExContext): Promise<ProtocolAction> {
   const { from, to, amountIn } = request;
   const query = {
@@ -93,7 +93,10 @@ async function createSwap(request: SwapRequest, terms: SwapTerms, context: ZeroE
   return action;
 }
 
-/** Calldata can send what it buys to anybody, through a trusted contract too: only trying it shows where it ends up. */
+/**
+ * Calldata can send the bought tokens to any address, even through a trusted contract; only a trial shows where they
+ * arrive.
+ */
 async function assertArrives(
   action: ProtocolAction,
   { to, account }: SwapRequest,
@@ -101,9 +104,9 @@ async function assertArrives(
   { client }: ZeroExContext,
 ): Promise<void> {
   const received = await previewReceived(client, account, action, to);
-  if (received === null) throw distrust('it cannot be tried out on this chain’s node');
+  if (received === null) throw distrust('it cannot be tried on this chain’s node');
   if (received >= minimumOut) return;
-  throw distrust('tried out, it pays the account less than the least that was promised', {
+  throw distrust('in a trial it pays the account less than the promised minimum', {
     received: received.toString(),
     minimum: minimumOut.toString(),
   });
@@ -125,10 +128,10 @@ function nameOf({ address }: Token): Address {
 
 function assertAnswersRequest(answer: ZeroExPrice, { from, to, amountIn }: SwapRequest): void {
   if (!isAddressEqual(answer.sellToken, nameOf(from)) || !isAddressEqual(answer.buyToken, nameOf(to))) {
-    throw distrust('it names other tokens than were asked for');
+    throw distrust('it contains other tokens than requested');
   }
-  if (answer.sellAmount !== amountIn) throw distrust('it sells another amount than was asked for');
-  // Of nothing there is no minimum: any calldata would keep it.
+  if (answer.sellAmount !== amountIn) throw distrust('it sells another amount than requested');
+  // A minimum of zero protects nothing: any calldata would satisfy it.
   if (answer.buyAmount === 0n) throw distrust('it buys nothing');
   if (answer.minBuyAmount > answer.buyAmount) throw distrust('its minimum is above its own price');
 }
@@ -140,14 +143,15 @@ function assertPaysEnough({ minBuyAmount }: ZeroExQuote, { minimumOut }: SwapTer
   });
 }
 
-/** A stolen or broken API can name any contract; only those that the owner of the wallet trusts are called or approved. */
+/** A stolen or broken API can return any contract; only those that the wallet's owner trusts are called or approved. */
 function assertKnownTargets(answer: ZeroExQuote, { allowedTargets }: ZeroExContext): void {
   const isAllowed = (address: Address) => allowedTargets.some((target) => isAddressEqual(target, address));
   const { to } = answer.transaction;
   if (!isAllowed(to)) throw distrust('it calls a contract that is not on the allow-list', { to });
   const spenders = [answer.allowanceTarget, answer.issues.allowance?.spender].filter((spender) => spender != null);
   const stranger = spenders.find((spender) => !isAllowed(spender));
-  if (stranger !== undefined) throw distrust('it wants an approval for a stranger', { spender: stranger });
+  if (stranger !== undefined)
+    throw distrust('it wants an approval for an address that is not on the allow-list', { spender: stranger });
 }
 
 function assertSendsValue({ transaction }: ZeroExQuote, { from, amountIn }: SwapRequest): void {
@@ -158,7 +162,7 @@ function assertSendsValue({ transaction }: ZeroExQuote, { from, amountIn }: Swap
 
 function spenderOf({ issues, allowanceTarget }: ZeroExQuote): Address {
   const spender = issues.allowance?.spender ?? allowanceTarget;
-  if (spender === null) throw distrust('it does not say who is to take the sold token');
+  if (spender === null) throw distrust('it does not contain the spender of the sold token');
   return spender;
 }
 
