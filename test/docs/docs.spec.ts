@@ -28,12 +28,16 @@ const firstCells = (rows: string[][]) => rows.map(([cell = '']) => cell.replaceA
 
 /** As GitHub makes anchors of headings. */
 const anchorsOf = (page: string) =>
-  [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+  [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
       .toLowerCase()
       .replaceAll(/[^\w\- ]/g, '')
       .replaceAll(' ', '-'),
   );
+
+function isBroken(target: string, anchor: string | undefined): boolean {
+  return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+}
 
 describe.each(pages)('%s', (page) => {
   it('links to what exists', () => {
@@ -41,8 +45,7 @@ describe.each(pages)('%s', (page) => {
     const broken = links.filter((link) => {
       if (/^[a-z]+:/.test(link)) return false;
       const [path = '', anchor] = link.split('#');
-      const target = path === '' ? page : join(dirname(page), path);
-      return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+      return isBroken(path === '' ? page : join(dirname(page), path), anchor);
     });
     expect(broken).toEqual([]);
   });
@@ -65,6 +68,31 @@ describe.each(pages)('%s', (page) => {
       ...proseOf(page).matchAll(/`((?:apps|libs|devnet|test|bench|docs|deploy|examples|scripts)\/[^`*<\s]*)`/g),
     ];
     expect(named.map(([, path = '']) => path).filter((path) => !existsSync(path))).toEqual([]);
+  });
+});
+
+describe('code and configuration', () => {
+  it('name pages and headings that exist', () => {
+    const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', ':!*.md', ':!package-lock.json']);
+    const named = files
+      .toString()
+      .split('\n')
+      .filter((file) => file !== '' && existsSync(file))
+      .flatMap((file) =>
+        [...read(file).matchAll(/\bdocs\/[\w/-]+\.md(?:#[\w-]+)?/g)].map(([link]) => ({ file, link })),
+      );
+    expect(named.length).toBeGreaterThan(10);
+    const broken = named.filter(({ link }) => {
+      const [path = '', anchor] = link.split('#');
+      return isBroken(path, anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('the index of the pages has each page', () => {
+    const linked = [...read('docs/README.md').matchAll(/\]\(([\w-]+\.md)/g)].map(([, page]) => page);
+    const expected = readdirSync('docs').filter((name) => name.endsWith('.md') && name !== 'README.md');
+    expect([...new Set(linked)].sort()).toEqual(expected.sort());
   });
 });
 

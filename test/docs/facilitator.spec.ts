@@ -49,6 +49,20 @@ describe('docs/facilitator.md', () => {
     }
   });
 
+  it('docs/http-api.md has every operation of /docs, and no other of these paths', async () => {
+    const { paths } = (await (await fetch(`${stack().baseUrl}/docs/openapi.json`)).json()) as {
+      paths: Record<string, object>;
+    };
+    const served = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const rows = readFileSync('docs/http-api.md', 'utf8').matchAll(/^\| `([A-Z]+ \/[^`]*)` +\|/gm);
+    // The page of the queues is for people, and no part of the document.
+    const listed = [...rows].map(([, operation]) => operation).filter((one) => one !== 'GET /agent/queues');
+    expect(served.length).toBeGreaterThan(20);
+    expect(listed.sort()).toEqual(served.sort());
+  });
+
   it('names settings that exist', () => {
     const named = [...PAGE.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name = '']) => name);
     const settings = readFileSync('docs/settings.md', 'utf8');
