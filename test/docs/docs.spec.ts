@@ -100,13 +100,13 @@ describe('docs/errors.md', () => {
   const page = 'docs/errors.md';
 
   it('has every X-Payment-Failure, with the text of its challenge', () => {
-    const rows = readTable(page, 'A proof was refused: 402 with `X-Payment-Failure`');
+    const rows = readTable(page, 'A payment was refused: 402 with `X-Payment-Failure`');
     const expected = PAYMENT_FAILURES.map((failure) => [`\`${failure}\``, challengeErrorFor(failure)]);
     expect(rows.map(([code, error]) => [code, error])).toEqual(expected);
   });
 
   it('has every X-Sign-In-Failure', () => {
-    const rows = readTable(page, 'A sign-in was not taken: 402 with `X-Sign-In-Failure`');
+    const rows = readTable(page, 'A sign-in was refused: 402 with `X-Sign-In-Failure`');
     expect(firstCells(rows)).toEqual([...SIGN_IN_FAILURES]);
   });
 
