@@ -78,12 +78,12 @@ function createRefusals(): string {
       `\`${failure}\`${mpp === undefined ? '' : `; by MPP \`${mpp}\``}`,
     ]);
   return table(
-    ['what is not as it was', 'refused as'],
+    ['what was altered', 'refused as'],
     [
       ...rows('in the challenge', ALTERED_TERMS),
       ...rows('in the payment', ALTERED_PAYMENTS),
-      ...rows('in a payment by Permit2 (`upto`)', ALTERED_PERMITS),
-      ...rows('in what a payment of version 2 accepts', ALTERED_ACCEPTANCES),
+      ...rows('in a Permit2 permit (`upto`)', ALTERED_PERMITS),
+      ...rows('in the `accepted` requirements of an x402 version 2 payment', ALTERED_ACCEPTANCES),
     ],
   );
 }
@@ -91,17 +91,17 @@ function createRefusals(): string {
 function createTrouble(): string {
   const clients = PROTOCOL_CLIENTS.map(({ packageName }) => nameOf(packageName)).join(', ');
   return [
-    '### What happens when something goes wrong',
-    `At the gateway with ${clients}, behind the middlewares with the first two, each of which sends a request again ` +
-      `that is answered 409 or 503, or not at all. By Permit2 with ${nameOf('@x402/fetch')} too: \`upto\` at the gateway, ` +
-      `and behind ${nameOf('@x402/express')} both schemes. The payer is charged once, and gets his answer, though`,
+    '### Faults and attacks',
+    `Tested at the gateway with ${clients}, and at the middlewares with the first two. The test repeats a request that is ` +
+      `answered 409 or 503, or not at all. Permit2 is tested with ${nameOf('@x402/fetch')}: \`upto\` at the gateway, ` +
+      `and both schemes at ${nameOf('@x402/express')}. \`yes\`: the payer is charged once and gets its answer.`,
     createFaults(),
-    'A caller of version 1 gets an answer that was lost again if he named his request with an `Idempotency-Key`, from ' +
-      '`@tollgate/middleware` too; the others send our reference back, which does the same. Through every `no` here the payer is charged once too.',
-    'What is done with a payment that is good:',
+    'To get a lost answer again, a client of x402 version 1 must have sent an `Idempotency-Key`, to `@tollgate/middleware` too; the other ' +
+      'clients send the reference back, which has the same effect. In every `no` of this table the payer is still charged only once.',
+    'What a valid payment buys:',
     createUses(),
-    'By `upto` nobody can be first: only the facilitator that the payer signed may send it.',
-    'What somebody altered between client and gateway is refused, charges nothing and reaches no upstream:',
+    'A third party cannot submit an `upto` permit: only the facilitator that the payer named in it may send it.',
+    'A challenge or payment that was altered between client and gateway is refused. Nothing is charged, and the upstream is not asked:',
     createRefusals(),
   ].join('\n\n');
 }
@@ -110,8 +110,8 @@ function createSchemes(): string {
   const columns = ['x402 1, `exact`', 'x402 2, `exact` by EIP-3009', 'x402 2, `exact` by Permit2', 'x402 2, `upto`'];
   return [
     '### By version and scheme',
-    'Through the published middlewares of the version, with us as their facilitator; at the gateway by `upto` too, where a route is metered. ' +
-      'A handler that fails is charged to nobody here either.',
+    'Tested through the published middlewares of the version, with the gateway as their facilitator; `upto` also at a metered route of the gateway. ' +
+      'If a handler fails, the payer is not charged; that is tested for each `yes`.',
     table(
       ['client', ...columns],
       CLIENTS.map((client) => [
@@ -126,7 +126,7 @@ function createSchemes(): string {
     table(
       [
         'client',
-        '`payment-identifier`: signing anew is not charged anew',
+        '`payment-identifier`: a second signature is not charged again',
         '`sign-in-with-x`: comes back without paying',
       ],
       COMING_BACK.map(({ packageName, cell }) => [nameOf(packageName), 'yes', show(cell)]),
@@ -137,9 +137,9 @@ function createSchemes(): string {
 function createTools(): string {
   return [
     '### Tools of MCP servers',
-    'That have us as their facilitator, paid by `@tollgate/client/mcp`, by how they ask for a payment:',
+    'MCP servers with the gateway as their facilitator, paid by `@tollgate/client/mcp`. Servers ask for a payment in different forms:',
     table(
-      ['the server asks in the words', 'paid once', 'not charged when the tool fails'],
+      ['form of the challenge', 'paid once', 'not charged when the tool fails'],
       WORDINGS.map((wording) => [wording, 'yes', 'yes']),
     ),
   ].join('\n\n');
@@ -165,11 +165,11 @@ function createTables(): string {
     ]),
   );
   return [
-    '### Who pays the gateway',
+    '### Clients that pay the gateway',
     clients,
-    '### Which middlewares can have us as their facilitator, and who pays them',
+    '### Server middlewares with the gateway as facilitator, and the clients that pay them',
     servers,
-    'A handler that fails is charged to nobody: tested for each `yes`.',
+    'If a handler fails, the payer is not charged; that is tested for each `yes`.',
     createSchemes(),
     createTools(),
     createTrouble(),
@@ -186,7 +186,7 @@ const inner = `\n\n<!-- prettier-ignore-start -->\n\n${createTables()}\n\n<!-- p
 const wanted = page.slice(0, begin + BEGIN.length) + inner + page.slice(end);
 if (wanted !== page) {
   if (process.argv.includes('--check')) {
-    console.error(`${PAGE} does not tell what test/interop proves. Run: npm run docs:interop`);
+    console.error(`${PAGE} differs from what test/interop proves. Run: npm run docs:interop`);
     process.exit(1);
   }
   writeFileSync(path, wanted);

@@ -49,7 +49,7 @@ function sectionOf({ services: readers }: Documented): string {
 
 function createEnvExample(documented: Documented[]): string {
   const lines = [
-    '# Every setting of every service, with its default. Lines without # must be filled in.\n# A secret may stand in a file instead: NAME_FILE=/path/to/it in place of NAME.',
+    '# Every setting of every service, with its default. Lines without # must be filled in.\n# A secret may be given as a file instead: NAME_FILE=/path/to/it in place of NAME.',
   ];
   for (const [section, members] of groupBySection(documented)) {
     lines.push('', `# --- ${section} ---`);
@@ -105,8 +105,8 @@ function replaceBetweenMarkers(page: string, tables: string): string {
 
 const FIRST_PAGE = `# Settings
 
-Every service reads its settings from the environment, once, at start. It refuses to start when one is wrong, and says
-so about all of them at once. \`.env.example\` has the same list, ready to be copied to \`.env\`.
+Every service reads its settings from environment variables, once, when it starts. If any of them is wrong, it refuses to start and lists
+every problem at once. \`.env.example\` has the same list, ready to be copied to \`.env\`.
 
 ${BEGIN}
 ${END}
@@ -127,6 +127,6 @@ for (const [path, content] of Object.entries(files)) {
   if (!process.argv.includes('--check')) writeFileSync(path, content);
 }
 if (process.argv.includes('--check') && stale.length > 0) {
-  console.error(`${stale.join(' and ')} do not tell what the code reads. Run: npm run docs:settings`);
+  console.error(`${stale.join(' and ')} differ from what the code reads. Run: npm run docs:settings`);
   process.exit(1);
 }

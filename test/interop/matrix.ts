@@ -20,7 +20,7 @@ export interface Client {
 }
 
 const wantsKnownNetwork: Cell = {
-  cannot: 'takes no challenge whose network is not in its list, nor one with a relative `resource`',
+  cannot: 'refuses a challenge whose network is not in its list, or whose `resource` is relative',
   says: /Invalid enum value/,
 };
 
@@ -113,8 +113,8 @@ export function paysServer(client: Client, { protocols }: Pick<Server, 'protocol
   if (client.protocol === 'x402 2') return 'works';
   if (protocols.includes(client.protocol === 'MPP' ? 'x402 2' : client.protocol)) return 'works';
   return client.protocol === 'MPP'
-    ? { cannot: 'reads no challenge of x402 1', says: /No method found for challenges/ }
-    : { cannot: 'reads challenges in the body, and x402 2 has them in a header', says: /reading 'map'/ };
+    ? { cannot: 'does not read x402 version 1 challenges', says: /No method found for challenges/ }
+    : { cannot: 'reads challenges only in the body, and x402 version 2 has them in a header', says: /reading 'map'/ };
 }
 
 /** What version 2 knows beside the authorization of EIP-3009; a metered payment is for what it came to. */
@@ -139,7 +139,7 @@ export const SCHEME_SERVERS = SERVERS.filter(({ packageName }) => packageName.st
 export function paysByScheme(client: Client): Cell {
   if (isOurs(client) || client.protocol === 'x402 2') return 'works';
   return client.protocol === 'MPP'
-    ? { cannot: 'signs no permits', says: /No method found/ }
+    ? { cannot: 'does not sign permits', says: /No method found/ }
     : paysServer(client, { protocols: ['x402 2'] });
 }
 
@@ -148,7 +148,7 @@ export const COMING_BACK: readonly { packageName: string; cell: Cell }[] = [
   { packageName: '@x402/fetch', cell: 'works' },
   {
     packageName: '@x402/axios',
-    cell: { cannot: 'pays again: it asks no extension before it pays', says: /^payment-signature$/ },
+    cell: { cannot: 'pays again, because it checks no extension before it pays', says: /^payment-signature$/ },
   },
 ];
 
@@ -204,14 +204,14 @@ export function nameRequest({ protocol }: Client, key: string): { headers?: Reco
 export function comesThrough({ packageName, protocols }: Server, fault: Fault): Cell {
   if (fault === 'lostAnswer' && !packageName.startsWith('@tollgate/')) {
     return {
-      cannot: 'keeps no answers: one that is lost on its way was paid for, and is gone',
+      cannot: 'stores no answers: an answer that is lost on its way was paid for, and is gone',
       says: /^{"status":402/,
     };
   }
   const asksOnce = protocols.length === 1 && protocols[0] === 'x402 1';
   if (fault === 'slowChain' && asksOnce) {
     return {
-      cannot: 'takes a settlement that is under way for one that failed: `SETTLE_WAIT_MS` is what it waits',
+      cannot: 'treats a settlement in flight as failed; it waits for `SETTLE_WAIT_MS`',
       says: /^{"status":402/,
     };
   }
