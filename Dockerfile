@@ -13,11 +13,11 @@ COPY . .
 RUN npm run build
 
 FROM build AS pruned
-# The optional packages are the devnet's; the libraries are bundled, so what only the agent kit needs stays out.
+# The optional packages belong to the devnet; the libraries are bundled, so packages that only the agent kit needs are left out.
 RUN npm prune --omit=dev --omit=optional --no-workspaces --no-progress --loglevel=error
 
 FROM build AS devnet
-# Compiles the contracts once, so that a start takes no compiler.
+# Compiles the contracts once, so that a start needs no compiler.
 RUN node devnet/contracts/compile.mjs && chown -R node:node .tollgate
 USER node
 EXPOSE 8545
@@ -34,5 +34,5 @@ COPY --from=pruned /app/deploy ./deploy
 USER node
 EXPOSE 4020 4021 4022
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 CMD ["node", "deploy/healthcheck.mjs"]
-# A young generation that is not shrunk while idle: half the time of an answer otherwise goes to collecting garbage.
+# Keeps V8 from shrinking the young generation while idle; otherwise half the time of an answer is garbage collection.
 CMD ["node", "--enable-source-maps", "--min-semi-space-size=16", "dist/apps/gateway/main.js"]

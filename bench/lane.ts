@@ -1,9 +1,9 @@
-/** What a lane is told: how often to measure, how much, and where to say what it is doing. */
+/** The options of a lane: the number of rounds, the amount of work, and the progress output. */
 export interface LaneOptions {
   rounds: number;
-  /** Fewer requests and cases: says whether it runs, not how fast. */
+  /** Fewer requests and cases: shows that the lane works, not how fast it is. */
   quick: boolean;
-  /** Beside the published servers too. */
+  /** Measures the published servers too. */
   peers: boolean;
   /** Also the cases that take minutes. */
   full: boolean;
@@ -12,9 +12,9 @@ export interface LaneOptions {
 
 /** One line of a lane's table: one subject in one case, medians over the rounds. */
 export interface LaneRow {
-  /** What was asked, e.g. `32 connections`. */
+  /** The load, e.g. `32 connections`. */
   case: string;
-  /** Who answered, e.g. `tollgate` or `raw Fastify`. */
+  /** The server, e.g. `tollgate` or `raw Fastify`. */
   subject: string;
   /** Answers (or operations) a second, median over the rounds. */
   perSecond?: number;
@@ -27,7 +27,7 @@ export interface LaneRow {
   /** Answers a second that one fully used core of the serving processes gives, and its ratio to the baseline's. */
   perCore?: number;
   perCoreRatio?: number;
-  /** Requests that were not answered as they should be, in all rounds. */
+  /** Requests with another answer than the expected one, in all rounds. */
   failed?: number;
   /** Processor cores used by each process during the measurement, and whatever else belongs to the row. */
   detail?: Record<string, number | string>;

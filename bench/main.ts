@@ -19,7 +19,7 @@ async function main(): Promise<void> {
     progress.clear();
     process.stdout.write(`${formatLane(result)}\n`);
     results.push(result);
-    // After each lane, so that a run that is broken off leaves what it has.
+    // After each lane, so that an interrupted run leaves the results so far.
     writeReport(createReport(options.rounds, results), options.output);
   }
   process.stdout.write(`Written to ${relative(process.cwd(), options.output) || options.output}\n`);

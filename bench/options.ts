@@ -35,8 +35,8 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       paid       paid answers, beside one process without the queue and the published servers
                       distant    the same with the chain's RPC 50 ms away
                       signed     answers paid by EIP-3009 authorizations, beside the published servers, RPC local and 50 ms away
-                      ledger     the ledger alone, beside a bare SET NX
-                      transport  the verify queue alone, beside other transports
+                      ledger     the ledger only, beside a bare SET NX
+                      transport  the verify queue only, beside other transports
                       growth     cost with 1, 2, 4 processes and with a full ledger
                       footprint  start-up time and memory of each process
                       jobs        transactions a second from one wallet, beside senders without a journal
@@ -51,7 +51,7 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
   --help            this text
 `;
 
-/** Reads the command line; throws with a sentence on how to mend it. Null asks for the help text. */
+/** Reads the command line; throws an error that says what to correct. Null if the help was asked for. */
 export function parseOptions(args: string[]): BenchOptions | null {
   const { values } = parseArgs({
     args,
@@ -67,7 +67,7 @@ export function parseOptions(args: string[]): BenchOptions | null {
   });
   if (values.help) return null;
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds wants a whole number from 1 on');
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1');
   return {
     lanes: (values.lane ?? [...LANES]).map(parseLane),
     rounds,
@@ -80,6 +80,6 @@ export function parseOptions(args: string[]): BenchOptions | null {
 
 function parseLane(name: string): LaneName {
   const lane = LANES.find((known) => known === name);
-  if (!lane) throw new Error(`there is no lane ${name}; choose from ${LANES.join(', ')}`);
+  if (!lane) throw new Error(`unknown lane ${name}; choose from ${LANES.join(', ')}`);
   return lane;
 }

@@ -21,7 +21,7 @@ export interface Peer {
   paymentHeader: 'X-PAYMENT' | 'PAYMENT-SIGNATURE';
 }
 
-/** Installs the published packages into bench/peers when they are not there as the lockfile has them. */
+/** Installs the published packages into bench/peers if they are missing or differ from the lockfile. */
 export async function installPeers(progress: (text: string) => void): Promise<void> {
   const lockfile = createHash('sha256')
     .update(readFileSync(join(peersFolder(), 'package-lock.json')))
@@ -75,7 +75,7 @@ export async function signPayments(
   return stdout.trim().split('\n');
 }
 
-/** Raw Fastify, of the version the gateway has, answering 402 with the given body and nothing decided. */
+/** Raw Fastify, of the version the gateway has, answering 402 with the given body, without any logic. */
 export function startRawFastify(body: string): Promise<Program> {
   return startProgram('peers/server.mjs', ['fastify'], { BENCH_PEER: JSON.stringify({ body }) });
 }

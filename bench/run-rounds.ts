@@ -1,6 +1,6 @@
 import type { LaneRow } from './lane.js';
 
-/** What one subject did in one round. */
+/** The result of one subject in one round. */
 export interface Sample {
   perSecond: number;
   p50Ms: number;
@@ -21,8 +21,8 @@ export interface Case {
 }
 
 /**
- * Measures every subject of every case once a round, and turns the order each round: what disturbs the machine for a
- * while then disturbs all subjects alike, and a ratio is taken inside one round.
+ * Measures every subject of every case once a round, and rotates the order each round: a disturbance of the machine
+ * then affects all subjects alike, and each ratio is taken within one round.
  */
 export async function runRounds(cases: Case[], rounds: number, progress: (text: string) => void): Promise<LaneRow[]> {
   const samples = new Map<Subject, Sample[]>();
@@ -72,7 +72,7 @@ function toRow(caseName: string, subject: string, samples: Sample[], base: Sampl
   };
 }
 
-/** What the processors were used for tells more than the clock where other work shares them. */
+/** If other work shares the machine, CPU time says more than the clock. */
 function comparePerCore(samples: Sample[], base: Sample[] | undefined): Pick<LaneRow, 'perCore' | 'perCoreRatio'> {
   const rates = samples.map(ratePerCore);
   if (rates.some((rate) => rate === undefined)) return {};

@@ -5,7 +5,7 @@ import type { ServiceProcess } from '../devnet/service-process.js';
 import { startStack } from '../devnet/stack.js';
 import type { Roles } from './process-usage.js';
 
-/** The same for every subject that gives out or reads references. */
+/** The same for every subject that issues or reads references. */
 export const CHALLENGE_SECRET = 'a-secret-that-only-the-benchmark-knows';
 
 /**

@@ -1,6 +1,6 @@
 export type KeepUntilEnd = <T extends { stop: () => Promise<unknown> }>(started: T) => T;
 
-/** Runs the work and then stops what it started, last first, however the work ends. */
+/** Runs the work and then stops the parts that it started, last first, whether or not it succeeds. */
 export async function withCleanup<T>(work: (keep: KeepUntilEnd) => Promise<T>): Promise<T> {
   const stops: (() => Promise<unknown>)[] = [];
   try {

@@ -1,5 +1,5 @@
-// Makes what the services must keep secret, once: restarts keep it. Each secret is a file in a volume that only the
-// services mount that need it.
+// Creates the services' secrets once; restarts keep them. Each secret is a file in a volume that only the services that
+// need it mount.
 //   create-secrets.mjs FILE…         random text, to sign with: for CHALLENGE_SECRET_FILE and AGENT_SECRET_FILE
 //   create-secrets.mjs --wallet DIR  with DEVNET_WALLET=true, the key of the devnet's funded agent wallet, and a wallets file
 //   create-secrets.mjs --relayer DIR with DEVNET_WALLET=true, the key of the devnet's funded relayer
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 const SERVICE_USER = 1000;
 const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';
 const DEVNET_WALLET_INDEX = 20;
-/** No agent wallet's: two who send from one account take each other's nonces. */
+/** Not an agent wallet's account: two senders from one account would take each other's nonces. */
 const DEVNET_RELAYER_INDEX = 24;
 
 const args = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * Brings the compose stack up with its devnet, buys an answer from it, kills a verifier, buys another, buys one by signature
- * alone, has a job of each kind carried out while agent workers are killed, and takes it all down; then uses a stack with an
+ * Starts the compose stack with its devnet, buys an answer, kills a verifier, buys another, buys one with a signed
+ * payment, runs a job of each kind while agent workers are killed, and stops everything; then uses a stack with an
  * environment file, a wallet and a relayer of its own. Run by `npm run test:compose`; needs a Docker engine.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -121,7 +121,7 @@ async function takeDown(): Promise<void> {
   await run([...compose, '--profile', 'devnet', 'down', '--volumes', '--timeout', '30']);
 }
 
-/** What `docker-compose.yml` tells newcomers to run. */
+/** The commands that `docker-compose.yml` shows to newcomers. */
 function createApiKey(wallet: string): string {
   const args = ['create', '--name', 'compose', '--scope', 'submit,read', '--wallet', wallet, '--json'];
   const output = capture([...compose, 'exec', '-T', 'gateway', 'node', 'dist/libs/agent-jobs/cli/keys.js', ...args]);
@@ -130,7 +130,7 @@ function createApiKey(wallet: string): string {
   return token;
 }
 
-/** Kills one of the two workers with a job on its way, and starts the one that was killed before. */
+/** Kills one of the two workers while a job is in progress, and starts the one that was killed before. */
 async function killWorkerAt(jobNumber: number): Promise<void> {
   if (jobNumber % KILL_EVERY !== KILL_EVERY - 2) return;
   const workers = containersOf('agent-worker');
@@ -159,7 +159,7 @@ function assertNoRelayer(service: string): void {
   }
 }
 
-/** `.env.example` filled in as a person would: the devnet's values, a secret and a price of its own. */
+/** `.env.example` filled in as a user would: the devnet's values, a secret and another price. */
 function writeOwnEnvironment(): string {
   const devnet = parseEnv(readFileSync('deploy/devnet.env', 'utf8'));
   const own = new Map(
@@ -205,7 +205,7 @@ function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
 
-/** Compose comes as a plugin of docker or, older, as a program of its own. */
+/** Compose is a plugin of docker or, in older versions, a program of its own. */
 function findCompose(): string[] {
   const kinds = [['docker', 'compose'], ['docker-compose']];
   const found = kinds.find(([command = '', ...args]) => spawnSync(command, [...args, 'version']).status === 0);
@@ -272,7 +272,7 @@ async function pay(idempotencyKey: string): Promise<string> {
   return body;
 }
 
-/** Buys the weather with what the second devnet account signs. */
+/** Buys the weather with a payment that the second devnet account signs. */
 async function payBySignature(priceBaseUnits = 1000): Promise<void> {
   const { CHAIN_ID, NETWORK, ASSET_ADDRESS, PAY_TO } = parseEnv(readFileSync('deploy/devnet.env', 'utf8'));
   const chain = { chainId: Number(CHAIN_ID), asset: ASSET_ADDRESS as Hex, payTo: PAY_TO as Hex };

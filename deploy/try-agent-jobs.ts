@@ -11,11 +11,11 @@ export interface ComposeAgents {
   gateway: string;
   rpcUrl: string;
   apiKey: string;
-  /** Called with a job on its way, now and then: kills whom it likes. */
+  /** Called now and then while a job is in progress; may kill a worker. */
   disturb: (jobNumber: number) => Promise<void>;
 }
 
-/** One job of each kind through the gateway to its final event, on a stack whose workers are killed meanwhile. */
+/** Runs one job of each kind to its final event, on a stack whose workers are killed meanwhile. */
 export async function tryAgentJobs({ gateway, rpcUrl, apiKey, disturb }: ComposeAgents): Promise<void> {
   const follower = followEvents({ baseUrl: gateway, token: apiKey });
   await follower.ready;

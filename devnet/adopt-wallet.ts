@@ -3,8 +3,8 @@ import { alignRelayers } from './align-relayers.js';
 import { deriveAgentWallet, deriveRelayer } from './chain.js';
 import { callRpc } from './json-rpc.js';
 
-// For the compose stack, whose Redis may be older than its chain: takes the devnet's first agent wallet into use under the
-// name given, and gives its relayer the nonce that the journal expects.
+// For the compose stack, whose Redis may be older than its chain: adopts the devnet's first agent wallet under the
+// given name, and sets its relayer's nonce to the one that the journal expects.
 const [name] = process.argv.slice(2);
 const { REDIS_URL: redisUrl, RPC_URL: rpcUrl } = process.env;
 if (!name || !redisUrl || !rpcUrl) throw new Error('usage: REDIS_URL=… RPC_URL=… adopt-wallet.ts NAME');

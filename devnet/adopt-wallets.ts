@@ -12,7 +12,7 @@ export interface WalletsToAdopt {
   wallets: readonly { name: string; address: Address }[];
 }
 
-/** What `npm run wallets -- adopt` does, for each wallet. */
+/** Does what `npm run wallets -- adopt` does, for each wallet. */
 export async function adoptWallets({ redisUrl, rpcUrl, wallets }: WalletsToAdopt): Promise<void> {
   await withParts(redisUrl, async (parts) => {
     for (const { name, address } of wallets) await adoptWallet({ ...parts, rpcUrls: [rpcUrl] }, name, address);

@@ -14,7 +14,7 @@ import { withRedis } from './with-redis.js';
 export interface AgentWallet extends DevnetAccount {
   name: string;
   lane: LaneId;
-  /** What `WALLETS_FILE` says of it beside its key. */
+  /** The wallet's entry in `WALLETS_FILE`, without its key. */
   terms: AgentWalletTerms;
 }
 
@@ -23,16 +23,16 @@ export interface AgentWalletTerms {
   approvalAbove?: Record<string, string>;
 }
 
-/** What agent workers need beside Redis and a chain, and what their users do. */
+/** The files and settings that agent workers need besides Redis and a chain, and the actions of an operator. */
 export interface AgentSetup {
   wallets: AgentWallet[];
   /** For gateways and workers. */
   env: NodeJS.ProcessEnv;
-  /** For workers alone: where the keys are. */
+  /** Only for workers: the paths of the keys. */
   workerEnv: NodeJS.ProcessEnv;
-  /** Again, as an operator does for a wallet whose lane stands still. */
+  /** Adopts again, as an operator does for a wallet whose lane is frozen. */
   adopt(name: string): Promise<void>;
-  /** Makes an API key; the answer's token is shown nowhere else. */
+  /** Creates an API key; its token is shown only here. */
   createApiKey(scopes: readonly ApiKeyScope[], wallets?: readonly string[]): Promise<{ id: string; token: string }>;
   /** Removes the files with the keys. */
   stop(): Promise<void>;
@@ -41,7 +41,7 @@ export interface AgentSetup {
 export interface AgentSetupOptions {
   chain: Devnet;
   redis: RedisServer;
-  /** The wallets by name, each an account of the devnet that nobody else uses. */
+  /** The wallets by name, each an account of the devnet that nothing else uses. */
   wallets: Readonly<Record<string, AgentWalletTerms>>;
   /** Default: one of its own. */
   agentSecret?: string | undefined;

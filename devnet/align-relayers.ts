@@ -11,7 +11,7 @@ export interface RelayersToAlign {
   relayers: readonly { address: Hex }[];
 }
 
-/** Gives relayers the nonces on a chain that has just begun which their journal, in an older Redis, expects. */
+/** Sets the nonces of relayers on a new chain to those that their journal, in an older Redis, expects. */
 export async function alignRelayers({ redisUrl, rpcUrl, chainId, relayers }: RelayersToAlign): Promise<void> {
   await withRedis(redisUrl, async (redis) => {
     const journal = new Journal({ redis, fleet: 'relayers' });

@@ -43,7 +43,7 @@ export interface Devnet {
   payTo: Hex;
   /** Nine payers, each with native coin and a million USDC; unlocked in anvil too. */
   accounts: DevnetAccount[];
-  /** Ten more of the same for bulk work, so that their nonces meet nobody else's. */
+  /** Ten more of the same for bulk work, so that their nonces collide with no others. */
   bulkSenders: Hex[];
   /** Four more for agent workers, which must be the only ones to use a wallet's nonces. */
   agentWallets: DevnetAccount[];
@@ -54,7 +54,7 @@ export interface Devnet {
   contracts: DevnetContracts | null;
   /** SIGSTOP and SIGCONT make it hang and go on. */
   signal(signal: NodeJS.Signals): void;
-  /** Resolves when the running process ends, whoever ended it. */
+  /** Resolves when the running process ends, for whatever reason. */
   exited(): Promise<Exit>;
   logs: () => string;
   stop(): Promise<void>;

@@ -38,7 +38,7 @@ async function openPlace(onFailure: (reason: string) => void): Promise<ChatPlace
   if (process.env['RPC_URL']) return null;
   if (process.env['WALLET_PRIVATE_KEY'] || process.env['WALLET_PRIVATE_KEY_FILE']) {
     console.log(
-      'The account of WALLET_PRIVATE_KEY acts; without that setting, an account with coins of the devnet does.',
+      'Using the account of WALLET_PRIVATE_KEY. Without that setting, a funded account of the devnet is used.',
     );
   }
   const running = await findRunningDevnet();
@@ -49,7 +49,7 @@ async function openPlace(onFailure: (reason: string) => void): Promise<ChatPlace
   return startPlace(onFailure);
 }
 
-/** The devnet of `npm run dev` in this folder; null where none runs, whatever a killed one left behind. */
+/** The devnet of `npm run dev` in this folder; null if none runs, even if a killed one left its file. */
 async function findRunningDevnet(): Promise<DevState | null> {
   try {
     const state = JSON.parse(readFileSync(join(stateDirectory(), 'dev.json'), 'utf8')) as DevState;

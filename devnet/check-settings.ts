@@ -11,7 +11,7 @@ const ANY_ADDRESS = `0x${'11'.repeat(20)}`;
 const OTHER_ADDRESS = `0x${'22'.repeat(20)}`;
 const ANY_KEY = `0x${'11'.repeat(32)}`;
 
-/** In place of what is known once Redis and the chain run. */
+/** Placeholders for values that are known once Redis and the chain run. */
 const STAND_INS: NodeJS.ProcessEnv = {
   REDIS_URL: 'redis://127.0.0.1:6379',
   RPC_URL: 'http://127.0.0.1:8545',
@@ -19,7 +19,7 @@ const STAND_INS: NodeJS.ProcessEnv = {
   PAY_TO: OTHER_ADDRESS,
 };
 
-/** What each service reads at its start, with the files that its settings name. */
+/** Reads the configuration of each service, including the files that its settings name. */
 const READERS: Record<ServiceApp, (env: NodeJS.ProcessEnv) => readonly string[]> = {
   verifier: (env) => examineEnvironment(VerifierEnvironment, env).problems,
   'agent-worker': (env) => examineEnvironment(AgentWorkerEnvironment, { WALLET_PRIVATE_KEY: ANY_KEY, ...env }).problems,
@@ -28,7 +28,7 @@ const READERS: Record<ServiceApp, (env: NodeJS.ProcessEnv) => readonly string[]>
 
 /**
  * Reads the settings of a devnet and of all its services before any is started.
- * @param servicesEnv what the services are given beside the addresses of their surroundings
+ * @param servicesEnv the services' settings without the addresses of Redis, chain and each other
  * @throws ConfigurationError listing every problem once, with the services that have it
  */
 export function checkSettings(env: NodeJS.ProcessEnv, servicesEnv: NodeJS.ProcessEnv): DevSettings {

@@ -128,8 +128,8 @@ function eachLine(stream: NodeJS.ReadableStream, take: (line: string) => void): 
   });
 }
 
-// The reaper is a shell that reads the list of our children from a pipe and kills what is left of them when the pipe
-// closes: that happens however this process ends, SIGKILL included. It stays only while there are children.
+// The reaper is a shell that reads the list of our children from a pipe and kills the remaining ones when the pipe
+// closes: that happens however this process ends, SIGKILL included. It runs only while there are children.
 const REAPER = `
 trap '' INT TERM HUP
 pids=' '

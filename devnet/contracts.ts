@@ -34,7 +34,7 @@ export type ContractName =
 
 let reading: Promise<Record<ContractName, CompiledContract>> | undefined;
 
-/** The contracts of `devnet/contracts`, compiled now unless they were before; once in a process that is asked again. */
+/** The contracts of `devnet/contracts`, compiled if they are not in the cache; read once per process. */
 export function readContracts(): Promise<Record<ContractName, CompiledContract>> {
   reading ??= compileContracts();
   return reading;

@@ -36,9 +36,9 @@ export async function runDemo(): Promise<number> {
     if (typeof first === 'string') return 130;
     const end = await Promise.race([playDemo(first.baseUrl, first.chain), stopRequest]);
     if (end !== undefined) return 130;
-    console.log('\nAll as it should be. `npm run dev` keeps the same stack up for you to play with;');
-    console.log('`npm run demo -- interop` shows clients of others paying by a signature, and');
-    console.log('`npm run demo -- jobs` the other half: agent jobs that send transactions.');
+    console.log('\nEvery check passed. `npm run dev` runs the same stack for you to try;');
+    console.log('`npm run demo -- interop` shows published x402 and MPP clients paying with signatures, and');
+    console.log('`npm run demo -- jobs` shows agent jobs that send transactions.');
     return 0;
   } catch (error) {
     console.error(`\n✗ ${error instanceof Error ? error.message : String(error)}`);
@@ -88,16 +88,16 @@ async function playDemo(baseUrl: string, chain: Devnet): Promise<void> {
   const again = await showExchange(url, paidHeaders(proofHeader));
   expectAnswer(again, { status: 402, error: 'Payment already used' });
 
-  heading(5, 'And so it is with another Idempotency-Key');
+  heading(5, 'The same proof with another Idempotency-Key is refused too');
   const stolen = await showExchange(url, paidHeaders(proofHeader, randomUUID()));
   expectAnswer(stolen, { status: 402, error: 'Payment already used' });
 
-  heading(6, 'Who paid and lost the answer gets it again, with the same Idempotency-Key');
+  heading(6, 'A client that paid and lost the answer gets it again with the same Idempotency-Key');
   const replayed = await showExchange(url, paidHeaders(proofHeader, retryKey));
   expectAnswer(replayed, { status: 200, error: undefined });
   if (replayed.headers.get(IDEMPOTENT_REPLAYED) !== 'true') throw new Error(`no ${IDEMPOTENT_REPLAYED} header came`);
-  if (replayed.text !== paid.text) throw new Error('the answer that came again is not the first one');
-  console.log('\n  The body is the first one, byte for byte.');
+  if (replayed.text !== paid.text) throw new Error('the repeated answer differs from the first one');
+  console.log('\n  The body is the same as the first one, byte for byte.');
 }
 
 function heading(number: number, title: string): void {

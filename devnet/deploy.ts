@@ -22,7 +22,7 @@ export async function deployToken(chain: Devnet): Promise<Hex> {
 export interface BatchPayer {
   /** The contract wallet: it is the payer in the `Transfer` logs, and its signatures are checked by EIP-1271. */
   address: Hex;
-  /** Whose signature the wallet accepts: the devnet's first account. */
+  /** The account whose signature the wallet accepts: the devnet's first. */
   owner: Hex;
   /** Makes all the transfers in one transaction, in order, and returns its hash. */
   pay(transfers: TokenTransfer[]): Promise<Hex>;

@@ -3,7 +3,7 @@ import { ConfigurationError } from '@tollgate/common';
 const USUAL_PORTS = { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022 } as const;
 const MAX_PORT = 65_535;
 
-/** What `npm run dev` reads itself: these never reach a service as they are. */
+/** The settings of `npm run dev` itself; no service gets them unchanged. */
 export interface DevSettings {
   /** 0 takes any that is free. */
   readonly ports: Readonly<Record<keyof typeof USUAL_PORTS, number>>;
@@ -35,7 +35,7 @@ export function readDevSettings(env: NodeJS.ProcessEnv): DevSettings {
   return settings;
 }
 
-/** The developer's own settings; what this devnet decides itself (addresses of its parts) is left out. */
+/** The developer's own settings, without those that this devnet sets itself (addresses of its parts). */
 export function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const decided = [
     'REDIS_URL',
@@ -54,10 +54,10 @@ export function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => ![...decided, ...keys].includes(name)));
 }
 
-/** Links under PUBLIC_URL would lead to whatever has the port that this gateway did not get; null where they do not. */
+/** The warning that links under PUBLIC_URL lead to another program, which has the port; null if they do not. */
 export function warnOfPublicUrl(publicUrl: string | undefined, wantedPort: number, baseUrl: string): string | null {
   if (!publicUrl || wantedPort === 0 || portOf(baseUrl) === wantedPort || portOf(publicUrl) !== wantedPort) return null;
-  return `PUBLIC_URL names port ${wantedPort}, which was taken: what is told to be at ${publicUrl} is not this gateway. It is at ${baseUrl}.`;
+  return `PUBLIC_URL names port ${wantedPort}, which was taken: the gateway listens at ${baseUrl}, and ${publicUrl} is another program.`;
 }
 
 function portOf(url: string): number {

@@ -9,7 +9,7 @@ import type { DevnetAccount } from './chain.js';
 import { claimPidFile } from './pid-file.js';
 import { stateDirectory } from './repository.js';
 
-/** What `dev.json` tells other programs about a running devnet. */
+/** The content of `dev.json`, from which other programs learn of a running devnet. */
 export interface DevState {
   baseUrl: string;
   rpcUrl: string;
@@ -48,7 +48,7 @@ export function claimDevFolder(): DevFolder {
     const pidFile = join(path, 'dev.pid');
     if (!claimPidFile(pidFile)) continue;
     const stateFile = join(path, 'dev.json');
-    // Left behind by a process that was killed.
+    // Left by a process that was killed.
     rmSync(stateFile, { force: true });
     return {
       path,

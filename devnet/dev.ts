@@ -18,7 +18,7 @@ const CHAIN_PORT = 8545;
 interface DevStack {
   stack: Stack;
   state: DevState;
-  /** Of the gateway, as it was asked for; 0: any. */
+  /** The port that was asked for the gateway; 0: any. */
   wantedPort: number;
   stop: () => Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function runDev(): Promise<number> {
     console.error(error instanceof Error ? error.message : error);
     return 1;
   } finally {
-    // Asked to stop while starting: what is half started is stopped as soon as it stands.
+    // Asked to stop while starting: each part is stopped as soon as it has started.
     await starting.then(
       ({ stop }) => stop(),
       () => undefined,
@@ -108,7 +108,7 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
   }
 }
 
-/** The wallet that jobs can name, and a key to submit them with. */
+/** The agent wallet of the stack, and an API key to submit jobs with. */
 async function openAgentDoor({ agents }: Stack): Promise<DevState['agent']> {
   const [wallet] = agents?.wallets ?? [];
   if (!agents || !wallet) throw new Error('the stack has no agent wallet');
@@ -117,8 +117,8 @@ async function openAgentDoor({ agents }: Stack): Promise<DevState['agent']> {
 }
 
 /**
- * The port, unless another devnet of this machine has taken it or is about to; then 0, which means any. Two that start
- * together would both find it free, and one would take the other's gateway for its own.
+ * The port, unless another devnet of this machine has claimed it; then 0, which means any. Two devnets that start
+ * together would both find it free, and one would mistake the other's gateway for its own.
  */
 function claimPort(port: number): number {
   const file = join(tmpdir(), `tollgate-port-${port}`);
@@ -161,20 +161,20 @@ function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder
   console.log('');
 }
 
-/** On unless it is turned off, or the policy takes transactions alone. */
+/** True unless it is turned off, or the policy accepts only transactions. */
 function takesSignedPayments({ SIGNED_PAYMENTS: asked, PAYMENT_POLICY: policy }: NodeJS.ProcessEnv): boolean {
   return asked === undefined ? policy !== 'receipt' : asked === 'true';
 }
 
 function signedPaymentsLine({ chain }: Stack): [string, string] {
-  return ['relayer', `${chain.relayers[0]?.address}    settles what payers only sign`];
+  return ['relayer', `${chain.relayers[0]?.address}    settles signed payments`];
 }
 
 function facilitatorLine({ baseUrl }: DevState): [string, string] {
-  return ['servers', `of others name ${baseUrl}/facilitator as their facilitator`];
+  return ['servers', `use ${baseUrl}/facilitator as their facilitator`];
 }
 
-/** A command that can be pasted as it stands. */
+/** A command to paste into a shell. */
 function createFirstJob({ baseUrl, agent, payTo }: DevState): string {
   const job = { operation: 'transfer', wallet: agent.wallet, input: { amount: '1.5', token: 'USDC', to: payTo } };
   return (
@@ -183,7 +183,7 @@ function createFirstJob({ baseUrl, agent, payTo }: DevState): string {
   );
 }
 
-/** Says so when the gateway is not where it was asked to be. */
+/** A note if the gateway has another port than the one asked for. */
 function portNote(url: string, wanted: number): string {
   const isElsewhere = wanted !== 0 && new URL(url).port !== String(wanted);
   return isElsewhere ? `    (port ${wanted} was taken)` : '';

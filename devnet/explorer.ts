@@ -22,7 +22,7 @@ export interface Explorer {
   stop(): Promise<void>;
 }
 
-/** A block explorer of two pages, so that links of challenges and of the agent kit lead somewhere. */
+/** A block explorer of two pages, for the links of challenges and of the agent kit. */
 export async function startExplorer(chain: Devnet): Promise<Explorer> {
   const server = createServer((request, response) => {
     const [, kind, id = ''] = /^\/(tx|address)\/(0x[0-9a-f]+)\/?$/i.exec(request.url ?? '') ?? [];

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentJobEvent } from '@tollgate/protocol';
 
 export interface EventFollower {
-  /** Every event that came, in order, repeats too. */
+  /** Every event received, in order, including repeats. */
   events: AgentJobEvent[];
-  /** Resolves when the stream is open for the first time: what happens from then on comes. */
+  /** Resolves when the stream is open for the first time; later events are received. */
   ready: Promise<void>;
   /** How often the stream was opened. */
   opened(): number;
@@ -20,7 +20,7 @@ export interface FollowOptions {
 
 const RECONNECT_MS = 200;
 
-/** Reads a gateway's server-sent events of agent jobs; a broken stream is resumed after the last event that came. */
+/** Reads a gateway's server-sent events of agent jobs; a broken stream is resumed after the last event. */
 export function followEvents({ baseUrl, token, onEvent = () => undefined }: FollowOptions): EventFollower {
   const stop = new AbortController();
   const events: AgentJobEvent[] = [];
@@ -31,7 +31,7 @@ export function followEvents({ baseUrl, token, onEvent = () => undefined }: Foll
   const take = (id: string, data: string) => {
     lastId = id;
     const event = JSON.parse(data) as AgentJobEvent;
-    // The stream tells of itself, too.
+    // The stream also has events about itself.
     if ((event as Partial<AgentJobEvent>).jobId === undefined) return;
     events.push(event);
     onEvent(event);
@@ -71,7 +71,7 @@ export function followEvents({ baseUrl, token, onEvent = () => undefined }: Foll
   };
 }
 
-/** Frames of `id:` and `data:` lines that end with an empty line; comments keep the connection open and say nothing. */
+/** Frames of `id:` and `data:` lines that end with an empty line; comments only keep the connection open. */
 async function readFrames(body: ReadableStream<Uint8Array>, take: (id: string, data: string) => void): Promise<void> {
   let rest = '';
   const decoder = new TextDecoder();

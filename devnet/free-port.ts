@@ -1,20 +1,20 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give away by themselves: what is stopped here and started again finds its port free. */
+/** Below the ephemeral ports, so that a process that is stopped and started again finds its port free. */
 const [FIRST, LAST] = [20_000, 32_767];
-/** Jest's two workers and what else runs have a third each: none gets the port of what another has stopped for a moment. */
+/** Jest's two workers and other programs get a third each, so that none takes a port that another has stopped for a moment. */
 const SHARES = 3;
 const SHARE = Number(process.env['JEST_WORKER_ID'] ?? 0) % SHARES;
 const COUNT = Math.floor((LAST + 1 - FIRST) / SHARES);
 const TRIES = 100;
 
-/** Counts on, so that two who ask one process at once, or while one of its own is stopped, get two ports. */
+/** Increases, so that two callers in one process, or a caller while another's server is stopped, get different ports. */
 let turn = randomInt(COUNT);
 
 /**
- * A port that nobody listens on now: the wanted one if it is free, else any. Between this answer and its use another
- * process may take it; callers that can, try again.
+ * A port that is free now: the wanted one if possible, else any. Another process may take it before it is used;
+ * callers should then try again.
  */
 export async function findFreePort(wanted = 0, host = '127.0.0.1'): Promise<number> {
   if (wanted !== 0 && (await isFree(wanted, host))) return wanted;

@@ -2,9 +2,9 @@ import type { Stack } from './stack.js';
 import { waitForStopRequest } from './stop-request.js';
 
 export interface DemoParts {
-  /** Has it stopped at the end, what was kept last first. */
+  /** Stops the part at the end, the last one first. */
   keep: <Part extends { stop(): Promise<void> }>(part: Part) => Part;
-  /** The same for the stack, whose last lines are shown should the demo fail. */
+  /** The same for the stack, whose last log lines are shown if the demo fails. */
   keepStack: (stack: Stack) => Stack;
 }
 

@@ -21,13 +21,13 @@ export interface RedisServer {
   url: string;
   port: number;
   dir: string;
-  /** SIGKILL: what was not on disk is lost. */
+  /** SIGKILL: data that is not on disk is lost. */
   kill(): Promise<void>;
-  /** Again, on the same port and files. */
+  /** Starts it again, on the same port and files. */
   start(): Promise<void>;
   /** SIGSTOP and SIGCONT make it hang and go on. */
   signal(signal: NodeJS.Signals): void;
-  /** Resolves when the running process ends, whoever ended it. */
+  /** Resolves when the running process ends, for whatever reason. */
   exited(): Promise<Exit>;
   logs: () => string;
   stop(): Promise<void>;
@@ -67,11 +67,11 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 export async function openRedis(url: string | undefined): Promise<RedisServer> {
   if (url === undefined || url === '') return startRedis();
   if (await isRedisUrlAnswering(url)) return describeForeignRedis(url);
-  console.error('Nothing answers at REDIS_URL; starting a Redis of our own.');
+  console.error('No Redis answers at REDIS_URL; starting one.');
   return startRedis();
 }
 
-/** Somebody else's server: it can be used, but neither stopped nor killed. */
+/** A server that was not started here: it can be used, but neither stopped nor killed. */
 function describeForeignRedis(url: string): RedisServer {
   const refuse = () => Promise.reject(new Error('this Redis was not started here'));
   return {
@@ -87,7 +87,7 @@ function describeForeignRedis(url: string): RedisServer {
   };
 }
 
-/** Named after this process, so that a later one can sweep it away if this one is killed. */
+/** Named after this process, so that a later one can remove it if this one is killed. */
 function createDirectory(): string {
   const parent = stateDirectory();
   mkdirSync(parent, { recursive: true });
@@ -107,7 +107,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** With a given port that port or an error; without one, another when somebody was faster to take it. */
+/** With a given port, that port or an error; without one, another port if the first was taken meanwhile. */
 async function launch(options: RedisOptions, dir: string, wanted?: number): Promise<{ child: Child; port: number }> {
   const program = findRedisServer(repositoryRoot());
   if (!program) throw new Error('There is no redis-server of version 7 or newer: run `npm run setup`.');
@@ -120,7 +120,7 @@ async function launch(options: RedisOptions, dir: string, wanted?: number): Prom
       env: { ...process.env, ...program.environment },
     });
     try {
-      // Its own word: an answer on the port may be another's. After a restart it comes once the files are read.
+      // Its own log line, because an answer on the port may be another server's. After a restart it comes once the files are read.
       await child.waitForLine(/Ready to accept connections/, 30_000);
       return { child, port };
     } catch (error) {

@@ -1,6 +1,6 @@
 import { startChain } from './chain.js';
 
-// The devnet's chain alone, for the compose stack: all addresses, a fixed port, until it is told to stop.
+// Runs only the devnet's chain, for the compose stack: on all addresses and a fixed port, until it is stopped.
 const chain = await startChain({ host: '0.0.0.0', port: 8545, protocols: true });
 console.log(`devnet: chain ${chain.chainId} on port 8545, USDC ${chain.asset}, payments go to ${chain.payTo}`);
 console.log(`devnet: contracts ${JSON.stringify(chain.contracts)}`);

@@ -11,13 +11,13 @@ export type ServiceApp = 'gateway' | 'verifier' | 'agent-worker';
 
 export interface ServiceOptions {
   app: ServiceApp;
-  /** How messages name it, e.g. `gateway-2`. */
+  /** Its name in messages, e.g. `gateway-2`. */
   name: string;
-  /** Where it serves HTTP, `/health/ready` among it. */
+  /** The URL at which it serves HTTP, including `/health/ready`. */
   url: string;
   /** Its whole environment: nothing else is inherited. */
   env: NodeJS.ProcessEnv;
-  /** Runs the sources instead of the build: they need none, and start more slowly. */
+  /** Runs the sources instead of the build: no build is needed, and the start is slower. */
   fromSources?: boolean;
   /** Runs the sources with this module loaded first: a build has no crash points. */
   preload?: string;
@@ -27,7 +27,7 @@ export interface ServiceOptions {
 export interface ServiceProcess {
   name: string;
   url: string;
-  /** Of the process that runs now, or ran last. */
+  /** The id of the process that runs now, or ran last. */
   readonly pid: number;
   readonly exited: Promise<Exit>;
   hasExited(): boolean;
@@ -44,7 +44,7 @@ export interface ServiceProcess {
 
 const READY_WITHIN_MS = 60_000;
 
-/** Starts a service, as it was built unless told otherwise, and waits until it says that it is ready. */
+/** Starts a service, by default from its build, and waits until it is ready. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
   let env = options.env;
   let child = await launch(options, env);
@@ -93,13 +93,13 @@ async function launch(options: ServiceOptions, env: NodeJS.ProcessEnv): Promise<
     ...(onLine ? { onLine } : {}),
   });
   const deadlineMs = Date.now() + READY_WITHIN_MS;
-  // Ready with its process gone is somebody else's readiness on the same port.
+  // If the process has ended, the readiness on its port is that of another process.
   while (!(await isReady(url)) || child.hasExited()) {
     const isLate = Date.now() > deadlineMs;
     if (isLate) await child.end('SIGKILL');
     if (child.hasExited()) {
       await child.exited;
-      // Who watches the lines has seen them.
+      // The caller that watches the lines has seen them.
       const lines = onLine ? ', see above.' : `:\n${child.logs()}`;
       throw new Error(`${name} ${isLate ? 'was not ready in a minute' : 'ended while starting'}${lines}`);
     }
@@ -114,7 +114,7 @@ function isReady(url: string): Promise<boolean> {
     const options = { timeout: 2000, agent: false };
     const request =
       target.protocol === 'https:'
-        ? // The certificate of a local stack is its own business; nothing but the health is asked here.
+        ? // A local stack may have any certificate; only its health is requested here.
           requestHttps(target, { ...options, rejectUnauthorized: false })
         : requestHttp(target, options);
     request.on('response', (response) => {

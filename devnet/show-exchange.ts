@@ -5,14 +5,14 @@ import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, X_PAYMENT, X_PAYMENT_FAILURE } fr
 export interface Exchange {
   status: number;
   headers: Headers;
-  /** The body as it came. */
+  /** The unparsed body. */
   text: string;
   body: unknown;
 }
 
 const SHOWN_ANSWER_HEADERS = ['Content-Type', 'Cache-Control', 'Retry-After', X_PAYMENT_FAILURE, IDEMPOTENT_REPLAYED];
 
-/** The terminal's width; a pipe takes everything. */
+/** The terminal's width; unlimited for a pipe. */
 const COLUMNS = process.stdout.isTTY ? Math.max(process.stdout.columns || 80, 60) : Infinity;
 const shownProofs = new Set<string>();
 

@@ -13,8 +13,8 @@ import type { Devnet, DevnetAccount } from './chain.js';
 const VALID_SECONDS = 600;
 
 /**
- * An EIP-3009 payment of the devnet's token as its payer would sign it. Terms that are not given: to `payTo`, valid from
- * ever for ten minutes, under a nonce of its own. A `from` that is not the signer's is a contract that he signs for.
+ * An EIP-3009 payment of the devnet's token as its payer would sign it. Default terms: to `payTo`, valid for
+ * ten minutes from now, with a new nonce. A `from` that is not the signer is a contract that the signer signs for.
  */
 export async function signAuthorization(
   chain: Pick<Devnet, 'chainId' | 'asset' | 'payTo'>,

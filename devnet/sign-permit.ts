@@ -14,15 +14,15 @@ import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from './place-contracts.js';
 import { sendTransaction } from './transfer-tokens.js';
 
 export interface PermitTerms {
-  /** What may be moved at most. */
+  /** The maximum that may be moved. */
   amountBaseUnits: bigint;
-  /** Who may send it; with one the scheme is `upto`, without one `exact`. */
+  /** The account that may send it; with one the scheme is `upto`, without one `exact`. */
   facilitator?: Hex;
   /** Default: the devnet's recipient. */
   to?: Hex;
   /** Default: the devnet's USDC. */
   token?: Hex;
-  /** Whose tokens; default: the account that signs. */
+  /** The owner of the tokens; default: the account that signs. */
   from?: Hex;
   /** Default: the proxy of the scheme. */
   spender?: Hex;
@@ -57,7 +57,7 @@ export async function signPermit(chain: Devnet, signer: DevnetAccount, terms: Pe
   return signed;
 }
 
-/** Lets Permit2 move an account's tokens, as every payer does once. */
+/** Approves Permit2 for an account's tokens, as every payer does once. */
 export async function approvePermit2(
   chain: Devnet,
   { owner, token = chain.asset, amount = maxUint256 }: { owner: Hex; token?: Hex; amount?: bigint },

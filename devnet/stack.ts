@@ -9,7 +9,7 @@ import { startRedis, type RedisServer } from './redis.js';
 import { startService, type ServiceApp, type ServiceProcess } from './service-process.js';
 
 export interface StackOptions {
-  /** Settings of every service; they win over what the stack would set. */
+  /** Settings of every service; they override those of the stack. */
   env?: NodeJS.ProcessEnv;
   /** A Redis and a chain that run already are used, and left alone by stop(). */
   redis?: RedisServer;
@@ -18,9 +18,9 @@ export interface StackOptions {
   protocols?: boolean;
   gateways?: number;
   verifiers?: number;
-  /** Accounts that all verifiers may settle signed payments by, at most two; default 1. */
+  /** Number of relayers of all verifiers, at most two; default 1. */
   relayers?: number;
-  /** Any: the stack sets up wallets for them, and its gateways take jobs. */
+  /** With any, the stack sets up wallets for them, and its gateways accept jobs. */
   agentWorkers?: number;
   /** The agent wallets by name, at most four; default one, `devnet`, with no limits. */
   agentWallets?: Readonly<Record<string, AgentWalletTerms>>;
@@ -30,9 +30,9 @@ export interface StackOptions {
   preload?: Partial<Record<ServiceApp, string>>;
   /** Ports to take if they are free. Without one a service gets any free port. */
   wantedPorts?: Partial<Record<ServiceApp, number>>;
-  /** Without it (false), what the services print goes to stderr, each line with the service's name. */
+  /** If false, the services' output goes to stderr, each line with the service's name. */
   quiet?: boolean;
-  /** Told of each part as it is ready. */
+  /** Called for each part when it is ready. */
   onReady?: (part: string, url: string) => void;
 }
 
@@ -146,7 +146,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
-/** Only what a program needs to run is inherited: a setting in the developer's shell must not change a test. */
+/** Only the variables that every program needs are inherited: a setting in the developer's shell must not change a test. */
 function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, TZ } = process.env;
   const settings: NodeJS.ProcessEnv = {
@@ -180,7 +180,7 @@ interface StartRequest {
   quiet: boolean;
 }
 
-/** Tries again when somebody else took the port between the search and the service's start. */
+/** Tries again if another process took the port between the search and the service's start. */
 async function startOnFreePort(asked: StartRequest): Promise<ServiceProcess> {
   const { app, name, settings, wantedPort, preload, fromSources, quiet } = asked;
   const host = (app === 'verifier' ? settings['VERIFIER_HOST'] : settings['HOST']) ?? '127.0.0.1';

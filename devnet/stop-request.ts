@@ -2,7 +2,7 @@
 const SAME_REQUEST_MS = 1000;
 
 /**
- * Resolves with the reason when this process shall stop: Ctrl-C, a signal, its terminal or the npm that runs it is gone.
+ * Resolves with the reason when this process should stop: Ctrl-C, a signal, or the end of its terminal or of the npm that runs it.
  * A second Ctrl-C a second later ends the process at once; its children end with it.
  */
 export function waitForStopRequest(): Promise<string> {

@@ -19,7 +19,7 @@ import type { DevnetContracts } from '../libs/agent-kit/src/registry/devnet-cont
 import { readContracts } from './contracts.js';
 import { readArtifacts } from './protocols/artifacts.js';
 
-/** What a transaction did, in words. */
+/** The effects of a transaction, as text. */
 export interface TransactionTrace {
   hash: Hex;
   status: 'success' | 'reverted';
@@ -29,7 +29,7 @@ export interface TransactionTrace {
   /** Of the contract that was called; `transfer of coins` where no code was. */
   method: string;
   gasUsed: bigint;
-  /** What moved, was allowed or was reported. */
+  /** Transfers, approvals and events. */
   effects: string[];
 }
 
@@ -73,8 +73,8 @@ export async function createTracer({ rpcUrl, contracts }: TracedChain): Promise<
 }
 
 /**
- * What the sender got or gave in coins, the fee aside; where it sent several transactions in the block, all of them
- * together cannot be told apart, and nothing is said.
+ * The change of the sender's native coin, without the fee. Nothing if it sent several transactions in the block, because
+ * their changes cannot be separated.
  */
 async function readMovedCoins(
   client: PublicClient,
@@ -125,7 +125,7 @@ function nameMethod(contract: KnownContract | undefined, input: Hex): string {
     try {
       return decodeCall(contract.abi, input);
     } catch {
-      // Not in its ABI: the selector says as much as is known.
+      // Not in its ABI: only the selector is known.
     }
   }
   return input.slice(0, 10);
@@ -155,7 +155,7 @@ function listEffects(receipt: TransactionReceipt, sender: Address, known: Map<st
       balances.set(address, (balances.get(address) ?? 0n) + moved);
     } else if (eventName === 'Approval' && 'value' in args && isSender(args.owner)) {
       const amount = token ? round(formatUnits(args.value, token.decimals)) : String(args.value);
-      // A spender that takes what it may reports the rest as an approval, which nobody gave.
+      // A token may report the rest of an allowance as an approval, which no account made.
       if (receipt.to !== null && getAddress(receipt.to) === getAddress(address)) {
         effects.push(`${nameOf(args.spender)} may take ${amount} ${name}`);
       }
@@ -188,7 +188,7 @@ function shorten(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-/** Six digits behind the point say enough to people. */
+/** Six decimals are enough for people. */
 function round(amount: string): string {
   const [whole = '', fraction = ''] = amount.split('.');
   return fraction.length > 6 ? `${whole}.${fraction.slice(0, 6)}…` : amount;

@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers';
 
 export interface WebhookDelivery {
   headers: IncomingHttpHeaders;
-  /** As it came: what the signature is over. */
+  /** The unparsed body, which is signed. */
   body: string;
 }
 
-/** What a delivery is answered: a status, a connection that breaks, or nothing. */
+/** The answer to a delivery: a status, a broken connection, or none. */
 export type WebhookAnswer = number | 'broken' | 'silence';
 
 export interface WebhookTarget {

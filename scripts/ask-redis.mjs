@@ -1,7 +1,7 @@
-// Whether a Redis is there, without a client library.
+// Checks whether a Redis answers, without a client library.
 import { connect } from 'node:net';
 
-/** Whether something that talks Redis answers at REDIS_URL; a request for a password is an answer too. */
+/** Whether a Redis answers at REDIS_URL; a request for a password is an answer too. */
 export function isRedisUrlAnswering(url) {
   return new Promise((resolve) => {
     let parsed;

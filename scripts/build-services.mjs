@@ -1,4 +1,4 @@
-// dist/, built when a source changed since.
+// Builds dist/ if a source has changed since the last build.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ function stampPath(root) {
   return join(root, 'dist', '.sources');
 }
 
-/** Of names and contents, not of times: a checkout gives every file a new time. */
+/** A hash of names and contents, not of times, because a checkout gives every file a new time. */
 function hashSources(root) {
   const hash = createHash('sha256');
   const add = (path) => {

@@ -1,6 +1,6 @@
 import { loadWhenReady } from './load-when-ready.mjs';
 
-// With an endpoint of one's own nothing but the packages is needed; a devnet's services run from their sources.
+// With RPC_URL set only the packages are needed; without it, the services of the devnet run from their sources.
 const { runDevnetChat } = await loadWhenReady('devnet/chat.ts', {
   onlyPackages: Boolean(process.env.RPC_URL),
   needsServices: false,

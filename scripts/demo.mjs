@@ -1,18 +1,18 @@
 import { answerHelp, refuseUsage } from './answer-usage.mjs';
 import { loadWhenReady } from './load-when-ready.mjs';
 
-const HELP = `npm run demo [-- <name>]: shows the whole thing on a local chain, and checks it.
+const HELP = `npm run demo [-- <name>]: shows payments or agent jobs on a local chain, and checks them.
 
   npm run demo             one payment from the 402 to the refused second use, with every HTTP exchange shown
   npm run demo -- jobs     one agent job of each kind from POST to event, with its transactions, two that fail, webhooks
-  npm run demo -- interop  two published clients, unmodified, pay the gateway, and pay nothing for an answer that failed;
+  npm run demo -- interop  two published x402 and MPP clients pay the gateway, and pay nothing for an answer that failed;
                            installs them first (550 MB)
 
 It installs and builds what is missing, starts Redis, a local chain and the services on free ports, and stops them
-at the end. The exit code is 0 when everything was as it should be.
+at the end. The exit code is 0 if every check passed.
 
   REDIS_URL           use this Redis, if it answers, instead of one of its own
-  TOLLGATE_STATE_DIR  where the data is kept meanwhile (default: .tollgate)
+  TOLLGATE_STATE_DIR  folder of the run's data (default: .tollgate)
 `;
 
 const args = process.argv.slice(2);

@@ -1,5 +1,5 @@
-// Imports stand in three groups with a blank line between: node:, packages, files of this package. Within a group they
-// are in the order of their names, parents first. Imports for their effect alone stand before all.
+// Imports are in three groups with a blank line between: node:, packages, files of this package. Within a group they
+// are in the order of their names, parents first. Imports for their side effect come before all.
 const GROUPS = ['a Node module', 'a package', 'a file'];
 
 function describe(source) {

@@ -1,12 +1,12 @@
-// Which Redis server program this machine has. Used by the setup and, through devnet/redis.ts, by everything that starts one.
+// Finds the Redis server program of this machine. Used by the setup and, through devnet/redis.ts, by everything that starts one.
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** BLMPOP, which the verify queue pops with, came with Redis 7. */
+/** The verify queue uses BLMPOP, which came with Redis 7. */
 const OLDEST_MAJOR = 7;
 
-/** What the setup writes beside a server that it unpacked itself: where it is, and where its libraries are. */
+/** Written by the setup next to a server that it unpacked: the paths of the server and its libraries. */
 export function unpackedRedisPath(root) {
   return join(root, '.tollgate', 'redis-bin', 'program.json');
 }
@@ -41,7 +41,7 @@ function isProgram(path) {
   }
 }
 
-/** 0 when the program does not run, for instance for want of a library. */
+/** 0 if the program does not run, for instance because a library is missing. */
 function readMajorVersion({ command, environment }) {
   try {
     const text = execFileSync(command, ['--version'], {

@@ -1,9 +1,9 @@
-// node_modules, installed when it is missing or does not hold what package-lock.json says.
+// Installs node_modules if it is missing or differs from package-lock.json.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runProgram } from './run-step.mjs';
 
-/** Compares with npm's own record, which it writes last: an installation that was cut short has none. */
+/** Compares with npm's own record, which npm writes last: an interrupted installation has none. */
 export function arePackagesInstalled(root) {
   const record = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(record)) return false;
@@ -12,14 +12,14 @@ export function arePackagesInstalled(root) {
   return Object.entries(wanted).every(([path, entry]) => {
     if (!path.startsWith('node_modules/') && !path.includes('/node_modules/')) return true;
     const found = installed[path];
-    // Other platforms' binaries are optional, and rightly missing.
+    // The binaries of other platforms are optional and not installed.
     if (!found) return Boolean(entry.optional || entry.devOptional || entry.peer);
     return Boolean(entry.link) === Boolean(found.link) && entry.version === found.version;
   });
 }
 
 export async function installPackages(root) {
-  // The npm that runs us, if one does: it may not be on the PATH.
+  // The npm that runs this script, if one does: it may not be on the PATH.
   const npm = process.env.npm_execpath;
   const [command, args] = npm && npm.endsWith('npm-cli.js') ? [process.execPath, [npm]] : ['npm', []];
   await runProgram(command, [...args, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {

@@ -1,4 +1,4 @@
-// A Redis server, from the system's package manager: installed where that is allowed, else unpacked into .tollgate.
+// Gets a Redis server from the system's package manager: installed if that is allowed, otherwise unpacked into .tollgate.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,9 +8,9 @@ import { StepError, runProgram } from './run-step.mjs';
 const CHOICES =
   'install redis-server 7 or newer (or valkey-server) so that it is on the PATH, for example with ' +
   '`apt-get install redis-server`, `dnf install valkey`, `apk add redis` or `brew install redis`; ' +
-  'or set REDIS_URL to a Redis 7 that runs already.';
+  'or set REDIS_URL to a running Redis 7.';
 
-/** Returns how it got one. */
+/** Returns the way in which it got one. */
 export async function installRedis(root) {
   const isRoot = typeof process.getuid === 'function' && process.getuid() === 0;
   const ways = [
@@ -82,7 +82,7 @@ async function unpackByApt(root) {
   return 'by apt-get download into .tollgate/redis-bin';
 }
 
-/** The libraries that redis-tools needs, at any depth, and that are not installed. */
+/** The libraries that redis-tools needs, at any depth, and that are missing. */
 async function missingLibraries(options) {
   const kinds = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);
   const tree = await runProgram('apt-cache', [...options, 'depends', '--recurse', ...kinds, 'redis-tools']);

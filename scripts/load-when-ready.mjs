@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { setup } from './setup.mjs';
 
 /**
- * Makes this clone ready (see `setup`), works in its folder from then on, and gives a TypeScript module of it. Ends the
- * process where the set-up fails: what and why is on the terminal by then.
+ * Makes this clone ready (see `setup`), changes to its folder, and loads a TypeScript module of it. Ends the
+ * process if the set-up fails; the reason is then on the terminal.
  */
 export async function loadWhenReady(path, options) {
   process.chdir(fileURLToPath(new URL('..', import.meta.url)));

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { setup } from './setup.mjs';
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
-// stdout belongs to the protocol: what an installation has to say goes to stderr.
+// stdout belongs to the protocol, so the output of an installation goes to stderr.
 const writeToStdout = process.stdout.write;
 process.stdout.write = process.stderr.write.bind(process.stderr);
 await setup({ onlyPackages: true }).catch(() => process.exit(1));

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Tells a process from a later one with the same id: when it started; empty where there is no /proc. */
+/** The start time of a process, which distinguishes it from a later one with the same id; empty without /proc. */
 export function readStartTime(pid) {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return '';
@@ -9,7 +9,7 @@ export function readStartTime(pid) {
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-/** The process that wrote itself into the file as `<pid> <start time>`, if it still runs. */
+/** The process that the file names as `<pid> <start time>`, if it still runs. */
 export function readRunningPid(pidFile) {
   const [pid, startTime] = readFileSync(pidFile, 'utf8').split(' ');
   try {

@@ -1,4 +1,4 @@
-// One step of the setup on the terminal: a line with its name and time, and on failure what to do about it.
+// Shows one step of the setup on the terminal: a line with its name and time, and after a failure what to do.
 import { spawn } from 'node:child_process';
 
 export class StepError extends Error {
@@ -9,7 +9,7 @@ export class StepError extends Error {
   }
 }
 
-/** Runs the step and says how long it took; while it runs, it says so every ten seconds. */
+/** Runs the step and prints its duration; while the step runs, prints a line every ten seconds. */
 export async function runStep(name, work) {
   const start = Date.now();
   const elapsed = () => `${((Date.now() - start) / 1000).toFixed(1)} s`;

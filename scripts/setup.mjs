@@ -14,17 +14,17 @@ import { runStep } from './run-step.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const HELP = `npm run setup: installs the packages, builds the services, compiles the devnet's contracts and installs a Redis server,
-each where it is missing. The other commands do it themselves.
+each only if it is missing. The other commands run it themselves.
 
-  npm run setup -- --packages      the packages alone
-  npm run setup -- --redis-server  a Redis server also where REDIS_URL answers: tests start and kill their own
-  npm run setup -- --published     and the published clients and servers that test/interop runs (550 MB)
+  npm run setup -- --packages      only the packages
+  npm run setup -- --redis-server  a Redis server even if REDIS_URL answers, because tests start and kill their own
+  npm run setup -- --published     also the published clients and servers for test/interop (550 MB)
 
-What it makes belongs to this folder: node_modules, dist and .tollgate. TOLLGATE_STATE_DIR is for what the other commands keep.
+It writes only to node_modules, dist and .tollgate of this folder. TOLLGATE_STATE_DIR is for the data of the other commands.
 `;
 const OLDEST_NODE = [20, 19];
 
-/** Throws when a step failed; what and why is on the terminal by then. */
+/** Throws if a step failed; the reason is then on the terminal. */
 export async function setup({
   onlyPackages = false,
   needsServices = true,
@@ -47,7 +47,7 @@ export async function setup({
   if (needsPublished) steps.push(publishedPackages(join(root, 'test', 'interop')));
 
   if (await isEverythingDone(steps)) return;
-  // Two set-ups at once in one folder would pull the files from under each other.
+  // Two set-ups at once in one folder would delete each other's files.
   await withLock(join(root, '.tollgate', 'setup.lock'), async () => {
     for (const { name, isDone, run } of steps) {
       if (!(await isDone())) await runStep(name, run);
@@ -105,7 +105,7 @@ async function withLock(path, work) {
   }
 }
 
-/** A lock whose process is gone (Ctrl-C) is no lock. */
+/** A lock whose process has ended (Ctrl-C) does not count. */
 function takeLock(path) {
   try {
     writeFileSync(path, String(process.pid), { flag: 'wx' });
@@ -118,7 +118,7 @@ function takeLock(path) {
     if (holder > 0) process.kill(holder, 0);
   } catch (error) {
     if (error.code === 'ESRCH') rmSync(path, { force: true });
-    // Gone already, or just now: try again at once.
+    // It was just removed: try again at once.
     if (error.code === 'ESRCH' || error.code === 'ENOENT') return takeLock(path);
   }
   return false;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { answerHelp, refuseUsage } from './answer-usage.mjs';
 import { readRunningPid } from './process-identity.mjs';
 
-const HELP = `npm run stop: ends the \`npm run dev\` of this folder, all of them where several run, and waits until they have ended.
+const HELP = `npm run stop: ends every \`npm run dev\` of this folder, and waits until it has ended.
 
   TOLLGATE_STATE_DIR  the folder where their dev.json is (default: .tollgate)
 `;

@@ -15,7 +15,7 @@ const GWEI = 10n ** 9n;
 export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 export const TRANSFER_GAS = 21_000n;
 
-/** A wallet that nobody has used, with plenty of coins. */
+/** A new wallet with plenty of native coin. */
 export async function createBenchWallet(rpcUrl: string): Promise<BenchWallet> {
   const privateKey: Hex = `0x${randomBytes(32).toString('hex')}`;
   const address = privateKeyToAddress(privateKey).toLowerCase() as Hex;
@@ -23,7 +23,7 @@ export async function createBenchWallet(rpcUrl: string): Promise<BenchWallet> {
   return { privateKey, address };
 }
 
-/** The same transfer of one wei, whoever sends it. */
+/** The transfer of one wei that every sender makes. */
 export function createTransfer(chainId: number, nonce: number): TransactionToSign {
   return {
     chainId,

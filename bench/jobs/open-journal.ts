@@ -24,7 +24,7 @@ export async function openJournal(
     await server.stop();
   };
   try {
-    // A whole batch may wait for a busy machine; that would be measured, not given up.
+    // On a busy machine a whole batch may wait; it is measured, not given up.
     const journal = new Journal({ redis, timeoutMs: 30_000, maxOpenJobs: 100_000, ...rest });
     await journal.open();
     return { journal, redis, server, redisPid: await readRedisPid(server.url), stop };

@@ -18,7 +18,7 @@ export interface DirectOptions {
   count: number;
 }
 
-/** What one writes first: nonce, signature, send, and wait for the receipt before the next. */
+/** The naive sender: nonce, signature, send, and wait for the receipt before the next. */
 export function sendNaively(options: DirectOptions): Promise<Sample> {
   return withConnection(options, 1, async (rpc, signer) => {
     const timesMs: number[] = [];
@@ -33,7 +33,7 @@ export function sendNaively(options: DirectOptions): Promise<Sample> {
   });
 }
 
-/** As fast as one process can without remembering anything: signs and sends in batches, several on their way at once. */
+/** The fastest sender of one process that stores nothing: signs and sends in batches, several in flight at once. */
 export function sendPipelined(options: DirectOptions): Promise<Sample> {
   return withConnection(options, BATCH, async (rpc, signer) => {
     const underway = new Set<Promise<void>>();
@@ -51,7 +51,7 @@ export function sendPipelined(options: DirectOptions): Promise<Sample> {
   });
 }
 
-/** What the chain itself can take: everything is signed before the clock starts. */
+/** The rate of the chain itself: everything is signed before the clock starts. */
 export async function sendPresigned(options: DirectOptions): Promise<Sample> {
   const signer = createKeySigner(options.wallet.privateKey);
   const signed: Hex[] = [];

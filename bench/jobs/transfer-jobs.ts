@@ -19,7 +19,7 @@ import { RECEIVER, TRANSFER_GAS, type BenchWallet } from './bench-wallet.js';
 /** A real chain is looked at less often, and its nodes keep fewer transactions of one account. */
 const BENCH_SETTINGS: Partial<LaneSettings> = { pollMs: 20, maxInFlight: 4096, jobsAtOnce: 128 };
 
-/** Plans one transfer of one wei, without asking anybody. */
+/** Plans one transfer of one wei, without any look-up. */
 export const transferPlanner: JobPlanner = {
   plan: () =>
     Promise.resolve({

@@ -17,7 +17,7 @@ const CASES: PaidCase[] = [
 ];
 const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 500, peerRequests: 32 }];
 
-/** Paid answers when every question to the chain takes 50 ms on the way. */
+/** Paid answers with 50 ms of latency to the chain's RPC server. */
 export function runDistantLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const chain = keep(await startChain());

@@ -23,7 +23,7 @@ const ENTRIES = [0, 10_000, 1_000_000];
 const FULL_ENTRIES = 10_000_000;
 const IN_FLIGHT = 128;
 
-/** What more processes bring on this machine, and what a fuller ledger costs. */
+/** The rate with more processes on this machine, and with a fuller ledger. */
 export async function runGrowthLane(options: LaneOptions): Promise<LaneResult> {
   const processes = await withCleanup(async (keep) => measureProcesses(keep(await startChain()), options));
   const ledger = await withCleanup(async (keep) => measureEntries(keep(await startChain()), options));

@@ -15,7 +15,7 @@ import { readMemory } from './fill-ledger.js';
 
 const AT_ONCE = 200;
 
-/** What one job of one transaction asks of Redis, and what the ended ones that are kept take of its memory. */
+/** The Redis commands of one job with one transaction, and the memory of ended jobs. */
 export async function runJobCostLane({ quick, full, progress }: LaneOptions): Promise<LaneResult> {
   progress('carrying jobs out');
   const cost = await measureCost(quick ? 500 : 4000);
@@ -48,7 +48,7 @@ function measureCost(jobs: number): Promise<LaneRow> {
       case: `${jobs} transfer jobs`,
       subject: 'per job',
       detail: {
-        'requests of the worker and the gate': each('requests'),
+        'requests of worker and gateway': each('requests'),
         'commands, those in scripts included': each('commands'),
         'bytes to Redis': each('bytesIn'),
         'bytes from Redis': each('bytesOut'),

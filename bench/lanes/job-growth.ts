@@ -34,9 +34,7 @@ export function runJobGrowthLane({ rounds, quick, progress }: LaneOptions): Prom
       title: `${jobs} transfer jobs with more workers and more wallets, automine`,
       baseline: 'one worker',
       rows: await runRounds(cases, rounds, progress),
-      notes: [
-        'A wallet is worked on by one worker at a time: more workers bring something where there are more wallets.',
-      ],
+      notes: ['One worker at a time works on a wallet, so more workers help only with more wallets.'],
     };
   });
 }
@@ -49,7 +47,7 @@ async function carryOut(
   return withCleanup(async (keep) => {
     const made = await Promise.all(Array.from({ length: wallets }, () => createBenchWallet(rpcUrl)));
     const lanes = await Promise.all(made.map((wallet) => adoptLane(journal, chainId, wallet)));
-    // Nobody works on a lane that is held here, until the clock starts.
+    // Holds the lanes, so that no worker works on them until the clock starts.
     const leases = await Promise.all(lanes.map((lane) => journal.takeLease(lane, 'bench', 600_000)));
     for (const lane of lanes) await submitJobs(journal, lane, jobs / wallets);
     const privateKeys = made.map(({ privateKey }) => privateKey);

@@ -13,7 +13,7 @@ import { withCleanup } from '../with-cleanup.js';
 
 const DIRECT = 'direct send';
 
-/** How long after it was accepted a job's transaction is with a node, and the lane has said so. */
+/** The time from a job's acceptance until a node has its transaction and the lane has reported it. */
 export function runJobLatencyLane({ rounds, quick, progress }: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const chain = keep(await startChain());

@@ -18,7 +18,7 @@ interface Counts {
   others: number;
 }
 
-/** Transfers from one wallet, until each is mined; ours until each job has ended and every end is on disk. */
+/** Transfers from one wallet until each is mined; for Tollgate until each job has ended and its end is on disk. */
 export function runJobsLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const { rounds, quick, progress } = options;

@@ -30,7 +30,7 @@ const answer: StoredAnswer = {
   body: Buffer.alloc(300, 'x'),
 };
 
-/** The ledger alone, on a Redis of its own that writes each claim to disk before it answers. */
+/** Only the ledger, on a Redis of its own that writes each claim to disk before it answers. */
 export async function runLedgerLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const server = keep(await startRedis({ appendfsync: 'always' }));

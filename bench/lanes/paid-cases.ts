@@ -26,9 +26,9 @@ export interface Places {
   chain: Devnet;
   /** The replay node itself. */
   node: string;
-  /** Where floor and Tollgate ask: the replay node, or what stands before it. */
+  /** The RPC server of floor and Tollgate: the replay node, or the proxy in front of it. */
   rpcUrl: string;
-  /** Where the published servers settle: the chain, or what stands before it. */
+  /** The RPC server of the published servers: the chain, or the proxy in front of it. */
   chainUrl: string;
 }
 
@@ -81,7 +81,7 @@ export async function measurePaidCases(
   return runRounds(measured, rounds, progress);
 }
 
-/** How Tollgate stands to the fastest published server, case by case. */
+/** Compares Tollgate with the fastest published server, case by case. */
 export function compareWithPeers(rows: LaneRow[]): string[] {
   const names = [...new Set(rows.map((row) => row.case))];
   return names.flatMap((name) => {

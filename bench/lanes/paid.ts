@@ -13,7 +13,7 @@ const CASES: PaidCase[] = [
 ];
 const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 1_000, peerRequests: 64 }];
 
-/** Paid answers, the chain's RPC next door. */
+/** Paid answers with a local RPC server. */
 export function runPaidLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const chain = keep(await startChain());

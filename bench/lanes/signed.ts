@@ -13,7 +13,7 @@ import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 
 const TOLLGATE = 'tollgate';
 const DELAY_MS = 50;
-/** Payments to each server before any is counted: code that has not run often is several times slower, everybody's. */
+/** Payments to each server before any is counted, because code that has not run often is several times slower. */
 const WARM_UP = 64;
 const WARM_UP_IN_FLIGHT = 8;
 
@@ -114,7 +114,7 @@ async function startPeerTargets(chain: Devnet, rpcUrl: string, keep: KeepUntilEn
   return targets;
 }
 
-/** Signs the payments first, because authorizations run out; then takes the time of the paid requests alone. */
+/** Signs the payments first, because authorizations run out; then measures only the paid requests. */
 async function pay(chain: Devnet, target: Target, count: number, inFlight: number): Promise<Sample> {
   const { server, version, roles, name } = target;
   const payments = await target.sign(count);
@@ -134,7 +134,7 @@ async function readBlockNumber(chain: Devnet): Promise<number> {
   return Number(await callRpc(chain.rpcUrl, 'eth_blockNumber'));
 }
 
-/** Gas of everything mined after the block: while a subject is measured, nobody else sends anything. */
+/** Gas of everything mined after the block: while a subject is measured, no other sends transactions. */
 async function readGas(chain: Devnet, afterBlock: number): Promise<number> {
   const head = await readBlockNumber(chain);
   const blocks = Array.from({ length: head - afterBlock }, (_, index) => `0x${(afterBlock + 1 + index).toString(16)}`);
@@ -143,7 +143,7 @@ async function readGas(chain: Devnet, afterBlock: number): Promise<number> {
   return mined.reduce((sum, { gasUsed }) => sum + Number(gasUsed), 0);
 }
 
-/** How Tollgate stands to the best published server, case by case. */
+/** Compares Tollgate with the best published server, case by case. */
 function compareWithPeers(rows: LaneRow[]): string[] {
   return rows
     .filter(({ subject }) => subject === TOLLGATE)

@@ -27,7 +27,7 @@ export function runTransportLane({ rounds, quick, progress }: LaneOptions): Prom
     const askers: [string, Asker][] = [];
     for (const [name, program, create] of TRANSPORTS) {
       progress(`starting ${name}`);
-      // A Redis each: one that is idle costs nothing, and none sees another's keys.
+      // One Redis each: an idle one costs nothing, and none sees another's keys.
       const redis = keep(await startRedis());
       keep(await startProgram('programs/transport-server.ts', [program], { REDIS_URL: redis.url }));
       const asker = await create(redis.url);

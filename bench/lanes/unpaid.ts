@@ -59,7 +59,7 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       title: 'answers 402 to a request without payment',
       baseline: BASELINE,
       rows: await runRounds(cases, rounds, progress),
-      notes: [`Raw Fastify answers one ready-made body of ${body.length} bytes, the gateway's, and decides nothing.`],
+      notes: [`Raw Fastify answers one ready-made body of ${body.length} bytes, the gateway's, without any logic.`],
     };
   });
 }

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { Sample } from '../run-rounds.js';
 
 export interface LoadOptions {
-  /** Where to: connections are dealt out to these in turn. */
+  /** The targets; connections are distributed over them in turn. */
   urls: string[];
   /** Whole HTTP/1.1 requests, each sent once. */
   requests: Buffer[];
@@ -12,7 +12,7 @@ export interface LoadOptions {
   expectedStatus: number;
 }
 
-/** An answer that takes longer does not come. */
+/** A longer answer counts as missing. */
 const ANSWER_WITHIN_MS = 10_000;
 
 /** The first answer that was not as expected, to say why a run failed. */
@@ -22,7 +22,7 @@ export interface LoadResult extends Sample {
 
 /**
  * Sends each request once over keep-alive connections and takes the time of each. Requests are bytes made beforehand and
- * answers are read only as far as they must be: on two cores a full HTTP client would take the time of what it measures.
+ * answers are read only as far as necessary: on two cores a full HTTP client would use the cores that it measures.
  */
 export async function sendEach({ urls, requests, inFlight, expectedStatus }: LoadOptions): Promise<LoadResult> {
   const sockets = await Promise.all(
@@ -74,7 +74,7 @@ export async function sendEach({ urls, requests, inFlight, expectedStatus }: Loa
   await Promise.all(sockets.map(drive));
   const seconds = (performance.now() - startedMs) / 1000;
   for (const socket of sockets) socket.destroy();
-  // Sent by nobody, when all connections were lost.
+  // Not sent, because all connections were lost.
   failed += requests.length - Math.min(next, requests.length);
   latencies.sort();
   return {

@@ -1,5 +1,5 @@
 /**
- * What every program here needs to know, handed over by the benchmark as JSON in one variable.
+ * The configuration of every program here, passed by the benchmark as JSON in one variable.
  * @type {{ rpcUrl: string, chainId: number, asset: `0x${string}`, assetVersion: string, payTo: `0x${string}`, facilitatorUrl: string, relayerKey: `0x${string}` }}
  */
 export const configuration = JSON.parse(process.env.BENCH_PEER ?? '{}');

@@ -52,7 +52,7 @@ async function serveHonoV1() {
   await listenHono(app);
 }
 
-/** The ceiling: Fastify answering one ready-made 402, the bytes another server would make, with nothing decided. */
+/** The ceiling: Fastify answering one ready-made 402, the bytes of another server's answer, without any logic. */
 async function serveFastify() {
   const { default: fastify } = await import('fastify');
   const app = fastify();

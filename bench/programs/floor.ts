@@ -93,7 +93,7 @@ function createQuestion({ payload }: PaymentProof, requestId: string, clientAddr
   };
 }
 
-/** As the gateway does: who presents a reference may come for an answer that was given before. */
+/** As in the gateway: a request with a reference may ask for an answer that was given before. */
 async function isAnswered({ reference, txHash }: VerifyPaymentRequest): Promise<boolean> {
   if (!reference) return false;
   const found = await ledger.find({ chainId, txHash, fingerprint, retryKey: hashRetryKey(reference.text) });

@@ -1,5 +1,5 @@
 // A JSON-RPC server that answers from memory what the chain at TARGET answered before. Anvil takes 0.4 ms of a core for
-// each transaction it is asked for, since it recovers the signer anew; asked directly, it would be all that is measured.
+// each transaction it is asked for, since it recovers the signer anew; asked directly, it would dominate the measurement.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -11,7 +11,7 @@ interface Call {
 
 const target = process.env['TARGET'] ?? '';
 const REFRESH_MS = 200;
-/** What never changes once it is there: what is mined stays mined on this chain. */
+/** Results that never change: on this chain there are no reorganisations. */
 const LASTING = new Set(['eth_chainId', 'eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockByHash']);
 /** Results as JSON text. */
 const known = new Map<string, string>();

@@ -1,5 +1,5 @@
 // Compiles every contract of this folder into .tollgate/cache/contracts-<hash>.json, and prints that file's path.
-// A process of its own: the compiler takes three seconds and some 300 MB, which nobody needs to keep.
+// A process of its own, because the compiler takes three seconds and some 300 MB, which are freed at its end.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

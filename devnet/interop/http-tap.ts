@@ -36,18 +36,18 @@ export type Interference = (
 
 export interface HttpTap {
   url: string;
-  /** Everything so far, in the order of the answers, as the client saw it. */
+  /** All exchanges so far, in the order of the answers, as the client saw them. */
   exchanges: TappedExchange[];
-  /** Where requests go from now on. */
+  /** The target of requests from now on. */
   forwardTo(target: string): void;
-  /** What happens between client and server from now on; without one, nothing. */
+  /** Changes what client and server send from now on; without one, nothing is changed. */
   interfere(interference?: Interference): void;
-  /** Sends a request to the server itself, again and byte for byte where it is one that came by. */
+  /** Sends a request to the server; a recorded one is sent again byte for byte. */
   send(request: TappedRequest): Promise<TappedAnswer>;
   stop(): Promise<void>;
 }
 
-/** Stands between a client and a server and writes down what they say. By itself it changes nothing, not even the Host. */
+/** A proxy between a client and a server that records their exchanges. By itself it changes nothing, not even the Host. */
 export async function startHttpTap(target = ''): Promise<HttpTap> {
   const exchanges: TappedExchange[] = [];
   let currentTarget = target;

@@ -26,7 +26,7 @@ interface Sale {
   costs: bigint;
 }
 
-/** Plays the whole demo and checks it. `keep` is told what has to be stopped at the end. */
+/** Plays the whole demo and checks it. `keep` receives each part that must be stopped at the end. */
 export async function playInteropDemo(
   chain: Devnet,
   tap: HttpTap,
@@ -54,7 +54,7 @@ export async function playInteropDemo(
     const title =
       costs > 0n
         ? `${nameOf(packageName)} pays, and gets its answer`
-        : 'An answer that fails is charged to nobody: the payment was signed, and is never settled';
+        : 'An answer that fails costs nothing: the payment was signed, and is never settled';
     showHeading(++step, title);
     await playSale(chain, tap, sale);
   }
@@ -67,7 +67,7 @@ async function playSale(chain: Devnet, tap: HttpTap, { payer, buy, costs }: Sale
   const after = await readBoth();
   const [, paid] = tap.exchanges.splice(0);
   if (!paid) throw new Error('the client sent no payment');
-  console.log('  What the client sent when it had read the 402:\n');
+  console.log('  The request that the client sent after the 402:\n');
   showTapped(paid);
   const hash = receipt?.['transaction'] ?? receipt?.['reference'];
   if (typeof hash === 'string') await showSettlement(chain, hash as Hex);

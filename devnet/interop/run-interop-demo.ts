@@ -15,7 +15,7 @@ const ROUTES = `routes:
   - { path: /broken, price: "0.001", upstream: "\${UPSTREAM}" }
 `;
 
-/** Shows published clients paying the gateway, and an answer that nobody is charged for. Resolves with the exit code. */
+/** Shows published clients paying the gateway, and a failed answer that costs nothing. Resolves with the exit code. */
 export function runInteropDemo(): Promise<number> {
   return playToEnd(async ({ keep, keepStack }) => {
     const routes = keep(writeRoutes());
@@ -38,7 +38,7 @@ export function runInteropDemo(): Promise<number> {
     );
     tap.forwardTo(stack.baseUrl);
     await playInteropDemo(chain, tap, keep);
-    console.log('\nAll as it should be. With whose clients and servers it works: docs/interop.md.');
+    console.log('\nEvery check passed. All clients and servers that were tested: docs/interop.md.');
   });
 }
 

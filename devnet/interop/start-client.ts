@@ -18,13 +18,13 @@ export interface ClientOptions {
   transferMethod?: 'eip3009' | 'permit2';
   /** Names its payments by the extension `payment-identifier`. */
   paymentId?: string;
-  /** Shows who it is by the extension `sign-in-with-x` before it pays. */
+  /** Signs in by the extension `sign-in-with-x` before it pays. */
   signsIn?: boolean;
   /** Sends a request again that was answered 409 or 503, or not at all; the clients that take a `fetch` can. */
   retries?: boolean;
 }
 
-/** What the client's caller got. */
+/** The result that the client's caller got. */
 export interface ClientAnswer {
   status: number;
   body: string;
@@ -33,7 +33,7 @@ export interface ClientAnswer {
 }
 
 export interface RunningClient {
-  /** Has it fetch the resource, and pay if it is asked to. Throws with its message when it gives up. */
+  /** Makes the client fetch the resource, and pay for it if needed. Throws the client's message if it gives up. */
   fetch(
     url: string,
     init?: { method?: string; headers?: Record<string, string>; body?: string },
@@ -41,7 +41,7 @@ export interface RunningClient {
   stop(): Promise<void>;
 }
 
-/** Starts a program around one client, as its maker shipped it. The packages of test/interop must be installed. */
+/** Starts a program with one client, as it was published. The packages of test/interop must be installed. */
 export async function startClient(
   name: ClientName,
   chain: Devnet,

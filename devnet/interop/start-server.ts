@@ -6,13 +6,13 @@ import type { Devnet } from '../chain.js';
 import { startChild } from '../child-process.js';
 import { repositoryRoot } from '../repository.js';
 
-/** The programs of test/interop/servers; all but the first stand around published middlewares. */
+/** The programs of test/interop/servers; all but the first use published middlewares. */
 export type ServerName = 'tollgate' | 'x402-express' | 'x402-hono' | 'x402-express-v2' | 'x402-hono-v2' | 'next';
 
 export interface ServerOptions {
   payTo: Hex;
   priceBaseUnits: bigint;
-  /** Where it has payments verified and settled, and the headers it says who it is with. */
+  /** Its facilitator, and the headers that it authenticates with. */
   facilitatorUrl: string;
   facilitatorHeaders?: Record<string, string>;
 }

@@ -8,7 +8,7 @@ import type { WebhookDelivery, WebhookTarget } from '../webhook-target.js';
 const DELIVERED_WITHIN_MS = 30_000;
 const SHOWN_HEADERS = ['Tollgate-Event-Id', 'Tollgate-Timestamp', 'Tollgate-Signature'] as const;
 
-/** Registers a target and answers the secret that its deliveries are signed under, which is told this once. */
+/** Registers a target and returns the secret that signs its deliveries, which is shown only once. */
 export async function registerWebhook(baseUrl: string, token: string, url: string): Promise<string> {
   const response = await fetch(`${baseUrl}/agent/webhooks`, {
     method: 'POST',
@@ -19,7 +19,7 @@ export async function registerWebhook(baseUrl: string, token: string, url: strin
   return ((await response.json()) as { secret: string }).secret;
 }
 
-/** Waits until every event has been posted. Throws for one that does not come, or comes with a wrong signature. */
+/** Waits until every event has been posted. Throws if one does not arrive, or has a wrong signature. */
 export async function assertDelivered(
   secret: string,
   { taken }: WebhookTarget,
@@ -38,7 +38,7 @@ export async function assertDelivered(
   if (forged) throw new Error(`a webhook came with a wrong signature: ${forged.body}`);
 }
 
-/** As a receiver checks it: HMAC-SHA-256 over the time and the body, as they came. */
+/** Checks a delivery as a receiver does: HMAC-SHA-256 over the timestamp and the unparsed body. */
 export function isSigned(secret: string, { headers, body }: WebhookDelivery): boolean {
   const timestamp = String(headers['tollgate-timestamp']);
   const expected = `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;

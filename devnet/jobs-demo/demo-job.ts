@@ -3,20 +3,20 @@ import type { Address } from 'viem';
 
 import type { TracedChain } from '../trace-transaction.js';
 
-/** What is at hand when a job of the demo is written down. */
+/** The context in which a job of the demo is written. */
 export interface DemoPlace {
   chain: TracedChain;
-  /** What is for sale at the gate, as the worker reaches it. */
+  /** The URL of the paid resource, as the worker reaches it. */
   weatherUrl: string;
   wallet: { name: string; address: Address };
-  /** Somebody else's address. */
+  /** The address of another account. */
   receiver: Address;
 }
 
-/** One job of the demo, and how it has to end. */
+/** One job of the demo, and its expected end. */
 export interface DemoJob {
   operation: AgentJobRequest['operation'];
-  /** What comes out in the end, for a heading. */
+  /** What the job does, for a heading. */
   title: string;
   /** Written when its turn has come: some need what an earlier job made. */
   input: (place: DemoPlace) => AgentJobRequest['input'] | Promise<AgentJobRequest['input']>;

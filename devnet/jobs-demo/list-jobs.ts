@@ -16,7 +16,7 @@ export const JOBS_OF_EACH_KIND: readonly DemoJob[] = [
   },
   {
     operation: 'approve',
-    title: 'let somebody take 5 USDC',
+    title: 'approve 5 USDC for another account',
     input: ({ receiver }) => ({ token: 'USDC', spender: receiver, amount: '5' }),
   },
   {
@@ -31,7 +31,7 @@ export const JOBS_OF_EACH_KIND: readonly DemoJob[] = [
   },
   {
     operation: 'swap',
-    title: '10 USDC for WSEI, in two steps: an exact approval, then the swap',
+    title: 'swap 10 USDC for WSEI, in two steps: an exact approval, then the swap',
     input: () => ({ amount: '10', fromToken: 'USDC', toToken: 'WSEI' }),
   },
   {
@@ -41,7 +41,7 @@ export const JOBS_OF_EACH_KIND: readonly DemoJob[] = [
   },
   {
     operation: 'removeLiquidity',
-    title: 'take half of the position out',
+    title: 'remove half of the position',
     input: async (place) => ({ positionId: await findPosition(place), percent: 50 }),
   },
   { operation: 'mintLending', title: 'lend 100 USDC', input: () => ({ symbol: 'USDC', amount: '100' }) },
@@ -52,43 +52,43 @@ export const JOBS_OF_EACH_KIND: readonly DemoJob[] = [
   },
   {
     operation: 'repayLending',
-    title: 'pay the whole debt back',
+    title: 'repay the whole debt',
     input: () => ({ symbol: 'WSEI', amount: 'MAX' }),
   },
   {
     operation: 'redeemLending',
-    title: 'take 50 USDC of what was lent',
+    title: 'redeem 50 of the lent USDC',
     input: () => ({ symbol: 'USDC', amount: '50' }),
   },
   { operation: 'stake', title: 'stake 5 SEI', input: () => ({ amount: '5' }) },
   { operation: 'unstake', title: 'queue 2 stSEI for unstaking', input: () => ({ amount: '2' }) },
   {
     operation: 'claimUnstaked',
-    title: 'claim them, the unbonding time being over',
+    title: 'claim them after the unbonding time',
     input: async ({ chain }) => {
       await passTime(chain, Number(UNBONDING_SECONDS) + 1);
       return {};
     },
   },
-  { operation: 'perpsDeposit', title: 'put 100 USDC into the perps account', input: () => ({ amount: '100' }) },
+  { operation: 'perpsDeposit', title: 'deposit 100 USDC into the perps account', input: () => ({ amount: '100' }) },
   {
     operation: 'perpsOpenPosition',
     title: 'go long 0.1 ETH at 5 times leverage',
     input: () => ({ product: 'ETH-PERP', side: 'long', amount: '0.1', leverage: 5 }),
   },
   { operation: 'perpsClosePosition', title: 'close the position', input: () => ({ product: 'ETH-PERP' }) },
-  { operation: 'perpsWithdraw', title: 'take 50 USDC out of the account', input: () => ({ amount: '50' }) },
+  { operation: 'perpsWithdraw', title: 'withdraw 50 USDC from the perps account', input: () => ({ amount: '50' }) },
   {
     operation: 'payment',
-    title: 'buy the weather from the gate',
+    title: 'buy the weather from the gateway',
     input: ({ weatherUrl }) => ({ url: weatherUrl, maxAmount: '0.01' }),
   },
 ];
 
-/** What the wallet has not got: refused in planning, before a nonce is taken. */
+/** More than the wallet's balance: refused in planning, before a nonce is taken. */
 export const REFUSED_JOB: DemoJob = {
   operation: 'transfer',
-  title: 'more than there is: refused before anything is sent',
+  title: 'send more than the balance: refused before anything is sent',
   input: ({ receiver }) => ({ amount: '999999999', to: receiver, token: 'USDC' }),
   fails: { state: 'PLAN_FAILED', code: 'INSUFFICIENT_BALANCE' },
 };

@@ -17,7 +17,7 @@ export interface DemoStage {
   trace: Tracer;
 }
 
-/** A job that has ended, with everything that was seen of it. */
+/** A job that has ended, with its events and transactions. */
 export interface PlayedJob {
   job: DemoJob;
   view: AgentJobView;
@@ -34,7 +34,7 @@ export interface SubmittedJob {
 
 const ENDS_WITHIN_MS = 60_000;
 
-/** From POST to the event that reports the end, all of it shown. Throws when it does not end as it should. */
+/** Submits a job and shows it up to the event that reports its end. Throws if it does not end as expected. */
 export async function playJob(stage: DemoStage, job: DemoJob): Promise<PlayedJob> {
   return finishJob(stage, await submitJob(stage, job));
 }

@@ -73,7 +73,7 @@ async function playAll(
   showSummary(played);
 }
 
-/** No block is made until both are on their way; each was planned as if it were alone. */
+/** No block is made until both are sent; each was planned as if it were alone. */
 async function playPair(stage: DemoStage): Promise<PlayedJob[]> {
   const { rpcUrl } = stage.place.chain;
   await callRpc(rpcUrl, 'evm_setAutomine', [false]);
@@ -122,5 +122,5 @@ function showSummary(played: readonly PlayedJob[]): void {
     ]),
     '  ',
   );
-  console.log('\nAll as it should be. `npm run dev` keeps the same stack up for you to play with.');
+  console.log('\nEvery check passed. `npm run dev` runs the same stack for you to try.');
 }

@@ -17,7 +17,7 @@ export function showRequest(request: AgentJobRequest, status: number, location: 
   console.log(`  < ${status}  Location: ${location}\n`);
 }
 
-/** One line as it comes in: how long after the request, what, in which state, by which transaction. */
+/** One line per event: the time since the request, the type, the state, the transaction. */
 export function showEvent({ id, type, txHash, error }: AgentJobEvent, afterMs: number): void {
   const [, state = ''] = id.split(':');
   const seconds = `+${(afterMs / 1000).toFixed(2)} s`.padStart(8);
@@ -25,7 +25,7 @@ export function showEvent({ id, type, txHash, error }: AgentJobEvent, afterMs: n
   console.log(`    ${seconds}  ${type.padEnd(20)}  ${state.padEnd(11)}  ${what}`.trimEnd());
 }
 
-/** The job's transactions as a block explorer tells them. */
+/** The job's transactions as a block explorer shows them. */
 export function showTraces(traces: readonly TransactionTrace[]): void {
   if (traces.length === 0) return console.log('\n    no transaction was sent');
   console.log('');

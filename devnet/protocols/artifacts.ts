@@ -27,7 +27,7 @@ const PATHS = {
 
 export type ArtifactName = keyof typeof PATHS;
 
-/** The protocols as their makers published them, from npm: for deploying here, not part of anything we publish. */
+/** The protocols as their authors published them on npm; only the devnet deploys them, and no package of ours contains them. */
 export async function readArtifacts(): Promise<Record<ArtifactName, CompiledContract>> {
   const entries = await Promise.all(
     Object.entries(PATHS).map(async ([name, path]) => {

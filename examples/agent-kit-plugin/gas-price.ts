@@ -11,7 +11,7 @@ const getGasPrice = defineRead({
   read: async (_input, { client }) => ({ gwei: formatGwei(await client.getGasPrice()) }),
 });
 
-/** One operation more, for any chain. */
+/** Adds one operation, for any chain. */
 export const gasPrice: OperationPlugin = {
   kind: 'operations',
   name: 'Gas price',

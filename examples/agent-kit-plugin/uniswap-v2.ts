@@ -22,7 +22,7 @@ export function uniswapV2Swap({ router, wrappedNative, chainIds }: UniswapV2Opti
     kind: 'swap',
     name: 'Uniswap v2',
     chainIds,
-    // The client can only read: a plugin answers with calls, and the kit simulates, signs and sends them.
+    // The client can only read: a plugin returns calls, and the kit simulates, signs and sends them.
     create: ({ client }) => ({
       async quote({ from, to, amountIn }) {
         const path = [addressOf(from), addressOf(to)];
@@ -30,7 +30,7 @@ export function uniswapV2Swap({ router, wrappedNative, chainIds }: UniswapV2Opti
           .readContract({ address: router, abi: routerAbi, functionName: 'getAmountsOut', args: [amountIn, path] })
           .then((amounts) => amounts.at(-1) ?? 0n)
           .catch((error: unknown) => {
-            // Only the contract's refusal means that there is no pool; a node that is away means nothing.
+            // Only a revert means that there is no pool; a node that does not answer means nothing.
             if (isRevert(error)) return 0n;
             throw error;
           });
@@ -53,7 +53,7 @@ export function uniswapV2Swap({ router, wrappedNative, chainIds }: UniswapV2Opti
                   args: [amountIn, ...terms],
                 });
             return {
-              // Exactly what the call takes; the kit takes back what is left of it.
+              // Exactly the amount of the call; the kit revokes what is left of it.
               approvals: from.isNative ? [] : [{ token: from, spender: router, amountBaseUnits: amountIn }],
               calls: [
                 {
@@ -61,7 +61,7 @@ export function uniswapV2Swap({ router, wrappedNative, chainIds }: UniswapV2Opti
                   to: router,
                   data,
                   value: from.isNative ? amountIn : 0n,
-                  // What its reverts mean, so that callers get a code and not a text to guess from.
+                  // The meaning of its reverts, so that callers get a code instead of a text.
                   failures: { codes: { INSUFFICIENT_OUTPUT_AMOUNT: 'SLIPPAGE', EXPIRED: 'PLAN_EXPIRED' } },
                 },
               ],

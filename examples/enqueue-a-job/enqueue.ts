@@ -17,7 +17,7 @@ const { queueJobId } = await enqueueAgentJob(queue, job, {
   // An API key with the scope `submit`, and its enqueue secret.
   keyId: process.env['KEY_ID'] ?? '',
   secret: process.env['ENQUEUE_SECRET'] ?? '',
-  // Run this again after a failure, with the same key: it is the same job.
+  // After a failure, run this again with the same key: it is the same job.
   idempotencyKey,
 });
 console.log(queueJobId);

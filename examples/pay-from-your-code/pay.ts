@@ -9,12 +9,12 @@ const wallet = createWallet({
   chainId: 1328,
 });
 const payingFetch = fetchWithPayment(fetch, wallet, {
-  // The only token it pays with, and the most it pays.
+  // The only token to pay with, and the most to pay.
   assets: [
     { network: 'chain-testnet', chainId: 1328, address: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', decimals: 6 },
   ],
   maxAmount: '0.01',
-  // What is paid and not yet answered is there after a crash: the same call again redeems it.
+  // Keeps payments that have no answer yet: after a crash the same call redeems them.
   store: new FilePaymentStore('.tollgate/payments'),
 });
 

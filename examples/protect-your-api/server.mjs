@@ -1,4 +1,4 @@
-// An API that knows nothing of payments. It listens on this machine only: who wants a quote comes through the gate.
+// An API that knows nothing of payments. It listens on this machine only, so that clients must go through the gateway.
 import { createServer } from 'node:http';
 
 const QUOTES = { BTC: '97500.10', ETH: '3120.45', SEI: '0.4212' };
