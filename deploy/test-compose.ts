@@ -78,7 +78,7 @@ try {
   step('a payment that is only signed buys an answer, and is settled by the relayer');
   await payBySignature();
 
-  step('nobody but the agent workers has a key of a wallet, and nobody but the verifiers that of the relayer');
+  step("only the agent workers have the wallets' keys, and only the verifiers the relayer's key");
   for (const service of ['gateway', 'verifier', 'redis']) assertNoKeys(service);
   for (const service of ['gateway', 'agent-worker', 'redis']) assertNoRelayer(service);
 

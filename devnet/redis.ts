@@ -33,7 +33,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** Starts a Redis server on 127.0.0.1, append-only with `appendfsync always` unless told otherwise, and waits for it. */
+/** Starts a Redis server on 127.0.0.1, by default append-only with `appendfsync always`, and waits until it is ready. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const ownsDirectory = options.dir === undefined;
   const dir = options.dir ?? createDirectory();

@@ -12,7 +12,7 @@ export interface BenchJournal {
   stop: () => Promise<void>;
 }
 
-/** A journal on a Redis of its own that writes each transition to disk before it answers, unless told otherwise. */
+/** A journal on a Redis of its own that writes each transition to disk before it answers, by default. */
 export async function openJournal(
   options: Omit<JournalOptions, 'redis'> & { appendfsync?: 'always' | 'no' } = {},
 ): Promise<BenchJournal> {

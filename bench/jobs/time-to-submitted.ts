@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import type { Sample } from '../run-rounds.js';
 import { summarize } from './send-directly.js';
 
-/** Calls back with the job's id when its transaction was first taken by a node, as its lane's events tell. */
+/** Calls back with the job's id when its lane's events report that a node took its transaction. */
 async function watchSubmitted(redisUrl: string, lane: LaneId, onSubmitted: (jobId: string) => void): Promise<Redis> {
   const redis = new Redis(redisUrl);
   const [newest] = await redis.xrevrange(eventsKey(lane), '+', '-', 'COUNT', 1);

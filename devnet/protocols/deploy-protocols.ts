@@ -18,7 +18,7 @@ export interface BareChain {
   rpcUrl: string;
   /** The USDC of the chain, which anyone may mint. */
   asset: Address;
-  /** Who receives some of each token. */
+  /** Accounts that receive some of each token. */
   accounts: readonly { address: Address }[];
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { defineWrite, type OperationPlugin, type PlanDraft, type Step } from '../../libs/agent-kit/src/index.js';
 
-/** A plan with these steps and, unless told, nothing to spend and nobody to receive. */
+/** A plan with these steps and, by default, no spending and no recipients. */
 export function draft(steps: readonly Partial<Step>[], rest: Partial<PlanDraft> = {}): PlanDraft {
   return {
     summary: 'Try something out',

@@ -4,8 +4,8 @@ import type { Devnet } from '../../devnet/chain.js';
 import { waitFor } from './retry.js';
 
 /**
- * Has a facilitator settle a payment of the devnet's token to its recipient, in the words of version 2. Asks again while the
- * payment is in no transaction yet, as the answer says.
+ * Asks a facilitator to settle a payment of the devnet's token to its recipient, with x402 version 2. Asks again while the
+ * answer says that the payment is in no transaction yet.
  */
 export async function postSettlement(baseUrl: string, chain: Devnet, payment: SignedPayment): Promise<SettleResponse> {
   const { asset, payTo, chainId } = chain;

@@ -38,7 +38,7 @@ export function sendRaw(baseUrl: string, bytes: string | Buffer, { quietMs = 300
   });
 }
 
-/** A request head; the last one on its connection unless told otherwise. */
+/** A request head; by default the last one on its connection. */
 export function requestHead(target: string | Buffer, headers: readonly string[] = [], method = 'GET'): Buffer {
   return Buffer.concat([
     Buffer.from(`${method} `),

@@ -14,7 +14,7 @@ export interface TokenTransferred {
   from: Hex;
   amountBaseUnits: string;
   txHash: Hex;
-  /** Of the authorization that caused it; null: nobody signed for it. */
+  /** The nonce of the authorization that caused it; null for a plain transfer. */
   nonce: Hex | null;
 }
 

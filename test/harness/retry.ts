@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const GIVE_UP_MS = 60_000;
-/** Below a test's own limit, so that it fails by this name: a busy machine takes half a minute to start a process. */
+/** Below a test's own time limit, so that the error has this name: a busy machine takes half a minute to start a process. */
 const WAIT_MS = 90_000;
 
-/** Sends the same request until it is answered, as a payer would; every status before must be one that says so. */
+/** Repeats the same request until it is answered, as a payer would; every earlier status must be one that asks for a repeat. */
 export async function retryUntilPaid(
   send: () => Promise<Response>,
   mayCome: readonly (number | 'no answer')[] = [409, 502, 503, 504, 'no answer'],
@@ -26,7 +26,7 @@ export async function retryUntilPaid(
   }
 }
 
-/** Waits until something holds; throws with its name when it does not in time. */
+/** Waits until a condition holds; throws an error with its name if it does not in time. */
 export async function waitFor(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpMs = Date.now() + WAIT_MS;
   while (!(await holds())) {

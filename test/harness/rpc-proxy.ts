@@ -7,10 +7,10 @@ export interface RpcCall {
   params: unknown[];
 }
 
-/** What the client gets: this body, a connection that breaks, the beginning of an answer alone, or nothing at all. */
+/** The answer to the client: this body, a broken connection, only the beginning of an answer, or nothing at all. */
 export type RpcReply = { status?: number; body: string } | 'broken' | 'unfinished' | 'silence';
 
-/** Decides what becomes of a call; `forward` gives it to the chain and resolves with the chain's answer. */
+/** Decides the answer to a call; `forward` passes it to the chain and resolves with the chain's answer. */
 export type Interception = (call: RpcCall, forward: () => Promise<string>) => Promise<RpcReply> | RpcReply;
 
 export interface RpcProxy {
@@ -30,7 +30,7 @@ export function refusal(code: number, message: string): RpcReply {
 }
 
 /**
- * Stands between a client and its RPC node, and does what networks and nodes do.
+ * A proxy between a client and its RPC node that simulates the faults of networks and nodes.
  * @param path appended to its address, as the API keys of providers are
  */
 export async function startRpcProxy(targetUrl: string, path = '', keepsCalls = true): Promise<RpcProxy> {

@@ -36,7 +36,7 @@ const ROUTES = `routes:
   - { path: /v1/things, methods: [POST], price: "0.001", upstream: "\${UPSTREAM}" }
 `;
 
-/** Services that sell an upstream of the test's, and a chain that the test can make to fail. */
+/** Services that sell an upstream of the test, and a chain that the test can make fail. */
 export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const { env, gateways = 1, verifiers = 1, redis, rpcPath = '' } = options;
   const folder = mkdtempSync(join(tmpdir(), 'shop-'));

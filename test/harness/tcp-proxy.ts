@@ -14,7 +14,7 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
-/** Stands between a service and its server and loses or delays answers that were given. */
+/** A proxy between a service and its server that loses or delays answers. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let hold: { text: string; answered: () => void } | null = null;

@@ -28,7 +28,7 @@ export interface AgentsOptions {
   rpcPath?: string;
 }
 
-/** Gateway, agent workers, Redis and a chain that fails when it is told to, and who uses them. */
+/** Gateway, agent workers, Redis, a chain that a test can make fail, and their clients. */
 export interface Agents {
   stack: Stack;
   chain: DevnetWithProtocols;

@@ -34,7 +34,7 @@ export interface Purchase {
   send(gateway?: number): Promise<Response>;
 }
 
-/** Gateways that sell an upstream for signed payments, verifiers that settle them, and a chain that fails as told. */
+/** Gateways that sell an upstream for signed payments, verifiers that settle them, and a chain that a test can make fail. */
 export interface SignedSales {
   stack: Stack;
   chain: Devnet;
@@ -47,7 +47,7 @@ export interface SignedSales {
   rpc: (method: string, params?: unknown[]) => Promise<unknown>;
   url(path: string, gateway?: number): string;
   sign(terms?: Partial<TransferAuthorization>, payer?: DevnetAccount): Promise<SignedAuthorization>;
-  /** In the words of version 2, whose client knows its challenge: a repeat finds its answer. */
+  /** Presented with x402 version 2, which repeats the challenge, so that a repeat finds its answer. */
   present(payment: SignedPayment, path?: string): Promise<Purchase>;
   /** Signed by a payer of the devnet over the price. */
   order(payer?: DevnetAccount, path?: string): Promise<Purchase>;
@@ -70,7 +70,7 @@ const ROUTES = `routes:
 const QUICK = {
   SIGNED_PAYMENTS: 'true',
   SETTLE_DEADLINE_MS: '4000',
-  // What is well is verified within it, on a busy machine too.
+  // Long enough to verify a valid payment on a busy machine.
   VERIFY_DEADLINE_MS: '10000',
   VERIFY_RETRY_MS: '1000',
   LEASE_MS: '1000',
