@@ -17,7 +17,7 @@ export interface ServiceOptions {
   url: string;
   /** Its whole environment: nothing else is inherited. */
   env: NodeJS.ProcessEnv;
-  /** Runs the sources instead of the build: no build is needed, and the start is slower. */
+  /** Runs the sources instead of the build: they need none, and start more slowly. */
   fromSources?: boolean;
   /** Runs the sources with this module loaded first: a build has no crash points. */
   preload?: string;
