@@ -20,7 +20,7 @@ function readSeriesNames(): string[] {
     .split('\n')
     .filter((file) => /(?<!\.spec)\.ts$/.test(file) && existsSync(file));
   return files
-    .flatMap((file) => [...read(file).matchAll(/(observeCounts\(registry, )?'(tollgate_[a-z_]+)'/g)])
+    .flatMap((file) => [...read(file).matchAll(/(observeCounts\(\s*registry,\s*)?'(tollgate_[a-z_]+)'/g)])
     .flatMap(([, counts, name = '']) =>
       counts ? [`${name}_total`] : [name, ...(name.endsWith('_total') ? [] : [`${name}_bucket`, `${name}_count`])],
     );

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { PROBLEM_CODES } from '@tollgate/common';
@@ -77,7 +77,7 @@ describe('code and configuration', () => {
     const named = files
       .toString()
       .split('\n')
-      .filter((file) => file !== '' && existsSync(file))
+      .filter((file) => file !== '' && existsSync(file) && statSync(file).isFile())
       .flatMap((file) =>
         [...read(file).matchAll(/\bdocs\/[\w/-]+\.md(?:#[\w-]+)?/g)].map(([link]) => ({ file, link })),
       );
@@ -129,7 +129,7 @@ describe('docs/operations.md', () => {
       .filter((file) => /^apps\/[\w-]+\/src\/.*(?<!\.spec)\.ts$/.test(file) && existsSync(file))
       .map(read);
     const metrics = sources.flatMap((source) =>
-      [...source.matchAll(/(observeCounts\(registry, )?'(tollgate_[a-z_]+)'/g)].map(([, counts, name = '']) =>
+      [...source.matchAll(/(observeCounts\(\s*registry,\s*)?'(tollgate_[a-z_]+)'/g)].map(([, counts, name = '']) =>
         counts === undefined ? name : `${name}_total`,
       ),
     );
