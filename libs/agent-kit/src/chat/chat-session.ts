@@ -1,6 +1,5 @@
-import type { ChatAgent } from './chat-agent.js';
+import { LeftError } from './read-settings.js';
 import type { SentTransactions } from './sent-transactions.js';
-import { showTurn } from './show-turn.js';
 import type { Terminal } from './terminal.js';
 import type { TurnControl } from './turn-control.js';
 
@@ -10,7 +9,8 @@ export interface ChatCommand {
 }
 
 export interface ChatSession {
-  agent: ChatAgent;
+  /** Answers one line on the terminal. `LeftError`: the person said farewell on the way. */
+  answer: (text: string, signal: AbortSignal) => Promise<void>;
   terminal: Terminal;
   turns: TurnControl;
   sent: SentTransactions;
@@ -22,7 +22,7 @@ export interface ChatSession {
 }
 
 /** Whether the person wants to go: `bye` in any case, with any punctuation. */
-function isFarewell(line: string): boolean {
+export function isFarewell(line: string): boolean {
   return /^[^\p{L}\p{N}]*(bye|exit|quit)[^\p{L}\p{N}]*$/iu.test(line);
 }
 
@@ -36,26 +36,28 @@ export async function runSession(session: ChatSession): Promise<void> {
     if (line === null || isFarewell(line)) break;
     const text = line.trim();
     if (text === '') continue;
-    if (!text.startsWith('/')) await takeTurn(text, session);
-    else if (commands[text]) await commands[text].run();
+    if (!text.startsWith('/')) {
+      if (!(await takeTurn(text, session))) break;
+    } else if (commands[text]) await commands[text].run();
     else terminal.print(`There is no ${text}: /help lists what there is.`);
   }
   terminal.print('Bye.');
 }
 
-async function takeTurn(text: string, { agent, terminal, turns, sent, explainError }: ChatSession): Promise<void> {
+/** False when the person left meanwhile. */
+async function takeTurn(text: string, { answer, terminal, turns, sent, explainError }: ChatSession): Promise<boolean> {
   sent.forget();
-  const shown = showTurn(terminal);
   const signal = turns.begin();
   try {
-    await agent.say(text, shown.listener, signal);
-    if (!signal.aborted && !shown.hasAnswer()) terminal.print('(The model said nothing.)');
+    await answer(text, signal);
   } catch (error) {
+    if (error instanceof LeftError) return false;
     if (!signal.aborted) terminal.print(explainError(error));
   } finally {
     turns.end();
   }
   if (signal.aborted) terminal.print(describeStop(sent));
+  return true;
 }
 
 function interrupt({ terminal, turns, sent, leaveAtOnce }: ChatSession): void {

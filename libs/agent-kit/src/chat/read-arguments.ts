@@ -4,8 +4,9 @@ import { KIT_SETTINGS_USAGE } from '../settings/read-kit-settings.js';
 
 export const USAGE = `Usage: tollgate-chat [options]
 
-Talks with a model that has the agent kit's operations as its tools: balances, swaps, staking, lending, perps, payments.
-It shows the plan of everything that would be sent, and asks first. \`bye\` ends it.
+A command line for the agent kit's operations, and with --model a model that has them as its tools: balances, swaps,
+staking, lending, perps, payments. It shows the plan of everything that would be sent, and asks first. \`help\` lists the
+commands, \`bye\` ends it.
 
   --model NAME   openai, anthropic, google, groq, mistral, cohere or offline, each with an optional :model after it,
                  or the https://…/v1 address of a server that speaks OpenAI's chat completions
@@ -20,8 +21,8 @@ ${KIT_SETTINGS_USAGE}
   MODEL_PROVIDER      as --model, which goes before it
   MODEL_NAME          the model; each provider has a usual one
   MODEL_BASE_URL      another address of the provider, or of an OpenAI-compatible server
-  MODEL_API_KEY       the provider's key, or MODEL_API_KEY_FILE. Without one the offline model answers: rules in this
-                      program that understand plain requests and send nothing anywhere
+  MODEL_API_KEY       the provider's key, or MODEL_API_KEY_FILE. Without a model each line is a
+                      command, as \`help\` lists them
 `;
 
 /** The command line does not say what to do. */

@@ -38,16 +38,23 @@ export async function readWallet(env: NodeJS.ProcessEnv, terminal: Terminal): Pr
   return { rpcUrl, privateKey };
 }
 
+/** Whether a model is to answer, and not the command line. @throws UsageError, AgentKitError for an unknown provider */
+export function wantsModel(flag: string | null, env: NodeJS.ProcessEnv): boolean {
+  const wanted = flag ?? (env['MODEL_PROVIDER'] || env['MODEL_BASE_URL'] || null);
+  if (wanted === null) return readSecret(env, 'MODEL_API_KEY') !== null;
+  return parseModelProvider(wanted).provider !== 'offline';
+}
+
 /**
  * The model to talk with: `--model`, else the `MODEL_*` settings, else `offline`.
  * @throws LeftError, UsageError, AgentKitError for an unknown provider
  */
 export async function readModel(flag: string | null, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<ModelChoice> {
-  const wanted = flag ?? (env['MODEL_PROVIDER'] || env['MODEL_BASE_URL'] || null);
-  const hasKey = readSecret(env, 'MODEL_API_KEY') !== null;
-  if (wanted === null && !hasKey) return { provider: 'offline' };
+  if (!wantsModel(flag, env)) return { provider: 'offline' };
   const identifier =
-    wanted ?? (await ask(terminal, `Whose is MODEL_API_KEY? (${Object.keys(PROVIDERS).join(', ')}, or a URL): `));
+    flag ??
+    (env['MODEL_PROVIDER'] || env['MODEL_BASE_URL'] || null) ??
+    (await ask(terminal, `Whose is MODEL_API_KEY? (${Object.keys(PROVIDERS).join(', ')}, or a URL): `));
   const { provider, baseUrl, model } = parseModelProvider(identifier);
   if (provider === 'offline') return { provider };
 

@@ -1,3 +1,4 @@
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { createRpcTransport } from '@tollgate/client';
 import { createPublicClient } from 'viem';
 
@@ -6,20 +7,32 @@ import { AgentKitError } from '../agent-kit-error.js';
 import type { AgentKitOptions } from '../agent-kit-options.js';
 import { loadPackages } from '../load-packages.js';
 import { parseModelProvider } from '../model-provider.js';
+import type { Plan } from '../plan/plan.js';
 import { findRegistry } from '../registry/find-registry.js';
 import type { ChainRegistry } from '../registry/registry.js';
 import { VERSION } from '../version.js';
 import { createChatCommands } from './chat-commands.js';
 import { runSession } from './chat-session.js';
+import { completeLine, createCommandLine } from './commands/command-line.js';
+import { createCommands } from './commands/commands.js';
 import { confirmPlan } from './confirm-plan.js';
 import { keepConversationLocal } from './local-environment.js';
 import { createRemoteModel } from './models/create-remote-model.js';
 import { explainModelError } from './models/explain-model-error.js';
 import { describeModel, identifyModel, type ModelChoice } from './models/model-choice.js';
 import { readArguments, USAGE, UsageError, type ChatArguments } from './read-arguments.js';
-import { LeftError, readModel, readOptions, readPrivateKey, readWallet, type WalletSettings } from './read-settings.js';
+import {
+  LeftError,
+  readModel,
+  readOptions,
+  readPrivateKey,
+  readWallet,
+  wantsModel,
+  type WalletSettings,
+} from './read-settings.js';
 import { watchTransactions } from './sent-transactions.js';
-import { createSystemPrompt } from './system-prompt.js';
+import { showTurn } from './show-turn.js';
+import { createSystemPrompt, type PromptFacts } from './system-prompt.js';
 import { openTerminal, type Terminal, type TerminalStreams } from './terminal.js';
 import { TurnControl } from './turn-control.js';
 
@@ -64,7 +77,8 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
     if (args.model !== null) parseModelProvider(args.model);
     const { explorerUrl, ...kitOptions } = readOptions(options.env);
     const givenKey = readPrivateKey(options.env);
-    const framework = await loadFramework();
+    // Said before a devnet is started, too: which packages a model needs.
+    if (wantsModel(args.model, options.env)) await loadFramework();
     place = (await options.openPlace?.()) ?? null;
     if (stop.aborted) return STOPPED;
     terminal = openTerminal(streams, stop);
@@ -78,7 +92,6 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
       args,
       wallet,
       choice,
-      framework,
       terminal,
       resources: place?.resources ?? {},
       kitOptions: { ...kitOptions, ...(links ? { explorerUrl: links } : {}) },
@@ -102,13 +115,10 @@ export async function runChat(argv: readonly string[], options: ChatOptions): Pr
   }
 }
 
-type Framework = Awaited<ReturnType<typeof loadFramework>>;
-
-/** Late: `--help` does without it. */
+/** Late: `--help` and the command line do without it. */
 async function loadFramework() {
   return loadPackages('tollgate-chat', ['langchain', '@langchain/core', '@langchain/langgraph'], async () => ({
     ...(await import('./chat-agent.js')),
-    ...(await import('./offline/offline-model.js')),
     ...(await import('../tools/langchain.js')),
   }));
 }
@@ -117,7 +127,6 @@ interface Conversation {
   args: ChatArguments;
   wallet: WalletSettings;
   choice: ModelChoice;
-  framework: Framework;
   terminal: Terminal;
   resources: Readonly<Record<string, string>>;
   kitOptions: AgentKitOptions;
@@ -128,14 +137,12 @@ async function converse({
   args,
   wallet,
   choice,
-  framework,
   terminal,
   resources,
   kitOptions,
   options,
 }: Conversation): Promise<void> {
-  const { createChatAgent, createLangChainTools, OfflineModel } = framework;
-  const model = choice.provider === 'offline' ? new OfflineModel({ resources }) : await createRemoteModel(choice);
+  const model = choice.provider === 'offline' ? null : await createRemoteModel(choice);
   const kit = new AgentKit(wallet.privateKey, identifyModel(choice), {
     ...kitOptions,
     rpcUrl: wallet.rpcUrl,
@@ -156,31 +163,57 @@ async function converse({
     ].join('\n'),
   );
   const turns = new TurnControl(options.stop);
-  const tools = createLangChainTools(kit, {
-    // Each write shows its plan here, and asks.
-    plans: 'none',
-    confirm: (plan) => confirmPlan(plan, terminal, { ...args, isStopped: () => turns.isStopped }),
-  });
-  const agent = createChatAgent({
-    model,
-    tools,
-    systemPrompt: createSystemPrompt({
-      account: kit.address,
-      chain: chainName,
-      nativeSymbol: chain.native.symbol,
-      resources,
-      readOnly: args.readOnly,
-    }),
-  });
+  const confirm = (plan: Plan) => confirmPlan(plan, terminal, { ...args, isStopped: () => turns.isStopped });
+  const facts = { account: kit.address, chain: chainName, nativeSymbol: chain.native.symbol, resources };
+  const answer = model
+    ? await createModelAnswer({ kit, model, confirm, terminal, facts: { ...facts, readOnly: args.readOnly } })
+    : await createCommandAnswer({ kit, confirm, terminal, resources });
   await runSession({
-    agent,
+    answer,
     terminal,
     turns,
     sent: watchTransactions(kit, (line) => terminal.print(line)),
-    commands: createChatCommands(kit.operations(), terminal),
+    commands: createChatCommands(kit.operations(), terminal, model ? MODEL_GUIDE : COMMAND_GUIDE),
     explainError: (error) => explainModelError(error, choice),
     leaveAtOnce: options.leaveAtOnce,
   });
+}
+
+const MODEL_GUIDE =
+  'Say what you want: "what is my balance", "swap 1 USDC to WSEI", "stake 2", "supply 10 USDC and borrow 3".';
+const COMMAND_GUIDE = 'One command a line: "balance", "swap 1 USDC to WSEI", "stake 2"; "help" lists them all.';
+
+interface AnswerParts {
+  kit: AgentKit;
+  confirm: (plan: Plan) => Promise<boolean>;
+  terminal: Terminal;
+}
+
+type Answer = (line: string, signal: AbortSignal) => Promise<void>;
+
+async function createModelAnswer({
+  kit,
+  model,
+  confirm,
+  terminal,
+  facts,
+}: AnswerParts & { model: BaseChatModel; facts: PromptFacts }): Promise<Answer> {
+  const { createChatAgent, createLangChainTools } = await loadFramework();
+  // Each write shows its plan here, and asks.
+  const tools = createLangChainTools(kit, { plans: 'none', confirm });
+  const agent = createChatAgent({ model, tools, systemPrompt: createSystemPrompt(facts) });
+  return (line, signal) => showTurn(agent, terminal, line, signal);
+}
+
+async function createCommandAnswer({
+  resources,
+  ...parts
+}: AnswerParts & { resources: Readonly<Record<string, string>> }): Promise<Answer> {
+  const { tokens } = await parts.kit.read('listTokens', {});
+  const commands = createCommands(parts.kit.operations());
+  const vocabulary = { commands, tokens: tokens.map(({ ticker }) => ticker), resources };
+  parts.terminal.completeWith((line) => completeLine(line, vocabulary));
+  return createCommandLine({ ...parts, vocabulary }).answer;
 }
 
 async function readRegistry(rpcUrl: string): Promise<ChainRegistry> {

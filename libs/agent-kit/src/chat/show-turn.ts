@@ -1,11 +1,17 @@
-import type { ChatListener } from './chat-agent.js';
+import type { ChatAgent, ChatListener } from './chat-agent.js';
 import type { Terminal } from './terminal.js';
 
 // Results are cut for the model too; this is a page or two of a terminal.
 const MAX_SHOWN_LENGTH = 20_000;
 
-/** Prints a turn as it goes: the model's text as it comes, each tool's name and inputs, and its result as JSON. */
-export function showTurn(terminal: Terminal): { listener: ChatListener; hasAnswer: () => boolean } {
+/** Has the agent answer, and shows it as it goes: the model's text, each tool's name and inputs, and its result as JSON. */
+export async function showTurn(agent: ChatAgent, terminal: Terminal, text: string, signal: AbortSignal): Promise<void> {
+  const shown = createListener(terminal);
+  await agent.say(text, shown.listener, signal);
+  if (!signal.aborted && !shown.hasAnswer()) terminal.print('(The model said nothing.)');
+}
+
+function createListener(terminal: Terminal): { listener: ChatListener; hasAnswer: () => boolean } {
   let isTextOpen = false;
   let hasAnswer = false;
   return {

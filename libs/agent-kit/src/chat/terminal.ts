@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
+import { styleText } from 'node:util';
 
 import { printableText } from './printable-text.js';
 
@@ -13,15 +14,20 @@ export interface Question {
   fresh?: boolean;
 }
 
+export type Style = 'dim' | 'green' | 'red' | 'yellow';
+
 /** Lines in, text out. Everything printed goes through `printableText`. */
 export interface Terminal {
   /** Whether a person is there to be asked. */
   readonly isInteractive: boolean;
-  print(text: string): void;
+  /** A style shows only on a terminal with colours, and where `NO_COLOR` does not forbid them. */
+  print(text: string, style?: Style): void;
   /** Without a newline, for text that comes in pieces. */
   write(text: string): void;
   /** The next line; null at Ctrl-C, Ctrl-D, the end of the input, or when the chat is told to stop. */
   ask(prompt: string, question?: Question): Promise<string | null>;
+  /** The Tab key completes the end of a remembered question's answer to one of these. */
+  completeWith(complete: (line: string) => readonly string[]): void;
   /** Told of each Ctrl-C, whatever is going on. */
   onInterrupt(handler: () => void): void;
   close(): void;
@@ -29,7 +35,7 @@ export interface Terminal {
 
 export interface TerminalStreams {
   input: NodeJS.ReadableStream & Partial<Pick<ReadStream, 'isTTY'>>;
-  output: NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
+  output: NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns' | 'hasColors'>>;
 }
 
 const MAX_EARLY_LENGTH = 60;
@@ -44,11 +50,19 @@ export function openTerminal({ input, output }: TerminalStreams, stop: AbortSign
   let hasEnded = false;
   let open: { resolve: (line: string | null) => void; question: Question } | null = null;
 
-  const readline = createInterface({ input, output: echo.stream, terminal: isInteractive });
-  const write = (text: string) => {
+  let complete: (line: string) => readonly string[] = () => [];
+
+  const readline = createInterface({
+    input,
+    output: echo.stream,
+    terminal: isInteractive,
+    completer: (line: string) => [open?.question.remembered ? complete(line) : [], /\S*$/.exec(line)?.[0] ?? ''],
+  });
+  const hasColours = output.isTTY === true && output.hasColors?.() === true;
+  const write = (text: string, style?: Style) => {
     const printable = printableText(text);
     if (printable === '') return;
-    output.write(printable);
+    output.write(style && hasColours ? styleText(style, printable, { validateStream: false }) : printable);
     isAtLineStart = printable.endsWith('\n');
   };
   const answer = (line: string | null) => {
@@ -88,8 +102,8 @@ export function openTerminal({ input, output }: TerminalStreams, stop: AbortSign
 
   return {
     isInteractive,
-    write,
-    print: (text) => write(`${isAtLineStart ? '' : '\n'}${text}\n`),
+    write: (text) => write(text),
+    print: (text, style) => write(`${isAtLineStart ? '' : '\n'}${text}\n`, style),
     ask: (prompt, question = {}) => {
       if (!isAtLineStart) write('\n');
       if (question.fresh && isInteractive) {
@@ -112,6 +126,7 @@ export function openTerminal({ input, output }: TerminalStreams, stop: AbortSign
         readline.prompt(true);
       });
     },
+    completeWith: (completer) => (complete = completer),
     onInterrupt: (handler) => void handlers.push(handler),
     close: () => readline.close(),
   };

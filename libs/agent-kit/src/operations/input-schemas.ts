@@ -2,6 +2,8 @@ import { MAX_LEVERAGE } from '@tollgate/protocol';
 import { isAddress, isHash, zeroAddress } from 'viem';
 import { z } from 'zod';
 
+import { tokenSchemas } from './token-schemas.js';
+
 // Longer text cannot be an amount: 78 digits hold any uint256, and no token has more than 255 decimals.
 const MAX_AMOUNT_LENGTH = 78 + 1 + 255;
 
@@ -37,6 +39,7 @@ export const tokenSchema = z
   .string()
   .min(1)
   .max(64)
+  .register(tokenSchemas, { isToken: true })
   .describe('Token: 0x0 for the native token, a contract address, or a symbol of the token list');
 
 // Models sometimes write numbers as text. A union instead of a preprocessing step, which a JSON schema could not

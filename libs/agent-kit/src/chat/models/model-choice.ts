@@ -13,7 +13,7 @@ export type ModelChoice = { provider: 'offline' } | RemoteModel;
 
 /** What the chat shows of it, and what the kit is told: never the key. */
 export function describeModel(choice: ModelChoice): string {
-  if (choice.provider === 'offline') return 'offline (rules in this program, no key needed)';
+  if (choice.provider === 'offline') return 'offline: a command line, no key needed';
   const place = choice.provider === 'url' ? new URL(choice.baseUrl).host : choice.provider;
   return `${choice.model} of ${place}`;
 }

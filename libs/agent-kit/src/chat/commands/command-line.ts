@@ -1,0 +1,118 @@
+import { AgentKitError } from '../../agent-kit-error.js';
+import type { Plan } from '../../plan/plan.js';
+import type { OperationRunner } from '../../tools/operation-runner.js';
+import { isFailure, runOperation, type OperationResult } from '../../tools/run-operation.js';
+import { isFarewell } from '../chat-session.js';
+import { LeftError } from '../read-settings.js';
+import type { Terminal } from '../terminal.js';
+import { isSame, describeCommand, listCommands } from './find-command.js';
+import { parseLine, readWord, type Order, type Vocabulary } from './parse-line.js';
+import { summarise } from './summary.js';
+
+export interface CommandLineOptions {
+  kit: OperationRunner;
+  terminal: Terminal;
+  vocabulary: Vocabulary;
+  /** Shows a plan, and asks whether to send it. */
+  confirm: (plan: Plan) => Promise<boolean>;
+}
+
+const MAX_TRIES = 3;
+
+/** Runs one command a line. The returned function rejects with `LeftError` where `bye` answers a question. */
+export function createCommandLine({ kit, terminal, vocabulary, confirm }: CommandLineOptions) {
+  const history: { line: string; result: OperationResult }[] = [];
+
+  const answer = async (line: string, signal: AbortSignal): Promise<void> => {
+    const parsed = parseLine(line, vocabulary);
+    switch (parsed.kind) {
+      case 'refused':
+        return terminal.print(parsed.reason, 'yellow');
+      case 'help':
+        return terminal.print(parsed.about ? describeCommand(parsed.about) : listCommands(vocabulary.commands));
+      case 'history':
+        return showHistory(parsed.isLong);
+      case 'order': {
+        const input = await askMissing(parsed, signal);
+        if (input && !signal.aborted) await run(parsed, input, line, signal);
+      }
+    }
+  };
+
+  /** Null where an input was not given. */
+  const askMissing = async ({ missing, input }: Order, signal: AbortSignal): Promise<object | null> => {
+    const inputs: Record<string, string> = { ...input };
+    for (const slot of missing) {
+      let value: string | null = null;
+      for (let tries = 0; value === null && tries < MAX_TRIES; tries++) {
+        const reply = (await terminal.ask(`${slot.label} (${slot.about}): `))?.trim() ?? '';
+        if (isFarewell(reply)) throw new LeftError();
+        if (reply === '') break;
+        value = readWord(slot, reply, vocabulary);
+        if (value === null) terminal.print(`I cannot read that as ${slot.label}.`, 'yellow');
+      }
+      if (value === null) {
+        if (!signal.aborted) terminal.print(`Nothing was done: ${slot.label} is missing.`);
+        return null;
+      }
+      inputs[slot.field] = value;
+    }
+    return inputs;
+  };
+
+  const run = async ({ command, unit, isLong }: Order, input: object, line: string, signal: AbortSignal) => {
+    const { operation } = command;
+    let done: string | null = null;
+    const result = await runOperation(kit, operation.name, input, {
+      signal,
+      confirm: async (plan) => {
+        if (unit !== null) assertUnit(plan, unit);
+        done = plan.summary;
+        return confirm(plan);
+      },
+    });
+    if (!operation.readOnly) history.push({ line, result });
+    showResult(result, isLong);
+    terminal.print(summarise(operation, result, done), isFailure(result) ? 'red' : 'green');
+  };
+
+  /** The specification has every result as JSON before its words: on one line, or indented with --json. */
+  const showResult = (result: unknown, isLong: boolean) =>
+    terminal.print(isLong ? JSON.stringify(result, null, 2) : JSON.stringify(result), 'dim');
+
+  const showHistory = (isLong: boolean) => {
+    if (isLong) showResult(history, isLong);
+    const lines = history.map(
+      ({ line, result: { status, result } }) => `  ${status}  ${String(result ?? '-')}  ${line}`,
+    );
+    terminal.print(lines.length === 0 ? 'Nothing was sent in this session.' : lines.join('\n'));
+  };
+
+  return { answer };
+}
+
+/** `stake 2 USDC`: an amount in another token than the plan's is not the amount that was meant. */
+function assertUnit({ operation, spends, receives }: Plan, unit: string): void {
+  const token = (spends[0] ?? receives[0])?.token;
+  if (token && (isSame(token.symbol, unit) || isSame(token.address, unit))) return;
+  throw new AgentKitError(
+    'INVALID_INPUT',
+    `The amount of ${operation} is in ${token?.symbol ?? 'another token'}, not ${unit}.`,
+    {
+      suggestion: 'Nothing was sent. Write the amount without a token, or with this one.',
+    },
+  );
+}
+
+/** The words that may stand at the end of a line, for the Tab key. */
+export function completeLine(line: string, { commands, tokens, resources }: Vocabulary): string[] {
+  const before = line.split(/\s+/);
+  const last = before.pop() ?? '';
+  const command = commands.find(({ name }) => before.some((word) => isSame(word, name)));
+  const flags = last.startsWith('-') ? (command?.flags ?? []).map(({ field }) => `--${field}`) : [];
+  const words = command
+    ? [...tokens, ...Object.keys(resources)]
+    : [...commands.map(({ name }) => name), 'history', 'help'];
+  const candidates = last.startsWith('-') ? [...flags, '--json'] : words;
+  return candidates.filter((word) => word.toLowerCase().startsWith(last.toLowerCase())).map((word) => `${word} `);
+}

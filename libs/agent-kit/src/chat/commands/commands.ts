@@ -1,0 +1,113 @@
+import { z } from 'zod';
+
+import type { Operation } from '../../operations/operation.js';
+import { isTokenSchema } from '../../operations/token-schemas.js';
+
+/** An input of an operation that a word of the line can give. */
+export interface Slot {
+  field: string;
+  /** What people see of it: the field, but `token` for a token whose field is called otherwise. */
+  label: string;
+  /** For people: what it means, from the schema. */
+  about: string;
+  schema: z.core.$ZodType;
+  isToken: boolean;
+  /** Asked for where the line does not have it. */
+  isAsked: boolean;
+}
+
+export interface Command {
+  name: string;
+  operation: Operation;
+  /** In the order of the line; a list holds link words, which may be left out: `to` in `swap 1 USDC to SEI`. */
+  parts: readonly (Slot | readonly string[])[];
+  /** Every input of the operation, each also a flag: `--slippageBps 50`. */
+  flags: readonly Slot[];
+  usage: string;
+}
+
+/** Stands for the token after an amount whose token is fixed, as in `stake 2 SEI`: no input, the plan is checked against it. */
+export const UNIT = '$unit';
+
+/**
+ * By operation: the command's name and the order of its words. `field` is asked for when missing, `[field]` is not, `(word)`
+ * links. An amount stands before its token. An operation that is not here, such as a plugin's, goes by its own name and
+ * takes its required fields in the order of its schema.
+ */
+const SHORT_FORMS: Readonly<Record<string, string>> = {
+  getAccount: 'address',
+  getTransaction: 'tx hash',
+  getERC20Balance: 'balance (of) [contractAddress]',
+  getERC20Allowance: 'allowance token (for) spender',
+  getERC721Balance: 'nfts contractAddress',
+  resolveToken: 'token symbol',
+  listTokens: 'tokens',
+  getSwapQuote: 'quote amount fromToken (to|for) toToken',
+  getLiquidityPositions: 'pools',
+  getLendingMarkets: 'markets',
+  getLendingPosition: 'loans',
+  getStakeQuote: 'quote-stake amount',
+  getStakingPosition: 'staking',
+  perpsGetProducts: 'products',
+  perpsGetPositions: 'positions',
+  transfer: 'send amount token (to) to',
+  approve: 'approve amount token (for) spender',
+  transferERC721: 'send-nft contractAddress tokenId (to) to',
+  mintERC721: 'mint-nft contractAddress tokenId',
+  swap: 'swap amount fromToken (to|for) toToken',
+  addLiquidity: 'add-liquidity amountA tokenA (and) amountB tokenB',
+  removeLiquidity: 'remove-liquidity positionId',
+  mintLending: 'supply amount symbol',
+  redeemLending: 'redeem amount symbol',
+  borrowLending: 'borrow amount symbol',
+  repayLending: 'repay amount symbol',
+  stake: `stake amount [${UNIT}]`,
+  unstake: `unstake amount [${UNIT}]`,
+  claimUnstaked: 'claim',
+  perpsDeposit: `deposit-margin amount [${UNIT}]`,
+  perpsWithdraw: `withdraw-margin amount [${UNIT}]`,
+  perpsOpenPosition: 'open side amount product',
+  perpsClosePosition: 'close product',
+  payForResource: 'pay (for) url',
+};
+
+/** The commands of the operations, in their order. */
+export function createCommands(operations: readonly Operation[]): readonly Command[] {
+  return operations.map((operation) => {
+    const flags = Object.entries(operation.input.shape).map(([field, schema]) => createSlot(field, schema));
+    const required = flags.filter(({ schema }) => !isOptional(schema)).map(({ field }) => field);
+    const form = Object.hasOwn(SHORT_FORMS, operation.name) ? SHORT_FORMS[operation.name] : undefined;
+    const [name = operation.name, ...words] = form?.split(' ') ?? [operation.name, ...required];
+    const parts = words.map((word) => createPart(word, flags));
+    return { name, operation, parts, flags, usage: [name, ...parts.map(showPart)].join(' ') };
+  });
+}
+
+function createSlot(field: string, schema: z.core.$ZodType): Slot {
+  const isToken = isTokenSchema(schema);
+  const label = isToken && !/token/i.test(field) ? 'token' : field;
+  const about = z.globalRegistry.get(schema)?.description ?? '';
+  return { field, label, about, schema, isToken, isAsked: !isOptional(schema) };
+}
+
+const isOptional = (schema: z.core.$ZodType): boolean => z.safeParse(schema, undefined).success;
+
+const UNIT_SLOT: Slot = {
+  ...{ field: UNIT, label: 'token', about: 'The token of the amount', schema: z.string() },
+  ...{ isToken: true, isAsked: false },
+};
+
+function createPart(word: string, slots: readonly Slot[]): Command['parts'][number] {
+  const [, links] = /^\((.+)\)$/.exec(word) ?? [];
+  if (links !== undefined) return links.split('|');
+  const [, optional] = /^\[(.+)\]$/.exec(word) ?? [];
+  if (optional === UNIT) return UNIT_SLOT;
+  const slot = slots.find(({ field }) => field === (optional ?? word));
+  if (!slot) throw new Error(`${word} is no input of the operation`);
+  return { ...slot, isAsked: optional === undefined };
+}
+
+function showPart(part: Command['parts'][number]): string {
+  if (!('field' in part)) return `[${part.join('|')}]`;
+  return part.isAsked ? `<${part.label}>` : `[${part.label}]`;
+}

@@ -1,0 +1,73 @@
+import type { Operation } from '../../operations/operation.js';
+import { isFailure, type OperationResult } from '../../tools/run-operation.js';
+import type { JsonObject, JsonValue } from '../../tools/safe-json.js';
+
+const MAX_ANSWER_LENGTH = 800;
+
+/**
+ * A result in words. `done` is the plan's own sentence, null for a reading. Text of strangers is one line of printable
+ * characters in a result already, and stands here as data.
+ */
+export function summarise({ name }: Operation, result: OperationResult, done: string | null): string {
+  if (isFailure(result)) {
+    const said = [result['error'] ?? 'no reason was given', result['suggestion']];
+    const sentences = said.filter((text) => typeof text === 'string').map((text) => text.replace(/(?<![.!?])$/, '.'));
+    return `${result.status === 'declined' ? 'Not sent' : 'Failed'}: ${sentences.join(' ')}`;
+  }
+  const { status, ...fields } = result;
+  if (done === null) return name === 'getERC20Balance' ? describeBalance(fields) : describeFields({ ...fields });
+  const hash = typeof result['result'] === 'string' ? ` Transaction ${result['result']}.` : '';
+  return `Done: ${done}.${status === 'signed' ? ' Signed, and not sent.' : hash}${describeAnswer(result['answer'])}`;
+}
+
+function describeBalance({ balance, token }: JsonObject): string {
+  return `Balance: ${showValue(balance)} ${showValue(token)}`;
+}
+
+/** What was paid for: the fields of a JSON object, anything else as it came. */
+function describeAnswer(answer: JsonValue | undefined): string {
+  if (!isObject(answer) || typeof answer['body'] !== 'string') return '';
+  let body = answer['body'];
+  try {
+    const parsed = JSON.parse(body) as JsonValue;
+    if (isObject(parsed)) body = describeFields(parsed);
+  } catch {
+    // No JSON: shown as it is.
+  }
+  return `\nAnswer: ${body.slice(0, MAX_ANSWER_LENGTH)}`;
+}
+
+/** `name: value, name: value`, then each list as a table. */
+function describeFields(fields: JsonObject): string {
+  const entries = Object.entries(fields);
+  const line = entries.flatMap(([name, value]) => (Array.isArray(value) ? [] : [`${name}: ${showValue(value)}`]));
+  const lists = entries.flatMap(([name, value]) => (Array.isArray(value) ? [describeList(name, value)] : []));
+  return [...(line.length > 0 ? [line.join(', ')] : []), ...lists].join('\n');
+}
+
+function describeList(name: string, items: readonly JsonValue[]): string {
+  const rows = items.map((item) => (isObject(item) ? item : { [name]: item }));
+  const titles = Object.keys(rows[0] ?? {});
+  if (titles.length === 0) return `${name}: none`;
+  const lines = [titles, ...rows.map((row) => titles.map((title) => showValue(row[title])))];
+  const widths = titles.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** A token by its ticker, other objects by their fields. */
+function showValue(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '-';
+  if (!isObject(value)) return Array.isArray(value) ? value.map(showValue).join(' ') : String(value);
+  return typeof value['ticker'] === 'string' ? value['ticker'] : Object.values(value).map(showValue).join(' ');
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
