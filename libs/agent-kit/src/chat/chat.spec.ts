@@ -337,6 +337,78 @@ it('sends the conversation to the model alone, whatever tracing is set up for ot
   }
 });
 
+describe('without a model', () => {
+  const plain = { env: { NO_COLOR: '1' } };
+
+  it('asks for what is missing, shows the plan, and prints the result as JSON and then in words', async () => {
+    const terminal = await start(plain);
+    const before = await received();
+    terminal.enter('send 1.5');
+    await terminal.waitFor('token (What to send');
+    terminal.enter('cents');
+    expect(await terminal.waitFor('token (What to send')).toContain('I cannot read that as token.');
+    terminal.enter('SEI');
+    await terminal.waitFor('to (The receiver');
+    terminal.enter(RECEIVER);
+    expect(await terminal.waitFor('Send this? [y/N] ')).toContain(`Send 1.5 SEI to ${RECEIVER}`);
+    expect(await received()).toBe(before);
+    terminal.enter('y');
+    const answer = await terminal.waitFor(PROMPT);
+    const { status, result } = JSON.parse(/^\{.*\}(?=\r?\nDone: Send 1\.5 SEI)/m.exec(answer)![0]);
+    expect(status).toBe('success');
+    expect(answer).toContain(`Transaction ${result}.`);
+    expect(await received()).toBe(before + parseEther('1.5'));
+    terminal.enter('history');
+    expect(await terminal.waitFor(PROMPT)).toContain(`success  ${result}  send 1.5`);
+  });
+
+  it('does nothing without the missing input, and leaves when bye is the answer', async () => {
+    const terminal = await start(plain);
+    terminal.enter('send 1');
+    await terminal.waitFor('token (');
+    terminal.enter('');
+    expect(await terminal.waitFor(PROMPT)).toContain('Nothing was done: token is missing.');
+    terminal.enter('send 1');
+    await terminal.waitFor('token (');
+    terminal.type(CTRL_C);
+    expect(await terminal.waitFor(PROMPT)).toContain('Stopped. Nothing was sent.');
+    terminal.enter('send 1');
+    await terminal.waitFor('token (');
+    terminal.enter('bye');
+    await terminal.waitFor('Bye.');
+    expect(await terminal.exited).toBe(0);
+  });
+
+  it('completes words, and has colours unless NO_COLOR is set', async () => {
+    const terminal = await start();
+    // One key after the other: what is pasted is taken as it is.
+    for (const [typed, shown] of [
+      ['bal', 'bal'],
+      ['\t', 'ance '],
+      ['se', 'se'],
+      ['\t', 'SEI '],
+    ]) {
+      terminal.type(typed!);
+      await terminal.waitFor(shown!);
+    }
+    terminal.enter('');
+    expect(await terminal.waitFor(PROMPT)).toContain(`${ESCAPE}[32mBalance: `);
+    terminal.type(CTRL_D);
+    await terminal.exited;
+    const uncoloured = await start(plain);
+    uncoloured.enter('balance');
+    expect(await uncoloured.waitFor(PROMPT)).not.toContain(`${ESCAPE}[32m`);
+  });
+
+  it('answers the lines of a pipe, in full with --json', async () => {
+    const { stdout } = await runPiped({ input: 'what is my balance --json\nsend 1 cent\nblance\n', env: settings() });
+    expect(jsonIn(stdout)).toMatchObject({ status: 'success', token: { ticker: 'SEI' } });
+    expect(stdout).toMatch(/^\}\nBalance: [\d.]+ SEI$/m);
+    expect(stdout).toContain('I cannot read "cent" here.');
+    expect(stdout).toContain('There is no command "blance". Did you mean: balance [of] [token]');
+  });
+});
+
 it('explains itself: /help, /tools, and what there is not', async () => {
   const terminal = await start();
   terminal.enter('/help');
@@ -355,7 +427,7 @@ describe('without a terminal', () => {
     expect(code).toBe(0);
     expect(stdout).toContain(payer().address);
     expect(stdout).toContain('> /help');
-    expect(stdout).not.toContain('/tools  the operations the model can use; * sends transactions\n\n> /tools');
+    expect(stdout).not.toContain('/tools  the operations; * sends transactions\n\n> /tools');
     expect(stdout).not.toContain(payer().privateKey.slice(2, 20));
   });
 

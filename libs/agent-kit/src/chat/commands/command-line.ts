@@ -82,10 +82,8 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
 
   const showHistory = (isLong: boolean) => {
     if (isLong) showResult(history, isLong);
-    const lines = history.map(
-      ({ line, result: { status, result } }) => `  ${status}  ${String(result ?? '-')}  ${line}`,
-    );
-    terminal.print(lines.length === 0 ? 'Nothing was sent in this session.' : lines.join('\n'));
+    const lines = history.map(({ line, result }) => `  ${result.status}  ${String(result['result'] ?? '-')}  ${line}`);
+    terminal.print(lines.join('\n') || 'Nothing was ordered in this session.');
   };
 
   return { answer };
@@ -95,13 +93,8 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
 function assertUnit({ operation, spends, receives }: Plan, unit: string): void {
   const token = (spends[0] ?? receives[0])?.token;
   if (token && (isSame(token.symbol, unit) || isSame(token.address, unit))) return;
-  throw new AgentKitError(
-    'INVALID_INPUT',
-    `The amount of ${operation} is in ${token?.symbol ?? 'another token'}, not ${unit}.`,
-    {
-      suggestion: 'Nothing was sent. Write the amount without a token, or with this one.',
-    },
-  );
+  const unitOfPlan = token?.symbol ?? 'another token';
+  throw new AgentKitError('INVALID_INPUT', `The amount of ${operation} is in ${unitOfPlan}, not in ${unit}.`);
 }
 
 /** The words that may stand at the end of a line, for the Tab key. */
@@ -109,10 +102,10 @@ export function completeLine(line: string, { commands, tokens, resources }: Voca
   const before = line.split(/\s+/);
   const last = before.pop() ?? '';
   const command = commands.find(({ name }) => before.some((word) => isSame(word, name)));
-  const flags = last.startsWith('-') ? (command?.flags ?? []).map(({ field }) => `--${field}`) : [];
-  const words = command
-    ? [...tokens, ...Object.keys(resources)]
-    : [...commands.map(({ name }) => name), 'history', 'help'];
-  const candidates = last.startsWith('-') ? [...flags, '--json'] : words;
+  const candidates = last.startsWith('-')
+    ? [...(command?.flags ?? []).map(({ field }) => `--${field}`), '--json']
+    : command
+      ? [...tokens, ...Object.keys(resources)]
+      : [...commands.map(({ name }) => name), 'history', 'help'];
   return candidates.filter((word) => word.toLowerCase().startsWith(last.toLowerCase())).map((word) => `${word} `);
 }

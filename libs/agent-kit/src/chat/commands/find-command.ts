@@ -23,48 +23,36 @@ export function describeCommand({ usage, operation, flags }: Command): string {
 
 /** Every command on a line. */
 export function listCommands(commands: readonly Command[]): string {
-  const entries = commands.map(({ usage, operation: { readOnly, title } }) => ({
-    usage,
-    title,
-    mark: readOnly ? ' ' : '*',
-  }));
-  const rows = [...entries, ...OTHERS.map((other) => ({ ...other, mark: ' ' }))];
-  const width = Math.max(...rows.map(({ usage }) => usage.length));
+  const rows = [
+    ...commands.map(({ usage, operation: { readOnly, title } }) => [readOnly ? ' ' : '*', usage, title] as const),
+    ...OTHERS.map(({ usage, title }) => [' ', usage, title] as const),
+  ];
+  const width = Math.max(...rows.map(([, usage]) => usage.length));
   return [
-    ...rows.map(({ mark, usage, title }) => `  ${mark} ${usage.padEnd(width)}  ${title}`),
+    ...rows.map(([mark, usage, title]) => `  ${mark} ${usage.padEnd(width)}  ${title}`),
     '* sends transactions, after its plan is shown and agreed to. Missing inputs are asked for; Tab completes a word;',
     '--json at the end of a line shows the result in full. Sentences need a language model, for example --model openai.',
   ].join('\n');
 }
-
-// A word that is not a command is at most so many letters away from the command that is suggested.
-const MAX_DISTANCE = 2;
 
 /** Says that the words are no command, and which one is nearest. It is only suggested, never run. */
 export function describeNearest(words: readonly string[], commands: readonly Command[]): string {
   const [first = ''] = words;
   const known = [...commands, ...OTHERS];
   const named = known.find(({ name }) => words.some((word) => isSame(word, name)));
-  const [close] = known
-    .map((command) => ({ command, distance: measureDistance(first.toLowerCase(), command.name) }))
-    .filter(({ command: { name }, distance }) => distance <= Math.min(MAX_DISTANCE, name.length - 2))
-    .sort((one, other) => one.distance - other.distance);
-  const nearest = named ?? close?.command;
+  const [close] = [1, 2].flatMap((most) =>
+    known.filter(({ name }) => most <= name.length - 2 && isNear(first.toLowerCase(), name, most)),
+  );
+  const nearest = named ?? close ?? known.find(({ name }) => first.length > 1 && name.startsWith(first.toLowerCase()));
   const what = first === '' ? 'There is no command in this line.' : `There is no command ${quoteUntrusted(first, 60)}.`;
   return `${what} ${nearest ? `Did you mean: ${nearest.usage}` : '"help" lists the commands.'}`;
 }
 
-/** How many letters have to be put in, left out or replaced. */
-function measureDistance(from: string, to: string): number {
-  if (Math.abs(from.length - to.length) > MAX_DISTANCE) return Infinity;
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [at, letter] of [...from].entries()) {
-    const next = [at + 1];
-    for (const [index, other] of [...to].entries()) {
-      const replaced = (row[index] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? Infinity;
+/** Whether at most so many letters have to be put in, left out or replaced. */
+function isNear(from: string, to: string, most: number): boolean {
+  if (most < 0 || Math.abs(from.length - to.length) > most) return false;
+  if (from === '' || to === '') return true;
+  const [left, right] = [from.slice(1), to.slice(1)];
+  if (from[0] === to[0]) return isNear(left, right, most);
+  return isNear(left, to, most - 1) || isNear(from, right, most - 1) || isNear(left, right, most - 1);
 }

@@ -85,6 +85,7 @@ it.each([
   ['I want to stake 2', 'There is no command "I". Did you mean: stake <amount> [token]'],
   ['constructor', 'There is no command "constructor". "help" lists the commands.'],
   ['hlep', 'Did you mean: help'],
+  ['bal', 'Did you mean: balance [of] [token]'],
   ['history of mine', 'history takes no "of".'],
   ['?', 'There is no command in this line.'],
 ])('refuses %p', (line, reason) => expect(read(line)).toContain(reason));

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 import { z } from 'zod';
 
-import { cleanUntrusted, quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { quoteUntrusted } from '../../tokens/untrusted-text.js';
 import { UNIT, type Command, type Slot } from './commands.js';
 import { describeCommand, describeNearest, findCommand, isSame } from './find-command.js';
 
@@ -151,7 +151,6 @@ export function readWord(slot: Slot, word: string, { tokens, resources }: Vocabu
 /** Names the words, and says what the command takes. */
 function describeUnknown(words: readonly string[], command: Command, { tokens }: Vocabulary): string {
   const named = words.map((word) => quoteUntrusted(word, 60)).join(', ');
-  const hasToken = command.flags.some(({ isToken }) => isToken);
-  const known = hasToken ? ` The tokens are ${cleanUntrusted(tokens.join(', '), 400)}.` : '';
+  const known = command.flags.some(({ isToken }) => isToken) ? ` The tokens are ${tokens.join(', ')}.` : '';
   return `I cannot read ${named} here.${known}\n${describeCommand(command)}`;
 }

@@ -1,8 +1,11 @@
 import type { Operation } from '../../operations/operation.js';
+import { cleanUntrusted } from '../../tokens/untrusted-text.js';
 import { isFailure, type OperationResult } from '../../tools/run-operation.js';
 import type { JsonObject, JsonValue } from '../../tools/safe-json.js';
 
 const MAX_ANSWER_LENGTH = 800;
+// A transaction hash fits.
+const MAX_CELL_LENGTH = 66;
 
 /**
  * A result in words. `done` is the plan's own sentence, null for a reading. Text of strangers is one line of printable
@@ -15,26 +18,24 @@ export function summarise({ name }: Operation, result: OperationResult, done: st
     return `${result.status === 'declined' ? 'Not sent' : 'Failed'}: ${sentences.join(' ')}`;
   }
   const { status, ...fields } = result;
-  if (done === null) return name === 'getERC20Balance' ? describeBalance(fields) : describeFields({ ...fields });
+  if (name === 'getERC20Balance') return `Balance: ${showValue(fields['balance'])} ${showValue(fields['token'])}`;
+  if (done === null) return describeFields(fields);
   const hash = typeof result['result'] === 'string' ? ` Transaction ${result['result']}.` : '';
   return `Done: ${done}.${status === 'signed' ? ' Signed, and not sent.' : hash}${describeAnswer(result['answer'])}`;
-}
-
-function describeBalance({ balance, token }: JsonObject): string {
-  return `Balance: ${showValue(balance)} ${showValue(token)}`;
 }
 
 /** What was paid for: the fields of a JSON object, anything else as it came. */
 function describeAnswer(answer: JsonValue | undefined): string {
   if (!isObject(answer) || typeof answer['body'] !== 'string') return '';
-  let body = answer['body'];
+  let text = answer['body'];
   try {
-    const parsed = JSON.parse(body) as JsonValue;
-    if (isObject(parsed)) body = describeFields(parsed);
+    const parsed = JSON.parse(text) as JsonValue;
+    if (isObject(parsed)) text = describeFields(parsed);
   } catch {
     // No JSON: shown as it is.
   }
-  return `\nAnswer: ${body.slice(0, MAX_ANSWER_LENGTH)}`;
+  // Once more: the text of JSON may hold any character, escaped.
+  return `\nAnswer: ${cleanUntrusted(text, MAX_ANSWER_LENGTH)}`;
 }
 
 /** `name: value, name: value`, then each list as a table. */
@@ -49,16 +50,10 @@ function describeList(name: string, items: readonly JsonValue[]): string {
   const rows = items.map((item) => (isObject(item) ? item : { [name]: item }));
   const titles = Object.keys(rows[0] ?? {});
   if (titles.length === 0) return `${name}: none`;
-  const lines = [titles, ...rows.map((row) => titles.map((title) => showValue(row[title])))];
+  const lines = [titles, ...rows.map((row) => titles.map((title) => showValue(row[title]).slice(0, MAX_CELL_LENGTH)))];
   const widths = titles.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const show = (line: readonly string[]) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+  return lines.map((line) => show(line).trimEnd()).join('\n');
 }
 
 /** A token by its ticker, other objects by their fields. */
