@@ -15,13 +15,13 @@ describe('the settings of a devnet', () => {
     });
   });
 
-  // Prevents: whoever mends the one that is told starts everything anew to hear of the next.
-  it('are told all at once where they are wrong, each once, with the services that read them', () => {
+  // Prevents: a developer has to correct one setting per start, because only the first problem is reported.
+  it('are listed all at once if they are wrong, each once, with the services that read them', () => {
     const wrong = {
       ...{ PORT: '99999', MAX_IN_FLIGHT: '0', LANE_MAX_IN_FLIGHT: 'many', LEASE_MS: '-1' },
       ...{ LOG_LEVEL: 'loud', ROUTES_FILE: '/nowhere/routes.yaml', CHALLENGE_SECRET: 'canary' },
     };
-    const told = ((): string => {
+    const listed = ((): string => {
       try {
         check(wrong);
         return '';
@@ -29,15 +29,15 @@ describe('the settings of a devnet', () => {
         return (error as Error).message;
       }
     })();
-    expect(told).toMatch(/PORT must be .*"99999" \(npm run dev\)/);
-    expect(told).toMatch(/ MAX_IN_FLIGHT .*\(verifier\)/);
-    expect(told).toMatch(/LANE_MAX_IN_FLIGHT .*\(agent-worker\)/);
-    expect(told).toMatch(/LEASE_MS .*\(gateway\)/);
-    expect(told).toMatch(/LOG_LEVEL .*\(verifier, agent-worker, gateway\)/);
-    expect(told).toMatch(/ROUTES_FILE.*\/nowhere\/routes\.yaml.*\(gateway\)/);
-    expect(told).toMatch(/CHALLENGE_SECRET.*\(gateway\)/);
-    expect(told).toContain('7 problems');
-    expect(told).not.toContain('canary');
+    expect(listed).toMatch(/PORT must be .*"99999" \(npm run dev\)/);
+    expect(listed).toMatch(/ MAX_IN_FLIGHT .*\(verifier\)/);
+    expect(listed).toMatch(/LANE_MAX_IN_FLIGHT .*\(agent-worker\)/);
+    expect(listed).toMatch(/LEASE_MS .*\(gateway\)/);
+    expect(listed).toMatch(/LOG_LEVEL .*\(verifier, agent-worker, gateway\)/);
+    expect(listed).toMatch(/ROUTES_FILE.*\/nowhere\/routes\.yaml.*\(gateway\)/);
+    expect(listed).toMatch(/CHALLENGE_SECRET.*\(gateway\)/);
+    expect(listed).toContain('7 problems');
+    expect(listed).not.toContain('canary');
   });
 });
 

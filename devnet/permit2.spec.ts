@@ -147,7 +147,7 @@ describe('payments by Permit2 on the devnet', () => {
     await expect(settle(signed, 1n, { account })).rejects.toThrow('UnauthorizedFacilitator()');
   });
 
-  it('pay nobody else, and not under the other scheme', async () => {
+  it('pay no other recipient, and not under the other scheme', async () => {
     const elsewhere = chain.accounts[3]!.address;
     const signed = await sign({ amountBaseUnits: 10n });
     const { permit2Authorization } = signed;

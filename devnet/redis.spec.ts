@@ -37,7 +37,7 @@ describe('startRedis', () => {
     }
   });
 
-  // Prevents: of two that take one port at once both are told to be there, and two specs share one Redis.
+  // Prevents: two servers that take one port at once both count as started, and two specs share one Redis.
   it('does not take the answers of another on its port for its own', async () => {
     const first = await startRedis();
     try {

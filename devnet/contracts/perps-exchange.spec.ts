@@ -260,7 +260,7 @@ describe('the perps exchange', () => {
     await expect(open(trader, BTC, 'long', '0.001', 20)).rejects.toThrow('InsufficientMargin');
   });
 
-  it("makes nobody rich by opening and closing slivers: rounding and fees are the house's", async () => {
+  it("gives no gain for opening and closing slivers: rounding and fees are the house's", async () => {
     await setPrice(chain, 'SEI', '0.123456789');
     const free = await freeMargin(trader);
     await open(trader, SEI, 'long', '7', 3);
