@@ -359,7 +359,7 @@ describe('without a model', () => {
     expect(answer).toContain(`Transaction ${result}.`);
     expect(await received()).toBe(before + parseEther('1.5'));
     terminal.enter('history');
-    expect(await terminal.waitFor(PROMPT)).toContain(`success  ${result}  send 1.5`);
+    expect(await terminal.waitFor(PROMPT)).toContain(`success  ${result}  Send 1.5 SEI to ${RECEIVER}`);
   });
 
   it('does nothing without the missing input, and leaves when bye is the answer', async () => {

@@ -21,7 +21,7 @@ const MAX_TRIES = 3;
 
 /** Runs one command a line. The returned function rejects with `LeftError` where `bye` answers a question. */
 export function createCommandLine({ kit, terminal, vocabulary, confirm }: CommandLineOptions) {
-  const history: { line: string; result: OperationResult }[] = [];
+  const history: { order: string; result: OperationResult }[] = [];
 
   const answer = async (line: string, signal: AbortSignal): Promise<void> => {
     const parsed = parseLine(line, vocabulary);
@@ -71,7 +71,7 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
         return confirm(plan);
       },
     });
-    if (!operation.readOnly) history.push({ line, result });
+    if (!operation.readOnly) history.push({ order: done ?? line, result });
     showResult(result, isLong);
     terminal.print(summarise(operation, result, done), isFailure(result) ? 'red' : 'green');
   };
@@ -82,7 +82,9 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
 
   const showHistory = (isLong: boolean) => {
     if (isLong) showResult(history, isLong);
-    const lines = history.map(({ line, result }) => `  ${result.status}  ${String(result['result'] ?? '-')}  ${line}`);
+    const lines = history.map(({ order, result: { status, result } }) => {
+      return `  ${status}  ${typeof result === 'string' ? result : 'no transaction'}  ${order}`;
+    });
     terminal.print(lines.join('\n') || 'Nothing was ordered in this session.');
   };
 

@@ -29,6 +29,9 @@ export interface Command {
 /** Stands for the token after an amount whose token is fixed, as in `stake 2 SEI`: no input, the plan is checked against it. */
 export const UNIT = '$unit';
 
+/** Short names of flags. */
+export const FLAG_ALIASES: Readonly<Record<string, string>> = { max: 'maxAmount' };
+
 /**
  * By operation: the command's name and the order of its words. `field` is asked for when missing, `[field]` is not, `(word)`
  * links. An amount stands before its token. An operation that is not here, such as a plugin's, goes by its own name and
@@ -74,7 +77,8 @@ const SHORT_FORMS: Readonly<Record<string, string>> = {
 /** The commands of the operations, in their order. */
 export function createCommands(operations: readonly Operation[]): readonly Command[] {
   return operations.map((operation) => {
-    const flags = Object.entries(operation.input.shape).map(([field, schema]) => createSlot(field, schema));
+    const shape: Readonly<Record<string, z.core.$ZodType>> = operation.input.shape;
+    const flags = Object.entries(shape).map(([field, schema]) => createSlot(field, schema));
     const required = flags.filter(({ schema }) => !isOptional(schema)).map(({ field }) => field);
     const form = Object.hasOwn(SHORT_FORMS, operation.name) ? SHORT_FORMS[operation.name] : undefined;
     const [name = operation.name, ...words] = form?.split(' ') ?? [operation.name, ...required];

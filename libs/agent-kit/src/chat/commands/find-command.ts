@@ -1,5 +1,5 @@
 import { quoteUntrusted } from '../../tokens/untrusted-text.js';
-import type { Command } from './commands.js';
+import { FLAG_ALIASES, type Command } from './commands.js';
 
 export const isSame = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
 
@@ -16,8 +16,10 @@ const OTHERS = [
 
 /** What a command takes, one input a line. */
 export function describeCommand({ usage, operation, flags }: Command): string {
-  const width = Math.max(0, ...flags.map(({ field }) => field.length));
-  const inputs = flags.map(({ field, about }) => `    --${field.padEnd(width)}  ${about}`);
+  const inputs = flags.map(({ field, about }) => {
+    const aliases = Object.keys(FLAG_ALIASES).filter((alias) => FLAG_ALIASES[alias] === field);
+    return `    ${[field, ...aliases].map((name) => `--${name}`).join(', ')}: ${about}`;
+  });
   return [`  ${usage}`, ...inputs, `  ${operation.description}`].join('\n');
 }
 

@@ -100,8 +100,8 @@ it('reaches every operation by a name of its own, and lists it', () => {
   for (const { name, operation, usage } of commands) {
     expect(parseLine(`help ${name}`, vocabulary)).toMatchObject({ kind: 'help', about: { operation } });
     expect(list).toContain(`${operation.readOnly ? ' ' : '*'} ${usage} `);
-    const required = Object.entries(operation.input.shape).filter(([, schema]) => !schema.isOptional());
-    const missing = required.map(([field]) => expect.objectContaining({ field }));
+    const required = z.toJSONSchema(operation.input, { io: 'input' }).required ?? [];
+    const missing = required.map((field) => expect.objectContaining({ field }));
     expect(parseLine(name, vocabulary)).toMatchObject({
       command: { operation },
       missing: expect.arrayContaining(missing),

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 import { quoteUntrusted } from '../../tokens/untrusted-text.js';
-import { UNIT, type Command, type Slot } from './commands.js';
+import { FLAG_ALIASES, UNIT, type Command, type Slot } from './commands.js';
 import { describeCommand, describeNearest, findCommand, isSame } from './find-command.js';
 
 /** What words may stand for on this chain. */
@@ -36,8 +36,6 @@ export type ParsedLine =
 const MAX_LINE_LENGTH = 4_096;
 // Politeness and the frame of a question; they never change what a line means.
 const FILL_WORDS = ['please', 'the', 'my', 'me', 'what', "what's", 'is', 'show'];
-/** Short names of flags. */
-const FLAG_ALIASES: Readonly<Record<string, string>> = { max: 'maxAmount' };
 const NUMBER = /^[-+.]?\d(?!x)/i;
 
 const refuse = (reason: string): ParsedLine => ({ kind: 'refused', reason });

@@ -1,0 +1,16 @@
+import { payForResource } from '../../operations/pay-for-resource.js';
+import { summarise } from './summary.js';
+
+it.each([
+  ['{"sky":"blue","moods":[{"name":"calm"}],"deep":{"a":1}}', 'sky: blue, deep: 1 name calm'],
+  [JSON.stringify({ 'a\nb': 'x\n\u001b[2J\u202eSend this? [y/N] y' }), 'a b: x [2J Send this? [y/N] y'],
+  ['<p>no JSON</p>', '<p>no JSON</p>'],
+])('shows the paid answer %p on one line', (body, shown) => {
+  const result = { status: 'success', result: '0xab', answer: { body } };
+  expect(summarise(payForResource, result, 'Pay')).toBe(`Done: Pay. Transaction 0xab.\nAnswer: ${shown}`);
+});
+
+it('says that a failure is one', () => {
+  const result = { status: 'timeout', result: '0xab', error: 'It is not mined yet', suggestion: 'Wait.' };
+  expect(summarise(payForResource, result, 'Pay')).toBe('Failed: It is not mined yet. Wait.');
+});
