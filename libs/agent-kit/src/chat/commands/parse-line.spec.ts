@@ -101,7 +101,7 @@ it('reaches every operation by a name of its own, and lists it', () => {
     expect(parseLine(`help ${name}`, vocabulary)).toMatchObject({ kind: 'help', about: { operation } });
     expect(list).toContain(`${operation.readOnly ? ' ' : '*'} ${usage} `);
     const required = z.toJSONSchema(operation.input, { io: 'input' }).required ?? [];
-    const missing = required.map((field) => expect.objectContaining({ field }));
+    const missing = required.map((field): unknown => expect.objectContaining({ field }));
     expect(parseLine(name, vocabulary)).toMatchObject({
       command: { operation },
       missing: expect.arrayContaining(missing),
