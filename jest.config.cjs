@@ -21,7 +21,7 @@ module.exports = {
   rootDir: '.',
   testEnvironment: '<rootDir>/test/harness/jest/environment.cjs',
   runtime: '<rootDir>/test/harness/jest/runtime.cjs',
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/devnet', '<rootDir>/test'],
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools', '<rootDir>/devnet', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   transform: {
     '^.+\\.(ts|m?js)$': [

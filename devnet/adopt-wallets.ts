@@ -2,7 +2,7 @@ import { WalletDirectory } from '@tollgate/agent-jobs';
 import { Journal } from '@tollgate/transactions';
 import { numberToHex, type Address } from 'viem';
 
-import { adoptWallet } from '../libs/agent-jobs/src/cli/wallet-commands.js';
+import { adoptWallet } from '../tools/cli/wallets/wallet-commands.js';
 import { callRpc } from './json-rpc.js';
 import { withRedis } from './with-redis.js';
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { runChat, type ChatPlace } from '../libs/agent-kit/src/chat/run-chat.js';
+import type { ChatPlace } from '../libs/agent-kit/src/chat/run-chat.js';
+import { runChatCommand } from '../libs/agent-kit/src/cli/chat-command.js';
 import type { DevState } from './dev-state.js';
 import { startExplorer } from './explorer.js';
 import { callRpc } from './json-rpc.js';
@@ -18,7 +19,7 @@ export async function runDevnetChat(argv: readonly string[]): Promise<number> {
   const stop = new AbortController();
   void waitForStopRequest().then(() => stop.abort());
   let failure: string | null = null;
-  const code = await runChat(argv, {
+  const code = await runChatCommand(argv, {
     env: process.env,
     streams: { input: process.stdin, output: process.stdout },
     stop: stop.signal,

@@ -6,7 +6,10 @@ import { runProgram } from './run-step.mjs';
 
 /** Folders among them that hold no sources; `npm pack` makes a dist in each package. */
 const MADE = ['node_modules', 'dist'];
-const SOURCES = ['apps', 'libs', 'nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'package-lock.json'];
+const SOURCES = [
+  ...['apps', 'libs', 'tools', 'scripts/build-cli.mjs'],
+  ...['nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'package-lock.json'],
+];
 
 export function areServicesBuilt(root) {
   const stamp = stampPath(root);
@@ -17,11 +20,10 @@ export function areServicesBuilt(root) {
 export async function buildServices(root) {
   const hash = hashSources(root);
   rmSync(stampPath(root), { force: true });
-  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  const build = ({ name }) =>
-    runProgram(process.execPath, [nest, 'build', name], {
+  const build = ({ shownAs, args }) =>
+    runProgram(process.execPath, args, {
       cwd: root,
-      shownAs: `nest build ${name}`,
+      shownAs,
       remedy: 'mend the error above; `npm run check:types` says more about it.',
     });
   // One after the other would take three times as long; each uses one core.
@@ -31,12 +33,22 @@ export async function buildServices(root) {
   writeFileSync(stampPath(root), hash);
 }
 
+/** The services, and the command line that operates them: how each is built, and the file it becomes. */
 function services(root) {
+  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
   const { projects } = JSON.parse(readFileSync(join(root, 'nest-cli.json'), 'utf8'));
-  return Object.entries(projects).map(([name, project]) => ({
-    name,
-    main: join(root, 'dist', project.root, `${project.entryFile}.js`),
-  }));
+  return [
+    ...Object.entries(projects).map(([name, project]) => ({
+      shownAs: `nest build ${name}`,
+      args: [nest, 'build', name],
+      main: join(root, 'dist', project.root, `${project.entryFile}.js`),
+    })),
+    {
+      shownAs: 'node scripts/build-cli.mjs',
+      args: [join(root, 'scripts', 'build-cli.mjs')],
+      main: join(root, 'dist', 'tollgate.js'),
+    },
+  ];
 }
 
 function stampPath(root) {

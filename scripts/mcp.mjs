@@ -11,4 +11,5 @@ await setup({ onlyPackages: true }).catch(() => process.exit(1));
 process.stdout.write = writeToStdout;
 const { register } = await import('tsx/esm/api');
 register();
-await import('../libs/agent-kit/src/cli/mcp.ts');
+process.argv.splice(2, 0, 'mcp');
+await import('../tools/cli/main.ts');

@@ -1,6 +1,6 @@
 import type { AgentJobEvent, AgentJobRequest, AgentJobView } from '@tollgate/protocol';
 
-import { formatTable } from '../../libs/agent-jobs/src/cli/format-table.js';
+import { formatTable } from '../../tools/cli/shared/format-table.js';
 import type { TransactionTrace } from '../trace-transaction.js';
 
 /** Aligns columns; the last one may be as long as it likes. */

@@ -4,8 +4,8 @@ import { AGENT_KIT_ERRORS, AgentKit, type ToolResult } from '@tollgate/agent-kit
 import { createPublicClient, http } from 'viem';
 
 import { passTime } from '../../devnet/protocols/pass-time.js';
-import { USAGE as CHAT_USAGE } from '../../libs/agent-kit/src/chat/read-arguments.js';
-import { USAGE as MCP_USAGE } from '../../libs/agent-kit/src/cli/read-mcp-settings.js';
+import { CHAT_SETTINGS_HELP } from '../../libs/agent-kit/src/cli/chat-command.js';
+import { MCP_SETTINGS_HELP } from '../../libs/agent-kit/src/cli/mcp-command.js';
 import { CATALOG } from '../../libs/agent-kit/src/operations/catalog.js';
 import { useStack } from '../harness/use-stack.js';
 
@@ -77,7 +77,9 @@ describe('docs/agent-kit.md', () => {
   it('has every setting that the help of the commands has', () => {
     const [, section = ''] = page.split('\n## Settings\n');
     const documented = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
-    const helped = [...`${CHAT_USAGE}${MCP_USAGE}`.matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm)].map(([, name]) => name);
+    const helped = [...`${CHAT_SETTINGS_HELP}${MCP_SETTINGS_HELP}`.matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm)].map(
+      ([, name]) => name,
+    );
     expect(new Set(documented)).toEqual(new Set(helped));
   });
 

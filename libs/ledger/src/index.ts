@@ -1,9 +1,10 @@
+export { MAX_RELEASES } from './claim-payment.js';
 export { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 export type { RequestParts } from './create-keys.js';
 export { Ledger } from './ledger.js';
 export type { LedgerOptions } from './ledger.js';
 export { LedgerError, LedgerUnavailableError } from './ledger-error.js';
-export { signedPaymentId, type EntryId, type PaymentId } from './payment-id.js';
+export { locatePayment, signedPaymentId, transactionEntry, type EntryId, type PaymentId } from './payment-id.js';
 export type {
   ClaimRefusal,
   ClaimRequest,

@@ -49,9 +49,9 @@ describe('reading the ledger', () => {
   };
 
   const payments = async (...args: string[]) => {
-    const cli = resolve('libs/ledger/src/cli/payments.ts');
+    const cli = [resolve('tools/cli/main.ts'), 'payments'];
     const env = { ...process.env, REDIS_URL: server.url };
-    const { stdout } = await run(process.execPath, [resolve('node_modules/tsx/dist/cli.mjs'), cli, ...args], { env });
+    const { stdout } = await run(process.execPath, [resolve('node_modules/tsx/dist/cli.mjs'), ...cli, ...args], { env });
     return stdout;
   };
 
@@ -152,7 +152,7 @@ describe('reading the ledger', () => {
   });
 
   it('prints its usage, and what was wrong with the arguments', async () => {
-    expect(await payments('--help')).toContain('npm run payments -- list');
+    expect(await payments('--help')).toContain('Usage: tollgate payments');
     await expect(payments('list', '--state', 'lost')).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--state'),
@@ -166,7 +166,7 @@ describe('reading the ledger', () => {
       const typed = payments(...args, '--redis', 'redis://127.0.0.1:1');
       await expect(typed).rejects.toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('npm run payments -- list'),
+        stderr: expect.stringMatching(/See tollgate payments .*--help\.$/m),
       });
     }
   });
@@ -176,7 +176,7 @@ describe('reading the ledger', () => {
     try {
       await writeFile(join(folder, 'dev.json'), JSON.stringify({ redisUrl: server.url }));
       const env = { ...process.env, REDIS_URL: '', TOLLGATE_STATE_DIR: folder };
-      const program = [resolve('node_modules/tsx/dist/cli.mjs'), resolve('libs/ledger/src/cli/payments.ts'), 'list'];
+      const program = [resolve('node_modules/tsx/dist/cli.mjs'), resolve('tools/cli/main.ts'), 'payments', 'list'];
       const { stdout } = await run(process.execPath, program, { env });
       expect(stdout).toBe('The ledger holds no such payment.\n');
     } finally {

@@ -20,7 +20,7 @@ import { keepConversationLocal } from './local-environment.js';
 import { createRemoteModel } from './models/create-remote-model.js';
 import { explainModelError } from './models/explain-model-error.js';
 import { describeModel, identifyModel, type ModelChoice } from './models/model-choice.js';
-import { readArguments, USAGE, UsageError, type ChatArguments } from './read-arguments.js';
+import { UsageError, type ChatArguments } from './read-arguments.js';
 import {
   LeftError,
   readModel,
@@ -62,17 +62,12 @@ export interface ChatOptions {
 const STOPPED = 130;
 
 /** The interactive chat. Resolves with the exit code: 0, 1 when it could not start, 2 for a wrong command line. */
-export async function runChat(argv: readonly string[], options: ChatOptions): Promise<number> {
+export async function runChat(args: ChatArguments, options: ChatOptions): Promise<number> {
   const { streams, stop } = options;
   keepConversationLocal(options.env);
   let place: ChatPlace | null = null;
   let terminal: Terminal | null = null;
   try {
-    const args = readArguments(argv);
-    if (!args) {
-      streams.output.write(USAGE);
-      return 0;
-    }
     // What is wrong with it is said before a devnet is started for it.
     if (args.model !== null) parseModelProvider(args.model);
     const { explorerUrl, ...kitOptions } = readOptions(options.env);

@@ -1,32 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import type { AgentKitOptions } from '../agent-kit-options.js';
-import { KIT_SETTINGS_USAGE, readKitSettings, readStateDirectory } from '../settings/read-kit-settings.js';
+import { readKitSettings, readStateDirectory } from '../settings/read-kit-settings.js';
 import { readSetting, type Environment } from '../settings/read-setting.js';
-
-export const USAGE = `Usage: tollgate-mcp [options]
-
-A Model Context Protocol server on stdin and stdout: the agent kit's operations as tools, on the account of a wallet.
-Everything else it has to say goes to stderr.
-
-  --read-only  offer no tool that sends transactions
-  --yes        send what the client asks for, and ask nobody; without it, the person at the client confirms each
-               plan (elicitation), and where the client cannot ask, nothing is sent
-  --execute-plans
-               offer executePlan, which sends a plan that a plan tool has shown; the client's own dialog shows its
-               summary. Where the client approves tools automatically, this is --yes
-  --help
-
-Settings, as environment variables (or NAME_FILE with the path of a file that holds it):
-
-  RPC_URL             JSON-RPC endpoint of the chain
-${KIT_SETTINGS_USAGE}
-
-Without RPC_URL it uses the devnet that runs here (npm run dev).
-`;
+import type { McpArguments } from './mcp-command.js';
 
 export interface McpSettings {
   rpcUrl: string;
@@ -41,16 +20,14 @@ export interface McpSettings {
   executePlans: boolean;
 }
 
-/**
- * @returns the settings, or `help` when that was asked for.
- * @throws AgentKitError `INVALID_CONFIGURATION` with every problem at once, and no value of a secret.
- */
-export function readMcpSettings(args: readonly string[], env: Environment): McpSettings | 'help' {
-  const problems: string[] = [];
-  const flags = readFlags(args, problems);
-  if (flags.help) return 'help';
-  if (flags.readOnly && flags.yes) problems.push('--read-only and --yes exclude each other');
-  if (flags.readOnly && flags.executePlans) problems.push('--read-only and --execute-plans exclude each other');
+/** @throws AgentKitError `INVALID_CONFIGURATION` with every problem at once, and no value of a secret. */
+export function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
+  const { readOnly = false, yes = false, executePlans = false, unknown } = args;
+  const problems = unknown.map((word) =>
+    word.startsWith('-') ? `${word.replace(/=.*/s, '')} is no option` : 'it takes no arguments beside its options',
+  );
+  if (readOnly && yes) problems.push('--read-only and --yes exclude each other');
+  if (readOnly && executePlans) problems.push('--read-only and --execute-plans exclude each other');
 
   const kit = readKitSettings(env, problems);
   const given = {
@@ -75,29 +52,9 @@ export function readMcpSettings(args: readonly string[], env: Environment): McpS
     privateKey: settings.privateKey,
     kit: devnet?.explorerUrl ? { explorerUrl: devnet.explorerUrl, ...kit } : kit,
     isDevnet: devnet !== null,
-    readOnly: flags.readOnly,
-    allowWrites: flags.yes,
-    executePlans: flags.executePlans,
-  };
-}
-
-function readFlags(args: readonly string[], problems: string[]) {
-  const options = {
-    'read-only': { type: 'boolean' },
-    yes: { type: 'boolean' },
-    'execute-plans': { type: 'boolean' },
-    help: { type: 'boolean' },
-  } as const;
-  const { values, tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
-  for (const token of tokens) {
-    if (token.kind === 'option' && !Object.hasOwn(options, token.name)) problems.push(`${token.rawName} is no option`);
-    if (token.kind === 'positional') problems.push('it takes no arguments beside its options');
-  }
-  return {
-    readOnly: values['read-only'] === true,
-    yes: values.yes === true,
-    executePlans: values['execute-plans'] === true,
-    help: values.help === true,
+    readOnly,
+    allowWrites: yes,
+    executePlans,
   };
 }
 

@@ -6,11 +6,12 @@ import { AgentKit } from '../agent-kit.js';
 import { AgentKitError } from '../agent-kit-error.js';
 import { loadPackages } from '../load-packages.js';
 import type { OperationRunner } from '../tools/operation-runner.js';
-import { readMcpSettings, USAGE, type McpSettings } from './read-mcp-settings.js';
+import type { McpArguments } from './mcp-command.js';
+import { readMcpSettings, type McpSettings } from './read-mcp-settings.js';
 
 export interface McpTerminal {
   stdin: Readable;
-  /** Protocol messages only, `--help` aside. */
+  /** Protocol messages only. */
   stdout: Writable;
   stderr: (line: string) => void;
   /** Resolves when the process is asked to stop. */
@@ -22,19 +23,15 @@ export interface McpTerminal {
  * seen through. Resolves with the exit code: 0, 1 without the MCP SDK, or 2 for settings that are wrong.
  */
 export async function runMcp(
-  args: readonly string[],
+  args: McpArguments,
   env: Readonly<Record<string, string | undefined>>,
   terminal: McpTerminal,
 ): Promise<number> {
-  let settings: McpSettings | 'help';
+  let settings: McpSettings;
   let kit: AgentKit;
   let sdk: Awaited<ReturnType<typeof loadSdk>>;
   try {
     settings = readMcpSettings(args, env);
-    if (settings === 'help') {
-      terminal.stdout.write(USAGE);
-      return 0;
-    }
     kit = createKit(settings);
     sdk = await loadSdk();
   } catch (error) {
@@ -64,7 +61,7 @@ export async function runMcp(
   return 0;
 }
 
-/** Late: `--help` and the check of the settings do without it. */
+/** Late: the check of the settings does without it. */
 async function loadSdk() {
   return loadPackages('tollgate-mcp', ['@modelcontextprotocol/sdk'], async () => ({
     ...(await import('@modelcontextprotocol/sdk/server/stdio.js')),

@@ -6,14 +6,6 @@ import type { AgentKitOptions } from '../agent-kit-options.js';
 import type { SpendingPolicy } from '../policy/policy.js';
 import { readTextFile, type Environment } from './read-setting.js';
 
-/** The text about the settings below in the commands' help. */
-export const KIT_SETTINGS_USAGE = `  WALLET_PRIVATE_KEY  key of the account that acts, on a devnet too; or WALLET_PRIVATE_KEY_FILE, the path of a file with
-                      it. Without it a devnet's first account acts
-  POLICY_FILE         a JSON file with the spending policy: operations, recipients, contracts, maxPerOperation, maxPerDay,
-                      maxSlippageBps
-  EXPLORER_URL        links to transactions lead there
-  TOLLGATE_STATE_DIR  where payments are kept, and where a running devnet is found (default: .tollgate)`;
-
 export function readStateDirectory(env: Environment): string {
   return resolve(env['TOLLGATE_STATE_DIR'] || '.tollgate');
 }

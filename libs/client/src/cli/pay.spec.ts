@@ -12,7 +12,7 @@ import { startInTerminal } from '../../../../test/harness/start-in-terminal.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { nonceOf } from '../signed-facts.js';
-import { runPay } from './run-pay.js';
+import { runPay } from './pay-command.js';
 
 let chain: Devnet;
 let server: PaidServer;
@@ -180,6 +180,17 @@ describe('pay', () => {
     expect((await listTransfers(chain, payer().address)).length - before).toBe(1);
   });
 
+  it('writes one JSON document with --json', async () => {
+    const { code, stdout } = await runHere([...payArguments(), '--json'], key());
+    expect({ code, document: JSON.parse(stdout) as unknown }).toEqual({
+      code: 0,
+      document: {
+        ...{ status: 200, contentType: expect.stringContaining('json'), taken: null },
+        ...{ payment: expect.stringMatching(/^0x\w{64}$/), body: '{"conditions":"Clear","number":1}' },
+      },
+    });
+  });
+
   it('gives up a payment when told to', async () => {
     server.interfere = [
       (response) => {
@@ -202,7 +213,7 @@ describe('pay', () => {
     ['a bad time', ['--rpc-timeout', '1.5'], 2, '--rpc-timeout is not a whole number'],
     ['a bad header', ['--header', 'x'], 2, '--header'],
     ['an unknown option', ['--nonsense'], 2, '--nonsense'],
-    ['two URLs', ['http://localhost'], 2, 'exactly one URL'],
+    ['two URLs', ['http://localhost'], 2, 'too many arguments'],
     ['no key under that name', ['--key-env', 'NONE'], 2, 'NONE does not hold a private key'],
   ])('pays nothing for %s', async (_case, args, code, text) => {
     const run = await runHere([...payArguments(), ...args], key());
@@ -395,6 +406,6 @@ describe('pay', () => {
   it('explains itself', async () => {
     const help = await runHere(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
-    expect(help.stdout).toMatch(/^Usage: pay URL --max AMOUNT/);
+    expect(help.stdout).toMatch(/^Usage: tollgate-pay URL --max AMOUNT/);
   });
 });

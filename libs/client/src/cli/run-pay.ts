@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 import {
   decodeJsonHeader,
   formatTokenAmount,
@@ -6,6 +8,7 @@ import {
   PaymentError,
   type PaymentErrorCode,
 } from '@tollgate/protocol';
+import { InvalidArgumentError, type Command } from 'commander';
 
 import { fetchWithPayment } from '../fetch-with-payment.js';
 import { FilePaymentStore } from '../file-payment-store.js';
@@ -15,14 +18,8 @@ import { requestKey, takeRequest } from '../request-snapshot.js';
 import { nonceOf } from '../signed-facts.js';
 import { createWallet } from '../wallet.js';
 import { explainFailure } from './explain-failure.js';
-import { readArguments, USAGE, UsageError, type PayArguments } from './read-arguments.js';
-
-export interface Terminal {
-  /** Whether a person sees stdout: a body without a line break at its end would run into the next prompt. */
-  showsStdout: boolean;
-  stdout: (bytes: Uint8Array | string) => Promise<void>;
-  stderr: (line: string) => void;
-}
+import type { PayOptions, Terminal } from './pay-command.js';
+import { readArguments, type PayArguments } from './read-arguments.js';
 
 const LINE_BREAK = 0x0a;
 /** Names and reasons are the server's: none of them draws on the terminal, or begins a line that looks like ours. */
@@ -85,7 +82,7 @@ function readAmountTaken(headers: Headers): bigint | null {
   }
 }
 
-async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void): Promise<number> {
+async function payFor(input: PayArguments, terminal: Terminal, onSigned: () => void): Promise<number> {
   let payment = null as StoredPayment | null;
   // What is free is answered too: only who calls the library's `payForResource` knows that it must cost something.
   const payingFetch = fetchWithPayment(
@@ -115,12 +112,8 @@ async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void
   const response = await payingFetch(input.url, input.init);
   const taken = payment === null ? null : readAmountTaken(response.headers);
   if (taken !== null) terminal.stderr(`The server says it took ${formatTokenAmount(taken, input.asset.decimals)}.`);
-  let lastByte = LINE_BREAK;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    await terminal.stdout(chunk);
-    lastByte = chunk.at(-1) ?? lastByte;
-  }
-  if (terminal.showsStdout && lastByte !== LINE_BREAK) await terminal.stdout('\n');
+  if (input.writesJson) await writeDocument(response, { payment, taken, input }, terminal);
+  else await writeBody(response, terminal);
   const isFailure = response.status >= 400;
   if (payment === null) {
     const answer = isFailure ? `The answer has status ${response.status}` : 'The server asked for no payment';
@@ -132,6 +125,40 @@ async function pay(input: PayArguments, terminal: Terminal, onSigned: () => void
   return 5;
 }
 
+async function writeBody(response: Response, terminal: Terminal): Promise<void> {
+  let lastByte = LINE_BREAK;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    await terminal.stdout(chunk);
+    lastByte = chunk.at(-1) ?? lastByte;
+  }
+  if (terminal.showsStdout && lastByte !== LINE_BREAK) await terminal.stdout('\n');
+}
+
+interface Outcome {
+  /** Null: nothing was paid. */
+  payment: StoredPayment | null;
+  /** Base units; null where the server does not say. */
+  taken: bigint | null;
+  input: PayArguments;
+}
+
+/** The answer as one JSON document: its body is text, or base64 where it is no UTF-8. */
+async function writeDocument(
+  response: Response,
+  { payment, taken, input }: Outcome,
+  terminal: Terminal,
+): Promise<void> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const document = {
+    status: response.status,
+    contentType: response.headers.get('content-type'),
+    payment: payment && nameOf(payment),
+    taken: taken === null ? null : formatTokenAmount(taken, input.asset.decimals),
+    ...(isUtf8(bytes) ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') }),
+  };
+  await terminal.stdout(`${JSON.stringify(document, null, 2)}\n`);
+}
+
 async function abandon(input: PayArguments, terminal: Terminal): Promise<number> {
   const key = requestKey(await takeRequest(input.url, input.init));
   const isAbandoned = await abandonPayment(new FilePaymentStore(input.storeDirectory), key);
@@ -139,24 +166,23 @@ async function abandon(input: PayArguments, terminal: Terminal): Promise<number>
   return 0;
 }
 
-/** The `pay` command; resolves with its exit code (see `USAGE`). Writes no key, whatever goes wrong. */
-export async function runPay(argv: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
+export interface PayContext {
+  command: Command;
+  env: NodeJS.ProcessEnv;
+  terminal: Terminal;
+}
+
+/** Pays for one request; resolves with the exit code, as the help of the command lists them. */
+export async function pay(url: string, options: PayOptions, { command, env, terminal }: PayContext): Promise<number> {
   let isSigned = false;
   try {
-    const input = readArguments(argv, env);
-    if (!input) {
-      await terminal.stdout(USAGE);
-      return 0;
-    }
+    const input = readArguments(url, options, env);
     if (input.isAbandoning) return await abandon(input, terminal);
-    return await pay(input, terminal, () => {
+    return await payFor(input, terminal, () => {
       isSigned = true;
     });
   } catch (error) {
-    if (error instanceof UsageError) {
-      terminal.stderr(`${error.message}\nSee --help.`);
-      return 2;
-    }
+    if (error instanceof InvalidArgumentError) command.error(error.message);
     const message = error instanceof Error ? error.message : String(error);
     if (!(error instanceof PaymentError)) {
       terminal.stderr(

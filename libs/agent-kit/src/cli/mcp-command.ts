@@ -1,0 +1,66 @@
+import { Command } from 'commander';
+
+import { KIT_SETTINGS_USAGE } from '../settings/kit-settings-usage.js';
+
+/** What was typed behind the program's name. */
+export interface McpArguments {
+  readOnly?: boolean;
+  yes?: boolean;
+  executePlans?: boolean;
+  /** Everything else: it is refused together with whatever the settings lack. */
+  unknown: readonly string[];
+}
+
+export const MCP_SETTINGS_HELP = `
+Settings, as environment variables (or NAME_FILE with the path of a file that holds it):
+
+  RPC_URL             JSON-RPC endpoint of the chain
+${KIT_SETTINGS_USAGE}
+
+Without RPC_URL it uses the devnet that runs here (npm run dev).
+
+Exit codes: 0 its client has gone, or it was asked to stop; 1 the MCP SDK is not installed; 2 wrong usage or settings.`;
+
+/** The MCP server's command, as a program of its own and below `tollgate`. */
+export function createMcpCommand(serve: (args: McpArguments) => Promise<void>): Command {
+  return (
+    new Command('tollgate-mcp')
+      .summary("the agent kit's operations as tools, over MCP")
+      .description(
+        "A Model Context Protocol server on stdin and stdout: the agent kit's operations as tools, on the account of a " +
+          'wallet. Everything else it has to say goes to stderr.',
+      )
+      .option('--read-only', 'offer no tool that sends transactions')
+      .option(
+        '--yes',
+        'send what the client asks for, and ask nobody; without it, the person at the client confirms each plan ' +
+          '(elicitation), and where the client cannot ask, nothing is sent',
+      )
+      .option(
+        '--execute-plans',
+        "offer executePlan, which sends a plan that a plan tool has shown; the client's own dialog shows its summary. " +
+          'Where the client approves tools automatically, this is --yes',
+      )
+      .helpOption('--help', 'show this')
+      .addHelpText('after', MCP_SETTINGS_HELP)
+      // A client shows one line of what went wrong: every problem is in it.
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .action((options: Omit<McpArguments, 'unknown'>, command: Command) =>
+        serve({ ...options, unknown: command.args }),
+      )
+  );
+}
+
+/** Serves on this process's stdin and stdout, and ends it. */
+export async function serveThisProcess(args: McpArguments): Promise<never> {
+  // Only protocol messages may reach stdout, whatever a package thinks it has to tell.
+  console.log = console.info = console.debug = console.error;
+  const stopRequest = new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+  });
+  const { runMcp } = await import('./run-mcp.js');
+  const { stdin, stdout } = process;
+  const stderr = (line: string) => void process.stderr.write(`${line}\n`);
+  process.exit(await runMcp(args, process.env, { stdin, stdout, stderr, stopRequest }));
+}

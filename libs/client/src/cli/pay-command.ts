@@ -1,0 +1,148 @@
+import { Command, CommanderError } from 'commander';
+
+/** The options of the command as they are typed. */
+export interface PayOptions {
+  max?: string;
+  network?: string;
+  chainId?: string;
+  asset?: string;
+  decimals?: string;
+  payTo?: string;
+  approve?: string;
+  rpc?: string;
+  rpcTimeout?: string;
+  keyEnv?: string;
+  dev?: boolean;
+  method?: string;
+  header?: string[];
+  body?: string;
+  idempotencyKey?: string;
+  store?: string;
+  timeout?: string;
+  insecure?: boolean;
+  abandon?: boolean;
+  json?: boolean;
+}
+
+export interface Terminal {
+  /** Whether a person sees stdout: a body without a line break at its end would run into the next prompt. */
+  showsStdout: boolean;
+  stdout: (bytes: Uint8Array | string) => Promise<void>;
+  stderr: (line: string) => void;
+}
+
+export interface PayProcess {
+  env: NodeJS.ProcessEnv;
+  terminal: Terminal;
+  /** Gets the exit code. */
+  end: (exitCode: number) => void;
+}
+
+/** The value of an option that is none may be a secret. */
+const UNKNOWN_VALUE = /^(unknown option '[^'=]*)=[^]*?'/;
+
+const NOTES = `
+A payment that got no answer stays in the store: the same command again redeems it and does not pay twice.
+
+TOLLGATE_STATE_DIR is where payments are kept, and where a running devnet is found (default .tollgate).
+
+Example: tollgate-pay https://api.example/report --max 0.01 --rpc https://rpc.example
+         with the private key in WALLET_PRIVATE_KEY
+
+Exit codes: 0 answered; 1 unexpected error; 2 wrong usage; 3 nothing was paid; 4 paid, but no answer yet: run it
+again; 5 answered with a status of 400 or more: the last line says whether the payment is still good.`;
+
+/** The pay command, as a program of its own and below \`tollgate\`. Its action loads what pays. */
+export function createPayCommand({ env, terminal, end }: PayProcess): Command {
+  return new Command('tollgate-pay')
+    .summary('pays for one request and writes its answer')
+    .description(
+      "Asks for URL, pays the 402 challenge once, and writes the answer's body to stdout; where there is no challenge, " +
+        'nothing is paid. Progress goes to stderr.',
+    )
+    .usage('URL --max AMOUNT [options]')
+    .argument('<url>', 'what is asked for')
+    .optionsGroup('What to pay:')
+    .option('--max <amount>', 'most to pay, in units of the token, e.g. 0.01 (required)')
+    .option('--network <name>', 'trusted network name (default chain-testnet)')
+    .option('--chain-id <id>', 'its chain id (default 1328)')
+    .option('--asset <address>', 'trusted token (default 0x4fCF1784B31630811181f670Aea7A7bEF803eaED, USDC)')
+    .option('--decimals <n>', "the token's decimals (default 6)")
+    .option('--pay-to <address>', 'pay this recipient only')
+    .option(
+      '--approve <amount>',
+      'let Permit2 move as much of the token, by a transaction of its own, where a payment by Permit2 needs it; what is ' +
+        'metered is paid so, with --max as the most that is signed. Without it, and without an allowance, the full ' +
+        'price of what is metered is paid',
+    )
+    .optionsGroup('Wallet:')
+    .option('--rpc <url>', 'JSON-RPC endpoint of the chain')
+    .option('--rpc-timeout <seconds>', 'longest wait for an answer of it, which is asked twice (default 3)')
+    .option('--key-env <name>', 'environment variable with the private key (default WALLET_PRIVATE_KEY)')
+    .option(
+      '--dev',
+      'take endpoint, chain, token and an account from the running devnet (its dev.json), and pay its ' +
+        "gateway's recipient only, or that of --pay-to; not with --network, --chain-id, --asset or --key-env",
+    )
+    .optionsGroup('Request:')
+    .option('--method <method>', 'default GET, or POST with a body')
+    .option('--header <line>', "'Name: value'; may be repeated", (line: string, lines: string[] = []) => [
+      ...lines,
+      line,
+    ])
+    .option('--body <text>', 'or @FILE')
+    .option('--idempotency-key <key>', 'names the purchase: a repeat gets the same answer and never pays again')
+    .optionsGroup('Behaviour:')
+    .option('--store <dir>', 'where payments are kept (default payments in TOLLGATE_STATE_DIR)')
+    .option('--timeout <seconds>', 'from the payment to the answer (default 60)')
+    .option('--insecure', 'pay over plain HTTP to other machines too')
+    .option('--json', 'write one JSON document: status, contentType, body or bodyBase64, payment, taken')
+    .option('--abandon', 'give up the stored payment of this request, and pay nothing')
+    .helpOption('-h, --help', 'show this')
+    .addHelpText('after', NOTES)
+    .configureOutput({
+      writeOut: (text) => void terminal.stdout(text),
+      writeErr: (text) =>
+        terminal.stderr(
+          text
+            .trimEnd()
+            .replace(/^error: /, '')
+            .replace(UNKNOWN_VALUE, "$1'"),
+        ),
+    })
+    .showHelpAfterError('See --help.')
+    .exitOverride()
+    .action(async (url: string, options: PayOptions, command: Command) => {
+      const { pay } = await import('./run-pay.js');
+      end(await pay(url, options, { command, env, terminal }));
+    });
+}
+
+/** Runs the command line of the pay command; resolves with its exit code. Writes no key, whatever goes wrong. */
+export async function runPay(argv: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
+  let exitCode = 0;
+  const command = createPayCommand({ env, terminal, end: (code) => (exitCode = code) });
+  try {
+    await command.parseAsync([...argv], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
+  }
+}
+
+/** The terminal of this process. Where stdout's reader is gone, as `head` is at its end, the rest is dropped. */
+export const processTerminal: Terminal = {
+  showsStdout: process.stdout.isTTY,
+  // Waits for the pipe: a long answer must neither fill the memory nor be cut off at the exit.
+  stdout: (bytes) =>
+    new Promise((resolve, reject) => {
+      // The stream reports a failed write as an event too, which would end the process if nothing listened.
+      if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);
+      process.stdout.write(bytes, (error) => {
+        if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') reject(error);
+        else resolve();
+      });
+    }),
+  stderr: (line) => process.stderr.write(`${line}\n`),
+};

@@ -1,0 +1,85 @@
+// Builds the command line to dist/tollgate.js: a small entry, and a chunk for each command that is loaded when it runs.
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { rspack } from '@rspack/core';
+import nodeExternals from 'webpack-node-externals';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const dist = join(root, 'dist');
+
+/** Programs of earlier versions; each says for one release what has taken its place. */
+const MOVED = {
+  'libs/ledger/cli/payments.js': 'payments',
+  'libs/agent-jobs/cli/keys.js': 'keys',
+  'libs/agent-jobs/cli/jobs.js': 'jobs',
+  'libs/agent-jobs/cli/wallets.js': 'wallets',
+  'libs/agent-jobs/cli/webhooks.js': 'webhooks',
+};
+
+const compiler = rspack({
+  context: root,
+  mode: 'none',
+  target: 'node',
+  devtool: 'source-map',
+  entry: { tollgate: './tools/cli/main.ts' },
+  output: {
+    path: dist,
+    filename: '[name].js',
+    chunkFilename: 'tollgate/[name].js',
+    module: true,
+    library: { type: 'module' },
+    chunkFormat: 'module',
+    chunkLoading: 'import',
+  },
+  // The repository's own libraries are bundled, although npm workspaces also link them into node_modules.
+  externals: [
+    nodeExternals({ importType: 'module-import', allowlist: [/^@tollgate\//] }),
+    ({ request }, done) =>
+      builtinModules.includes(request.replace(/^node:/, '')) ? done(null, `module ${request}`) : done(),
+  ],
+  module: {
+    rules: [
+      {
+        test: /\.ts$/,
+        type: 'javascript/esm',
+        loader: 'builtin:swc-loader',
+        options: {
+          jsc: {
+            parser: { syntax: 'typescript', decorators: true },
+            transform: { legacyDecorator: true, decoratorMetadata: true },
+            target: 'es2022',
+          },
+        },
+      },
+    ],
+  },
+  resolve: {
+    extensions: ['.ts', '.js'],
+    extensionAlias: { '.js': ['.ts', '.js'] },
+    tsConfig: join(root, 'tsconfig.json'),
+  },
+  optimization: { nodeEnv: false, chunkIds: 'named' },
+  node: { __filename: false, __dirname: false },
+  plugins: [
+    new rspack.BannerPlugin({ banner: '#!/usr/bin/env node', raw: true, entryOnly: true }),
+    new rspack.DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' }),
+  ],
+});
+
+rmSync(join(dist, 'tollgate'), { recursive: true, force: true });
+const stats = await promisify(compiler.run.bind(compiler))();
+if (stats.hasErrors()) {
+  console.error(stats.toString({ all: false, errors: true }));
+  process.exit(1);
+}
+chmodSync(join(dist, 'tollgate.js'), 0o755);
+
+for (const [path, command] of Object.entries(MOVED)) {
+  mkdirSync(dirname(join(dist, path)), { recursive: true });
+  rmSync(join(dist, `${path}.map`), { force: true });
+  const text = `This program has moved. Run: tollgate ${command} (node dist/tollgate.js ${command})`;
+  writeFileSync(join(dist, path), `console.error(${JSON.stringify(text)});\nprocess.exitCode = 2;\n`);
+}

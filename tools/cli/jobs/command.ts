@@ -1,0 +1,87 @@
+import { InvalidArgumentError, type Command } from 'commander';
+
+import {
+  limitOption,
+  parseList,
+  queueRedisOption,
+  rpcOption,
+  type CliCommand,
+  type Environment,
+} from '../shared/cli-command.js';
+
+export interface JobOptions {
+  redis?: string;
+  queueRedis?: string;
+  rpc?: string;
+}
+
+export interface ListOptions extends JobOptions {
+  state?: string[];
+  operation?: string;
+  wallet?: string;
+  limit: number;
+}
+
+export interface EventOptions extends JobOptions {
+  follow?: boolean;
+  limit: number;
+  json?: boolean;
+}
+
+/** `tollgate jobs` */
+export function defineJobs(program: CliCommand, env: Environment): void {
+  const load = () => import('./jobs.js');
+  const jobs = program.command('jobs').summary('agent jobs: look at them, approve, cancel, resume, retry');
+  jobs.description('Looks after agent jobs, straight in the journal.');
+
+  jobs
+    .query('list', 'Lists jobs, newest first.')
+    .option('--state <states>', 'only those in one of these states, comma separated', parseList)
+    .option('--operation <name>', 'only jobs of this operation')
+    .option('--wallet <name>', 'only jobs of this wallet')
+    .addOption(limitOption(99_999))
+    .addHelpText('after', '\nExample: tollgate jobs list --state NEEDS_OPERATOR')
+    .answers(async (options: ListOptions) => (await load()).list(options, env));
+
+  withId(jobs.query('show', 'Shows plan, steps, attempts and failure of one job.'))
+    .addHelpText('after', '\nExample: tollgate jobs show j65f1c2aa-9f0c1d2e3f405162738495a6')
+    .answers(async (id: string, options: JobOptions) => (await load()).show(id, options, env));
+
+  const events = jobs
+    .query('events', 'Prints what jobs reported, oldest first. With --json each line is one JSON document.')
+    .option('--follow', 'go on until Ctrl-C')
+    .addOption(limitOption(99_999))
+    .addHelpText('after', '\nExample: tollgate jobs events --follow --json');
+  events.action(async (options: EventOptions) => {
+    await (await load()).printReports(options, env, (line) => events.print(line));
+  });
+
+  const decision = (name: 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon', description: string): CliCommand => {
+    const command = withId(jobs.query(name, description)).addOption(queueRedisOption());
+    return command.answers(async (id: string, options: JobOptions & { floors?: string }) =>
+      (await load()).decide({ command: name, id, floorsHash: options.floors }, options, env),
+    );
+  };
+  decision('cancel', 'Cancels a job; where a transaction is in flight, the chain decides.');
+  decision('approve', 'Agrees to the plan that show shows.').requiredOption(
+    '--floors <hash>',
+    'the floors of the plan that was looked at, as show prints them',
+  );
+  decision('reject', 'Does not agree to the plan.');
+  decision('resume', 'Lets a job that needs an operator go on where it was.');
+  decision('abandon', 'Gives a job up that needs an operator; asks the chain first.').addOption(rpcOption());
+
+  withId(jobs.query('retry', 'Submits again what a failed job asked; once, unless that job fails too.'))
+    .option('--key <key>', 'under this idempotency key', parseIdempotencyKey)
+    .addOption(queueRedisOption())
+    .answers(async (id: string, options: JobOptions & { key?: string }) => (await load()).retry(id, options, env));
+}
+
+function withId<One extends Command>(command: One): One {
+  return command.argument('<id>', 'id of the job');
+}
+
+function parseIdempotencyKey(text: string): string {
+  if (/^[\x21-\x7e]{1,255}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be 1 to 255 visible ASCII characters.');
+}

@@ -1,0 +1,125 @@
+import {
+  Chain,
+  type CancelResult,
+  type JobQueue,
+  type JobRecord,
+  type Journal,
+  type LaneId,
+  type RefusalReason,
+  type Transition,
+} from '@tollgate/transactions';
+import { createPublicClient, fallback, http } from 'viem';
+
+import { CommandError } from '../shared/cli-command.js';
+
+export interface JobParts {
+  journal: Journal;
+  queue: JobQueue;
+  rpcUrls: readonly string[];
+}
+
+export interface Decision {
+  command: DecisionName;
+  id: string;
+  /** Of `approve`. */
+  floorsHash: string | undefined;
+}
+
+export type DecisionName = 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon';
+
+/** Stands for whoever may run commands here, where the id of an API key stands otherwise. */
+const CONSOLE = 'console';
+
+const REJECTED = {
+  code: 'JOB_REJECTED',
+  message: 'An operator did not agree to the job.',
+  suggestion: 'Ask what would be agreed to, and submit that as a new job.',
+};
+const ABANDONED = {
+  code: 'JOB_ABANDONED',
+  message: 'An operator gave the job up.',
+  suggestion: 'Look at what its transactions did before it is submitted again.',
+};
+
+export async function findJob(journal: Journal, id: string): Promise<JobRecord> {
+  const job = await journal.readJob(id);
+  if (job) return job;
+  throw new CommandError(`There is no job ${id}; ended ones are forgotten after a while.`);
+}
+
+/** Carries out a decision of an operator and wakes the job's lane. */
+export async function decideJob(parts: JobParts, decision: Decision): Promise<string> {
+  const job = await findJob(parts.journal, decision.id);
+  const result = await decide(parts, job, decision);
+  if (result.outcome === 'refused') throw new CommandError(explainRefusal(result.reason, job));
+  await parts.queue.wake(job.id, job.lane);
+  if (result.outcome === 'cancelling') {
+    return `${job.id} is being cancelled: a transaction of its nonce is in flight, and the one that is mined decides.`;
+  }
+  return `${job.id} is ${result.state}${result.outcome === 'unchanged' ? ' already' : ''}.`;
+}
+
+async function decide(
+  parts: JobParts,
+  job: JobRecord,
+  { command, floorsHash = '' }: Decision,
+): Promise<Transition | CancelResult> {
+  const { journal } = parts;
+  switch (command) {
+    case 'cancel':
+      return journal.cancel(job.id);
+    case 'approve':
+      return journal.approve({ jobId: job.id, floorsHash, approvedBy: CONSOLE });
+    case 'reject':
+      return journal.reject({ jobId: job.id, failure: REJECTED });
+    case 'resume':
+      return journal.resumeJob(job.id);
+    case 'abandon': {
+      const hasNonce = typeof job.steps[job.stepIndex]?.nonce === 'number';
+      const minedNonce = hasNonce ? await readMinedNonce(parts, job.lane) : 0;
+      await assertNoneMined(parts, job);
+      return journal.abandonJob({ jobId: job.id, minedNonce, failure: ABANDONED });
+    }
+  }
+}
+
+/** How many of the account's transactions are mined. */
+async function readMinedNonce({ rpcUrls }: JobParts, { chainId, address }: LaneId): Promise<number> {
+  if (rpcUrls.length === 0) throw new CommandError('The chain has to be asked whether the nonce is used: set RPC_URL.');
+  const client = createPublicClient({ transport: fallback(rpcUrls.map((url) => http(url, { timeout: 5_000 }))) });
+  const [askedChainId, nonce] = await Promise.all([
+    client.getChainId(),
+    client.getTransactionCount({ address, blockTag: 'latest' }),
+  ]).catch(() => {
+    throw new CommandError('No RPC server answered. Set RPC_URL.');
+  });
+  if (askedChainId === chainId) return nonce;
+  throw new CommandError(`The RPC server is on chain ${askedChainId}, and the job on ${chainId}.`);
+}
+
+/** What the job itself sent decides how it ends: given up, it would be submitted a second time. */
+async function assertNoneMined({ rpcUrls }: JobParts, { id, lane, steps, stepIndex }: JobRecord): Promise<void> {
+  const step = steps[stepIndex];
+  if (!step || step.mined !== null || step.attempts.length === 0) return;
+  const chain = new Chain({ chainId: lane.chainId, rpcUrls, timeoutMs: 5_000 });
+  const receipt = await chain
+    .findReceipt(step.attempts.map(({ hash }) => hash))
+    .catch(() => {
+      throw new CommandError('No RPC server told whether a transaction of the job is mined.');
+    })
+    .finally(() => chain.close());
+  if (receipt) throw new CommandError(`A transaction of ${id} is mined: resume it, so that it ends as that says.`);
+}
+
+function explainRefusal(reason: RefusalReason, { id, state, approval }: JobRecord): string {
+  switch (reason) {
+    case 'floors_changed':
+      return `The plan of ${id} is another one by now (${approval?.floorsHash ?? 'none'}): look at it with show again.`;
+    case 'too_late':
+      return `It is too late: nothing of ${id} is left to cancel.`;
+    case 'nonce_unused':
+      return `The nonce of ${id} is not used on the chain: giving it up would stop the wallet. Resume it instead.`;
+    default:
+      return `${id} is ${state}: this cannot be done with it (${reason}).`;
+  }
+}

@@ -1,0 +1,241 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { AGENT_QUEUE_PREFIX, wakeQueueOf, WalletDirectory, writeStoredPlan } from '@tollgate/agent-jobs';
+import type { Hex } from '@tollgate/protocol';
+import { Journal, type LaneId } from '@tollgate/transactions';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { createPublicClient, http } from 'viem';
+
+import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { callRpc } from '../../../devnet/json-rpc.js';
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { awaitReceipt } from '../../../test/harness/await-receipt.js';
+import { sampleAttempt, sampleLane, sampleRequest, sampleStep } from '../../../libs/transactions/test/sample-jobs.js';
+import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
+import { printEvents } from './print-events.js';
+
+const run = promisify(execFile);
+const HOSTILE = '\u001b[2J\u202eowned';
+const FAILURE = { code: 'SLIPPAGE', message: `The price moved ${HOSTILE}.`, suggestion: 'Try again.' };
+
+describe('tollgate jobs', () => {
+  let chain: Devnet;
+  let server: RedisServer;
+  let redis: Redis;
+  let journal: Journal;
+  let lane: LaneId;
+  let token: number;
+
+  beforeAll(async () => {
+    [chain, server] = await Promise.all([startChain(), startRedis()]);
+    redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  });
+
+  beforeEach(async () => {
+    await redis.flushall();
+    journal = new Journal({ redis });
+    await journal.open();
+    lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    await new WalletDirectory(redis).publish({ name: 'main', lane });
+    token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await Promise.all([chain.stop(), server.stop()]);
+  });
+
+  const jobs = (...args: string[]): Promise<string> =>
+    tollgate(['jobs', ...args, '--redis', server.url], { RPC_URL: chain.rpcUrl });
+
+  async function submit(changes: Parameters<typeof sampleRequest>[1] = {}): Promise<string> {
+    const result = await journal.submit(sampleRequest(lane, changes));
+    return result.outcome === 'accepted' ? result.jobId : '';
+  }
+
+  async function plan(jobId: string, needsApproval = false): Promise<void> {
+    const view = {
+      ...{
+        summary: 'Swap 1 USDC for at least 1.97 WSEI',
+        preview: `Swap\nat least 1.97 ${HOSTILE}`,
+        floorsHash: 'floors',
+      },
+      ...{ spends: [], receives: [], recipients: [], warnings: [], slippageBps: 50, needsApproval },
+    };
+    const steps = [sampleStep(`Swap ${HOSTILE}`)];
+    await journal.putPlan({
+      jobId,
+      stepIndex: 0,
+      token,
+      steps,
+      plan: writeStoredPlan(view, { spends: {}, receives: {}, recipients: [] }),
+      floorsHash: 'floors',
+      needsApproval,
+    });
+  }
+
+  async function fail(jobId: string): Promise<void> {
+    await journal.failPlan({ jobId, stepIndex: 0, token, failure: FAILURE, givesBackSpending: true });
+  }
+
+  async function countWakeUps(): Promise<number> {
+    const connection = redis.duplicate();
+    const queue = new Queue(wakeQueueOf(lane), { connection, prefix: AGENT_QUEUE_PREFIX });
+    const count = await queue.getWaitingCount();
+    await queue.close();
+    connection.disconnect();
+    return count;
+  }
+
+  it('lists the newest first, those that fit', async () => {
+    expect(await jobs('list')).toBe('There is no such job.');
+    const [swap, stake] = [await submit(), await submit({ operation: 'stake', wallet: 'old-name' })];
+    await fail(swap);
+    const ids = (text: string): string[] => [...text.matchAll(/^j[0-9a-f]{8}-[0-9a-f]{24}/gm)].map(([id]) => id);
+    expect(ids(await jobs('list'))).toEqual([stake, swap]);
+    expect(ids(await jobs('list', '--limit', '1'))).toEqual([stake]);
+    expect(ids(await jobs('list', '--state', 'plan_failed,REVERTED'))).toEqual([swap]);
+    expect(ids(await jobs('list', '--operation', 'stake'))).toEqual([stake]);
+    expect(ids(await jobs('list', '--wallet', 'main'))).toEqual([swap]);
+    expect(ids(await jobs('list', '--wallet', 'old-name'))).toEqual([stake]);
+    const listed = JSON.parse(await jobs('list', '--json')) as object[];
+    expect(listed).toMatchObject([{ id: stake }, { id: swap, keyId: 'key-1', failure: FAILURE }]);
+  });
+
+  it('finds more jobs than the journal gives at once', async () => {
+    const ids = [];
+    for (let count = 0; count < 210; count++) ids.unshift(await submit());
+    expect(
+      (JSON.parse(await jobs('list', '--limit', '205', '--json')) as { id: string }[]).map(({ id }) => id),
+    ).toEqual(ids.slice(0, 205));
+  });
+
+  it('shows plan, steps and failure, and lets none of it steer the terminal', async () => {
+    const jobId = await submit();
+    await plan(jobId);
+    const shown = await jobs('show', jobId);
+    expect(shown).toMatch(new RegExp(`^JOB +${jobId}\\nstate +PLANNED\\noperation +swap`));
+    expect(shown).toContain('STEP 1  planned  nonce -  Swap');
+    await fail(jobId);
+    const failed = await jobs('show', jobId);
+    expect(failed).toContain('SLIPPAGE: The price moved');
+    for (const text of [shown, failed, await jobs('list'), await jobs('events')])
+      expect(text).not.toMatch(/[\u001b\u202e]/);
+    expect(JSON.parse(await jobs('show', jobId, '--json'))).toMatchObject({ id: jobId, state: 'PLAN_FAILED' });
+    await expect(jobs('show', 'j00000000-000000000000000000000000')).rejects.toMatchObject(NOT_DONE);
+  });
+
+  it('cancels, and wakes the lane', async () => {
+    const jobId = await submit();
+    expect(await jobs('cancel', jobId)).toBe(`${jobId} is CANCELLED.`);
+    expect(await countWakeUps()).toBe(1);
+    expect(await jobs('cancel', jobId)).toBe(`${jobId} is CANCELLED already.`);
+  });
+
+  it('says so when a transaction decides whether a job is cancelled', async () => {
+    const jobId = await submit();
+    await plan(jobId);
+    await journal.reserve({ jobId, stepIndex: 0, token, maxInFlight: 10 });
+    expect(await jobs('cancel', jobId)).toContain('is being cancelled');
+  });
+
+  it('approves the plan that was looked at and no other', async () => {
+    const jobId = await submit();
+    await plan(jobId, true);
+    await expect(jobs('approve', jobId)).rejects.toMatchObject(WRONG_USAGE);
+    await expect(jobs('approve', jobId, '--floors', 'others')).rejects.toThrow(/another one by now \(floors\)/);
+    expect(await jobs('approve', jobId, '--floors', 'floors')).toBe(`${jobId} is PLANNED.`);
+    expect(await jobs('show', jobId)).toMatch(/approved +by console/);
+    const other = await submit();
+    await plan(other, true);
+    expect(await jobs('reject', other)).toBe(`${other} is REJECTED.`);
+  });
+
+  it('resumes, or abandons what the chain has no use for', async () => {
+    const jobId = await submit();
+    await plan(jobId);
+    const reserved = await journal.reserve({ jobId, stepIndex: 0, token, maxInFlight: 10 });
+    expect(reserved).toMatchObject({ nonce: 0 });
+    await journal.needOperator({ jobId, stepIndex: 0, token, failure: FAILURE });
+    // Nothing of this account is mined: its nonce 0 is not used.
+    await expect(jobs('abandon', jobId)).rejects.toThrow(/Resume it instead/);
+    expect(await jobs('resume', jobId)).toBe(`${jobId} is RESERVED.`);
+    expect(await jobs('resume', jobId)).toBe(`${jobId} is RESERVED already.`);
+    const other = await submit();
+    await journal.needOperator({ jobId: other, stepIndex: 0, token, failure: FAILURE });
+    expect(await jobs('abandon', other)).toBe(`${other} is CANCELLED.`);
+  });
+
+  it('abandons nothing whose own transaction is mined, which the journal has not noted', async () => {
+    const [from] = (await callRpc(chain.rpcUrl, 'eth_accounts')) as string[];
+    const hash = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [{ from, to: from }])) as Hex;
+    await awaitReceipt(createPublicClient({ transport: http(chain.rpcUrl) }), hash);
+    const write = { jobId: await submit(), stepIndex: 0, token };
+    await plan(write.jobId);
+    await journal.reserve({ ...write, maxInFlight: 10 });
+    await journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 0, attempt: { ...sampleAttempt(), hash } });
+    await journal.needOperator({ ...write, failure: FAILURE });
+    await expect(jobs('abandon', write.jobId)).rejects.toThrow(/is mined: resume it/);
+    expect(await journal.readJob(write.jobId)).toMatchObject({ state: 'NEEDS_OPERATOR' });
+  });
+
+  it('tries again once what failed, and once more when that fails too', async () => {
+    const jobId = await submit({ idempotencyKey: 'order-1' });
+    await expect(jobs('retry', jobId)).rejects.toThrow(/is PLANNED: only a job that has failed/);
+    await fail(jobId);
+    const first = (await jobs('retry', jobId)).slice(0, jobId.length);
+    expect(await journal.readJob(first)).toMatchObject({ retryOf: jobId, keyId: 'key-1', state: 'PLANNED' });
+    expect(await countWakeUps()).toBe(1);
+    expect(await jobs('retry', jobId)).toBe(`${jobId} was tried again already, as ${first}, which is PLANNED.`);
+    await fail(first);
+    const second = (await jobs('retry', jobId)).slice(0, jobId.length);
+    expect([jobId, first]).not.toContain(second);
+    expect(await jobs('retry', jobId, '--key', 'mine')).toContain(`asks again what ${jobId} asked`);
+    await expect(jobs('retry', jobId, '--key', 'order-1')).rejects.toThrow(/belongs to another job/);
+  });
+
+  it('does it all the same where the queues do not answer', async () => {
+    const jobId = await submit();
+    const text = await jobs('cancel', jobId, '--queue-redis', 'redis://127.0.0.1:9');
+    expect(text).toMatch(/is CANCELLED\.\nThe queues' Redis did not answer/);
+  });
+
+  it('prints what jobs reported, and goes on', async () => {
+    expect(await jobs('events')).toBe('No job has reported anything yet.');
+    const ids = [await submit(), await submit(), await submit()];
+    await fail(ids[0]!);
+    await fail(ids[1]!);
+    expect((await jobs('events', '--limit', '1')).split('\n')).toHaveLength(1);
+    const controller = new AbortController();
+    const printed: string[] = [];
+    const print = (text: string): void => {
+      printed.push(text);
+      if (printed.length === 2) void fail(ids[2]!);
+      if (printed.length === 3) controller.abort();
+    };
+    await printEvents(journal, { limit: 50, isFollowing: true, isJson: true, print, signal: controller.signal });
+    expect(printed.map((text) => (JSON.parse(text) as { jobId: string }).jobId)).toEqual(ids);
+  });
+
+  it('is a program that explains itself, and what is wrong with what was typed', async () => {
+    const program = ['--import', 'tsx', 'tools/cli/main.ts', 'jobs', 'dance'];
+    await expect(run(process.execPath, program)).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^unknown command 'dance'\n[^]*See tollgate jobs --help\.\n$/),
+    });
+    const wrong = [
+      ['show'],
+      ['retry'],
+      ['cancel', 'one', 'another'],
+      ['list', 'one'],
+      ['list', '--state', 'DONE'],
+      ['list', '--operation', 'dance'],
+      ['list', '--limit', '0'],
+      ['list', '--wrong'],
+    ];
+    for (const args of wrong) await expect(jobs(...args)).rejects.toMatchObject(WRONG_USAGE);
+  });
+});

@@ -1,0 +1,56 @@
+import { parseList, type CliCommand, type Environment } from '../shared/cli-command.js';
+
+export interface KeyOptions {
+  redis?: string;
+}
+
+export interface CreateOptions extends KeyOptions {
+  name: string;
+  scope: string[];
+  wallet?: string[];
+}
+
+/** `tollgate keys` */
+export function defineKeys(program: CliCommand, env: Environment): void {
+  const load = () => import('./keys.js');
+  const keys = program.command('keys').summary('API keys: create, list and revoke them');
+  keys.description('Looks after the API keys that agent jobs are submitted with, and payments settled.').addHelpText(
+    'after',
+    `
+The enqueue secret of a key signs jobs that a service puts into the queue itself. It is derived from AGENT_SECRET (or the
+file AGENT_SECRET_FILE), which must be the agent workers' own.`,
+  );
+
+  keys
+    .query('create', 'Creates a key. Its token is shown this once.')
+    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption(
+      '--scope <scopes>',
+      'comma separated: submit (hands in jobs), read (looks at its own), operator (sees all jobs, approves, looks after ' +
+        'queues), settle (has payments settled by the facilitator)',
+      parseList,
+    )
+    .option(
+      '--wallet <name>',
+      'a wallet that it may use; may be repeated; "*" stands for all (default: main, none for settle alone)',
+      (name: string, earlier: readonly string[] = []) => [...earlier, name],
+    )
+    .addHelpText('after', '\nExample: tollgate keys create --name shop --scope submit,read --wallet treasury')
+    .answers(async (options: CreateOptions) => (await load()).create(options, env));
+
+  keys
+    .query('list', 'Lists all keys, oldest first.')
+    .answers(async (options: KeyOptions) => (await load()).list(options, env));
+
+  keys
+    .query('revoke', 'Revokes a key, at once and for good.')
+    .argument('<id>', 'id of the key: the 12 characters after tgk_')
+    .addHelpText('after', '\nExample: tollgate keys revoke 1a2b3c4d5e6f')
+    .answers(async (id: string, options: KeyOptions) => (await load()).revoke(id, options, env));
+
+  keys
+    .query('secret', "Shows a key's enqueue secret again.")
+    .argument('<id>', 'id of the key: the 12 characters after tgk_')
+    .addHelpText('after', '\nExample: AGENT_SECRET_FILE=.tollgate/agent-secret tollgate keys secret 1a2b3c4d5e6f')
+    .answers(async (id: string, options: KeyOptions) => (await load()).showSecret(id, options, env));
+}

@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { deriveEnqueueSecret } from '@tollgate/agent-jobs';
+import { ApiKeyStore } from '@tollgate/common';
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
+
+const run = promisify(execFile);
+const AGENT_SECRET = 'a-secret-of-one-installation-and-no-other';
+
+describe('tollgate keys', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let store: ApiKeyStore;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+    store = new ApiKeyStore(redis);
+  });
+
+  beforeEach(() => redis.flushall());
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const keys = (args: string[], env = {}): Promise<string> => tollgate(['keys', ...args, '--redis', server.url], env);
+
+  it('creates a key whose token lets in, and shows it and the enqueue secret once', async () => {
+    const args = [
+      'create',
+      '--name',
+      'bot',
+      '--scope',
+      'submit,read',
+      '--wallet',
+      'main',
+      '--wallet',
+      'spare',
+      '--json',
+    ];
+    const created = JSON.parse(await keys(args, { AGENT_SECRET })) as Record<string, string>;
+    const { id, token, enqueueSecret } = created;
+    expect(created).toMatchObject({
+      name: 'bot',
+      scopes: ['submit', 'read'],
+      wallets: ['main', 'spare'],
+      revokedAt: null,
+    });
+    expect(await store.authenticate(token!)).toMatchObject({ id, wallets: ['main', 'spare'] });
+    expect(enqueueSecret).toBe(deriveEnqueueSecret(AGENT_SECRET, id!));
+    const listed = `${await keys(['list'])}${await keys(['list', '--json'])}`;
+    expect(listed).toContain(id);
+    for (const secret of [token!, token!.slice(-43), enqueueSecret!]) expect(listed).not.toContain(secret);
+  });
+
+  it('shows people what they need, and the enqueue secret again to who has AGENT_SECRET', async () => {
+    const stdout = await keys(['create', '--name', 'bot', '--scope', 'submit']);
+    expect(stdout).toMatch(
+      /^KEY +[0-9a-f]{12} \(bot\)\nscopes +submit\nwallets +main\ntoken +tgk_[\w-]{56} +shown now/,
+    );
+    expect(stdout).toContain('AGENT_SECRET is not set here');
+    const id = /[0-9a-f]{12}/.exec(stdout)![0];
+    expect(await keys(['secret', id], { AGENT_SECRET })).toBe(deriveEnqueueSecret(AGENT_SECRET, id));
+    await expect(keys(['secret', id])).rejects.toThrow(/^AGENT_SECRET is not set/);
+    const short = keys(['secret', id], { AGENT_SECRET: 'canary' });
+    await expect(short).rejects.toThrow(/32 characters/);
+    await expect(short).rejects.not.toThrow(/canary/);
+  });
+
+  it('derives no enqueue secret for a key that may not submit, or not any more', async () => {
+    const stdout = await keys(['create', '--name', 'eye', '--scope', 'read', '--json'], { AGENT_SECRET });
+    const { id, enqueueSecret } = JSON.parse(stdout) as { id: string; enqueueSecret: null };
+    expect(enqueueSecret).toBeNull();
+    await expect(keys(['secret', id], { AGENT_SECRET })).rejects.toMatchObject(NOT_DONE);
+    const { key } = await store.create({ name: 'bot', scopes: ['submit'], wallets: ['main'] });
+    await store.revoke(key.id);
+    await expect(keys(['secret', key.id], { AGENT_SECRET })).rejects.toMatchObject(NOT_DONE);
+  });
+
+  it('revokes', async () => {
+    const { key, token } = await store.create({ name: 'bot', scopes: ['submit'], wallets: ['main'] });
+    expect(await keys(['revoke', key.id])).toContain('is revoked');
+    expect(await store.authenticate(token)).toBeNull();
+    expect(await keys(['list'])).toMatch(/bot +submit +main .* revoked 20/);
+    await expect(keys(['revoke', 'ffffffffffff'])).rejects.toMatchObject(NOT_DONE);
+  });
+
+  it('creates a key that settles payments, and needs no wallet for it', async () => {
+    expect(await keys(['create', '--name', 'shop', '--scope', 'settle'])).toMatch(/\nscopes +settle\nwallets +-\n/);
+    expect((await store.list()).keys).toMatchObject([{ scopes: ['settle'], wallets: [] }]);
+    expect(await keys(['create', '--name', 'both', '--scope', 'settle,read'])).toMatch(/\nwallets +main\n/);
+  });
+
+  it('names an entry that cannot be read', async () => {
+    await redis.hset('tollgate:{api-keys}', 'broken', '{');
+    expect(await keys(['list'])).toBe('There is no API key.\n"broken" cannot be read; nobody gets in by it.');
+  });
+
+  it('is a program that explains itself, and what is wrong with what was typed', async () => {
+    const program = ['--import', 'tsx', 'tools/cli/main.ts', 'keys', 'dance'];
+    await expect(run(process.execPath, program)).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^unknown command 'dance'\nSee tollgate keys --help\.\n$/),
+    });
+    const wrong = [
+      ['create', '--name', 'bot'],
+      ['create', '--scope', 'submit'],
+      ['create', '--name', 'bot', '--scope', 'root'],
+      ['create', '--name', 'bot', '--scope', 'submit', '--wallet', 'two words'],
+      ['revoke'],
+      ['revoke', 'tgk_0123456789ab_canary'],
+      ['revoke', '0123456789ab', 'tgk_0123456789ab_canary'],
+      ['list', 'canary'],
+      ['dance'],
+    ];
+    for (const args of wrong) {
+      const typed = keys(args);
+      await expect(typed).rejects.toMatchObject(WRONG_USAGE);
+      await expect(typed).rejects.not.toThrow(/canary/);
+    }
+    expect((await store.list()).keys).toEqual([]);
+  });
+});

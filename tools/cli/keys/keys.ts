@@ -1,0 +1,119 @@
+import { deriveEnqueueSecret } from '@tollgate/agent-jobs';
+import {
+  AgentEnvironment,
+  API_KEY_SCOPES,
+  ApiKeyStore,
+  ConfigurationError,
+  readEnvironment,
+  type ApiKey,
+  type ApiKeyScope,
+} from '@tollgate/common';
+import { InvalidArgumentError } from 'commander';
+
+import { CommandError, type Answer, type Environment } from '../shared/cli-command.js';
+import { findRedisUrl } from '../shared/find-place.js';
+import { formatTable, formatTime } from '../shared/format-table.js';
+import { withRedis } from '../shared/with-redis.js';
+import type { CreateOptions, KeyOptions } from './command.js';
+
+export async function create({ name, scope, wallet, redis }: CreateOptions, env: Environment): Promise<Answer> {
+  const scopes = parseScopes(scope);
+  const wallets = wallet ?? (scopes.every((one) => one === 'settle') ? [] : ['main']);
+  const agentSecret = readAgentSecret(env);
+  const { key, token } = await withStore(redis, env, (store) => store.create({ name, scopes, wallets })).catch(
+    (error: unknown) => {
+      throw error instanceof TypeError ? new InvalidArgumentError(error.message) : error;
+    },
+  );
+  const maySubmit = scopes.includes('submit');
+  const enqueueSecret = maySubmit && agentSecret !== null ? deriveEnqueueSecret(agentSecret, key.id) : null;
+  const secret = maySubmit
+    ? (enqueueSecret ?? `AGENT_SECRET is not set here; with it, tollgate keys secret ${key.id} shows it`)
+    : null;
+  return {
+    json: { ...describe(key), token, enqueueSecret },
+    text: formatTable(
+      ['KEY', `${key.id} (${key.name})`],
+      [
+        ['scopes', key.scopes.join(', ')],
+        ['wallets', key.wallets.join(', ') || '-'],
+        ['token', `${token}   shown now and never again`],
+        ...(secret === null ? [] : [['enqueue secret', secret]]),
+      ],
+    ),
+  };
+}
+
+export async function list({ redis }: KeyOptions, env: Environment): Promise<Answer> {
+  const { keys, unreadable } = await withStore(redis, env, (store) => store.list());
+  const table = formatTable(
+    ['KEY', 'NAME', 'SCOPES', 'WALLETS', 'CREATED', 'STATE'],
+    keys.map(({ id, name, scopes, wallets, createdAtMs, revokedAtMs }) => [
+      ...[id, name, scopes.join(','), wallets.join(',') || '-', formatTime(createdAtMs)],
+      revokedAtMs === null ? 'valid' : `revoked ${formatTime(revokedAtMs)}`,
+    ]),
+  );
+  const damaged = unreadable.map((id) => `${JSON.stringify(id)} cannot be read; nobody gets in by it.`);
+  return {
+    json: { keys: keys.map(describe), unreadable },
+    text: [keys.length === 0 ? 'There is no API key.' : table, ...damaged].join('\n'),
+  };
+}
+
+export async function revoke(id: string, { redis }: KeyOptions, env: Environment): Promise<string> {
+  assertKeyId(id);
+  if (!(await withStore(redis, env, (store) => store.revoke(id)))) throw new CommandError(`There is no key ${id}.`);
+  return `${id} is revoked: nothing new is taken from it. Its open jobs go on; tollgate jobs cancel ends one.`;
+}
+
+export async function showSecret(id: string, { redis }: KeyOptions, env: Environment): Promise<Answer> {
+  assertKeyId(id);
+  const agentSecret = readAgentSecret(env);
+  if (agentSecret === null)
+    throw new CommandError(
+      'AGENT_SECRET is not set. Set it, or AGENT_SECRET_FILE, to that of the agent workers (npm run dev: agent-secret in TOLLGATE_STATE_DIR, which is .tollgate unless set).',
+    );
+  const key = await withStore(redis, env, (store) => store.read(id));
+  if (key === null) throw new CommandError(`There is no key ${id}.`);
+  if (key.revokedAtMs !== null) throw new CommandError(`${id} is revoked.`);
+  if (!key.scopes.includes('submit')) throw new CommandError(`${id} has not the scope submit.`);
+  const enqueueSecret = deriveEnqueueSecret(agentSecret, id);
+  return { json: { id, enqueueSecret }, text: enqueueSecret };
+}
+
+function withStore<T>(
+  redisUrl: string | undefined,
+  env: Environment,
+  work: (store: ApiKeyStore) => Promise<T>,
+): Promise<T> {
+  return withRedis(findRedisUrl(redisUrl, env), (redis) => work(new ApiKeyStore(redis)));
+}
+
+function describe({ createdAtMs, revokedAtMs, ...key }: ApiKey) {
+  const revokedAt = revokedAtMs === null ? null : new Date(revokedAtMs).toISOString();
+  return { ...key, createdAt: new Date(createdAtMs).toISOString(), revokedAt };
+}
+
+/** Null where it is not set. */
+function readAgentSecret(env: Environment): string | null {
+  if (!env['AGENT_SECRET'] && !env['AGENT_SECRET_FILE']) return null;
+  try {
+    return readEnvironment(AgentEnvironment, env).agentSecret;
+  } catch (error) {
+    throw error instanceof ConfigurationError ? new CommandError(error.message) : error;
+  }
+}
+
+function parseScopes(words: readonly string[]): ApiKeyScope[] {
+  const scopes = API_KEY_SCOPES.filter((scope) => words.includes(scope));
+  const isStrange = words.some((word) => !(API_KEY_SCOPES as readonly string[]).includes(word));
+  if (isStrange || scopes.length === 0) {
+    throw new InvalidArgumentError(`--scope must be one or more of ${API_KEY_SCOPES.join(', ')}`);
+  }
+  return scopes;
+}
+
+/** Refuses a whole token, without quoting it: it is a secret. */
+function assertKeyId(id: string): void {
+  if (id.startsWith('tgk_')) throw new InvalidArgumentError('Give the id of the key, the 12 characters after tgk_');
+}

@@ -1,0 +1,37 @@
+import type { WalletDirectory } from '@tollgate/agent-jobs';
+import { nameLane, type Journal, type LaneId } from '@tollgate/transactions';
+
+/** An account that is used for something. */
+export interface Account {
+  lane: LaneId;
+  role: 'wallet' | 'relayer';
+  /** What workers call it; none of a relayer, and of a wallet whose name was removed. */
+  names: string[];
+}
+
+export interface AccountSources {
+  directory: WalletDirectory;
+  /** Of the wallets of agent jobs. */
+  journal: Journal;
+  /** Of the verifiers' relayers. */
+  relayers: Journal;
+}
+
+/** Every account that has a name or was adopted: the wallets by name, then those without, then the relayers. */
+export async function listAccounts({ directory, journal, relayers }: AccountSources): Promise<Account[]> {
+  const accounts = new Map<string, Account>();
+  for (const { name, lane } of await directory.list()) {
+    const known = accounts.get(nameLane(lane));
+    if (known) known.names.push(name);
+    else accounts.set(nameLane(lane), { lane, role: 'wallet', names: [name] });
+  }
+  for (const [role, fleet] of [
+    ['wallet', journal],
+    ['relayer', relayers],
+  ] as const) {
+    for (const lane of await fleet.readLanes()) {
+      if (!accounts.has(nameLane(lane))) accounts.set(nameLane(lane), { lane, role, names: [] });
+    }
+  }
+  return [...accounts.values()];
+}

@@ -1,0 +1,124 @@
+import { createLaneId, nameLane, type ReleaseResult } from '@tollgate/transactions';
+
+import { CommandError } from '../shared/cli-command.js';
+import { listAccounts, type Account, type AccountSources } from './list-accounts.js';
+import { readChainId } from './read-wallet-states.js';
+import { assertDone, readPendingNonce, type WalletParts } from './wallet-commands.js';
+
+export type AccountParts = WalletParts & AccountSources;
+
+export interface ReleaseTerms {
+  /** Cancels jobs first that have not begun. */
+  cancels: boolean;
+  /** Does it; otherwise says what it would do. */
+  isMeant: boolean;
+}
+
+/**
+ * Ends an account's role, as a wallet or as a relayer, so that it may have another one. Refused while anything of it has not
+ * ended, or some process works on it. `named`: a wallet's name, or an address.
+ */
+export async function releaseAccount(parts: AccountParts, named: string, terms: ReleaseTerms): Promise<string> {
+  const account = await findAccount(parts, named);
+  const { lane } = account;
+  const journal = journalOf(parts, account);
+  const label = describe(account);
+  const pendingNonce = await readPendingNonce(parts, lane);
+  const { nextNonce } = await journal.readLane(lane);
+  if (nextNonce !== null && pendingNonce < nextNonce) {
+    throw new CommandError(
+      `The chain has ${pendingNonce} transactions of ${lane.address}, and ${nextNonce} were made: wait until it has them all.`,
+    );
+  }
+  if (terms.isMeant) {
+    if (terms.cancels) await cancelUnbegun(parts, account);
+    await thaw(parts, account, pendingNonce);
+  }
+  const result = await journal.release(lane, { isTrial: !terms.isMeant });
+  if (result.outcome === 'refused' && (terms.isMeant || result.reason !== 'lane_frozen')) {
+    throw new CommandError(await explain(parts, account, result));
+  }
+  const forgotten = result.outcome === 'done' ? `, and ${result.endedJobs} ended jobs are forgotten` : '';
+  if (!terms.isMeant) {
+    return `${label} would have no role any more${forgotten}. Nothing was changed: add --yes to do it.`;
+  }
+  for (const name of account.names) await parts.directory.remove(name);
+  return `${label} has no role any more${forgotten}. Whichever process has its key next gives it one, from where the chain is.`;
+}
+
+function journalOf({ journal, relayers }: AccountParts, { role }: Account) {
+  return role === 'relayer' ? relayers : journal;
+}
+
+function describe({ role, names, lane }: Account): string {
+  const what = role === 'relayer' ? 'a relayer' : names.length === 0 ? 'a wallet without a name' : names.join(', ');
+  return `${lane.address} on chain ${lane.chainId} (${what})`;
+}
+
+async function findAccount(parts: AccountParts, named: string): Promise<Account> {
+  const isAddress = /^0x[0-9a-f]{40}$/i.test(named);
+  const accounts = (await listAccounts(parts)).filter(({ names, lane }) =>
+    isAddress ? lane.address === named.toLowerCase() : names.includes(named),
+  );
+  const [only, ...others] = accounts;
+  if (only === undefined) throw new CommandError(`No account ${named} has a role. tollgate wallets list has all.`);
+  if (others.length === 0) return only;
+  // An address has a role on each chain; the RPC servers say which one is meant.
+  const chainId = await readChainId(parts.rpcUrls).catch(() => null);
+  const wanted = chainId === null ? null : nameLane(createLaneId(chainId, named));
+  const found = accounts.find(({ lane }) => nameLane(lane) === wanted);
+  if (found === undefined)
+    throw new CommandError(`${named} has a role on several chains: set RPC_URL to the one meant.`);
+  return found;
+}
+
+/** Jobs that have no nonce and left nothing behind. */
+async function cancelUnbegun(parts: AccountParts, account: Account): Promise<void> {
+  const journal = journalOf(parts, account);
+  const trial = await journal.release(account.lane, { isTrial: true });
+  // Whoever works on it may begin them meanwhile.
+  if (trial.outcome === 'refused' && trial.reason === 'lane_held') return;
+  const jobs = await journal.readJobs(await journal.readOpenJobs(account.lane));
+  for (const job of jobs) {
+    if (job === null || job.stepIndex > 0) continue;
+    if (job.state === 'PLANNED' || job.state === 'AWAITING_APPROVAL') await journal.cancel(job.id);
+  }
+}
+
+/** Nobody else compares an account with the chain that no process works on. */
+async function thaw(parts: AccountParts, account: Account, pendingNonce: number): Promise<void> {
+  const journal = journalOf(parts, account);
+  const { frozen, run } = await journal.readLane(account.lane);
+  if (frozen === null || run === null) return;
+  const result = await journal.thaw(account.lane, { pendingNonce, run });
+  const isAhead = result.outcome === 'refused' && result.reason === 'chain_ahead';
+  // As a verifier would: what a relayer sends moves nothing a second time.
+  if (isAhead && account.role === 'relayer') await journal.adopt(account.lane, { pendingNonce });
+  else assertDone(result, account.names[0] ?? account.lane.address);
+}
+
+type Refused = Extract<ReleaseResult, { outcome: 'refused' }>;
+
+async function explain(parts: AccountParts, account: Account, result: Refused): Promise<string> {
+  const label = describe(account);
+  const process = account.role === 'relayer' ? 'verifiers' : 'agent workers';
+  switch (result.reason) {
+    case 'lane_held': {
+      const { lease } = await journalOf(parts, account).readLane(account.lane);
+      return `${label} is worked on by ${lease?.owner ?? 'a process'}: take its key from the ${process} first, and restart them.`;
+    }
+    case 'lane_busy': {
+      const { openJobs, steps, parkedJobs } = result;
+      return (
+        `${label} has ${openJobs} open jobs, ${steps} transactions without an end, and ${parkedJobs} jobs that wait for an ` +
+        `operator. Give the ${process} its key until they have ended; --cancel ends those that have not begun.`
+      );
+    }
+    case 'events_unread':
+      return `Not everybody has taken the events of ${label}: give the ${process} its key until they have.`;
+    case 'lane_frozen':
+      return `Redis restarted meanwhile, and nobody has looked at ${label} since: start the ${process}, and try again.`;
+    default:
+      return `The journal refused: ${result.reason}.`;
+  }
+}

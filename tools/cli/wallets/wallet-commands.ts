@@ -1,0 +1,117 @@
+import type { WalletEntry } from '@tollgate/agent-jobs';
+import { createLaneId, nameLane, type LaneId, type LaneTransition } from '@tollgate/transactions';
+import { InvalidArgumentError } from 'commander';
+
+import { CommandError } from '../shared/cli-command.js';
+import type { AccountSources } from './list-accounts.js';
+import { readChainId, withChain } from './read-wallet-states.js';
+
+export interface WalletParts extends Omit<AccountSources, 'relayers'> {
+  rpcUrls: readonly string[];
+}
+
+/** Seeds the wallet's nonce counter from the chain. `address`: publishes the name too, before any worker has. */
+export async function adoptWallet(parts: WalletParts, name: string, address: string | undefined): Promise<string> {
+  const { lane } = address === undefined ? await findWallet(parts, name) : await publishWallet(parts, name, address);
+  const pendingNonce = await readPendingNonce(parts, lane);
+  const result = await parts.journal.adopt(lane, { pendingNonce });
+  if (result.outcome === 'refused' && result.reason === 'already_adopted') {
+    const { nextNonce } = await parts.journal.readLane(lane);
+    return `${name} (${lane.address}) is adopted already; its next nonce is ${nextNonce}.`;
+  }
+  assertDone(result, name);
+  const { nextNonce, paused } = await parts.journal.readLane(lane);
+  const still = paused === null ? '' : ` It is still paused: tollgate wallets resume ${name}`;
+  return `${name} (${lane.address}) is adopted; its next nonce is ${nextNonce}.${still}`;
+}
+
+export async function pauseWallet(parts: WalletParts, name: string, reason: string): Promise<string> {
+  const { lane } = await findWallet(parts, name);
+  const suggestion = `Run tollgate wallets resume ${name} when it may go on.`;
+  const why = { code: 'PAUSED_BY_OPERATOR', message: reason, suggestion };
+  const { outcome } = assertDone(await parts.journal.pauseLane(lane, why), name);
+  return outcome === 'done'
+    ? `${name} is paused: no new transaction begins; what is in flight goes on.`
+    : `${name} was paused already; the first reason stays.`;
+}
+
+export async function resumeWallet(parts: WalletParts, name: string): Promise<string> {
+  const { lane } = await findWallet(parts, name);
+  const { outcome } = assertDone(await parts.journal.resumeLane(lane), name);
+  return outcome === 'done' ? `${name} goes on.` : `${name} was not paused.`;
+}
+
+/** What a worker does by itself when it holds the wallet; for one that no worker holds. */
+export async function thawWallet(parts: WalletParts, name: string): Promise<string> {
+  const { lane } = await findWallet(parts, name);
+  const { frozen, run } = await parts.journal.readLane(lane);
+  if (frozen === null || run === null) return `${name} is not frozen.`;
+  const pendingNonce = await readPendingNonce(parts, lane);
+  assertDone(await parts.journal.thaw(lane, { pendingNonce, run }), name);
+  return `${name} was compared with the chain and goes on.`;
+}
+
+/** Forgets which account the name stands for; the account's jobs and nonces stay. */
+export async function removeWallet(parts: WalletParts, name: string, isForced: boolean): Promise<string> {
+  const { lane } = await findWallet(parts, name);
+  const { openJobs } = await parts.journal.readLane(lane);
+  if (openJobs > 0 && !isForced) {
+    throw new CommandError(
+      `${name} has ${openJobs} open jobs, which nobody would find by this name. Add --force if so.`,
+    );
+  }
+  await parts.directory.remove(name);
+  return `${name} stands for no account now. A worker that still has it publishes it again at its next start.`;
+}
+
+async function findWallet({ directory }: Pick<WalletParts, 'directory'>, name: string): Promise<WalletEntry> {
+  const found = await directory.find(name);
+  if (found) return found;
+  const known = (await directory.list()).map((entry) => entry.name);
+  const others = known.length === 0 ? 'No worker has published any yet.' : `There are: ${known.join(', ')}.`;
+  throw new CommandError(`There is no wallet ${name}. ${others}`);
+}
+
+async function publishWallet(parts: WalletParts, name: string, address: string): Promise<WalletEntry> {
+  if (!/^[a-z0-9][\w.-]{0,62}$/i.test(name))
+    throw new InvalidArgumentError('A name has 1 to 63 letters, digits or ._-');
+  assertRpc(parts);
+  const chainId = await readChainId(parts.rpcUrls).catch(() => {
+    throw new CommandError('No RPC server answered. Set RPC_URL, or start one with npm run dev.');
+  });
+  const lane = createLaneId(chainId, address);
+  const published = await parts.directory.publish({ name, lane });
+  if (nameLane(published.lane) === nameLane(lane)) return published;
+  const { address: other, chainId: otherChain } = published.lane;
+  throw new CommandError(`${name} stands for ${other} on chain ${otherChain}: tollgate wallets remove ${name} first.`);
+}
+
+export async function readPendingNonce({ rpcUrls }: WalletParts, lane: LaneId): Promise<number> {
+  assertRpc({ rpcUrls });
+  return withChain(lane.chainId, rpcUrls, (chain) => chain.readPendingNonce(lane.address)).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(`The chain ${lane.chainId} did not tell the wallet's nonce: ${reason}`);
+  });
+}
+
+function assertRpc({ rpcUrls }: Pick<WalletParts, 'rpcUrls'>): void {
+  if (rpcUrls.length === 0) throw new CommandError('The chain has to be asked: set RPC_URL.');
+}
+
+/** @throws CommandError with what to do */
+export function assertDone(result: LaneTransition, name: string): Exclude<LaneTransition, { outcome: 'refused' }> {
+  if (result.outcome !== 'refused') return result;
+  switch (result.reason) {
+    case 'not_adopted':
+      throw new CommandError(`${name} is not adopted: tollgate wallets adopt ${name}`);
+    case 'chain_ahead':
+      throw new CommandError(
+        `The chain has transactions of ${name} that the journal does not know. Look at them; then ` +
+          `tollgate wallets adopt ${name} goes on behind them, and jobs that may be among them wait for you.`,
+      );
+    case 'lane_frozen':
+      throw new CommandError('Redis restarted meanwhile. Try again.');
+    default:
+      throw new CommandError(`The journal refused: ${result.reason}.`);
+  }
+}

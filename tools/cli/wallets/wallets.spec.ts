@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { Redis } from 'ioredis';
+
+import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { callRpc } from '../../../devnet/json-rpc.js';
+import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+
+const run = promisify(execFile);
+
+describe('tollgate wallets', () => {
+  let chain: Devnet;
+  let server: RedisServer;
+  let redis: Redis;
+  let address: string;
+
+  beforeAll(async () => {
+    [chain, server] = await Promise.all([startChain(), startRedis({ appendfsync: 'no' })]);
+    redis = new Redis(server.url, { maxRetriesPerRequest: null });
+    redis.on('error', () => undefined);
+    address = chain.accounts[0]!.address.toLowerCase();
+    await setNonce(7);
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await Promise.all([chain.stop(), server.stop()]);
+  });
+
+  const setNonce = (nonce: number) => callRpc(chain.rpcUrl, 'anvil_setNonce', [address, `0x${nonce.toString(16)}`]);
+
+  async function wallets(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    const env = { ...process.env, REDIS_URL: server.url, RPC_URL: chain.rpcUrl };
+    try {
+      const program = ['--import', 'tsx', 'tools/cli/main.ts', 'wallets', ...args];
+      return { code: 0, ...(await run(process.execPath, program, { env })) };
+    } catch (error) {
+      return error as { code: number; stdout: string; stderr: string };
+    }
+  }
+
+  it('adopts a wallet that no worker has published, from the nonce of the chain, once', async () => {
+    expect(await wallets('adopt', 'main')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no wallet main. No worker has published any yet.'),
+    });
+    const adopted = `main (${address}) is adopted; its next nonce is 7.\n`;
+    expect(await wallets('adopt', 'main', '--address', address)).toMatchObject({ code: 0, stdout: adopted });
+    await setNonce(9);
+    const again = `main (${address}) is adopted already; its next nonce is 7.\n`;
+    expect(await wallets('adopt', 'main')).toMatchObject({ code: 0, stdout: again });
+    const other = chain.accounts[1]!.address;
+    expect(await wallets('adopt', 'main', '--address', other)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`main stands for ${address} on chain 1328`),
+    });
+  });
+
+  it('lists balance and nonces, for people and programs', async () => {
+    const [listed] = JSON.parse((await wallets('list', '--json')).stdout) as Record<string, unknown>[];
+    const balanceWei = BigInt((await callRpc(chain.rpcUrl, 'eth_getBalance', [address, 'latest'])) as string);
+    expect(listed).toEqual({
+      ...{ name: 'main', address, chainId: 1328, balanceWei: balanceWei.toString(), pendingNonce: 9, nextNonce: 7 },
+      ...{ openJobs: 0, inFlight: 0, paused: null, frozen: null, heldBy: null, role: 'wallet' },
+    });
+    const { stdout } = await wallets('list');
+    expect(stdout).toMatch(
+      /^WALLET +ADDRESS .*\nmain +0x[0-9a-f]{40} +1328 +[\d.]+ +7 +9 +0 +0 +adopted, but no worker/,
+    );
+    expect((await wallets('list', '--rpc', 'http://127.0.0.1:9')).stdout).toContain(
+      'no RPC server of that chain answered',
+    );
+  });
+
+  it('pauses and resumes', async () => {
+    expect(await wallets('pause', 'main', '--reason', 'The key moves.')).toMatchObject({ code: 0 });
+    expect((await wallets('list')).stdout).toContain('paused: The key moves.');
+    expect((await wallets('resume', 'main')).stdout).toBe('main goes on.\n');
+    expect((await wallets('resume', 'main')).stdout).toBe('main was not paused.\n');
+  });
+
+  it('thaws what a restart of Redis has frozen, unless the chain is ahead, which takes another adoption', async () => {
+    // It does not keep every write, so after a restart nothing is sure.
+    await server.kill();
+    await server.start();
+    expect((await wallets('list')).stdout).toContain('frozen: Redis may have lost writes');
+
+    expect(await wallets('thaw', 'main')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('The chain has transactions of main that the journal does not know'),
+    });
+    expect((await wallets('list')).stdout).toContain('adopt it again');
+    expect((await wallets('adopt', 'main')).stdout).toContain('its next nonce is 9');
+    expect((await wallets('thaw', 'main')).stdout).toBe('main is not frozen.\n');
+  });
+
+  it('forgets a name, but not what the account is', async () => {
+    expect((await wallets('remove', 'main')).stdout).toContain('main stands for no account now');
+    expect((await wallets('list')).stdout).toMatch(
+      /\n\(no name\) +0x\w{40} +1328 .* adopted, but no worker holds it\n/,
+    );
+  });
+
+  it('explains itself, and what is wrong with what was typed', async () => {
+    expect((await wallets('--help')).stdout).toContain('adopt [options] <name>');
+    for (const [cause, ...args] of [
+      ["missing required argument 'name'", 'adopt'],
+      ["unknown command 'dance'", 'dance'],
+      ["too many arguments for 'pause'", 'pause', 'main', 'spare'],
+      ["too many arguments for 'list'", 'list', 'main'],
+      ["unknown option '--wrong'", 'list', '--wrong'],
+    ]) {
+      // Nothing of it needs Redis.
+      const { code, stderr } = await wallets(...args, '--redis', 'redis://127.0.0.1:9');
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/See tollgate wallets .*--help\.$/m) });
+      expect(stderr).toContain(cause);
+    }
+  });
+
+  it('says that Redis or the chain does not answer, without their addresses', async () => {
+    const down = await wallets('list', '--redis', 'redis://:canary@127.0.0.1:9');
+    expect(down).toMatchObject({ code: 1, stderr: expect.stringContaining('Redis did not answer (ECONNREFUSED)') });
+    expect(down.stderr).not.toContain('canary');
+    const silent = await wallets('adopt', 'main', '--address', address, '--rpc', 'http://127.0.0.1:9/canary');
+    expect(silent).toMatchObject({ code: 1, stderr: expect.stringContaining('No RPC server answered') });
+    expect(silent.stderr).not.toContain('canary');
+  });
+});

@@ -1,0 +1,51 @@
+import { limitOption, queueRedisOption, type CliCommand, type Environment } from '../shared/cli-command.js';
+
+export interface WebhookOptions {
+  redis?: string;
+  queueRedis?: string;
+  /** Only what belongs to this API key. */
+  key?: string;
+}
+
+/** `tollgate webhooks` */
+export function defineWebhooks(program: CliCommand, env: Environment): void {
+  const load = () => import('./webhooks.js');
+  const webhooks = program.command('webhooks').summary('webhook targets, and deliveries that did not reach them');
+  webhooks.description('Looks after the targets that events of agent jobs are posted to, and what did not reach them.');
+  const ofKey = ['--key <id>', 'only what belongs to this API key'] as const;
+
+  webhooks
+    .query('list', 'Lists all targets, oldest first, with what waits and what was dropped for each.')
+    .option(...ofKey)
+    .addOption(queueRedisOption())
+    .answers(async (options: WebhookOptions) => (await load()).list(options, env));
+
+  webhooks
+    .query('dead', 'Lists deliveries that were given up, newest first.')
+    .option(...ofKey)
+    .addOption(limitOption(999_999))
+    .addOption(queueRedisOption())
+    .addHelpText('after', '\nExample: tollgate webhooks dead --limit 10')
+    .answers(async (options: WebhookOptions & { limit: number }) => (await load()).listDead(options, env));
+
+  webhooks
+    .query('resend', 'Tries deliveries that were given up again, from the beginning.')
+    .argument('[delivery]', 'one of them, as dead prints it')
+    .option('--all', 'all of them')
+    .option(...ofKey)
+    .addOption(queueRedisOption())
+    .addHelpText('after', '\nExample: tollgate webhooks resend --all --key 1a2b3c4d5e6f')
+    .answers(async (delivery: string | undefined, options: WebhookOptions & { all?: true }) =>
+      (await load()).resend(delivery, options, env),
+    );
+
+  webhooks
+    .query('enable', 'Posts to a disabled target again.')
+    .argument('<target>', 'as list prints it')
+    .answers(async (target: string, options: WebhookOptions) => (await load()).enable(target, options, env));
+
+  webhooks
+    .query('remove', 'Removes a target for good; what waits for it is dropped.')
+    .argument('<target>', 'as list prints it')
+    .answers(async (target: string, options: WebhookOptions) => (await load()).remove(target, options, env));
+}

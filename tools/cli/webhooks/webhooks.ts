@@ -1,0 +1,120 @@
+import {
+  DeadLetters,
+  openWebhooksQueue,
+  WaitingDeliveries,
+  WebhookTargets,
+  type DeadLetter,
+  type WebhookDelivery,
+  type WebhookTarget,
+} from '@tollgate/agent-jobs';
+import type { Queue } from 'bullmq';
+import { InvalidArgumentError } from 'commander';
+import type { Redis } from 'ioredis';
+
+import { CommandError, type Answer, type Environment } from '../shared/cli-command.js';
+import { findQueueRedisUrl, findRedisUrl } from '../shared/find-place.js';
+import { formatTable, formatTime } from '../shared/format-table.js';
+import { withRedis } from '../shared/with-redis.js';
+import type { WebhookOptions } from './command.js';
+
+export async function list(options: WebhookOptions, env: Environment): Promise<Answer> {
+  const targets = await withTargets(options, env, (known) => known.list(options.key));
+  const found = await withQueue(options, env, (queue, redis) => {
+    const waiting = new WaitingDeliveries(redis, queue);
+    return Promise.all(targets.map(async (target) => ({ ...target, ...(await waiting.count(target.id)) })));
+  });
+  const table = formatTable(
+    ['TARGET', 'KEY', 'HEARS OF', 'EVENTS', 'OPERATIONS', 'CREATED', 'WAITING', 'CROWDED OUT', 'STATE', 'ADDRESS'],
+    found.map(({ id, keyId: owner, hearsAll, events, operations, createdAtMs, disabled, url, ...counts }) => [
+      ...[id, owner, hearsAll ? 'all jobs' : 'own jobs', events.join(',') || 'all', operations.join(',') || 'all'],
+      ...[formatTime(createdAtMs), String(counts.waiting), String(counts.crowdedOut)],
+      ...[disabled === null ? 'enabled' : `disabled: ${disabled}`, url],
+    ]),
+  );
+  return { json: found.map(describeTarget), text: found.length === 0 ? 'There is no webhook target.' : table };
+}
+
+export async function listDead(options: WebhookOptions & { limit: number }, env: Environment): Promise<Answer> {
+  const { key: keyId, limit } = options;
+  const found = await withLetters(options, env, (letters) => letters.list({ keyId, limit }));
+  const table = formatTable(
+    ['DELIVERY', 'EVENT', 'ATTEMPTS', 'LAST', 'REASON'],
+    found.map(({ id, event, attempts, failedAtMs, reason }) => [
+      ...[id, event.type, String(attempts), formatTime(failedAtMs), reason],
+    ]),
+  );
+  return { json: found.map(describeLetter), text: found.length === 0 ? 'No delivery was given up.' : table };
+}
+
+/** @throws InvalidArgumentError for neither or both of a delivery and `--all` */
+export async function resend(
+  delivery: string | undefined,
+  options: WebhookOptions & { all?: true },
+  env: Environment,
+): Promise<string> {
+  const { key: keyId, all = false } = options;
+  if ((delivery === undefined) !== all) throw new InvalidArgumentError('resend needs a delivery, or --all');
+  return withLetters(options, env, async (letters) => {
+    if (delivery === undefined) return `${await letters.resendAll({ keyId })} deliveries are tried again.`;
+    if (await letters.resend(delivery, { keyId })) return `${delivery} is tried again.`;
+    throw new CommandError(`No delivery ${delivery} was given up. See tollgate webhooks dead.`);
+  });
+}
+
+export async function enable(id: string, options: WebhookOptions, env: Environment): Promise<string> {
+  await change(id, options, env, (targets, target) => targets.enable(target));
+  return `${id} gets what happens from now on.`;
+}
+
+export async function remove(id: string, options: WebhookOptions, env: Environment): Promise<string> {
+  await change(id, options, env, (targets, target) => targets.remove(target));
+  return `${id} is removed.`;
+}
+
+async function change(
+  id: string,
+  options: WebhookOptions,
+  env: Environment,
+  apply: (targets: WebhookTargets, target: WebhookTarget) => Promise<unknown>,
+): Promise<void> {
+  const isChanged = await withTargets(options, env, async (targets) => {
+    const target = (await targets.list()).find((one) => one.id === id);
+    return target && (await apply(targets, target));
+  });
+  if (!isChanged) throw new CommandError(`There is no target ${id}. See tollgate webhooks list.`);
+}
+
+function withTargets<T>(
+  { redis: url }: WebhookOptions,
+  env: Environment,
+  work: (targets: WebhookTargets) => Promise<T>,
+): Promise<T> {
+  return withRedis(findRedisUrl(url, env), (redis) => work(new WebhookTargets(redis)));
+}
+
+function withQueue<T>(
+  options: WebhookOptions,
+  env: Environment,
+  work: (queue: Queue<WebhookDelivery>, redis: Redis) => Promise<T>,
+): Promise<T> {
+  return withRedis(findQueueRedisUrl(options, env), (redis) => {
+    const queue = openWebhooksQueue(redis);
+    return work(queue, redis).finally(() => queue.close());
+  });
+}
+
+function withLetters<T>(
+  options: WebhookOptions,
+  env: Environment,
+  work: (letters: DeadLetters) => Promise<T>,
+): Promise<T> {
+  return withQueue(options, env, (queue) => work(new DeadLetters(queue)));
+}
+
+function describeTarget({ createdAtMs, ...target }: WebhookTarget) {
+  return { ...target, createdAt: new Date(createdAtMs).toISOString() };
+}
+
+function describeLetter({ failedAtMs, ...letter }: DeadLetter) {
+  return { ...letter, failedAt: new Date(failedAtMs).toISOString() };
+}
