@@ -81,6 +81,36 @@ module.exports = {
       to: { path: '^apps' },
     },
     {
+      name: 'only-commands-import-commands',
+      comment: 'Dependencies point from commands to libraries, never back.',
+      severity: 'error',
+      from: { path: '^(libs|apps)', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^tools' },
+    },
+    {
+      name: 'commands-do-not-import-apps',
+      comment: 'Commands work on Redis and the chain by the libraries, as the processes do.',
+      severity: 'error',
+      from: { path: '^tools/cli' },
+      to: { path: '^apps' },
+    },
+    {
+      name: 'a-command-is-loaded-when-it-runs',
+      comment: '`tollgate --help` answers at once: what defines the commands imports commander and no library.',
+      severity: 'error',
+      from: {
+        path: [
+          '^tools/cli/(main|program)\\.ts$',
+          '^tools/cli/[^/]+/command\\.ts$',
+          '^tools/cli/shared/cli-command\\.ts$',
+        ],
+      },
+      to: {
+        path: ['^libs/(?!(client|agent-kit)/src/cli/)', 'node_modules/(?!commander/)'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'apps-do-not-import-apps',
       comment: 'Processes share Redis and nothing else.',
       severity: 'error',
@@ -89,9 +119,9 @@ module.exports = {
     },
     {
       name: 'production-does-not-import-tests-or-devnet',
-      comment: 'The devnet and the test harness are tools of this repository, not parts of the product.',
+      comment: 'The devnet and the test harness serve this repository, and are not parts of the product.',
       severity: 'error',
-      from: { path: '^(apps|libs)', pathNot: ['\\.spec\\.ts$', '^(apps|libs)/[^/]+/test/'] },
+      from: { path: '^(apps|libs|tools)', pathNot: ['\\.spec\\.ts$', '^(apps|libs|tools)/[^/]+/test/'] },
       to: { path: '^(devnet|test|bench)' },
     },
   ],

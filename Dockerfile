@@ -31,6 +31,7 @@ COPY --from=pruned /app/package.json ./
 COPY --from=pruned /app/node_modules ./node_modules
 COPY --from=pruned /app/dist ./dist
 COPY --from=pruned /app/deploy ./deploy
+RUN ln -s /app/dist/tollgate.js /usr/local/bin/tollgate
 USER node
 EXPOSE 4020 4021 4022
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 CMD ["node", "deploy/healthcheck.mjs"]

@@ -57,16 +57,7 @@ try {
   assert('temperature' in (JSON.parse(bought) as object), `unexpected answer: ${bought}`);
 
   step('the ledger holds one spent payment');
-  const ledger = capture([
-    ...compose,
-    'exec',
-    '-T',
-    'verifier',
-    'node',
-    'dist/libs/ledger/cli/payments.js',
-    'list',
-    '--json',
-  ]);
+  const ledger = capture([...compose, 'exec', '-T', 'verifier', 'tollgate', 'payments', 'list', '--json']);
   assert((ledger.match(/"txHash"/g) ?? []).length === 1, `the ledger says: ${ledger}`);
 
   step('with one verifier killed, the next payment is served');
@@ -94,7 +85,7 @@ try {
   env['AGENT_WALLETS'] = writeOwnWallet();
   env['RELAYER_KEYS'] = writeOwnRelayer();
   await run([...compose, '--profile', 'devnet', 'up', '--detach']);
-  const wallets = ['exec', '-T', 'agent-worker', 'node', 'dist/libs/agent-jobs/cli/wallets.js'];
+  const wallets = ['exec', '-T', 'agent-worker', 'tollgate', 'wallets'];
   console.log(capture([...compose, ...wallets, 'adopt', 'own', '--address', deriveAgentWallet(1).address]));
   await waitUntilHealthy(['redis', 'devnet', 'gateway', 'verifier', 'agent-worker', 'agent-worker']);
 
@@ -124,7 +115,7 @@ async function takeDown(): Promise<void> {
 /** The commands that `docker-compose.yml` shows to newcomers. */
 function createApiKey(wallet: string): string {
   const args = ['create', '--name', 'compose', '--scope', 'submit,read', '--wallet', wallet, '--json'];
-  const output = capture([...compose, 'exec', '-T', 'gateway', 'node', 'dist/libs/agent-jobs/cli/keys.js', ...args]);
+  const output = capture([...compose, 'exec', '-T', 'gateway', 'tollgate', 'keys', ...args]);
   const token = /tgk_\w+_[\w-]+/.exec(output)?.[0];
   assert(token !== undefined, `no API key was made: ${output}`);
   return token;
@@ -251,7 +242,7 @@ async function pay(idempotencyKey: string): Promise<string> {
   const child = spawn(
     process.execPath,
     [
-      ...['--import', 'tsx', 'libs/client/src/cli/pay.ts', `${gateway}/api/weather`, '--max', '0.01'],
+      ...['--import', 'tsx', 'tools/cli/main.ts', 'pay', `${gateway}/api/weather`, '--max', '0.01'],
       ...[
         '--rpc',
         `http://127.0.0.1:${devnetPort}`,

@@ -28,6 +28,8 @@ export interface EventOptions extends JobOptions {
   json?: boolean;
 }
 
+const JOB_ID = 'j65f1c2aa-9f0c1d2e3f405162738495a6';
+
 /** `tollgate jobs` */
 export function defineJobs(program: CliCommand, env: Environment): void {
   const load = () => import('./jobs.js');
@@ -40,24 +42,25 @@ export function defineJobs(program: CliCommand, env: Environment): void {
     .option('--operation <name>', 'only jobs of this operation')
     .option('--wallet <name>', 'only jobs of this wallet')
     .addOption(limitOption(99_999))
-    .addHelpText('after', '\nExample: tollgate jobs list --state NEEDS_OPERATOR')
+    .example('jobs list --state NEEDS_OPERATOR')
     .answers(async (options: ListOptions) => (await load()).list(options, env));
 
   withId(jobs.query('show', 'Shows plan, steps, attempts and failure of one job.'))
-    .addHelpText('after', '\nExample: tollgate jobs show j65f1c2aa-9f0c1d2e3f405162738495a6')
+    .example(`jobs show ${JOB_ID}`)
     .answers(async (id: string, options: JobOptions) => (await load()).show(id, options, env));
 
   const events = jobs
     .query('events', 'Prints what jobs reported, oldest first. With --json each line is one JSON document.')
     .option('--follow', 'go on until Ctrl-C')
     .addOption(limitOption(99_999))
-    .addHelpText('after', '\nExample: tollgate jobs events --follow --json');
+    .example('jobs events --follow --json');
   events.action(async (options: EventOptions) => {
     await (await load()).printReports(options, env, (line) => events.print(line));
   });
 
   const decision = (name: 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon', description: string): CliCommand => {
     const command = withId(jobs.query(name, description)).addOption(queueRedisOption());
+    command.example(`jobs ${name} ${JOB_ID}${name === 'approve' ? ' --floors 0x5f2c…' : ''}`);
     return command.answers(async (id: string, options: JobOptions & { floors?: string }) =>
       (await load()).decide({ command: name, id, floorsHash: options.floors }, options, env),
     );
@@ -72,6 +75,7 @@ export function defineJobs(program: CliCommand, env: Environment): void {
   decision('abandon', 'Gives a job up that needs an operator; asks the chain first.').addOption(rpcOption());
 
   withId(jobs.query('retry', 'Submits again what a failed job asked; once, unless that job fails too.'))
+    .example(`jobs retry ${JOB_ID}`)
     .option('--key <key>', 'under this idempotency key', parseIdempotencyKey)
     .addOption(queueRedisOption())
     .answers(async (id: string, options: JobOptions & { key?: string }) => (await load()).retry(id, options, env));

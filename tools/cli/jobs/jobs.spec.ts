@@ -11,8 +11,8 @@ import { createPublicClient, http } from 'viem';
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { awaitReceipt } from '../../../test/harness/await-receipt.js';
 import { sampleAttempt, sampleLane, sampleRequest, sampleStep } from '../../../libs/transactions/test/sample-jobs.js';
+import { awaitReceipt } from '../../../test/harness/await-receipt.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
 import { printEvents } from './print-events.js';
 

@@ -35,22 +35,23 @@ file AGENT_SECRET_FILE), which must be the agent workers' own.`,
       'a wallet that it may use; may be repeated; "*" stands for all (default: main, none for settle alone)',
       (name: string, earlier: readonly string[] = []) => [...earlier, name],
     )
-    .addHelpText('after', '\nExample: tollgate keys create --name shop --scope submit,read --wallet treasury')
+    .example('keys create --name shop --scope submit,read --wallet treasury')
     .answers(async (options: CreateOptions) => (await load()).create(options, env));
 
   keys
     .query('list', 'Lists all keys, oldest first.')
+    .example('keys list')
     .answers(async (options: KeyOptions) => (await load()).list(options, env));
 
   keys
     .query('revoke', 'Revokes a key, at once and for good.')
     .argument('<id>', 'id of the key: the 12 characters after tgk_')
-    .addHelpText('after', '\nExample: tollgate keys revoke 1a2b3c4d5e6f')
+    .example('keys revoke 1a2b3c4d5e6f')
     .answers(async (id: string, options: KeyOptions) => (await load()).revoke(id, options, env));
 
   keys
     .query('secret', "Shows a key's enqueue secret again.")
     .argument('<id>', 'id of the key: the 12 characters after tgk_')
-    .addHelpText('after', '\nExample: AGENT_SECRET_FILE=.tollgate/agent-secret tollgate keys secret 1a2b3c4d5e6f')
+    .example('keys secret 1a2b3c4d5e6f', 'AGENT_SECRET_FILE=.tollgate/agent-secret ')
     .answers(async (id: string, options: KeyOptions) => (await load()).showSecret(id, options, env));
 }

@@ -23,23 +23,23 @@ export function definePayments(program: CliCommand, env: Environment): void {
     .addOption(
       new Option(
         '--state <state>',
-        'only those: being answered, answer stored, spent without a stored answer, released',
+        'only payments in this state: being answered, its answer stored, spent without a stored answer, released',
       ).choices(STATES),
     )
     .addOption(limitOption(999_999_999))
-    .addHelpText('after', '\nExample: tollgate payments list --state leased --limit 10')
+    .example('payments list --state leased --limit 10')
     .answers(async (options: PaymentOptions) => (await load()).listNewest(options, env));
 
   payments
     .query('show', "Shows everything about one transaction's payments.")
     .argument('<payment>', 'a transaction hash, or a payment as list prints it')
     .option('--chain <id>', 'chain id of the hash', parseCount(999_999_999), 1328)
-    .addHelpText('after', '\nExample: tollgate payments show auth:1328:0x…')
+    .example('payments show auth:1328:0x…')
     .answers(async (payment: string, options: PaymentOptions) => (await load()).show(payment, options, env));
 
   payments
     .query('refused', 'Lists payments that were made and refused, newest first.')
     .addOption(limitOption(999_999_999))
-    .addHelpText('after', '\nExample: tollgate payments refused --limit 100000 --json')
+    .example('payments refused --limit 100000 --json')
     .answers(async (options: PaymentOptions) => (await load()).listRefused(options, env));
 }

@@ -51,6 +51,11 @@ export class CliCommand extends Command {
     });
   }
 
+  /** Ends the help with a command line. `before`: what stands before `tollgate` in it. */
+  example(line: string, before = ''): this {
+    return this.addHelpText('after', `\nExample: ${before}tollgate ${line}`);
+  }
+
   print(line: string): void {
     this.configureOutput().writeOut?.(`${line}\n`);
   }

@@ -17,9 +17,9 @@ export function defineWallets(program: CliCommand, env: Environment): void {
   const change = (name: string, description: string): CliCommand =>
     query(name, description).argument('<name>', 'name of the wallet');
 
-  query('list', 'Lists balance, nonces, open jobs and what holds each wallet up.').answers(
-    async (options: WalletOptions) => (await load()).list(options, env),
-  );
+  query('list', 'Lists balance, nonces, open jobs and what holds each wallet up.')
+    .example('wallets list')
+    .answers(async (options: WalletOptions) => (await load()).list(options, env));
 
   change(
     'adopt',
@@ -27,29 +27,32 @@ export function defineWallets(program: CliCommand, env: Environment): void {
       'first find out who else signs for the wallet.',
   )
     .option('--address <0x…>', 'of a wallet that no worker has published yet', parseAddress)
-    .addHelpText('after', '\nExample: tollgate wallets adopt treasury')
+    .example('wallets adopt treasury')
     .answers(async (name: string, options: WalletOptions & { address?: string }) =>
       (await load()).adopt(name, options, env),
     );
 
   change('pause', 'Begins no new transaction; what is in flight goes on.')
     .option('--reason <text>', 'what list shows', 'An operator has paused the wallet.')
-    .addHelpText('after', "\nExample: tollgate wallets pause treasury --reason 'audit'")
+    .example("wallets pause treasury --reason 'audit'")
     .answers(async (name: string, options: WalletOptions & { reason: string }) =>
       (await load()).pause(name, options, env),
     );
 
-  change('resume', 'Ends a pause.').answers(async (name: string, options: WalletOptions) =>
-    (await load()).resume(name, options, env),
-  );
+  change('resume', 'Ends a pause.')
+    .example('wallets resume treasury')
+    .answers(async (name: string, options: WalletOptions) => (await load()).resume(name, options, env));
 
   change(
     'thaw',
     "Compares a wallet that Redis's restart has frozen with the chain; a worker that holds it does so by itself.",
-  ).answers(async (name: string, options: WalletOptions) => (await load()).thaw(name, options, env));
+  )
+    .example('wallets thaw treasury')
+    .answers(async (name: string, options: WalletOptions) => (await load()).thaw(name, options, env));
 
   change('remove', 'Forgets which account the name stands for.')
     .option('--force', 'although the wallet has open jobs')
+    .example('wallets remove treasury')
     .answers(async (name: string, options: WalletOptions & { force?: true }) =>
       (await load()).remove(name, options, env),
     );
@@ -62,7 +65,7 @@ export function defineWallets(program: CliCommand, env: Environment): void {
     .argument('<name|0x…>', 'name of the wallet, or an address')
     .option('--cancel', 'cancel jobs of the account first that have not begun')
     .option('--yes', 'do it')
-    .addHelpText('after', '\nExample: tollgate wallets release treasury --yes')
+    .example('wallets release treasury --yes')
     .answers(async (name: string, options: WalletOptions & { cancel?: true; yes?: true }) =>
       (await load()).release(name, options, env),
     );

@@ -16,6 +16,7 @@ export function defineWebhooks(program: CliCommand, env: Environment): void {
 
   webhooks
     .query('list', 'Lists all targets, oldest first, with what waits and what was dropped for each.')
+    .example('webhooks list --key 1a2b3c4d5e6f')
     .option(...ofKey)
     .addOption(queueRedisOption())
     .answers(async (options: WebhookOptions) => (await load()).list(options, env));
@@ -25,7 +26,7 @@ export function defineWebhooks(program: CliCommand, env: Environment): void {
     .option(...ofKey)
     .addOption(limitOption(999_999))
     .addOption(queueRedisOption())
-    .addHelpText('after', '\nExample: tollgate webhooks dead --limit 10')
+    .example('webhooks dead --limit 10')
     .answers(async (options: WebhookOptions & { limit: number }) => (await load()).listDead(options, env));
 
   webhooks
@@ -34,18 +35,20 @@ export function defineWebhooks(program: CliCommand, env: Environment): void {
     .option('--all', 'all of them')
     .option(...ofKey)
     .addOption(queueRedisOption())
-    .addHelpText('after', '\nExample: tollgate webhooks resend --all --key 1a2b3c4d5e6f')
+    .example('webhooks resend --all --key 1a2b3c4d5e6f')
     .answers(async (delivery: string | undefined, options: WebhookOptions & { all?: true }) =>
       (await load()).resend(delivery, options, env),
     );
 
   webhooks
     .query('enable', 'Posts to a disabled target again.')
+    .example('webhooks enable 0f1e2d3c4b5a')
     .argument('<target>', 'as list prints it')
     .answers(async (target: string, options: WebhookOptions) => (await load()).enable(target, options, env));
 
   webhooks
     .query('remove', 'Removes a target for good; what waits for it is dropped.')
+    .example('webhooks remove 0f1e2d3c4b5a')
     .argument('<target>', 'as list prints it')
     .answers(async (target: string, options: WebhookOptions) => (await load()).remove(target, options, env));
 }

@@ -44,6 +44,10 @@ export function createChatCommand(
     .option('--read-only', 'send nothing')
     .helpOption('-h, --help', 'show this')
     .addHelpText('after', CHAT_SETTINGS_HELP)
+    .addHelpText(
+      'after',
+      ({ command }) => `\nExample: ${command.parent ? 'tollgate ' : ''}${command.name()} --read-only`,
+    )
     .configureOutput({
       writeOut: (text) => output.write(text),
       writeErr: (text) => output.write(text.replace(/^error: /, '')),

@@ -43,6 +43,10 @@ export function createMcpCommand(serve: (args: McpArguments) => Promise<void>): 
       )
       .helpOption('--help', 'show this')
       .addHelpText('after', MCP_SETTINGS_HELP)
+      .addHelpText(
+        'after',
+        ({ command }) => `\nExample: ${command.parent ? 'tollgate ' : ''}${command.name()} --read-only`,
+      )
       // A client shows one line of what went wrong: every problem is in it.
       .allowUnknownOption()
       .allowExcessArguments()

@@ -41,13 +41,13 @@ export interface PayProcess {
 /** The value of an option that is none may be a secret. */
 const UNKNOWN_VALUE = /^(unknown option '[^'=]*)=[^]*?'/;
 
-const NOTES = `
+const createNotes = (name: string): string => `
 A payment that got no answer stays in the store: the same command again redeems it and does not pay twice.
 
 TOLLGATE_STATE_DIR is where payments are kept, and where a running devnet is found (default .tollgate).
 
-Example: tollgate-pay https://api.example/report --max 0.01 --rpc https://rpc.example
-         with the private key in WALLET_PRIVATE_KEY
+Example, with the private key in WALLET_PRIVATE_KEY:
+  ${name} https://api.example/report --max 0.01 --rpc https://rpc.example
 
 Exit codes: 0 answered; 1 unexpected error; 2 wrong usage; 3 nothing was paid; 4 paid, but no answer yet: run it
 again; 5 answered with a status of 400 or more: the last line says whether the payment is still good.`;
@@ -99,7 +99,7 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
     .option('--json', 'write one JSON document: status, contentType, body or bodyBase64, payment, taken')
     .option('--abandon', 'give up the stored payment of this request, and pay nothing')
     .helpOption('-h, --help', 'show this')
-    .addHelpText('after', NOTES)
+    .addHelpText('after', ({ command }) => createNotes(`${command.parent ? 'tollgate ' : ''}${command.name()}`))
     .configureOutput({
       writeOut: (text) => void terminal.stdout(text),
       writeErr: (text) =>

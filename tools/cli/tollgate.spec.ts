@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { promisify } from 'node:util';
+
+import type { Command } from 'commander';
+
+import { createProgram } from './program.js';
+import { NOT_DONE, tollgate } from './test/run-tollgate.js';
+
+const run = promisify(execFile);
+
+function leavesOf(command: Command, names: readonly string[]): string[][] {
+  if (command.commands.length === 0) return [[...names]];
+  return command.commands.flatMap((one) => leavesOf(one, [...names, one.name()]));
+}
+
+const ignore = () => undefined;
+const commands = leavesOf(createProgram({ env: {}, stdout: ignore, stderr: ignore }, ignore), []);
+/** These write their help to the terminal of the process. */
+const isOfPackages = ([name = '']: string[]) => ['pay', 'chat', 'mcp'].includes(name);
+
+describe('tollgate', () => {
+  it.each(commands.filter((names) => !isOfPackages(names)))(
+    '%s %s has help with an example and exit codes',
+    async (...names) => {
+      const help = await tollgate([...names, '--help']);
+      expect(help).toMatch(new RegExp(`^Usage: tollgate ${names.join(' ')}`));
+      expect(help).toMatch(/\n {2}--json /);
+      expect(help).toMatch(new RegExp(`\nExample: .*tollgate ${names.join(' ')}`));
+      expect(help).toMatch(/\nExit codes: 0 /);
+    },
+  );
+
+  it.each([[[]], [['--help']], [['help']]])('lists its commands for %j', async (args) => {
+    const help = await tollgate(args);
+    for (const name of ['payments', 'jobs', 'keys', 'wallets', 'webhooks', 'pay', 'chat', 'mcp']) {
+      expect(help).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+    }
+  });
+
+  it.each([
+    ['paymnts', 'payments', 'tollgate'],
+    ['payments lst', 'list', 'tollgate payments'],
+    ['payments list --limti 1', '--limit', 'tollgate payments list'],
+  ])('suggests the nearest for %s', async (line, nearest, place) => {
+    await expect(tollgate(line.split(' '))).rejects.toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`\\(Did you mean ${nearest}\\?\\)\nSee ${place} --help\\.\n$`)),
+    });
+  });
+
+  it('repeats no value of an option that there is not', async () => {
+    const typed = tollgate(['payments', 'list', '--reds=redis://:canary@127.0.0.1']);
+    await expect(typed).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("unknown option '--reds'") });
+    await expect(typed).rejects.not.toThrow(/canary/);
+  });
+
+  it.each(['payments', 'jobs', 'keys', 'wallets', 'webhooks'])(
+    'says for %s that Redis does not answer',
+    async (name) => {
+      const typed = tollgate([name, 'list', '--json'], { REDIS_URL: 'redis://:canary@127.0.0.1:9' });
+      await expect(typed).rejects.toMatchObject({
+        ...NOT_DONE,
+        stderr: 'Redis did not answer (ECONNREFUSED). Set REDIS_URL, or start one with npm run dev.\n',
+      });
+    },
+  );
+});
+
+describe('dist/tollgate.js', () => {
+  it('loads nothing but commander until a command runs', () => {
+    const imports = [...readFileSync('dist/tollgate.js', 'utf8').matchAll(/^import .*?from "([^"]+)";$/gm)];
+    const packages = imports
+      .map(([, name = '']) => name)
+      .filter((name) => !builtinModules.includes(name.replace(/^node:/, '')));
+    expect(packages).toEqual(['commander']);
+  });
+
+  it('runs a command', async () => {
+    await expect(run('dist/tollgate.js', ['payments', 'list', '--redis', 'redis://127.0.0.1:9'])).rejects.toMatchObject(
+      {
+        ...NOT_DONE,
+        stderr: expect.stringMatching(/^Redis did not answer \(ECONNREFUSED\)/),
+      },
+    );
+  });
+
+  it('ends in silence when nobody reads on', async () => {
+    const script = '{ sleep 0.5; node dist/tollgate.js payments --help; echo "code $?" >&2; } | true';
+    expect(await run('sh', ['-c', script])).toEqual({ stdout: '', stderr: 'code 0\n' });
+  });
+
+  it.each([
+    ['ledger', 'payments'],
+    ['agent-jobs', 'keys'],
+    ['agent-jobs', 'jobs'],
+    ['agent-jobs', 'wallets'],
+    ['agent-jobs', 'webhooks'],
+  ])('has taken the place of libs/%s/cli/%s.js, which says so', async (library, command) => {
+    await expect(run(process.execPath, [`dist/libs/${library}/cli/${command}.js`, 'list'])).rejects.toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`Run: tollgate ${command} `),
+    });
+  });
+});
