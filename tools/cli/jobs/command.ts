@@ -1,13 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
-import {
-  limitOption,
-  parseList,
-  queueRedisOption,
-  rpcOption,
-  type CliCommand,
-  type Environment,
-} from '../shared/cli-command.js';
+import { limitOption, parseList, queueRedisOption, rpcOption, type CliCommand } from '../shared/cli-command.js';
 
 export interface JobOptions {
   redis?: string;
@@ -15,14 +8,14 @@ export interface JobOptions {
   rpc?: string;
 }
 
-export interface ListOptions extends JobOptions {
+export interface JobListOptions extends JobOptions {
   state?: string[];
   operation?: string;
   wallet?: string;
   limit: number;
 }
 
-export interface EventOptions extends JobOptions {
+export interface JobEventOptions extends JobOptions {
   follow?: boolean;
   limit: number;
   json?: boolean;
@@ -31,7 +24,7 @@ export interface EventOptions extends JobOptions {
 const JOB_ID = 'j65f1c2aa-9f0c1d2e3f405162738495a6';
 
 /** `tollgate jobs` */
-export function defineJobs(program: CliCommand, env: Environment): void {
+export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./jobs.js');
   const jobs = program.command('jobs').summary('agent jobs: look at them, approve, cancel, resume, retry');
   jobs.description('Looks after agent jobs, straight in the journal.');
@@ -43,18 +36,18 @@ export function defineJobs(program: CliCommand, env: Environment): void {
     .option('--wallet <name>', 'only jobs of this wallet')
     .addOption(limitOption(99_999))
     .example('jobs list --state NEEDS_OPERATOR')
-    .answers(async (options: ListOptions) => (await load()).list(options, env));
+    .answers(async (options: JobListOptions) => (await load()).listMatchingJobs(options, env));
 
   withId(jobs.query('show', 'Shows plan, steps, attempts and failure of one job.'))
     .example(`jobs show ${JOB_ID}`)
-    .answers(async (id: string, options: JobOptions) => (await load()).show(id, options, env));
+    .answers(async (id: string, options: JobOptions) => (await load()).showJob(id, options, env));
 
   const events = jobs
     .query('events', 'Prints what jobs reported, oldest first. With --json each line is one JSON document.')
     .option('--follow', 'go on until Ctrl-C')
     .addOption(limitOption(99_999))
     .example('jobs events --follow --json');
-  events.action(async (options: EventOptions) => {
+  events.action(async (options: JobEventOptions) => {
     await (await load()).printReports(options, env, (line) => events.print(line));
   });
 

@@ -4,10 +4,10 @@ import { Journal, JournalError } from '@tollgate/transactions';
 import { InvalidArgumentError } from 'commander';
 import type { Redis } from 'ioredis';
 
-import { CommandError, type Answer, type Environment } from '../shared/cli-command.js';
+import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { withRedis } from '../shared/with-redis.js';
-import type { EventOptions, JobOptions, ListOptions } from './command.js';
+import type { JobEventOptions, JobOptions, JobListOptions } from './command.js';
 import { decideJob, findJob, type Decision, type JobParts } from './decide-job.js';
 import { formatJob, formatJobs, toJobJson } from './format-jobs.js';
 import { listNewestJobs, type JobFilter } from './list-newest-jobs.js';
@@ -15,7 +15,7 @@ import { printEvents } from './print-events.js';
 import { retryJob } from './retry-job.js';
 import { withWakeQueues } from './with-wake-queues.js';
 
-export async function list(options: ListOptions, env: Environment): Promise<Answer> {
+export async function listMatchingJobs(options: JobListOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const filter = parseFilter(options);
   const jobs = await withJournal(options, env, (journal, redis) =>
     listNewestJobs(journal, new WalletDirectory(redis), filter),
@@ -23,15 +23,15 @@ export async function list(options: ListOptions, env: Environment): Promise<Answ
   return { json: jobs.map(toJobJson), text: jobs.length === 0 ? 'There is no such job.' : formatJobs(jobs) };
 }
 
-export async function show(id: string, options: JobOptions, env: Environment): Promise<Answer> {
+export async function showJob(id: string, options: JobOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const job = await withJournal(options, env, (journal) => findJob(journal, id));
   return { json: toJobJson(job), text: formatJob(job, env['EXPLORER_URL']) };
 }
 
 /** Prints events as they are read; with `--follow` it does not end. */
 export async function printReports(
-  { follow = false, json = false, limit, ...options }: EventOptions,
-  env: Environment,
+  { follow = false, json = false, limit, ...options }: JobEventOptions,
+  env: NodeJS.ProcessEnv,
   print: (line: string) => void,
 ): Promise<void> {
   const text = await withJournal(options, env, (journal) =>
@@ -40,15 +40,19 @@ export async function printReports(
   if (text !== '') print(text);
 }
 
-export function decide(decision: Decision, options: JobOptions, env: Environment): Promise<string> {
+export function decide(decision: Decision, options: JobOptions, env: NodeJS.ProcessEnv): Promise<string> {
   return withParts(options, env, (parts) => decideJob(parts, decision));
 }
 
-export function retry(id: string, options: JobOptions & { key?: string }, env: Environment): Promise<string> {
+export function retry(id: string, options: JobOptions & { key?: string }, env: NodeJS.ProcessEnv): Promise<string> {
   return withParts(options, env, (parts) => retryJob(parts, id, options.key));
 }
 
-function withParts(options: JobOptions, env: Environment, work: (parts: JobParts) => Promise<string>): Promise<string> {
+function withParts(
+  options: JobOptions,
+  env: NodeJS.ProcessEnv,
+  work: (parts: JobParts) => Promise<string>,
+): Promise<string> {
   return withJournal(options, env, (journal) =>
     withWakeQueues(findQueueRedisUrl(options, env), (queue) =>
       work({ journal, queue, rpcUrls: findRpcUrls(options.rpc, env) }),
@@ -58,7 +62,7 @@ function withParts(options: JobOptions, env: Environment, work: (parts: JobParts
 
 function withJournal<T>(
   options: JobOptions,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   work: (journal: Journal, redis: Redis) => Promise<T>,
 ): Promise<T> {
   return withRedis(findRedisUrl(options.redis, env), async (redis) => {
@@ -70,7 +74,7 @@ function withJournal<T>(
   });
 }
 
-function parseFilter({ state, operation, wallet, limit }: ListOptions): JobFilter {
+function parseFilter({ state, operation, wallet, limit }: JobListOptions): JobFilter {
   const words = state?.map((word) => word.toUpperCase());
   const states = words && JOB_STATES.filter((one) => words.includes(one));
   if (words?.some((word) => !(JOB_STATES as readonly string[]).includes(word))) {

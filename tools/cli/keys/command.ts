@@ -1,4 +1,4 @@
-import { parseList, type CliCommand, type Environment } from '../shared/cli-command.js';
+import { parseList, type CliCommand } from '../shared/cli-command.js';
 
 export interface KeyOptions {
   redis?: string;
@@ -11,7 +11,7 @@ export interface CreateOptions extends KeyOptions {
 }
 
 /** `tollgate keys` */
-export function defineKeys(program: CliCommand, env: Environment): void {
+export function defineKeys(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./keys.js');
   const keys = program.command('keys').summary('API keys: create, list and revoke them');
   keys.description('Looks after the API keys that agent jobs are submitted with, and payments settled.').addHelpText(
@@ -36,18 +36,18 @@ file AGENT_SECRET_FILE), which must be the agent workers' own.`,
       (name: string, earlier: readonly string[] = []) => [...earlier, name],
     )
     .example('keys create --name shop --scope submit,read --wallet treasury')
-    .answers(async (options: CreateOptions) => (await load()).create(options, env));
+    .answers(async (options: CreateOptions) => (await load()).createKey(options, env));
 
   keys
     .query('list', 'Lists all keys, oldest first.')
     .example('keys list')
-    .answers(async (options: KeyOptions) => (await load()).list(options, env));
+    .answers(async (options: KeyOptions) => (await load()).listKeys(options, env));
 
   keys
     .query('revoke', 'Revokes a key, at once and for good.')
     .argument('<id>', 'id of the key: the 12 characters after tgk_')
     .example('keys revoke 1a2b3c4d5e6f')
-    .answers(async (id: string, options: KeyOptions) => (await load()).revoke(id, options, env));
+    .answers(async (id: string, options: KeyOptions) => (await load()).revokeKey(id, options, env));
 
   keys
     .query('secret', "Shows a key's enqueue secret again.")

@@ -10,13 +10,16 @@ import {
 } from '@tollgate/common';
 import { InvalidArgumentError } from 'commander';
 
-import { CommandError, type Answer, type Environment } from '../shared/cli-command.js';
+import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
 import type { CreateOptions, KeyOptions } from './command.js';
 
-export async function create({ name, scope, wallet, redis }: CreateOptions, env: Environment): Promise<Answer> {
+export async function createKey(
+  { name, scope, wallet, redis }: CreateOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
   const scopes = parseScopes(scope);
   const wallets = wallet ?? (scopes.every((one) => one === 'settle') ? [] : ['main']);
   const agentSecret = readAgentSecret(env);
@@ -44,7 +47,7 @@ export async function create({ name, scope, wallet, redis }: CreateOptions, env:
   };
 }
 
-export async function list({ redis }: KeyOptions, env: Environment): Promise<Answer> {
+export async function listKeys({ redis }: KeyOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const { keys, unreadable } = await withStore(redis, env, (store) => store.list());
   const table = formatTable(
     ['KEY', 'NAME', 'SCOPES', 'WALLETS', 'CREATED', 'STATE'],
@@ -60,13 +63,13 @@ export async function list({ redis }: KeyOptions, env: Environment): Promise<Ans
   };
 }
 
-export async function revoke(id: string, { redis }: KeyOptions, env: Environment): Promise<string> {
+export async function revokeKey(id: string, { redis }: KeyOptions, env: NodeJS.ProcessEnv): Promise<string> {
   assertKeyId(id);
   if (!(await withStore(redis, env, (store) => store.revoke(id)))) throw new CommandError(`There is no key ${id}.`);
   return `${id} is revoked: nothing new is taken from it. Its open jobs go on; tollgate jobs cancel ends one.`;
 }
 
-export async function showSecret(id: string, { redis }: KeyOptions, env: Environment): Promise<Answer> {
+export async function showSecret(id: string, { redis }: KeyOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   assertKeyId(id);
   const agentSecret = readAgentSecret(env);
   if (agentSecret === null)
@@ -83,7 +86,7 @@ export async function showSecret(id: string, { redis }: KeyOptions, env: Environ
 
 function withStore<T>(
   redisUrl: string | undefined,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   work: (store: ApiKeyStore) => Promise<T>,
 ): Promise<T> {
   return withRedis(findRedisUrl(redisUrl, env), (redis) => work(new ApiKeyStore(redis)));
@@ -95,7 +98,7 @@ function describe({ createdAtMs, revokedAtMs, ...key }: ApiKey) {
 }
 
 /** Null where it is not set. */
-function readAgentSecret(env: Environment): string | null {
+function readAgentSecret(env: NodeJS.ProcessEnv): string | null {
   if (!env['AGENT_SECRET'] && !env['AGENT_SECRET_FILE']) return null;
   try {
     return readEnvironment(AgentEnvironment, env).agentSecret;

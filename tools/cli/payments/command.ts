@@ -1,10 +1,10 @@
 import { Option } from 'commander';
 
-import { limitOption, parseCount, type CliCommand, type Environment } from '../shared/cli-command.js';
+import { limitOption, parseCount, type CliCommand } from '../shared/cli-command.js';
 
 const STATES = ['leased', 'answered', 'done', 'released'];
 
-export interface PaymentOptions {
+export interface PaymentQuery {
   redis?: string;
   limit: number;
   /** One of `STATES`. */
@@ -13,7 +13,7 @@ export interface PaymentOptions {
 }
 
 /** `tollgate payments` */
-export function definePayments(program: CliCommand, env: Environment): void {
+export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./payments.js');
   const payments = program.command('payments').summary('the payments ledger: what was paid, and what was refused');
   payments.description('Looks into the payments ledger; changes nothing.');
@@ -28,18 +28,18 @@ export function definePayments(program: CliCommand, env: Environment): void {
     )
     .addOption(limitOption(999_999_999))
     .example('payments list --state leased --limit 10')
-    .answers(async (options: PaymentOptions) => (await load()).listNewest(options, env));
+    .answers(async (options: PaymentQuery) => (await load()).listNewest(options, env));
 
   payments
     .query('show', "Shows everything about one transaction's payments.")
     .argument('<payment>', 'a transaction hash, or a payment as list prints it')
     .option('--chain <id>', 'chain id of the hash', parseCount(999_999_999), 1328)
     .example('payments show auth:1328:0x…')
-    .answers(async (payment: string, options: PaymentOptions) => (await load()).show(payment, options, env));
+    .answers(async (payment: string, options: PaymentQuery) => (await load()).showLedgerEntry(payment, options, env));
 
   payments
     .query('refused', 'Lists payments that were made and refused, newest first.')
     .addOption(limitOption(999_999_999))
     .example('payments refused --limit 100000 --json')
-    .answers(async (options: PaymentOptions) => (await load()).listRefused(options, env));
+    .answers(async (options: PaymentQuery) => (await load()).listRefused(options, env));
 }

@@ -2,36 +2,40 @@ import { listPayments, listRefusals, showPayments, transactionEntry, type Paymen
 import { InvalidArgumentError } from 'commander';
 import type { Redis } from 'ioredis';
 
-import { CommandError, type Answer, type Environment } from '../shared/cli-command.js';
+import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
 import { withRedis } from '../shared/with-redis.js';
-import type { PaymentOptions } from './command.js';
+import type { PaymentQuery } from './command.js';
 import { formatDetails, formatPayments, formatRefusals } from './format-payments.js';
 
 // Only the chain knows which authorization or permit a transaction has settled.
 const NOT_FOUND = `Not in the ledger. A signed payment is found by its own name (auth:… or permit:…, see list), not by the hash
 of the transaction that settled it.`;
 
-export async function listNewest(options: PaymentOptions, env: Environment): Promise<Answer> {
+export async function listNewest(options: PaymentQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const found = await withRedis(findRedisUrl(options.redis, env), (redis) => findNewest(redis, options));
   return { json: found, text: found.length === 0 ? 'The ledger holds no such payment.' : formatPayments(found) };
 }
 
 /** @throws InvalidArgumentError, CommandError where the ledger does not hold it */
-export async function show(payment: string, options: PaymentOptions, env: Environment): Promise<Answer> {
+export async function showLedgerEntry(
+  payment: string,
+  options: PaymentQuery,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
   const entry = parseEntry(payment, options);
   const found = await withRedis(findRedisUrl(options.redis, env), (redis) => showPayments(redis, entry));
   if (found.length === 0) throw new CommandError(NOT_FOUND);
   return { json: found, text: formatDetails(found) };
 }
 
-export async function listRefused({ redis: url, limit }: PaymentOptions, env: Environment): Promise<Answer> {
+export async function listRefused({ redis: url, limit }: PaymentQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const found = await withRedis(findRedisUrl(url, env), (redis) => listRefusals(redis, { limit }));
   return { json: found, text: found.length === 0 ? 'No payment was refused.' : formatRefusals(found) };
 }
 
 /** SCAN has no order, so every page is read; only the newest are kept in memory. */
-async function findNewest(redis: Redis, { limit, state }: PaymentOptions): Promise<PaymentListing[]> {
+async function findNewest(redis: Redis, { limit, state }: PaymentQuery): Promise<PaymentListing[]> {
   const kept = new Map<string, PaymentListing>();
   for (let cursor: string | null = '0:0'; cursor !== null;) {
     const page: Awaited<ReturnType<typeof listPayments>> = await listPayments(redis, {
@@ -48,7 +52,7 @@ async function findNewest(redis: Redis, { limit, state }: PaymentOptions): Promi
 }
 
 /** Takes a bare hash, or a payment as the tables print it. */
-function parseEntry(payment: string, options: PaymentOptions): string {
+function parseEntry(payment: string, options: PaymentQuery): string {
   if (/^(auth|permit):/.test(payment)) return payment.toLowerCase();
   const [chain, hash = ''] = payment.startsWith('tx:') ? payment.split(':').slice(1) : [options.chain, payment];
   try {

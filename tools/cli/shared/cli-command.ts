@@ -1,12 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 /** What a command has found or done: a sentence or table for people, and the same for programs. */
-export interface Answer {
+export interface CommandResult {
   text: string;
   json: unknown;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What was asked for was not done; the message says why, and what to do. The exit code is 1. */
 export class CommandError extends Error {
@@ -38,7 +36,7 @@ export class CliCommand extends Command {
   }
 
   /** Runs the work and prints what it answers; a bare text is `{"message": text}` in JSON. */
-  answers<Args extends unknown[]>(work: (...args: Args) => Promise<Answer | string>): this {
+  answers<Args extends unknown[]>(work: (...args: Args) => Promise<CommandResult | string>): this {
     return this.action(async (...args: unknown[]) => {
       try {
         const answer = await work(...(args as Args));

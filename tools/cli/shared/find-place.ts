@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Environment } from './cli-command.js';
-
 /** The part of a running `npm run dev`'s dev.json that commands need. */
 interface DevPlace {
   redisUrl?: string;
@@ -12,20 +10,20 @@ interface DevPlace {
 const DEFAULT_REDIS_URL = 'redis://127.0.0.1:6379';
 
 /** The journal's and the ledger's Redis: `given`, else REDIS_URL, else that of a running `npm run dev`, else the usual one. */
-export function findRedisUrl(given: string | undefined, env: Environment): string {
+export function findRedisUrl(given: string | undefined, env: NodeJS.ProcessEnv): string {
   return given ?? (env['REDIS_URL'] || (readDevPlace(env).redisUrl ?? DEFAULT_REDIS_URL));
 }
 
 /** The queues' Redis: `given`, else QUEUE_REDIS_URL, else the journal's. */
 export function findQueueRedisUrl(
   { queueRedis, redis }: { queueRedis?: string; redis?: string },
-  env: Environment,
+  env: NodeJS.ProcessEnv,
 ): string {
   return queueRedis ?? (env['QUEUE_REDIS_URL'] || findRedisUrl(redis, env));
 }
 
 /** The chain's RPC servers: `given`, else RPC_URL, comma separated, else that of a running `npm run dev`; else none. */
-export function findRpcUrls(given: string | undefined, env: Environment): string[] {
+export function findRpcUrls(given: string | undefined, env: NodeJS.ProcessEnv): string[] {
   const text = given ?? (env['RPC_URL'] || (readDevPlace(env).rpcUrl ?? ''));
   return text
     .split(',')
@@ -33,7 +31,7 @@ export function findRpcUrls(given: string | undefined, env: Environment): string
     .filter((url) => url !== '');
 }
 
-function readDevPlace(env: Environment): DevPlace {
+function readDevPlace(env: NodeJS.ProcessEnv): DevPlace {
   const stateFile = join(env['TOLLGATE_STATE_DIR'] || '.tollgate', 'dev.json');
   return existsSync(stateFile) ? (JSON.parse(readFileSync(stateFile, 'utf8')) as DevPlace) : {};
 }

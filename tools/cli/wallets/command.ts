@@ -1,17 +1,25 @@
 import { InvalidArgumentError } from 'commander';
 
-import { rpcOption, type CliCommand, type Environment } from '../shared/cli-command.js';
+import { rpcOption, type CliCommand } from '../shared/cli-command.js';
+import type { AccountParts } from './release-account.js';
 
-export interface WalletOptions {
+export interface WalletQuery {
   redis?: string;
   rpc?: string;
 }
 
 /** `tollgate wallets` */
-export function defineWallets(program: CliCommand, env: Environment): void {
+export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./wallets.js');
   const wallets = program.command('wallets').summary('accounts that agent workers and relayers send from');
   wallets.description('Looks after the accounts that agent workers and relayers send from. It needs no key.');
+  const run = async (
+    options: WalletQuery,
+    work: (actions: typeof import('./wallets.js'), parts: AccountParts) => Promise<string>,
+  ): Promise<string> => {
+    const actions = await load();
+    return actions.withAccounts(options, env, (parts) => work(actions, parts));
+  };
   const query = (name: string, description: string): CliCommand =>
     wallets.query(name, description).addOption(rpcOption());
   const change = (name: string, description: string): CliCommand =>
@@ -19,7 +27,7 @@ export function defineWallets(program: CliCommand, env: Environment): void {
 
   query('list', 'Lists balance, nonces, open jobs and what holds each wallet up.')
     .example('wallets list')
-    .answers(async (options: WalletOptions) => (await load()).list(options, env));
+    .answers(async (options: WalletQuery) => (await load()).listWallets(options, env));
 
   change(
     'adopt',
@@ -28,33 +36,35 @@ export function defineWallets(program: CliCommand, env: Environment): void {
   )
     .option('--address <0x…>', 'of a wallet that no worker has published yet', parseAddress)
     .example('wallets adopt treasury')
-    .answers(async (name: string, options: WalletOptions & { address?: string }) =>
-      (await load()).adopt(name, options, env),
+    .answers((name: string, options: WalletQuery & { address?: string }) =>
+      run(options, (actions, parts) => actions.adoptWallet(parts, name, options.address)),
     );
 
   change('pause', 'Begins no new transaction; what is in flight goes on.')
     .option('--reason <text>', 'what list shows', 'An operator has paused the wallet.')
     .example("wallets pause treasury --reason 'audit'")
-    .answers(async (name: string, options: WalletOptions & { reason: string }) =>
-      (await load()).pause(name, options, env),
+    .answers((name: string, options: WalletQuery & { reason: string }) =>
+      run(options, (actions, parts) => actions.pauseWallet(parts, name, options.reason)),
     );
 
   change('resume', 'Ends a pause.')
     .example('wallets resume treasury')
-    .answers(async (name: string, options: WalletOptions) => (await load()).resume(name, options, env));
+    .answers((name: string, options: WalletQuery) =>
+      run(options, (actions, parts) => actions.resumeWallet(parts, name)),
+    );
 
   change(
     'thaw',
     "Compares a wallet that Redis's restart has frozen with the chain; a worker that holds it does so by itself.",
   )
     .example('wallets thaw treasury')
-    .answers(async (name: string, options: WalletOptions) => (await load()).thaw(name, options, env));
+    .answers((name: string, options: WalletQuery) => run(options, (actions, parts) => actions.thawWallet(parts, name)));
 
   change('remove', 'Forgets which account the name stands for.')
     .option('--force', 'although the wallet has open jobs')
     .example('wallets remove treasury')
-    .answers(async (name: string, options: WalletOptions & { force?: true }) =>
-      (await load()).remove(name, options, env),
+    .answers((name: string, options: WalletQuery & { force?: true }) =>
+      run(options, (actions, parts) => actions.removeWallet(parts, name, options.force ?? false)),
     );
 
   query(
@@ -66,8 +76,10 @@ export function defineWallets(program: CliCommand, env: Environment): void {
     .option('--cancel', 'cancel jobs of the account first that have not begun')
     .option('--yes', 'do it')
     .example('wallets release treasury --yes')
-    .answers(async (name: string, options: WalletOptions & { cancel?: true; yes?: true }) =>
-      (await load()).release(name, options, env),
+    .answers((name: string, options: WalletQuery & { cancel?: true; yes?: true }) =>
+      run(options, (actions, parts) =>
+        actions.releaseAccount(parts, name, { cancels: options.cancel ?? false, isMeant: options.yes ?? false }),
+      ),
     );
 }
 

@@ -1,4 +1,4 @@
-import { limitOption, queueRedisOption, type CliCommand, type Environment } from '../shared/cli-command.js';
+import { limitOption, queueRedisOption, type CliCommand } from '../shared/cli-command.js';
 
 export interface WebhookOptions {
   redis?: string;
@@ -8,7 +8,7 @@ export interface WebhookOptions {
 }
 
 /** `tollgate webhooks` */
-export function defineWebhooks(program: CliCommand, env: Environment): void {
+export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./webhooks.js');
   const webhooks = program.command('webhooks').summary('webhook targets, and deliveries that did not reach them');
   webhooks.description('Looks after the targets that events of agent jobs are posted to, and what did not reach them.');
@@ -19,7 +19,7 @@ export function defineWebhooks(program: CliCommand, env: Environment): void {
     .example('webhooks list --key 1a2b3c4d5e6f')
     .option(...ofKey)
     .addOption(queueRedisOption())
-    .answers(async (options: WebhookOptions) => (await load()).list(options, env));
+    .answers(async (options: WebhookOptions) => (await load()).listTargets(options, env));
 
   webhooks
     .query('dead', 'Lists deliveries that were given up, newest first.')
@@ -44,11 +44,11 @@ export function defineWebhooks(program: CliCommand, env: Environment): void {
     .query('enable', 'Posts to a disabled target again.')
     .example('webhooks enable 0f1e2d3c4b5a')
     .argument('<target>', 'as list prints it')
-    .answers(async (target: string, options: WebhookOptions) => (await load()).enable(target, options, env));
+    .answers(async (target: string, options: WebhookOptions) => (await load()).enableTarget(target, options, env));
 
   webhooks
     .query('remove', 'Removes a target for good; what waits for it is dropped.')
     .example('webhooks remove 0f1e2d3c4b5a')
     .argument('<target>', 'as list prints it')
-    .answers(async (target: string, options: WebhookOptions) => (await load()).remove(target, options, env));
+    .answers(async (target: string, options: WebhookOptions) => (await load()).removeTarget(target, options, env));
 }

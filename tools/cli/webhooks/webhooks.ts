@@ -11,13 +11,13 @@ import type { Queue } from 'bullmq';
 import { InvalidArgumentError } from 'commander';
 import type { Redis } from 'ioredis';
 
-import { CommandError, type Answer, type Environment } from '../shared/cli-command.js';
+import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
 import type { WebhookOptions } from './command.js';
 
-export async function list(options: WebhookOptions, env: Environment): Promise<Answer> {
+export async function listTargets(options: WebhookOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const targets = await withTargets(options, env, (known) => known.list(options.key));
   const found = await withQueue(options, env, (queue, redis) => {
     const waiting = new WaitingDeliveries(redis, queue);
@@ -34,7 +34,10 @@ export async function list(options: WebhookOptions, env: Environment): Promise<A
   return { json: found.map(describeTarget), text: found.length === 0 ? 'There is no webhook target.' : table };
 }
 
-export async function listDead(options: WebhookOptions & { limit: number }, env: Environment): Promise<Answer> {
+export async function listDead(
+  options: WebhookOptions & { limit: number },
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
   const { key: keyId, limit } = options;
   const found = await withLetters(options, env, (letters) => letters.list({ keyId, limit }));
   const table = formatTable(
@@ -50,7 +53,7 @@ export async function listDead(options: WebhookOptions & { limit: number }, env:
 export async function resend(
   delivery: string | undefined,
   options: WebhookOptions & { all?: true },
-  env: Environment,
+  env: NodeJS.ProcessEnv,
 ): Promise<string> {
   const { key: keyId, all = false } = options;
   if ((delivery === undefined) !== all) throw new InvalidArgumentError('resend needs a delivery, or --all');
@@ -61,12 +64,12 @@ export async function resend(
   });
 }
 
-export async function enable(id: string, options: WebhookOptions, env: Environment): Promise<string> {
+export async function enableTarget(id: string, options: WebhookOptions, env: NodeJS.ProcessEnv): Promise<string> {
   await change(id, options, env, (targets, target) => targets.enable(target));
   return `${id} gets what happens from now on.`;
 }
 
-export async function remove(id: string, options: WebhookOptions, env: Environment): Promise<string> {
+export async function removeTarget(id: string, options: WebhookOptions, env: NodeJS.ProcessEnv): Promise<string> {
   await change(id, options, env, (targets, target) => targets.remove(target));
   return `${id} is removed.`;
 }
@@ -74,7 +77,7 @@ export async function remove(id: string, options: WebhookOptions, env: Environme
 async function change(
   id: string,
   options: WebhookOptions,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   apply: (targets: WebhookTargets, target: WebhookTarget) => Promise<unknown>,
 ): Promise<void> {
   const isChanged = await withTargets(options, env, async (targets) => {
@@ -86,7 +89,7 @@ async function change(
 
 function withTargets<T>(
   { redis: url }: WebhookOptions,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   work: (targets: WebhookTargets) => Promise<T>,
 ): Promise<T> {
   return withRedis(findRedisUrl(url, env), (redis) => work(new WebhookTargets(redis)));
@@ -94,7 +97,7 @@ function withTargets<T>(
 
 function withQueue<T>(
   options: WebhookOptions,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   work: (queue: Queue<WebhookDelivery>, redis: Redis) => Promise<T>,
 ): Promise<T> {
   return withRedis(findQueueRedisUrl(options, env), (redis) => {
@@ -105,7 +108,7 @@ function withQueue<T>(
 
 function withLetters<T>(
   options: WebhookOptions,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   work: (letters: DeadLetters) => Promise<T>,
 ): Promise<T> {
   return withQueue(options, env, (queue) => work(new DeadLetters(queue)));

@@ -18,8 +18,8 @@ ${KIT_SETTINGS_USAGE}
   MODEL_PROVIDER      as --model, which goes before it
   MODEL_NAME          the model; each provider has a usual one
   MODEL_BASE_URL      another address of the provider, or of an OpenAI-compatible server
-  MODEL_API_KEY       the provider's key, or MODEL_API_KEY_FILE. Without one the offline model answers: rules in this
-                      program that understand plain requests and send nothing anywhere
+  MODEL_API_KEY       the provider's key, or MODEL_API_KEY_FILE. Without a model each line is a
+                      command, as \`help\` lists them
 
 Exit codes: 0 ended; 1 it could not start; 2 wrong usage or settings; 130 ended by Ctrl-C or a signal.`;
 
@@ -31,8 +31,9 @@ export function createChatCommand(
   return new Command('tollgate-chat')
     .summary("the agent kit's operations, one line at a time or through a model")
     .description(
-      "Talks with a model that has the agent kit's operations as its tools: balances, swaps, staking, lending, perps, " +
-        'payments. It shows the plan of everything that would be sent, and asks first. `bye` ends it.',
+      "A command line for the agent kit's operations, and with --model a model that has them as its tools: balances, " +
+        'swaps, staking, lending, perps, payments. It shows the plan of everything that would be sent, and asks first. ' +
+        '`help` lists the commands, `bye` ends it.',
     )
     .option(
       '--model <name>',

@@ -113,8 +113,8 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
     .showHelpAfterError('See --help.')
     .exitOverride()
     .action(async (url: string, options: PayOptions, command: Command) => {
-      const { pay } = await import('./run-pay.js');
-      end(await pay(url, options, { command, env, terminal }));
+      const { payOnce } = await import('./run-pay.js');
+      end(await payOnce(url, options, { command, env, terminal }));
     });
 }
 

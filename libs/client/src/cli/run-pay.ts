@@ -173,7 +173,11 @@ export interface PayContext {
 }
 
 /** Pays for one request; resolves with the exit code, as the help of the command lists them. */
-export async function pay(url: string, options: PayOptions, { command, env, terminal }: PayContext): Promise<number> {
+export async function payOnce(
+  url: string,
+  options: PayOptions,
+  { command, env, terminal }: PayContext,
+): Promise<number> {
   let isSigned = false;
   try {
     const input = readArguments(url, options, env);
