@@ -1,13 +1,13 @@
 import { runTollgate } from '../program.js';
 
-/** What a command that failed left behind. */
-export interface Failure {
+/** What a command left behind. */
+export interface Ended {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Runs `tollgate` in this process; resolves with what it printed, without its last line break, and rejects with a Failure. */
+/** Runs `tollgate` in this process; resolves with what it printed, without its last line break, and rejects with what it left behind. */
 export async function tollgate(argv: readonly string[], env: Record<string, string> = {}): Promise<string> {
   let stdout = '';
   let stderr = '';

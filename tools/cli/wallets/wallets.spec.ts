@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-
 import { Redis } from 'ioredis';
 
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-
-const run = promisify(execFile);
+import { tollgate, type Ended } from '../test/run-tollgate.js';
 
 describe('tollgate wallets', () => {
   let chain: Devnet;
@@ -30,13 +26,12 @@ describe('tollgate wallets', () => {
 
   const setNonce = (nonce: number) => callRpc(chain.rpcUrl, 'anvil_setNonce', [address, `0x${nonce.toString(16)}`]);
 
-  async function wallets(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    const env = { ...process.env, REDIS_URL: server.url, RPC_URL: chain.rpcUrl };
+  async function wallets(...args: string[]): Promise<Ended> {
     try {
-      const program = ['--import', 'tsx', 'tools/cli/main.ts', 'wallets', ...args];
-      return { code: 0, ...(await run(process.execPath, program, { env })) };
+      const env = { REDIS_URL: server.url, RPC_URL: chain.rpcUrl };
+      return { code: 0, stdout: `${await tollgate(['wallets', ...args], env)}\n`, stderr: '' };
     } catch (error) {
-      return error as { code: number; stdout: string; stderr: string };
+      return error as Ended;
     }
   }
 
@@ -78,6 +73,7 @@ describe('tollgate wallets', () => {
     expect((await wallets('list')).stdout).toContain('paused: The key moves.');
     expect((await wallets('resume', 'main')).stdout).toBe('main goes on.\n');
     expect((await wallets('resume', 'main')).stdout).toBe('main was not paused.\n');
+    expect(JSON.parse((await wallets('resume', 'main', '--json')).stdout)).toEqual({ message: 'main was not paused.' });
   });
 
   it('thaws what a restart of Redis has frozen, unless the chain is ahead, which takes another adoption', async () => {
