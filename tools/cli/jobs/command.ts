@@ -27,7 +27,7 @@ const JOB_ID = 'j65f1c2aa-9f0c1d2e3f405162738495a6';
 export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./jobs.js');
   const jobs = program.command('jobs').summary('agent jobs: look at them, approve, cancel, resume, retry');
-  jobs.description('Looks after agent jobs, straight in the journal.');
+  jobs.description('Manages agent jobs, directly in the journal.');
 
   jobs
     .query('list', 'Lists jobs, newest first.')
@@ -44,7 +44,7 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
 
   const events = jobs
     .query('events', 'Prints what jobs reported, oldest first. With --json each line is one JSON document.')
-    .option('--follow', 'go on until Ctrl-C')
+    .option('--follow', 'continue until Ctrl-C')
     .addOption(limitOption(99_999))
     .example('jobs events --follow --json');
   events.action(async (options: JobEventOptions) => {
@@ -59,15 +59,15 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
     );
   };
   decision('cancel', 'Cancels a job; where a transaction is in flight, the chain decides.');
-  decision('approve', 'Agrees to the plan that show shows.').requiredOption(
+  decision('approve', 'Approves the plan that show prints.').requiredOption(
     '--floors <hash>',
     'the floors of the plan that was looked at, as show prints them',
   );
-  decision('reject', 'Does not agree to the plan.');
-  decision('resume', 'Lets a job that needs an operator go on where it was.');
-  decision('abandon', 'Gives a job up that needs an operator; asks the chain first.').addOption(rpcOption());
+  decision('reject', 'Rejects the plan.');
+  decision('resume', 'Continues a job that needs an operator where it stopped.');
+  decision('abandon', 'Abandons a job that needs an operator; asks the chain first.').addOption(rpcOption());
 
-  withId(jobs.query('retry', 'Submits again what a failed job asked; once, unless that job fails too.'))
+  withId(jobs.query('retry', 'Repeats the request of a failed job; once, unless the new job fails too.'))
     .example(`jobs retry ${JOB_ID}`)
     .option('--key <key>', 'under this idempotency key', parseIdempotencyKey)
     .addOption(queueRedisOption())

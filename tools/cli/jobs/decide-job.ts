@@ -27,24 +27,24 @@ export interface Decision {
 
 export type DecisionName = 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon';
 
-/** Stands for whoever may run commands here, where the id of an API key stands otherwise. */
+/** Who decided, in place of the id of an API key. */
 const CONSOLE = 'console';
 
 const REJECTED = {
   code: 'JOB_REJECTED',
-  message: 'An operator did not agree to the job.',
-  suggestion: 'Ask what would be agreed to, and submit that as a new job.',
+  message: 'An operator rejected the job.',
+  suggestion: 'Ask the operator what is acceptable, and submit that as a new job.',
 };
 const ABANDONED = {
   code: 'JOB_ABANDONED',
-  message: 'An operator gave the job up.',
+  message: 'An operator abandoned the job.',
   suggestion: 'Look at what its transactions did before it is submitted again.',
 };
 
 export async function findJob(journal: Journal, id: string): Promise<JobRecord> {
   const job = await journal.readJob(id);
   if (job) return job;
-  throw new CommandError(`There is no job ${id}; ended ones are forgotten after a while.`);
+  throw new CommandError(`There is no job ${id}. Jobs that ended are forgotten after some time.`);
 }
 
 /** Carries out a decision of an operator and wakes the job's lane. */
@@ -54,7 +54,7 @@ export async function decideJob(parts: JobParts, decision: Decision): Promise<st
   if (result.outcome === 'refused') throw new CommandError(explainRefusal(result.reason, job));
   await parts.queue.wake(job.id, job.lane);
   if (result.outcome === 'cancelling') {
-    return `${job.id} is being cancelled: a transaction of its nonce is in flight, and the one that is mined decides.`;
+    return `${job.id} is being cancelled: a transaction of its nonce is in flight, and whichever is mined decides the outcome.`;
   }
   return `${job.id} is ${result.state}${result.outcome === 'unchanged' ? ' already' : ''}.`;
 }
@@ -85,7 +85,8 @@ async function decide(
 
 /** How many of the account's transactions are mined. */
 async function readMinedNonce({ rpcUrls }: JobParts, { chainId, address }: LaneId): Promise<number> {
-  if (rpcUrls.length === 0) throw new CommandError('The chain has to be asked whether the nonce is used: set RPC_URL.');
+  if (rpcUrls.length === 0)
+    throw new CommandError('This command asks the chain whether the nonce is used: set RPC_URL.');
   const client = createPublicClient({ transport: fallback(rpcUrls.map((url) => http(url, { timeout: 5_000 }))) });
   const [askedChainId, nonce] = await Promise.all([
     client.getChainId(),
@@ -97,7 +98,7 @@ async function readMinedNonce({ rpcUrls }: JobParts, { chainId, address }: LaneI
   throw new CommandError(`The RPC server is on chain ${askedChainId}, and the job on ${chainId}.`);
 }
 
-/** What the job itself sent decides how it ends: given up, it would be submitted a second time. */
+/** A mined transaction of the job decides how it ends: an abandoned job would be submitted again. */
 async function assertNoneMined({ rpcUrls }: JobParts, { id, lane, steps, stepIndex }: JobRecord): Promise<void> {
   const step = steps[stepIndex];
   if (!step || step.mined !== null || step.attempts.length === 0) return;
@@ -105,21 +106,22 @@ async function assertNoneMined({ rpcUrls }: JobParts, { id, lane, steps, stepInd
   const receipt = await chain
     .findReceipt(step.attempts.map(({ hash }) => hash))
     .catch(() => {
-      throw new CommandError('No RPC server told whether a transaction of the job is mined.');
+      throw new CommandError('No RPC server answered whether a transaction of the job is mined. Set RPC_URL.');
     })
     .finally(() => chain.close());
-  if (receipt) throw new CommandError(`A transaction of ${id} is mined: resume it, so that it ends as that says.`);
+  if (receipt)
+    throw new CommandError(`A transaction of ${id} is mined: resume the job, so that it ends with that outcome.`);
 }
 
 function explainRefusal(reason: RefusalReason, { id, state, approval }: JobRecord): string {
   switch (reason) {
     case 'floors_changed':
-      return `The plan of ${id} is another one by now (${approval?.floorsHash ?? 'none'}): look at it with show again.`;
+      return `The plan of ${id} has changed (its floors: ${approval?.floorsHash ?? 'none'}): look at it again with tollgate jobs show.`;
     case 'too_late':
-      return `It is too late: nothing of ${id} is left to cancel.`;
+      return `It is too late to cancel ${id}.`;
     case 'nonce_unused':
-      return `The nonce of ${id} is not used on the chain: giving it up would stop the wallet. Resume it instead.`;
+      return `The nonce of ${id} is not used on the chain: abandoning the job would block the wallet. Resume it instead.`;
     default:
-      return `${id} is ${state}: this cannot be done with it (${reason}).`;
+      return `${id} is ${state}, which does not allow this (${reason}).`;
   }
 }

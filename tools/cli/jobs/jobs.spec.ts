@@ -90,7 +90,7 @@ describe('tollgate jobs', () => {
     return count;
   }
 
-  it('lists the newest first, those that fit', async () => {
+  it('lists the newest jobs first, filtered', async () => {
     expect(await jobs('list')).toBe('There is no such job.');
     const [swap, stake] = [await submit(), await submit({ operation: 'stake', wallet: 'old-name' })];
     await fail(swap);
@@ -105,7 +105,7 @@ describe('tollgate jobs', () => {
     expect(listed).toMatchObject([{ id: stake }, { id: swap, keyId: 'key-1', failure: FAILURE }]);
   });
 
-  it('finds more jobs than the journal gives at once', async () => {
+  it('lists more jobs than one page of the journal', async () => {
     const ids = [];
     for (let count = 0; count < 210; count++) ids.unshift(await submit());
     expect(
@@ -113,7 +113,7 @@ describe('tollgate jobs', () => {
     ).toEqual(ids.slice(0, 205));
   });
 
-  it('shows plan, steps and failure, and lets none of it steer the terminal', async () => {
+  it('shows plan, steps and failure without control characters', async () => {
     const jobId = await submit();
     await plan(jobId);
     const shown = await jobs('show', jobId);
@@ -135,18 +135,18 @@ describe('tollgate jobs', () => {
     expect(await jobs('cancel', jobId)).toBe(`${jobId} is CANCELLED already.`);
   });
 
-  it('says so when a transaction decides whether a job is cancelled', async () => {
+  it('reports that a transaction in flight decides whether a job is cancelled', async () => {
     const jobId = await submit();
     await plan(jobId);
     await journal.reserve({ jobId, stepIndex: 0, token, maxInFlight: 10 });
     expect(await jobs('cancel', jobId)).toContain('is being cancelled');
   });
 
-  it('approves the plan that was looked at and no other', async () => {
+  it('approves the plan that was shown and no other', async () => {
     const jobId = await submit();
     await plan(jobId, true);
     await expect(jobs('approve', jobId)).rejects.toMatchObject(WRONG_USAGE);
-    await expect(jobs('approve', jobId, '--floors', 'others')).rejects.toThrow(/another one by now \(floors\)/);
+    await expect(jobs('approve', jobId, '--floors', 'others')).rejects.toThrow(/has changed \(its floors: floors\)/);
     expect(await jobs('approve', jobId, '--floors', 'floors')).toBe(`${jobId} is PLANNED.`);
     expect(await jobs('show', jobId)).toMatch(/approved +by console/);
     const other = await submit();
@@ -154,7 +154,7 @@ describe('tollgate jobs', () => {
     expect(await jobs('reject', other)).toBe(`${other} is REJECTED.`);
   });
 
-  it('resumes, or abandons what the chain has no use for', async () => {
+  it('resumes a job, or abandons it where the chain has used its nonce', async () => {
     const jobId = await submit();
     await plan(jobId);
     const reserved = await journal.reserve({ jobId, stepIndex: 0, token, maxInFlight: 10 });
@@ -169,7 +169,7 @@ describe('tollgate jobs', () => {
     expect(await jobs('abandon', other)).toBe(`${other} is CANCELLED.`);
   });
 
-  it('abandons nothing whose own transaction is mined, which the journal has not noted', async () => {
+  it('refuses to abandon a job whose own transaction is mined but not recorded in the journal', async () => {
     const [from] = (await callRpc(chain.rpcUrl, 'eth_accounts')) as string[];
     const hash = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [{ from, to: from }])) as Hex;
     await awaitReceipt(createPublicClient({ transport: http(chain.rpcUrl) }), hash);
@@ -178,33 +178,33 @@ describe('tollgate jobs', () => {
     await journal.reserve({ ...write, maxInFlight: 10 });
     await journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 0, attempt: { ...sampleAttempt(), hash } });
     await journal.needOperator({ ...write, failure: FAILURE });
-    await expect(jobs('abandon', write.jobId)).rejects.toThrow(/is mined: resume it/);
+    await expect(jobs('abandon', write.jobId)).rejects.toThrow(/is mined: resume the job/);
     expect(await journal.readJob(write.jobId)).toMatchObject({ state: 'NEEDS_OPERATOR' });
   });
 
-  it('tries again once what failed, and once more when that fails too', async () => {
+  it('retries a failed job once, and once more when that fails too', async () => {
     const jobId = await submit({ idempotencyKey: 'order-1' });
     await expect(jobs('retry', jobId)).rejects.toThrow(/is PLANNED: only a job that has failed/);
     await fail(jobId);
     const first = (await jobs('retry', jobId)).slice(0, jobId.length);
     expect(await journal.readJob(first)).toMatchObject({ retryOf: jobId, keyId: 'key-1', state: 'PLANNED' });
     expect(await countWakeUps()).toBe(1);
-    expect(await jobs('retry', jobId)).toBe(`${jobId} was tried again already, as ${first}, which is PLANNED.`);
+    expect(await jobs('retry', jobId)).toBe(`${jobId} was already retried as ${first}, which is PLANNED.`);
     await fail(first);
     const second = (await jobs('retry', jobId)).slice(0, jobId.length);
     expect([jobId, first]).not.toContain(second);
-    expect(await jobs('retry', jobId, '--key', 'mine')).toContain(`asks again what ${jobId} asked`);
+    expect(await jobs('retry', jobId, '--key', 'mine')).toContain(`repeats the request of ${jobId}`);
     await expect(jobs('retry', jobId, '--key', 'order-1')).rejects.toThrow(/belongs to another job/);
   });
 
-  it('does it all the same where the queues do not answer', async () => {
+  it('decides also where the queues do not answer', async () => {
     const jobId = await submit();
     const text = await jobs('cancel', jobId, '--queue-redis', 'redis://127.0.0.1:9');
     expect(text).toMatch(/is CANCELLED\.\nThe queues' Redis did not answer/);
   });
 
-  it('prints what jobs reported, and goes on', async () => {
-    expect(await jobs('events')).toBe('No job has reported anything yet.');
+  it('prints events, and follows new ones', async () => {
+    expect(await jobs('events')).toBe('No job has reported an event yet.');
     const ids = [await submit(), await submit(), await submit()];
     await fail(ids[0]!);
     await fail(ids[1]!);
@@ -220,7 +220,7 @@ describe('tollgate jobs', () => {
     expect(printed.map((text) => (JSON.parse(text) as { jobId: string }).jobId)).toEqual(ids);
   });
 
-  it('is a program that explains itself, and what is wrong with what was typed', async () => {
+  it('refuses wrong usage with exit code 2', async () => {
     const program = ['--import', 'tsx', 'tools/cli/main.ts', 'jobs', 'dance'];
     await expect(run(process.execPath, program)).rejects.toMatchObject({
       code: 2,

@@ -33,7 +33,7 @@ export async function printEvents(journal: Journal, options: EventPrinting): Pro
   }
   const sorted = latest.sort((one, other) => one.atMs - other.atMs).slice(-limit);
   if (!isFollowing)
-    return sorted.length > 0 || isJson ? sorted.map(format).join('\n') : 'No job has reported anything yet.';
+    return sorted.length > 0 || isJson ? sorted.map(format).join('\n') : 'No job has reported an event yet.';
   sorted.map(format).forEach(print);
   while (signal?.aborted !== true) {
     for (const lane of await journal.readLanes()) {

@@ -8,23 +8,23 @@ const FAILED: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_
 const MAX_RETRIES = 100;
 
 /**
- * Submits again what a job asked that failed, for the same API key; the new job names the old one. Typed twice it is
- * still one new job: only after that one has failed too is there another.
+ * Repeats the request of a failed job for the same API key; the new job names the old one. Typed twice it is still one
+ * new job: there is another only after that one has failed too.
  */
 export async function retryJob(parts: JobParts, id: string, givenKey: string | undefined): Promise<string> {
   const job = await findJob(parts.journal, id);
   if (!FAILED.includes(job.state)) {
-    throw new CommandError(`${id} is ${job.state}: only a job that has failed can be tried again.`);
+    throw new CommandError(`${id} is ${job.state}: only a job that has failed can be retried.`);
   }
   for (let count = 1; count <= MAX_RETRIES; count++) {
     const made = await submit(parts, job, givenKey ?? `retry-${count}-of-${id}`);
-    if (made.isNew) return `${made.id} asks again what ${id} asked.`;
+    if (made.isNew) return `${made.id} repeats the request of ${id}.`;
     const earlier = await findJob(parts.journal, made.id);
     if (givenKey !== undefined || !FAILED.includes(earlier.state)) {
-      return `${id} was tried again already, as ${earlier.id}, which is ${earlier.state}.`;
+      return `${id} was already retried as ${earlier.id}, which is ${earlier.state}.`;
     }
   }
-  throw new CommandError(`${id} was tried again ${MAX_RETRIES} times. Name a --key to do so once more.`);
+  throw new CommandError(`${id} was retried ${MAX_RETRIES} times. Give a --key to retry it once more.`);
 }
 
 async function submit(
@@ -41,15 +41,15 @@ async function submit(
     case 'known':
       return { id: result.jobId, isNew: result.outcome === 'accepted' };
     case 'conflict':
-      throw new CommandError('The key belongs to another job. Name another --key.');
+      throw new CommandError('The key belongs to another job. Give another --key.');
     case 'forgotten':
       throw new CommandError(
-        `${retryOf} was tried again, and that job ended and is forgotten. Look at the chain, then name a --key.`,
+        `${retryOf} was retried, and that job ended and is forgotten. Look at the chain, then give a --key.`,
       );
     case 'refused':
       throw new CommandError(
         result.reason === 'lane_full'
-          ? `The wallet ${wallet} has as many open jobs as it may have.`
+          ? `The wallet ${wallet} has reached its limit of open jobs. Wait for one to end.`
           : `The wallet ${wallet} is not adopted: tollgate wallets adopt ${wallet}`,
       );
   }

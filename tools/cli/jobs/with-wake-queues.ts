@@ -2,7 +2,7 @@ import { WakeQueues } from '@tollgate/agent-jobs';
 import type { JobQueue } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
-/** Works with the queues that wake lanes. Where they do not answer, the work is done all the same, and it is said. */
+/** Works with the queues that wake lanes. Where they do not answer, the work is done all the same, and the text says so. */
 export async function withWakeQueues(url: string, work: (queue: JobQueue) => Promise<string>): Promise<string> {
   const redis = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
   redis.on('error', () => undefined);

@@ -14,7 +14,7 @@ export interface CreateOptions extends KeyOptions {
 export function defineKeys(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./keys.js');
   const keys = program.command('keys').summary('API keys: create, list and revoke them');
-  keys.description('Looks after the API keys that agent jobs are submitted with, and payments settled.').addHelpText(
+  keys.description('Manages the API keys with which clients submit agent jobs and have payments settled.').addHelpText(
     'after',
     `
 The enqueue secret of a key signs jobs that a service puts into the queue itself. It is derived from AGENT_SECRET (or the
@@ -23,10 +23,10 @@ file AGENT_SECRET_FILE), which must be the agent workers' own.`,
 
   keys
     .query('create', 'Creates a key. Its token is shown this once.')
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--name <name>', 'a name for people to know it by')
     .requiredOption(
       '--scope <scopes>',
-      'comma separated: submit (hands in jobs), read (looks at its own), operator (sees all jobs, approves, looks after ' +
+      'comma separated: submit (hands in jobs), read (looks at its own), operator (sees all jobs, approves, manages ' +
         'queues), settle (has payments settled by the facilitator)',
       parseList,
     )

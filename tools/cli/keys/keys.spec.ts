@@ -31,7 +31,7 @@ describe('tollgate keys', () => {
 
   const keys = (args: string[], env = {}): Promise<string> => tollgate(['keys', ...args, '--redis', server.url], env);
 
-  it('creates a key whose token lets in, and shows it and the enqueue secret once', async () => {
+  it('creates a key whose token authenticates, and shows it and the enqueue secret once', async () => {
     const args = [
       'create',
       '--name',
@@ -59,12 +59,12 @@ describe('tollgate keys', () => {
     for (const secret of [token!, token!.slice(-43), enqueueSecret!]) expect(listed).not.toContain(secret);
   });
 
-  it('shows people what they need, and the enqueue secret again to who has AGENT_SECRET', async () => {
+  it('prints a table, and the enqueue secret again where AGENT_SECRET is set', async () => {
     const stdout = await keys(['create', '--name', 'bot', '--scope', 'submit']);
     expect(stdout).toMatch(
       /^KEY +[0-9a-f]{12} \(bot\)\nscopes +submit\nwallets +main\ntoken +tgk_[\w-]{56} +shown now/,
     );
-    expect(stdout).toContain('AGENT_SECRET is not set here');
+    expect(stdout).toContain('set AGENT_SECRET and run tollgate keys secret');
     const id = /[0-9a-f]{12}/.exec(stdout)![0];
     expect(await keys(['secret', id], { AGENT_SECRET })).toBe(deriveEnqueueSecret(AGENT_SECRET, id));
     await expect(keys(['secret', id])).rejects.toThrow(/^AGENT_SECRET is not set/);
@@ -73,7 +73,7 @@ describe('tollgate keys', () => {
     await expect(short).rejects.not.toThrow(/canary/);
   });
 
-  it('derives no enqueue secret for a key that may not submit, or not any more', async () => {
+  it('derives no enqueue secret for a key that may not submit or is revoked', async () => {
     const stdout = await keys(['create', '--name', 'eye', '--scope', 'read', '--json'], { AGENT_SECRET });
     const { id, enqueueSecret } = JSON.parse(stdout) as { id: string; enqueueSecret: null };
     expect(enqueueSecret).toBeNull();
@@ -99,10 +99,10 @@ describe('tollgate keys', () => {
 
   it('names an entry that cannot be read', async () => {
     await redis.hset('tollgate:{api-keys}', 'broken', '{');
-    expect(await keys(['list'])).toBe('There is no API key.\n"broken" cannot be read; nobody gets in by it.');
+    expect(await keys(['list'])).toBe('There is no API key.\n"broken" cannot be read; the gateway refuses it.');
   });
 
-  it('is a program that explains itself, and what is wrong with what was typed', async () => {
+  it('refuses wrong usage with exit code 2, and quotes no token', async () => {
     const program = ['--import', 'tsx', 'tools/cli/main.ts', 'keys', 'dance'];
     await expect(run(process.execPath, program)).rejects.toMatchObject({
       code: 2,

@@ -31,7 +31,7 @@ export async function createKey(
   const maySubmit = scopes.includes('submit');
   const enqueueSecret = maySubmit && agentSecret !== null ? deriveEnqueueSecret(agentSecret, key.id) : null;
   const secret = maySubmit
-    ? (enqueueSecret ?? `AGENT_SECRET is not set here; with it, tollgate keys secret ${key.id} shows it`)
+    ? (enqueueSecret ?? `set AGENT_SECRET and run tollgate keys secret ${key.id} to see it`)
     : null;
   return {
     json: { ...describe(key), token, enqueueSecret },
@@ -56,7 +56,7 @@ export async function listKeys({ redis }: KeyOptions, env: NodeJS.ProcessEnv): P
       revokedAtMs === null ? 'valid' : `revoked ${formatTime(revokedAtMs)}`,
     ]),
   );
-  const damaged = unreadable.map((id) => `${JSON.stringify(id)} cannot be read; nobody gets in by it.`);
+  const damaged = unreadable.map((id) => `${JSON.stringify(id)} cannot be read; the gateway refuses it.`);
   return {
     json: { keys: keys.map(describe), unreadable },
     text: [keys.length === 0 ? 'There is no API key.' : table, ...damaged].join('\n'),
@@ -66,7 +66,7 @@ export async function listKeys({ redis }: KeyOptions, env: NodeJS.ProcessEnv): P
 export async function revokeKey(id: string, { redis }: KeyOptions, env: NodeJS.ProcessEnv): Promise<string> {
   assertKeyId(id);
   if (!(await withStore(redis, env, (store) => store.revoke(id)))) throw new CommandError(`There is no key ${id}.`);
-  return `${id} is revoked: nothing new is taken from it. Its open jobs go on; tollgate jobs cancel ends one.`;
+  return `${id} is revoked: its requests are refused from now on. Its open jobs continue; end one with tollgate jobs cancel.`;
 }
 
 export async function showSecret(id: string, { redis }: KeyOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
@@ -79,7 +79,7 @@ export async function showSecret(id: string, { redis }: KeyOptions, env: NodeJS.
   const key = await withStore(redis, env, (store) => store.read(id));
   if (key === null) throw new CommandError(`There is no key ${id}.`);
   if (key.revokedAtMs !== null) throw new CommandError(`${id} is revoked.`);
-  if (!key.scopes.includes('submit')) throw new CommandError(`${id} has not the scope submit.`);
+  if (!key.scopes.includes('submit')) throw new CommandError(`${id} does not have the scope submit.`);
   const enqueueSecret = deriveEnqueueSecret(agentSecret, id);
   return { json: { id, enqueueSecret }, text: enqueueSecret };
 }

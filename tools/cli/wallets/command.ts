@@ -12,7 +12,7 @@ export interface WalletQuery {
 export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./wallets.js');
   const wallets = program.command('wallets').summary('accounts that agent workers and relayers send from');
-  wallets.description('Looks after the accounts that agent workers and relayers send from. It needs no key.');
+  wallets.description('Manages the accounts that agent workers and relayers send from. It needs no key.');
   const run = async (
     options: WalletQuery,
     work: (actions: typeof import('./wallets.js'), parts: AccountParts) => Promise<string>,
@@ -40,7 +40,7 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
       run(options, (actions, parts) => actions.adoptWallet(parts, name, options.address)),
     );
 
-  change('pause', 'Begins no new transaction; what is in flight goes on.')
+  change('pause', 'Begins no new transaction; those in flight continue.')
     .option('--reason <text>', 'what list shows', 'An operator has paused the wallet.')
     .example("wallets pause treasury --reason 'audit'")
     .answers((name: string, options: WalletQuery & { reason: string }) =>
@@ -60,7 +60,7 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
     .example('wallets thaw treasury')
     .answers((name: string, options: WalletQuery) => run(options, (actions, parts) => actions.thawWallet(parts, name)));
 
-  change('remove', 'Forgets which account the name stands for.')
+  change('remove', 'Removes the name of an account; its jobs and nonces stay.')
     .option('--force', 'although the wallet has open jobs')
     .example('wallets remove treasury')
     .answers((name: string, options: WalletQuery & { force?: true }) =>

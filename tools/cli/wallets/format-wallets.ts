@@ -43,8 +43,8 @@ export function describeWallets(wallets: readonly WalletState[]) {
 }
 
 const FROZEN = {
-  restarted: 'frozen: Redis restarted; goes on once a worker has compared it with the chain',
-  lost: 'frozen: Redis may have lost writes; goes on once a worker has compared it with the chain',
+  restarted: 'frozen: Redis restarted; continues once a worker has compared it with the chain',
+  lost: 'frozen: Redis may have lost writes; continues once a worker has compared it with the chain',
   chain_ahead: 'frozen: the chain has transactions that the journal does not know; adopt it again',
 } as const;
 
@@ -55,6 +55,6 @@ function stateOf({ name, role, lane, status }: Omit<WalletState, 'onChain'>): st
     ...(status.paused === null ? [] : [`paused: ${status.paused.message}`]),
   ];
   if (states.length > 0) return states.join('; ');
-  if (status.lease !== null) return `worked on by ${status.lease.owner}`;
+  if (status.lease !== null) return `held by ${status.lease.owner}`;
   return role === 'relayer' ? 'a relayer, but no verifier holds it' : 'adopted, but no worker holds it';
 }

@@ -40,33 +40,33 @@ describe('tollgate wallets release', () => {
     return (error as CommandError).message;
   }
 
-  it('ends what nothing is left of, names included, and says before what it would do', async () => {
+  it('ends the role of an account with nothing open, names included, and first says what it would do', async () => {
     const { journal, directory } = parts;
     await adoptWallet(parts, 'main', address);
     const held = (await journal.takeLease(lane, 'worker', 600_000))!;
-    expect(await refused('main')).toContain('is worked on by worker: take its key from the agent workers first');
+    expect(await refused('main')).toContain('is held by worker: take its key from the agent workers first');
     await submitSample(journal, lane, held.token);
     await journal.releaseLease(held);
-    expect(await refused('main')).toContain('has 1 open jobs, 0 transactions without an end, and 0 jobs that wait');
+    expect(await refused('main')).toContain('has 1 open jobs, 0 unfinished transactions, and 0 jobs that wait');
     expect(await refused('main', { cancels: true, isMeant: false })).toContain('has 1 open jobs');
     expect(await journal.readLane(lane)).toMatchObject({ fleet: 'lanes', openJobs: 1 });
 
     expect(await release('main', { cancels: true })).toBe(
-      `${lane.address} on chain 1328 (main) has no role any more, and 1 ended jobs are forgotten. Whichever process has ` +
-        'its key next gives it one, from where the chain is.',
+      `${lane.address} on chain 1328 (main) has lost its role, and 1 ended jobs are forgotten. The next process that has ` +
+        "its key gives it one, starting at the chain's nonce.",
     );
     expect(await journal.readLane(lane)).toMatchObject({ fleet: null, nextNonce: null });
     expect(await directory.list()).toEqual([]);
     expect(await refused('main')).toContain('No account main has a role');
   });
 
-  it('lets a wallet become a relayer and the other way round, once the chain has all that was made', async () => {
+  it('lets a wallet become a relayer and the reverse, once the chain has all its transactions', async () => {
     const { relayers } = parts;
     await setNonce(9);
     await relayers.adopt(lane, { pendingNonce: 9 });
     expect(await list()).toMatch(/\n\(relayer\) +0x\w{40} .* a relayer, but no verifier holds it$/m);
     expect(await release(address, { isMeant: false })).toMatch(
-      /\(a relayer\) would have no role any more, .*\. Nothing was changed: add --yes to do it\.$/,
+      /\(a relayer\) would lose its role, .*\. Nothing was changed: add --yes to do it\.$/,
     );
     expect(await relayers.readLane(lane)).toMatchObject({ fleet: RELAYER_FLEET, nextNonce: 9 });
     await setNonce(8);
@@ -80,7 +80,7 @@ describe('tollgate wallets release', () => {
     expect(await readWalletStates(parts, parts.rpcUrls)).toEqual([]);
   });
 
-  it('compares a relayer whose key is gone with the chain, when Redis has restarted since', async () => {
+  it('compares a relayer whose key is gone with the chain after a restart of Redis', async () => {
     const { relayers } = parts;
     await setNonce(9);
     await relayers.adopt(lane, { pendingNonce: 3 });

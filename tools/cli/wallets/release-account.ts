@@ -27,7 +27,7 @@ export async function releaseAccount(parts: AccountParts, named: string, terms: 
   const { nextNonce } = await journal.readLane(lane);
   if (nextNonce !== null && pendingNonce < nextNonce) {
     throw new CommandError(
-      `The chain has ${pendingNonce} transactions of ${lane.address}, and ${nextNonce} were made: wait until it has them all.`,
+      `The chain has ${pendingNonce} transactions of ${lane.address}, and ${nextNonce} were signed: wait until all of them are mined.`,
     );
   }
   if (terms.isMeant) {
@@ -40,10 +40,10 @@ export async function releaseAccount(parts: AccountParts, named: string, terms: 
   }
   const forgotten = result.outcome === 'done' ? `, and ${result.endedJobs} ended jobs are forgotten` : '';
   if (!terms.isMeant) {
-    return `${label} would have no role any more${forgotten}. Nothing was changed: add --yes to do it.`;
+    return `${label} would lose its role${forgotten}. Nothing was changed: add --yes to do it.`;
   }
   for (const name of account.names) await parts.directory.remove(name);
-  return `${label} has no role any more${forgotten}. Whichever process has its key next gives it one, from where the chain is.`;
+  return `${label} has lost its role${forgotten}. The next process that has its key gives it one, starting at the chain's nonce.`;
 }
 
 function journalOf({ journal, relayers }: AccountParts, { role }: Account) {
@@ -61,14 +61,14 @@ async function findAccount(parts: AccountParts, named: string): Promise<Account>
     isAddress ? lane.address === named.toLowerCase() : names.includes(named),
   );
   const [only, ...others] = accounts;
-  if (only === undefined) throw new CommandError(`No account ${named} has a role. tollgate wallets list has all.`);
+  if (only === undefined) throw new CommandError(`No account ${named} has a role. See tollgate wallets list.`);
   if (others.length === 0) return only;
   // An address has a role on each chain; the RPC servers say which one is meant.
   const chainId = await readChainId(parts.rpcUrls).catch(() => null);
   const wanted = chainId === null ? null : nameLane(createLaneId(chainId, named));
   const found = accounts.find(({ lane }) => nameLane(lane) === wanted);
   if (found === undefined)
-    throw new CommandError(`${named} has a role on several chains: set RPC_URL to the one meant.`);
+    throw new CommandError(`${named} has a role on several chains: set RPC_URL to a server of the chain you mean.`);
   return found;
 }
 
@@ -76,7 +76,7 @@ async function findAccount(parts: AccountParts, named: string): Promise<Account>
 async function cancelUnbegun(parts: AccountParts, account: Account): Promise<void> {
   const journal = journalOf(parts, account);
   const trial = await journal.release(account.lane, { isTrial: true });
-  // Whoever works on it may begin them meanwhile.
+  // The process that holds the lane may begin them meanwhile.
   if (trial.outcome === 'refused' && trial.reason === 'lane_held') return;
   const jobs = await journal.readJobs(await journal.readOpenJobs(account.lane));
   for (const job of jobs) {
@@ -85,7 +85,7 @@ async function cancelUnbegun(parts: AccountParts, account: Account): Promise<voi
   }
 }
 
-/** Nobody else compares an account with the chain that no process works on. */
+/** Compares the account with the chain: no process holds it that would. */
 async function thaw(parts: AccountParts, account: Account, pendingNonce: number): Promise<void> {
   const journal = journalOf(parts, account);
   const { frozen, run } = await journal.readLane(account.lane);
@@ -105,19 +105,19 @@ async function explain(parts: AccountParts, account: Account, result: Refused): 
   switch (result.reason) {
     case 'lane_held': {
       const { lease } = await journalOf(parts, account).readLane(account.lane);
-      return `${label} is worked on by ${lease?.owner ?? 'a process'}: take its key from the ${process} first, and restart them.`;
+      return `${label} is held by ${lease?.owner ?? 'a process'}: take its key from the ${process} first, and restart them.`;
     }
     case 'lane_busy': {
       const { openJobs, steps, parkedJobs } = result;
       return (
-        `${label} has ${openJobs} open jobs, ${steps} transactions without an end, and ${parkedJobs} jobs that wait for an ` +
-        `operator. Give the ${process} its key until they have ended; --cancel ends those that have not begun.`
+        `${label} has ${openJobs} open jobs, ${steps} unfinished transactions, and ${parkedJobs} jobs that wait for an ` +
+        `operator. Give the ${process} its key until all have ended; --cancel ends jobs that have not begun.`
       );
     }
     case 'events_unread':
-      return `Not everybody has taken the events of ${label}: give the ${process} its key until they have.`;
+      return `Some events of ${label} have not been read: give the ${process} its key until they have.`;
     case 'lane_frozen':
-      return `Redis restarted meanwhile, and nobody has looked at ${label} since: start the ${process}, and try again.`;
+      return `Redis restarted, and ${label} has not been compared with the chain since: start the ${process}, and try again.`;
     default:
       return `The journal refused: ${result.reason}.`;
   }

@@ -17,7 +17,7 @@ export async function adoptWallet(parts: WalletParts, name: string, address: str
   const result = await parts.journal.adopt(lane, { pendingNonce });
   if (result.outcome === 'refused' && result.reason === 'already_adopted') {
     const { nextNonce } = await parts.journal.readLane(lane);
-    return `${name} (${lane.address}) is adopted already; its next nonce is ${nextNonce}.`;
+    return `${name} (${lane.address}) is already adopted; its next nonce is ${nextNonce}.`;
   }
   assertDone(result, name);
   const { nextNonce, paused } = await parts.journal.readLane(lane);
@@ -27,41 +27,41 @@ export async function adoptWallet(parts: WalletParts, name: string, address: str
 
 export async function pauseWallet(parts: WalletParts, name: string, reason: string): Promise<string> {
   const { lane } = await findWallet(parts, name);
-  const suggestion = `Run tollgate wallets resume ${name} when it may go on.`;
+  const suggestion = `Run tollgate wallets resume ${name} to end the pause.`;
   const why = { code: 'PAUSED_BY_OPERATOR', message: reason, suggestion };
   const { outcome } = assertDone(await parts.journal.pauseLane(lane, why), name);
   return outcome === 'done'
-    ? `${name} is paused: no new transaction begins; what is in flight goes on.`
-    : `${name} was paused already; the first reason stays.`;
+    ? `${name} is paused: no new transaction begins; those in flight continue.`
+    : `${name} was already paused; the first reason stays.`;
 }
 
 export async function resumeWallet(parts: WalletParts, name: string): Promise<string> {
   const { lane } = await findWallet(parts, name);
   const { outcome } = assertDone(await parts.journal.resumeLane(lane), name);
-  return outcome === 'done' ? `${name} goes on.` : `${name} was not paused.`;
+  return outcome === 'done' ? `${name} is resumed.` : `${name} was not paused.`;
 }
 
-/** What a worker does by itself when it holds the wallet; for one that no worker holds. */
+/** Compares a frozen wallet that no worker holds with the chain; a worker does so by itself for those it holds. */
 export async function thawWallet(parts: WalletParts, name: string): Promise<string> {
   const { lane } = await findWallet(parts, name);
   const { frozen, run } = await parts.journal.readLane(lane);
   if (frozen === null || run === null) return `${name} is not frozen.`;
   const pendingNonce = await readPendingNonce(parts, lane);
   assertDone(await parts.journal.thaw(lane, { pendingNonce, run }), name);
-  return `${name} was compared with the chain and goes on.`;
+  return `${name} agrees with the chain and is no longer frozen.`;
 }
 
-/** Forgets which account the name stands for; the account's jobs and nonces stay. */
+/** Removes the name from the directory; the account's jobs and nonces stay. */
 export async function removeWallet(parts: WalletParts, name: string, isForced: boolean): Promise<string> {
   const { lane } = await findWallet(parts, name);
   const { openJobs } = await parts.journal.readLane(lane);
   if (openJobs > 0 && !isForced) {
     throw new CommandError(
-      `${name} has ${openJobs} open jobs, which nobody would find by this name. Add --force if so.`,
+      `${name} has ${openJobs} open jobs, which could no longer be found by this name. Add --force to remove it all the same.`,
     );
   }
   await parts.directory.remove(name);
-  return `${name} stands for no account now. A worker that still has it publishes it again at its next start.`;
+  return `${name} names no account now. A worker that still has this wallet publishes the name again at its next start.`;
 }
 
 async function findWallet({ directory }: Pick<WalletParts, 'directory'>, name: string): Promise<WalletEntry> {
@@ -83,19 +83,19 @@ async function publishWallet(parts: WalletParts, name: string, address: string):
   const published = await parts.directory.publish({ name, lane });
   if (nameLane(published.lane) === nameLane(lane)) return published;
   const { address: other, chainId: otherChain } = published.lane;
-  throw new CommandError(`${name} stands for ${other} on chain ${otherChain}: tollgate wallets remove ${name} first.`);
+  throw new CommandError(`${name} names ${other} on chain ${otherChain}: run tollgate wallets remove ${name} first.`);
 }
 
 export async function readPendingNonce({ rpcUrls }: WalletParts, lane: LaneId): Promise<number> {
   assertRpc({ rpcUrls });
   return withChain(lane.chainId, rpcUrls, (chain) => chain.readPendingNonce(lane.address)).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandError(`The chain ${lane.chainId} did not tell the wallet's nonce: ${reason}`);
+    throw new CommandError(`The wallet's nonce could not be read from chain ${lane.chainId}: ${reason}`);
   });
 }
 
 function assertRpc({ rpcUrls }: Pick<WalletParts, 'rpcUrls'>): void {
-  if (rpcUrls.length === 0) throw new CommandError('The chain has to be asked: set RPC_URL.');
+  if (rpcUrls.length === 0) throw new CommandError('This command asks the chain: set RPC_URL.');
 }
 
 /** @throws CommandError with what to do */
@@ -106,8 +106,8 @@ export function assertDone(result: LaneTransition, name: string): Exclude<LaneTr
       throw new CommandError(`${name} is not adopted: tollgate wallets adopt ${name}`);
     case 'chain_ahead':
       throw new CommandError(
-        `The chain has transactions of ${name} that the journal does not know. Look at them; then ` +
-          `tollgate wallets adopt ${name} goes on behind them, and jobs that may be among them wait for you.`,
+        `The chain has transactions of ${name} that the journal does not know. Find out who sent them; then run ` +
+          `tollgate wallets adopt ${name} to continue after them. Jobs that may have sent one of them wait for an operator.`,
       );
     case 'lane_frozen':
       throw new CommandError('Redis restarted meanwhile. Try again.');

@@ -43,12 +43,12 @@ describe('tollgate wallets', () => {
     const adopted = `main (${address}) is adopted; its next nonce is 7.\n`;
     expect(await wallets('adopt', 'main', '--address', address)).toMatchObject({ code: 0, stdout: adopted });
     await setNonce(9);
-    const again = `main (${address}) is adopted already; its next nonce is 7.\n`;
+    const again = `main (${address}) is already adopted; its next nonce is 7.\n`;
     expect(await wallets('adopt', 'main')).toMatchObject({ code: 0, stdout: again });
     const other = chain.accounts[1]!.address;
     expect(await wallets('adopt', 'main', '--address', other)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`main stands for ${address} on chain 1328`),
+      stderr: expect.stringContaining(`main names ${address} on chain 1328`),
     });
   });
 
@@ -71,12 +71,12 @@ describe('tollgate wallets', () => {
   it('pauses and resumes', async () => {
     expect(await wallets('pause', 'main', '--reason', 'The key moves.')).toMatchObject({ code: 0 });
     expect((await wallets('list')).stdout).toContain('paused: The key moves.');
-    expect((await wallets('resume', 'main')).stdout).toBe('main goes on.\n');
+    expect((await wallets('resume', 'main')).stdout).toBe('main is resumed.\n');
     expect((await wallets('resume', 'main')).stdout).toBe('main was not paused.\n');
     expect(JSON.parse((await wallets('resume', 'main', '--json')).stdout)).toEqual({ message: 'main was not paused.' });
   });
 
-  it('thaws what a restart of Redis has frozen, unless the chain is ahead, which takes another adoption', async () => {
+  it('thaws a wallet that a restart of Redis froze, or asks for another adoption where the chain is ahead', async () => {
     // It does not keep every write, so after a restart nothing is sure.
     await server.kill();
     await server.start();
@@ -91,14 +91,14 @@ describe('tollgate wallets', () => {
     expect((await wallets('thaw', 'main')).stdout).toBe('main is not frozen.\n');
   });
 
-  it('forgets a name, but not what the account is', async () => {
-    expect((await wallets('remove', 'main')).stdout).toContain('main stands for no account now');
+  it('removes a name and keeps its account', async () => {
+    expect((await wallets('remove', 'main')).stdout).toContain('main names no account now');
     expect((await wallets('list')).stdout).toMatch(
       /\n\(no name\) +0x\w{40} +1328 .* adopted, but no worker holds it\n/,
     );
   });
 
-  it('explains itself, and what is wrong with what was typed', async () => {
+  it('prints its usage, and refuses wrong usage with exit code 2', async () => {
     expect((await wallets('--help')).stdout).toContain('adopt [options] <name>');
     for (const [cause, ...args] of [
       ["missing required argument 'name'", 'adopt'],
@@ -114,7 +114,7 @@ describe('tollgate wallets', () => {
     }
   });
 
-  it('says that Redis or the chain does not answer, without their addresses', async () => {
+  it('reports that Redis or the chain does not answer, without their addresses', async () => {
     const down = await wallets('list', '--redis', 'redis://:canary@127.0.0.1:9');
     expect(down).toMatchObject({ code: 1, stderr: expect.stringContaining('Redis did not answer (ECONNREFUSED)') });
     expect(down.stderr).not.toContain('canary');

@@ -11,7 +11,9 @@ export interface WebhookOptions {
 export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./webhooks.js');
   const webhooks = program.command('webhooks').summary('webhook targets, and deliveries that did not reach them');
-  webhooks.description('Looks after the targets that events of agent jobs are posted to, and what did not reach them.');
+  webhooks.description(
+    'Manages the targets that events of agent jobs are posted to, and the deliveries that did not reach them.',
+  );
   const ofKey = ['--key <id>', 'only what belongs to this API key'] as const;
 
   webhooks
@@ -30,7 +32,7 @@ export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): voi
     .answers(async (options: WebhookOptions & { limit: number }) => (await load()).listDead(options, env));
 
   webhooks
-    .query('resend', 'Tries deliveries that were given up again, from the beginning.')
+    .query('resend', 'Tries again, from the beginning, deliveries that were given up.')
     .argument('[delivery]', 'one of them, as dead prints it')
     .option('--all', 'all of them')
     .option(...ofKey)

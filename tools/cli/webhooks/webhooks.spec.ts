@@ -68,7 +68,7 @@ describe('tollgate webhooks', () => {
     expect(await webhooks('list')).toBe('There is no webhook target.');
   });
 
-  it('lists how much waits for a target, and how much had no room', async () => {
+  it('lists how many deliveries wait for a target, and how many were dropped', async () => {
     const queue = openWebhooksQueue(redis);
     const waiting = new WaitingDeliveries(redis, queue);
     for (let index = 0; index < 3; index++) {
@@ -83,7 +83,7 @@ describe('tollgate webhooks', () => {
     expect(await webhooks('list')).toMatch(/WAITING +CROWDED OUT[^]* 2 +1 +enabled/);
   });
 
-  it('lists what was given up, and sends it again', async () => {
+  it('lists deliveries that were given up, and resends them', async () => {
     const [first, ...others] = await giveUp(3);
     const listed = await webhooks('dead');
     for (const id of [first!, ...others]) expect(listed).toContain(id);
@@ -106,7 +106,7 @@ describe('tollgate webhooks', () => {
     ['list', 'one'],
     ['list', '--limit', '0'],
     ['list', '--no'],
-  ])('says what it takes instead of %s %s', async (...args) => {
+  ])('refuses %s %s as wrong usage', async (...args) => {
     await expect(webhooks(...args)).rejects.toMatchObject(WRONG_USAGE);
   });
 });

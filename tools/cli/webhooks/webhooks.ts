@@ -60,13 +60,13 @@ export async function resend(
   return withLetters(options, env, async (letters) => {
     if (delivery === undefined) return `${await letters.resendAll({ keyId })} deliveries are tried again.`;
     if (await letters.resend(delivery, { keyId })) return `${delivery} is tried again.`;
-    throw new CommandError(`No delivery ${delivery} was given up. See tollgate webhooks dead.`);
+    throw new CommandError(`No delivery ${delivery} is among those given up. See tollgate webhooks dead.`);
   });
 }
 
 export async function enableTarget(id: string, options: WebhookOptions, env: NodeJS.ProcessEnv): Promise<string> {
   await change(id, options, env, (targets, target) => targets.enable(target));
-  return `${id} gets what happens from now on.`;
+  return `${id} receives events from now on.`;
 }
 
 export async function removeTarget(id: string, options: WebhookOptions, env: NodeJS.ProcessEnv): Promise<string> {
