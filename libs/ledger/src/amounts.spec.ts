@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { formatDetails } from '../../../tools/cli/payments/format-payments.js';
 import { leaseOf, sampleClaim } from '../test/sample-payments.js';
 import { startLedger, type StartedLedger } from '../test/start-ledger.js';
-import { formatDetails } from '../../../tools/cli/payments/format-payments.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import type { Ledger } from './ledger.js';
 import { locatePayment } from './payment-id.js';

@@ -1,7 +1,8 @@
-import { describeJob, readStoredPlan } from '@tollgate/agent-jobs';
 import type { AgentJobView, AgentStepView } from '@tollgate/protocol';
 import type { JobRecord } from '@tollgate/transactions';
 
+import { describeJob } from '../../../libs/agent-jobs/src/describe-job.js';
+import { readStoredPlan } from '../../../libs/agent-jobs/src/stored-plan.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 
 const MAX_TEXT = 300;

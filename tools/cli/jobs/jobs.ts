@@ -1,9 +1,10 @@
-import { WalletDirectory } from '@tollgate/agent-jobs';
 import { AGENT_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { Journal, JournalError } from '@tollgate/transactions';
 import { InvalidArgumentError } from 'commander';
 import type { Redis } from 'ioredis';
 
+// The library's index would load Nest, which doubles the start.
+import { WalletDirectory } from '../../../libs/agent-jobs/src/wallet-directory.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { withRedis } from '../shared/with-redis.js';

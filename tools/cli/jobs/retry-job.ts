@@ -1,6 +1,7 @@
-import { describeJob, fingerprintOf } from '@tollgate/agent-jobs';
 import { acceptJob, type JobRecord, type JobState } from '@tollgate/transactions';
 
+import { describeJob } from '../../../libs/agent-jobs/src/describe-job.js';
+import { fingerprintOf } from '../../../libs/agent-jobs/src/fingerprint.js';
 import { CommandError } from '../shared/cli-command.js';
 import { findJob, type JobParts } from './decide-job.js';
 

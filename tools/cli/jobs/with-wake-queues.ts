@@ -1,6 +1,7 @@
-import { WakeQueues } from '@tollgate/agent-jobs';
 import type { JobQueue } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
+
+import { WakeQueues } from '../../../libs/agent-jobs/src/wake-queues.js';
 
 /** Works with the queues that wake lanes. Where they do not answer, the work is done all the same, and the text says so. */
 export async function withWakeQueues(url: string, work: (queue: JobQueue) => Promise<string>): Promise<string> {

@@ -1,6 +1,7 @@
-import { WalletDirectory } from '@tollgate/agent-jobs';
 import { Journal, JournalError, RELAYER_FLEET } from '@tollgate/transactions';
 
+// The library's index would load Nest, which doubles the start.
+import { WalletDirectory } from '../../../libs/agent-jobs/src/wallet-directory.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { withRedis } from '../shared/with-redis.js';
