@@ -162,7 +162,7 @@ describe('lending', () => {
         await expect(kit.borrowLending('WBTC', '50')).rejects.toMatchObject({
           code: 'INSUFFICIENT_LIQUIDITY',
           message: expect.stringMatching(
-            /^The lending market has too little liquidity: 50 WBTC wanted, 40(\.\d+)? WBTC there\.$/,
+            /^The lending market has too little liquidity: 50 WBTC wanted, 40(\.\d+)? WBTC available\.$/,
           ),
         });
       } finally {
