@@ -17,6 +17,8 @@ export interface ServiceOptions {
   url: string;
   /** Its whole environment: nothing else is inherited. */
   env: NodeJS.ProcessEnv;
+  /** The checkout of this repository whose build runs; without it the one of the working directory. */
+  checkout?: string;
   /** Runs the sources instead of the build: they need none, and start more slowly. */
   fromSources?: boolean;
   /** Runs the sources with this module loaded first: a build has no crash points. */
@@ -35,8 +37,11 @@ export interface ServiceProcess {
   kill(signal?: NodeJS.Signals, graceMs?: number): Promise<Exit>;
   /** Sends the signal and does not wait: SIGSTOP and SIGCONT make it hang and go on. */
   signal(signal: NodeJS.Signals): void;
-  /** Starts it again on the same port, with changed settings if given; ends it first (SIGTERM) when it still runs. */
-  restart(changes?: NodeJS.ProcessEnv): Promise<void>;
+  /**
+   * Starts it again on the same port, with changed settings and from another checkout if given, which later restarts
+   * keep; ends it first (SIGTERM) when it still runs.
+   */
+  restart(changes?: NodeJS.ProcessEnv, checkout?: string): Promise<void>;
   /** SIGTERM, and SIGKILL after ten seconds. */
   stop(): Promise<void>;
   logs: () => string;
@@ -46,8 +51,8 @@ const READY_WITHIN_MS = 60_000;
 
 /** Starts a service, by default from its build, and waits until it is ready. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
-  let env = options.env;
-  let child = await launch(options, env);
+  let current = options;
+  let child = await launch(current);
   return {
     name: options.name,
     url: options.url,
@@ -60,10 +65,10 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     hasExited: () => child.hasExited(),
     kill: (signal = 'SIGKILL', graceMs = 30_000) => child.end(signal, graceMs),
     signal: (signal) => child.signal(signal),
-    restart: async (changes = {}) => {
-      env = { ...env, ...changes };
+    restart: async (changes = {}, checkout) => {
+      current = { ...current, env: { ...current.env, ...changes }, ...(checkout === undefined ? {} : { checkout }) };
       if (!child.hasExited()) await child.end('SIGTERM');
-      child = await launch(options, env);
+      child = await launch(current);
     },
     stop: async () => {
       child.signal('SIGCONT');
@@ -73,9 +78,9 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   };
 }
 
-async function launch(options: ServiceOptions, env: NodeJS.ProcessEnv): Promise<Child> {
-  const { app, name, url, preload, fromSources = preload !== undefined, onLine } = options;
-  const root = repositoryRoot();
+async function launch(options: ServiceOptions): Promise<Child> {
+  const { app, name, url, env, preload, fromSources = preload !== undefined, onLine } = options;
+  const root = options.checkout ?? repositoryRoot();
   const main = join(root, fromSources ? `apps/${app}/src/main.ts` : `dist/apps/${app}/main.js`);
   if (!existsSync(main)) throw new Error(`${main} is missing: run \`npm run setup\`.`);
   const child = await startChild({

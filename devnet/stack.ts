@@ -24,6 +24,8 @@ export interface StackOptions {
   agentWorkers?: number;
   /** The agent wallets by name, at most four; default one, `devnet`, with no limits. */
   agentWallets?: Readonly<Record<string, AgentWalletTerms>>;
+  /** Whose build the services run: see `startService`. */
+  checkout?: string;
   /** Runs all services from their sources: see `startService`. */
   fromSources?: boolean;
   /** Runs these services from their sources, with this module loaded first: see `startService`. */
@@ -109,6 +111,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
           keep(
             await startOnFreePort({
               ...{ app, name, settings: { ...own[app], ...settings }, wantedPort, quiet, preload },
+              checkout: options.checkout,
               fromSources: options.fromSources ?? preload !== undefined,
             }),
           ),
@@ -176,13 +179,14 @@ interface StartRequest {
   settings: NodeJS.ProcessEnv;
   wantedPort: number | undefined;
   preload: string | undefined;
+  checkout: string | undefined;
   fromSources: boolean;
   quiet: boolean;
 }
 
 /** Tries again if another process took the port between the search and the service's start. */
 async function startOnFreePort(asked: StartRequest): Promise<ServiceProcess> {
-  const { app, name, settings, wantedPort, preload, fromSources, quiet } = asked;
+  const { app, name, settings, wantedPort, preload, checkout, fromSources, quiet } = asked;
   const host = (app === 'verifier' ? settings['VERIFIER_HOST'] : settings['HOST']) ?? '127.0.0.1';
   const scheme = app === 'gateway' && settings['TLS_CERT'] ? 'https' : 'http';
   for (let attempt = 1; ; attempt++) {
@@ -196,6 +200,7 @@ async function startOnFreePort(asked: StartRequest): Promise<ServiceProcess> {
         env: { ...settings, [PORT_SETTINGS[app]]: String(port) },
         fromSources,
         ...(preload === undefined ? {} : { preload }),
+        ...(checkout === undefined ? {} : { checkout }),
         ...(quiet ? {} : { onLine: (line) => void process.stderr.write(`${name} | ${line}\n`) }),
       });
     } catch (error) {

@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from './retry.js';
 
 export interface BalancedClient {
-  /** To a gateway that was ready when it was asked last. Sent again only when the connection was refused. */
-  send(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /**
+   * To a gateway that was ready when it was asked last. Sent again only when the connection was refused. With a body it is
+   * a POST.
+   */
+  send(path: string, headers?: Readonly<Record<string, string>>, body?: string): Promise<Response>;
   /** Resolves once every gateway is known to be ready. */
   untilAllReady(): Promise<void>;
   stop(): void;
@@ -34,12 +37,12 @@ export function startBalancedClient(urls: readonly string[]): BalancedClient {
   for (const url of urls) void watch(url);
 
   return {
-    send: async (path, headers = {}) => {
+    send: async (path, headers = {}, body) => {
       for (;;) {
         const candidates = ready.size > 0 ? [...ready] : urls;
         const url = candidates[turn++ % candidates.length] ?? '';
         try {
-          return await send(agent, url + path, headers);
+          return await send(agent, url + path, headers, body);
         } catch (error) {
           if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
           ready.delete(url);
@@ -55,9 +58,10 @@ export function startBalancedClient(urls: readonly string[]): BalancedClient {
 }
 
 /** By `node:http`, which unlike fetch sends nothing a second time by itself. */
-function send(agent: Agent, url: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+function send(agent: Agent, url: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { agent, headers }, (answer) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const sent = request(url, { agent, method, headers }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('error', reject);
@@ -69,6 +73,6 @@ function send(agent: Agent, url: string, headers: Readonly<Record<string, string
       });
     });
     sent.on('error', reject);
-    sent.end();
+    sent.end(body);
   });
 }

@@ -8,11 +8,14 @@ import type { DevnetWithProtocols } from '../../devnet/chain.js';
 import { readWalletHistory, type SentTransaction } from '../harness/wallet-history.js';
 import type { ChaosJob } from './plan-agent-jobs.js';
 
-export interface AgentChaosFacts {
+export interface JobFacts {
   chain: DevnetWithProtocols;
   wallets: readonly AgentWallet[];
   redisUrl: string;
   jobs: readonly { job: ChaosJob; view: AgentJobView }[];
+}
+
+export interface AgentChaosFacts extends JobFacts {
   /** Events by SSE and by webhook. */
   streamed: readonly AgentJobEvent[];
   posted: readonly AgentJobEvent[];
@@ -20,6 +23,20 @@ export interface AgentChaosFacts {
 
 /** Compares what the journal tells of the jobs with the chain and with what was reported. */
 export async function judgeAgentChaos(facts: AgentChaosFacts) {
+  const { faults, ...counts } = await judgeJobs(facts);
+  const unreported = [
+    ...findUnreported('SSE', facts.jobs, facts.streamed),
+    ...findUnreported('webhook', facts.jobs, facts.posted),
+    ...findSecondIds(facts),
+  ];
+  return { ...counts, faults: [...faults, ...unreported] };
+}
+
+/**
+ * Compares the journal with the chain: `faults` lists every job that did not end well, nonce that is missing, and step
+ * or payment that was sent twice. The jobs must be all that the wallets have done, and have ended.
+ */
+export async function judgeJobs(facts: JobFacts) {
   const history = await readWalletHistory(
     facts.chain.rpcUrl,
     facts.wallets.map(({ address }) => address),
@@ -29,9 +46,6 @@ export async function judgeAgentChaos(facts: AgentChaosFacts) {
     ...(await findGaps(facts, history)),
     ...findDoubles(facts, history),
     ...(await findWrongPayments(facts)),
-    ...findUnreported('SSE', facts.jobs, facts.streamed),
-    ...findUnreported('webhook', facts.jobs, facts.posted),
-    ...findSecondIds(facts),
   ];
   const states: Record<string, number> = {};
   for (const { view } of facts.jobs) states[view.state] = (states[view.state] ?? 0) + 1;
@@ -39,17 +53,14 @@ export async function judgeAgentChaos(facts: AgentChaosFacts) {
 }
 
 /** Nothing here gives a job a reason to fail. */
-function findWrongEnd({ job, view }: AgentChaosFacts['jobs'][number]): string[] {
+function findWrongEnd({ job, view }: JobFacts['jobs'][number]): string[] {
   const allowed = job.cancelAfterMs === null ? ['FINAL'] : ['FINAL', 'CANCELLED'];
   if (allowed.includes(view.state)) return [];
   return [`${view.id} (${view.operation}) is ${view.state}: ${JSON.stringify(view.failure)}`];
 }
 
 /** Every nonce from the first on is used, and the journal's counter stands where the chain's does. */
-async function findGaps(
-  { wallets, redisUrl }: AgentChaosFacts,
-  history: Map<Hex, SentTransaction[]>,
-): Promise<string[]> {
+async function findGaps({ wallets, redisUrl }: JobFacts, history: Map<Hex, SentTransaction[]>): Promise<string[]> {
   const redis = new Redis(redisUrl);
   const journal = new Journal({ redis });
   const faults: string[] = [];
@@ -67,7 +78,7 @@ async function findGaps(
 }
 
 /** Each step that took a nonce was mined once, as the attempt that the journal says; nothing else was sent. */
-function findDoubles({ jobs }: AgentChaosFacts, history: Map<Hex, SentTransaction[]>): string[] {
+function findDoubles({ jobs }: JobFacts, history: Map<Hex, SentTransaction[]>): string[] {
   const mined = new Set([...history.values()].flat().map(({ hash }) => hash));
   const steps = jobs.flatMap(({ view }) => view.steps.map((step, index) => ({ ...step, name: `${view.id}/${index}` })));
   const faults: string[] = [];
@@ -83,7 +94,7 @@ function findDoubles({ jobs }: AgentChaosFacts, history: Map<Hex, SentTransactio
 }
 
 /** Each receiver is paid by one job: what it has tells, without the journal, how often that was carried out. */
-async function findWrongPayments({ chain, jobs }: AgentChaosFacts): Promise<string[]> {
+async function findWrongPayments({ chain, jobs }: JobFacts): Promise<string[]> {
   const client = createPublicClient({ transport: http(chain.rpcUrl, { batch: true }) });
   const checks = jobs.map(async ({ job: { request, receiver }, view }) => {
     if (request.operation !== 'transfer') return [];
@@ -98,7 +109,7 @@ async function findWrongPayments({ chain, jobs }: AgentChaosFacts): Promise<stri
   return (await Promise.all(checks)).flat();
 }
 
-function findUnreported(way: string, jobs: AgentChaosFacts['jobs'], events: readonly AgentJobEvent[]): string[] {
+function findUnreported(way: string, jobs: JobFacts['jobs'], events: readonly AgentJobEvent[]): string[] {
   const ends = new Map<string, Set<string>>();
   for (const { id, jobId } of events.filter(isEnd)) ends.set(jobId, (ends.get(jobId) ?? new Set()).add(id));
   return jobs.flatMap(({ view }) => {

@@ -1,0 +1,39 @@
+import { parseArgs } from 'node:util';
+import { answerHelp, refuseUsage } from './answer-usage.mjs';
+import { loadWhenReady } from './load-when-ready.mjs';
+
+const HELP = `npm run test:upgrade -- <commit> [options]: replaces the services of that commit by those of this folder under load, and back.
+
+It builds the commit in a git worktree in a temporary folder, which it removes at the end, and starts two gateways, two
+verifiers and two agent workers of it over one Redis and one local chain. While clients pay by transaction hash and by
+signed payments and submit agent jobs, it replaces one process after the other (SIGTERM, then the other version on the
+same port): agent workers, gateways, verifiers; then back in reverse. After each direction it compares the answers, the
+journal and the chain: every payment was served, none was charged twice, and no job was sent twice.
+
+  --seconds <n>  load between two replacements (default 5)
+  --help         this text
+
+The exit code is 0 when all of it held, 1 when something did not. Ctrl-C stops the processes and removes the worktree.
+`;
+
+const args = process.argv.slice(2);
+answerHelp(args, HELP);
+const { commit, seconds } = readArguments();
+const { runUpgradeTest } = await loadWhenReady('test/upgrade/run-upgrade-test.ts', { needsRedisServer: true });
+process.exit(await runUpgradeTest({ commit, seconds }));
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { seconds: { type: 'string', default: '5' } },
+    });
+    const seconds = Number(values.seconds);
+    if (positionals.length !== 1) throw new Error('Name one commit to upgrade from, for example HEAD~3.');
+    if (!(seconds >= 1)) throw new Error('--seconds needs a number of 1 or more.');
+    return { commit: positionals[0], seconds };
+  } catch (error) {
+    return refuseUsage(error.message, HELP);
+  }
+}

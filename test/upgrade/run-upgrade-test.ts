@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { startChain } from '../../devnet/chain.js';
+import { repositoryRoot } from '../../devnet/repository.js';
+import type { ServiceProcess } from '../../devnet/service-process.js';
+import { startStack, type Stack } from '../../devnet/stack.js';
+import { waitForStopRequest } from '../../devnet/stop-request.js';
+import { buildCommit } from '../../scripts/build-commit.mjs';
+import { startUpstream } from '../flows/start-upstream.js';
+import { startBalancedClient } from '../harness/balanced-client.js';
+import { createRandom } from '../harness/random.js';
+import { planAgentJobs } from '../proofs/plan-agent-jobs.js';
+import { judgeLoad } from './judge-load.js';
+import { startLoad, type LoadOptions, type LoadRecord } from './load.js';
+
+export interface UpgradeTestOptions {
+  commit: string;
+  /** Load between two replacements. */
+  seconds: number;
+}
+
+interface Version {
+  name: string;
+  checkout: string;
+}
+
+interface Run extends LoadOptions {
+  stack: Stack;
+  seconds: number;
+  signal: AbortSignal;
+  say: (line: string) => void;
+}
+
+const WALLETS = ['north', 'south'];
+const PLANNED_JOBS = 5_000;
+const SHOWN_FAULTS = 20;
+const ROUTES = `routes:
+  - { path: /v1/quotes/:symbol, price: "0.001", upstream: "\${UPSTREAM}" }
+  - { path: /v1/first/:symbol, price: "0.001", settle: before, upstream: "\${UPSTREAM}" }
+`;
+
+/** Replaces the services of a commit by those of this checkout and back, under load. Resolves with the exit code. */
+export async function runUpgradeTest({ commit, seconds }: UpgradeTestOptions): Promise<number> {
+  const abort = new AbortController();
+  void waitForStopRequest().then((reason) => {
+    console.log(`\n${reason}: stopping…`);
+    abort.abort();
+  });
+  // It says itself what failed.
+  const old = await buildCommit(repositoryRoot(), commit).catch(() => null);
+  if (!old) return 1;
+  const cleanups: (() => Promise<unknown>)[] = [() => old.remove()];
+  try {
+    abort.signal.throwIfAborted();
+    const run = await startRun(old.checkout, cleanups, { seconds, signal: abort.signal });
+    const versions = { old: { name: old.id, checkout: old.checkout }, now: { name: 'this folder', checkout: '.' } };
+    const faults = await upgradeAndReturn(run, versions);
+    showOutcome(faults, run.stack);
+    return faults.length === 0 ? 0 : 1;
+  } catch (error) {
+    if (!abort.signal.aborted) console.error(error instanceof Error ? error.message : error);
+    return abort.signal.aborted ? 130 : 1;
+  } finally {
+    console.log('stopping the processes and removing the worktree');
+    for (const cleanup of cleanups.reverse()) await cleanup();
+  }
+}
+
+function showOutcome(faults: readonly string[], stack: Stack): void {
+  if (faults.length === 0) {
+    console.log('\nPassed: every payment was served, none was charged twice, no job was sent twice.');
+    return;
+  }
+  console.log(`\nThe services' last lines:\n${stack.logs()}\n`);
+  for (const fault of faults.slice(0, SHOWN_FAULTS)) console.log(`FAULT: ${fault}`);
+  console.log(
+    `\nFailed: ${faults.length} faults${faults.length > SHOWN_FAULTS ? `, the first ${SHOWN_FAULTS} shown` : ''}.`,
+  );
+}
+
+/** Starts the stack of old services, and all that the load needs. */
+async function startRun(
+  checkout: string,
+  cleanups: (() => Promise<unknown>)[],
+  { seconds, signal }: Pick<Run, 'seconds' | 'signal'>,
+): Promise<Run> {
+  const keep = <Part extends { stop(): Promise<unknown> }>(part: Part): Part => {
+    cleanups.push(() => part.stop());
+    signal.throwIfAborted();
+    return part;
+  };
+  const startedAtMs = Date.now();
+  const say = (line: string) => console.log(`${((Date.now() - startedAtMs) / 1000).toFixed(0).padStart(4)} s  ${line}`);
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-upgrade-'));
+  cleanups.push(async () => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'routes.yaml'), ROUTES);
+
+  say('starting a chain with protocols');
+  const chain = keep(await startChain({ protocols: true, blockTimeSeconds: 1 }));
+  let sold = 0;
+  const upstream = keep(await startUpstream((_, response) => response.end(`answer ${(sold += 1)}`)));
+  say('starting the old services');
+  const stack = keep(
+    await startStack({
+      ...{ chain, checkout, gateways: 2, verifiers: 2, agentWorkers: 2 },
+      agentWallets: Object.fromEntries(WALLETS.map((name) => [name, {}])),
+      env: {
+        ROUTES_FILE: join(folder, 'routes.yaml'),
+        UPSTREAM: upstream.url,
+        SIGNED_PAYMENTS: 'true',
+        // The clients' balancer looks every 100 ms.
+        DRAIN_MS: '1000',
+        LANE_POLL_MS: '100',
+      },
+      onReady: (part) => say(`${part} is ready`),
+    }),
+  );
+  const client = startBalancedClient(stack.gateways.map(({ url }) => url));
+  cleanups.push(async () => client.stop());
+  const { token } = await stack.agents!.createApiKey(['submit', 'read']);
+  const random = createRandom(1);
+  const plannedJobs = planAgentJobs(chain, { count: PLANNED_JOBS, wallets: WALLETS, random });
+  const record: LoadRecord = { prices: 0, purchases: [], jobs: [], retries: [], failures: [] };
+  return { stack, chain, client, token, plannedJobs, record, seconds, signal, say };
+}
+
+/** Workers before gateways, gateways before verifiers; the way back is the reverse. */
+async function upgradeAndReturn(run: Run, { old, now }: { old: Version; now: Version }): Promise<string[]> {
+  const { agentWorkers, gateways, verifiers } = run.stack;
+  const services = [...agentWorkers, ...gateways, ...verifiers];
+  run.say(`upgrade under load: ${old.name} -> ${now.name}`);
+  const faults = await replaceUnderLoad(run, services, now);
+  run.say(`and back: ${now.name} -> ${old.name}`);
+  return [...faults, ...(await replaceUnderLoad(run, services.reverse(), old))];
+}
+
+async function replaceUnderLoad(run: Run, services: readonly ServiceProcess[], to: Version): Promise<string[]> {
+  const { client, record, seconds, signal, say } = run;
+  const load = startLoad(run);
+  try {
+    await sleep(seconds * 1000, undefined, { signal });
+    for (const service of services) {
+      const stoppedAtMs = Date.now();
+      const { code } = await service.kill('SIGTERM', 60_000);
+      if (code !== 0) record.failures.push(`${service.name} ended with exit code ${code} on SIGTERM`);
+      await service.restart({}, to.checkout);
+      await client.untilAllReady();
+      const tookSeconds = ((Date.now() - stoppedAtMs) / 1000).toFixed(1);
+      say(`${service.name} is now ${to.name}, after ${tookSeconds} s. ${summarize(record)}`);
+      await sleep(seconds * 1000, undefined, { signal });
+    }
+  } finally {
+    await load.stop();
+  }
+  say(`load stopped. ${summarize(record)}; comparing with the journal and the chain`);
+  const faults = await judgeLoad(run);
+  say(`${faults.length} faults`);
+  // Each direction reports its own.
+  record.failures = [];
+  return faults;
+}
+
+function summarize({ prices, purchases, jobs, retries }: LoadRecord): string {
+  const count = (kind: string) => purchases.filter((purchase) => purchase.kind === kind).length;
+  return `So far ${prices} prices, ${count('signed')} signed payments, ${count('by hash')} by hash, ${jobs.length} jobs, ${retries.length} retries`;
+}
