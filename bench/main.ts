@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 
+import { compareCheckouts, formatComparison, type ComparedLane } from './compare.js';
 import type { LaneResult } from './lane.js';
 import { runLane } from './lanes/run-lane.js';
 import { HELP, parseOptions } from './options.js';
@@ -13,6 +14,22 @@ async function main(): Promise<void> {
     return;
   }
   const progress = createProgress(process.stderr);
+  if (options.against !== null) {
+    const lanes: ComparedLane[] = [];
+    await compareCheckouts({
+      ...options,
+      against: options.against,
+      progress: progress.show,
+      onLane: (lane) => {
+        progress.clear();
+        process.stdout.write(`${formatComparison(lane)}\n`);
+        lanes.push(lane);
+        writeReport(createReport(options.rounds, lanes), options.output);
+      },
+    });
+    sayWhere(options.output);
+    return;
+  }
   const results: LaneResult[] = [];
   for (const lane of options.lanes) {
     const result = await runLane(lane, { ...options, progress: (text) => progress.show(`${lane}: ${text}`) });
@@ -22,7 +39,11 @@ async function main(): Promise<void> {
     // After each lane, so that an interrupted run leaves the results so far.
     writeReport(createReport(options.rounds, results), options.output);
   }
-  process.stdout.write(`Written to ${relative(process.cwd(), options.output) || options.output}\n`);
+  sayWhere(options.output);
+}
+
+function sayWhere(output: string): void {
+  process.stdout.write(`Written to ${relative(process.cwd(), output) || output}\n`);
 }
 
 main().then(

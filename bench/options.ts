@@ -22,6 +22,8 @@ export interface BenchOptions {
   quick: boolean;
   full: boolean;
   peers: boolean;
+  /** The checkout to compare with; null: measure this one alone. */
+  against: string | null;
   output: string;
 }
 
@@ -47,6 +49,8 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
   --quick           one short round: does it run?
   --full            also the cases that take minutes (ten million ledger entries, 100,000 ended jobs)
   --no-peers        without the published servers (nothing is installed)
+  --against <path>  runs each lane in turn in that checkout (old) and in this one (new), old first and last, without the
+                    published servers; prints new/old, and between which ratios old differs from old
   --output <file>   where the JSON goes (default bench/results/<time>.json)
   --help            this text
 `;
@@ -61,6 +65,7 @@ export function parseOptions(args: string[]): BenchOptions | null {
       quick: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
       'no-peers': { type: 'boolean', default: false },
+      against: { type: 'string' },
       output: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -74,6 +79,7 @@ export function parseOptions(args: string[]): BenchOptions | null {
     quick: values.quick,
     full: values.full,
     peers: !values['no-peers'],
+    against: values.against ?? null,
     output: values.output ?? `bench/results/${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.json`,
   };
 }

@@ -4,14 +4,14 @@ import { dirname, resolve } from 'node:path';
 
 import type { LaneResult, LaneRow } from './lane.js';
 
-export interface Report {
+export interface Report<Lane = LaneResult> {
   takenAt: string;
   machine: { cores: number; memoryGiB: number; platform: string; node: string };
   rounds: number;
-  lanes: LaneResult[];
+  lanes: Lane[];
 }
 
-export function createReport(rounds: number, lanes: LaneResult[]): Report {
+export function createReport<Lane>(rounds: number, lanes: Lane[]): Report<Lane> {
   return {
     takenAt: new Date().toISOString(),
     machine: {
@@ -25,7 +25,7 @@ export function createReport(rounds: number, lanes: LaneResult[]): Report {
   };
 }
 
-export function writeReport(report: Report, file: string): string {
+export function writeReport(report: Report<unknown>, file: string): string {
   const path = resolve(file);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, JSON.stringify(report, null, 2) + '\n');

@@ -1,0 +1,181 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import { startChild } from '../devnet/child-process.js';
+import type { LaneResult, LaneRow } from './lane.js';
+import { formatNumber, type Report } from './report.js';
+import { median } from './run-rounds.js';
+
+/** A row of a lane in both checkouts. */
+export interface ComparedRow {
+  case: string;
+  subject: string;
+  /** What is compared: the rate, or the latency of rows that have no rate. */
+  measure: 'per second' | 'p50 ms';
+  /** Median of each checkout. */
+  old: number;
+  new: number;
+  /** Median over the rounds of the new value by the mean of the old values before and after it. */
+  ratio: number;
+  /** The smallest and the largest ratio of two old values: what the machine alone does to a ratio. */
+  oldByOld: [number, number];
+  /** Null: within what the machine alone does. */
+  verdict: 'faster' | 'slower' | null;
+}
+
+export interface ComparedLane {
+  lane: string;
+  rows: ComparedRow[];
+  /** Rows that only one checkout has, or that have neither rate nor latency. */
+  left: string[];
+}
+
+/** One run of one lane in one checkout, with that checkout's own benchmark. */
+interface LaneRun {
+  checkout: string;
+  lane: string;
+  quick: boolean;
+  full: boolean;
+}
+
+/** One round in a process of its own; throws with the process's last lines when it fails. */
+async function runLaneOnce({ checkout, lane, quick, full }: LaneRun): Promise<LaneResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+  const output = join(folder, 'report.json');
+  try {
+    const child = await startChild({
+      name: `the benchmark in ${checkout}`,
+      command: process.execPath,
+      args: [
+        ...['--import', 'tsx', 'bench/main.ts', '--lane', lane, '--rounds', '1', '--no-peers', '--output', output],
+        ...(quick ? ['--quick'] : []),
+        ...(full ? ['--full'] : []),
+      ],
+      cwd: checkout,
+    });
+    const { code } = await child.exited;
+    if (code !== 0) throw new Error(`The lane ${lane} failed in ${checkout}:\n${child.logs()}`);
+    const [result] = (JSON.parse(readFileSync(output, 'utf8')) as Report).lanes;
+    if (!result) throw new Error(`The lane ${lane} of ${checkout} reported nothing.`);
+    return result;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Compares runs that were taken in turn, old first and old last: `olds` has one more than `news`. A ratio divides by the
+ * old runs on both sides, so that a machine that grows slower steadily shows in none.
+ */
+export function compareRuns(lane: string, olds: readonly LaneResult[], news: readonly LaneResult[]): ComparedLane {
+  const names = new Map([...olds, ...news].flatMap(({ rows }) => rows.map((row) => [nameOf(row), row] as const)));
+  const rows: ComparedRow[] = [];
+  const left: string[] = [];
+  for (const [name, row] of names) {
+    const measure = row.perSecond === undefined ? 'p50 ms' : 'per second';
+    const oldValues = readValues(olds, name, measure);
+    const newValues = readValues(news, name, measure);
+    if (oldValues.length < olds.length || newValues.length < news.length) left.push(name);
+    else rows.push({ case: row.case, subject: row.subject, measure, ...compareValues(oldValues, newValues, measure) });
+  }
+  return { lane, rows, left };
+}
+
+function compareValues(olds: number[], news: number[], measure: ComparedRow['measure']) {
+  const ratio = median(news.map((value, round) => (2 * value) / ((olds[round] ?? NaN) + (olds[round + 1] ?? NaN))));
+  const spread = Math.max(...olds) / Math.min(...olds);
+  const oldByOld: [number, number] = [1 / spread, spread];
+  return { old: median(olds), new: median(news), ratio, oldByOld, verdict: judgeRatio(ratio, oldByOld, measure) };
+}
+
+function judgeRatio(
+  ratio: number,
+  [lowest, highest]: ComparedRow['oldByOld'],
+  measure: ComparedRow['measure'],
+): ComparedRow['verdict'] {
+  if (ratio >= lowest && ratio <= highest) return null;
+  return ratio > highest === (measure === 'per second') ? 'faster' : 'slower';
+}
+
+function readValues(runs: readonly LaneResult[], name: string, measure: ComparedRow['measure']): number[] {
+  return runs.flatMap(({ rows }) => {
+    const row = rows.find((each) => nameOf(each) === name);
+    return (measure === 'per second' ? row?.perSecond : row?.p50Ms) ?? [];
+  });
+}
+
+function nameOf(row: LaneRow): string {
+  return `${row.case}, ${row.subject}`;
+}
+
+/** As a Markdown table. */
+export function formatComparison({ lane, rows, left }: ComparedLane): string {
+  const head = ['case', 'server', 'measure', 'old', 'new', 'new/old', 'old/old', ''];
+  const body = rows.map((row) => [
+    ...[row.case, row.subject, row.measure, formatNumber(row.old), formatNumber(row.new), row.ratio.toFixed(2)],
+    ...[row.oldByOld.map((ratio) => ratio.toFixed(2)).join('-'), row.verdict ?? ''],
+  ]);
+  const widths = head.map((name, column) =>
+    Math.max(3, name.length, ...body.map((cells) => cells[column]?.length ?? 0)),
+  );
+  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const rule = line(widths.map((width) => '-'.repeat(width)));
+  const note =
+    left.length === 0
+      ? []
+      : [
+          '',
+          `Not compared, because one checkout has no such row, or the row has neither rate nor latency: ${left.join('; ')}.`,
+        ];
+  return [`## ${lane}`, '', line(head), rule, ...body.map(line), ...note, ''].join('\n');
+}
+
+export interface Comparison {
+  against: string;
+  lanes: readonly string[];
+  rounds: number;
+  quick: boolean;
+  full: boolean;
+  progress: (text: string) => void;
+  /** Called with each lane as it is done. */
+  onLane: (lane: ComparedLane) => void;
+}
+
+/** Runs each lane in turn in the other checkout (old) and in this one (new): old, new, old, new, ..., old. */
+export async function compareCheckouts(comparison: Comparison): Promise<void> {
+  const { against, lanes, rounds, quick, full, progress, onLane } = comparison;
+  const checkouts = { old: resolve(against), new: process.cwd() };
+  for (const checkout of Object.values(checkouts)) {
+    progress(`setting up ${checkout}`);
+    await setUp(checkout);
+  }
+  for (const lane of lanes) {
+    const olds: LaneResult[] = [];
+    const news: LaneResult[] = [];
+    const measure = async (name: 'old' | 'new') => {
+      progress(`${lane}: round ${olds.length} of ${rounds}, ${name}`);
+      return runLaneOnce({ checkout: checkouts[name], lane, quick, full });
+    };
+    olds.push(await measure('old'));
+    for (let round = 1; round <= rounds; round++) {
+      news.push(await measure('new'));
+      olds.push(await measure('old'));
+    }
+    onLane(compareRuns(lane, olds, news));
+  }
+}
+
+async function setUp(checkout: string): Promise<void> {
+  if (!existsSync(join(checkout, 'bench/main.ts'))) {
+    throw new Error(`${checkout} is no checkout of this repository: it has no bench/main.ts.`);
+  }
+  const child = await startChild({
+    name: `the set-up of ${checkout}`,
+    command: process.execPath,
+    args: ['scripts/setup.mjs', '--redis-server'],
+    cwd: checkout,
+  });
+  const { code } = await child.exited;
+  if (code !== 0) throw new Error(`The set-up of ${checkout} failed:\n${child.logs()}`);
+}

@@ -1,0 +1,35 @@
+import { compareRuns, formatComparison } from '../../bench/compare.js';
+import type { LaneResult, LaneRow } from '../../bench/lane.js';
+
+const run = (...rows: Partial<LaneRow>[]): LaneResult => ({
+  lane: 'some',
+  title: 'some lane',
+  rows: rows.map((row) => ({ case: 'one', subject: 'gate', ...row })),
+});
+const rates = (...values: number[]) => values.map((perSecond) => run({ perSecond }));
+const compare = (olds: LaneResult[], news: LaneResult[]) => compareRuns('some', olds, news);
+
+describe('compareRuns', () => {
+  it.each([
+    ['a machine that grows slower steadily', [100, 80, 60], [90, 70], 1, null],
+    ['a difference smaller than between old runs', [100, 130, 100], [140, 140], 1.22, null],
+    ['a faster checkout', [100, 110, 100], [150, 160], 1.48, 'faster'],
+    ['a slower checkout', [100, 110, 100], [80, 80], 0.76, 'slower'],
+  ])('of %s', (_, olds, news, ratio, verdict) => {
+    const [row] = compare(rates(...olds), rates(...news)).rows;
+    expect(row).toMatchObject({ measure: 'per second', verdict });
+    expect(row?.ratio).toBeCloseTo(ratio, 2);
+    expect(row?.oldByOld[1]).toBeCloseTo(Math.max(...olds) / Math.min(...olds));
+  });
+
+  it('reads latencies where there is no rate: the lower is the faster', () => {
+    const latencies = (...values: number[]) => values.map((p50Ms) => run({ p50Ms }));
+    expect(compare(latencies(10, 10), latencies(5)).rows).toMatchObject([{ measure: 'p50 ms', verdict: 'faster' }]);
+  });
+
+  it('names the rows that cannot be compared', () => {
+    const compared = compare([run({ perSecond: 1 }, { case: 'two' }), run({ perSecond: 1 })], [run({ perSecond: 1 })]);
+    expect(compared).toMatchObject({ rows: [{ case: 'one' }], left: ['two, gate'] });
+    expect(formatComparison(compared)).toContain('Not compared');
+  });
+});
