@@ -1,5 +1,5 @@
 export { API_KEY_SCOPES, mayUseWallet, type ApiKey, type ApiKeyScope } from './api-keys/api-key.js';
-export { ApiKeyStore, type NewApiKey } from './api-keys/api-key-store.js';
+export { ApiKeyStore } from './api-keys/api-key-store.js';
 export { AcceptanceEnvironment } from './config/acceptance.environment.js';
 export { AgentEnvironment } from './config/agent.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
@@ -16,16 +16,10 @@ export {
 } from './config/read-environment.js';
 export { RedisEnvironment } from './config/redis.environment.js';
 export { RpcEnvironment } from './config/rpc.environment.js';
-export {
-  Setting,
-  SettingGroup,
-  type EnvironmentClass,
-  type SettingDescription,
-  type SettingOptions,
-} from './config/setting.js';
+export { Setting, SettingGroup, type EnvironmentClass, type SettingDescription } from './config/setting.js';
 export { ShutdownEnvironment } from './config/shutdown.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
-export { HealthModule, type HealthModuleOptions } from './health/health.module.js';
+export { HealthModule } from './health/health.module.js';
 export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
 export { assertPublicTarget } from './http/assert-public-target.js';
 export { handleError } from './http/handle-error.js';
@@ -39,13 +33,12 @@ export {
   toRetryAfter,
   type Problem,
 } from './http/problem.js';
-export { PROBLEM_CODES, type ProblemCode } from './http/problem-codes.js';
+export { PROBLEM_CODES } from './http/problem-codes.js';
 export { isPublicAddress } from './http/public-address.js';
-export { createSafeFetch, type SafeFetch, type SafeFetchOptions } from './http/safe-fetch.js';
-export { TargetRefusedError, type TargetRefusal } from './http/target-refused-error.js';
+export { createSafeFetch, type SafeFetch } from './http/safe-fetch.js';
+export { TargetRefusedError } from './http/target-refused-error.js';
 export type { TargetRules } from './http/target-rules.js';
-export { createLoggerParams, type LoggerSettings } from './logging/create-logger-params.js';
-export type { LogStream } from './logging/log-stream.js';
+export { createLoggerParams } from './logging/create-logger-params.js';
 export { withRequestId } from './logging/request-id.js';
 export { SampledLogger } from './logging/sampled-logger.js';
 export {
@@ -81,22 +74,13 @@ export {
 export { keepFresh } from './metrics/keep-fresh.js';
 export { MetricsModule } from './metrics/metrics.module.js';
 export { observeCounts, observeGauge, observeSamples, type Sample } from './metrics/observe.js';
-export { connectRedis, type RedisConnection } from './redis/connect-redis.js';
+export { connectRedis } from './redis/connect-redis.js';
 export { LuaScript } from './redis/lua-script.js';
 export { createQueueKeys } from './request-reply/envelope.js';
-export {
-  RequestReplyClient,
-  type AskOptions,
-  type RequestReplyClientOptions,
-} from './request-reply/request-reply-client.js';
+export { RequestReplyClient, type AskOptions } from './request-reply/request-reply-client.js';
 export { RequestReplyContext } from './request-reply/request-reply-context.js';
 export { NoReplyError, QueueFullError, RequestFailedError } from './request-reply/request-reply-error.js';
-export { RequestReplyServer, type RequestReplyServerOptions } from './request-reply/request-reply-server.js';
-export {
-  describeSettings,
-  findDifferences,
-  type ComparedEnvironments,
-  type SettingDifference,
-} from './settings/compare-settings.js';
+export { RequestReplyServer } from './request-reply/request-reply-server.js';
+export { describeSettings, findDifferences, type SettingDifference } from './settings/compare-settings.js';
 export { runService, type RunningService } from './shutdown/run-service.js';
 export { isStopping, markStopping } from './shutdown/stopping.js';

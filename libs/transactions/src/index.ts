@@ -1,28 +1,13 @@
 export { isFinal, isOpen } from './job.js';
-export type {
-  AllowanceHolds,
-  Attempt,
-  Ending,
-  FinalState,
-  JobApproval,
-  JobFailure,
-  JobRecord,
-  JobState,
-  JsonValue,
-  LaneId,
-  MinedAttempt,
-  OpenState,
-  PlannedStep,
-  StepRecord,
-} from './job.js';
-export type { JobEvent, JobEventType } from './job-event.js';
+export type { Attempt, JobFailure, JobRecord, JobState, JsonValue, LaneId, PlannedStep, StepRecord } from './job.js';
+export type { JobEvent } from './job-event.js';
 export { eventsKey } from './keys.js';
 export { Journal } from './journal.js';
 export type { JournalOptions } from './journal.js';
 export { JournalError, JournalUnavailableError } from './journal-error.js';
 export { codeOfLane, createJobId, RELAYER_FLEET } from './keys.js';
 export { LaneDirectory } from './lane-directory.js';
-export type { LaneDirectoryOptions, ListedLane } from './lane-directory.js';
+export type { ListedLane } from './lane-directory.js';
 export { createLaneId, nameLane, readLaneName } from './lane-id.js';
 export { readEventId } from './outbox.js';
 export type * from './transition.js';
@@ -44,13 +29,11 @@ export type {
   JobQueue,
   JudgeStep,
   LaneSigner,
-  ReceiptLog,
   StepReceipt,
   StepVerdict,
   TransactionToSign,
 } from './ports.js';
 export { Chain } from './rpc/chain.js';
-export type { ChainOptions } from './rpc/chain.js';
 export { ChainUnavailableError } from './rpc/rpc-value.js';
 export { LaneRunner } from './lane-runner.js';
 export type { LaneRunnerOptions } from './lane-runner.js';

@@ -15,7 +15,7 @@ export interface LaneId {
   address: Hex;
 }
 
-export { FINAL_STATES, JOB_STATES, OPEN_STATES };
+export { JOB_STATES };
 export type { FinalState, JobFailure, JobState, OpenState };
 
 export type JsonValue =

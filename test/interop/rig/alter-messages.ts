@@ -7,7 +7,7 @@ import type { TappedAnswer, TappedRequest } from '../../../devnet/interop/http-t
 import { MULTICALL3 } from '../../../devnet/place-contracts.js';
 import type { AlteredAcceptance, AlteredPayment, AlteredPermit, AlteredTerm, Client } from '../matrix.js';
 
-export const STRANGER: Hex = '0x00000000000000000000000000000000000bad01';
+const STRANGER: Hex = '0x00000000000000000000000000000000000bad01';
 const EIP6492_SUFFIX: Hex = `0x${'6492'.repeat(16)}`;
 
 // Messages as they come over the wire: every client writes its own.

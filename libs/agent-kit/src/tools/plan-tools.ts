@@ -7,7 +7,7 @@ import type { OperationRunner } from './operation-runner.js';
 import { answer, sendPlan, type OperationResult, type RunOptions } from './run-operation.js';
 
 /** How long a plan waits for its execution. */
-export const PLAN_LIFETIME_MS = 5 * 60_000;
+const PLAN_LIFETIME_MS = 5 * 60_000;
 
 export const EXECUTE_PLAN_INPUT = z.object({
   planId: z.string().describe('As returned by the plan tool'),
