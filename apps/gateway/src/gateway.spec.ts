@@ -203,7 +203,7 @@ describe('a request that cannot be served', () => {
     const response = await send(gateway.port, { method, path });
     expect(response.status).toBe(status);
     expect(response.headers['content-type']).toContain('application/problem+json');
-    expect(JSON.parse(response.body)).toMatchObject({ type: 'about:blank', status, code });
+    expect(JSON.parse(response.body)).toMatchObject({ type: `urn:tollgate:error:${code}`, status, code });
     expect(response.headers.allow?.endsWith('OPTIONS')).toBe(status === 405 ? true : undefined);
   });
 

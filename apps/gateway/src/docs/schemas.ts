@@ -51,7 +51,7 @@ export const CHALLENGE_SCHEMA = {
 export const PROBLEM_SCHEMA = {
   type: 'object',
   properties: {
-    type: string,
+    type: { ...string, description: '`urn:tollgate:error:` and the code' },
     title: string,
     status: integer,
     detail: string,

@@ -56,7 +56,7 @@ export function problemOf(status: number): Problem {
 /** The body, as JSON text. */
 export function renderProblem({ status, code, detail, members }: Problem, requestId: string): string {
   const title = STATUS_CODES[status] ?? 'Error';
-  return JSON.stringify({ ...members, type: 'about:blank', title, status, detail, code, requestId });
+  return JSON.stringify({ ...members, type: `urn:tollgate:error:${code}`, title, status, detail, code, requestId });
 }
 
 /** Sends a problem; its request id is in the body and in the header. */
