@@ -89,8 +89,8 @@ async function launch(options: ServiceOptions): Promise<Child> {
     // As in the Dockerfile; docs/performance.md says what the young generation's size is for.
     args: [
       ...['--enable-source-maps', '--min-semi-space-size=16'],
-      ...(fromSources ? ['--import', 'tsx'] : []),
-      ...(preload === undefined ? [] : ['--import', `./${preload}`]),
+      ...(fromSources ? ['scripts/typescript.cjs'] : []),
+      ...(preload === undefined ? [] : ['--require', preload]),
       main,
     ],
     env,

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setup } from './setup.mjs';
 
@@ -8,7 +9,7 @@ import { setup } from './setup.mjs';
 export async function loadWhenReady(path, options) {
   process.chdir(fileURLToPath(new URL('..', import.meta.url)));
   await setup(options).catch(() => process.exit(1));
-  const { register } = await import('tsx/esm/api');
-  register();
-  return import(new URL(`../${path}`, import.meta.url));
+  const require = createRequire(import.meta.url);
+  require('./typescript.cjs');
+  return require(`../${path}`);
 }

@@ -1,4 +1,5 @@
 // npm run mcp --silent: the agent kit's MCP server on stdin and stdout. Clients may start `node scripts/mcp.mjs` too.
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setup } from './setup.mjs';
@@ -9,7 +10,7 @@ const writeToStdout = process.stdout.write;
 process.stdout.write = process.stderr.write.bind(process.stderr);
 await setup({ onlyPackages: true }).catch(() => process.exit(1));
 process.stdout.write = writeToStdout;
-const { register } = await import('tsx/esm/api');
-register();
 process.argv.splice(2, 0, 'mcp');
-await import('../tools/cli/main.ts');
+const require = createRequire(import.meta.url);
+require('./typescript.cjs');
+require('../tools/cli/main.ts');

@@ -46,7 +46,7 @@ describe('who paid a server is answered by another, and charged once, when the f
     const child = await startChild({
       name,
       command: process.execPath,
-      args: ['--import', 'tsx', 'libs/middleware/test/run-shop.ts'],
+      args: ['scripts/typescript.cjs', 'libs/middleware/test/run-shop.ts'],
       env: { PATH: process.env['PATH'], SHOP: JSON.stringify(configuration) },
     });
     const [, url = ''] = await child.waitForLine(/^ready (\S+)/, 120_000);

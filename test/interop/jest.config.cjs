@@ -4,5 +4,4 @@ module.exports = {
   ...require('../../jest.config.cjs'),
   rootDir: '../..',
   roots: ['<rootDir>/test/interop'],
-  testPathIgnorePatterns: ['/node_modules/'],
 };

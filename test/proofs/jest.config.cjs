@@ -5,5 +5,4 @@ module.exports = {
   rootDir: '../..',
   roots: ['<rootDir>/test/proofs'],
   testMatch: ['**/*.proof.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
 };

@@ -1,11 +1,13 @@
 import { runTollgate } from './program.js';
 
-process.exitCode = await runTollgate(process.argv.slice(2), {
+void runTollgate(process.argv.slice(2), {
   env: process.env,
   stdout: (text) => {
-    // Whoever read the output has seen enough, as `head` has.
+    // A reader such as `head` that closes the pipe has read enough.
     if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => process.exit(0));
     process.stdout.write(text);
   },
   stderr: (text) => process.stderr.write(text),
+}).then((exitCode) => {
+  process.exitCode = exitCode;
 });

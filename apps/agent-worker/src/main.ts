@@ -4,4 +4,4 @@ import { runService } from '@tollgate/common';
 import { createWalletPlanning } from './create-wallet-planning.js';
 import { startAgentWorker } from './start-agent-worker.js';
 
-await runService('agent-worker', () => startAgentWorker(process.env, createWalletPlanning));
+void runService('agent-worker', () => startAgentWorker(process.env, createWalletPlanning));

@@ -27,7 +27,6 @@ const crashing: EventConsumer = {
   },
 };
 const journal = new Journal({ redis });
-await journal.open();
 const bell = new EventBell(task.redisUrl, console.error);
 const pumps = new EventPumps({ journal, bell, consumers: [crashing], onTrouble: console.error });
-await pumps.attend({ lane: task.lane, signal: new AbortController().signal }, 'treasury');
+void journal.open().then(() => pumps.attend({ lane: task.lane, signal: new AbortController().signal }, 'treasury'));

@@ -6,7 +6,7 @@ import { createGateway } from './create-gateway.js';
 import { readConfiguration } from './read-configuration.js';
 import { drain } from './server/drain.js';
 
-await runService('gateway', async () => {
+void runService('gateway', async () => {
   const { environment, routes } = readConfiguration(process.env);
   const app = await createGateway(environment, routes);
   const { host, port } = environment.server;

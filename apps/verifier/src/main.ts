@@ -3,4 +3,4 @@ import { runService } from '@tollgate/common';
 
 import { startVerifier } from './start-verifier.js';
 
-await runService('verifier', () => startVerifier(process.env));
+void runService('verifier', () => startVerifier(process.env));

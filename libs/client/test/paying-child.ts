@@ -24,8 +24,7 @@ const payingFetch = fetchWithPayment(fetch, wallet, {
     if (type === task.dieAt) process.kill(process.pid, 'SIGKILL');
   },
 });
-const response = await payingFetch(
-  task.url,
-  task.idempotencyKey ? { headers: { 'Idempotency-Key': task.idempotencyKey } } : {},
-);
-process.stdout.write(await response.text());
+const headers = task.idempotencyKey ? { 'Idempotency-Key': task.idempotencyKey } : {};
+void payingFetch(task.url, { headers })
+  .then((response) => response.text())
+  .then((text) => process.stdout.write(text));

@@ -2,7 +2,7 @@
 import { ConfigurationError, runService } from '../src/index.js';
 
 const mode = process.argv[2];
-await runService('short-service', async () => {
+void runService('short-service', async () => {
   if (mode === 'wrong') throw new ConfigurationError(['PORT is not set.', 'HOST is not set.']);
   setInterval(() => undefined, 1_000);
   console.log('started');

@@ -19,6 +19,6 @@ class SilentController {
 class SilentModule {}
 
 const strategy = new RequestReplyServer({ redisUrl: String(process.argv[2]), queue: 'faults' });
-const app = await NestFactory.createMicroservice(SilentModule, { strategy, logger: ['error'] });
-await app.listen();
-console.log('listening');
+void NestFactory.createMicroservice(SilentModule, { strategy, logger: ['error'] })
+  .then((app) => app.listen())
+  .then(() => console.log('listening'));

@@ -57,13 +57,17 @@ process.once('SIGTERM', () => {
     await chain.close();
   });
 });
-runner.start();
-if (task.submit) await acceptJob({ journal, queue: runner }, task.submit);
-if (task.launch) {
-  await waitFor('the runner holds the lane and has looked at it', () => Promise.resolve(runner.hasRoom));
-  await runner.launch(planTransfer(runner.lane, task.launch));
+void begin();
+
+async function begin(): Promise<void> {
+  runner.start();
+  if (task.submit) await acceptJob({ journal, queue: runner }, task.submit);
+  if (task.launch) {
+    await waitFor('the runner holds the lane and has looked at it', () => Promise.resolve(runner.hasRoom));
+    await runner.launch(planTransfer(runner.lane, task.launch));
+  }
+  console.log('worker ready');
 }
-console.log('worker ready');
 
 function readSettings(settings: WorkerTask['settings']): Partial<LaneSettings> {
   return Object.fromEntries(

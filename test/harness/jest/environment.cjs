@@ -1,6 +1,9 @@
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
+// Loads Node's own undici before the package of that name, whose connection pools Node's fetch would otherwise use.
+void globalThis.Request;
+
 const FAKE_TIMER_IDS = { idToRef: (id) => ({ id }), refToId: (timer) => timer?.id };
 
 /**

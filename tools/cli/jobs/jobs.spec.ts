@@ -221,7 +221,7 @@ describe('tollgate jobs', () => {
   });
 
   it('refuses wrong usage with exit code 2', async () => {
-    const program = ['--import', 'tsx', 'tools/cli/main.ts', 'jobs', 'dance'];
+    const program = ['scripts/typescript.cjs', 'tools/cli/main.ts', 'jobs', 'dance'];
     await expect(run(process.execPath, program)).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^unknown command 'dance'\n[^]*See tollgate jobs --help\.\n$/),

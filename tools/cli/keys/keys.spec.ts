@@ -103,7 +103,7 @@ describe('tollgate keys', () => {
   });
 
   it('refuses wrong usage with exit code 2, and quotes no token', async () => {
-    const program = ['--import', 'tsx', 'tools/cli/main.ts', 'keys', 'dance'];
+    const program = ['scripts/typescript.cjs', 'tools/cli/main.ts', 'keys', 'dance'];
     await expect(run(process.execPath, program)).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^unknown command 'dance'\nSee tollgate keys --help\.\n$/),

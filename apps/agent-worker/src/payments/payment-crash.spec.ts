@@ -57,7 +57,7 @@ describe('a worker that is killed during a payment', () => {
     const worker = await startChild({
       name: owner,
       command: process.execPath,
-      args: ['--import', 'tsx', resolve('apps/agent-worker/test/payment-worker.ts')],
+      args: ['scripts/typescript.cjs', resolve('apps/agent-worker/test/payment-worker.ts')],
       env: { ...process.env, TASK: JSON.stringify(task) },
     });
     workers.push(worker);

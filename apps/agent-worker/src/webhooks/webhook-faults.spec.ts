@@ -39,7 +39,7 @@ describe('webhooks, during failures,', () => {
     const child = await startChild({
       name: 'pump',
       command: process.execPath,
-      args: ['--import', 'tsx', resolve('apps/agent-worker/test/crashing-pump.ts')],
+      args: ['scripts/typescript.cjs', resolve('apps/agent-worker/test/crashing-pump.ts')],
       env: { ...process.env, TASK: JSON.stringify({ redisUrl: fixture.server.url, lane }) },
     });
     expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL' });

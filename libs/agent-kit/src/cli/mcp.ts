@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 import { createMcpCommand, serveThisProcess } from './mcp-command.js';
 
-await createMcpCommand(serveThisProcess).parseAsync();
+void createMcpCommand(serveThisProcess).parseAsync();

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
 import { processTerminal, runPay } from './pay-command.js';
 
-process.exitCode = await runPay(process.argv.slice(2), process.env, processTerminal);
+void runPay(process.argv.slice(2), process.env, processTerminal).then((exitCode) => {
+  process.exitCode = exitCode;
+});

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 function start(mode: string) {
   const program = join(__dirname, '../../test/short-service.ts');
-  const child = spawn(process.execPath, ['--import', 'tsx', program, mode], { stdio: 'pipe' });
+  const child = spawn(process.execPath, ['scripts/typescript.cjs', program, mode], { stdio: 'pipe' });
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   child.stderr.on('data', (data: Buffer) => (output += data.toString()));

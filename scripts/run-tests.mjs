@@ -1,0 +1,17 @@
+// npm test and npm run test:stack: Jest, with what its tests need set up before.
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+import { setup } from './setup.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const SLOWEST = ['--reporters=default', '--reporters=./test/harness/jest/slowest-files.cjs'];
+// As many workers as the tests were made for; each starts servers of its own beside.
+const args = ['--maxWorkers=4', ...process.argv.slice(2).flatMap((arg) => (arg === '--slowest' ? SLOWEST : arg))];
+
+await setup({ needsRedisServer: true });
+const jest = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...args], { cwd: root, stdio: 'inherit' });
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => jest.kill(signal));
+jest.on('close', (code, signal) => {
+  process.exitCode = signal === null ? code : 1;
+});
