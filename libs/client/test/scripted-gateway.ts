@@ -58,7 +58,11 @@ export function json(status: number, body: unknown, headers: Record<string, stri
 }
 
 export function problem(status: number, code: string, members: object = {}, headers = {}): Answer {
-  return json(status, { type: `urn:tollgate:error:${code}`, status, code, detail: 'Because.', requestId: 'r1', ...members }, headers);
+  return json(
+    status,
+    { type: `urn:tollgate:error:${code}`, status, code, detail: 'Because.', requestId: 'r1', ...members },
+    headers,
+  );
 }
 
 /** Breaks the connection before the answer is complete. */
