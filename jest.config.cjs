@@ -4,6 +4,7 @@ module.exports = {
   rootDir: '.',
   testEnvironment: '<rootDir>/test/harness/jest/environment.cjs',
   runtime: '<rootDir>/test/harness/jest/runtime.cjs',
+  testSequencer: '<rootDir>/test/harness/jest/longest-first.cjs',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools', '<rootDir>/devnet', '<rootDir>/test/docs'],
   testMatch: ['**/*.spec.ts'],
   // The runtime compiles what it loads.
