@@ -1,5 +1,5 @@
-import { createRandom } from '../harness/random.js';
 import { loseReplies } from '../harness/lose-replies.js';
+import { createRandom } from '../harness/random.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import type { Interception, RpcReply } from '../harness/rpc-proxy.js';
 import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';

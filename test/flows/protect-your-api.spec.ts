@@ -41,7 +41,14 @@ describe('docs/protect-your-api.md', () => {
   const pay = (path: string) => {
     const chain = ['--rpc', stack.chain.rpcUrl, '--rpc-timeout', '60', '--pay-to', stack.chain.payTo];
     const where = [...chain, '--store', join(folder, 'payments')];
-    const command = ['scripts/typescript.cjs', 'libs/client/src/cli/pay.ts', stack.baseUrl + path, '--max', '0.01', ...where];
+    const command = [
+      'scripts/typescript.cjs',
+      'libs/client/src/cli/pay.ts',
+      stack.baseUrl + path,
+      '--max',
+      '0.01',
+      ...where,
+    ];
     const env = { PATH: process.env['PATH'], WALLET_PRIVATE_KEY: stack.chain.accounts[0]!.privateKey };
     return promisify(execFile)(process.execPath, command, { env });
   };

@@ -32,9 +32,13 @@ async function payInChild(dieAt: string | null = null, idempotencyKey: string | 
   const task = { url: server.url, rpcUrl, privateKey: payer().privateKey, asset, directory, dieAt, idempotencyKey };
   const env = { ...process.env, TASK: JSON.stringify(task) };
   try {
-    const { stdout, stderr } = await run(process.execPath, ['scripts/typescript.cjs', 'libs/client/test/paying-child.ts'], {
-      env,
-    });
+    const { stdout, stderr } = await run(
+      process.execPath,
+      ['scripts/typescript.cjs', 'libs/client/test/paying-child.ts'],
+      {
+        env,
+      },
+    );
     return { signal: null, stdout, stderr };
   } catch (error) {
     const { signal = null, stdout = '', stderr = '' } = error as Partial<ChildResult>;

@@ -51,7 +51,9 @@ describe('reading the ledger', () => {
   const payments = async (...args: string[]) => {
     const cli = [resolve('tools/cli/main.ts'), 'payments'];
     const env = { ...process.env, REDIS_URL: server.url };
-    const { stdout } = await run(process.execPath, [resolve('node_modules/tsx/dist/cli.mjs'), ...cli, ...args], { env });
+    const { stdout } = await run(process.execPath, [resolve('node_modules/tsx/dist/cli.mjs'), ...cli, ...args], {
+      env,
+    });
     return stdout;
   };
 

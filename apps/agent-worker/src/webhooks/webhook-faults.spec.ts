@@ -53,7 +53,10 @@ describe('webhooks, during failures,', () => {
       { lane, signal: over.signal },
       'treasury',
     );
-    await waitFor('they are added to the queue again', async () => (await journal.outbox.readPositions(lane))['webhooks'] === 3);
+    await waitFor(
+      'they are added to the queue again',
+      async () => (await journal.outbox.readPositions(lane))['webhooks'] === 3,
+    );
     expect(await fixture.waitForOutcomes(3)).toEqual({ delivered: 3 });
     over.abort();
     await attending;

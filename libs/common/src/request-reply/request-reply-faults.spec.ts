@@ -161,7 +161,9 @@ describe('request and reply when parts fail', () => {
 
 function startSilentServer(url: string) {
   const program = join(__dirname, '../../test/silent-server.ts');
-  const child = spawn(process.execPath, ['scripts/typescript.cjs', program, url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['scripts/typescript.cjs', program, url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   const waitForLines = async (start: string, count: number) => {
