@@ -3,5 +3,5 @@
 module.exports = {
   ...require('../jest.config.cjs'),
   rootDir: '..',
-  roots: ['<rootDir>/test/flows', '<rootDir>/test/faults', '<rootDir>/test/processes', '<rootDir>/test/upgrade'],
+  roots: ['<rootDir>/test/flows', '<rootDir>/test/faults', '<rootDir>/test/upgrade'],
 };

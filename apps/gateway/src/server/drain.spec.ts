@@ -109,7 +109,6 @@ describe('a server that stops', () => {
     await closed;
   });
 
-  // Must be the last test: a process that is marked as stopping stays so.
   it('closes the connection with every response after the signal', async () => {
     await start({ TRUST_PROXY: '127.0.0.1' });
     const agent = new Agent({ keepAlive: true });
@@ -122,13 +121,17 @@ describe('a server that stops', () => {
     const slow = get('/slow');
     // This response comes on a later connection, so the slow request is in progress by then.
     await get('/');
-    markStopping();
+    const goOn = markStopping();
     finish();
-    expect(await slow).toEqual([200, 'close']);
-    expect(await get('/')).toEqual([200, 'close']);
-    expect(await get('/nowhere')).toEqual([404, 'close']);
-    expect(await get('/%zz')).toEqual([400, 'close']);
-    expect(await get('/', { 'X-Forwarded-For': '10.0.0.1' })).toEqual([426, 'close, Upgrade']);
-    agent.destroy();
+    try {
+      expect(await slow).toEqual([200, 'close']);
+      expect(await get('/')).toEqual([200, 'close']);
+      expect(await get('/nowhere')).toEqual([404, 'close']);
+      expect(await get('/%zz')).toEqual([400, 'close']);
+      expect(await get('/', { 'X-Forwarded-For': '10.0.0.1' })).toEqual([426, 'close, Upgrade']);
+    } finally {
+      goOn();
+      agent.destroy();
+    }
   });
 });

@@ -1,4 +1,4 @@
-/** State of the whole process: set by the first signal, never reset. */
+/** State of the whole process: set by the first signal. */
 let stopping = false;
 
 /** True from the first stop signal on; readiness then fails, so that no new traffic is routed here. */
@@ -6,6 +6,10 @@ export function isStopping(): boolean {
   return stopping;
 }
 
-export function markStopping(): void {
+/** @returns takes the mark back, for tests, whose process goes on */
+export function markStopping(): () => void {
   stopping = true;
+  return () => {
+    stopping = false;
+  };
 }
