@@ -4,17 +4,19 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { waitFor } from '../harness/retry.js';
 import { expectCarriedOutOnce, useAgents } from '../harness/use-agents.js';
 
-// Processes are killed and started again: a busy machine takes its time.
+// Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 const TRANSFER = { amount: '0.01', to: RECEIVER } as const;
 
-/** Whole jobs, from the API to the stream of events, on a chain that does what chains do. */
+/**
+ * Whole jobs, from the API to the stream of events, on a chain with reorganisations, rising fees and foreign nonces.
+ */
 describe('agent jobs on a chain', () => {
   const agents = useAgents({ env: { REPLACE_AFTER_MS: '400', CONFIRMATIONS: '2' } });
 
-  /** The worker wants a block on top of each: one is made now and then. */
+  /** The worker waits for a block on top of each transaction's: one is mined now and then. */
   let miner: NodeJS.Timeout;
   const mine = (blocks = 1) => agents().rpc('anvil_mine', [numberToHex(blocks)]);
   const startMining = () => {
@@ -35,7 +37,7 @@ describe('agent jobs on a chain', () => {
   const transfer = () => agents().submit('transfer', TRANSFER);
   const waitForEnd = (jobId: string) => agents().client.waitFor(jobId, 'FINAL');
 
-  it('whose fees rise past what was offered: the step is signed again, and mined once', async () => {
+  it('whose fees rise above the offered ones: the step is signed again, and mined once', async () => {
     await stopMining();
     const jobId = await transfer();
     const [first] = (await agents().client.waitFor(jobId, 'BROADCAST')).steps[0]!.attempts;
@@ -86,7 +88,7 @@ describe('agent jobs on a chain', () => {
   it('on which a stranger uses the wallet’s nonce: an operator is asked, and no other nonce is taken', async () => {
     const { wallet, chain, rpc, journal } = agents();
     await stopMining();
-    // The node takes nothing of the worker's until the stranger's transaction is mined.
+    // The node accepts no transaction of the worker until the stranger's is mined.
     agents().proxy.intercept('*', async (call, forward) =>
       JSON.stringify(call).includes('eth_sendRawTransaction') ? 'broken' : { body: await forward() },
     );

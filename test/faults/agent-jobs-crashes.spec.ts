@@ -3,18 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { waitFor } from '../harness/retry.js';
 import { expectCarriedOutOnce, useAgents, waitForDeath } from '../harness/use-agents.js';
 
-// Processes are killed and started again: a busy machine takes its time.
+// Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);
 
 const SWAP = { amount: '1', fromToken: 'USDC', toToken: 'WSEI' } as const;
 
-/** Gateway and workers as they run, killed at the points at which a job could be lost or sent twice. */
+/** Gateway and workers as in production, killed at the points where a job could be lost or sent twice. */
 describe('a job of two steps survives', () => {
   const agents = useAgents({ workers: 2, fromSource: ['gateway', 'agent-worker'], env: { REPLACE_AFTER_MS: '600' } });
   const worker = () => agents().stack.agentWorkers[0]!;
   const other = () => agents().stack.agentWorkers[1]!;
 
-  // One alone, so that it is the one that dies; the other is there for F12.
+  // Only one runs, so that it is the one that dies; the other is for F12.
   beforeAll(() => other().kill());
 
   afterEach(async () => {
@@ -80,7 +80,7 @@ describe('a job of two steps survives', () => {
     expect(after.attempts.map(({ txHash }) => txHash)).toEqual(before.attempts.map(({ txHash }) => txHash));
   });
 
-  it('F12: the worker sleeps over its lease, another carries on, and the first writes nothing more', async () => {
+  it('F12: the worker sleeps past its lease, another continues, and the first writes nothing more', async () => {
     agents().crashAt('F12', 'SIGSTOP');
     const jobId = await agents().submit('swap', SWAP);
     await waitFor('a worker that sleeps', () => !agents().isCrashPending());
@@ -93,11 +93,11 @@ describe('a job of two steps survives', () => {
     await other().kill();
   });
 
-  it('F14: the worker is told to stop in the middle of the job, does, and the next carries on', async () => {
+  it('F14: the worker gets SIGTERM in the middle of the job and stops, and the next one continues', async () => {
     await agents().rpc('evm_setAutomine', [false]);
     const jobId = await agents().submit('swap', SWAP);
     await agents().client.waitFor(jobId, 'BROADCAST');
-    // SIGKILL after 25 seconds, which would be the signal here.
+    // A worker that does not stop within 25 seconds gets SIGKILL, and the reported signal would show it.
     expect(await worker().kill('SIGTERM', 25_000)).toEqual({ code: 0, signal: null });
     await agents().rpc('evm_setAutomine', [true]);
     await agents().rpc('evm_mine');

@@ -6,12 +6,12 @@ import { createAgentClient } from '../harness/agent-client.js';
 import { waitFor } from '../harness/retry.js';
 import { expectCarriedOutOnce, useAgents } from '../harness/use-agents.js';
 
-// Processes are killed and started again: a busy machine takes its time.
+// Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);
 
 const TRANSFER = { amount: '0.01', to: '0x00000000000000000000000000000000000a11ce' } as const;
 
-/** F13: the journal's Redis comes back with an older copy of its data. */
+/** F13: the journal's Redis is restored from an older copy of its data. */
 describe('when Redis is restored from a copy', () => {
   const agents = useAgents({ workers: 2 });
   let copy: string;
@@ -35,7 +35,7 @@ describe('when Redis is restored from a copy', () => {
   const transfer = () => agents().submit('transfer', TRANSFER);
   const waitForEnd = (jobId: string) => agents().client.waitFor(jobId, 'FINAL');
 
-  it('of the middle of a job, the chain is asked first, and the same bytes are all that was ever sent', async () => {
+  it('of the middle of a job, the worker asks the chain first, and sends only the same bytes', async () => {
     await agents().rpc('evm_setAutomine', [false]);
     const jobId = await transfer();
     await agents().client.waitFor(jobId, 'BROADCAST');
@@ -60,18 +60,20 @@ describe('when Redis is restored from a copy', () => {
     );
     const opened = follower.opened();
     await restore();
-    // The gateway ends the stream where it finds that events it has told were lost; their numbers are given again.
+    // The gateway ends the stream when it finds that events it sent already were lost, because their numbers are
+    // reused.
     await waitFor('the stream to be opened again', () => follower.opened() > opened);
     await waitFor('the freeze', async () => (await journal.readLane(wallet.lane)).frozen === 'chain_ahead');
     const later = await transfer();
-    // Somebody holds the lane and renews its lease: it is not that nobody has looked.
+    // A worker holds the lane and renews its lease, so the lane is not idle for lack of a worker.
     const readUntil = async () => (await journal.readLane(wallet.lane)).lease?.untilMs ?? 0;
     const before = await readUntil();
     await waitFor('later renewals', async () => (await readUntil()) > before + 2_000);
     expect(await agents().readNewTransactions()).toEqual([]);
     expect(await agents().client.read(later)).toMatchObject({ state: 'PLANNED' });
 
-    // He takes the wallet over where the chain is; the job waits for his word, for it might be the one that was sent.
+    // The operator adopts the wallet at the chain's nonce. The job waits for an operator's decision, because it may be
+    // the one that was sent.
     await stack.agents!.adopt(wallet.name);
     await agents().client.waitFor(later, 'NEEDS_OPERATOR');
     const operator = createAgentClient(stack.baseUrl, (await stack.agents!.createApiKey(['operator'])).token);
@@ -80,7 +82,7 @@ describe('when Redis is restored from a copy', () => {
     expect((await agents().readNewTransactions()).map(({ hash, nonce }) => [hash, nonce])).toEqual([
       [job.steps[0]!.mined!.txHash, lost.steps[0]!.nonce! + 1],
     ]);
-    // Submitted more than once where its block is late, which on a busy machine it may be.
+    // It is submitted more than once when its block is late, which may happen on a busy machine.
     const types = () => [
       ...new Set(
         agents()

@@ -13,11 +13,11 @@ const RPC_KEY = `canary-of-the-rpc-${randomBytes(8).toString('hex')}`;
 const SENT_KEY = randomBytes(32).toString('hex');
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 
-// Processes are killed and started again: a busy machine takes its time.
+// Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);
 
-/** Canaries: what must stay secret is looked for in all that is printed, answered, measured, posted and stored. */
-describe('what agent jobs must keep secret', () => {
+/** Canaries: searches everything printed, answered, measured, posted and stored for the secrets. */
+describe('the secrets of agent jobs', () => {
   const agents = useAgents({
     rpcPath: `/v2/${RPC_KEY}?apikey=${RPC_KEY}`,
     env: { AGENT_SECRET, LOG_LEVEL: 'trace', RPC_TIMEOUT_MS: '500', WEBHOOK_FIRST_RETRY_MS: '100' },
@@ -32,13 +32,13 @@ describe('what agent jobs must keep secret', () => {
   };
   const transfer = (amount: string) => agents().submit('transfer', { amount, to: RECEIVER });
 
-  it('is in no log, answer, metric, webhook or store, whatever goes right or wrong', async () => {
+  it('appear in no log, answer, metric, webhook or store, in success or failure', async () => {
     const { client, stack, wallet, proxy } = agents();
     let answered = 0;
     const target = await startWebhookTarget(() => (answered++ % 3 === 0 ? 500 : 204));
     const webhookSecret = await registerWebhook(stack.baseUrl, client.token, target.url);
 
-    // Right, refused in planning, and asked for what nobody may ask for.
+    // One valid request, one refused in planning, and several that are not allowed.
     const done = await transfer('0.01');
     await client.waitFor(done, 'FINAL');
     const refused = await transfer('999999999999');
@@ -51,7 +51,7 @@ describe('what agent jobs must keep secret', () => {
       await send('GET', path);
     }
 
-    // The chain's server fails in every way, then Redis goes away.
+    // The RPC server fails in every way, then Redis goes down.
     for (const reply of ['broken', 'silence', { status: 401, body: `bad key ${RPC_KEY}` }] as const) {
       let failed = 0;
       proxy.intercept('*', () => {
@@ -90,7 +90,7 @@ describe('what agent jobs must keep secret', () => {
     }
   });
 
-  it('is not told by a worker that cannot start', async () => {
+  it('are not printed by a worker that cannot start', async () => {
     const { stack, chain } = agents();
     const env = {
       AGENT_SECRET: 'canary-short',

@@ -7,10 +7,10 @@ import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
 
 const QUOTE = '/v1/quotes/A';
-/** Long enough for what is well, on a busy machine too. */
+/** Long enough for healthy services, on a busy machine too. */
 const DEADLINE_MS = 12_000;
 
-/** Trouble with the chain, and floods that want to make some: a payer is never told to pay again, nor kept waiting. */
+/** Faults of the chain, and floods that try to cause them: a payer is never asked to pay again, nor kept waiting. */
 describe('when the RPC server', () => {
   let shop: Shop;
 
@@ -62,47 +62,51 @@ describe('when the RPC server', () => {
     ],
   ];
 
-  // Before the faults: a client whose look-ups were slow or long has no share in batches for a minute.
-  it('is asked for random hashes, few may wait, look-ups share batches, and a payer is served meanwhile', async () => {
+  // This runs before the faults: a client with slow or long look-ups has no share in batches for a minute.
+  it('is flooded with random hashes, few may wait, look-ups share batches, and a payer is served meanwhile', async () => {
     const { proof } = await buy();
     shop.rpc.requests.length = 0;
     const flood = Array.from({ length: 150 }, () => outcomeOf(redeem(anyProof())));
     expect(await outcomeOf(redeem(proof))).toEqual([200, null]);
     const outcomes = (await Promise.all(flood)).map(([status, failure]) => `${status} ${failure}`);
-    // Without room to wait nothing is known of a payment, and its payer must not be asked for another.
+    // 503 means that there was no room to wait: the payment's state is unknown, and the payer must not be asked for
+    // another.
     expect(new Set(outcomes)).toEqual(new Set(['402 receipt_missing', '503 null']));
     const lookups = shop.rpc.requests.flat().filter((method) => method === 'eth_getTransactionReceipt').length;
-    // Each once, and those of the 8 who may wait for one client, every 250 ms of 1.2 s; twice for what comes between.
+    // Each hash once, and those of the 8 that may wait for one client every 250 ms of 1.2 s; twice for the remainder.
     expect(lookups).toBeLessThanOrEqual(151 + 2 * 8 * 5);
     expect(shop.rpc.requests.length).toBeLessThan(lookups / 2);
   });
 
-  it.each(faults)('%s: 503 within the deadline, and the same proof pays when it is well again', async (_, fault) => {
-    const { proof } = await buy();
-    shop.rpc.fail(fault);
-    const failed = await redeem(proof);
-    // What was too long was no receipt: nothing is remembered, and the payer may come back at once.
-    expect([failed.status, failed.headers.get('Retry-After'), await failed.json()]).toMatchObject([
-      503,
-      '1',
-      { code: 'verification_unavailable' },
-    ]);
-    expect(shop.upstream.requests).toEqual([]);
-    shop.rpc.fail(undefined);
-    await retryUntilPaid(() => redeem(proof), [409, 503]);
-  });
+  it.each(faults)(
+    '%s: 503 within the deadline, and the same proof pays once the server works again',
+    async (_, fault) => {
+      const { proof } = await buy();
+      shop.rpc.fail(fault);
+      const failed = await redeem(proof);
+      // An oversized answer counts as no receipt: nothing is remembered, and the payer may repeat at once.
+      expect([failed.status, failed.headers.get('Retry-After'), await failed.json()]).toMatchObject([
+        503,
+        '1',
+        { code: 'verification_unavailable' },
+      ]);
+      expect(shop.upstream.requests).toEqual([]);
+      shop.rpc.fail(undefined);
+      await retryUntilPaid(() => redeem(proof), [409, 503]);
+    },
+  );
 
   it('takes at most a part of a body without end', () => {
     expect(shop.rpc.floodedBytes).toBeLessThan(52_428_800);
   });
 
-  it('hangs and the queue fills up: the next are refused at once, and all is well afterwards', async () => {
+  it('hangs and the queue fills up: further requests are refused at once, and all work afterwards', async () => {
     const { proof } = await buy();
     shop.stack.verifiers[0]!.signal('SIGSTOP');
     const flood = Array.from({ length: 400 }, () => outcomeOf(redeem(anyProof())));
     let settled = 0;
     for (const each of flood) void each.then(() => (settled += 1));
-    // What finds no room is answered before the deadline of what did.
+    // Questions without room in the queue are answered before the deadline of those in it.
     await waitFor('refusals', () => settled >= 100);
     const outcomes = await Promise.all(flood);
     expect(new Set(outcomes.map(([status]) => status))).toEqual(new Set([503]));
@@ -114,7 +118,7 @@ describe('when the RPC server', () => {
     await waitFor('an answer', async () => (await redeem(proof)).status === 200);
   });
 
-  it('knows nothing of a payment yet: 402 with a time to come back, and then it pays', async () => {
+  it('has no receipt of a payment yet: 402 with a Retry-After, and then it pays', async () => {
     const txHash = await transferTokens(shop.chain, { amountBaseUnits: 1000n });
     shop.rpc.fail({
       kind: 'rewrite',

@@ -15,11 +15,13 @@ import { retryUntilPaid } from '../harness/retry.js';
 import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.js';
 import { useStack } from '../harness/use-stack.js';
 
-// Processes are killed and started again: a busy machine takes its time.
+// Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);
 
-/** A server behind our middleware, killed with -9 while it sells; another one of the same Redis is asked then. */
-describe('who paid a server is answered by another, and charged once, when the first dies', () => {
+/**
+ * A server behind our middleware is killed with SIGKILL during a sale; another server on the same Redis is asked next.
+ */
+describe('a payer is answered by another server, and charged once, when the first server dies', () => {
   const stack = useStack({ env: { FACILITATOR: 'true', RELAYER_POLL_MS: '20' } });
   let token: string;
   let facilitator: HttpTap;
@@ -36,7 +38,7 @@ describe('who paid a server is answered by another, and charged once, when the f
       gate: {
         facilitator: { url: `${facilitator.url}/facilitator`, apiKey: token },
         ...{ payTo, chainId, asset: { address: asset, name: 'USDC', version: '2', decimals: 6 } },
-        // Both are the same shop.
+        // Both servers are the same shop.
         publicUrl: 'https://shop.example',
         leaseSeconds: 2,
       },
@@ -90,7 +92,7 @@ describe('who paid a server is answered by another, and charged once, when the f
 
   const die = () => dying.child.end('SIGKILL');
 
-  /** Shows a payment to the server that dies, and then to the other one, also without its secret. */
+  /** Presents a payment to the server that dies, and then to the other one, also without its secret. */
   async function expectAnswer(names: Record<string, string>): Promise<{ body: string; isReplay: boolean }> {
     const { chain } = stack();
     const before = await readBalance(chain, chain.payTo);
@@ -119,7 +121,7 @@ describe('who paid a server is answered by another, and charged once, when the f
     expect(await expectAnswer(named())).toEqual({ body: 'the goods, made for the 2. time', isReplay: false });
   });
 
-  it('when it has written down the key that it would settle under', async () => {
+  it('after it stored the key that it would settle under', async () => {
     void network.holdRepliesTo('"state":"asked"').then(die);
     expect(await expectAnswer(named())).toEqual({ body: 'the goods, made for the 2. time', isReplay: false });
   });
@@ -143,7 +145,7 @@ describe('who paid a server is answered by another, and charged once, when the f
     expect(replies[1]!.answer.body).toBe(replies[0]!.answer.body);
   });
 
-  it('when it has written down the answer, and sent nothing of it', async () => {
+  it('after it stored the answer, and before it sent any of it', async () => {
     void network.holdRepliesTo('"state":"sold"').then(die);
     expect(await expectAnswer(named())).toEqual({ body: 'the goods, made for the 1. time', isReplay: true });
   });

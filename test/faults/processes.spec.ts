@@ -11,7 +11,7 @@ import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.js';
 
 const QUOTE = '/v1/quotes/A';
 
-/** Processes that die at the worst moments: kill -9, so that nothing of theirs is tidied up. */
+/** Processes that die at the worst moments: by SIGKILL, so that they clean up nothing. */
 describe('a payer is served, once, when', () => {
   let redisServer: RedisServer;
   let redis: Redis;
@@ -23,7 +23,7 @@ describe('a payer is served, once, when', () => {
     redisServer = await startRedis();
     redis = new Redis(redisServer.url);
     network = await startTcpProxy(redisServer.port);
-    // Through the proxy, so that an answer of Redis can be lost between a commit and its gateway.
+    // Redis is behind a proxy, so that its reply to a commit can be lost on the way to the gateway.
     const url = `redis://127.0.0.1:${network.port}`;
     shop = await startShop({
       redis: redisServer,
@@ -60,7 +60,7 @@ describe('a payer is served, once, when', () => {
     fetch(shop.url(QUOTE, gateway), { headers: { 'X-Payment': proof, 'Idempotency-Key': 'k' } });
   const upstreamKeys = () => shop.upstream.requests.map(({ headers }) => headers['idempotency-key']);
 
-  /** What the ledger holds of a transaction, as `state generation` of each payment. */
+  /** The ledger's entries for a transaction, as `state generation` of each payment. */
   async function readLedger({ txHash }: Paid): Promise<string[]> {
     const { payments } = await listPayments(redis, { limit: 1000 });
     return payments
@@ -73,7 +73,7 @@ describe('a payer is served, once, when', () => {
     shop.rpc.fail({ kind: 'hang' });
     const answered = redeem(paid);
     await waitFor('a look-up', () => shop.rpc.requests.flat().includes('eth_getTransactionReceipt'));
-    // Whichever of the two holds the question, its look-up hangs: kill both, and let the chain go on.
+    // Either verifier may hold the question, and its look-up hangs. Kill both, then let the chain answer again.
     await shop.stack.verifiers[0]!.kill('SIGKILL');
     await shop.stack.verifiers[1]!.kill('SIGKILL');
     shop.rpc.fail(undefined);
@@ -83,10 +83,11 @@ describe('a payer is served, once, when', () => {
     expect(upstreamKeys()).toHaveLength(1);
   });
 
-  it('one verifier of two is killed with the question in its hands: the gateway asks the other', async () => {
+  it('one verifier of two is killed while it holds the question: the gateway asks the other', async () => {
     const paid = await buy();
     shop.stack.verifiers[0]!.signal('SIGSTOP');
-    // One of two takes each question; with several payers the stopped one has some in its socket, unread.
+    // Each question goes to one of the two. With several payers, some questions are unread in the stopped verifier's
+    // socket.
     const others = await Promise.all([buy(), buy(), buy()]);
     const answers = [paid, ...others].map((each) => redeem(each));
     await shop.stack.verifiers[0]!.kill('SIGKILL');
@@ -110,7 +111,7 @@ describe('a payer is served, once, when', () => {
     await shop.stack.gateways[0]!.restart();
   });
 
-  it('the gateway is killed after the commit and before the answer: the stored one is given', async () => {
+  it('the gateway is killed after the commit and before the answer: the stored answer is sent', async () => {
     const paid = await buy();
     shop.upstream.answer = (_, response) => response.end('the answer that was committed');
     const committed = network.holdRepliesTo('the answer that was committed');
@@ -126,7 +127,7 @@ describe('a payer is served, once, when', () => {
     await shop.stack.gateways[0]!.restart();
   });
 
-  it('the answer of the commit is lost on the way: no one is answered what may not be committed', async () => {
+  it('the reply to the commit is lost: no client gets an answer that may not be committed', async () => {
     const paid = await buy();
     shop.upstream.answer = (_, response) => response.end('committed without a word');
     const committed = network.holdRepliesTo('committed without a word');
@@ -154,7 +155,7 @@ describe('a payer is served, once, when', () => {
     const taken = await retryUntilPaid(() => redeem(paid, 1));
     wake();
     shop.stack.gateways[0]!.signal('SIGCONT');
-    // Its renewal or its commit finds the lease gone: it may send the client back, but answer nothing else.
+    // Its renewal or its commit finds the lease gone: it may answer 409, and nothing else.
     const late = await slept;
     expect([late.status, (await late.text()).includes('slept')]).toEqual([409, false]);
     const again = await redeem(paid);

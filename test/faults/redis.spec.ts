@@ -9,7 +9,7 @@ import { startShop, type Shop } from '../harness/start-shop.js';
 
 const QUOTE = '/v1/quotes/A';
 
-/** What becomes of payments when the ledger's Redis dies, forgets, or is another one. */
+/** The fate of payments when the ledger's Redis dies, loses its data, or is replaced by another one. */
 describe('when Redis', () => {
   let redisServer: RedisServer;
   let redis: Redis;
@@ -72,7 +72,7 @@ describe('when Redis', () => {
     }
   });
 
-  it('hangs, no payment is answered, and each is when it goes on', async () => {
+  it('hangs, no payment is answered, and each is answered once Redis continues', async () => {
     const { proof } = await buy();
     redisServer.signal('SIGSTOP');
     const hung = await redeem(proof);
@@ -121,7 +121,7 @@ describe('when Redis', () => {
     });
   });
 
-  it('takes no writes, no payment is answered, and each is when it does again', async () => {
+  it('refuses writes, no payment is answered, and each is answered once Redis accepts writes again', async () => {
     const { proof } = await buy();
     await redis.config('SET', 'maxmemory', '1');
     const full = await redeem(proof);
@@ -130,7 +130,7 @@ describe('when Redis', () => {
     await retryUntilPaid(() => redeem(proof));
   });
 
-  /** The first requests after a loss may find Redis still away. */
+  /** The first requests after a loss may find that Redis is still down. */
   async function untilJudged(send: () => Promise<Response>): Promise<{ status: number; failure: string | null }> {
     for (;;) {
       const [status, failure] = await outcomeOf(send());

@@ -10,8 +10,8 @@ const RPC_KEY = `canary-of-the-rpc-${randomBytes(8).toString('hex')}`;
 const KEY = `canary-of-the-payer-${randomBytes(8).toString('hex')}`;
 const QUOTE = '/v1/quotes/A';
 
-/** Canaries: what must stay secret is looked for in all that the services print and answer, at every log level. */
-describe('what must stay secret', () => {
+/** Canaries: searches everything that the services print and answer, at every log level, for the secrets. */
+describe('the secrets of the services', () => {
   let shop: Shop;
   const seen: string[] = [];
   const canaries = new Set([CHALLENGE_SECRET, RPC_KEY, KEY]);
@@ -23,7 +23,7 @@ describe('what must stay secret', () => {
         CHALLENGE_SECRET,
         LOG_LEVEL: 'trace',
         LOG_UNPAID: 'true',
-        // Long enough for what is well, on a busy machine too; and nothing is asked twice.
+        // Long enough for healthy services on a busy machine; and no question is sent twice.
         RPC_TIMEOUT_MS: '3000',
         VERIFY_DEADLINE_MS: '15000',
         VERIFY_RETRY_MS: '14000',
@@ -42,13 +42,13 @@ describe('what must stay secret', () => {
     return response;
   };
 
-  it('is in no log, no answer and no metric, whatever goes right or wrong', async () => {
+  it('appear in no log, no answer and no metric, in success or failure', async () => {
     const paid = await payLocked(shop.chain, shop.url(QUOTE));
     const refused = createProof(`0x${randomBytes(32).toString('hex')}`, {
       reference: (await readRequirement(shop.url(QUOTE))).extra.reference,
       signature: `0x${randomBytes(65).toString('hex')}`,
     });
-    // Right: paid, given again. Wrong: another request, no receipt, no proof, too large.
+    // Valid: paid, replayed. Invalid: another request, no receipt, no proof, too large.
     expect(await outcomeOf(redeem(paid.proof))).toEqual([200, null]);
     expect(await outcomeOf(redeem(paid.proof))).toEqual([200, null]);
     expect((await redeem(paid.proof, `${QUOTE}?other`)).status).toBe(409);
@@ -62,7 +62,7 @@ describe('what must stay secret', () => {
     ];
     for (const bytes of raw) seen.push((await sendRaw(shop.stack.baseUrl, bytes)).text);
 
-    // The chain is in trouble of every kind.
+    // The RPC server fails in every way.
     const { proof } = await payLocked(shop.chain, shop.url(QUOTE));
     for (const fault of [
       { kind: 'hang' } as const,
@@ -74,7 +74,7 @@ describe('what must stay secret', () => {
       expect((await redeem(proof)).status).toBe(503);
     }
     shop.rpc.fail(undefined);
-    // The upstream fails, then Redis goes away and comes back.
+    // The upstream fails, then Redis goes down and comes back.
     shop.upstream.answer = (_, response) => void response.socket?.destroy();
     expect((await redeem(proof)).status).toBe(502);
     await shop.stack.redis.kill();
@@ -87,7 +87,7 @@ describe('what must stay secret', () => {
     const [verifier] = shop.stack.verifiers;
     for (const url of [shop.url('/metrics'), `${verifier!.url}/metrics`]) seen.push(await (await fetch(url)).text());
     const logs = [...shop.stack.gateways, ...shop.stack.verifiers].map((service) => service.logs()).join('\n');
-    // The logs are there, and tell of what happened.
+    // The logs are not empty: they report these events.
     expect(logs).toContain('payment refused');
     expect(logs).toContain('answered: replayed');
     for (const canary of canaries) {
@@ -96,7 +96,7 @@ describe('what must stay secret', () => {
     }
   });
 
-  it('is not told by a process that cannot start', async () => {
+  it('are not printed by a process that cannot start', async () => {
     const { startStack } = await import('../../devnet/stack.js');
     const { redis } = shop.stack;
     const wrong = { CHALLENGE_SECRET: 'canary-short', RPC_URL: `ftp://${RPC_KEY}@example.com/${RPC_KEY}` };

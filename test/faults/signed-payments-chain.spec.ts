@@ -6,13 +6,13 @@ import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/use-si
 
 jest.setTimeout(120_000);
 
-/** Until he is paid for, a payer hears that it is under way or cannot be told, and never that he shall pay. */
+/** Until its payment is settled, a payer gets "pending" or "unavailable", and never a request to pay again. */
 const NOT_YET = [409, 503] as const;
 const TOO_MANY: RpcReply = { status: 429, body: 'too many requests' };
 
 const isSend = (call: unknown) => JSON.stringify(call).includes('eth_sendRawTransaction');
 
-/** A signed payment is moved once and answered, whatever becomes of the words between relayer and chain. */
+/** A signed payment moves once and is answered, whatever happens to the messages between relayer and chain. */
 describe('when the RPC server', () => {
   const sales = useSignedSales({
     env: { SETTLE_DEADLINE_MS: '2000', VERIFY_DEADLINE_MS: '2000', RPC_TIMEOUT_MS: '1000' },
@@ -22,7 +22,7 @@ describe('when the RPC server', () => {
   beforeEach(() => (sent = 0));
   afterEach(() => sales().proxy.reset());
 
-  /** From now on, sends become this as often as that; all else is forwarded. */
+  /** From now on, every n-th send gets this answer; all other calls are forwarded. */
   function failSends(times: number, fail: Interception): void {
     sales().proxy.intercept('*', async (call, forward) => {
       if (isSend(call) && sent++ < times) return fail(call, forward);
@@ -50,7 +50,7 @@ describe('when the RPC server', () => {
     expect(sent).toBeGreaterThan(0);
   });
 
-  it('refuses to take it with 429 for a while: it is sent again until it is taken', async () => {
+  it('refuses the transaction with 429 for a while: it is sent again until it is accepted', async () => {
     failSends(3, () => TOO_MANY);
     await expectAnswer(await sales().order());
     expect(sent).toBeGreaterThan(3);
@@ -74,7 +74,7 @@ describe('when the RPC server', () => {
     await expectAnswer(purchase);
   });
 
-  it('loses every second reply to what is sent, and refuses much else: each of twenty is moved and answered once', async () => {
+  it('loses every second reply to a send, and refuses many other calls: each of twenty payments moves and is answered once', async () => {
     sales().proxy.intercept('*', loseReplies(createRandom(402)));
     const orders = await Promise.all(Array.from({ length: 20 }, (_, index) => sales().order(payer(index))));
     const bodies = await Promise.all(

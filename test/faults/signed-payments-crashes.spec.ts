@@ -8,19 +8,19 @@ import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { waitForDeath } from '../harness/use-agents.js';
 import { expectPaidOnce, PRICE, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';
 
-// Processes are killed and started again: a busy machine takes its time.
+// Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);
 
-/** Until he is paid for, a payer hears that it is under way or cannot be told, and never that he shall pay. */
+/** Until its payment is settled, a payer gets "pending" or "unavailable", and never a request to pay again. */
 const NOT_YET = [409, 503, 504, 'no answer'] as const;
 
-/** Gateway and verifier as they run, killed at the points at which a payment could be lost or moved twice. */
+/** Gateway and verifier as in production, killed at the points where a payment could be lost or moved twice. */
 describe('a signed payment survives', () => {
   const sales = useSignedSales({ fromSource: ['gateway', 'verifier'] });
   const verifier = () => sales().stack.verifiers[0]!;
   const gateway = () => sales().stack.gateways[0]!;
 
-  /** The first request and all after it until there is an answer, which the upstream has made for this payment. */
+  /** Repeats the request until it is answered; the upstream made the answer for this payment. */
   async function expectAnswer(purchase: Purchase): Promise<void> {
     const { body } = await retryUntilPaid(() => purchase.send(), NOT_YET);
     expect(sales().upstream.requests.map(({ headers }) => headers['idempotency-key'])).toContain(

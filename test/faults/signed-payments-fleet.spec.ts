@@ -13,7 +13,7 @@ async function createOrders(sales: SignedSales, count: number): Promise<Purchase
   return Promise.all(Array.from({ length: count }, (_, index) => sales.order(accounts[index % accounts.length])));
 }
 
-/** All at once, each until it is answered; the bodies. */
+/** Presents all at once, each until it is answered; returns the bodies. */
 async function buyAll(orders: readonly Purchase[]): Promise<string[]> {
   const answers = await Promise.all(orders.map((purchase) => retryUntilPaid(() => purchase.send(), NOT_YET)));
   return answers.map(({ body }) => body);
@@ -29,7 +29,7 @@ async function expectAllPaidOnce(sales: SignedSales, orders: readonly Purchase[]
 describe('two verifiers with one relayer', () => {
   const sales = useSignedSales({ verifiers: 2, env: { SETTLE_BATCH_SIZE: '4' } });
 
-  /** Who works on the relayer. */
+  /** The verifier that holds the relayer. */
   async function findHolder(): Promise<ServiceProcess> {
     let holder: ServiceProcess | undefined;
     await waitFor('somebody to hold the relayer', async () => {
@@ -48,7 +48,7 @@ describe('two verifiers with one relayer', () => {
     await expectAllPaidOnce(sales(), orders);
   });
 
-  it('take turns when one is killed among forty payments: the other goes on with all', async () => {
+  it('hand over when one is killed among forty payments: the other continues with all', async () => {
     const holder = await findHolder();
     await sales().rpc('evm_setAutomine', [false]);
     const orders = await createOrders(sales(), 40);
@@ -65,12 +65,12 @@ describe('two verifiers with one relayer', () => {
     await expectAllPaidOnce(sales(), orders);
   });
 
-  it('take turns when one sleeps over its lease, and nothing is moved twice when it wakes', async () => {
+  it('hand over when one sleeps past its lease, and nothing moves twice when it wakes', async () => {
     const sleeper = await findHolder();
     const orders = await createOrders(sales(), 20);
     const bought = buyAll(orders);
     sleeper.signal('SIGSTOP');
-    // Every payer has his answer while it sleeps.
+    // Every payer is answered while it sleeps.
     expect(new Set(await bought).size).toBe(20);
     sleeper.signal('SIGCONT');
     const more = await createOrders(sales(), 20);

@@ -7,7 +7,7 @@ import { expectPaidOnce, PRICE, useSignedSales } from '../harness/use-signed-sal
 
 jest.setTimeout(120_000);
 
-/** So that what is held is held for as long as it is looked at. */
+/** Deadlines long enough that nothing expires while the test holds it back. */
 const PATIENT = {
   LEASE_MS: '60000',
   SETTLE_DEADLINE_MS: '20000',
@@ -19,14 +19,15 @@ describe('signed payments over one balance', () => {
   const sales = useSignedSales({ env: PATIENT });
   const account = (index: number) => sales().chain.accounts[index]!;
 
-  /** Leaves him what so many payments take. */
+  /** Leaves the payer the price of this many payments. */
   async function leave({ address }: DevnetAccount, count: number): Promise<void> {
     const amountBaseUnits = (await readBalance(sales().chain, address)) - BigInt(PRICE) * BigInt(count);
     await transferTokens(sales().chain, { from: address, to: account(8).address, amountBaseUnits });
   }
 
-  // Prevents: who signs often over one balance has the upstream work each time, and is charged once.
-  it('have the upstream work for those that the balance covers, and no others', async () => {
+  // Prevents: a payer that signs several payments over one balance causes the upstream's work each time, and is charged
+  // once.
+  it('reach the upstream only as far as the balance covers them', async () => {
     const payer = account(0);
     await leave(payer, 2);
     const orders = await Promise.all(Array.from({ length: 6 }, () => sales().order(payer)));
@@ -53,8 +54,8 @@ describe('signed payments over one balance', () => {
     );
   });
 
-  // Prevents: who has paid a moment ago is told that he has too little, for what has left his balance already.
-  it('are taken one after the other, to the last', async () => {
+  // Prevents: a payer is refused with `balance_too_low` for a payment whose amount has left its balance already.
+  it('are accepted one after the other, to the last', async () => {
     const payer = account(1);
     await leave(payer, 5);
     const orders = await Promise.all(Array.from({ length: 5 }, () => sales().order(payer)));

@@ -17,7 +17,7 @@ jest.setTimeout(120_000);
 
 const NOT_YET = [409, 503] as const;
 
-/** Settlement while others meddle: payers who take their money back, and observers who are faster. */
+/** Settlement under interference: payers that take their money back, and observers that are faster. */
 describe('signed payments', () => {
   const sales = useSignedSales({ env: { SETTLE_DEADLINE_MS: '2000' } });
   const account = (index: number) => sales().chain.accounts[index]!;
@@ -42,7 +42,7 @@ describe('signed payments', () => {
     return sendFirst(observer(), planTransfer(payment.authorization, splitSignature(payment.signature)!, places).data);
   };
 
-  /** All of an account's tokens, to somebody else. */
+  /** Moves all of an account's tokens to another account. */
   const encodeFlight = async ({ address }: DevnetAccount) => {
     const amountBaseUnits = await readBalance(sales().chain, address);
     return encodeTransfer(sales().chain, { amountBaseUnits, to: observer() });
@@ -54,7 +54,10 @@ describe('signed payments', () => {
       return Number(pending) >= count;
     });
 
-  /** What it comes to: he asks again while it is under way, which on a busy machine is longer than an answer waits. */
+  /**
+   * The final outcome: repeats the request while it is pending, which on a busy machine lasts longer than a request
+   * waits.
+   */
   const untilDecided = async (purchase: Purchase): Promise<[number, string | null]> => {
     let outcome = await outcomeOf(purchase.send());
     await waitFor('an end of the settlement', async () => {
@@ -65,11 +68,11 @@ describe('signed payments', () => {
     return outcome;
   };
 
-  it('share a transaction with two that are bad by then: those buy nothing, the others do', async () => {
+  it('share a transaction with two that became invalid: those buy nothing, the others do', async () => {
     const payers = [0, 1, 2, 3, 4, 5].map(account);
     const orders = await Promise.all(payers.map((payer) => sales().order(payer)));
     const [broke, regretful] = [payers[2]!, payers[4]!];
-    // All are verified, and nobody is settled before the upstream has answered.
+    // All are verified; no payment is settled before the upstream has answered.
     const held: (() => void)[] = [];
     const { answer } = sales().upstream;
     sales().upstream.answer = (request, response) => void held.push(() => answer(request, response));
@@ -133,7 +136,7 @@ describe('signed payments', () => {
     },
   );
 
-  it('that were answered as pending are not redeemed by who shows their hash, and the payer gets the answer', async () => {
+  it('that were answered as pending are not redeemed by a client that shows their hash, and the payer gets the answer', async () => {
     await sales().rpc('evm_setAutomine', [false]);
     const purchase = await sales().order();
     expect((await purchase.send()).status).toBe(503);

@@ -7,7 +7,7 @@ import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/use-si
 
 jest.setTimeout(120_000);
 
-/** What was sent may be mined at any time: until that is known, nobody is told to pay, and nobody is told that he has. */
+/** A sent transaction may be mined at any time. Until its end is known, no payer is asked to pay or gets the answer. */
 describe('while the chain makes no blocks', () => {
   const sales = useSignedSales({
     gateways: 2,
@@ -39,7 +39,7 @@ describe('while the chain makes no blocks', () => {
     expect(response.headers.has('payment-required')).toBe(false);
   }
 
-  it('a payer hears that his payment is being settled, as often as he asks and wherever, and gets the answer after', async () => {
+  it('a payer gets "pending" for every repeat at every gateway, and the answer afterwards', async () => {
     const purchase = await sales().order();
     for (const gateway of [0, 1, 0]) await expectPending(purchase, gateway);
     await resume();
@@ -47,7 +47,7 @@ describe('while the chain makes no blocks', () => {
     await expectPaidOnce(sales(), [purchase.payment]);
   });
 
-  it('he hears the same when the verifier dies meanwhile', async () => {
+  it('the payer gets the same when the verifier dies meanwhile', async () => {
     const purchase = await sales().order();
     await expectPending(purchase);
     await verifier().kill();
@@ -58,7 +58,7 @@ describe('while the chain makes no blocks', () => {
     await expectPaidOnce(sales(), [purchase.payment]);
   });
 
-  it('he is not told that his authorization has ended while its transaction may still be mined', async () => {
+  it('an authorization is not reported as expired while its transaction may still be mined', async () => {
     const validBefore = Math.floor(Date.now() / 1000) + 30;
     const purchase = await sales().present(await sales().sign({ validBefore: String(validBefore) }));
     await expectPending(purchase);
@@ -68,14 +68,14 @@ describe('while the chain makes no blocks', () => {
     expect([late.status, late.headers.get('retry-after')]).toEqual([409, '1']);
     await waitFor('its end', () => Date.now() / 1000 > validBefore + 1);
     expect((await purchase.send()).status).toBe(409);
-    // The block of that time comes late.
+    // The block with that timestamp is mined late.
     await sales().rpc('evm_setNextBlockTimestamp', [numberToHex(validBefore - 1)]);
     await resume();
     await retryUntilPaid(() => purchase.send(), [409, 503]);
     await expectPaidOnce(sales(), [purchase.payment]);
   });
 
-  it('a facilitator gives the hash, says the same after its verifier died, and tells of the success once', async () => {
+  it('a facilitator reports the hash, the same after its verifier died, and the success once', async () => {
     const purchase = await sales().order();
     const pending = await settle(purchase);
     expect(pending).toMatchObject({ success: false, errorReason: 'settlement_pending' });
@@ -97,10 +97,10 @@ describe('while the chain makes no blocks', () => {
   });
 
   it.each([1, 2])(
-    'of a facilitator and a paywall that are given the same payment, one has it (try %s)',
+    'of a facilitator and a paywall that get the same payment, exactly one uses it (try %s)',
     async (turn) => {
       const purchase = await sales().order();
-      // Each asks until he hears more than that it is under way.
+      // Each request is repeated until its answer is no longer "pending".
       const untilSettled = async (): Promise<boolean> => {
         const { success, errorReason } = await settle(purchase, turn % 2);
         return errorReason === 'settlement_pending' ? untilSettled() : success;
@@ -115,7 +115,7 @@ describe('while the chain makes no blocks', () => {
       const [settled, status] = await asked;
       expect([settled, status === 200]).toContain(true);
       expect([settled, status]).not.toEqual([true, 200]);
-      // Whoever lost may not have it later either.
+      // The one that lost must not get it later either.
       const [again, lost] = [await settle(purchase), (await purchase.send()).status];
       expect(again).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
       expect(lost).toBe(settled ? 409 : 200);
@@ -123,11 +123,11 @@ describe('while the chain makes no blocks', () => {
     },
   );
 
-  it('he is refused once its transaction was mined too late, and pays nothing', async () => {
+  it('a payer is refused once the transaction was mined too late, and pays nothing', async () => {
     const validBefore = Math.floor(Date.now() / 1000) + 60;
     const purchase = await sales().present(await sales().sign({ validBefore: String(validBefore) }));
     await expectPending(purchase);
-    // The last of these tests: from here on the chain is a minute ahead.
+    // The last of these tests, because the chain's clock is a minute ahead from here on.
     await sales().rpc('evm_setNextBlockTimestamp', [numberToHex(validBefore)]);
     await resume();
     await waitFor('a refusal', async () => {

@@ -9,7 +9,7 @@ const MAX_FEE_GWEI = '3';
 const FEES = { RELAYER_MAX_FEE_GWEI: MAX_FEE_GWEI, RELAYER_MAX_PRIORITY_FEE_GWEI: '1' };
 const NOT_YET = [409, 503] as const;
 
-/** What keeps a relayer from settling costs no payer anything, is told to the operator, and is over when its cause is. */
+/** A condition that stops a relayer costs no payer anything, is reported to the operator, and ends with its cause. */
 describe('a relayer', () => {
   const sales = useSignedSales({ env: { SETTLE_DEADLINE_MS: '1500', ...FEES } });
   const relayer = () => sales().chain.relayers[0]!.address;
@@ -47,7 +47,7 @@ describe('a relayer', () => {
     await expectPaidOnce(sales(), []);
   });
 
-  it('that is empty says so, leaves payers waiting, and goes on when it is refilled', async () => {
+  it('that is empty reports it, keeps payers waiting, and continues when it is refilled', async () => {
     const before = (await sales().rpc('eth_getBalance', [relayer(), 'latest'])) as Hex;
     await sales().rpc('anvil_setBalance', [relayer(), '0x0']);
     const [first, second] = [await sales().order(), await sales().order()];
@@ -61,7 +61,7 @@ describe('a relayer', () => {
     await expectAnswer(first, second);
   });
 
-  it('that was killed while it was empty goes on when it is refilled', async () => {
+  it('that was killed while it was empty continues when it is refilled', async () => {
     const before = (await sales().rpc('eth_getBalance', [relayer(), 'latest'])) as Hex;
     await sales().rpc('anvil_setBalance', [relayer(), '0x0']);
     const purchase = await sales().order();

@@ -15,10 +15,10 @@ import { expectPaidOnce, PRICE, useSignedSales, type Purchase } from '../harness
 jest.setTimeout(180_000);
 
 const CONFIRMATIONS = 3;
-/** Until it is known what became of his payment, a payer hears that it is under way, and never that he shall pay. */
+/** Until the end of its payment is known, a payer gets "pending", and never a request to pay again. */
 const NOT_YET = [409, 503] as const;
 
-/** A block that holds a settlement is replaced before it is as deep as CONFIRMATIONS asks. */
+/** A block with a settlement is replaced before it is CONFIRMATIONS blocks deep. */
 describe('when the block of a settlement is gone again', () => {
   const sales = useSignedSales({ fromSource: ['verifier'], env: { CONFIRMATIONS: String(CONFIRMATIONS) } });
   const account = (index: number) => sales().chain.accounts[index]!;
@@ -40,7 +40,7 @@ describe('when the block of a settlement is gone again', () => {
     return job!;
   };
 
-  /** The settlement's transaction is in a block, and then nowhere; its first answer is still to come. */
+  /** The settlement's transaction is in a block, and then in none; the first request is still unanswered. */
   async function settleAndReplace(purchase: Purchase): Promise<{ first: Promise<Response>; txHash: Hex }> {
     const first = purchase.send();
     await waitForJob('BROADCAST');
@@ -56,7 +56,7 @@ describe('when the block of a settlement is gone again', () => {
       return found?.blockHash === null;
     });
 
-  /** The answer, once and the same to every repeat, and which transaction has paid for it. */
+  /** Expects one answer, identical for every repeat, and one settlement; returns the answer's receipt. */
   async function expectAnswer(purchase: Purchase): Promise<unknown> {
     const { body } = await retryUntilPaid(() => purchase.send(), NOT_YET);
     const again = await purchase.send();
@@ -90,7 +90,7 @@ describe('when the block of a settlement is gone again', () => {
     expect(await expectAnswer(purchase)).toMatchObject({ success: true, transaction: txHash });
   });
 
-  it('F11: the verifier dies as it has seen it, and the next one sends the same bytes', async () => {
+  it('F11: the verifier dies after it noticed, and the next one sends the same bytes', async () => {
     const purchase = await sales().order();
     sales().crashAt('F11');
     const { first, txHash } = await settleAndReplace(purchase);
@@ -110,7 +110,7 @@ describe('when the block of a settlement is gone again', () => {
       },
     ]) as Promise<Hex>;
 
-  it('and a stranger has sent what was signed by then, the payer is charged once and answered', async () => {
+  it('and a stranger has sent the authorization by then, the payer is charged once and answered', async () => {
     const purchase = await sales().order(account(1));
     const { payment } = purchase;
     if (payment.kind !== 'authorization') throw new Error('a permit is nothing that a stranger can send');
@@ -124,7 +124,7 @@ describe('when the block of a settlement is gone again', () => {
     expect(await expectAnswer(purchase)).toMatchObject({ success: true, transaction: theirs });
   });
 
-  it('and the payer has taken his money away by then, he gets nothing and is charged nothing', async () => {
+  it('and the payer has moved its balance away by then, it gets nothing and is charged nothing', async () => {
     const payer = account(2);
     const purchase = await sales().order(payer);
     const { first, txHash } = await settleAndReplace(purchase);

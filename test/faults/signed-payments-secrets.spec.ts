@@ -11,7 +11,7 @@ import { useSignedSales } from '../harness/use-signed-sales.js';
 
 const RPC_KEY = `canary-of-the-rpc-${randomBytes(8).toString('hex')}`;
 
-// Processes are killed and started again: a busy machine takes its time.
+// Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);
 
 describe("a relayer's key", () => {
@@ -21,7 +21,7 @@ describe("a relayer's key", () => {
   });
   const relayer = () => sales().chain.relayers[0]!;
 
-  /** What a process says that cannot start beside the stack. */
+  /** The output of a process that cannot start beside the stack. */
   const refusalOf = ({ env, ...options }: StackOptions): Promise<string> => {
     const { redis, chain } = sales().stack;
     return startStack({ redis, chain, gateways: 0, verifiers: 0, ...options, env: { ...env } }).then(
@@ -33,7 +33,7 @@ describe("a relayer's key", () => {
     );
   };
 
-  it('is in no log, answer, metric or store, whatever goes right or wrong', async () => {
+  it('appears in no log, answer, metric or store, in success or failure', async () => {
     const { stack, proxy, rpc } = sales();
     const seen: string[] = [];
     const look = async (response: Response) => {
@@ -44,7 +44,7 @@ describe("a relayer's key", () => {
       const purchase = await sales().order();
       return { ...purchase, send: async () => look(await purchase.send()) };
     };
-    // Settled; refused; the chain fails in every way; the relayer is empty; Redis goes away; the verifier dies.
+    // Settled; refused; the RPC server fails in every way; the relayer is empty; Redis goes down; the verifier dies.
     await retryUntilPaid((await buy()).send);
     const poor = await sales().present(await sales().sign({ value: '999' }));
     await retryUntilPaid(async () => look(await poor.send()), [503], 402);
@@ -82,7 +82,7 @@ describe("a relayer's key", () => {
       file.isFile(),
     );
     const stored = files.map((file) => readFileSync(join(file.parentPath, file.name), 'latin1'));
-    // The store that is looked into is the one that settlements are in.
+    // Make sure that the store that is searched is the one that holds the settlements.
     expect(stored.join('')).toContain('settlement-');
     const digits = relayer().privateKey.slice(2);
     const bytes = Buffer.from(digits, 'hex');
@@ -101,7 +101,7 @@ describe("a relayer's key", () => {
     for (const text of stored) expect(text.includes(bytes.toString('latin1'))).toBe(false);
   });
 
-  it('that is none, or stands there twice, is refused without being shown', async () => {
+  it('that is invalid or listed twice is refused without being printed', async () => {
     const { privateKey } = relayer();
     const env = { RELAYER_PRIVATE_KEYS: `${privateKey},0x${RPC_KEY},${privateKey.toUpperCase().slice(2)}` };
     const refusal = await refusalOf({ verifiers: 1, env });
@@ -124,7 +124,7 @@ describe("a relayer's key", () => {
     );
     const own = journal.adopt(createLaneId(chain.chainId, relayer().address), { pendingNonce: 7 });
     await expect(own).rejects.toThrow('already sends for relayers');
-    // Nothing of it has disturbed the relayer.
+    // None of this has disturbed the relayer.
     const purchase = await sales().order();
     await waitFor('an answer', async () => (await purchase.send()).status === 200);
   });
