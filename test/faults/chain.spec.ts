@@ -78,23 +78,20 @@ describe('when the RPC server', () => {
     expect(shop.rpc.requests.length).toBeLessThan(lookups / 2);
   });
 
-  it.each(faults)(
-    '%s: 503 within the deadline, and the same proof pays once the server works again',
-    async (_, fault) => {
-      const { proof } = await buy();
-      shop.rpc.fail(fault);
-      const failed = await redeem(proof);
-      // An oversized answer counts as no receipt: nothing is remembered, and the payer may repeat at once.
-      expect([failed.status, failed.headers.get('Retry-After'), await failed.json()]).toMatchObject([
-        503,
-        '1',
-        { code: 'verification_unavailable' },
-      ]);
-      expect(shop.upstream.requests).toEqual([]);
-      shop.rpc.fail(undefined);
-      await retryUntilPaid(() => redeem(proof), [409, 503]);
-    },
-  );
+  it.each(faults)('%s: 503 within the deadline, and the same proof pays when it works again', async (_, fault) => {
+    const { proof } = await buy();
+    shop.rpc.fail(fault);
+    const failed = await redeem(proof);
+    // An oversized answer counts as no receipt: nothing is remembered, and the payer may repeat at once.
+    expect([failed.status, failed.headers.get('Retry-After'), await failed.json()]).toMatchObject([
+      503,
+      '1',
+      { code: 'verification_unavailable' },
+    ]);
+    expect(shop.upstream.requests).toEqual([]);
+    shop.rpc.fail(undefined);
+    await retryUntilPaid(() => redeem(proof), [409, 503]);
+  });
 
   it('takes at most a part of a body without end', () => {
     expect(shop.rpc.floodedBytes).toBeLessThan(52_428_800);

@@ -22,7 +22,7 @@ describe('when the RPC server', () => {
   beforeEach(() => (sent = 0));
   afterEach(() => sales().proxy.reset());
 
-  /** From now on, every n-th send gets this answer; all other calls are forwarded. */
+  /** From now on the first `times` sends get this answer; all other calls are forwarded. */
   function failSends(times: number, fail: Interception): void {
     sales().proxy.intercept('*', async (call, forward) => {
       if (isSend(call) && sent++ < times) return fail(call, forward);

@@ -8,9 +8,12 @@ import { waitFor } from '../harness/retry.js';
 import { useStack } from '../harness/use-stack.js';
 
 const PROOFS = 120;
-/** Of the first test. */
+/** Sent by the first test. */
 const EARLIER = 10;
-/** Three clients, of each five lines and one more for all others in a minute; a busy machine takes longer than one. */
+/**
+ * Of each of three clients five lines, and one more for all others, in a minute; a busy machine needs more than one
+ * minute.
+ */
 const MOST_LINES = 40;
 const WINDOW_SECONDS = 2;
 const SHOP = '0x5555555555555555555555555555555555555555';
@@ -27,7 +30,7 @@ function linesOf(service: ServiceProcess, ...contexts: string[]): Line[] {
   return lines.map((line) => JSON.parse(line) as Line).filter(({ context }) => contexts.includes(String(context)));
 }
 
-/** What strangers without a payment can have written into the logs of a gateway and a verifier. */
+/** Limits what strangers without a payment can cause in the logs of a gateway and a verifier. */
 describe('proofs that were made up', () => {
   const stack = useStack({
     env: {
@@ -85,9 +88,9 @@ describe('proofs that were made up', () => {
     expect(recorded).toMatchObject([{ msg: 'payment recorded for refund', txHash, failure: 'payment_too_old' }]);
   });
 
-  it('write a bounded number of lines, are all counted, and keep nobody else out of the log', async () => {
+  it('write a bounded number of lines, are all counted, and keep no other client out of the log', async () => {
     const [gateway, verifier] = [stack().gateways[0]!, stack().verifiers[0]!];
-    // One network of a stranger, under many of its addresses.
+    // One network of a stranger, with many of its addresses.
     const stranger = (index: number) => `2001:db8:1:2::${index.toString(16)}`;
     for (let index = 0; index < PROOFS; index++) {
       expect(await present(createProof(hex(32)), stranger(index))).toEqual([402, 'receipt_missing']);
@@ -105,13 +108,13 @@ describe('proofs that were made up', () => {
     expect(await judged('failure="receipt_missing"')).toBe(EARLIER + PROOFS + 1);
     expect(await judged('failure="signature_invalid"')).toBe(PROOFS);
 
-    // What was left out of the last minute is told at the end.
+    // The number of lines left out in the last minute is logged at the end.
     const paywall = linesOf(await stop(gateway), 'Paywall');
     const facilitator = linesOf(gateway, 'Facilitator');
     const verification = linesOf(await stop(verifier), 'Verification');
     const leftOut = (lines: Line[]) =>
       lines.filter(({ msg }) => msg === 'lines left out').reduce((sum, line) => sum + Number(line['lines']), 0);
-    // The payment of the first test was shown twice.
+    // The payment of the first test was presented twice.
     const refused = EARLIER + 2 + 2 * PROOFS + 1;
     const written = (lines: Line[], msg: string) => lines.filter((line) => line.msg === msg).length;
     for (const [lines, msg, count] of [

@@ -4,7 +4,7 @@ import { createProof, outcomeOf, payLocked, readRequirement } from '../harness/p
 import { requestHead, sendRaw } from '../harness/raw-http.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
 
-/** Requests no HTTP library would send, written to the socket as they are. */
+/** Requests that no HTTP library would send, written to the socket byte for byte. */
 describe('requests by hand', () => {
   let shop: Shop;
 
@@ -116,8 +116,8 @@ describe('requests by hand', () => {
     });
   });
 
-  describe('whose headers are too large or say two things', () => {
-    it('a proof over 8 KiB is none, headers over the limit of the server are refused', async () => {
+  describe('whose headers are too large or contradict each other', () => {
+    it('a proof over 8 KiB is invalid, headers over the limit of the server are refused', async () => {
       const { text, statuses } = await send(requestHead('/v1/quotes/A', [`X-Payment: ${'A'.repeat(8193)}`]));
       expect([statuses, /x-payment-failure: (\S+)/i.exec(text)?.[1]]).toEqual([[402], 'malformed_proof']);
       const tooLarge = await send(requestHead('/v1/quotes/A', [`X-Payment: ${'A'.repeat(20_000)}`]));
@@ -131,7 +131,7 @@ describe('requests by hand', () => {
       expect([[402], [431]]).toContainEqual(many);
     });
 
-    it('two proofs in one request are none, and neither is spent', async () => {
+    it('two proofs in one request are invalid, and neither is spent', async () => {
       const [one, two] = [await buy(), await buy()];
       for (const headers of [
         [`X-Payment: ${one.proof}`, `X-PAYMENT: ${two.proof}`],
@@ -227,7 +227,7 @@ describe('requests by hand', () => {
     const chunk = `100000\r\n${'x'.repeat(1_048_576)}\r\n`;
     const endless = requestHead('/v1/things', ['Transfer-Encoding: chunked', ...paid], 'POST');
     const streamed = await send(Buffer.concat([endless, Buffer.from(chunk.repeat(3))]));
-    // The connection may be cut while we still write; then there is no answer to read.
+    // The server may cut the connection while the client still writes; then there is no answer to read.
     expect(streamed.statuses.filter((status) => status !== 413)).toEqual([]);
     expect(shop.upstream.requests).toEqual([]);
     const response = await fetch(shop.url('/v1/things'), { method: 'POST', headers: { 'X-Payment': proof } });

@@ -14,7 +14,7 @@ import { startShop, type Shop } from '../harness/start-shop.js';
 
 const CHALLENGE_SECRET = randomBytes(32).toString('hex');
 
-/** Others want what one paid for: a transaction's hash is public, its challenge's reference is not. */
+/** Thieves try to use another's payment: a transaction's hash is public, its challenge's reference is not. */
 describe('a locked payment', () => {
   let shop: Shop;
   let answer: RequestListener;
@@ -37,7 +37,7 @@ describe('a locked payment', () => {
       headers: { 'X-Payment': proof, ...(key ? { 'Idempotency-Key': key } : {}) },
     });
 
-  it('is served to who paid, though a thief shows its hash first', async () => {
+  it('is served to its payer, though a thief shows its hash first', async () => {
     const { txHash, proof } = await buy();
     const own = await readRequirement(shop.url(quote));
     const forged = own.extra.reference.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
@@ -53,7 +53,7 @@ describe('a locked payment', () => {
     for (const [stolen, failure] of thieves) expect(await outcomeOf(redeem(stolen))).toEqual([402, failure]);
   });
 
-  it('gives its answer again to no one who guesses the Idempotency-Key and has not its reference', async () => {
+  it('replays no answer to a client that guesses the Idempotency-Key and lacks its reference', async () => {
     const { txHash, proof } = await buy();
     const paid = await redeem(proof, { key: '1' });
     expect(paid.status).toBe(200);
@@ -97,7 +97,7 @@ describe('a locked payment', () => {
     expect(await outcomeOf(redeem(cheap, { path: '/v1/deep/A' }))).toEqual([402, 'amount_too_low']);
   });
 
-  it('made to a challenge that a cache gave to two is not lost to either', async () => {
+  it('made for a challenge that a cache gave to two clients is lost to neither', async () => {
     const challenge = await fetch(shop.url(quote));
     expect(challenge.headers.get('Cache-Control')).toBe('no-store');
     const { extra } = await readRequirement(shop.url(quote));
@@ -110,10 +110,10 @@ describe('a locked payment', () => {
     for (const proof of proofs) expect(await outcomeOf(redeem(proof))).toEqual([200, null]);
   });
 
-  it('of 20 minutes ago is good; a bare one of that age is refused, and put on record for refund', async () => {
+  it('of 20 minutes ago is accepted; a bare one of that age is refused, and recorded for refund', async () => {
     const { chain } = shop;
     const redis = new Redis(shop.stack.redis.url);
-    // As if the ledger had been kept since long before.
+    // As in a ledger that was kept since long before.
     for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: 1, block: 0 });
     const minedAtMs = Date.now() - 20 * 60_000;
     const { asset, payTo } = chain;
@@ -134,7 +134,7 @@ describe('a locked payment', () => {
     expect(await outcomeOf(redeem(createProof(locked, { reference })))).toEqual([200, null]);
     const late = await transferTokens(chain, inTime);
     expect(await outcomeOf(redeem(createProof(late, { reference })))).toEqual([402, 'payment_late']);
-    // Signed by its payer the bare one is good as well: who refunds must see that.
+    // With a signature of its payer the bare payment is accepted too; an operator that refunds must see that.
     const { extra } = await readRequirement(shop.url(quote));
     const message = proofMessage(extra.reference, bare);
     const signature = await privateKeyToAccount(chain.accounts[0]!.privateKey).signMessage({ message });

@@ -9,12 +9,14 @@ import { startShop, type Shop } from '../harness/start-shop.js';
 
 const PRICE = 1000n;
 
-/** What does not pay, and how often a payment pays: two gateways, two verifiers, a real chain, and no lock to help. */
+/**
+ * Requests without a valid payment, and repeated use of one: two gateways, two verifiers, a real chain, no shared lock.
+ */
 describe('one payment', () => {
   let shop: Shop;
 
   beforeAll(async () => {
-    // A thousand at once take a busy machine its time.
+    // A busy machine needs this long for a thousand requests at once.
     const patience = { VERIFY_DEADLINE_MS: '60000', VERIFY_RETRY_MS: '30000' };
     shop = await startShop({ gateways: 2, verifiers: 2, env: { RECEIPT_WAIT_MS: '0', ...patience } });
   });
@@ -49,7 +51,7 @@ describe('one payment', () => {
           const response = await redeem(proof, { key: 'one', gateway: index % 2 });
           const body = await response.text();
           if (response.status === 200) return { body, isReplay: response.headers.has('Idempotent-Replayed') };
-          // Both say "ask again": the payment is being redeemed, or a busy machine did not come to it in time.
+          // Both statuses ask for a repeat: the payment is being redeemed, or a busy machine did not get to it in time.
           expect([409, 503]).toContain(response.status);
           expect(response.headers.has('Retry-After')).toBe(true);
         }
@@ -70,7 +72,7 @@ describe('one payment', () => {
     expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);
   });
 
-  it('is asked for on its own network only: a proof for another makes no chain look-up', async () => {
+  it('is accepted on its own network only: a proof for another causes no chain look-up', async () => {
     const txHash = await pay();
     const proof = (changes: object) =>
       Buffer.from(
@@ -85,7 +87,7 @@ describe('one payment', () => {
     expect(lookups()).toBe(1);
   });
 
-  it('must be in the asset: the right event of another contract that calls itself USDC is none', async () => {
+  it('must be in the asset: the same event of another contract that calls itself USDC is refused', async () => {
     const token = await deployToken(shop.chain);
     const txHash = await transferTokens(shop.chain, { amountBaseUnits: PRICE, token });
     expect(await outcomeOf(redeem(createProof(txHash)))).toEqual([402, 'transfer_missing']);
@@ -104,7 +106,7 @@ describe('one payment', () => {
     const proof = createProof(await pay());
     expect(await outcomeOf(redeem(proof, { path: '/v1/deep/A' }))).toEqual([402, 'amount_too_low']);
     expect(await outcomeOf(redeem(proof))).toEqual([200, null]);
-    // Replayed across routes: the answer of one route is not the other's.
+    // Replayed on another route: one route's answer is not sent for the other.
     expect((await redeem(proof, { path: '/v1/quotes/B' })).status).toBe(409);
   });
 
@@ -113,7 +115,7 @@ describe('one payment', () => {
     const proof = createProof(await wallet.pay([1, 2, 3].map(() => ({ amountBaseUnits: PRICE }))));
     const keys = ['a', 'b', 'c', 'd'];
     const first = await Promise.all(keys.map((key, index) => redeem(proof, { key, gateway: index % 2 })));
-    // The fourth may come while the others are made, and is then told to wait: it comes again.
+    // The fourth may arrive while the others are made. It then gets 409 and repeats.
     const statuses = await Promise.all(
       first.map(async (response, index) => {
         if (response.status !== 409) return response.status;
@@ -143,7 +145,8 @@ describe('one payment', () => {
       'payment_used',
     ]);
     expect(await outcomeOf(redeem(createProof(await settleAgain())))).toEqual([402, 'transaction_failed']);
-    // The entry carries the authorization's name, under which a signature would find it, and not the transaction's.
+    // The ledger's entry is named after the authorization, so that its signature finds it too, and not after the
+    // transaction.
     const again = await redeem(proof, { key: 'k' });
     expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);
     expect(shop.upstream.requests).toHaveLength(1);

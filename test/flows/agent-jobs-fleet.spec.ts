@@ -1,7 +1,7 @@
 import { waitFor } from '../harness/retry.js';
 import { useAgents } from '../harness/use-agents.js';
 
-// Processes are killed and started again: a busy machine takes its time.
+// Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);
 
 const JOBS = 100;

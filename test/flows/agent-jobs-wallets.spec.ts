@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { waitFor } from '../harness/retry.js';
 import { useAgents } from '../harness/use-agents.js';
 
-// Processes are started again: a busy machine takes its time.
+// Processes are restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);
 
 const DRY_RUNS = 20;
@@ -42,14 +42,14 @@ describe('two workers with a wallet each', () => {
     expect(answers.map(({ status }) => status)).toEqual(wallets.map(() => 200));
   });
 
-  it('publish the tokens that they know, so that a job of another token is refused at once', async () => {
+  it('publish their tokens, so that a job of another token is refused at once', async () => {
     const submit = (token: string, amount = '1') =>
       agents().client.send('POST', '/agent/jobs?dryRun=true', {
         operation: 'transfer',
         wallet: 'two',
         input: { amount, to: RECEIVER, token },
       });
-    // Once the worker holds the wallet's lane and has seen its chain.
+    // Once the worker holds the wallet's lane and has read its chain.
     await waitFor('the tokens of the wallet', async () => (await submit('EURC')).status === 400);
     expect(await (await submit('EURC')).json()).toMatchObject({
       code: 'request_invalid',
@@ -59,7 +59,7 @@ describe('two workers with a wallet each', () => {
     expect((await submit('sei')).status).toBe(200);
   });
 
-  it('say which wallet has no worker once one of them is gone, and plan on for the other', async () => {
+  it('report which wallet has no worker once one of them is gone, and plan on for the other', async () => {
     const [first, second] = agents().stack.agentWorkers;
     await Promise.all([first!.kill('SIGTERM'), second!.restart()]);
     await agents().stack.gateways[0]!.restart({ AGENT_PLAN_TIMEOUT_MS: '3000' });

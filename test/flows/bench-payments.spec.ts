@@ -1,11 +1,11 @@
 import { signOwnPayments } from '../../bench/sign-own-payments.js';
 import { useSignedSales } from '../harness/use-signed-sales.js';
 
-describe('what the benchmark pays with where the published packages are not installed', () => {
+describe('a payment of the benchmark without the published packages', () => {
   const sales = useSignedSales();
 
-  // Regression: `npm run bench -- --no-peers` installed them all the same, to sign with.
-  it('is taken by the gate, each payment once', async () => {
+  // Regression: `npm run bench -- --no-peers` installed the packages all the same, to sign with them.
+  it('is accepted by the gate, each payment once', async () => {
     const url = sales().url('/api/weather');
     const payments = await signOwnPayments(sales().chain, { url, count: 3 });
     for (const payment of payments) {

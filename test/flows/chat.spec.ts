@@ -35,16 +35,16 @@ function runChat(
   return chat;
 }
 
-/** The files of this repository in another folder: installed, and no service built. */
+/** Copies this repository's files into another folder: dependencies installed, and no service built. */
 function copyRepository(target: string): void {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' }).split('\n');
   for (const file of files) if (file !== '' && existsSync(file)) cpSync(file, join(target, file));
   symlinkSync(resolve('node_modules'), join(target, 'node_modules'));
-  // The compiled contracts, which take a minute on a busy machine.
+  // With the compiled contracts, because compiling takes a minute on a busy machine.
   cpSync('.tollgate/cache', join(target, '.tollgate/cache'), { recursive: true });
 }
 
-/** Enters it, agrees to each plan that is shown, and returns the results and all that was printed. */
+/** Enters the line, agrees to each plan that is shown, and returns the results and the whole output. */
 async function say(line: string): Promise<{ shown: string; asked: number; results: Record<string, unknown>[] }> {
   chat.enter(line);
   let shown = '';
@@ -61,12 +61,12 @@ async function say(line: string): Promise<{ shown: string; asked: number; result
 }
 
 describe('npm run chat without any key', () => {
-  it('does what it is told, visibly, on a devnet of its own, and leaves no process behind', async () => {
+  it('carries out its commands, visibly, on a devnet of its own, and leaves no process behind', async () => {
     runChat();
     await chat.waitFor('Tollgate agent kit 0.0.3', STARTS_WITHIN_MS);
     await chat.waitFor(PROMPT);
     const processes = readDescendants(chat.pid);
-    // npm, the chat, redis, anvil, verifier, gateway at least.
+    // At least npm, the chat, redis, anvil, verifier and gateway.
     expect(processes.length).toBeGreaterThanOrEqual(6);
 
     const balance = await say('what is my balance');
@@ -139,7 +139,7 @@ describe('npm run chat without any key', () => {
 describe('with a devnet that runs', () => {
   const stack = useStack({ protocols: true });
 
-  /** As `npm run dev` does. */
+  /** As `npm run dev` starts it. */
   function writeState(): Stack {
     const { chain, baseUrl } = stack();
     const { rpcUrl, chainId, accounts } = chain;

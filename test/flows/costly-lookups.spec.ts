@@ -13,15 +13,15 @@ const HONEST_PAYMENTS = 20;
 const PRICE = 1000n;
 /** Its receipt has some 13 MB. */
 const BOMB_LOGS = 36_000;
-/** Some 2 MB: longer than what is read, and still many of them fit into a test. */
+/** Some 2 MB: longer than the limit for a receipt, and short enough that a test can mine many of them. */
 const SMALL_BOMB_LOGS = 6_000;
 
-/** What costs the verifier much and the client nothing: one address alone pays for it with its share. */
-describe('look-ups that cost much', () => {
+/** Look-ups that are costly for the verifier and free for the client use up the share of one address alone. */
+describe('costly look-ups', () => {
   let shop: Shop;
 
   beforeAll(async () => {
-    // A busy machine takes its time; a question that is asked again would take another place to wait.
+    // A busy machine is slow, and a repeated question would take another place to wait.
     const patience = { RECEIPT_WAIT_MS: '30000', VERIFY_DEADLINE_MS: '60000', VERIFY_RETRY_MS: '50000' };
     shop = await startShop({ env: { TRUST_PROXY: '127.0.0.1', WAITING_PER_CLIENT: '1', ...patience } });
   });
@@ -36,7 +36,7 @@ describe('look-ups that cost much', () => {
     });
   const lookupsOf = (hashes: readonly Hex[]) => shop.rpc.receiptsOf.filter((hash) => hashes.includes(hash as Hex));
 
-  /** Shows the hashes again and again on many connections, from one address, until the work is done. */
+  /** Presents the hashes again and again on many connections, from one address, until the work is done. */
   const underAttack = async (hashes: readonly Hex[], work: () => Promise<void>): Promise<Map<string, number>> => {
     const outcomes = new Map<string, number>();
     let isOver = false;
@@ -58,26 +58,26 @@ describe('look-ups that cost much', () => {
     }
   };
 
-  it('an enormous receipt that is shown on 32 connections is looked up twice at most, and every payer is served', async () => {
+  it('an enormous receipt, presented on 32 connections, is looked up twice at most, and every payer is served', async () => {
     const bomb = await mineReceiptBomb(shop.chain, { logs: BOMB_LOGS });
     const outcomes = await underAttack([bomb], payHonestly);
     expect([...outcomes.keys()]).toEqual(['402,receipt_too_large']);
     expect(outcomes.get('402,receipt_too_large')).toBeGreaterThan(CONNECTIONS);
-    // In a batch with others, and by itself.
+    // Once in a batch with others, and once by itself.
     expect(lookupsOf([bomb]).length).toBeLessThanOrEqual(2);
   });
 
-  it('many of them use up the share of the address that shows them, and no more', async () => {
+  it('many of them use up the share of the address that presents them, and no more', async () => {
     const bombs: Hex[] = [];
     for (let count = 0; count < 24; count++) bombs.push(await mineReceiptBomb(shop.chain, { logs: SMALL_BOMB_LOGS }));
     const outcomes = await underAttack(bombs, payHonestly);
     expect(outcomes.get('503,')).toBeGreaterThan(0);
-    // Three tries by itself, where the chain takes long to write it.
+    // Up to three tries by itself, where the chain takes long to write the receipt.
     expect(lookupsOf(bombs).length).toBeLessThanOrEqual(4 * bombs.length);
   });
 
-  // Prevents: a published client takes the challenge in a 402 for an order to pay, and pays twice.
-  it('payers who find no room to wait for their receipt are told to come again, and then served', async () => {
+  // Prevents: a published client takes the challenge in a 402 for a request to pay, and pays twice.
+  it('payers without room to wait for their receipt get a Retry-After, and are then served', async () => {
     const address = '198.51.100.200';
     const { rpcUrl, asset, accounts } = shop.chain;
     await callRpc(rpcUrl, 'evm_setAutomine', [false]);

@@ -49,7 +49,7 @@ async function waitForState(child: Child, path = join(folder, 'dev.json')): Prom
 
 const askWeather = async (state: DevState) => (await fetch(`${state.baseUrl}/api/weather`)).status;
 
-/** What a payer only signs, the relayer of the devnet settles. */
+/** Payments that the payer only signs are settled by the devnet's relayer. */
 async function payBySignature(state: DevState): Promise<number> {
   const { signature, authorization } = await signAuthorization(state, state.accounts[0]!, { value: '1000' });
   const payment = { x402Version: 1, scheme: 'exact', network: state.network, payload: { signature, authorization } };
@@ -58,7 +58,7 @@ async function payBySignature(state: DevState): Promise<number> {
 }
 
 describe('npm run dev', () => {
-  it('says in dev.json where all is, and leaves neither process nor file behind after Ctrl-C', async () => {
+  it('writes all addresses to dev.json, and leaves neither process nor file behind after Ctrl-C', async () => {
     const dev = await runScript('dev');
     const state = await waitForState(dev);
     expect(Object.keys(state)).toEqual([
@@ -81,7 +81,7 @@ describe('npm run dev', () => {
     expect(await payBySignature(state)).toBe(200);
 
     const processes = readDescendants(dev.pid);
-    // The dev process, redis, anvil, verifier, agent worker, gateway at least.
+    // At least the dev process, redis, anvil, verifier, agent worker and gateway.
     expect(processes.length).toBeGreaterThanOrEqual(6);
     dev.signal('SIGINT');
     await dev.exited;
@@ -89,7 +89,7 @@ describe('npm run dev', () => {
     expect(readdirSync(folder)).toEqual(['agent-secret', 'challenge-secret']);
   }, 180_000);
 
-  it('tells all settings that are wrong at once, of every service, before it starts any', async () => {
+  it('reports all wrong settings at once, of every service, before it starts any', async () => {
     const dev = await runScript('dev', { MAX_IN_FLIGHT: '0', LANE_MAX_IN_FLIGHT: '0', LEASE_MS: '0' });
     expect((await dev.exited).code).toBe(1);
     for (const wrong of [/ MAX_IN_FLIGHT .*\(verifier\)/, /LANE_MAX_IN_FLIGHT .*worker\)/, /LEASE_MS .*\(gateway\)/]) {
@@ -107,7 +107,7 @@ describe('npm run dev', () => {
     for (const name of ['baseUrl', 'rpcUrl', 'redisUrl', 'explorerUrl'] as const) {
       expect(secondState[name]).not.toBe(firstState[name]);
     }
-    // What is told to be there would be asked of the first.
+    // The second devnet's PUBLIC_URL leads to the first one.
     await waitFor('a warning', () => second.logs().includes(`PUBLIC_URL names port ${port}, which was taken`));
     first.signal('SIGINT');
     await first.exited;
@@ -131,7 +131,7 @@ describe('npm run dev', () => {
     expect(await waitUntilGone(processes)).toEqual([]);
   }, 180_000);
 
-  it('says which process died, and stops the others', async () => {
+  it('reports which process died, and stops the others', async () => {
     const dev = await runScript('dev');
     const state = await waitForState(dev);
     const processes = readDescendants(dev.pid);
@@ -152,7 +152,7 @@ async function findProcess(pids: number[], argument: string): Promise<{ pid: num
 }
 
 it.each(['setup', 'dev', 'demo', 'stop'])(
-  'npm run %s -- --help says what it does, and does nothing',
+  'npm run %s -- --help describes it, and does nothing',
   async (script) => {
     const { PATH, HOME } = process.env;
     const args = [`scripts/${script}.mjs`, '--help'];
@@ -171,7 +171,7 @@ it.each(['setup', 'dev', 'demo', 'stop'])(
 );
 
 it.each(['dev', 'demo', 'stop'])(
-  'npm run %s refuses what it does not take, and does nothing',
+  'npm run %s refuses unknown arguments, and does nothing',
   async (script) => {
     const { PATH, HOME } = process.env;
     const env = { PATH, HOME, TOLLGATE_STATE_DIR: folder };

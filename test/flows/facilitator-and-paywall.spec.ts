@@ -50,7 +50,7 @@ describe('one payment, at the facilitator and at the paywall', () => {
 
   const settle = (payment: SignedPayment, amount?: string) => ask<SettleResponse>('settle', payment, amount);
 
-  /** What the work moved to the gateway's recipient. */
+  /** Runs the work, and returns the amount that it moved to the gateway's recipient. */
   async function moved(work: () => Promise<void>): Promise<bigint> {
     const { asset, payTo, rpcUrl } = stack().chain;
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [payTo] });
@@ -79,7 +79,7 @@ describe('one payment, at the facilitator and at the paywall', () => {
     expect(sum).toBe(1000n);
   });
 
-  it('is settled for nobody once it has bought something at the paywall', async () => {
+  it('is not settled by the facilitator once it has bought something at the paywall', async () => {
     const payment = await sign();
     const sum = await moved(async () => {
       const paid = await fetch(resource(), { headers: presentV1(payment) });
@@ -91,7 +91,7 @@ describe('one payment, at the facilitator and at the paywall', () => {
     expect(sum).toBe(1000n);
   });
 
-  it('is as good as before where nothing of it was used, and moves what was', async () => {
+  it('stays valid where nothing of it was used, and moves what was used', async () => {
     const { chain } = stack();
     const [, payer] = chain.accounts;
     await approvePermit2(chain, { owner: payer!.address });

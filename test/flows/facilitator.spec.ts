@@ -18,7 +18,7 @@ interface Terms {
   payTo?: Hex;
   asset?: Hex;
   amount?: string;
-  /** Signed instead of what the terms ask for. */
+  /** The authorization's fields that are signed differently from the terms. */
   signed?: Partial<TransferAuthorization>;
   payer?: DevnetAccount;
 }
@@ -31,7 +31,7 @@ describe('the facilitator, with a chain', () => {
       FACILITATOR_PAY_TO: SHOP,
       FACILITATOR_RATE_LIMIT_PER_MINUTE: '0',
       SIGNED_PAYMENTS: 'true',
-      // What settles is settled within it, on a busy machine too.
+      // A settlement ends within this deadline, on a busy machine too.
       SETTLE_DEADLINE_MS: '30000',
       LEASE_MS: '1000',
       RELAYER_POLL_MS: '20',
@@ -45,7 +45,7 @@ describe('the facilitator, with a chain', () => {
     redis.disconnect();
   });
 
-  /** What a server posts about a payment that its payer signed. */
+  /** The request of a server about a payment that its payer signed. */
   async function createQuestion({ version = 2, payTo = SHOP, amount = PRICE, signed = {}, ...terms }: Terms = {}) {
     const { chain } = stack();
     const { asset = chain.asset, payer = chain.accounts[0]! } = terms;
@@ -85,7 +85,7 @@ describe('the facilitator, with a chain', () => {
     return BigInt((await call('eth_call', [{ to: stack().chain.asset, data }, 'latest'])) as Hex);
   }
 
-  /** What the work moved to a recipient. */
+  /** Runs the work, and returns the amount that it moved to a recipient. */
   async function moved(to: Hex, work: () => Promise<void>): Promise<bigint> {
     const before = await balanceOf(to);
     await work();
@@ -112,7 +112,7 @@ describe('the facilitator, with a chain', () => {
     expect(sum).toBe(1000n);
   });
 
-  it('says whose transactions settle', async () => {
+  it('lists the addresses of its relayers', async () => {
     const { signers } = (await (await fetch(`${stack().baseUrl}/facilitator/supported`)).json()) as SupportedResponse;
     expect(signers).toEqual({ 'eip155:*': [stack().chain.relayers[0]!.address.toLowerCase()] });
     const { transaction } = await settle(await createQuestion());
@@ -120,7 +120,7 @@ describe('the facilitator, with a chain', () => {
     expect(signers['eip155:*']).toContain(from.toLowerCase());
   });
 
-  it('settles for strangers with an API key alone', async () => {
+  it('settles for other recipients only with an API key', async () => {
     const question = await createQuestion({ payTo: STRANGER });
     const without = await moved(STRANGER, async () => expect((await post('settle', question)).status).toBe(401));
     expect(without).toBe(0n);
@@ -130,7 +130,7 @@ describe('the facilitator, with a chain', () => {
     expect(withIt).toBe(1000n);
   });
 
-  it('moves one payment once for twenty who ask at once, at two gateways', async () => {
+  it('moves one payment once for twenty requests at once, at two gateways', async () => {
     const question = await createQuestion();
     const sum = await moved(SHOP, async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, (_, turn) => settle(question, {}, turn % 2)));
@@ -173,7 +173,7 @@ describe('the facilitator, with a chain', () => {
       'invalid_exact_evm_recipient_mismatch',
     ],
     [
-      'another payer than who signed',
+      'a payer other than the signer',
       () => ({ signed: { from: STRANGER } }),
       'invalid_exact_evm_payload_signature',
       'invalid_exact_evm_signature',
@@ -220,7 +220,7 @@ describe('the facilitator, with a chain', () => {
     beforeEach(() => call('evm_setAutomine', [false]));
     afterEach(() => call('evm_setAutomine', [true]));
 
-    it('says that a settlement is under way, and tells its end once, to who asks again', async () => {
+    it('reports that a settlement is pending, and reports its end once, to a repeated request', async () => {
       await stack().gateways[0]!.restart({ SETTLE_DEADLINE_MS: '2000' });
       const question = await createQuestion();
       const sum = await moved(SHOP, async () => {
@@ -240,7 +240,7 @@ describe('the facilitator, with a chain', () => {
       expect(sum).toBe(1000n);
     });
 
-    it('is asked again after its gateway died, and moves nothing twice', async () => {
+    it('gets the request again after its gateway died, and moves nothing twice', async () => {
       const question = await createQuestion();
       const [first] = stack().gateways;
       const sum = await moved(SHOP, async () => {
@@ -265,7 +265,7 @@ describe('the facilitator, with a chain', () => {
     });
   }
 
-  /** The lease of who died has to end first. */
+  /** Repeats while the settlement is pending: the lease of a killed process has to end first. */
   async function settleUntilKnown(question: object, gateway: number): Promise<SettleResponse> {
     let answer = await settle(question, {}, gateway);
     await waitFor('the settlement is known', async () => {

@@ -22,7 +22,7 @@ import { startUpstream } from './start-upstream.js';
 
 const MAXIMUM = 10_000n;
 
-/** An upstream that says what each answer came to; real services, chain and Permit2. */
+/** An upstream that reports the cost of each answer, with real services, chain and Permit2. */
 describe('a metered route', () => {
   const folder = mkdtempSync(join(tmpdir(), 'metered-'));
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
@@ -67,7 +67,7 @@ describe('a metered route', () => {
   const offer = async (): Promise<PaymentRequiredV2> => (await readChallenge(url())).required;
   const get = (headers: Record<string, string>, path?: string) => fetch(url(path), { headers });
 
-  /** A payer's maximum, for whom the challenge names. */
+  /** Signs the payer's maximum, bound to the facilitator of the challenge. */
   async function sign(signer = payer): Promise<{ permit: SignedPermit; headers: Record<string, string> }> {
     const required = await offer();
     const { facilitatorAddress } = required.accepts[1]!.extra as { facilitatorAddress: Hex };
@@ -77,7 +77,7 @@ describe('a metered route', () => {
     return { permit, headers: presentMetered({ required }, permit) };
   }
 
-  /** Until the lease of who died has ended, and a relayer is there. */
+  /** Repeats until the lease of a killed process has ended, and a relayer is there. */
   async function getUntilPaid(headers: Record<string, string>): Promise<Response> {
     let response = await get(headers);
     await waitFor('it is answered', async () => {
@@ -90,7 +90,7 @@ describe('a metered route', () => {
     return response;
   }
 
-  /** What the ledger has fixed for a permit. */
+  /** The amount that the ledger has fixed for a permit. */
   async function readAmount(redis: Redis, { permit2Authorization: { from, nonce } }: SignedPermit) {
     const [key] = await redis.keys(`tollgate:*permit:1328:${from}:${nonce}`);
     return key === undefined ? null : redis.hget(key, 'permit:amount');
@@ -101,7 +101,7 @@ describe('a metered route', () => {
     return BigInt((await call('eth_call', [{ to: stack.chain.asset, data }, 'latest'])) as Hex);
   }
 
-  /** What the work took from the payer and brought to the seller. */
+  /** Runs the work, and returns the amount that it moved from the payer to the seller. */
   async function moved(work: () => Promise<void>): Promise<bigint> {
     const before = [await balanceOf(payer.address), await balanceOf(stack.chain.payTo)] as const;
     await work();
@@ -110,7 +110,7 @@ describe('a metered route', () => {
     return after[1] - before[1];
   }
 
-  it('has moved what the upstream charged, once, and tells no client of the header', async () => {
+  it('moves the amount that the upstream charged, once, and passes its header to no client', async () => {
     const { headers } = await sign();
     const sum = await moved(async () => {
       const first = await get(headers);
@@ -139,7 +139,7 @@ describe('a metered route', () => {
     if (status === 502) await waitFor('the log says why', () => stack.logs().includes(reason));
   });
 
-  it('says why whoever has not approved Permit2 cannot pay', async () => {
+  it('reports why a client that has not approved Permit2 cannot pay', async () => {
     const { headers } = await sign(stack.chain.accounts[2]);
     const response = await get(headers);
     expect([response.status, response.headers.get('x-payment-failure')]).toEqual([402, 'permit2_allowance_missing']);
@@ -157,8 +157,9 @@ describe('a metered route', () => {
     expect(sum).toBe(MAXIMUM);
   });
 
-  // Prevents: who comes back after a crash is charged twice, or another amount than the one that is on its way.
-  it('moves the amount of the first answer when its gateway died before it knew the end', async () => {
+  // Prevents: a client that repeats its request after a crash is charged twice, or another amount than the one in
+  // flight.
+  it('moves the amount of the first answer when its gateway died before the end was known', async () => {
     const { headers } = await sign();
     await call('evm_setAutomine', [false]);
     const sum = await moved(async () => {
@@ -192,7 +193,7 @@ describe('a metered route', () => {
     try {
       const lost = get(headers).catch(() => 'lost');
       await waitFor('the upstream is asked', () => upstream.requests.length === 1);
-      // Nobody is left to settle: the amount is fixed, and the question waits.
+      // No process is left to settle: the amount is fixed, and the question waits.
       await stack.verifiers[0]!.kill('SIGKILL');
       answer();
       await waitFor('the amount is fixed', async () => (await readAmount(redis, permit)) === '4200');

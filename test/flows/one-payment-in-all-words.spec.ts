@@ -9,19 +9,19 @@ jest.setTimeout(120_000);
 const RESOURCE = '/v1/quotes/A';
 const TIMES = 3;
 
-/** The same authorization, in the words of three protocols and by a facilitator, at two gateways at the same time. */
-describe('one authorization, presented by everybody in every way', () => {
+/** The same authorization in three protocols and through the facilitator, at two gateways at the same time. */
+describe('one authorization, presented at once in every form', () => {
   const sales = useSignedSales({
     gateways: 2,
-    // By one name, so that a challenge of one is good at the other.
+    // Both gateways have one public name, so that a challenge of one is valid at the other.
     env: {
       ...{ PUBLIC_URL: 'https://shop.example', FACILITATOR: 'true', FACILITATOR_RATE_LIMIT_PER_MINUTE: '0' },
-      // Each is asked once: whoever has it waits for its end, on a busy machine too.
+      // Each request is sent once: the gateway that settles waits for the end, on a busy machine too.
       ...{ LEASE_MS: '30000', VERIFY_DEADLINE_MS: '30000', SETTLE_DEADLINE_MS: '30000' },
     },
   });
 
-  // Prevents: who pays once has an answer in each of the words he knows, or has paid for none of them.
+  // Prevents: one payment buys an answer in each protocol, or buys none at all.
   it.each([1, 2, 3, 4])('buys one answer or one success, and is moved once (try %s)', async () => {
     const challenge = await readChallenge(sales().url(RESOURCE));
     const { id = '', realm = '' } = challenge.authentication;
@@ -46,7 +46,7 @@ describe('one authorization, presented by everybody in every way', () => {
     expect(answers.length + settled.filter(Boolean).length).toBe(1);
     const replays = bought.filter(([status, isReplayed]) => status === 200 && isReplayed);
     for (const [, , text] of replays) expect(text).toBe(answers[0]?.[2]);
-    // To who does not name what it was bought under, it is used; nobody is told that it is not good.
+    // In a form that does not name the first purchase, the payment is reported as used, and never as invalid.
     for (const [status, , , failure] of bought)
       expect([null, 'payment_used']).toContain(status === 200 ? null : failure);
     await expectPaidOnce(sales(), [payment]);

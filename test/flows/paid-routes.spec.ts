@@ -67,7 +67,7 @@ describe('paid routes', () => {
 
   const url = (path: string) => stack.baseUrl + path;
 
-  /** Pays what the route asks, bound to its challenge; gives the request that redeems the payment. */
+  /** Pays the price of the route, bound to its challenge; returns the request that redeems the payment. */
   async function buy(path: string, init: RequestInit = {}): Promise<(changes?: RequestInit) => Promise<Response>> {
     const unpaid = await fetch(url(path), init);
     expect(unpaid.status).toBe(402);
@@ -120,7 +120,7 @@ describe('paid routes', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('read no body that is larger than the route says', async () => {
+  it('refuse a body that is larger than the route allows', async () => {
     const tooLarge = await fetch(url('/v1/orders'), {
       method: 'POST',
       body: 'x'.repeat(100_001),
@@ -198,7 +198,7 @@ describe('paid routes', () => {
     expect(upstream.requests).toHaveLength(5);
   });
 
-  it('keep a payment whose unsafe request timed out for its repeat, which the upstream can tell', async () => {
+  it('keep a payment whose unsafe request timed out for its repeat, which the upstream can recognise', async () => {
     upstream.answer = () => undefined;
     const redeem = await buy('/v1/orders', { method: 'POST', body: 'order' });
     const late = await redeem();
@@ -233,7 +233,7 @@ describe('paid routes', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('stream an answer while it is made, and make it again for who lost it', async () => {
+  it('stream an answer while it is made, and make it again for a client that lost it', async () => {
     let finish = (): void => undefined;
     upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('first');
@@ -288,7 +288,7 @@ describe('paid routes', () => {
     expect([broken.status, isReleased(broken)]).toEqual([502, true]);
   });
 
-  it('give an answer too large to be kept whole, and make it again for who lost it', async () => {
+  it('send an answer too large to be stored whole, and make it again for a client that lost it', async () => {
     upstream.answer = (_, response) => response.end('x'.repeat(LARGE));
     const redeem = await buy('/v1/quotes/E');
     const paid = await redeem();

@@ -14,7 +14,10 @@ import { startStack, type Stack } from '../../devnet/stack.js';
 import { waitFor } from '../harness/retry.js';
 import { startUpstream } from './start-upstream.js';
 
-/** Our own client at a metered route of real services, an upstream that says what its answer came to, real Permit2. */
+/**
+ * Our own client at a metered route, with real services, real Permit2, and an upstream that reports the cost of each
+ * answer.
+ */
 describe('the paying client at a metered route', () => {
   const folder = mkdtempSync(join(tmpdir(), 'used-'));
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
@@ -62,14 +65,14 @@ describe('the paying client at a metered route', () => {
     const wallet = createWallet({ account: privateKey, rpcUrl, chainId });
     return fetchWithPayment(fetch, wallet, { assets, maxAmount: '0.01', ...change })(url());
   };
-  /** What the work took from the payer. */
+  /** Runs the work, and returns the amount that it took from the payer. */
   const spent = async ({ address }: DevnetAccount, work: () => Promise<unknown>): Promise<bigint> => {
     const before = await readBalance(stack.chain, address);
     await work();
     return before - (await readBalance(stack.chain, address));
   };
 
-  it('pays what its answer came to, not the maximum', async () => {
+  it('pays the cost of its answer, not the maximum', async () => {
     const sum = await spent(payer, async () => {
       const response = await buy(payer);
       expect([response.status, await response.json()]).toEqual([200, { words: 7 }]);
@@ -92,8 +95,9 @@ describe('the paying client at a metered route', () => {
     expect([sum, answers, upstream.requests.length]).toEqual([4200n, 2, 1]);
   });
 
-  // Whoever takes no metered offer pays the maximum: the gate says so, and the caller has agreed to it by `maxAmount`.
-  it('pays the maximum without an allowance, once, and says so', async () => {
+  // A client that accepts no metered offer pays the maximum. The gate reports it, and the caller agreed to it by
+  // `maxAmount`.
+  it('pays the maximum without an allowance, once, and reports it', async () => {
     const events: PaymentEvent[] = [];
     const sum = await spent(newcomer, async () => {
       const response = await buy(newcomer, { onEvent: (event) => events.push(event) });
@@ -116,7 +120,7 @@ describe('the paying client at a metered route', () => {
     expect([sum, upstream.requests.length]).toEqual([0n, 0]);
   });
 
-  it('pays by its command too, in full, and what was used once it is told to approve Permit2', async () => {
+  it('pays by its command too: in full, and with the option to approve Permit2 only what was used', async () => {
     const run = (args: string[]) => {
       const loader = resolve('node_modules/tsx/dist/loader.mjs');
       const command = [

@@ -37,7 +37,7 @@ describe('docs/protect-your-api.md', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The command of the page, told where this devnet is. */
+  /** The command of the page, with options for this devnet. */
   const pay = (path: string) => {
     const chain = ['--rpc', stack.chain.rpcUrl, '--rpc-timeout', '60', '--pay-to', stack.chain.payTo];
     const where = [...chain, '--store', join(folder, 'payments')];
@@ -62,7 +62,7 @@ describe('docs/protect-your-api.md', () => {
     expect(JSON.parse(stdout)).toEqual({ symbol: 'SEI', price: '0.4212', currency: 'USD' });
   });
 
-  it('says rightly that an error of the API spends no payment', async () => {
+  it('states correctly that an error of the API spends no payment', async () => {
     await expect(pay('/v1/quotes/NOPE')).rejects.toMatchObject({ code: 5, stdout: '{"error":"no such symbol"}' });
     expect(stack.gateways[0]!.logs()).toContain('answered: released');
   });

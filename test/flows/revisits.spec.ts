@@ -13,7 +13,7 @@ import { startStack, type Stack } from '../../devnet/stack.js';
 import { transferTokens } from '../../devnet/transfer-tokens.js';
 import { startUpstream } from './start-upstream.js';
 
-/** Real services, chain and Redis: who has paid at one gateway comes back to another. */
+/** Real services, chain and Redis: a client that has paid at one gateway comes back to another. */
 describe('a route that may be revisited', () => {
   const folder = mkdtempSync(join(tmpdir(), 'revisits-'));
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
@@ -41,7 +41,7 @@ describe('a route that may be revisited', () => {
 
   const url = (path: string, gateway = 0) => stack.gateways[gateway]!.url + path;
 
-  /** What published clients answer a challenge with. */
+  /** Signs in at a challenge as published clients do. */
   async function signIn({ privateKey, address }: DevnetAccount, path: string, gateway = 0): Promise<Response> {
     const account = privateKeyToAccount(privateKey);
     const { extensions } = (await readChallenge(url(path, gateway))).required;
@@ -53,7 +53,7 @@ describe('a route that may be revisited', () => {
     return fetch(url(path, gateway), { headers: { 'SIGN-IN-WITH-X': signed } });
   }
 
-  it('is open to who has paid by a signature, at every gateway, and after all of them have restarted', async () => {
+  it('is open to a client that has paid by a signature, at every gateway, and after all of them have restarted', async () => {
     const payer = stack.chain.accounts[0]!;
     const path = '/v1/quotes/SEI';
     expect((await signIn(payer, path)).headers.get('x-sign-in-failure')).toBe('not_paid');
@@ -84,7 +84,7 @@ describe('a route that may be revisited', () => {
     expect((await signIn({ ...stranger, address }, path)).headers.get('x-sign-in-failure')).toBe('not_paid');
   });
 
-  it('is open to who has paid by a transaction of his own', async () => {
+  it('is open to a client that has paid by a transaction of its own', async () => {
     const path = '/v1/quotes/ETH';
     const [terms] = parseChallenge(await (await fetch(url(path))).json()).accepts;
     const { network, maxAmountRequired, extra } = terms!;

@@ -11,7 +11,9 @@ import { useStack } from '../harness/use-stack.js';
 const POLICY = { setting: 'PAYMENT_POLICY', gateway: 'transfer', verifier: 'receipt' };
 jest.setTimeout(240_000);
 
-/** The verifier is changed under a running gateway: a gateway that differs from the start is never ready. */
+/**
+ * The verifier is replaced under a running gateway; a gateway whose policy differs at its start never becomes ready.
+ */
 describe('a verifier with another payment policy than its gateway', () => {
   const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true' } });
   const gateway = () => stack().gateways[0]!;
@@ -40,7 +42,7 @@ describe('a verifier with another payment policy than its gateway', () => {
     await waitFor('the log says why', () => hashes.every(isSaid));
   }
 
-  it('buys nothing with any transaction, nor with that of a settled signature, and says what differs', async () => {
+  it('buys nothing with any transaction, nor with that of a settled signature, and reports the difference', async () => {
     const { chain } = stack();
     const payment = await signAuthorization(chain, chain.accounts[0]!, { value: '1000' });
     const bought = await fetch(`${stack().baseUrl}/api/weather`, { headers: presentV1(payment) });
@@ -83,7 +85,10 @@ describe('a verifier with another payment policy than its gateway', () => {
   });
 });
 
-/** As docs/operations.md has it: half of the verifiers, with a relayer of their own, the gateways, the other verifiers. */
+/**
+ * In the order of docs/operations.md: half of the verifiers, with a relayer of their own, the gateways, the other
+ * verifiers.
+ */
 describe('a setting that is changed under load', () => {
   const stack = useStack({ gateways: 2, verifiers: 2, relayers: 2, env: { SIGNED_PAYMENTS: 'true' } });
   const keys = (count: number) =>
@@ -96,7 +101,7 @@ describe('a setting that is changed under load', () => {
     const { chain, gateways, verifiers } = stack();
     await verifiers[1]!.restart({ RELAYER_PRIVATE_KEYS: keys(1) });
     const away = new Set<ServiceProcess>();
-    // As behind a balancer that takes a gateway out before it is stopped.
+    // As behind a load balancer that removes a gateway before it is stopped.
     const url = () => `${gateways.find((one) => !away.has(one))!.url}/api/weather`;
     const statuses: number[] = [];
     let isOver = false;

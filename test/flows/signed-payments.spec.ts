@@ -19,7 +19,10 @@ import { useStack } from '../harness/use-stack.js';
 const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true' } });
 const url = () => `${stack().baseUrl}/api/weather`;
 
-/** Signed by a payer of the devnet, over the price of the weather unless told otherwise; addresses as wallets spell them. */
+/**
+ * Signed by a payer of the devnet, over the weather's price by default; addresses with checksums, as wallets write
+ * them.
+ */
 function sign(changes: Partial<TransferAuthorization> = {}): Promise<SignedAuthorization> {
   const { chain } = stack();
   const [payer] = chain.accounts;
@@ -28,7 +31,7 @@ function sign(changes: Partial<TransferAuthorization> = {}): Promise<SignedAutho
 
 const outcome = (response: Response) => [response.status, response.headers.get('x-payment-failure')];
 
-describe('a payer who only signs', () => {
+describe('a payer that only signs', () => {
   it('buys in the words of version 1, and the transaction that settled it buys nothing more', async () => {
     const paid = await fetch(url(), { headers: presentV1(await sign()) });
     expect(paid.status).toBe(200);
@@ -60,7 +63,7 @@ describe('a payer who only signs', () => {
     expect(readHeader(paid, 'payment-receipt')).toMatchObject({ status: 'success', method: 'evm' });
   });
 
-  it('gets one answer for one authorization, however often he uses it at once', async () => {
+  it('gets one answer for one authorization, however often it is presented at once', async () => {
     const headers = presentV1(await sign());
     const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(url(), { headers })));
     const statuses = responses.map(({ status }) => status);
@@ -76,7 +79,7 @@ describe('a payer who only signs', () => {
     expect(outcome(await fetch(url(), { headers: presentV1(await sign(changes)) }))).toEqual([402, failure]);
   });
 
-  it('is refused for a signature that is not his', async () => {
+  it('is refused for a signature of another account', async () => {
     const payment = await sign();
     const altered = { ...payment, authorization: { ...payment.authorization, validAfter: '1' } };
     expect(outcome(await fetch(url(), { headers: presentV1(altered) }))).toEqual([402, 'signature_invalid']);

@@ -15,7 +15,7 @@ import { startSilentServer, type SilentServer } from '../harness/silent-server.j
 
 const TIMEOUT_MS = 2_000;
 
-/** Something of ours that reads an answer over HTTP. `read` ends, with an error or not, when time or signal say so. */
+/** A part of ours that reads an HTTP answer. `read` ends at its time limit or at the signal, with an error or not. */
 interface Reader {
   read(signal: AbortSignal): Promise<unknown>;
   close(): Promise<void>;
@@ -73,7 +73,7 @@ const ABORTED: Record<string, (url: string) => Reader> = {
   'the proxy of a streamed route': (url) => startProxy(url, 'streamed'),
 };
 
-/** Weak links between a signal and what it is to end are gone by the time that it is needed. */
+/** Weak links between a signal and the work that it aborts are garbage-collected before the signal is needed. */
 describe('a server that falls silent in its answer', () => {
   let server: SilentServer;
   let reader: Reader;

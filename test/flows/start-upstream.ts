@@ -3,9 +3,9 @@ import { createServer as createRawServer, type AddressInfo, type Server, type So
 
 export interface Upstream {
   readonly url: string;
-  /** What arrived, in order; the body is read to its end before the handler runs. */
+  /** The received requests, in order; the body is read to its end before the handler runs. */
   readonly requests: ReceivedRequest[];
-  /** Connections that were opened. */
+  /** The number of connections that were opened. */
   connections(): number;
   stop(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function startUpstream(answer: RequestListener): Promise<Upstream &
   return upstream;
 }
 
-/** Speaks no HTTP by itself: for the faults that a proper server cannot be made to show. */
+/** Speaks no HTTP by itself: for faults that a proper HTTP server cannot produce. */
 export async function startRawUpstream(onRequest: (socket: Socket, connection: number) => void): Promise<Upstream> {
   let connection = 0;
   const server = createRawServer((socket) => {
