@@ -31,7 +31,8 @@ import { watchMoney } from './rig/watch-money.js';
 const namesOf = <Name extends string>(table: Readonly<Record<Name, unknown>>) => Object.keys(table) as Name[];
 
 describe('the gateway', () => {
-  // Clients that do not come back: forty at once are settled within that on a busy machine too.
+  // These clients do not repeat a request, so the deadlines must suffice for forty settlements at once on a busy
+  // machine.
   const rig = useRig({ env: { SETTLE_WAIT_MS: '20000', SETTLE_DEADLINE_MS: '30000', VERIFY_DEADLINE_MS: '30000' } });
   const tapOf = (client: Client): HttpTap => rig().taps[formFor(client)];
   afterEach(() => {
@@ -47,7 +48,7 @@ describe('the gateway', () => {
     return watchMoney(rig().chain, { payer: payer.address }, () => work(() => client.fetch(`${tap.url}/${product}`)));
   }
 
-  /** Whatever the client makes of it: its payment was refused, and nothing moved. */
+  /** However the client reports it: its payment was refused, and nothing moved. */
   async function expectRefusal(way: Way, { failure, mpp = failure }: Refusal): Promise<void> {
     const { client } = way;
     const tap = tapOf(client);

@@ -19,7 +19,7 @@ import { preempt, sendTogether } from './rig/use-payments.js';
 import { useRig } from './rig/use-rig.js';
 import { watchMoney } from './rig/watch-money.js';
 
-/** The published middlewares keep nothing: what they come through, they come through by their facilitator. */
+/** The published middlewares store nothing: they survive a fault only as far as their facilitator does. */
 describe('with our facilitator', () => {
   const rig = useRig({ env: { SETTLE_WAIT_MS: '6000', SETTLE_DEADLINE_MS: '40000', VERIFY_DEADLINE_MS: '30000' } });
   let facilitator: HttpTap;

@@ -29,7 +29,7 @@ export function describeComingBack(rig: () => Rig): void {
       return;
     }
 
-    it('pays once, and comes back for a signature that is good for one visit', async () => {
+    it('pays once, and revisits by a signature that is valid for one visit', async () => {
       const tap = rig().taps.documented;
       expect(await visitTwice(client)).toEqual([paid, nothing]);
       const { request } = tap.exchanges.at(-1)!;

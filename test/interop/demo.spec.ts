@@ -12,7 +12,7 @@ describe('npm run demo -- interop', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('shows what two published clients paid, and that a failure is charged to nobody', async () => {
+  it('shows what two published clients paid, and that a failure is free', async () => {
     const { PATH, HOME } = process.env;
     const lines: string[] = [];
     demo = await startChild({

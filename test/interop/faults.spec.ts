@@ -7,7 +7,7 @@ import { COSTS, formFor } from './rig/start-rig.js';
 import { useRig } from './rig/use-rig.js';
 import { watchMoney } from './rig/watch-money.js';
 
-/** A gateway that soon tells a payer to come back, and clients that do. */
+/** A gateway that soon asks a payer to repeat its request, and clients that do so. */
 describe('the gateway', () => {
   const rig = useRig({ env: { SETTLE_WAIT_MS: '1000', SETTLE_DEADLINE_MS: '1000' } });
   afterEach(() => {
@@ -31,7 +31,7 @@ describe('the gateway', () => {
         expect({ result, statuses: statuses() }).toMatchObject({ result: { status: 200 } });
         expect(JSON.parse(result.body)).toMatchObject({ symbol: 'SEI' });
         expect(moved).toEqual({ payer: -COSTS[product], payTo: COSTS[product] });
-        // One challenge: what is asked again is the payment that was made, not another one.
+        // Only one challenge: repeats present the same payment, and no new one.
         expect(statuses().filter((status) => status === 402)).toHaveLength(1);
       });
     },

@@ -6,7 +6,7 @@ import { describePayingTheGateway } from './pay-the-gateway.js';
 import { useRig } from './rig/use-rig.js';
 import { describeUsingTheFacilitator } from './use-the-facilitator.js';
 
-/** All that needs nothing but what is shared: one chain, one verifier, two gateways. */
+/** All tests that need only the shared parts: one chain, one verifier, two gateways. */
 describe('the published packages', () => {
   const rig = useRig();
   describePayingTheGateway(rig);

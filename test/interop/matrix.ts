@@ -3,7 +3,7 @@ import type { PaymentFailure } from '@tollgate/protocol';
 import type { ClientName } from '../../devnet/interop/start-client.js';
 import type { ServerName } from '../../devnet/interop/start-server.js';
 
-/** What works, or what a package itself cannot do: why, and what it says when it is asked to. */
+/** Either it works, or a package cannot do it: `cannot` is the reason, and `says` the package's own error. */
 export type Cell = 'works' | { cannot: string; says: RegExp };
 
 /** The two forms of our challenge: `CHALLENGE_FORM`. */
@@ -11,10 +11,10 @@ export type ChallengeForm = 'documented' | 'v1-clients';
 
 export interface Client {
   name: ClientName;
-  /** As npm knows it; the version is the one in this folder's package.json. */
+  /** The name on npm; the version is the one in this folder's package.json. */
   packageName: string;
   protocol: 'x402 1' | 'x402 2' | 'MPP';
-  /** The header that its payments come in at the gateway. */
+  /** The header of its payments at the gateway. */
   paysIn: 'x-payment' | 'payment-signature' | 'authorization';
   gateway: Record<ChallengeForm, Cell>;
 }
@@ -76,18 +76,20 @@ export const CLIENTS: readonly Client[] = [
   },
 ];
 
-/** They pay a gateway by transfers of their own, made before they ask again, and every other server by what they sign. */
+/**
+ * Our clients pay a gateway by transfers of their own, made before the second request, and other servers by signatures.
+ */
 export const isOurs = ({ packageName }: Client): boolean => packageName.startsWith('@tollgate/');
 
-/** One for each protocol that published clients sign in. */
+/** One for each protocol in which published clients sign. */
 export const PROTOCOL_CLIENTS = CLIENTS.filter(({ name }) => ['x402-fetch', 'x402-fetch-v2', 'mppx'].includes(name));
 
 export interface Server {
-  /** The program, and where in it the middleware's routes begin. */
+  /** The program, and the prefix of the middleware's routes in it. */
   name: ServerName;
   prefix: string;
   packageName: string;
-  /** Which payments it takes. */
+  /** The protocols of the payments that it accepts. */
   protocols: readonly Client['protocol'][];
 }
 
@@ -106,10 +108,10 @@ export const SERVERS: readonly Server[] = [
   })),
 ];
 
-/** Whether a client can pay a middleware at all, whoever verifies and settles for it. */
+/** Whether a client can pay a middleware at all, whichever facilitator verifies and settles. */
 export function paysServer(client: Client, { protocols }: Pick<Server, 'protocols'>): Cell {
   if (isOurs(client)) return 'works';
-  // Clients of version 2 read both, and mppx reads version 2 beside its own protocol.
+  // Clients of version 2 read both versions, and mppx reads version 2 beside its own protocol.
   if (client.protocol === 'x402 2') return 'works';
   if (protocols.includes(client.protocol === 'MPP' ? 'x402 2' : client.protocol)) return 'works';
   return client.protocol === 'MPP'
@@ -117,17 +119,17 @@ export function paysServer(client: Client, { protocols }: Pick<Server, 'protocol
     : { cannot: 'reads challenges only in the body, and x402 version 2 has them in a header', says: /reading 'map'/ };
 }
 
-/** What version 2 knows beside the authorization of EIP-3009; a metered payment is for what it came to. */
+/** The schemes of version 2 beside the EIP-3009 authorization; a metered payment charges the amount used. */
 export const SCHEMES = {
   permit2: { scheme: 'exact', transferMethod: 'permit2' },
   metered: { scheme: 'upto' },
 } as const;
 export type SchemeName = keyof typeof SCHEMES;
 
-/** What is sold, at the path of that name: for an authorization, or by a scheme. */
+/** The products, each at the path of its name: paid by an authorization, or by a scheme. */
 export type Product = 'quote' | SchemeName;
 
-/** A client, and the product that it buys; by Permit2 what `exact` costs, or of a maximum (`upto`) what was used. */
+/** A client, and the product that it buys: by Permit2 the price (`exact`), or of a maximum (`upto`) the amount used. */
 export interface Way {
   client: Client;
   product: Product;
@@ -135,7 +137,7 @@ export interface Way {
 
 export const SCHEME_SERVERS = SERVERS.filter(({ packageName }) => packageName.startsWith('@x402/'));
 
-/** Whether a client pays so, and what it says where it cannot. */
+/** Whether a client pays by the scheme, and its error where it cannot. */
 export function paysByScheme(client: Client): Cell {
   if (isOurs(client) || client.protocol === 'x402 2') return 'works';
   return client.protocol === 'MPP'
@@ -143,7 +145,7 @@ export function paysByScheme(client: Client): Cell {
     : paysServer(client, { protocols: ['x402 2'] });
 }
 
-/** Whether a client that knows the extension comes back for a signature, where a route lets who has paid; else it pays again. */
+/** Whether a client with the extension revisits by a signature where a route allows it, instead of paying again. */
 export const COMING_BACK: readonly { packageName: string; cell: Cell }[] = [
   { packageName: '@x402/fetch', cell: 'works' },
   {
@@ -158,13 +160,13 @@ function clientOf(name: ClientName): Client {
   return client;
 }
 
-/** Each way in which published clients sign for a gateway. */
+/** Each form in which published clients sign for a gateway. */
 export const GATEWAY_WAYS: readonly Way[] = [
   ...PROTOCOL_CLIENTS.map((client): Way => ({ client, product: 'quote' })),
   { client: clientOf('x402-fetch-v2'), product: 'metered' },
 ];
 
-/** In each of these ways: charged once, and answered, though this happens. */
+/** Despite each of these faults a payment is charged once, and answered. */
 export const FAULTS = {
   slowChain: 'no block takes the settlement in until long after it was asked for',
   lostReply: 'the node takes the settlement, and its reply is lost',
@@ -185,7 +187,7 @@ function saleOf(clientName: ClientName, packageName: string, product: Product = 
   return { client: clientOf(clientName), server, product };
 }
 
-/** Each version with its own middleware and with ours, and both schemes of Permit2 where they are offered. */
+/** Each version with its own middleware and with ours, and both Permit2 schemes where a server offers them. */
 export const TRIED_SALES: readonly Sale[] = [
   saleOf('x402-fetch', 'x402-express'),
   saleOf('x402-fetch', '@tollgate/middleware/express'),
@@ -195,12 +197,14 @@ export const TRIED_SALES: readonly Sale[] = [
   saleOf('x402-fetch-v2', '@x402/express', 'metered'),
 ];
 
-/** Version 1 does not send a reference back: its callers name their request, to be given its answer again. */
+/**
+ * Version 1 does not send a reference back: its callers name their request, so that a repeat gets the stored answer.
+ */
 export function nameRequest({ protocol }: Client, key: string): { headers?: Record<string, string> } {
   return protocol === 'x402 1' ? { headers: { 'Idempotency-Key': key } } : {};
 }
 
-/** Whether a middleware that a fault meets while it has a payment settled gives the payer what he is charged for. */
+/** Whether a middleware that meets a fault during a settlement still gives the payer the answer it is charged for. */
 export function comesThrough({ packageName, protocols }: Server, fault: Fault): Cell {
   if (fault === 'lostAnswer' && !packageName.startsWith('@tollgate/')) {
     return {
@@ -218,16 +222,16 @@ export function comesThrough({ packageName, protocols }: Server, fault: Fault): 
   return 'works';
 }
 
-/** The `X-Payment-Failure` that a payment is refused with, which charges nothing; `mpp` where that of MPP is another. */
+/** The `X-Payment-Failure` of the refusal, which charges nothing; `mpp` where MPP's differs. */
 export interface Refusal {
   failure: PaymentFailure;
   mpp?: PaymentFailure;
 }
 
-/** A challenge of MPP cannot be altered unnoticed: it comes back with the payment. */
+/** An altered MPP challenge is always noticed, because it comes back with the payment. */
 const unknownToMpp = (failure: PaymentFailure): Refusal => ({ failure, mpp: 'unknown_reference' });
 
-/** In each of the gateway's ways: what was altered in a challenge before the payment was signed for it. */
+/** For each way to pay the gateway: alterations of a challenge before the payment is signed for it. */
 export const ALTERED_TERMS = {
   'another recipient': unknownToMpp('recipient_mismatch'),
   'a lower amount': unknownToMpp('amount_mismatch'),
@@ -236,7 +240,7 @@ export const ALTERED_TERMS = {
 } as const satisfies Record<string, Refusal>;
 export type AlteredTerm = keyof typeof ALTERED_TERMS;
 
-/** The same of what was altered in a payment after it was signed. */
+/** Alterations of a payment after it was signed. */
 export const ALTERED_PAYMENTS = {
   recipient: { failure: 'recipient_mismatch' },
   value: { failure: 'amount_mismatch' },
@@ -249,7 +253,7 @@ export const ALTERED_PAYMENTS = {
 } as const satisfies Record<string, Refusal>;
 export type AlteredPayment = keyof typeof ALTERED_PAYMENTS;
 
-/** The same of one by Permit2, whose payer signs a maximum. */
+/** Alterations of a Permit2 payment, whose payer signs a maximum. */
 export const ALTERED_PERMITS = {
   recipient: { failure: 'recipient_mismatch' },
   maximum: { failure: 'amount_too_low' },
@@ -263,7 +267,7 @@ export const ALTERED_PERMITS = {
 } as const satisfies Record<string, Refusal>;
 export type AlteredPermit = keyof typeof ALTERED_PERMITS;
 
-/** The same of what a payment of version 2 says its payer accepted. */
+/** Alterations of the requirements that a payment of version 2 states as accepted. */
 export const ALTERED_ACCEPTANCES = {
   amount: { failure: 'amount_mismatch' },
   payTo: { failure: 'recipient_mismatch' },
@@ -273,7 +277,7 @@ export const ALTERED_ACCEPTANCES = {
 } as const satisfies Record<string, Refusal>;
 export type AlteredAcceptance = keyof typeof ALTERED_ACCEPTANCES;
 
-/** What is done with good payments: at the gateway and, but for the last, behind middlewares. */
+/** Uses of valid payments: at the gateway and, but for the last, behind middlewares. */
 export const USES = {
   together: 'sent 20 times at once, buys one answer and is charged once',
   many: 'one of 40 at once, each of which buys an answer of its own',
@@ -281,5 +285,5 @@ export const USES = {
   asHash: 'settled, buys nothing more by the hash of its transaction',
 } as const;
 
-/** Nobody but the facilitator that was signed can send what is metered. */
+/** Only the facilitator that the payer signed can send a metered payment. */
 export const canBePreempted = ({ product }: Way): boolean => product !== 'metered';

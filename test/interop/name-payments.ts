@@ -25,7 +25,7 @@ export function describeNamingPayments(rig: () => Rig): void {
       expect([next.result.status, next.moved]).toEqual([200, { payer: -PRICE, payTo: PRICE }]);
     });
 
-    it('gets the same answer again when it shows the same payment, and no other by its identifier', async () => {
+    it('gets the same answer again when it presents the same payment, and none on another route', async () => {
       const tap = rig().taps[formFor(client)];
       const { client: paying, payer } = await rig().client(client.name, { paymentId: randomUUID() });
       const { result, moved } = await watchMoney(rig().chain, { payer: payer.address }, async () => {

@@ -23,7 +23,7 @@ interface Manifest {
   peerDependenciesMeta?: Record<string, { optional?: boolean }>;
 }
 
-/** As `du -m` counts. */
+/** In the units of `du -m`. */
 const MEGABYTE = 2 ** 20;
 const LIBRARIES = ['protocol', 'client', 'middleware', 'agent-kit'];
 const readManifest = (library: string) =>
@@ -65,7 +65,7 @@ async function evaluate(source: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** What importing each of them comes to: its names, or the error. */
+/** The outcome of importing each entry: its exported names, or the error. */
 const importAll = (names: readonly string[]) =>
   evaluate(`const results = {};
     for (const name of ${JSON.stringify(names)}) {
@@ -73,7 +73,9 @@ const importAll = (names: readonly string[]) =>
     }
     console.log(JSON.stringify(results));`);
 
-/** All files of a folder in bytes: `onDisk` in whole blocks, as `du` counts; `unpacked` as npm says it of a tarball. */
+/**
+ * The size of a folder's files in bytes: `onDisk` in whole blocks, as `du` counts; `unpacked` as npm reports a tarball.
+ */
 function sizeOf(path: string, unit: 'onDisk' | 'unpacked'): number {
   const stats = lstatSync(path);
   const own = unit === 'onDisk' ? stats.blocks * 512 : stats.size;
@@ -81,7 +83,7 @@ function sizeOf(path: string, unit: 'onDisk' | 'unpacked'): number {
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name), unit), unit === 'onDisk' ? own : 0);
 }
 
-/** What the page says to do, done. */
+/** Carries out the page's instructions. */
 async function installAsDocumented(): Promise<void> {
   const page = readFileSync('docs/agent-kit.md', 'utf8');
   const [, section = ''] = page.split('\n## In your own project\n');
@@ -106,7 +108,7 @@ describe('our packages, packed and installed in an empty project', () => {
     expect(heavy.map(({ name }) => name)).toEqual([]);
   });
 
-  it('bring no framework along', () => {
+  it('depend on no framework', () => {
     expect(frameworks).toEqual(
       expect.arrayContaining(['langchain', '@langchain/langgraph', '@modelcontextprotocol/sdk', 'ai']),
     );
@@ -122,7 +124,7 @@ describe('our packages, packed and installed in an empty project', () => {
     expect(frameworks.filter((name) => peerDependenciesMeta[name]?.optional !== true)).toEqual([]);
   });
 
-  it('load by every entry, or say in one sentence what to install', async () => {
+  it('load by every entry, or report in one sentence what to install', async () => {
     const missing = (entry: string, name: string) => ({
       code: 'PACKAGE_MISSING',
       message: `${entry} needs the package ${name}, which is not installed: run \`npm install ${name}@1\`.`,

@@ -14,7 +14,7 @@ export function describePayingByScheme(rig: () => Rig): void {
     describe.each(Object.keys(SCHEMES) as SchemeName[])('by scheme %s', (schemeName) => {
       const cost = COSTS[schemeName];
 
-      it.each(SCHEME_SERVERS)('pays $packageName with our facilitator what it came to', async (server) => {
+      it.each(SCHEME_SERVERS)('pays $packageName with our facilitator the amount used', async (server) => {
         const url = `${(await rig().server(server.name)).url}${server.prefix}/${schemeName}`;
         const { result, moved } = await buy(client, schemeName, url, rig().seller);
         expect(result).toMatchObject({ status: 200, receipt: { success: true } });
@@ -29,13 +29,13 @@ export function describePayingByScheme(rig: () => Rig): void {
       });
     });
 
-    it('is charged nothing by the gateway for what its upstream could not give', async () => {
+    it('is charged nothing by the gateway when its upstream fails', async () => {
       const { result, moved } = await buy(client, 'metered', `${rig().taps.documented.url}/metered?fails`);
       expect(result).toMatchObject({ status: 500 });
       expect(moved).toEqual({ payer: 0n, payTo: 0n });
     });
 
-    it('pays the gateway for a metered route what it came to', async () => {
+    it('pays the gateway for a metered route the amount used', async () => {
       const { result, moved } = await buy(client, 'metered', `${rig().taps.documented.url}/metered`);
       expect(result).toMatchObject({ status: 200, receipt: { success: true, amount: String(METERED) } });
       expect(moved).toEqual({ payer: -METERED, payTo: METERED });

@@ -9,9 +9,9 @@ import { PRICE, type Rig } from './rig/start-rig.js';
 import { startTools, type Tools } from './rig/start-tools.js';
 import { watchMoney } from './rig/watch-money.js';
 
-/** Our client at MCP servers over HTTP, in all the words in which they may ask, with our gateway as their facilitator. */
+/** Our client at MCP servers over HTTP, in every form of the payment request, with our gateway as their facilitator. */
 export function describePayingForTools(rig: () => Rig): void {
-  describe.each(WORDINGS)('a tool of an MCP server that asks in the words: %s', (wording) => {
+  describe.each(WORDINGS)('a tool of an MCP server that asks in the form: %s', (wording) => {
     const client = new Client({ name: 'payer', version: '1.0.0' });
     let tools: Tools;
     let call: PayingToolCall;

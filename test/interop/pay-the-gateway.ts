@@ -32,9 +32,9 @@ export function describePayingTheGateway(rig: () => Rig): void {
         });
       });
 
-      // A transfer of the client's own has happened before the request: it stays good for a later one.
+      // A client that pays by its own transfer has paid before the request: its payment stays valid for a later one.
       if (isOurs(client)) return;
-      it('not for an answer that the upstream could not give', async () => {
+      it('not for an answer that the upstream failed to give', async () => {
         const { result, moved } = await buy(client, form, '/broken');
         expect(result.status).toBe(500);
         expect(moved).toEqual({ payer: 0n, payTo: 0n });

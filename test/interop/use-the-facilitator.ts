@@ -3,9 +3,9 @@ import { CLIENTS, paysServer, SERVERS, type Client } from './matrix.js';
 import { PRICE, type Rig } from './rig/start-rig.js';
 import { watchMoney } from './rig/watch-money.js';
 
-/** Every published middleware with our gateway as its facilitator, paid by every published client that can. */
+/** Every published middleware with our gateway as its facilitator, paid by every published client that can pay it. */
 export function describeUsingTheFacilitator(rig: () => Rig): void {
-  // They take some seconds to start, which are no test's.
+  // They take some seconds to start, which must not count for a test.
   beforeAll(async () => {
     for (const { name } of SERVERS) await rig().server(name);
   }, 120_000);

@@ -6,8 +6,8 @@ import { createPublicClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 /**
- * Gives an `x402Client` (of whichever version the wrapper brings) everything that a test may ask of it.
- * `scheme` and `transferMethod` say which offer it takes, where there are several; without them it takes the first.
+ * Gives an `x402Client` (of the version that the wrapper brings) everything that a test may request of it.
+ * `scheme` and `transferMethod` select one of several offers; without them the client takes the first.
  */
 export function createX402Client(X402Client, { privateKey, rpcUrl, scheme, transferMethod, paymentId, signsIn }) {
   const account = privateKeyToAccount(privateKey);

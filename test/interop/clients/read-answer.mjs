@@ -1,10 +1,13 @@
-/** What a test is told of a fetch answer. `readReceipt` gets a reader of headers and decodes with the package's own code. */
+/**
+ * The parts of a fetch answer that a test gets. `readReceipt` gets a reader of headers and decodes with the package's
+ * own code.
+ */
 export async function readAnswer(response, readReceipt) {
   const body = await response.text();
   return { status: response.status, body, receipt: readReceipt((name) => response.headers.get(name)) || null };
 }
 
-/** The same of an axios request, which throws what is not 2xx and has parsed JSON already. */
+/** The same for an axios request, which throws for statuses other than 2xx and has parsed JSON already. */
 export async function readAxiosAnswer(sending, readReceipt) {
   const response = await sending.catch((error) => {
     if (error.response) return error.response;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const TRIES = 200;
 
-/** The `fetch` of a careful caller: it sends a request again, as it was, that was answered 409 or 503, or not at all. */
+/** The `fetch` of a careful caller: it repeats a request, unchanged, that got 409, 503 or no answer. */
 export async function retryFetch(input, init) {
   const request = new Request(input, init);
   for (let tries = 1; ; tries++) {

@@ -1,5 +1,5 @@
 // One client in a process of its own: `serve-client.mjs <its module>`, configured by JSON in INTEROP_CLIENT. Each POST
-// says what to buy (JSON: url, method?, headers?, body?) and is answered with what the client got, or why it gave up.
+// names a purchase (JSON: url, method?, headers?, body?); the answer is the client's result, or its error.
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 
@@ -11,6 +11,6 @@ const server = createServer(async (request, response) => {
   const answer = await client(url, init).catch((error) => ({ gaveUp: error.message }));
   response.end(JSON.stringify(answer));
 });
-// Whoever asks again after five idle seconds is not to meet the end of his connection.
+// Keeps idle connections open, so that a second request after five idle seconds does not meet a closing connection.
 server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => process.stdout.write(`ready http://127.0.0.1:${server.address().port}\n`));

@@ -16,7 +16,9 @@ export function readReceipt(header: (name: string) => string | null): object | n
   return value ? decodeJsonHeader(value, 65_536) : null;
 }
 
-/** Our own client: it pays a gateway by a transfer of its own, and a metered route or every other server by what it signs. */
+/**
+ * Our own client: it pays a gateway by a transfer of its own, and a metered route or any other server by a signature.
+ */
 export function createClient({ privateKey, rpcUrl, chainId, asset }: Configuration) {
   const wallet = createWallet({ account: privateKey, rpcUrl, chainId });
   const assets = [{ network: 'chain-testnet', chainId, address: asset, decimals: 6 }];

@@ -10,7 +10,7 @@ import type { AlteredAcceptance, AlteredPayment, AlteredPermit, AlteredTerm, Cli
 const STRANGER: Hex = '0x00000000000000000000000000000000000bad01';
 const EIP6492_SUFFIX: Hex = `0x${'6492'.repeat(16)}`;
 
-// Messages as they come over the wire: every client writes its own.
+// Messages in their form on the wire: every client writes its own.
 /* eslint-disable @typescript-eslint/no-explicit-any */
 export type Message = Record<string, any>;
 
@@ -24,20 +24,20 @@ export function readRequired({ headers }: Response): { accepts: { scheme: string
   return header === null ? { accepts: [] } : (decode(header) as { accepts: { scheme: string }[] });
 }
 
-/** The payment in a request, whichever header it came in; null where there is none. */
+/** The payment in a request, in whichever header; null where there is none. */
 export function readPayment({ headers }: TappedRequest, { paysIn }: Client): Message | null {
   const header = headers[paysIn];
   return typeof header === 'string' ? decode(header.replace(/^Payment /, '')) : null;
 }
 
-/** What was signed, in whichever protocol it came. */
+/** The signed authorization or permit, in whichever protocol. */
 export function readSigned({ payload }: Message): SignedPayment {
   const { signature, permit2Authorization } = payload as Message;
   const { authorization = payload } = payload as Message;
   return parseSignedPayment(permit2Authorization ? { signature, permit2Authorization } : { signature, authorization });
 }
 
-/** A request whose payment somebody changed on its way; one without a payment stays as it is. */
+/** Alters the payment of a request on its way; a request without a payment stays as it is. */
 export function alterPayment(
   request: TappedRequest,
   client: Client,
@@ -109,7 +109,7 @@ export const PERMIT_CHANGES: Readonly<Record<AlteredPermit, (payment: Message) =
   network: changeNetwork,
 };
 
-/** Of a payment of the scheme. */
+/** Of a payment by the scheme. */
 export const acceptanceChanges = (scheme: string): Readonly<Record<AlteredAcceptance, object>> => ({
   amount: { amount: '1' },
   payTo: { payTo: STRANGER },
@@ -131,7 +131,7 @@ export const TERM_CHANGES: Readonly<Record<AlteredTerm, TermChange>> = {
   'a time that ends at once': { seconds: 1 },
 };
 
-/** A challenge that somebody changed on its way, in the words of all three protocols. */
+/** Alters a challenge on its way, in the forms of all three protocols. */
 export function alterChallenge(answer: TappedAnswer, change: TermChange): TappedAnswer {
   if (answer.status !== 402) return answer;
   const { payTo, amount, seconds } = change;

@@ -5,21 +5,21 @@ import type { RpcCall } from '../../harness/rpc-proxy.js';
 import type { Fault } from '../matrix.js';
 import type { Rig } from './start-rig.js';
 
-/** Where the trouble is. */
+/** Where a fault is caused. */
 export interface Place {
   rig: Rig;
-  /** Before the server that the client pays. */
+  /** In front of the server that the client pays. */
   tap: HttpTap;
-  /** Whether somebody was told that the settlement is under way. */
+  /** Whether a client was answered that the settlement is pending. */
   isToldToWait: () => boolean;
 }
 
 type Trouble = <Result>(place: Place, buy: () => Promise<Result>) => Promise<Result>;
 
-/** With or without waiting for the receipt. */
+/** Both methods: with and without waiting for the receipt. */
 const sends = (call: RpcCall): boolean => JSON.stringify(call).includes('"eth_sendRawTransaction');
 
-/** Does what each fault is while a payment is made, and mends it. Throws when it did not come about. */
+/** Causes each fault while a payment is made, and repairs it. Throws when the fault did not happen. */
 export const TROUBLE: Readonly<Record<Fault, Trouble>> = {
   slowChain: async ({ rig: { chain }, isToldToWait }, buy) => {
     await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);

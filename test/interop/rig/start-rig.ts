@@ -22,7 +22,9 @@ import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
 import { startRpcProxy, type RpcProxy } from '../../harness/rpc-proxy.js';
 import { isOurs, SCHEMES, type ChallengeForm, type Client, type Product } from '../matrix.js';
 
-/** What every route of the rig costs, in base units, and what `/metered` comes to, for which it is the maximum. */
+/**
+ * The price of every route of the rig, in base units; for `/metered` it is the maximum, of which METERED is charged.
+ */
 export const PRICE = 1000n;
 export const METERED = 400n;
 export const COSTS: Readonly<Record<Product, bigint>> = { quote: PRICE, permit2: PRICE, metered: METERED };
@@ -34,7 +36,7 @@ const ROUTES = `routes:
   - { path: /revisited, price: "0.001", upstream: "\${UPSTREAM}", revisitSeconds: 600 }
 `;
 
-/** The form that a client needs: those of version 1 know no other network names than their own. */
+/** The challenge form that a client needs: clients of version 1 know only their own names of networks. */
 export function formFor(client: Client): ChallengeForm {
   return client.protocol === 'x402 1' && !isOurs(client) ? 'v1-clients' : 'documented';
 }
@@ -42,22 +44,22 @@ export function formFor(client: Client): ChallengeForm {
 export interface Rig {
   stack: Stack;
   chain: Devnet;
-  /** The verifier reaches the chain through it alone. */
+  /** The verifier reaches the chain only through it. */
   rpc: RpcProxy;
-  /** Before each of the two gateways: clients go through them, so that tests see what was sent. */
+  /** In front of each of the two gateways: clients connect to them, so that tests see what was sent. */
   taps: Record<ChallengeForm, HttpTap>;
   upstream: Upstream;
-  /** Whom the middlewares are paid for, and how they say to our facilitator who they are. */
+  /** The recipient of the middlewares' payments, and the headers that authenticate them at our facilitator. */
   seller: Hex;
   facilitatorHeaders: Record<string, string>;
-  /** The same client once, however often it is asked for, with a payer of its own while there are some. */
+  /** Returns the same client for the same arguments, with a payer of its own as long as accounts are left. */
   client(name: ClientName, options?: PayingOptions): Promise<PayingClient>;
-  /** The same middleware's server once, with our gateway as its facilitator, paid for the seller. */
+  /** Returns the same server of a middleware each time, with our gateway as its facilitator, paid to the seller. */
   server(name: ServerName): Promise<RunningServer>;
   stop(): Promise<void>;
 }
 
-/** The product that is bought says which offer the client takes, and that its payer approves Permit2; without it a quote. */
+/** `product` determines the offer that the client takes, and whether its payer approves Permit2; default: a quote. */
 export type PayingOptions = Omit<ClientOptions, 'payer' | 'scheme' | 'transferMethod'> & { product?: Product };
 
 export interface PayingClient {
@@ -66,11 +68,11 @@ export interface PayingClient {
 }
 
 export interface RigOptions {
-  /** Settings of every service; they win over the rig's. */
+  /** Settings of every service; they override the rig's. */
   env?: NodeJS.ProcessEnv;
 }
 
-/** One chain, one Redis, one verifier, a gateway for each form of the challenge, and clients as they are asked for. */
+/** Starts one chain, one Redis, one verifier, a gateway for each form of the challenge, and clients on demand. */
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'interop-'));
   writeFileSync(join(folder, 'routes.yaml'), ROUTES);
@@ -143,7 +145,10 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   }
 }
 
-/** Every quote is another, so that a test can tell one answer from the next; `/broken` and what is asked to fail does. */
+/**
+ * Every quote is different, so that a test can tell answers apart; `/broken` fails, and so does a request with
+ * `?fails`.
+ */
 function startQuotes(): Promise<Upstream> {
   let made = 0;
   return startUpstream((request, response) => {

@@ -12,7 +12,7 @@ const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ]);
 
-/** Has every payment that comes by sent `times` at once from now on; the client gets an answer that is 200 if one is. */
+/** From now on each payment is sent `times` at once; the client gets an answer with status 200 if there is one. */
 export function sendTogether(tap: HttpTap, client: Client, times: number): TappedAnswer[] {
   const answers: TappedAnswer[] = [];
   tap.interfere(async (request, send) => {
@@ -24,7 +24,7 @@ export function sendTogether(tap: HttpTap, client: Client, times: number): Tappe
   return answers;
 }
 
-/** Has a stranger send what every payment authorizes to the token, or to Permit2, before the payment goes on. */
+/** From now on a stranger sends each payment's authorization to the token, or to Permit2, before it goes on. */
 export function preempt({ chain }: Rig, tap: HttpTap, client: Client): Hex[] {
   const hashes: Hex[] = [];
   tap.interfere(async (request, send) => {

@@ -1,6 +1,6 @@
 import { startRig, type Rig, type RigOptions } from './start-rig.js';
 
-/** A rig for all tests of a file; when one failed, the last lines of every process are printed. */
+/** A rig for all tests of a file; when a test failed, the last lines of every process are printed. */
 export function useRig(options: RigOptions = {}): () => Rig {
   let rig: Rig | undefined;
   beforeAll(async () => {

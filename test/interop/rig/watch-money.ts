@@ -4,12 +4,12 @@ import type { Devnet } from '../../../devnet/chain.js';
 import { readBalance } from '../../../devnet/read-balance.js';
 
 export interface MoneyMoved {
-  /** What each lost or won, in base units. */
+  /** The change of each balance, in base units. */
   payer: bigint;
   payTo: bigint;
 }
 
-/** Does the work, and tells what it moved on the chain. */
+/** Runs the work, and returns what it moved on the chain. */
 export async function watchMoney<Result>(
   chain: Devnet,
   { payer, payTo = chain.payTo }: { payer: Hex; payTo?: Hex },

@@ -1,5 +1,5 @@
 /**
- * What every server here needs to know, handed over by the test as JSON in one variable.
+ * The configuration of every server here, which the test passes as JSON in one variable.
  * @type {{ chainId: number, asset: `0x${string}`, assetName: string, assetVersion: string, payTo: `0x${string}`,
  *   priceBaseUnits: string, facilitatorUrl: string, facilitatorHeaders: Record<string, string> }}
  */
@@ -13,7 +13,7 @@ const description = 'A quote';
 const mimeType = 'application/json';
 const maxTimeoutSeconds = 300;
 
-/** The route of version 1, for the path that is sold. */
+/** The route of version 1, for the path on sale. */
 export const routeV1 = {
   price: { amount: priceBaseUnits, asset: { address: asset, decimals: 6, eip712 } },
   network: 'sei-testnet',
@@ -42,13 +42,13 @@ export const routeV2 = {
   mimeType,
 };
 
-/** The same paid by Permit2, and as a maximum of which `spent` is charged. */
+/** The same route paid by Permit2, and with a maximum of which `spent` is charged. */
 const byPermit2 = { amount: priceBaseUnits, asset, extra: { ...eip712, assetTransferMethod: 'permit2' } };
 export const routePermit2 = { ...routeV2, accepts: { ...routeV2.accepts, price: byPermit2 } };
 export const routeMetered = { ...routeV2, accepts: { ...routeV2.accepts, scheme: 'upto' } };
 export const spent = { amount: '400' };
 
-/** The resource server of version 2 with our facilitator, from whichever package's class is given. */
+/** The resource server of version 2 with our facilitator, made by the class of any package. */
 export async function createResourceServer(X402ResourceServer) {
   const { HTTPFacilitatorClient } = await import('@x402/core/server');
   const { ExactEvmScheme } = await import('@x402/evm/exact/server');
@@ -62,7 +62,9 @@ export async function createResourceServer(X402ResourceServer) {
     .register(network, new UptoEvmScheme());
 }
 
-/** What is sold at `/quote`, in version 2 at `/permit2` and `/metered` too; `/broken` takes a payment and then fails. */
+/**
+ * Products are at `/quote`, in version 2 at `/permit2` and `/metered` too; `/broken` accepts a payment and then fails.
+ */
 export const quote = (server) => ({ symbol: 'SEI', server });
 export const failure = { error: 'the handler failed' };
 

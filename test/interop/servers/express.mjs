@@ -1,7 +1,10 @@
 import express from 'express';
 import { announce, failure, quote, spent } from './configuration.mjs';
 
-/** Sells a quote behind the given payment middleware, and fails at `/broken` and where it is asked to (`?fails`). `charge` says what a metered one came to. */
+/**
+ * Sells a quote behind the given payment middleware, and fails at `/broken` and with `?fails`. `charge` reports the
+ * amount used of a metered payment.
+ */
 export function serveExpress(name, paymentMiddleware, charge) {
   const app = express();
   app.use(paymentMiddleware);

@@ -2,7 +2,10 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { announce, failure, quote, spent } from './configuration.mjs';
 
-/** Sells a quote behind the given payment middleware, and fails at `/broken` and where it is asked to (`?fails`). `charge` says what a metered one came to. */
+/**
+ * Sells a quote behind the given payment middleware, and fails at `/broken` and with `?fails`. `charge` reports the
+ * amount used of a metered payment.
+ */
 export function serveHono(name, paymentMiddleware, charge) {
   const app = new Hono();
   app.use(paymentMiddleware);
