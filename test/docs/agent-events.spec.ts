@@ -11,7 +11,7 @@ import { signWebhook } from '../../apps/agent-worker/src/webhooks/post-event.js'
 const page = readFileSync('docs/agent-events.md', 'utf8');
 const SECRET = 'the-secret-of-a-target';
 
-/** The only block of the page in a language. */
+/** The page's only code block of a language. */
 function readExample(language: string): string {
   const [, code = ''] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
   return code;
@@ -22,7 +22,7 @@ interface Delivery {
   body: string;
 }
 
-/** As they come, and as somebody else would make them. */
+/** Deliveries with the right signature, and forged ones. */
 function createDeliveries(): { delivery: Delivery; isOurs: boolean }[] {
   const body = JSON.stringify({ id: 'j1:FINAL:1', message: 'Ünïcode “quoted”' });
   const sign = (secret: string, atMs: number, signed = body): Delivery => {

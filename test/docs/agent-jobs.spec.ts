@@ -33,7 +33,7 @@ describe('"Enqueue directly" of docs/agent-jobs.md', () => {
     connection.disconnect();
   });
 
-  /** Runs the example as the page says; answers the settled BullMQ job whose id it prints. */
+  /** Runs the example as on the page; returns the settled BullMQ job whose id it prints. */
   async function runExample(secret: string, keyId: string) {
     const command = [resolve('node_modules/tsx/dist/cli.mjs'), resolve(EXAMPLE), agents().wallet.name, 'order-17'];
     const settings = { REDIS_URL: agents().stack.redis.url, KEY_ID: keyId, ENQUEUE_SECRET: secret };
@@ -61,7 +61,7 @@ describe('"Enqueue directly" of docs/agent-jobs.md', () => {
     expect(documented.sort()).toEqual(codes.sort());
   });
 
-  it('carries out what the example enqueues, once however often it runs', async () => {
+  it('carries out the job that the example enqueues, once however often it runs', async () => {
     const key = await agents().stack.agents!.createApiKey(['submit']);
     const secret = deriveEnqueueSecret(AGENT_SECRET, key.id);
     const first = await runExample(secret, key.id);

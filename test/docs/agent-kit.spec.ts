@@ -14,7 +14,7 @@ const page = readFileSync('docs/agent-kit.md', 'utf8');
 interface Example {
   heading: string;
   code: string;
-  /** The comment below the code: what the last expression gives. */
+  /** The comment below the code: the value of the last expression. */
   expected: string;
 }
 
@@ -37,7 +37,7 @@ function readExamples(): Example[] {
   return examples;
 }
 
-/** `…` inside a text of the page stands for anything; objects may have more fields than the page shows. */
+/** `…` inside a text of the page stands for any text; objects may have more fields than the page shows. */
 function toMatcher(shown: unknown): unknown {
   if (typeof shown === 'string' && shown.includes('…')) {
     const parts = shown.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
@@ -83,7 +83,7 @@ describe('docs/agent-kit.md', () => {
     expect(new Set(documented)).toEqual(new Set(helped));
   });
 
-  it('shows what to do with a result of the status signed', async () => {
+  it('shows how to handle a result of the status signed', async () => {
     const { rpcUrl, accounts } = stack().chain;
     const [, section = ''] = page.split('\n## Executors\n');
     const [, code = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(section) ?? [];
@@ -100,7 +100,7 @@ describe('docs/agent-kit.md', () => {
 
   it.each(examples)('shows what $heading does: $code', async ({ heading, code, expected }) => {
     const { chain, baseUrl } = stack();
-    // What was unstaked in the example before has to wait ten seconds.
+    // The tokens unstaked by the example before can be claimed only after ten seconds.
     if (heading === 'claimUnstaked') await passTime(chain, 11);
     const kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
     const scope = { kit, baseUrl, friend: chain.accounts[1]!.address, contracts: chain.contracts };

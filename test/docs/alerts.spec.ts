@@ -14,7 +14,7 @@ interface RuleTests {
 
 const rules = (parse(read('deploy/alerts.yml')) as Rules).groups.flatMap((group) => group.rules);
 
-/** As Prometheus has them: a histogram is several series. */
+/** The series in Prometheus: a histogram is several. */
 function readSeriesNames(): string[] {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'apps/*.ts'], { encoding: 'utf8' })
     .split('\n')

@@ -9,7 +9,7 @@ const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.m
   .split('\n')
   .filter((page) => page !== '' && existsSync(page));
 const read = (file: string) => readFileSync(file, 'utf8');
-/** What a reader sees as text: neither code blocks nor comments. */
+/** The page's visible text: without code blocks and comments. */
 const proseOf = (page: string) => read(page).replaceAll(/```[\s\S]*?```|<!--[\s\S]*?-->/g, '');
 
 /** The rows of the table below a heading, as the texts of their cells. */
@@ -26,7 +26,7 @@ function readTable(page: string, heading: string): string[][] {
 
 const firstCells = (rows: string[][]) => rows.map(([cell = '']) => cell.replaceAll('`', ''));
 
-/** As GitHub makes anchors of headings. */
+/** The anchors that GitHub makes of headings. */
 const anchorsOf = (page: string) =>
   [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
@@ -40,7 +40,7 @@ function isBroken(target: string, anchor: string | undefined): boolean {
 }
 
 describe.each(pages)('%s', (page) => {
-  it('links to what exists', () => {
+  it('has no broken link', () => {
     const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
     const broken = links.filter((link) => {
       if (/^[a-z]+:/.test(link)) return false;
@@ -141,7 +141,7 @@ describe('docs/operations.md', () => {
     ).toEqual(metrics.sort());
   });
 
-  it('says what to do about every alert, and about no other', () => {
+  it('has instructions for every alert, and for no other', () => {
     const alerts = [...read('deploy/alerts.yml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
     const sections = [...read('docs/operations.md').matchAll(/^### When .* fires?\n([\s\S]*?)(?=^##)/gm)];
     const named = sections.flatMap(([, section = '']) =>
@@ -161,7 +161,7 @@ describe('docs/architecture.md', () => {
     expect(folders.filter((folder) => /^(?:libs|apps)\//.test(folder)).sort()).toEqual(expected.sort());
   });
 
-  it('says which library imports which', () => {
+  it('shows which library imports which', () => {
     const lines = [...read(page).matchAll(/^libs\/.* ← .*$/gm)].map(([line]) => line.split(' ← '));
     const shown = lines.flatMap((line) => line.slice(1).map((library, index) => [library, line[index]!] as const));
     const imported = libraries.flatMap((library) => importsOf(library).map((other) => [library, other] as const));

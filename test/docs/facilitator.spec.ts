@@ -8,11 +8,11 @@ import { useStack } from '../harness/use-stack.js';
 const PAGE = readFileSync('docs/facilitator.md', 'utf8');
 const GATEWAY = 'http://127.0.0.1:4020';
 
-/** What the page says to type, and what it says is answered. */
+/** The page's commands, and the answers that it shows for them. */
 const examples = [...PAGE.matchAll(/```sh\n((?:cat|curl) [\s\S]*?)```\n\n```json\n([\s\S]*?)```/g)].map(
   ([, command = '', answer = '']) => ({ command, answer: JSON.parse(answer) as object }),
 );
-/** The settings that the page starts `npm run dev` with. */
+/** The settings with which the page starts `npm run dev`. */
 const [, assignments = ''] = /```sh\n(FACILITATOR.*) npm run dev\n```/.exec(PAGE) ?? [];
 const env = Object.fromEntries(assignments.split(' ').map((one) => one.split('=') as [string, string]));
 
@@ -29,7 +29,7 @@ describe('docs/facilitator.md', () => {
   });
 
   it.each(examples.map((example, index) => [index + 1, example] as const))(
-    'says what command %s is answered',
+    'shows the answer to command %s',
     (_, { command, answer }) => {
       const text = execFileSync('sh', ['-ec', command.replaceAll(GATEWAY, stack().baseUrl)], { cwd: folder });
       const answered = JSON.parse(text.toString()) as Record<string, unknown>;
@@ -37,7 +37,7 @@ describe('docs/facilitator.md', () => {
     },
   );
 
-  // Behind the commands, which settle the very payment.
+  // After the commands, because they settle this very payment.
   it('has the payment of its page as the example of /docs', async () => {
     const [, written = ''] = /<<'END'\n([\s\S]*?)\nEND/.exec(PAGE) ?? [];
     const document = (await (await fetch(`${stack().baseUrl}/docs/openapi.json`)).json()) as {
@@ -57,7 +57,7 @@ describe('docs/facilitator.md', () => {
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );
     const rows = readFileSync('docs/http-api.md', 'utf8').matchAll(/^\| `([A-Z]+ \/[^`]*)` +\|/gm);
-    // The page of the queues is for people, and no part of the document.
+    // The page of the queues is for people, and not part of the document.
     const listed = [...rows].map(([, operation]) => operation).filter((one) => one !== 'GET /agent/queues');
     expect(served.length).toBeGreaterThan(20);
     expect(listed.sort()).toEqual(served.sort());
@@ -71,7 +71,7 @@ describe('docs/facilitator.md', () => {
   });
 });
 
-/** `0x…` stands for a transaction, which is another each time. */
+/** `0x…` stands for a transaction hash, which differs each time. */
 function fillIn(answered: Record<string, unknown>) {
   return (key: string, value: unknown): unknown => {
     if (value !== '0x…') return value;

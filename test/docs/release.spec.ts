@@ -70,7 +70,7 @@ describe('npm run release', () => {
     );
   });
 
-  it('shows every problem in a dry run, and the notes of what is unreleased', async () => {
+  it('shows every problem in a dry run, and the unreleased notes', async () => {
     git('tag', 'v1.2.0');
     git('switch', '--create', 'other');
     write('CHANGELOG.md', CHANGELOG.replace('1.2.0 - 2026-01-31', 'Unreleased'));
@@ -95,7 +95,7 @@ describe('npm run release', () => {
     expect(existsSync(join(folder, 'dist'))).toBe(false);
   });
 
-  it('answers --help, and refuses options that it does not know', async () => {
+  it('answers --help, and refuses unknown options', async () => {
     expect(await release('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('npm run release') });
     expect(await release('--publish')).toMatchObject({ code: 2, stderr: expect.stringContaining('--publish') });
   });

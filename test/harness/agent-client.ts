@@ -4,18 +4,18 @@ import { FINAL_STATES, type AgentJobRequest, type AgentJobView, type JobState } 
 
 export interface AgentClient {
   token: string;
-  /** As it stands: whatever the status. */
+  /** The response as it is, with any status. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Submits under a fresh idempotency key unless one is given; anything but 202 throws. Answers the job's id. */
+  /** Submits under a fresh idempotency key unless one is given; returns the job's id. Throws for any status but 202. */
   submit(request: AgentJobRequest, idempotencyKey?: string): Promise<string>;
   read(jobId: string): Promise<AgentJobView>;
-  /** The job as it is when it has this state; throws when it ends in another or does not within two minutes. */
+  /** The job once it has this state; throws when it ends in another, or does not reach it within two minutes. */
   waitFor(jobId: string, ...states: JobState[]): Promise<AgentJobView>;
 }
 
 const GIVE_UP_MS = 120_000;
 
-/** The job API of a gateway as plain requests under one API key. */
+/** The job API of a gateway as plain requests with one API key. */
 export function createAgentClient(baseUrl: string, token: string): AgentClient {
   const send: AgentClient['send'] = (method, path, body, headers = {}) =>
     fetch(new URL(path, baseUrl), {

@@ -2,7 +2,9 @@ import { TransactionReceiptNotFoundError, type Hex, type PublicClient, type Tran
 
 import { waitFor } from './retry.js';
 
-/** Asks until the receipt is there. viem's own wait looks again at the next block, and on a quiet chain there is none. */
+/**
+ * Polls until the receipt is there. viem's own wait polls again at the next block, which never comes on a quiet chain.
+ */
 export async function awaitReceipt(
   client: Pick<PublicClient, 'getTransactionReceipt'>,
   hash: Hex,

@@ -5,8 +5,8 @@ import { waitFor } from './retry.js';
 
 export interface BalancedClient {
   /**
-   * To a gateway that was ready when it was asked last. Sent again only when the connection was refused. With a body it is
-   * a POST.
+   * Sends a request to a gateway that was ready at the last check. Sends it again only when the connection was refused.
+   * With a body it is a POST.
    */
   send(path: string, headers?: Readonly<Record<string, string>>, body?: string): Promise<Response>;
   /** Resolves once every gateway is known to be ready. */
@@ -16,7 +16,7 @@ export interface BalancedClient {
 
 const LOOK_EVERY_MS = 100;
 
-/** Clients behind a load balancer: they keep their connections, and go where readiness says that there is a gateway. */
+/** Clients behind a load balancer: they keep their connections, and use the gateways that report readiness. */
 export function startBalancedClient(urls: readonly string[]): BalancedClient {
   const agent = new Agent({ keepAlive: true });
   const ready = new Set(urls);
@@ -57,7 +57,7 @@ export function startBalancedClient(urls: readonly string[]): BalancedClient {
   };
 }
 
-/** By `node:http`, which unlike fetch sends nothing a second time by itself. */
+/** By `node:http`, which unlike fetch never repeats a request by itself. */
 function send(agent: Agent, url: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Response> {
   return new Promise((resolve, reject) => {
     const method = body === undefined ? 'GET' : 'POST';

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose_gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Collects all garbage, and what only finalizers and weak references held on to. */
+/** Collects all garbage, also that which only finalizers and weak references kept. */
 export async function collectGarbage(): Promise<void> {
   for (let times = 0; times < 5; times++) {
     collect();

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 import type {} from '@tollgate/transactions';
 
-// Loaded before a service that runs from its sources: at the crash point that stands in the file, the process sends itself
-// the signal beside it, once.
+// Loaded before a service that runs from its sources: at the crash point named in the file, the process sends itself
+// the signal named beside it, once.
 const file = process.env['CRASH_POINT_FILE'] ?? '';
 
 globalThis.tollgateCrashPoint = (point) => {

@@ -21,7 +21,7 @@ export async function createPool(chain: DevnetWithProtocols, token: Address): Pr
   ] as const;
   const isFirst = BigInt(token) < BigInt(chain.asset);
   const [first, second] = isFirst ? [sides[0], sides[1]] : [sides[1], sides[0]];
-  // One for one: 12 decimals are between them, and the pool wants the square root.
+  // A price of one whole token for one: the decimals differ by 12, and the pool wants the square root.
   const sqrtPriceX96 = isFirst ? 2n ** 96n / 10n ** 6n : 2n ** 96n * 10n ** 6n;
   const send = async (to: Address, data: Hex) => {
     const hash = await sendTransaction(chain, { from, to, data });
@@ -53,7 +53,10 @@ export async function createPool(chain: DevnetWithProtocols, token: Address): Pr
   await send(positionManager, encodeFunctionData({ abi, functionName: 'mint', args: [position] }));
 }
 
-/** The same for the devnet's FEE token. Pools take no token that keeps a part, so that it behaves while the pool is filled. */
+/**
+ * The same for the devnet's FEE token. Pools reject a token that keeps a part, so it has the code of a token without a
+ * fee while the pool is filled.
+ */
 export async function createFeeTokenPool(chain: DevnetWithProtocols): Promise<void> {
   const { FEE, EVIL } = chain.contracts.tokens;
   const [own, plain] = await Promise.all(

@@ -20,7 +20,7 @@ export function draft(steps: readonly Partial<Step>[], rest: Partial<PlanDraft> 
   };
 }
 
-/** An operation `tryOut` of a test's own: its plan is what the test says now. */
+/** An operation `tryOut` for one test, with the plan that the test sets at the moment. */
 export function draftPlugin(create: () => PlanDraft | Promise<PlanDraft>): OperationPlugin {
   const tryOut = defineWrite({
     name: 'tryOut',

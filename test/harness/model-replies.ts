@@ -1,10 +1,10 @@
-/** What a stand-in of a model's API answers to one request. */
+/** The answer of a model API's stand-in to one request. */
 export type ModelReply =
   | {
-      /** Streamed in pieces, a word each. */
+      /** Streamed in pieces, one word each. */
       text?: string;
       toolCalls?: { name: string; input: Record<string, unknown>; extraContent?: Record<string, unknown> }[];
-      /** Sends what there is, and never ends: until the client goes away. */
+      /** Sends the given text and never ends the answer, until the client disconnects. */
       hangs?: boolean;
       /** Sends half of the last tool call, then ends the answer as if it were whole, or resets the connection. */
       breaks?: 'closes' | 'resets';
@@ -20,10 +20,10 @@ export interface ModelRequest {
 }
 
 export interface ModelStandIn {
-  /** With the path that the API has after the host: `http://127.0.0.1:1234/v1`. */
+  /** With the path of the API after the host: `http://127.0.0.1:1234/v1`. */
   url: string;
   requests: ModelRequest[];
-  /** Resolves when a client has gone away before its answer was complete. */
+  /** Resolves when a client has disconnected before its answer was complete. */
   abandoned: Promise<void>;
   stop(): Promise<void>;
 }

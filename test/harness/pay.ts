@@ -10,7 +10,7 @@ export interface Paid {
   proof: string;
 }
 
-/** Asks without a payment for what a request costs. */
+/** Reads the payment requirements of a request, without a payment. */
 export async function readRequirement(url: string, init: RequestInit = {}): Promise<PaymentRequirement> {
   const response = await fetch(url, init);
   if (response.status !== 402) throw new Error(`${url} answered ${response.status} and no challenge`);
@@ -19,7 +19,7 @@ export async function readRequirement(url: string, init: RequestInit = {}): Prom
   return requirement;
 }
 
-/** Pays what a request costs by a transfer that is locked to its challenge. */
+/** Pays the price of a request by a transfer that is locked to its challenge. */
 export async function payLocked(chain: Devnet, url: string, init: RequestInit = {}): Promise<Paid> {
   const { extra, maxAmountRequired } = await readRequirement(url, init);
   const { reference } = extra;
@@ -37,7 +37,7 @@ export function createProof(txHash: string, payload: { reference?: string; signa
   });
 }
 
-/** What an answer says, for a comparison in one line: status, the failure's code if there is one. */
+/** The outcome of a request, for a comparison in one line: its status, and the failure's code if there is one. */
 export async function outcomeOf(answer: Response | Promise<Response>): Promise<[number, string | null]> {
   const response = await answer;
   await response.arrayBuffer();

@@ -4,8 +4,8 @@ import type { Devnet } from '../../devnet/chain.js';
 import { waitFor } from './retry.js';
 
 /**
- * Asks a facilitator to settle a payment of the devnet's token to its recipient, with x402 version 2. Asks again while the
- * answer says that the payment is in no transaction yet.
+ * Requests the settlement of a payment of the devnet's token to its recipient, with x402 version 2. Repeats the request
+ * while the answer reports that the payment is in no transaction yet.
  */
 export async function postSettlement(baseUrl: string, chain: Devnet, payment: SignedPayment): Promise<SettleResponse> {
   const { asset, payTo, chainId } = chain;

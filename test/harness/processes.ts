@@ -16,7 +16,7 @@ export function readDescendants(pid: number): number[] {
   return childrenOf(pid);
 }
 
-/** Waits for the processes to end; returns those that are left after the time. */
+/** Waits for the processes to end; returns those that still run when the time is over. */
 export async function waitUntilGone(pids: number[], withinMs = 60_000): Promise<number[]> {
   const deadlineMs = Date.now() + withinMs;
   for (;;) {

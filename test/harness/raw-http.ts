@@ -7,8 +7,8 @@ export interface RawAnswer {
 }
 
 /**
- * Writes bytes to a server as they are, which no HTTP client would do, and reads until the connection ends, which the
- * server is told to do after `quietMs` without a byte from it.
+ * Writes bytes to a server unchanged, as no HTTP client would, and reads until the connection ends. The client closes
+ * it after `quietMs` without a byte from the server.
  */
 export function sendRaw(baseUrl: string, bytes: string | Buffer, { quietMs = 3000 } = {}): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl);

@@ -24,7 +24,7 @@ interface Log {
   transactionHash: Hex;
 }
 
-/** What an account got from this block on, in order; and the block that was read last. */
+/** The transfers to an account from this block on, in order, and the last block that was read. */
 export async function readTransfersTo(
   { rpcUrl, asset }: Devnet,
   to: Hex,
@@ -40,7 +40,7 @@ export async function readTransfersTo(
     if (topics[0] !== moved) return [];
     const { args } = decodeEventLog({ abi: ABI, eventName: 'Transfer', topics, data });
     if (args.to.toLowerCase() !== to.toLowerCase()) return [];
-    // A token says which nonce it took right before it moves.
+    // A token logs the nonce of an authorization right before the transfer.
     const before = logs[index - 1];
     const isSigned = before?.transactionHash === txHash && before.topics[0] === used;
     const nonce = (isSigned && before.topics[2]) || null;

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const GIVE_UP_MS = 60_000;
-/** Below a test's own time limit, so that the error has this name: a busy machine takes half a minute to start a process. */
+/**
+ * Below a test's own time limit, so that the error has this name: a busy machine needs half a minute to start a
+ * process.
+ */
 const WAIT_MS = 90_000;
 
-/** Repeats the same request until it is answered, as a payer would; every earlier status must be one that asks for a repeat. */
+/**
+ * Repeats the same request until it succeeds, as a payer would; every earlier status must be one that asks for a
+ * repeat.
+ */
 export async function retryUntilPaid(
   send: () => Promise<Response>,
   mayCome: readonly (number | 'no answer')[] = [409, 502, 503, 504, 'no answer'],

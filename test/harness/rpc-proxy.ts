@@ -7,7 +7,7 @@ export interface RpcCall {
   params: unknown[];
 }
 
-/** The answer to the client: this body, a broken connection, only the beginning of an answer, or nothing at all. */
+/** The answer to the client: this body, a broken connection, only the beginning of an answer, or no answer. */
 export type RpcReply = { status?: number; body: string } | 'broken' | 'unfinished' | 'silence';
 
 /** Decides the answer to a call; `forward` passes it to the chain and resolves with the chain's answer. */
@@ -15,23 +15,23 @@ export type Interception = (call: RpcCall, forward: () => Promise<string>) => Pr
 
 export interface RpcProxy {
   rpcUrl: string;
-  /** Every call that came in, in order, unless it was started to keep none. */
+  /** Every call received, in order, unless the proxy was started to keep none. */
   calls: RpcCall[];
-  /** From now on; `*` for every method that has none of its own. */
+  /** From now on; `*` applies to every method without an interception of its own. */
   intercept(method: string, interception: Interception): void;
   /** Forwards everything again, and forgets the calls. */
   reset(): void;
   stop(): Promise<void>;
 }
 
-/** The body of a JSON-RPC answer that refuses. */
+/** The body of a JSON-RPC error. */
 export function refusal(code: number, message: string): RpcReply {
   return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } }) };
 }
 
 /**
  * A proxy between a client and its RPC node that simulates the faults of networks and nodes.
- * @param path appended to its address, as the API keys of providers are
+ * @param path appended to its address, as providers append their API keys
  */
 export async function startRpcProxy(targetUrl: string, path = '', keepsCalls = true): Promise<RpcProxy> {
   const interceptions = new Map<string, Interception>();
@@ -64,7 +64,7 @@ export async function startRpcProxy(targetUrl: string, path = '', keepsCalls = t
       () => response.destroy(),
     );
   });
-  // A node that ends no idle connection just when a service asks something on it.
+  // Keeps idle connections open, so that none is closed just when a service sends a request on it.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server that begins each answer and then says nothing more, with its connections open. */
+/** A server that begins each answer and then sends nothing more, with its connections open. */
 export interface SilentServer {
   url: string;
   /** Requests whose answers have begun. */
@@ -12,7 +12,7 @@ export interface SilentServer {
   stop(): Promise<void>;
 }
 
-/** @param begin writes the beginning of an answer; left out, it is `{` after a status of 200 */
+/** @param begin writes the beginning of an answer; by default `{` after a status of 200 */
 export async function startSilentServer(
   begin: (response: ServerResponse, request: IncomingMessage) => void = (response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{');

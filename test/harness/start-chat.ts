@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { startInTerminal, type TerminalSession } from './start-in-terminal.js';
 
 const CHAT_COMMAND = [process.execPath, 'scripts/typescript.cjs', 'libs/agent-kit/src/chat/main.ts'];
-/** What ends each answer: the chat waits for the next line. */
+/** The text at the end of each answer, when the chat waits for the next line. */
 
 export const PROMPT = /\n(?:\u001b\[\d*[A-Z])*> /;
 
@@ -12,7 +12,7 @@ export interface ChatStart {
   env?: NodeJS.ProcessEnv;
 }
 
-/** The chat program in a terminal, with no settings but the given. */
+/** The chat program in a terminal, with only the given settings. */
 export function startChat({ args = [], env = {} }: ChatStart): TerminalSession {
   const { PATH, HOME } = process.env;
   return startInTerminal([...CHAT_COMMAND, ...args], { env: { PATH, HOME, ...env } });

@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process';
 
 export interface TerminalSession {
   pid: number;
-  /** Everything that was shown so far. */
+  /** All output so far. */
   shown(): string;
   /** Types the text, without Enter. */
   type(text: string): void;
   /** Types the line and Enter. */
   enter(line: string): void;
   /**
-   * Resolves with what was shown from the end of the last match to the end of this one. Rejects when the program ends
-   * before, or after the time.
+   * Resolves with the output from the end of the last match to the end of this one. Rejects when the program ends
+   * before it, or when the time is over.
    */
   waitFor(pattern: RegExp | string, withinMs?: number): Promise<string>;
   /** Resolves with the exit code when the program has ended. */

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 
 import type { ModelReply, ModelRequest, ModelStandIn } from './model-replies.js';
 
-/** For the client to read what was sent, as it does at a real server. */
+/** Time for the client to read what was sent before the reset, as it has with a real server. */
 const RESET_AFTER_MS = 100;
 
 /** The events of an answer, in the API's own format; each is one write. */
 export type WriteEvents = (reply: Exclude<ModelReply, { status: number } | { raw: string }>) => string[];
 
 /**
- * A local server that answers like a model's API: the replies one after the other, or what a function says. A request
+ * A local server that answers like a model's API, with the replies in order or those that a function returns. A request
  * too many gets the status 500.
  */
 export async function startModelServer(

@@ -14,14 +14,14 @@ export interface ShopOptions {
   verifiers?: number;
   redis?: RedisServer;
   chain?: ChainOptions;
-  /** Appended to the RPC server's address, as the API keys of providers are. */
+  /** Appended to the RPC server's address, as providers append their API keys. */
   rpcPath?: string;
 }
 
 export interface Shop {
   stack: Stack;
   chain: Devnet;
-  /** The verifiers reach the chain through it alone. */
+  /** The verifiers reach the chain only through it. */
   rpc: RpcStandIn;
   upstream: Upstream & { answer: Parameters<typeof startUpstream>[0] };
   url(path: string, gateway?: number): string;
@@ -74,7 +74,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
       upstream,
       url: (path, gateway = 0) => stack.gateways[gateway]!.url + path,
       stop: async () => {
-        // Nothing the test made to hang may hold up the end.
+        // Requests that the test made to hang must not delay the end.
         rpc.fail(undefined);
         await stack.stop();
         await stopOthers();

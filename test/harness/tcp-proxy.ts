@@ -3,13 +3,13 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export interface TcpProxy {
   port: number;
   /**
-   * From the next chunk a client sends that holds this text on, the server still gets everything and the client of that
-   * connection gets nothing. Resolves when the server has answered what is held back.
+   * From the next client chunk with this text on, the server still gets everything, and the client of that connection
+   * gets nothing. Resolves when the server has sent the reply that is held back.
    */
   holdRepliesTo(text: string): Promise<void>;
-  /** From now on every answer of the server takes so much longer. */
+  /** From now on every answer of the server is delayed by this time. */
   slowDown(byMs: number): void;
-  /** Lets the next connections through again; what was held back is lost, as are the open connections. */
+  /** Forwards new connections again; the replies held back are lost, and so are the open connections. */
   release(): void;
   stop(): Promise<void>;
 }

@@ -20,11 +20,11 @@ import { awaitReceipt } from './await-receipt.js';
 export type Trader = WalletClient<Transport, Chain, Account> &
   PublicActions & {
     address: Hex;
-    /** The receipt of a transaction that mines with success; anything else throws. */
+    /** The receipt of a transaction that was mined with success; throws otherwise. */
     mined(sending: Promise<Hex>): Promise<TransactionReceipt>;
   };
 
-/** A client of the devnet that signs as its account of this number and reads, too. */
+/** A client of the devnet that signs as its account of this number, and reads too. */
 export function createTrader(chain: Devnet, index: number): Trader {
   const devnet = defineChain({
     id: chain.chainId,
@@ -47,7 +47,9 @@ export function createTrader(chain: Devnet, index: number): Trader {
   return Object.assign(client, { address: account.address, mined });
 }
 
-/** Rewards, interest and price records cost more in a later second than when the gas was estimated: half as much again. */
+/**
+ * Rewards, interest and price records need more gas in a later second than at the estimate: adds half as much again.
+ */
 function withGasToSpare(transport: Transport): Transport {
   const more = (gas: Hex) => numberToHex((BigInt(gas) * 3n) / 2n);
   return (parameters) => {

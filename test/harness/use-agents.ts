@@ -19,12 +19,12 @@ import { readWalletHistory, type SentTransaction } from './wallet-history.js';
 
 export interface AgentsOptions {
   workers?: number;
-  /** Run from their sources, so that they can be killed at crash points. */
+  /** Services that run from their sources, so that they can be killed at crash points. */
   fromSource?: readonly ServiceApp[];
   wallets?: Readonly<Record<string, AgentWalletTerms>>;
   env?: NodeJS.ProcessEnv;
   blockTimeSeconds?: number;
-  /** Appended to the RPC server's address, as the API keys of providers are. */
+  /** Appended to the RPC server's address, as providers append their API keys. */
   rpcPath?: string;
 }
 
@@ -32,7 +32,7 @@ export interface AgentsOptions {
 export interface Agents {
   stack: Stack;
   chain: DevnetWithProtocols;
-  /** The workers reach the chain through it alone. */
+  /** The workers reach the chain only through it. */
   proxy: RpcProxy;
   /** The first wallet. */
   wallet: AgentWallet;
@@ -42,18 +42,18 @@ export interface Agents {
   rpc: (method: string, params?: unknown[]) => Promise<unknown>;
   /** A job of the first wallet. */
   submit(operation: AgentJobRequest['operation'], input: AgentJobRequest['input']): Promise<string>;
-  /** The next process that comes to this point sends itself the signal there. */
+  /** The next process that reaches this point sends itself the signal there. */
   crashAt: (point: CrashPoint, signal?: NodeJS.Signals) => void;
-  /** True until a process has come to the point. */
+  /** True until a process has reached the point. */
   isCrashPending(): boolean;
-  /** What the first wallet sent since it was asked last, by nonce. */
+  /** The first wallet's transactions since the last call, by nonce. */
   readNewTransactions(): Promise<SentTransaction[]>;
-  /** What the stream said of a job, each event once. */
+  /** The stream's events about a job, each once. */
   eventsOf(jobId: string): AgentJobEvent[];
   stop(): Promise<void>;
 }
 
-/** Fast enough for a test; a real chain is looked at less often. */
+/** Short enough for a test; a real chain is polled less often. */
 const QUICK = {
   LANE_POLL_MS: '50',
   LANE_LEASE_MS: '1000',
@@ -138,8 +138,8 @@ async function startAgents(options: AgentsOptions): Promise<Agents> {
 }
 
 /**
- * The job's steps were mined once each, at nonces without a gap, nothing else was sent, and each thing that happened was
- * reported under one id.
+ * Asserts that the job's steps were mined once each, at nonces without a gap, that nothing else was sent, and that each
+ * event was reported under one id.
  */
 export async function expectCarriedOutOnce(agents: Agents, job: AgentJobView): Promise<void> {
   const sent = await agents.readNewTransactions();
@@ -155,7 +155,7 @@ export async function expectCarriedOutOnce(agents: Agents, job: AgentJobView): P
   ]);
 }
 
-/** Waits until one of these processes was killed by the signal; answers which. */
+/** Waits until the signal has killed one of these processes; returns it. */
 export async function waitForDeath(processes: readonly ServiceProcess[]): Promise<ServiceProcess> {
   await waitFor('a process that dies', () => processes.some((one) => one.hasExited()));
   const dead = processes.find((one) => one.hasExited())!;

@@ -21,10 +21,10 @@ export interface SignedSalesOptions {
   gateways?: number;
   verifiers?: number;
   relayers?: number;
-  /** Run from their sources, so that they can be killed at crash points. */
+  /** Services that run from their sources, so that they can be killed at crash points. */
   fromSource?: readonly ServiceApp[];
   env?: NodeJS.ProcessEnv;
-  /** Appended to the RPC server's address, as the API keys of providers are. */
+  /** Appended to the RPC server's address, as providers append their API keys. */
   rpcPath?: string;
 }
 
@@ -38,24 +38,24 @@ export interface Purchase {
 export interface SignedSales {
   stack: Stack;
   chain: Devnet;
-  /** The verifiers reach the chain through it alone. */
+  /** The verifiers reach the chain only through it. */
   proxy: RpcProxy;
   upstream: Upstream & { answer: Parameters<typeof startUpstream>[0] };
   journal: Journal;
-  /** Of the stack: what the services keep. */
+  /** The stack's Redis, with the data of the services. */
   redis: Redis;
   rpc: (method: string, params?: unknown[]) => Promise<unknown>;
   url(path: string, gateway?: number): string;
   sign(terms?: Partial<TransferAuthorization>, payer?: DevnetAccount): Promise<SignedAuthorization>;
-  /** Presented with x402 version 2, which repeats the challenge, so that a repeat finds its answer. */
+  /** Presents the payment by x402 version 2, which repeats the challenge, so that a repeat finds its answer. */
   present(payment: SignedPayment, path?: string): Promise<Purchase>;
   /** Signed by a payer of the devnet over the price. */
   order(payer?: DevnetAccount, path?: string): Promise<Purchase>;
-  /** What the recipient got since this was asked last. */
+  /** The transfers to the recipient since the last call. */
   readNewTransfers(): Promise<TokenTransferred[]>;
-  /** The next process that comes to this point sends itself the signal there. */
+  /** The next process that reaches this point sends itself the signal there. */
   crashAt(point: CrashPoint, signal?: NodeJS.Signals): void;
-  /** True until a process has come to the point. */
+  /** True until a process has reached the point. */
   isCrashPending(): boolean;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ const ROUTES = `routes:
   - { path: /v1/quotes/:symbol, price: "0.001", upstream: "\${UPSTREAM}" }
   - { path: /v1/first/:symbol, price: "0.001", settle: before, upstream: "\${UPSTREAM}" }
 `;
-/** Fast enough for a test; a real chain is looked at less often. */
+/** Short enough for a test; a real chain is polled less often. */
 const QUICK = {
   SIGNED_PAYMENTS: 'true',
   SETTLE_DEADLINE_MS: '4000',
@@ -170,8 +170,8 @@ async function startSignedSales(options: SignedSalesOptions): Promise<SignedSale
 }
 
 /**
- * The recipient got each of these payments once and nothing else since it was asked last, and the relayers have sent
- * without a gap all that their journal gave a nonce to.
+ * Asserts that the recipient got each of these payments once and nothing else since the last call, and that the
+ * relayers have sent every transaction that has a nonce in their journal, without a gap.
  */
 export async function expectPaidOnce(sales: SignedSales, payments: readonly SignedPayment[]): Promise<void> {
   const { chain, journal, rpc } = sales;

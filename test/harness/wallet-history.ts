@@ -12,7 +12,7 @@ export interface SentTransaction {
 
 const BLOCKS_PER_BATCH = 100;
 
-/** Every transaction of these wallets on the chain as it is, by wallet (lower case) and nonce. */
+/** Every transaction of these wallets on the chain as it stands, by wallet (lower case) and nonce. */
 export async function readWalletHistory(rpcUrl: string, wallets: readonly Hex[]): Promise<Map<Hex, SentTransaction[]>> {
   const history = new Map(wallets.map((wallet) => [wallet.toLowerCase() as Hex, [] as SentTransaction[]]));
   const head = Number(await callRpc(rpcUrl, 'eth_blockNumber'));

@@ -9,13 +9,15 @@ import { startUpstream, type Upstream } from '../flows/start-upstream.js';
 export type ZeroExAnswer = Record<string, unknown>;
 
 export interface ZeroExStandIn extends Upstream {
-  /** Changes answers before they are sent; a test makes it lie. */
+  /** Changes answers before they are sent, so that a test can falsify them. */
   change: (answer: ZeroExAnswer) => ZeroExAnswer;
 }
 
 export const API_KEY = 'a-key-that-must-never-be-shown';
 
-/** An HTTP server with the paths, headers and fields of 0x's Swap API v2, whose routes go through the devnet's Uniswap. */
+/**
+ * An HTTP server with the paths, headers and fields of 0x's Swap API v2, whose routes go through the devnet's Uniswap.
+ */
 export async function startZeroExStandIn(chain: DevnetWithProtocols): Promise<ZeroExStandIn> {
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
   const registry = createDevnetRegistry(chain.chainId);

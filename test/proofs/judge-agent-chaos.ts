@@ -21,7 +21,7 @@ export interface AgentChaosFacts extends JobFacts {
   posted: readonly AgentJobEvent[];
 }
 
-/** Compares what the journal tells of the jobs with the chain and with what was reported. */
+/** Compares the journal's jobs with the chain and with the reported events. */
 export async function judgeAgentChaos(facts: AgentChaosFacts) {
   const { faults, ...counts } = await judgeJobs(facts);
   const unreported = [
@@ -33,8 +33,8 @@ export async function judgeAgentChaos(facts: AgentChaosFacts) {
 }
 
 /**
- * Compares the journal with the chain: `faults` lists every job that did not end well, nonce that is missing, and step
- * or payment that was sent twice. The jobs must be all that the wallets have done, and have ended.
+ * Compares the journal with the chain: `faults` lists every job that failed, every missing nonce, and every step or
+ * payment that was sent twice. The wallets must have done these jobs only, and all must have ended.
  */
 export async function judgeJobs(facts: JobFacts) {
   const history = await readWalletHistory(
@@ -52,14 +52,14 @@ export async function judgeJobs(facts: JobFacts) {
   return { faults, states, transactions: [...history.values()].flat().length };
 }
 
-/** Nothing here gives a job a reason to fail. */
+/** No job here has a reason to fail. */
 function findWrongEnd({ job, view }: JobFacts['jobs'][number]): string[] {
   const allowed = job.cancelAfterMs === null ? ['FINAL'] : ['FINAL', 'CANCELLED'];
   if (allowed.includes(view.state)) return [];
   return [`${view.id} (${view.operation}) is ${view.state}: ${JSON.stringify(view.failure)}`];
 }
 
-/** Every nonce from the first on is used, and the journal's counter stands where the chain's does. */
+/** Every nonce from the first on is used, and the journal's counter equals the chain's. */
 async function findGaps({ wallets, redisUrl }: JobFacts, history: Map<Hex, SentTransaction[]>): Promise<string[]> {
   const redis = new Redis(redisUrl);
   const journal = new Journal({ redis });
@@ -77,7 +77,7 @@ async function findGaps({ wallets, redisUrl }: JobFacts, history: Map<Hex, SentT
   return faults;
 }
 
-/** Each step that took a nonce was mined once, as the attempt that the journal says; nothing else was sent. */
+/** Each step with a nonce was mined once, by the attempt in the journal; nothing else was sent. */
 function findDoubles({ jobs }: JobFacts, history: Map<Hex, SentTransaction[]>): string[] {
   const mined = new Set([...history.values()].flat().map(({ hash }) => hash));
   const steps = jobs.flatMap(({ view }) => view.steps.map((step, index) => ({ ...step, name: `${view.id}/${index}` })));
@@ -93,7 +93,7 @@ function findDoubles({ jobs }: JobFacts, history: Map<Hex, SentTransaction[]>): 
   return faults;
 }
 
-/** Each receiver is paid by one job: what it has tells, without the journal, how often that was carried out. */
+/** Each receiver is paid by one job, so its balance shows, without the journal, how often that job was carried out. */
 async function findWrongPayments({ chain, jobs }: JobFacts): Promise<string[]> {
   const client = createPublicClient({ transport: http(chain.rpcUrl, { batch: true }) });
   const checks = jobs.map(async ({ job: { request, receiver }, view }) => {
@@ -119,7 +119,7 @@ function findUnreported(way: string, jobs: JobFacts['jobs'], events: readonly Ag
   });
 }
 
-/** What both ways tell of the same end has the same id. */
+/** SSE and webhook report the same end under the same id. */
 function findSecondIds({ streamed, posted }: AgentChaosFacts): string[] {
   const ids = new Map(streamed.filter(isEnd).map(({ jobId, id }) => [jobId, id]));
   return posted

@@ -16,11 +16,11 @@ describe('while gateways, verifiers and Redis are killed and the chain fails', (
         `seed ${seed}: ${report.faults.length} faults (${report.faults.join('; ')}), ${retries.length} retries`,
       );
 
-      // Everybody was served, nobody with another's answer, and nobody had to pay twice.
+      // Every payer was served with an answer of its own, and none had to pay twice.
       expect(report.answers).toHaveLength(plan.payments);
       expect(new Set(report.answers.map(({ body }) => body)).size).toBe(plan.payments);
       expect(new Set(report.upstreamKeys).size).toBe(plan.payments);
-      // Asked again, each gets the very answer it got.
+      // Every repeat gets the same answer.
       const answered = new Map(report.answers.map(({ txHash, body }) => [txHash, body]));
       expect(new Map(report.again.map(({ txHash, body }) => [txHash, body]))).toEqual(answered);
       expect(new Set(report.ledger.map(({ state }) => state))).toEqual(new Set(['answered']));

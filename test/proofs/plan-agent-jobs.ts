@@ -9,7 +9,7 @@ export interface ChaosJob {
   idempotencyKey: string;
   /** Cancelled so long after it was accepted; null: never. */
   cancelAfterMs: number | null;
-  /** Where its one effect can be seen that no other job has: an address that nobody else pays. */
+  /** The address that only this job pays, so that its effect is visible on the chain. */
   receiver: Address;
 }
 

@@ -1,4 +1,6 @@
-/** What `npm run prove` says of a round: its random choices, and whether it is as long as the proof or as short as in CI. */
+/**
+ * A round's settings from `npm run prove`: its random choices, and whether it has the proof's length or CI's short one.
+ */
 export interface Round {
   seed: number;
   isQuick: boolean;

@@ -17,7 +17,7 @@ jest.setTimeout(600_000);
 const SETTLED_AFTER = '/v1/quotes/A';
 const SETTLED_BEFORE = '/v1/first/A';
 const ROUNDS = readRound().isQuick ? 2 : 5;
-/** Between purchases of one payer: all that the machine can do would leave nothing for the starts. */
+/** The pause between purchases of one payer: at full load the machine could not start processes. */
 const PAUSE_MS = 100;
 
 describe('two gateways and two verifiers', () => {
@@ -34,7 +34,7 @@ describe('two gateways and two verifiers', () => {
 
   afterAll(() => client?.stop());
 
-  /** One request, answered as it should be; null where it failed. */
+  /** One request, answered correctly; null where it failed. */
   async function ask(path: string, status: number, headers?: Record<string, string>): Promise<Response | null> {
     try {
       const answer = await client.send(path, headers);
@@ -78,7 +78,7 @@ describe('two gateways and two verifiers', () => {
     }
   }
 
-  /** As an orchestrator does it: SIGTERM, the end, a new process, and on once that one is ready. */
+  /** As an orchestrator does it: SIGTERM, the end, a new process; the next one follows once that one is ready. */
   async function replace(service: ServiceProcess): Promise<void> {
     expect(await service.kill('SIGTERM', 60_000)).toEqual<Exit>({ code: 0, signal: null });
     await service.restart();
@@ -109,7 +109,7 @@ describe('two gateways and two verifiers', () => {
     expect(nonces.sort()).toEqual(paid.map(({ authorization }) => authorization.nonce).sort());
   });
 
-  it('answer for a settlement that is under way when the verifiers are stopped', async () => {
+  it('answer for a settlement that is pending when the verifiers are stopped', async () => {
     const { verifiers } = sales().stack;
     await sales().rpc('evm_setAutomine', [false]);
     const bought = (await sales().order()).send();

@@ -19,16 +19,16 @@ export interface AgentChaosPlan {
   seed: number;
   jobs: number;
   workers: number;
-  /** Kills, one after the other, of a worker or of Redis; each gets its share of the jobs. */
+  /** The number of kills, one after the other, of a worker or of Redis; each gets its share of the jobs. */
   kills: number;
-  /** Told how far it is. */
+  /** Called with lines of progress. */
   onProgress: (line: string) => void;
 }
 
 export interface AgentChaosReport {
-  /** What should not have come about, in words. */
+  /** Violations, as text. */
   faults: string[];
-  /** How many jobs ended in which state. */
+  /** The number of jobs by final state. */
   states: Record<string, number>;
   transactions: number;
   kills: string[];
@@ -38,11 +38,11 @@ export interface AgentChaosReport {
 
 const WALLETS = ['north', 'east', 'south', 'west'];
 const CLIENTS = 8;
-/** Jobs that are submitted and not ended; more would only wait. */
+/** The most jobs that are submitted and not ended; further ones would only wait. */
 const MOST_OPEN = 120;
 const REPORTED_WITHIN_MS = 180_000;
 
-/** Jobs of several wallets are carried out while workers and Redis are killed and the chain's server loses replies. */
+/** Carries out jobs of several wallets while workers and Redis are killed and the RPC server loses replies. */
 export async function runAgentChaos(plan: AgentChaosPlan): Promise<AgentChaosReport> {
   const startedAtMs = Date.now();
   const chain = await startChain({ protocols: true, blockTimeSeconds: 1 });
@@ -121,7 +121,10 @@ function failAtTimes(random: Random): (delivery: WebhookDelivery) => WebhookAnsw
   };
 }
 
-/** Each under its own key, again while the gateway cannot reach Redis. Answers the ids in the jobs' order. */
+/**
+ * Submits each job under its own key, and repeats while the gateway cannot reach Redis. Returns the ids in the jobs'
+ * order.
+ */
 async function submitAll(
   client: AgentClient,
   jobs: readonly ChaosJob[],
@@ -133,7 +136,7 @@ async function submitAll(
   const submitNext = async () => {
     for (let index = next++; index < jobs.length; index = next++) {
       const { request, idempotencyKey, cancelAfterMs } = jobs[index]!;
-      // Nor may the jobs be over before the kills are.
+      // The jobs must not be over before the kills are.
       while (watch.openJobs >= MOST_OPEN || isAhead(index)) await sleep(20);
       const id = await untilTaken(() => client.submit(request, idempotencyKey));
       ids[index] = id;
@@ -146,7 +149,7 @@ async function submitAll(
   return ids;
 }
 
-/** 409 says that the job is past cancelling. */
+/** 409 means that it is too late to cancel the job. */
 async function cancelJob(client: AgentClient, id: string): Promise<void> {
   await untilTaken(async () => {
     const response = await client.send('POST', `/agent/jobs/${id}/cancel`);
@@ -160,7 +163,7 @@ async function untilTaken<T>(send: () => Promise<T>): Promise<T> {
     try {
       return await send();
     } catch (error) {
-      // A refusal is no trouble that passes.
+      // A refusal is permanent.
       if (/ answered 4\d\d/.test(String(error)) || Date.now() > giveUpMs) throw error;
       await sleep(100);
     }
@@ -194,7 +197,10 @@ async function killThings(stack: Stack, { plan, random, watch, kills }: Killing)
   }
 }
 
-/** Waits until each job's end is among the events of each way out; what is missing then is told by the judgement. */
+/**
+ * Waits until each job's end is among the events of SSE and of the webhooks; the judgement reports those that are
+ * missing.
+ */
 async function untilReported(
   ids: readonly string[],
   ways: Record<string, () => readonly AgentJobEvent[]>,

@@ -16,14 +16,14 @@ export interface ChaosPlan {
   payments: number;
   /** Clients that redeem at the same time. */
   clients: number;
-  /** Faults, one after the other; each gets its share of the payments. */
+  /** Faults, one after the other; each lasts for its share of the payments. */
   faults: number;
 }
 
 export interface ChaosReport {
-  /** The body each payment ended with, and what its client was told before. */
+  /** The final body of each payment, and the earlier outcomes of its requests. */
   answers: { txHash: string; body: string; before: (number | 'no answer')[] }[];
-  /** Each again, afterwards, by another gateway. */
+  /** Each payment presented once more at the end, at another gateway. */
   again: { txHash: string; body: string }[];
   /** The Idempotency-Keys the upstream saw. */
   upstreamKeys: (string | undefined)[];
@@ -52,7 +52,8 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
       LEASE_MS: '1500',
       VERIFY_RETRY_MS: '700',
       VERIFY_DEADLINE_MS: '6000',
-      // Beyond what one verifier's look-ups take on a busy machine while the other is down: all would be asked in vain.
+      // Longer than the look-ups of one verifier take on a busy machine while the other is down; else all would time
+      // out.
       RPC_TIMEOUT_MS: '2000',
       RECEIPT_WAIT_MS: '0',
     },
@@ -73,7 +74,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     const run = { answers, isOver: false };
     const served = serveAll(shop, plan, proofs, { answers, faults }).finally(() => (run.isOver = true));
     const broken = breakThings(shop, plan, random, faults, run);
-    // Also when a client fails: nothing may be started again after the end.
+    // Also when a client fails: nothing may be restarted after the end.
     await Promise.allSettled([served, broken]);
     await Promise.all([served, broken]);
 
@@ -98,7 +99,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
   }
 }
 
-/** Whether it was the chain, or what stands before it, that kept payers waiting. */
+/** Whether the chain's own server answers; else the chain, and not the proxy before it, kept the payers waiting. */
 function tryChain(url: string): Promise<string> {
   const answer = callRpc(url, 'eth_blockNumber');
   return Promise.race([answer, sleep(2000, 'nothing within 2 s')]).then(String, String);
@@ -136,11 +137,11 @@ async function serveAll(shop: Shop, plan: ChaosPlan, proofs: Proof[], { answers,
   let next = 0;
   const client = async (number: number) => {
     for (let index = next++; index < proofs.length; index = next++) {
-      // Each fault gets its share of the payments: neither clients nor faults run ahead of the others.
+      // Each fault gets its share of the payments, so that neither clients nor faults run ahead of the others.
       while (faults.length * proofs.length <= index * plan.faults) await sleep(5);
       const { txHash, proof } = proofs[index]!;
       let tries = number;
-      // A payer who paid is never asked to pay: a 402 ends the run.
+      // A payer that paid is never asked to pay again: a 402 ends the run.
       const { body, before } = await retryUntilPaid(() => redeem(shop, proof, tries++ % 2));
       answers.push({ txHash, body, before });
     }

@@ -6,11 +6,11 @@ import { Redis } from 'ioredis';
 import type { Stack } from '../../devnet/stack.js';
 
 export interface JobWatch {
-  /** Counted by whoever submits. */
+  /** Incremented by the code that submits. */
   submitted: number;
-  /** As of the last look. */
+  /** As of the last poll. */
   readonly openJobs: number;
-  /** Waits until so many jobs have come to an end; throws when none does for two minutes. */
+  /** Waits until so many jobs have ended; throws when none ends for two minutes. */
   untilEnded(count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 100;
 const TELL_EVERY_MS = 5_000;
 const STUCK_MS = 120_000;
 
-/** Looks at the lanes of a stack's wallets in the journal, and says now and then how far the jobs are. */
+/** Polls the lanes of a stack's wallets in the journal, and logs the progress now and then. */
 export async function watchJobs(
   stack: Stack,
   plan: { jobs: number; onProgress: (line: string) => void },
@@ -36,7 +36,7 @@ export async function watchJobs(
   let isOver = false;
 
   const look = async () => {
-    // Counted before the look: a job that is submitted meanwhile must not pass for an ended one.
+    // Counted before the poll: a job that is submitted meanwhile must not count as ended.
     const { submitted } = watch;
     const counts = await Promise.all(lanes.map((lane) => journal.readLane(lane)));
     openJobs = counts.reduce((sum, lane) => sum + lane.openJobs, 0);

@@ -15,7 +15,7 @@ const transfer = (changes: Partial<TokenTransferred> = {}): TokenTransferred => 
 });
 
 describe('findWrongCharges', () => {
-  it('accepts what was served and charged once', () => {
+  it('accepts purchases that were served and charged once', () => {
     const purchases = [purchase(), purchase({ kind: 'by hash', id: HASH })];
     expect(findWrongCharges({ purchases }, [transfer(), transfer({ nonce: null })])).toEqual([]);
   });

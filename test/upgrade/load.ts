@@ -14,7 +14,7 @@ const PRICE = '1000';
 const SETTLED_AFTER = '/v1/quotes/A';
 const SETTLED_BEFORE = '/v1/first/A';
 
-/** A payment with the request that presents it, and the answer it bought; null where none came. */
+/** A payment with the request that presents it, and the answer it bought; null without an answer. */
 export interface Purchase {
   kind: 'signed' | 'by hash';
   /** The authorization's nonce, or the transaction's hash. */
@@ -24,12 +24,12 @@ export interface Purchase {
   body: string | null;
 }
 
-/** All that the load has done since the stack was started. */
+/** Everything that the load has done since the stack was started. */
 export interface LoadRecord {
   prices: number;
   purchases: Purchase[];
   jobs: { job: ChaosJob; id: string }[];
-  /** What was answered before a request succeeded, and the requests that did not. */
+  /** The outcomes before a request succeeded, and the requests that never did. */
   retries: string[];
   failures: string[];
 }
@@ -39,7 +39,7 @@ export interface LoadOptions {
   client: BalancedClient;
   /** API key of the jobs. */
   token: string;
-  /** Submitted in order, from where the record ends. */
+  /** Submitted in order, from the end of the record on. */
   plannedJobs: readonly ChaosJob[];
   record: LoadRecord;
 }
@@ -49,7 +49,7 @@ const RETRY_FOR_MS = 60_000;
 const PAUSE_MS = 100;
 const PAUSE_BETWEEN_JOBS_MS = 400;
 
-/** Clients that ask for prices, buy and submit jobs until `stop`, which waits for what they have begun. */
+/** Clients that request prices, buy and submit jobs until `stop`, which waits for the requests in flight. */
 export function startLoad({ chain, client, token, plannedJobs, record }: LoadOptions): { stop(): Promise<void> } {
   let isOver = false;
   const repeat = async (pauseMs: number, work: () => Promise<void>) => {
@@ -109,7 +109,7 @@ export function startLoad({ chain, client, token, plannedJobs, record }: LoadOpt
   };
 }
 
-/** As a client that retries what may pass: no answer, and the statuses that say so. */
+/** As a client that repeats after passing failures: no answer, and the statuses that mean so. */
 async function sendUntil(status: number, send: () => Promise<Response>, record: LoadRecord): Promise<Response> {
   const giveUpMs = Date.now() + RETRY_FOR_MS;
   for (;;) {

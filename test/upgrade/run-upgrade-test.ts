@@ -49,7 +49,7 @@ export async function runUpgradeTest({ commit, seconds }: UpgradeTestOptions): P
     console.log(`\n${reason}: stopping…`);
     abort.abort();
   });
-  // It says itself what failed.
+  // The build has reported its error itself.
   const old = await buildCommit(repositoryRoot(), commit).catch(() => null);
   if (!old) return 1;
   const cleanups: (() => Promise<unknown>)[] = [() => old.remove()];
@@ -81,7 +81,7 @@ function showOutcome(faults: readonly string[], stack: Stack): void {
   );
 }
 
-/** Starts the stack of old services, and all that the load needs. */
+/** Starts the stack of old services, and everything that the load needs. */
 async function startRun(
   checkout: string,
   cleanups: (() => Promise<unknown>)[],
@@ -111,7 +111,7 @@ async function startRun(
         ROUTES_FILE: join(folder, 'routes.yaml'),
         UPSTREAM: upstream.url,
         SIGNED_PAYMENTS: 'true',
-        // The clients' balancer looks every 100 ms.
+        // The clients' balancer polls readiness every 100 ms.
         DRAIN_MS: '1000',
         LANE_POLL_MS: '100',
       },
@@ -158,7 +158,7 @@ async function replaceUnderLoad(run: Run, services: readonly ServiceProcess[], t
   say(`load stopped. ${summarize(record)}; comparing with the journal and the chain`);
   const faults = await judgeLoad(run);
   say(`${faults.length} faults`);
-  // Each direction reports its own.
+  // Each direction reports its own results.
   record.failures = [];
   return faults;
 }
