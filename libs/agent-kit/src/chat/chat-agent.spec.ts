@@ -89,7 +89,7 @@ describe.each(['openai', 'anthropic'] as const)('with the API of %s', (provider)
     expect(standIn.requests).toHaveLength(1);
   });
 
-  it('remembers what was said before', async () => {
+  it('remembers the earlier turns', async () => {
     const agent = await startAgent(provider, [{ text: 'Hello Ada.' }, { text: 'Ada.' }]);
     await agent.say('I am Ada', listen(), never);
     await agent.say('who am I?', listen(), never);
@@ -102,7 +102,7 @@ describe.each(['openai', 'anthropic'] as const)('with the API of %s', (provider)
   });
 });
 
-it('runs tools that are asked for together one after the other, in their order', async () => {
+it('runs tools that are called together one after the other, in their order', async () => {
   const events: string[] = [];
   const slow = tool(
     async ({ amount }: { amount: string }) => {
@@ -119,7 +119,7 @@ it('runs tools that are asked for together one after the other, in their order',
   expect(events).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2', 'begin 3', 'end 3']);
 });
 
-it('finishes the tool that runs when it is stopped, starts no other, and tells the model in the next turn', async () => {
+it('finishes the running tool when it is stopped, starts no other, and reports it to the model next turn', async () => {
   const stop = new AbortController();
   const stopping = tool(
     ({ amount }: { amount: string }) => {
@@ -158,7 +158,7 @@ it('stops the request when the turn is stopped while the model speaks, and goes 
   expect(next.texts.join('')).toBe('Yes?');
 });
 
-it('gives a model that asks for what is not there, or with wrong inputs, an error to learn from', async () => {
+it('answers an unknown tool call, or one with wrong inputs, with an error that the model can correct', async () => {
   const agent = await startAgent('openai', [
     {
       toolCalls: [

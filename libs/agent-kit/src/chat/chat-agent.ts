@@ -6,19 +6,19 @@ import { createAgent, createMiddleware } from 'langchain';
 
 import { cleanUntrusted } from '../tokens/untrusted-text.js';
 
-/** What is shown while the agent works. */
+/** Output while the agent works. */
 export interface ChatListener {
   /** A piece of the model's answer. */
   onText(text: string): void;
   onToolCall(name: string, input: unknown): void;
-  /** The JSON that the model gets. */
+  /** The JSON that the model gets as the result. */
   onToolResult(content: string): void;
 }
 
 export interface ChatAgent {
   /**
-   * One turn: the model's answers and its tool calls, until it has nothing more to do. Rejects when aborted or when the
-   * model fails, but not before the tool that was running has come to its end.
+   * One turn: the model's answers and tool calls until it makes no further call. Rejects when aborted or when the model
+   * fails, but only after the running tool has ended.
    */
   say(text: string, listener: ChatListener, signal: AbortSignal): Promise<void>;
 }
@@ -29,11 +29,11 @@ export interface ChatAgentOptions {
   systemPrompt: string;
 }
 
-// Model answers and tool rounds of one turn; a model that goes in circles is stopped here.
+// The most model answers and tool rounds of one turn, which stops a model that goes in circles.
 const MAX_STEPS = 60;
 const THREAD = { configurable: { thread_id: 'chat' }, recursionLimit: MAX_STEPS };
 
-/** An agent with one memory for the session, whose tools run one at a time in the order in which it asked for them. */
+/** An agent with one memory for the session. Its tools run one at a time, in the order of the model's calls. */
 export function createChatAgent({ model, tools, systemPrompt }: ChatAgentOptions): ChatAgent {
   const results = new Map<string, string>();
   let turn: { listener: ChatListener; signal: AbortSignal } | null = null;
@@ -51,7 +51,7 @@ export function createChatAgent({ model, tools, systemPrompt }: ChatAgentOptions
 
   const middleware = createMiddleware({
     name: 'chat',
-    // A supply and a borrow that are asked for together: the second can only be simulated after the first.
+    // A supply and a borrow may be called together, and the borrow can only be simulated after the supply.
     wrapToolCall: ({ toolCall }) => {
       const current = turn;
       const running = lane.then(() => runTool(toolCall, () => current?.signal.aborted === false, current?.listener));
@@ -99,7 +99,7 @@ async function invokeTool(tools: readonly StructuredToolInterface[], call: ToolC
   const tool = tools.find(({ name }) => name === call.name);
   if (!tool) return fail('There is no tool of this name.', 'Use one of the tools that were given.');
   try {
-    // Not the turn's signal, which would be taken from the context: what has begun ends with a result that can be told.
+    // A signal of its own instead of the turn's, so that a call that has begun ends with a result for the history.
     const message: unknown = await tool.invoke(
       { ...call, type: 'tool_call' },
       { signal: new AbortController().signal },
@@ -111,7 +111,9 @@ async function invokeTool(tools: readonly StructuredToolInterface[], call: ToolC
   }
 }
 
-/** A stopped turn leaves calls without a result, and providers refuse such a history: what is known is filled in. */
+/**
+ * Fills in the known results of calls that a stopped turn left open, because providers refuse a history without them.
+ */
 function answerOpenCalls(messages: readonly BaseMessage[], results: ReadonlyMap<string, string>): BaseMessage[] {
   const answered = new Set(
     messages.flatMap((message) => (ToolMessage.isInstance(message) ? [message.tool_call_id] : [])),

@@ -2,7 +2,7 @@ import type { Operation } from '../operations/operation.js';
 import type { ChatCommand } from './chat-session.js';
 import type { Terminal } from './terminal.js';
 
-/** What a line with a slash does; the model sees nothing of it. The guide says how to use the chat. */
+/** Runs a line that begins with a slash, without the model. The usage is in the guide. */
 export function createChatCommands(
   operations: readonly Operation[],
   terminal: Terminal,

@@ -9,7 +9,7 @@ export interface ChatCommand {
 }
 
 export interface ChatSession {
-  /** Answers one line on the terminal. `LeftError`: the person said farewell on the way. */
+  /** Answers one line on the terminal. Throws `LeftError` when the person typed `bye` at a question. */
   answer: (text: string, signal: AbortSignal) => Promise<void>;
   terminal: Terminal;
   turns: TurnControl;
@@ -21,7 +21,7 @@ export interface ChatSession {
   leaveAtOnce: () => void;
 }
 
-/** Whether the person wants to go: `bye` in any case, with any punctuation. */
+/** Whether the line ends the chat: `bye` in any case, with any punctuation. */
 export function isFarewell(line: string): boolean {
   return /^[^\p{L}\p{N}]*(bye|exit|quit)[^\p{L}\p{N}]*$/iu.test(line);
 }
@@ -44,7 +44,7 @@ export async function runSession(session: ChatSession): Promise<void> {
   terminal.print('Bye.');
 }
 
-/** False when the person left meanwhile. */
+/** False when the person has left meanwhile. */
 async function takeTurn(text: string, { answer, terminal, turns, sent, explainError }: ChatSession): Promise<boolean> {
   sent.forget();
   const signal = turns.begin();

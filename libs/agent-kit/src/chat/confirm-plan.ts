@@ -4,15 +4,18 @@ import type { Terminal } from './terminal.js';
 export interface ConfirmOptions {
   yes: boolean;
   readOnly: boolean;
-  /** Whether the turn that wants it was stopped meanwhile. */
+  /** Whether the turn of the plan was stopped meanwhile. */
   isStopped: () => boolean;
 }
 
-/** Shows a plan, and asks whether to send it. Only a typed yes is one; without a person at a terminal nobody can agree. */
+/**
+ * Shows a plan, and asks whether to send it. Only a typed yes approves it; without a person at a terminal it is not
+ * sent.
+ */
 export async function confirmPlan(plan: Plan, terminal: Terminal, options: ConfirmOptions): Promise<boolean> {
   if (options.isStopped()) return false;
   terminal.print(`\n${indent(plan.preview)}\n`);
-  // The executor refuses, and says why.
+  // The executor refuses, and reports the reason.
   if (options.readOnly) return true;
   if (options.yes) {
     terminal.print('Sent without asking (--yes).');

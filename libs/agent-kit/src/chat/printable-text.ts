@@ -3,7 +3,7 @@
 const UNPRINTABLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
 
-/** Text of a model or a chain, made fit for a terminal: what is not printable is left out. */
+/** Makes text of a model or a chain safe for a terminal by dropping every character that is not printable. */
 export function printableText(text: string): string {
   return text.replace(UNPRINTABLE, '');
 }

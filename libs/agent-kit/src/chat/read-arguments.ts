@@ -1,4 +1,4 @@
-/** A setting or an answer to a question that the chat cannot start without is missing or wrong. */
+/** A required setting, or the answer to a question at the start, is missing or wrong. */
 export class UsageError extends Error {}
 
 export interface ChatArguments {

@@ -21,7 +21,7 @@ export function readPrivateKey(env: NodeJS.ProcessEnv): string | null {
   return readSecret(env, 'WALLET_PRIVATE_KEY');
 }
 
-/** Endpoint and key, asked for where the environment has none. @throws LeftError, UsageError */
+/** The endpoint and the key; prompts for each that the environment lacks. @throws LeftError, UsageError */
 export async function readWallet(env: NodeJS.ProcessEnv, terminal: Terminal): Promise<WalletSettings> {
   const rpcUrl =
     env['RPC_URL'] ||
@@ -38,7 +38,7 @@ export async function readWallet(env: NodeJS.ProcessEnv, terminal: Terminal): Pr
   return { rpcUrl, privateKey };
 }
 
-/** Whether a model is to answer, and not the command line. @throws UsageError, AgentKitError for an unknown provider */
+/** Whether a model answers, and not the command line. @throws UsageError, AgentKitError for an unknown provider */
 export function wantsModel(flag: string | null, env: NodeJS.ProcessEnv): boolean {
   const wanted = flag ?? (env['MODEL_PROVIDER'] || env['MODEL_BASE_URL'] || null);
   if (wanted === null) return readSecret(env, 'MODEL_API_KEY') !== null;
@@ -46,7 +46,7 @@ export function wantsModel(flag: string | null, env: NodeJS.ProcessEnv): boolean
 }
 
 /**
- * The model to talk with: `--model`, else the `MODEL_*` settings, else `offline`.
+ * The model to use: `--model`, else the `MODEL_*` settings, else `offline`.
  * @throws LeftError, UsageError, AgentKitError for an unknown provider
  */
 export async function readModel(flag: string | null, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<ModelChoice> {
@@ -58,7 +58,7 @@ export async function readModel(flag: string | null, env: NodeJS.ProcessEnv, ter
   const { provider, baseUrl, model } = parseModelProvider(identifier);
   if (provider === 'offline') return { provider };
 
-  // Name, address and key in the environment belong to the provider that it names, not to another one's.
+  // Name, address and key in the environment belong to the provider named there, and to no other.
   const own = isOfAnother(flag, env['MODEL_PROVIDER']) ? {} : env;
   const facts = provider === 'url' ? null : PROVIDERS[provider];
   const address = baseUrl ?? (own['MODEL_BASE_URL'] || facts?.baseUrl) ?? '';
@@ -89,7 +89,7 @@ function parseBaseUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** A setting that may stand in a file; null where it is not set. @throws UsageError */
+/** A setting, given directly or in a file; null where it is not set. @throws UsageError */
 function readSecret(env: NodeJS.ProcessEnv, name: string): string | null {
   const problems: string[] = [];
   const value = readSetting(name, env, problems);
@@ -113,7 +113,7 @@ async function ask(terminal: Terminal, prompt: string, { problemOf, ...question 
   for (let tries = 1; ; tries++) {
     const line = await terminal.ask(prompt, question);
     if (line === null) {
-      // A script that gave no answer must hear what was missing; a person who left knows.
+      // Without a terminal the missing answer is reported; a person who leaves needs no error.
       if (!terminal.isInteractive) throw new UsageError(`Nobody is at a terminal to answer: ${prompt.trimEnd()}`);
       throw new LeftError();
     }

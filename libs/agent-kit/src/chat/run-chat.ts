@@ -36,13 +36,13 @@ import { createSystemPrompt, type PromptFacts } from './system-prompt.js';
 import { openTerminal, type Terminal, type TerminalStreams } from './terminal.js';
 import { TurnControl } from './turn-control.js';
 
-/** Where the chat acts, when its caller knows it and nobody has to be asked. */
+/** Where the chat acts, when its caller has chosen it and no prompt is needed. */
 export interface ChatPlace extends WalletSettings {
-  /** Of the account that acts unless `WALLET_PRIVATE_KEY` names another. */
+  /** The key of the account that acts, unless `WALLET_PRIVATE_KEY` gives another. */
   privateKey: string;
-  /** What may be paid for by its name alone: `weather` -> its URL. */
+  /** Resources that may be paid for by name alone: `weather` -> its URL. */
   resources: Readonly<Record<string, string>>;
-  /** Where links to transactions lead, unless `EXPLORER_URL` says otherwise. */
+  /** Base of the links to transactions, unless `EXPLORER_URL` is set. */
   explorerUrl?: string;
   close(): Promise<void>;
 }
@@ -54,11 +54,11 @@ export interface ChatOptions {
   stop: AbortSignal;
   /** Ends the process now. */
   leaveAtOnce: () => void;
-  /** Called once the command line is read. Null: from the environment, or asked for. */
+  /** Called once the command line is read. Null: the chain is read from the environment, or prompted for. */
   openPlace?: () => Promise<ChatPlace | null>;
 }
 
-// What a shell gives for Ctrl-C.
+// The exit code of a shell for Ctrl-C.
 const STOPPED = 130;
 
 /** The interactive chat. Resolves with the exit code: 0, 1 when it could not start, 2 for a wrong command line. */
@@ -68,11 +68,11 @@ export async function runChat(args: ChatArguments, options: ChatOptions): Promis
   let place: ChatPlace | null = null;
   let terminal: Terminal | null = null;
   try {
-    // What is wrong with it is said before a devnet is started for it.
+    // Wrong settings are reported before a devnet is started for the chat.
     if (args.model !== null) parseModelProvider(args.model);
     const { explorerUrl, ...kitOptions } = readOptions(options.env);
     const givenKey = readPrivateKey(options.env);
-    // Said before a devnet is started, too: which packages a model needs.
+    // Missing packages of a model are also reported before a devnet is started.
     if (wantsModel(args.model, options.env)) await loadFramework();
     place = (await options.openPlace?.()) ?? null;
     if (stop.aborted) return STOPPED;
@@ -101,7 +101,7 @@ export async function runChat(args: ChatArguments, options: ChatOptions): Promis
       return 2;
     }
     write(error instanceof Error ? error.message : String(error));
-    // A missing package is one sentence, with the command in it.
+    // A missing package is reported in one sentence, with the command to install it.
     if (error instanceof AgentKitError && error.code !== 'PACKAGE_MISSING') write(error.suggestion);
     return 1;
   } finally {
@@ -110,7 +110,7 @@ export async function runChat(args: ChatArguments, options: ChatOptions): Promis
   }
 }
 
-/** Late: `--help` and the command line do without it. */
+/** Loaded late, because `--help` and the command line need none of it. */
 async function loadFramework() {
   return loadPackages('tollgate-chat', ['langchain', '@langchain/core', '@langchain/langgraph'], async () => ({
     ...(await import('./chat-agent.js')),
@@ -143,7 +143,7 @@ async function converse({
     rpcUrl: wallet.rpcUrl,
     executor: args.readOnly ? 'read-only' : 'direct',
   });
-  // The first question to the chain: what is wrong with the endpoint is said here, and not in the first answer.
+  // The first request to the chain, so that a wrong endpoint is reported here, and not in the first answer.
   const { balance, token } = await kit.read('getERC20Balance', {});
   const chain = await readRegistry(wallet.rpcUrl);
   const chainName = `${chain.name} (chain id ${chain.chainId})`;
@@ -194,7 +194,7 @@ async function createModelAnswer({
   facts,
 }: AnswerParts & { model: BaseChatModel; facts: PromptFacts }): Promise<Answer> {
   const { createChatAgent, createLangChainTools } = await loadFramework();
-  // Each write shows its plan here, and asks.
+  // Shows the plan of each write, and asks for approval.
   const tools = createLangChainTools(kit, { plans: 'none', confirm });
   const agent = createChatAgent({ model, tools, systemPrompt: createSystemPrompt(facts) });
   return (line, signal) => showTurn(agent, terminal, line, signal);

@@ -2,18 +2,18 @@ import type { Hex } from 'viem';
 
 import type { EventHandler, EventName, SentTransaction } from '../transaction-events.js';
 
-/** The part of a kit that tells of its transactions. */
+/** The part of a kit that reports its transactions. */
 export interface TransactionSource {
   on<Name extends EventName>(name: Name, handler: EventHandler<Name>): unknown;
 }
 
 export interface SentTransactions {
-  /** What was sent since `forget`, and whether it is known to be on the chain. */
+  /** The transactions sent since `forget`, and whether each is known to be on the chain. */
   list(): readonly { transaction: SentTransaction; isConfirmed: boolean }[];
   forget(): void;
 }
 
-/** Keeps an account of what the kit sends, and tells of it as it happens. */
+/** Records the transactions that the kit sends, and reports each as it happens. */
 export function watchTransactions(kit: TransactionSource, show: (line: string) => void): SentTransactions {
   const sent = new Map<Hex, { transaction: SentTransaction; isConfirmed: boolean }>();
   kit.on('transactionSubmitted', (transaction) => {

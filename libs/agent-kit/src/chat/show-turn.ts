@@ -1,10 +1,10 @@
 import type { ChatAgent, ChatListener } from './chat-agent.js';
 import type { Terminal } from './terminal.js';
 
-// Results are cut for the model too; this is a page or two of a terminal.
+// Results are cut for the model too; this fills a page or two of a terminal.
 const MAX_SHOWN_LENGTH = 20_000;
 
-/** Has the agent answer, and shows it as it goes: the model's text, each tool's name and inputs, and its result as JSON. */
+/** Runs a turn, and shows it as it goes: the model's text, each tool's name and inputs, and its result as JSON. */
 export async function showTurn(agent: ChatAgent, terminal: Terminal, text: string, signal: AbortSignal): Promise<void> {
   const shown = createListener(terminal);
   await agent.say(text, shown.listener, signal);

@@ -4,12 +4,12 @@ export interface PromptFacts {
   account: Address;
   chain: string;
   nativeSymbol: string;
-  /** What may be paid for without naming it: `weather` -> its URL. */
+  /** Resources that may be paid for by name: `weather` -> its URL. */
   resources: Readonly<Record<string, string>>;
   readOnly: boolean;
 }
 
-/** What every model is told before the first message. */
+/** The instructions that every model gets before the first message. */
 export function createSystemPrompt({ account, chain, nativeSymbol, resources, readOnly }: PromptFacts): string {
   return [
     `You act on a blockchain for one person, through the tools you have. Account ${account} on ${chain}; its native token`,

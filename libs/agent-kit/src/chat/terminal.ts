@@ -10,7 +10,9 @@ export interface Question {
   hidden?: boolean;
   /** The arrow keys bring the answer back. */
   remembered?: boolean;
-  /** Only what is typed after the question is shown counts: an approval of something one has not seen is none. */
+  /**
+   * Only input typed after the question was shown counts, because an approval must not precede the plan it approves.
+   */
   fresh?: boolean;
 }
 
@@ -18,17 +20,17 @@ export type Style = 'dim' | 'green' | 'red' | 'yellow';
 
 /** Lines in, text out. Everything printed goes through `printableText`. */
 export interface Terminal {
-  /** Whether a person is there to be asked. */
+  /** Whether a person can answer questions. */
   readonly isInteractive: boolean;
   /** A style shows only on a terminal with colours, and where `NO_COLOR` does not forbid them. */
   print(text: string, style?: Style): void;
   /** Without a newline, for text that comes in pieces. */
   write(text: string): void;
-  /** The next line; null at Ctrl-C, Ctrl-D, the end of the input, or when the chat is told to stop. */
+  /** The next line; null at Ctrl-C, Ctrl-D, the end of the input, or when the chat is stopped. */
   ask(prompt: string, question?: Question): Promise<string | null>;
   /** The Tab key completes the end of a remembered question's answer to one of these. */
   completeWith(complete: (line: string) => readonly string[]): void;
-  /** Told of each Ctrl-C, whatever is going on. */
+  /** The handler is called at each Ctrl-C, at any time. */
   onInterrupt(handler: () => void): void;
   close(): void;
 }
@@ -90,7 +92,7 @@ export function openTerminal({ input, output }: TerminalStreams, stop: AbortSign
     answer(null);
   });
   readline.on('close', end);
-  // Whoever read the output is gone.
+  // The reader of the output is gone.
   output.on('error', end);
   stop.addEventListener('abort', end, { once: true });
 

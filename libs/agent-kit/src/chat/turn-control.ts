@@ -1,4 +1,4 @@
-/** The turn that is going on, if any, and whether it was asked to stop. */
+/** The running turn, if any, and whether a stop was requested. */
 export class TurnControl {
   #turn: AbortController | null = null;
 

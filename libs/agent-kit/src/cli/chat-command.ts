@@ -23,7 +23,7 @@ ${KIT_SETTINGS_USAGE}
 
 Exit codes: 0 ended; 1 it could not start; 2 wrong usage or settings; 130 ended by Ctrl-C or a signal.`;
 
-/** The chat's command, as a program of its own and below `tollgate`. It says on its terminal what is wrong with its usage. */
+/** The chat's command, as a program of its own and below `tollgate`. It reports wrong usage on its terminal. */
 export function createChatCommand(
   output: NodeJS.WritableStream,
   chat: (args: ChatArguments) => Promise<void>,

@@ -2,12 +2,12 @@ import { Command } from 'commander';
 
 import { KIT_SETTINGS_USAGE } from '../settings/kit-settings-usage.js';
 
-/** What was typed behind the program's name. */
+/** The words typed after the program's name. */
 export interface McpArguments {
   readOnly?: boolean;
   yes?: boolean;
   executePlans?: boolean;
-  /** Everything else: it is refused together with whatever the settings lack. */
+  /** All other words: they are refused together with the errors of the settings. */
   unknown: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export function createMcpCommand(serve: (args: McpArguments) => Promise<void>): 
         'after',
         ({ command }) => `\nExample: ${command.parent ? 'tollgate ' : ''}${command.name()} --read-only`,
       )
-      // A client shows one line of what went wrong: every problem is in it.
+      // A client shows one line of an error, so every problem is in it.
       .allowUnknownOption()
       .allowExcessArguments()
       .action((options: Omit<McpArguments, 'unknown'>, command: Command) =>
@@ -58,7 +58,7 @@ export function createMcpCommand(serve: (args: McpArguments) => Promise<void>): 
 
 /** Serves on this process's stdin and stdout, and ends it. */
 export async function serveThisProcess(args: McpArguments): Promise<never> {
-  // Only protocol messages may reach stdout, whatever a package thinks it has to tell.
+  // Only protocol messages may reach stdout, also when a package writes to the console.
   console.log = console.info = console.debug = console.error;
   const stopRequest = new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);

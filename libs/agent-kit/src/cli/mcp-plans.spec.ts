@@ -28,13 +28,13 @@ afterAll(async () => {
 const newReceiver = (): Hex => numberToHex(receivers++, { size: 20 });
 const reader = () => createPublicClient({ transport: http(chain.rpcUrl) });
 
-/** A client that cannot ask its person by elicitation, and a server for an account of the devnet. */
+/** A client without elicitation, so that it cannot ask its person, and a server for an account of the devnet. */
 async function start(args: string[], account = 0, env: Record<string, string> = {}) {
   const { privateKey } = chain.accounts[account]!;
   const wallet = { RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: privateKey, TOLLGATE_STATE_DIR: directory };
   const { client, stderr } = await startMcpClient(args, { ...wallet, ...env });
   open.push(client);
-  // From here on the client holds each answer against the schema of its tool.
+  // From here on the client checks each answer against the schema of its tool.
   const { tools } = await client.listTools();
   const call = async (name: string, input: Record<string, unknown> = {}) => {
     const { structuredContent, isError } = await client.callTool({ name, arguments: input });
@@ -145,7 +145,7 @@ describe('plans over MCP', () => {
     expect(await reader().getBalance({ address: to })).toBe(parseEther('0.6'));
   });
 
-  it('are not there for a server that only reads, which cannot be told to execute them', async () => {
+  it('are absent from a read-only server, which has no flag to execute them', async () => {
     const { tools } = await start(['--read-only']);
     expect(tools.filter(({ name }) => /plan/i.test(name))).toEqual([]);
     await expect(start(['--read-only', '--execute-plans'])).rejects.toThrow();

@@ -68,7 +68,7 @@ async function run(
 }
 
 describe('the MCP server', () => {
-  it('serves the devnet that runs, with every operation, and says so on stderr only', async () => {
+  it('serves the devnet that runs, with every operation, and reports it on stderr only', async () => {
     const { client, faults, stderr } = await start([]);
     const { tools } = await client.listTools();
     const names = tools.map(({ name }) => name);
@@ -86,7 +86,7 @@ describe('the MCP server', () => {
 
   it('answers every read in the form it promises', async () => {
     const { client } = await start(['--read-only']);
-    // From here on the client holds each answer against the schema of its tool.
+    // From here on the client checks each answer against the schema of its tool.
     const { tools } = await client.listTools();
     const reads = tools.filter(({ inputSchema }) => (inputSchema.required ?? []).length === 0);
     expect(reads.length).toBeGreaterThan(1);
@@ -112,7 +112,7 @@ describe('the MCP server', () => {
     expect(await balanceOf(RECEIVER)).toBe(before);
   });
 
-  it('sends what the person at the client agreed to', async () => {
+  it('sends a transaction that the person at the client approved', async () => {
     const { client, asked } = await start([], 'accept');
     const before = await balanceOf(RECEIVER);
     const result = await client.callTool(transfer);
@@ -127,7 +127,7 @@ describe('the MCP server', () => {
     const env = { RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY_FILE: keyFile };
     const { client, asked, stderr } = await start(['--yes'], 'decline', env);
     const before = await balanceOf(RECEIVER);
-    // Together: each takes a nonce of its own.
+    // All run together: each uses a nonce of its own.
     const results = await Promise.all([
       client.callTool(transfer),
       client.callTool(transfer),

@@ -37,7 +37,7 @@ export function readMcpSettings(args: McpArguments, env: Environment): McpSettin
   const devnet = given.rpcUrl === '' ? readDevnet(readStateDirectory(env)) : null;
   const rpcUrl = given.rpcUrl ?? '';
   const settings = { rpcUrl: rpcUrl || devnet?.rpcUrl, privateKey: given.key || devnet?.privateKey };
-  // Where a file could not be read, that is the problem already.
+  // An unreadable file is reported as the problem already.
   if (given.rpcUrl !== undefined && settings.rpcUrl === undefined) {
     problems.push('RPC_URL is not set, and no devnet runs here (npm run dev)');
   }

@@ -14,13 +14,14 @@ export interface McpTerminal {
   /** Protocol messages only. */
   stdout: Writable;
   stderr: (line: string) => void;
-  /** Resolves when the process is asked to stop. */
+  /** Resolves when the process is to stop. */
   stopRequest: Promise<unknown>;
 }
 
 /**
- * Serves until stdin ends or it is asked to stop. What waits for a confirmation then is not sent; what is being sent is
- * seen through. Resolves with the exit code: 0, 1 without the MCP SDK, or 2 for settings that are wrong.
+ * Serves until stdin ends or the process is to stop. A plan that waits for a confirmation then is not sent; a
+ * transaction in flight is seen through. Resolves with the exit code: 0, 1 without the MCP SDK, or 2 for settings that
+ * are wrong.
  */
 export async function runMcp(
   args: McpArguments,
@@ -61,7 +62,7 @@ export async function runMcp(
   return 0;
 }
 
-/** Late: the check of the settings does without it. */
+/** Loaded late, because the check of the settings does not need it. */
 async function loadSdk() {
   return loadPackages('tollgate-mcp', ['@modelcontextprotocol/sdk'], async () => ({
     ...(await import('@modelcontextprotocol/sdk/server/stdio.js')),

@@ -11,7 +11,7 @@ import { endsAtMs } from '../signed-facts.js';
 
 const MAX_HEADER_BYTES = 16_384;
 
-/** What became of a payment whose request was answered with a status of 400 or more, as far as the server says it. */
+/** The state of a payment whose request got a status of 400 or more, as far as the server reports it. */
 export function explainFailure(payment: StoredPayment, { status, headers }: Response): string {
   return `The answer has status ${status}. ${explainPayment(payment, headers)}`;
 }
@@ -32,7 +32,7 @@ function explainPayment({ transaction, authorization }: StoredPayment, headers: 
   return 'The server does not say whether the payment was taken: the same command asks again with it and pays nothing more.';
 }
 
-/** Servers that settle what was signed say so in a header, whatever their answer is. */
+/** Servers that settle a signed payment report it in a header, with any status. */
 function saysSettled(headers: Headers): boolean {
   const header = headers.get(PAYMENT_RESPONSE) ?? headers.get(X_PAYMENT_RESPONSE);
   if (header === null) return false;

@@ -34,11 +34,11 @@ export interface Terminal {
 export interface PayProcess {
   env: NodeJS.ProcessEnv;
   terminal: Terminal;
-  /** Gets the exit code. */
+  /** Called with the exit code. */
   end: (exitCode: number) => void;
 }
 
-/** The value of an option that is none may be a secret. */
+/** An unknown option is shown without its value, which may be a secret. */
 const UNKNOWN_VALUE = /^(unknown option '[^'=]*)=[^]*?'/;
 
 const createNotes = (name: string): string => `
@@ -52,7 +52,7 @@ Example, with the private key in WALLET_PRIVATE_KEY:
 Exit codes: 0 answered; 1 unexpected error; 2 wrong usage; 3 nothing was paid; 4 paid, but no answer yet: run it
 again; 5 answered with a status of 400 or more: the last line says whether the payment is still good.`;
 
-/** The pay command, as a program of its own and below \`tollgate\`. Its action loads what pays. */
+/** The pay command, as a program of its own and below \`tollgate\`. Its action loads the code that pays. */
 export function createPayCommand({ env, terminal, end }: PayProcess): Command {
   return new Command('tollgate-pay')
     .summary('pays for one request and writes its answer')

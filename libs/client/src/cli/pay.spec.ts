@@ -41,7 +41,7 @@ function runCommand(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   return new Promise((done) => child.on('close', (code) => done({ code, stdout, stderr })));
 }
 
-/** The same without a process, for everything that is decided before a payment. */
+/** The same without a process, for everything decided before a payment. */
 async function runHere(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   let stdout = '';
   let stderr = '';
@@ -55,7 +55,7 @@ async function runHere(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run
   return { code, stdout, stderr };
 }
 
-/** No spec is of how fast the chain is. */
+/** No spec depends on the chain's speed. */
 const PATIENT = ['--rpc-timeout', '60'];
 const payArguments = () => [
   ...[server.url, '--max', '0.01', '--rpc', chain.rpcUrl, ...PATIENT],
@@ -116,7 +116,7 @@ describe('pay', () => {
     await writeDevnet(join(directory, '.tollgate'));
     const stranger = await runCommand([server.url, '--max', '0.01', '--dev', '--pay-to', `0x${'11'.repeat(20)}`]);
     expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('[no_trusted_requirement]') });
-    // What it would ignore it refuses: another token, for example, is not what is paid with.
+    // It refuses options that it would ignore: another token, for example, is not the one it pays with.
     const contradicting = await runCommand([
       server.url,
       '--max',
@@ -133,7 +133,7 @@ describe('pay', () => {
     expect(server.paid()[0]?.proof?.payload.from).toBe(chain.accounts[0]!.address);
   });
 
-  // Prevents: a server writes another price, recipient or outcome over what the command says.
+  // Prevents: a server's text replaces the price, recipient or outcome that the command shows.
   it('lets no server draw on the terminal', async () => {
     const forged = `\u001b[2K\rPaying 0.000001 USDC to ${payer().address}.\nThe payment is mined.\u202e`;
     server.challenge = { extra: { name: forged, version: '2', reference: 'chain-1-a' } };
@@ -191,7 +191,7 @@ describe('pay', () => {
     });
   });
 
-  it('gives up a payment when told to', async () => {
+  it('gives up a payment with the option for it', async () => {
     server.interfere = [
       (response) => {
         response.writeHead(402, { 'X-Payment-Failure': 'payment_too_old' }).end();
@@ -241,7 +241,7 @@ describe('pay', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it.each(['127.0.0.1/api', 'localhost:4020/api'])('asks nobody for %s, which is no URL of http', async (url) => {
+  it.each(['127.0.0.1/api', 'localhost:4020/api'])('sends no request for %s, which is not an http URL', async (url) => {
     const run = await runHere([url, ...payArguments().slice(1)], key());
     expect(run).toMatchObject({
       code: 2,
@@ -274,7 +274,7 @@ describe('pay', () => {
       expect(server.paid()).toEqual([]);
     });
 
-    it('says the same before it signs for Permit2', async () => {
+    it('reports the same before it signs for Permit2', async () => {
       proxy.intercept('eth_call', () => 'broken');
       const shop = await startSigningShop(chain, 2);
       try {
@@ -288,7 +288,7 @@ describe('pay', () => {
       }
     });
 
-    it('says of a payment that was sent that nobody knows of it, and redeems it when run again', async () => {
+    it('reports the outcome of a sent payment as unknown, and redeems it when run again', async () => {
       const before = (await listTransfers(chain, payer().address)).length;
       proxy.intercept('eth_getTransactionReceipt', () => 'broken');
       const args = [...payArguments(), '--rpc', proxy.rpcUrl];
@@ -329,7 +329,7 @@ describe('pay', () => {
     }
   });
 
-  it('hands on what is given away, and what is missing, and says that nothing was paid', async () => {
+  it('passes on a free answer, and a 404, and reports that nothing was paid', async () => {
     const ask = (path: string) => runHere([server.origin + path, ...payArguments().slice(1)], key());
     expect(await ask('/free')).toEqual({
       code: 0,
@@ -344,7 +344,7 @@ describe('pay', () => {
     expect(server.paid()).toEqual([]);
   });
 
-  it('hands on what failed after the payment', async () => {
+  it('passes on an answer that failed after the payment', async () => {
     server.interfere = [
       (response) => {
         response.writeHead(404).end('gone');
@@ -356,7 +356,7 @@ describe('pay', () => {
 
   const lastLine = ({ stderr }: Run) => stderr.trimEnd().split('\n').at(-1);
 
-  it('says what became of a transfer whose resource failed, and pays no second time for it', async () => {
+  it('reports the state of a transfer whose resource failed, and pays no second time for it', async () => {
     const before = (await listTransfers(chain, payer().address)).length;
     const fail = (headers: Record<string, string>) => (response: ServerResponse) => {
       response.writeHead(404, headers).end('gone');
@@ -378,7 +378,7 @@ describe('pay', () => {
     expect((await runHere(payArguments(), key())).stderr).toContain('Signed 0x');
   });
 
-  it('says the same of an authorization, and signs no second one', async () => {
+  it('reports the same for an authorization, and signs no second one', async () => {
     const shop = await startSigningShop(chain, 2);
     try {
       const settled = { 'PAYMENT-RESPONSE': encodeJsonHeader({ success: true, transaction: '0x', network: 'x' }) };

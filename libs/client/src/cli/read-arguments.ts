@@ -36,7 +36,7 @@ function readNumber(text: string, name: string): number {
   return Number(text);
 }
 
-/** As it was typed: the library counts the base units itself. */
+/** As typed: the library converts it to base units. */
 function readAmount(text: string, name: string, decimals: number): string {
   try {
     parseTokenAmount(text, decimals);
@@ -53,7 +53,7 @@ function readDecimals({ decimals = '6' }: PayOptions): number {
   return number;
 }
 
-/** Not quoted: what is no URL may still hold the key of one. */
+/** Not quoted, because even an invalid URL may hold an API key. */
 function readRpcUrl(text: string): string {
   if (isHttpUrl(text)) return text;
   throw new InvalidArgumentError('--rpc is not a URL of http or https, such as http://127.0.0.1:8545');
@@ -84,12 +84,12 @@ function readWallet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   };
 }
 
-/** What `--dev` takes from the devnet, whatever is said of it. */
+/** The options that `--dev` replaces by the devnet's values. */
 const OF_THE_DEVNET = { network: '--network', chainId: '--chain-id', asset: '--asset', keyEnv: '--key-env' } as const;
 
 const stateDirectory = (env: NodeJS.ProcessEnv): string => env['TOLLGATE_STATE_DIR'] || '.tollgate';
 
-/** The devnet writes this file for its tools; it is ours and on this machine, but may be of another version. */
+/** The devnet writes this file for its tools; it is trusted, but may be of another version. */
 function readDevnet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   const contradicting = Object.entries(OF_THE_DEVNET).flatMap(([name, flag]) =>
     values[name as keyof typeof OF_THE_DEVNET] === undefined ? [] : [flag],

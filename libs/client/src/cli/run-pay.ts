@@ -22,11 +22,14 @@ import type { PayOptions, Terminal } from './pay-command.js';
 import { readArguments, type PayArguments } from './read-arguments.js';
 
 const LINE_BREAK = 0x0a;
-/** Names and reasons are the server's: none of them draws on the terminal, or begins a line that looks like ours. */
+/**
+ * Removed from the server's names and reasons, so that none draws on the terminal, or begins a line that looks like
+ * ours.
+ */
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 const MAX_RECEIPT_BYTES = 64 * 1024;
 
-/** Where the library's hint names an option of its own, the one that is typed here. */
+/** Hints of the library that name an option of its API, in terms of this command's options. */
 const HINTS: Partial<Record<PaymentErrorCode, string>> = {
   over_limit: 'Raise --max if the price is right.',
   no_trusted_requirement: 'Compare what it offers with --network, --chain-id, --asset and --pay-to.',
@@ -35,7 +38,7 @@ const HINTS: Partial<Record<PaymentErrorCode, string>> = {
   insecure_url: 'Use https, or give --insecure on a network you trust.',
 };
 
-/** As people are told of it. */
+/** The payment's name in messages. */
 function nameOf({ transaction, authorization }: StoredPayment): string {
   return transaction?.txHash ?? `authorization ${authorization ? nonceOf(authorization) : 'to come'}`;
 }
@@ -70,7 +73,7 @@ function describe(event: PaymentEvent): string {
   }
 }
 
-/** What the server says that was moved, in base units; null where it says nothing of the kind, as in version 1. */
+/** The moved amount that the server reports, in base units; null where it reports none, as in version 1. */
 function readAmountTaken(headers: Headers): bigint | null {
   const header = headers.get(PAYMENT_RESPONSE);
   if (header === null) return null;
@@ -84,7 +87,7 @@ function readAmountTaken(headers: Headers): bigint | null {
 
 async function payFor(input: PayArguments, terminal: Terminal, onSigned: () => void): Promise<number> {
   let payment = null as StoredPayment | null;
-  // What is free is answered too: only who calls the library's `payForResource` knows that it must cost something.
+  // Free resources are answered too; a caller that requires a price uses the library's `payForResource`.
   const payingFetch = fetchWithPayment(
     fetch,
     createWallet({
@@ -137,7 +140,7 @@ async function writeBody(response: Response, terminal: Terminal): Promise<void> 
 interface Outcome {
   /** Null: nothing was paid. */
   payment: StoredPayment | null;
-  /** Base units; null where the server does not say. */
+  /** Base units; null where the server does not report it. */
   taken: bigint | null;
   input: PayArguments;
 }
@@ -197,7 +200,7 @@ export async function payOnce(
     terminal.stderr(plain(`${message} [${error.code}]`));
     const hint = HINTS[error.code] ?? error.hint;
     if (hint !== undefined) terminal.stderr(hint);
-    // The chain is what people look to for that, and here it is silent.
+    // A person would look at the chain for the outcome, and here it does not answer.
     if (error.code === 'wallet_unavailable' && !isSigned) terminal.stderr('Nothing was paid.');
     return isSigned && error.code !== 'transaction_failed' ? 4 : 3;
   }

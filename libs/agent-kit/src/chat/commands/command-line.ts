@@ -76,7 +76,7 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
     terminal.print(summarise(operation, result, done), isFailure(result) ? 'red' : 'green');
   };
 
-  /** The specification has every result as JSON before its words: on one line, or indented with --json. */
+  /** The specification wants every result as JSON before its words: on one line, or indented with --json. */
   const showResult = (result: unknown, isLong: boolean) =>
     terminal.print(isLong ? JSON.stringify(result, null, 2) : JSON.stringify(result), 'dim');
 
@@ -91,7 +91,7 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
   return { answer };
 }
 
-/** `stake 2 USDC`: an amount in another token than the plan's is not the amount that was meant. */
+/** `stake 2 USDC`: an amount in another token than the plan's is not the intended amount. */
 function assertUnit({ operation, spends, receives }: Plan, unit: string): void {
   const token = (spends[0] ?? receives[0])?.token;
   if (token && (isSame(token.symbol, unit) || isSame(token.address, unit))) return;

@@ -6,13 +6,13 @@ import { isTokenSchema } from '../../operations/token-schemas.js';
 /** An input of an operation that a word of the line can give. */
 export interface Slot {
   field: string;
-  /** What people see of it: the field, but `token` for a token whose field is called otherwise. */
+  /** The name that people see: the field's, or `token` for a token whose field has another name. */
   label: string;
-  /** For people: what it means, from the schema. */
+  /** Its meaning for people, from the schema. */
   about: string;
   schema: z.core.$ZodType;
   isToken: boolean;
-  /** Asked for where the line does not have it. */
+  /** Whether it is asked for when the line lacks it. */
   isAsked: boolean;
 }
 
@@ -33,9 +33,9 @@ export const UNIT = '$unit';
 export const FLAG_ALIASES: Readonly<Record<string, string>> = { max: 'maxAmount' };
 
 /**
- * By operation: the command's name and the order of its words. `field` is asked for when missing, `[field]` is not, `(word)`
- * links. An amount stands before its token. An operation that is not here, such as a plugin's, goes by its own name and
- * takes its required fields in the order of its schema.
+ * By operation: the command's name and the order of its words. `field` is asked for when missing, `[field]` is not,
+ * `(word)` links. An amount stands before its token. An operation that is not here, such as a plugin's, has its own
+ * name as command, and takes its required fields in the order of its schema.
  */
 const SHORT_FORMS: Readonly<Record<string, string>> = {
   getAccount: 'address',

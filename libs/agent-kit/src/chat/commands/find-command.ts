@@ -3,18 +3,18 @@ import { FLAG_ALIASES, type Command } from './commands.js';
 
 export const isSame = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
 
-/** By its name, or by its operation's. */
+/** By the command's name, or by its operation's. */
 export function findCommand(name: string, commands: readonly Command[]): Command | undefined {
   return commands.find((command) => isSame(command.name, name) || isSame(command.operation.name, name));
 }
 
-// The commands that are no operation.
+// The commands that are not operations.
 const OTHERS = [
   { name: 'history', usage: 'history', title: 'The orders of this session, and what became of them' },
   { name: 'help', usage: 'help [command]', title: 'Every input of a command' },
 ];
 
-/** What a command takes, one input a line. */
+/** The inputs of a command, one a line. */
 export function describeCommand({ usage, operation, flags }: Command): string {
   const inputs = flags.map(({ field, about }) => {
     const aliases = Object.keys(FLAG_ALIASES).filter((alias) => FLAG_ALIASES[alias] === field);
@@ -23,7 +23,7 @@ export function describeCommand({ usage, operation, flags }: Command): string {
   return [`  ${usage}`, ...inputs, `  ${operation.description}`].join('\n');
 }
 
-/** Every command on a line. */
+/** Every command, on one line. */
 export function listCommands(commands: readonly Command[]): string {
   const rows = [
     ...commands.map(({ usage, operation: { readOnly, title } }) => [readOnly ? ' ' : '*', usage, title] as const),
@@ -37,7 +37,7 @@ export function listCommands(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** Says that the words are no command, and which one is nearest. It is only suggested, never run. */
+/** Reports that the words are no command, and suggests the nearest one, which never runs by itself. */
 export function describeNearest(words: readonly string[], commands: readonly Command[]): string {
   const [first = ''] = words;
   const known = [...commands, ...OTHERS];

@@ -71,7 +71,7 @@ it.each([
   ['stake 2 \u001b[2J\u202e', '"[2J"'],
   [`send 1 USDC to 0xAb5801a7D398351b8bE11C439e05C5B3259aeC9C`, '"0xAb5801a7D398351b8bE11C439e05C5B3259aeC9C"'],
   ['pay for the coffee', '"coffee"'],
-])('names what it does not know in %p', (line, words) => expect(read(line)).toContain(`I cannot read ${words} here.`));
+])('names the unknown words in %p', (line, words) => expect(read(line)).toContain(`I cannot read ${words} here.`));
 
 it.each([
   ['stake -1', "Unknown option '-1'"],
@@ -154,7 +154,7 @@ it('orders nothing that is not in the line, and skips no word of it', () => {
       for (const value of values) expect(words).toContain(value.toLowerCase());
       const known = [name, ...FILL, ...links, ...values].map((text) => text.toLowerCase());
       expect(words.filter((text) => !known.includes(text) && !text.startsWith('--') && text !== '')).toEqual([]);
-      // An amount of the words stands right before its token, and not before another one.
+      // An amount among the words stands right before its token, and before no other one.
       const meant = words.filter((text) => !FILL.includes(text) && !text.startsWith('--'));
       const { amount, fromToken, toToken } = input;
       if (rest.includes('--amount') || !amount || !fromToken || !toToken) return;

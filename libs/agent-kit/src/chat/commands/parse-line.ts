@@ -6,12 +6,12 @@ import { quoteUntrusted } from '../../tokens/untrusted-text.js';
 import { FLAG_ALIASES, UNIT, type Command, type Slot } from './commands.js';
 import { describeCommand, describeNearest, findCommand, isSame } from './find-command.js';
 
-/** What words may stand for on this chain. */
+/** The names that words may use on this chain. */
 export interface Vocabulary {
   commands: readonly Command[];
   /** Symbols of the token list. */
   tokens: readonly string[];
-  /** What may be paid for by its name: `weather` -> its URL. */
+  /** Resources that may be paid for by name: `weather` -> its URL. */
   resources: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +22,7 @@ export interface Order {
   input: Readonly<Record<string, string>>;
   /** The token that was written after an amount whose token is fixed. */
   unit: string | null;
-  /** Inputs to be asked for. */
+  /** Inputs to prompt for. */
   missing: readonly Slot[];
   isLong: boolean;
 }
@@ -34,15 +34,15 @@ export type ParsedLine =
   | { kind: 'refused'; reason: string };
 
 const MAX_LINE_LENGTH = 4_096;
-// Politeness and the frame of a question; they never change what a line means.
+// Politeness and the frame of a question; these words never change the meaning of a line.
 const FILL_WORDS = ['please', 'the', 'my', 'me', 'what', "what's", 'is', 'show'];
 const NUMBER = /^[-+.]?\d(?!x)/i;
 
 const refuse = (reason: string): ParsedLine => ({ kind: 'refused', reason });
 
 /**
- * What a line orders. Every word of it is the command, an input, a flag, a link or a fill word; with any other word the line
- * is refused, and the word named. Nothing is asked or run here.
+ * Parses a line. Every word of it must be the command, an input, a flag, a link or a fill word; any other word is
+ * named, and the line refused. No question is asked and nothing runs here.
  */
 export function parseLine(line: string, vocabulary: Vocabulary): ParsedLine {
   if (line.length > MAX_LINE_LENGTH) return refuse(`The line is longer than ${MAX_LINE_LENGTH} characters.`);
@@ -88,7 +88,7 @@ function parseWords(command: Command, words: readonly string[], vocabulary: Voca
   return { kind: 'order', command, input: Object.fromEntries(input), unit, missing, isLong: flags.isLong };
 }
 
-/** The words that are no flags, and what each flag was given; or what is wrong with the flags. */
+/** The words that are not flags, and each flag's value; or the error in the flags. */
 function readFlags({ flags }: Command, words: readonly string[]) {
   const fields = flags.map(({ field }) => field);
   const names = [...fields, ...Object.keys(FLAG_ALIASES).filter((name) => fields.includes(FLAG_ALIASES[name] ?? ''))];
@@ -110,7 +110,7 @@ function readFlags({ flags }: Command, words: readonly string[]) {
   }
 }
 
-/** Gives each word to the next part that it fits; what fits none is unknown. */
+/** Gives each word to the next part that it fits; a word that fits none is unknown. */
 function placeWords({ parts }: Command, words: readonly string[], vocabulary: Vocabulary) {
   const input = new Map<string, string>();
   const unknown: string[] = [];
@@ -123,7 +123,7 @@ function placeWords({ parts }: Command, words: readonly string[], vocabulary: Vo
     });
     const part = parts[at];
     const isNumber = NUMBER.test(word);
-    // `swap USDC 1 SEI`: after a word that left out an amount it is not plain what a number counts.
+    // `swap USDC 1 SEI`: after a word that left out an amount it is unclear which token a number counts.
     if (!part || (hasGap && isNumber)) {
       unknown.push(word);
       continue;
@@ -135,7 +135,7 @@ function placeWords({ parts }: Command, words: readonly string[], vocabulary: Vo
   return { input, unknown };
 }
 
-/** The value that a word gives to an input; null where it does not fit. */
+/** The value of a word for an input; null where it does not fit. */
 export function readWord(slot: Slot, word: string, { tokens, resources }: Vocabulary): string | null {
   const { field, schema, isToken } = slot;
   if (isToken) return /^0x/i.test(word) || tokens.some((token) => isSame(token, word)) ? word : null;
@@ -146,7 +146,7 @@ export function readWord(slot: Slot, word: string, { tokens, resources }: Vocabu
   return spellings.find((spelling) => z.safeParse(schema, spelling).success) ?? null;
 }
 
-/** Names the words, and says what the command takes. */
+/** Names the words, and shows the command's parts. */
 function describeUnknown(words: readonly string[], command: Command, { tokens }: Vocabulary): string {
   const named = words.map((word) => quoteUntrusted(word, 60)).join(', ');
   const known = command.flags.some(({ isToken }) => isToken) ? ` The tokens are ${tokens.join(', ')}.` : '';

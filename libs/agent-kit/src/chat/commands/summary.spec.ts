@@ -10,7 +10,7 @@ it.each([
   expect(summarise(payForResource, result, 'Pay')).toBe(`Done: Pay. Transaction 0xab.\nAnswer: ${shown}`);
 });
 
-it('says that a failure is one', () => {
+it('reports a failure as one', () => {
   const result = { status: 'timeout', result: '0xab', error: 'It is not mined yet', suggestion: 'Wait.' };
   expect(summarise(payForResource, result, 'Pay')).toBe('Failed: It is not mined yet. Wait.');
 });

@@ -8,8 +8,8 @@ const MAX_ANSWER_LENGTH = 800;
 const MAX_CELL_LENGTH = 66;
 
 /**
- * A result in words. `done` is the plan's own sentence, null for a reading. Text of strangers is one line of printable
- * characters in a result already, and stands here as data.
+ * A result in words. `done` is the plan's own sentence, null for a read. Untrusted text in a result is one line of
+ * printable characters already, and is shown as data.
  */
 export function summarise({ name }: Operation, result: OperationResult, done: string | null): string {
   if (isFailure(result)) {
@@ -24,7 +24,7 @@ export function summarise({ name }: Operation, result: OperationResult, done: st
   return `Done: ${done}.${status === 'signed' ? ' Signed, and not sent.' : hash}${describeAnswer(result['answer'])}`;
 }
 
-/** What was paid for: the fields of a JSON object, anything else as it came. */
+/** A paid resource's answer: the fields of a JSON object, anything else unchanged. */
 function describeAnswer(answer: JsonValue | undefined): string {
   if (!isObject(answer) || typeof answer['body'] !== 'string') return '';
   let text = answer['body'];
@@ -32,9 +32,9 @@ function describeAnswer(answer: JsonValue | undefined): string {
     const parsed = JSON.parse(text) as JsonValue;
     if (isObject(parsed)) text = describeFields(parsed);
   } catch {
-    // No JSON: shown as it is.
+    // Not JSON: shown unchanged.
   }
-  // Once more: the text of JSON may hold any character, escaped.
+  // Cleaned again, because JSON may hold any character, escaped.
   return `\nAnswer: ${cleanUntrusted(text, MAX_ANSWER_LENGTH)}`;
 }
 

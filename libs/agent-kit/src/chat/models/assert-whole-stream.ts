@@ -3,8 +3,8 @@ import { ModelStreamError } from './model-stream-error.js';
 const MAX_QUOTED = 200;
 
 /**
- * Makes a streamed answer fail unless it came to its end. The model clients take a connection that is closed early for the
- * end, complete the half-sent JSON of a tool call by guessing, and would have it carried out.
+ * Makes an incomplete streamed answer fail. The model clients take an early close of the connection for the end,
+ * complete the half-sent JSON of a tool call by guessing, and would have the call carried out.
  */
 export function assertWholeStream(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
@@ -18,7 +18,7 @@ function isStreamWanted(body: unknown): boolean {
   return typeof body === 'string' && (JSON.parse(body) as { stream?: unknown }).stream === true;
 }
 
-/** The same bytes; an error where they break off or are not what the APIs send. */
+/** Passes the bytes on; fails where the stream breaks off or is not in an API's format. */
 function watch(body: ReadableStream<Uint8Array>, signal: AbortSignal | null): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const events = new EventReader();
@@ -35,7 +35,7 @@ function watch(body: ReadableStream<Uint8Array>, signal: AbortSignal | null): Re
           controller.error(error);
           await reader.cancel();
         } else if (events.hasEnded) controller.close();
-        // What was stopped by us did not break.
+        // An abort by us is not a broken stream.
         else controller.error(signal?.aborted ? error : new ModelStreamError('cut'));
       }
     },
@@ -43,13 +43,13 @@ function watch(body: ReadableStream<Uint8Array>, signal: AbortSignal | null): Re
   });
 }
 
-/** Follows server-sent events as they come in, far enough to see their end. */
+/** Follows the server-sent events far enough to see their end. */
 class EventReader {
   readonly #decoder = new TextDecoder();
   #line = '';
   #data: string[] = [];
   #isEmpty = true;
-  /** The first line that is part of no event. */
+  /** The first line that belongs to no event. */
   #foreign = '';
   hasEnded = false;
 
@@ -60,7 +60,7 @@ class EventReader {
     for (const line of lines) this.#takeLine(line);
   }
 
-  /** @throws ModelStreamError unless the model said that its answer is complete */
+  /** @throws ModelStreamError unless the model reported that its answer is complete */
   finish(): void {
     if (this.hasEnded) return;
     const text = this.#foreign || this.#line;
@@ -71,7 +71,7 @@ class EventReader {
   #takeLine(line: string): void {
     const [, field, value = ''] = /^(data|event|id|retry|)(?::|$) ?(.*)$/.exec(line) ?? [];
     if (field === 'data') this.#data.push(value);
-    // Other fields are to be ignored; lines of something else altogether are remembered.
+    // Unknown fields are to be ignored; a line that is no field at all is remembered.
     else if (field === undefined) this.#foreign ||= line;
     if (line !== '' || this.#data.length === 0) return;
     this.#takeEvent(this.#data.join('\n'));
@@ -87,7 +87,7 @@ class EventReader {
   }
 }
 
-/** As much of an event as is looked at, of either API. */
+/** The fields that are read from an event, of either API. */
 interface ModelEvent {
   type?: unknown;
   error?: unknown;
@@ -99,7 +99,7 @@ function parse(data: string): ModelEvent {
     const event = JSON.parse(data) as unknown;
     if (typeof event === 'object' && event !== null) return event;
   } catch {
-    // Said below, as for JSON that is no object.
+    // Reported below, as for JSON that is not an object.
   }
   throw new ModelStreamError('unreadable', data.slice(0, MAX_QUOTED));
 }

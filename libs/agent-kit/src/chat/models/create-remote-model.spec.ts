@@ -72,7 +72,7 @@ describe.each(['openai', 'anthropic'] as const)('a failure of %s', (provider) =>
     printed.mockRestore();
   });
 
-  it('that is not there is told', async () => {
+  it('that cannot be reached is reported', async () => {
     const choice = await start(provider, []);
     await standIn.stop();
     expect(await explainFailure(choice)).toContain('cannot be reached');

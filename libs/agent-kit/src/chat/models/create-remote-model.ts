@@ -5,11 +5,11 @@ import { assertWholeStream } from './assert-whole-stream.js';
 import { keepThoughtSignatures } from './keep-thought-signatures.js';
 import type { RemoteModel } from './model-choice.js';
 
-// A request that gets no answer in this time is given up; one that could not be made is tried again as often as this.
+// The time limit of a request, and how often a request that could not be made is tried again.
 const TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 2;
 const MAX_ANSWER_TOKENS = 8_192;
-// The clients would print what a server sent, as it is, into the conversation.
+// The clients would print a server's text, unchanged, into the conversation.
 const LOG_LEVEL = 'off';
 
 /**
@@ -40,11 +40,11 @@ export async function createRemoteModel({ provider, baseUrl, model, apiKey }: Re
   );
   return new ChatOpenAI({
     model,
-    // The client insists on a key; a server that wants none does not look at it.
+    // The client requires a key; a server that needs none ignores it.
     apiKey: apiKey ?? 'none',
     maxRetries: MAX_RETRIES,
     timeout: TIMEOUT_MS,
-    // Cohere refuses the field that asks for usage, and nothing here reads it.
+    // Cohere refuses the field that requests usage, and it is not used here.
     streamUsage: false,
     configuration: {
       baseURL: baseUrl,

@@ -14,8 +14,8 @@ interface ProviderError {
 }
 
 /**
- * One sentence on why the model did not answer. What the provider wrote is quoted and cut, only where it helps, and never
- * with the key in it.
+ * One sentence on why the model did not answer. The provider's text is quoted only where it helps, cut, and never with
+ * the key in it.
  */
 export function explainModelError(thrown: unknown, choice: ModelChoice): string {
   const error = readError(thrown);
@@ -50,7 +50,7 @@ export function explainModelError(thrown: unknown, choice: ModelChoice): string 
   return `${model} gave an answer that makes no sense: ${said()}.`;
 }
 
-/** With the host: between it and here something may have cut or changed the answer. */
+/** With the host, because a machine on the way to it may have cut or changed the answer. */
 function explainStream({ fault, text }: ModelStreamError, choice: ModelChoice): string {
   const host = choice.provider === 'offline' ? 'this program' : new URL(choice.baseUrl).host;
   const said = quoteUntrusted(withoutKey(text, choice), 200);

@@ -29,7 +29,7 @@ function putBack(body: string, signatures: ReadonlyMap<string, unknown>): string
   return JSON.stringify(request);
 }
 
-/** Lets the stream of server-sent events pass as it is, and takes the signatures out of it. */
+/** Passes the stream of server-sent events on unchanged, and reads the signatures out of it. */
 function readSignatures(signatures: Map<string, unknown>): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -48,7 +48,7 @@ function readEvent(line: string, signatures: Map<string, unknown>): void {
   try {
     event = JSON.parse(line.slice(line.indexOf('{')));
   } catch {
-    // The client reads the same line and says what is wrong with it.
+    // The client reads the same line and reports its error.
     return;
   }
   if (!isObject(event)) return;

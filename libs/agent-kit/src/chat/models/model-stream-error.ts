@@ -1,11 +1,11 @@
 export type StreamFault = 'cut' | 'unreadable' | 'failed';
 
-/** A model's answer that began and did not come to its end. */
+/** A model's answer that began and did not reach its end. */
 export class ModelStreamError extends Error {
   /**
-   * @param fault `cut`: the connection ended first. `unreadable`: what came is no event of the API. `failed`: the provider
-   * itself reported a failure in the middle.
-   * @param text what came, where it says something; of the provider, and not to be trusted.
+   * @param fault `cut`: the connection ended first. `unreadable`: the data is no event of the API. `failed`: the
+   * provider itself reported a failure in the middle.
+   * @param text the received data, if it is informative; it is the provider's, and untrusted.
    */
   constructor(
     readonly fault: StreamFault,

@@ -1,12 +1,12 @@
 import type { NamedProvider } from '../../model-provider.js';
 
 export interface ProviderFacts {
-  /** Where its API is; for all but `anthropic` the address that speaks OpenAI's chat completions. */
+  /** The API's address; for all but `anthropic` one that speaks OpenAI's chat completions. */
   baseUrl: string;
   defaultModel: string;
 }
 
-/** Aliases that the provider moves to its current model are preferred: a name with a date is switched off one day. */
+/** Preferably an alias that the provider moves to its current model: a dated name is switched off one day. */
 export const PROVIDERS: Readonly<Record<Exclude<NamedProvider, 'offline'>, ProviderFacts>> = {
   openai: { baseUrl: 'https://api.openai.com/v1', defaultModel: 'gpt-5.4-mini' },
   anthropic: { baseUrl: 'https://api.anthropic.com', defaultModel: 'claude-sonnet-5' },
