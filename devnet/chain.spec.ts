@@ -250,7 +250,7 @@ describe('the devnet', () => {
   });
 });
 
-it('makes blocks by time when asked to', async () => {
+it('makes blocks by time with `blockTimeSeconds`', async () => {
   const chain = await startChain({ blockTimeSeconds: 1 });
   try {
     const hash = await transferTokens(chain, { amountBaseUnits: 1000n });

@@ -11,7 +11,7 @@ export interface DevSettings {
   readonly chainId: number | undefined;
 }
 
-/** @throws ConfigurationError listing every one that is wrong */
+/** @throws ConfigurationError listing every wrong one */
 export function readDevSettings(env: NodeJS.ProcessEnv): DevSettings {
   const problems: string[] = [];
   const read = (name: string, least: number, most: number): number | undefined => {

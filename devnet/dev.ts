@@ -18,12 +18,12 @@ const CHAIN_PORT = 8545;
 interface DevStack {
   stack: Stack;
   state: DevState;
-  /** The port that was asked for the gateway; 0: any. */
+  /** The requested port of the gateway; 0: any. */
   wantedPort: number;
   stop: () => Promise<void>;
 }
 
-/** Runs the whole stack until it is asked to stop. Resolves with the exit code: 0, or 1 when a process failed. */
+/** Runs the whole stack until it is stopped. Resolves with the exit code: 0, or 1 when a process failed. */
 export async function runDev(): Promise<number> {
   const stopRequest = waitForStopRequest();
   const folder = claimDevFolder();
@@ -41,7 +41,7 @@ export async function runDev(): Promise<number> {
     console.error(error instanceof Error ? error.message : error);
     return 1;
   } finally {
-    // Asked to stop while starting: each part is stopped as soon as it has started.
+    // Stopped while starting: each part is stopped as soon as it has started.
     await starting.then(
       ({ stop }) => stop(),
       () => undefined,
@@ -183,7 +183,7 @@ function createFirstJob({ baseUrl, agent, payTo }: DevState): string {
   );
 }
 
-/** A note if the gateway has another port than the one asked for. */
+/** A note if the gateway has another port than the requested one. */
 function portNote(url: string, wanted: number): string {
   const isElsewhere = wanted !== 0 && new URL(url).port !== String(wanted);
   return isElsewhere ? `    (port ${wanted} was taken)` : '';

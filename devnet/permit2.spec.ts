@@ -117,7 +117,7 @@ describe('payments by Permit2 on the devnet', () => {
     );
   });
 
-  it('move what was signed, once', async () => {
+  it('move the signed amount, once', async () => {
     const nonce = (77n << 8n) | 13n;
     const signed = await sign({ amountBaseUnits: 1234n, nonce });
     expect(await earns(() => settle(signed))).toBe(1234n);
@@ -127,7 +127,7 @@ describe('payments by Permit2 on the devnet', () => {
     await expect(settle(signed)).rejects.toThrow('InvalidNonce()');
   });
 
-  it('move what was used of what was signed, once', async () => {
+  it('move the amount used, of the signed maximum, once', async () => {
     const signed = await metered(1000n);
     expect(await earns(() => settle(signed, 1n))).toBe(1n);
     await expect(settle(signed, 1n)).rejects.toThrow('InvalidNonce()');
@@ -141,7 +141,7 @@ describe('payments by Permit2 on the devnet', () => {
     await expect(settle(signed, 0n)).rejects.toThrow('InvalidAmount()');
   });
 
-  it('are sent by the facilitator that was signed alone', async () => {
+  it('can be sent only by the facilitator that was signed', async () => {
     const signed = await metered(1000n);
     const { account } = createTrader(chain, 2);
     await expect(settle(signed, 1n, { account })).rejects.toThrow('UnauthorizedFacilitator()');

@@ -15,7 +15,7 @@ export function claimPidFile(path: string): boolean {
     try {
       rmSync(path, { force: true });
     } catch {
-      // Another user's, and not ours to remove.
+      // The file of another user, which this process must not remove.
       return false;
     }
   }
@@ -26,7 +26,7 @@ function isHeld(path: string): boolean {
   try {
     return readRunningPid(path) !== undefined;
   } catch {
-    // Released between the two looks.
+    // Released between the two reads.
     return false;
   }
 }

@@ -9,7 +9,7 @@ export const USDC_ADDRESS: Hex = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
 /** Where wallets and libraries expect them on every chain. */
 export const MULTICALL3: Hex = '0xcA11bde05977b3631167028862bE2a173976CA11';
 export const PERMIT2: Hex = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
-/** The spenders that payers sign for when they pay by Permit2. */
+/** The spenders that payers name in Permit2 signatures. */
 export const EXACT_PROXY: Hex = '0x402085c248EeA27D92E8b30b2C58ed07f9E20001';
 export const UPTO_PROXY: Hex = '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002';
 

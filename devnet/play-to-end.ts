@@ -8,7 +8,7 @@ export interface DemoParts {
   keepStack: (stack: Stack) => Stack;
 }
 
-/** Plays a demo until its end, or until it is asked to stop, and stops its parts. Resolves with the exit code. */
+/** Plays a demo until its end, or until it is stopped, and stops its parts. Resolves with the exit code. */
 export async function playToEnd(play: (parts: DemoParts) => Promise<void>): Promise<number> {
   const stopRequest = waitForStopRequest();
   const kept: { stop(): Promise<void> }[] = [];

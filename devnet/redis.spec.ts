@@ -38,7 +38,7 @@ describe('startRedis', () => {
   });
 
   // Prevents: two servers that take one port at once both count as started, and two specs share one Redis.
-  it('does not take the answers of another on its port for its own', async () => {
+  it('does not take the answers of another server on its port for its own', async () => {
     const first = await startRedis();
     try {
       await expect(startRedis({ port: first.port })).rejects.toThrow('Address already in use');

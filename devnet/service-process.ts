@@ -86,7 +86,7 @@ async function launch(options: ServiceOptions): Promise<Child> {
   const child = await startChild({
     name,
     command: process.execPath,
-    // As in the Dockerfile; docs/performance.md says what the young generation's size is for.
+    // As in the Dockerfile; docs/performance.md explains the size of the young generation.
     args: [
       ...['--enable-source-maps', '--min-semi-space-size=16'],
       ...(fromSources ? ['scripts/typescript.cjs'] : []),

@@ -163,7 +163,7 @@ function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEn
     CHAIN_ID: String(chain.chainId),
     ASSET_ADDRESS: chain.asset,
     PAY_TO: chain.payTo,
-    // No balancer has to notice that a local gateway stops.
+    // There is no balancer that has to notice that a local gateway stops.
     DRAIN_MS: '0',
     ...env,
   };

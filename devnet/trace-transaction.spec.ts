@@ -38,7 +38,7 @@ describe('the trace of a transaction', () => {
     });
   });
 
-  it('tells of native coins, of reports of a protocol, and of NFTs', async () => {
+  it('reports native coins, events of a protocol, and NFTs', async () => {
     const trader = createTrader(chain, 1);
     const { staking, nft } = chain.contracts;
     const abi = parseAbi(['function stake() payable', 'function mint(address to, uint256 tokenId)']);
@@ -60,7 +60,7 @@ describe('the trace of a transaction', () => {
     expect(await trace(sent.transactionHash)).toMatchObject({ to: RECEIVER, method: 'transfer of coins' });
   });
 
-  it('says so when it was reverted', async () => {
+  it('reports that it was reverted', async () => {
     expect(await trace(await transfer(10n ** 30n))).toMatchObject({ status: 'reverted', effects: [] });
   });
 });

@@ -131,7 +131,7 @@ function nameMethod(contract: KnownContract | undefined, input: Hex): string {
   return input.slice(0, 10);
 }
 
-/** A multicall is named by what it calls. */
+/** A multicall is named by the calls in it. */
 function decodeCall(abi: Abi, input: Hex): string {
   const { functionName, args } = decodeFunctionData({ abi, data: input });
   const inner = args?.at(-1);

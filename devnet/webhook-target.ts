@@ -15,12 +15,12 @@ export interface WebhookTarget {
   url: string;
   /** Every delivery that was answered 2xx, in order. */
   taken: WebhookDelivery[];
-  /** How many were not. */
+  /** The number of deliveries with any other outcome. */
   readonly refused: number;
   stop(): Promise<void>;
 }
 
-/** A server that takes webhooks; `answer` may make it fail. */
+/** A server that receives webhooks; `answer` may make it fail. */
 export async function startWebhookTarget(
   answer: (delivery: WebhookDelivery) => WebhookAnswer = () => 204,
 ): Promise<WebhookTarget> {

@@ -33,7 +33,7 @@ describe('the tokens of the devnet', () => {
     expect(await trader.readContract({ ...token, functionName: 'totalSupply' })).toBe(supply - 10n);
   });
 
-  it('moves no RVT, and says why', async () => {
+  it('moves no RVT, and gives the reason', async () => {
     const { RVT } = chain.contracts.tokens;
     await expect(transfer(RVT, 1n)).rejects.toThrow('RVT: transfers are switched off');
     await trader.mined(

@@ -28,7 +28,7 @@ export interface TappedExchange {
   answer: TappedAnswer;
 }
 
-/** Decides what a client gets; `send` gives a request to the server and resolves with the server's answer. */
+/** Decides the answer to a client; `send` passes a request to the server and resolves with the server's answer. */
 export type Interference = (
   request: TappedRequest,
   send: (request: TappedRequest) => Promise<TappedAnswer>,
@@ -66,7 +66,7 @@ export async function startHttpTap(target = ''): Promise<HttpTap> {
   const server = createServer((incoming, response) => {
     forward(incoming, response).catch(() => response.destroy());
   });
-  // Else connections end after five idle seconds, and with them what a client sends at that moment.
+  // Without this, connections end after five idle seconds, and a request sent at that moment is lost.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -88,7 +88,7 @@ export async function startHttpTap(target = ''): Promise<HttpTap> {
 
 function exchange(target: string, { method, path, headers, body }: TappedRequest): Promise<TappedAnswer> {
   return new Promise((resolve, reject) => {
-    // A connection of its own: the server may just be ending one that was idle.
+    // A new connection, because the server may just be closing one that was idle.
     const outgoing = sendRequest(target + path, { agent: false, method, headers }, (answer) => {
       text(answer).then(
         (answerBody) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answerBody }),

@@ -20,11 +20,11 @@ export interface ClientOptions {
   paymentId?: string;
   /** Signs in by the extension `sign-in-with-x` before it pays. */
   signsIn?: boolean;
-  /** Sends a request again that was answered 409 or 503, or not at all; the clients that take a `fetch` can. */
+  /** Repeats a request that got 409, 503 or no answer; the clients that take a `fetch` can. */
   retries?: boolean;
 }
 
-/** The result that the client's caller got. */
+/** The result for the client's caller. */
 export interface ClientAnswer {
   status: number;
   body: string;
@@ -33,7 +33,7 @@ export interface ClientAnswer {
 }
 
 export interface RunningClient {
-  /** Makes the client fetch the resource, and pay for it if needed. Throws the client's message if it gives up. */
+  /** Makes the client fetch the resource, and pay for it if needed. Throws the client's message if it fails. */
   fetch(
     url: string,
     init?: { method?: string; headers?: Record<string, string>; body?: string },

@@ -69,7 +69,7 @@ describe('lending on the devnet', () => {
   const comptroller = () => ({ address: chain.contracts.lending.comptroller, abi: lendingAbi }) as const;
   const balanceOf = (owner: Trader, token: Address) =>
     owner.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [owner.address] });
-  /** Mines with success in every case; how many `Failure` events it left says whether it did anything. */
+  /** Mines with success in every case; the number of its `Failure` events shows whether it had an effect. */
   const failures = async (
     account: Trader,
     symbol: 'USDC' | 'WSEI' | 'WBTC',
@@ -180,7 +180,7 @@ describe('lending on the devnet', () => {
     await other.mined(
       other.writeContract({ address: tokens.WBTC, abi: erc20Abi, functionName: 'transfer', args: gift }),
     );
-    // A gift of 300,000 USD spreads over everybody's supply: not even the smallest supplier's share is rounded away.
+    // A gift of 300,000 USD spreads over all supplies: not even the smallest supplier's share is rounded away.
     expect(await rate()).toBeLessThan((before * 111n) / 100n);
     await failures(trader, 'WBTC', 'mint', 1000n);
     const shares = { functionName: 'balanceOf', args: [trader.address] } as const;

@@ -16,7 +16,7 @@ export interface Surroundings {
   stderr: (text: string) => void;
 }
 
-/** Every command of `tollgate`. What only an action needs is loaded when it runs: `--help` is there at once. */
+/** Every command of `tollgate`. An action's dependencies are loaded when it runs, so that `--help` is fast. */
 export function createProgram(surroundings: Surroundings, end: (exitCode: number) => void): CliCommand {
   const { env, stdout, stderr } = surroundings;
   const program = new CliCommand('tollgate')
@@ -45,7 +45,7 @@ export async function runTollgate(argv: readonly string[], surroundings: Surroun
     await createProgram(surroundings, (code) => (exitCode = code)).parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Commander has written what is wrong.
+    // Commander has printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     surroundings.stderr(`${error instanceof Error ? error.message : String(error)}\n`);
     return 1;

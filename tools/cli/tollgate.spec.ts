@@ -51,7 +51,7 @@ describe('tollgate', () => {
     });
   });
 
-  it('repeats no value of an option that there is not', async () => {
+  it('repeats no value of an unknown option', async () => {
     const typed = tollgate(['payments', 'list', '--reds=redis://:canary@127.0.0.1']);
     await expect(typed).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("unknown option '--reds'") });
     await expect(typed).rejects.not.toThrow(/canary/);
@@ -87,7 +87,7 @@ describe('dist/tollgate.js', () => {
     );
   });
 
-  it('ends in silence when nobody reads on', async () => {
+  it('ends in silence when the reader of its output is gone', async () => {
     const script = '{ sleep 0.5; node dist/tollgate.js payments --help; echo "code $?" >&2; } | true';
     expect(await run('sh', ['-c', script])).toEqual({ stdout: '', stderr: 'code 0\n' });
   });

@@ -21,13 +21,13 @@ export interface JobParts {
 export interface Decision {
   command: DecisionName;
   id: string;
-  /** Of `approve`. */
+  /** Only for `approve`. */
   floorsHash: string | undefined;
 }
 
 export type DecisionName = 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon';
 
-/** Who decided, in place of the id of an API key. */
+/** The author of the decision, in place of the id of an API key. */
 const CONSOLE = 'console';
 
 const REJECTED = {
@@ -83,7 +83,7 @@ async function decide(
   }
 }
 
-/** How many of the account's transactions are mined. */
+/** The number of the account's transactions that are mined. */
 async function readMinedNonce({ rpcUrls }: JobParts, { chainId, address }: LaneId): Promise<number> {
   if (rpcUrls.length === 0)
     throw new CommandError('This command asks the chain whether the nonce is used: set RPC_URL.');

@@ -17,7 +17,7 @@ export function formatJobs(jobs: readonly JobRecord[]): string {
   );
 }
 
-/** For programs: the job as its owner sees it, and whose it is. */
+/** For programs: the job in its owner's view, and the owner. */
 export function toJobJson(job: JobRecord): AgentJobView & { keyId: string } {
   return { ...describeJob(job, {}), keyId: job.keyId };
 }
@@ -62,7 +62,7 @@ function formatStep(step: AgentStepView, index: number): string {
   return [title, ...table.map((line) => `  ${line}`), ...mined].join('\n');
 }
 
-/** What a chain or a server said must not steer a terminal. */
+/** Removes control characters from text of a chain or a server, so that it cannot control the terminal. */
 export function clean(text: string): string {
   const line = text.slice(0, MAX_TEXT * 2).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
   return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;

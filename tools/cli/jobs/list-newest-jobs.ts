@@ -9,14 +9,14 @@ export interface JobFilter {
   limit: number;
 }
 
-/** The newest jobs that fit the filter, of all wallets that were ever adopted or of one. */
+/** The newest jobs that match the filter, of one wallet, or of all wallets that were ever adopted. */
 export async function listNewestJobs(
   journal: Journal,
   directory: WalletDirectory,
   { states, operation, wallet, limit }: JobFilter,
 ): Promise<JobRecord[]> {
   const entry = wallet === undefined ? null : await directory.find(wallet);
-  // A name that was taken from its account is still in that account's jobs.
+  // A name that was removed from its account is still in that account's jobs.
   const lanes = entry ? [entry.lane] : await journal.readLanes();
   const found: JobRecord[] = [];
   for (let cursor: string | null | undefined; cursor !== null && found.length < limit;) {

@@ -8,7 +8,7 @@ import { clean } from './format-jobs.js';
 const POLL_MS = 500;
 
 export interface EventPrinting {
-  /** How many of the latest come first. */
+  /** The number of latest events that come first. */
   limit: number;
   isFollowing: boolean;
   isJson: boolean;
@@ -17,8 +17,7 @@ export interface EventPrinting {
 }
 
 /**
- * What jobs reported, oldest first, as text. Where it is asked for, that is printed, and what they report from then on as
- * it happens, until the signal is aborted.
+ * The events of jobs, oldest first, as text. To follow, prints them and every new event until the signal is aborted.
  */
 export async function printEvents(journal: Journal, options: EventPrinting): Promise<string> {
   const { limit, isFollowing, isJson, print, signal } = options;

@@ -9,8 +9,8 @@ const FAILED: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_
 const MAX_RETRIES = 100;
 
 /**
- * Repeats the request of a failed job for the same API key; the new job names the old one. Typed twice it is still one
- * new job: there is another only after that one has failed too.
+ * Repeats the request of a failed job for the same API key; the new job names the old one. A repeated call creates no
+ * second job, unless the new one has failed too.
  */
 export async function retryJob(parts: JobParts, id: string, givenKey: string | undefined): Promise<string> {
   const job = await findJob(parts.journal, id);

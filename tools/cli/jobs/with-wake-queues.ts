@@ -3,7 +3,10 @@ import { Redis } from 'ioredis';
 
 import { WakeQueues } from '../../../libs/agent-jobs/src/wake-queues.js';
 
-/** Works with the queues that wake lanes. Where they do not answer, the work is done all the same, and the text says so. */
+/**
+ * Runs the work with the queues that wake lanes. Where they do not answer, the work is done anyway, and the text
+ * reports it.
+ */
 export async function withWakeQueues(url: string, work: (queue: JobQueue) => Promise<string>): Promise<string> {
   const redis = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
   redis.on('error', () => undefined);
@@ -13,7 +16,7 @@ export async function withWakeQueues(url: string, work: (queue: JobQueue) => Pro
     const text = await work(queue);
     return isAway ? `${text}\nThe queues' Redis did not answer: a worker finds the job some seconds later.` : text;
   } finally {
-    // Closing waits for a connection that may never come.
+    // Closing would wait for a connection that may never come.
     redis.disconnect();
     void queue.close();
   }

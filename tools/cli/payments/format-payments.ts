@@ -58,7 +58,7 @@ export function formatRefusals(refusals: readonly RecordedRefusal[]): string {
   );
 }
 
-/** A lease that ran out is worth seeing: its holder crashed, or is late. */
+/** An expired lease is shown, because its holder crashed or is late. */
 function stateOf({ state, untilMs }: PaymentListing): string {
   return state === 'leased' && untilMs !== null && untilMs < Date.now() ? 'leased (ran out)' : state;
 }

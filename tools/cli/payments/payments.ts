@@ -42,7 +42,7 @@ async function findNewest(redis: Redis, { limit, state }: PaymentQuery): Promise
       cursor,
       ...(state && { state }),
     });
-    // SCAN may give one twice.
+    // SCAN may return one twice.
     for (const payment of page.payments) kept.set(JSON.stringify(payment.id), payment);
     const excess = [...kept].sort(([, one], [, other]) => other.atMs - one.atMs).slice(limit);
     for (const [id] of excess) kept.delete(id);
@@ -51,7 +51,7 @@ async function findNewest(redis: Redis, { limit, state }: PaymentQuery): Promise
   return [...kept.values()].sort((one, other) => other.atMs - one.atMs);
 }
 
-/** Takes a bare hash, or a payment as the tables print it. */
+/** Accepts a bare hash, or a payment in the form that the tables print. */
 function parseEntry(payment: string, options: PaymentQuery): string {
   if (/^(auth|permit):/.test(payment)) return payment.toLowerCase();
   const [chain, hash = ''] = payment.startsWith('tx:') ? payment.split(':').slice(1) : [options.chain, payment];

@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-/** What a command has found or done: a sentence or table for people, and the same for programs. */
+/** The result of a command: a sentence or table for people, and the same for programs. */
 export interface CommandResult {
   text: string;
   json: unknown;
 }
 
-/** What was asked for was not done; the message says why, and what to do. The exit code is 1. */
+/** The command could not do its work; the message gives the reason, and the remedy. The exit code is 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
@@ -15,15 +15,15 @@ export const EXIT_CODES = `
 Exit codes: 0 done; 1 not done, the last line says why; 2 wrong usage; 130 ended by Ctrl-C.`;
 
 /**
- * A command of `tollgate`. Its definition is cheap; its action imports what it needs. An action that finds wrong usage
- * throws InvalidArgumentError, whose message must not quote what may be a secret.
+ * A command of `tollgate`. Its definition is cheap; its action imports what it needs. For wrong usage an action throws
+ * InvalidArgumentError, whose message must not quote possible secrets.
  */
 export class CliCommand extends Command {
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
   }
 
-  /** Defines a subcommand that asks Redis and answers as text or, with `--json`, as one JSON document. */
+  /** Defines a subcommand that uses Redis and answers as text or, with `--json`, as one JSON document. */
   query(nameAndArguments: string, description: string): CliCommand {
     return this.command(nameAndArguments)
       .description(description)
@@ -35,7 +35,7 @@ export class CliCommand extends Command {
       );
   }
 
-  /** Runs the work and prints what it answers; a bare text is `{"message": text}` in JSON. */
+  /** Runs the work and prints its result; a bare text is `{"message": text}` in JSON. */
   answers<Args extends unknown[]>(work: (...args: Args) => Promise<CommandResult | string>): this {
     return this.action(async (...args: unknown[]) => {
       try {
@@ -49,7 +49,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /** Ends the help with a command line. `before`: what stands before `tollgate` in it. */
+  /** Ends the help with a command line. `before`: the text before `tollgate` in it. */
   example(line: string, before = ''): this {
     return this.addHelpText('after', `\nExample: ${before}tollgate ${line}`);
   }
@@ -58,12 +58,12 @@ export class CliCommand extends Command {
     this.configureOutput().writeOut?.(`${line}\n`);
   }
 
-  /** A command that has only subcommands answers its name alone with its help, which is no error. */
+  /** A command that has only subcommands prints its help when it is called by its name alone, which is no error. */
   override help(): never {
     return super.help({ error: false });
   }
 
-  /** Without what follows `=` in an unknown option: it may be a URL with a password. */
+  /** Drops the text after `=` of an unknown option: it may be a URL with a password. */
   override error(message: string): never {
     const reason = message.replace(/^error: /, '').replace(/^(unknown option '[^'=]*)=[^]*'/, "$1'");
     return super.error(`${reason}\nSee ${this.#path()} --help.`, { exitCode: 2 });

@@ -9,7 +9,10 @@ interface DevPlace {
 
 const DEFAULT_REDIS_URL = 'redis://127.0.0.1:6379';
 
-/** The journal's and the ledger's Redis: `given`, else REDIS_URL, else that of a running `npm run dev`, else the usual one. */
+/**
+ * The journal's and the ledger's Redis: `given`, else REDIS_URL, else that of a running `npm run dev`, else the
+ * default.
+ */
 export function findRedisUrl(given: string | undefined, env: NodeJS.ProcessEnv): string {
   return given ?? (env['REDIS_URL'] || (readDevPlace(env).redisUrl ?? DEFAULT_REDIS_URL));
 }

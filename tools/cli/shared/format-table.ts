@@ -1,4 +1,4 @@
-/** Aligns columns; the last one may be as long as it likes. */
+/** Aligns columns; the last one may have any length. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]): string =>

@@ -3,8 +3,8 @@ import { Redis } from 'ioredis';
 import { CommandError } from './cli-command.js';
 
 /**
- * Works with Redis and disconnects. It is tried once: a command is not a service.
- * @throws CommandError when it does not answer; never with its URL, which may hold a password
+ * Runs the work on a Redis connection, and disconnects. It tries to connect only once, because a command is no service.
+ * @throws CommandError when Redis does not answer; never with its URL, which may hold a password
  */
 export async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
@@ -15,7 +15,7 @@ export async function withRedis<T>(url: string, work: (redis: Redis) => Promise<
     return await work(redis);
   } catch (error) {
     if (redis.status !== 'end') throw error;
-    // The error itself says only that the connection is closed; the code has no address in it.
+    // The error's message is only that the connection is closed; its code has no address in it.
     const reason = trouble?.code ?? trouble?.message ?? 'the connection was closed';
     throw new CommandError(`Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`);
   } finally {

@@ -1,13 +1,16 @@
 import { runTollgate } from '../program.js';
 
-/** What a command left behind. */
+/** The result of a command. */
 export interface Ended {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Runs `tollgate` in this process; resolves with what it printed, without its last line break, and rejects with what it left behind. */
+/**
+ * Runs `tollgate` in this process; resolves with its output, without the last line break, and rejects with the whole
+ * result.
+ */
 export async function tollgate(argv: readonly string[], env: Record<string, string> = {}): Promise<string> {
   let stdout = '';
   let stderr = '';

@@ -1,11 +1,11 @@
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { nameLane, type Journal, type LaneId } from '@tollgate/transactions';
 
-/** An account that is used for something. */
+/** An account with a role. */
 export interface Account {
   lane: LaneId;
   role: 'wallet' | 'relayer';
-  /** What workers call it; none of a relayer, and of a wallet whose name was removed. */
+  /** Its names in the workers' settings; none for a relayer, or for a wallet whose name was removed. */
   names: string[];
 }
 
@@ -17,7 +17,7 @@ export interface AccountSources {
   relayers: Journal;
 }
 
-/** Every account that has a name or was adopted: the wallets by name, then those without, then the relayers. */
+/** Every account that has a name or was adopted: the wallets by name, then those without one, then the relayers. */
 export async function listAccounts({ directory, journal, relayers }: AccountSources): Promise<Account[]> {
   const accounts = new Map<string, Account>();
   for (const { name, lane } of await directory.list()) {

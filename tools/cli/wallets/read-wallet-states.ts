@@ -4,16 +4,16 @@ import { createPublicClient, fallback, http } from 'viem';
 import { listAccounts, type Account, type AccountSources } from './list-accounts.js';
 
 export interface WalletState extends Omit<Account, 'names'> {
-  /** Null: it has none. */
+  /** Null: the account has none. */
   name: string | null;
   status: LaneStatus;
-  /** Null where the chain did not say. */
+  /** Null where the chain did not answer. */
   onChain: { pendingNonce: number; balanceWei: bigint } | null;
 }
 
 const TIMEOUT_MS = 5000;
 
-/** Every account as the journal and the chain know it; one with several names is there under each. */
+/** Every account in the state of the journal and the chain; one with several names is listed under each. */
 export async function readWalletStates(sources: AccountSources, rpcUrls: readonly string[]): Promise<WalletState[]> {
   const states = (await listAccounts(sources)).map(async ({ names, ...account }) => {
     const { lane, role } = account;
@@ -30,13 +30,13 @@ export async function readWalletStates(sources: AccountSources, rpcUrls: readonl
 async function readOnChain(lane: LaneId, rpcUrls: readonly string[]): Promise<WalletState['onChain']> {
   if (rpcUrls.length === 0) return null;
   return withChain(lane.chainId, rpcUrls, async (chain) => {
-    // The nonce first: it is refused by a chain that is not the wallet's.
+    // The nonce is read first: a chain other than the wallet's refuses it.
     const pendingNonce = await chain.readPendingNonce(lane.address);
     return { pendingNonce, balanceWei: await chain.readBalance(lane.address) };
   });
 }
 
-/** Works with the chain and closes it. */
+/** Runs the work with the chain, and closes it. */
 export async function withChain<T>(
   chainId: number,
   rpcUrls: readonly string[],
@@ -50,7 +50,7 @@ export async function withChain<T>(
   }
 }
 
-/** The chain that the RPC servers are on, by the first that answers. */
+/** The chain of the RPC servers, from the first that answers. */
 export function readChainId(rpcUrls: readonly string[]): Promise<number> {
   const transport = fallback(rpcUrls.map((url) => http(url, { timeout: TIMEOUT_MS })));
   return createPublicClient({ transport }).getChainId();

@@ -8,15 +8,15 @@ import { assertDone, readPendingNonce, type WalletParts } from './wallet-command
 export type AccountParts = WalletParts & AccountSources;
 
 export interface ReleaseTerms {
-  /** Cancels jobs first that have not begun. */
+  /** First cancels the jobs that have not begun. */
   cancels: boolean;
-  /** Does it; otherwise says what it would do. */
+  /** Carries it out; otherwise only reports what would be done. */
   isMeant: boolean;
 }
 
 /**
- * Ends an account's role, as a wallet or as a relayer, so that it may have another one. Refused while anything of it has not
- * ended, or some process works on it. `named`: a wallet's name, or an address.
+ * Ends an account's role as a wallet or as a relayer, so that it may get another one. Refused while a job of it has not
+ * ended, or a process works on it. `named`: a wallet's name, or an address.
  */
 export async function releaseAccount(parts: AccountParts, named: string, terms: ReleaseTerms): Promise<string> {
   const account = await findAccount(parts, named);
@@ -63,7 +63,7 @@ async function findAccount(parts: AccountParts, named: string): Promise<Account>
   const [only, ...others] = accounts;
   if (only === undefined) throw new CommandError(`No account ${named} has a role. See tollgate wallets list.`);
   if (others.length === 0) return only;
-  // An address has a role on each chain; the RPC servers say which one is meant.
+  // An address has a role on each chain; the RPC servers determine the chain.
   const chainId = await readChainId(parts.rpcUrls).catch(() => null);
   const wanted = chainId === null ? null : nameLane(createLaneId(chainId, named));
   const found = accounts.find(({ lane }) => nameLane(lane) === wanted);
@@ -72,7 +72,7 @@ async function findAccount(parts: AccountParts, named: string): Promise<Account>
   return found;
 }
 
-/** Jobs that have no nonce and left nothing behind. */
+/** Jobs without a nonce, which left nothing behind. */
 async function cancelUnbegun(parts: AccountParts, account: Account): Promise<void> {
   const journal = journalOf(parts, account);
   const trial = await journal.release(account.lane, { isTrial: true });
@@ -85,14 +85,14 @@ async function cancelUnbegun(parts: AccountParts, account: Account): Promise<voi
   }
 }
 
-/** Compares the account with the chain: no process holds it that would. */
+/** Compares the account with the chain, because no process holds it and does so. */
 async function thaw(parts: AccountParts, account: Account, pendingNonce: number): Promise<void> {
   const journal = journalOf(parts, account);
   const { frozen, run } = await journal.readLane(account.lane);
   if (frozen === null || run === null) return;
   const result = await journal.thaw(account.lane, { pendingNonce, run });
   const isAhead = result.outcome === 'refused' && result.reason === 'chain_ahead';
-  // As a verifier would: what a relayer sends moves nothing a second time.
+  // As a verifier does: a relayer's transaction moves nothing a second time.
   if (isAhead && account.role === 'relayer') await journal.adopt(account.lane, { pendingNonce });
   else assertDone(result, account.names[0] ?? account.lane.address);
 }

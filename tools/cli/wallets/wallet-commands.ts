@@ -41,7 +41,7 @@ export async function resumeWallet(parts: WalletParts, name: string): Promise<st
   return outcome === 'done' ? `${name} is resumed.` : `${name} was not paused.`;
 }
 
-/** Compares a frozen wallet that no worker holds with the chain; a worker does so by itself for those it holds. */
+/** Compares a frozen wallet that no worker holds with the chain; a worker does the same for the wallets it holds. */
 export async function thawWallet(parts: WalletParts, name: string): Promise<string> {
   const { lane } = await findWallet(parts, name);
   const { frozen, run } = await parts.journal.readLane(lane);
@@ -98,7 +98,7 @@ function assertRpc({ rpcUrls }: Pick<WalletParts, 'rpcUrls'>): void {
   if (rpcUrls.length === 0) throw new CommandError('This command asks the chain: set RPC_URL.');
 }
 
-/** @throws CommandError with what to do */
+/** @throws CommandError with the remedy */
 export function assertDone(result: LaneTransition, name: string): Exclude<LaneTransition, { outcome: 'refused' }> {
   if (result.outcome !== 'refused') return result;
   switch (result.reason) {

@@ -77,7 +77,7 @@ describe('tollgate wallets', () => {
   });
 
   it('thaws a wallet that a restart of Redis froze, or asks for another adoption where the chain is ahead', async () => {
-    // It does not keep every write, so after a restart nothing is sure.
+    // This Redis does not keep every write, so after a restart the journal may be behind the chain.
     await server.kill();
     await server.start();
     expect((await wallets('list')).stdout).toContain('frozen: Redis may have lost writes');
@@ -107,7 +107,7 @@ describe('tollgate wallets', () => {
       ["too many arguments for 'list'", 'list', 'main'],
       ["unknown option '--wrong'", 'list', '--wrong'],
     ]) {
-      // Nothing of it needs Redis.
+      // None of these needs Redis.
       const { code, stderr } = await wallets(...args, '--redis', 'redis://127.0.0.1:9');
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/See tollgate wallets .*--help\.$/m) });
       expect(stderr).toContain(cause);

@@ -24,7 +24,7 @@ export async function listWallets(options: WalletQuery, env: NodeJS.ProcessEnv):
   };
 }
 
-/** Works with the journals, the names of wallets and the chain. */
+/** Runs the work with the journals, the names of wallets and the chain. */
 export function withAccounts<T>(
   options: WalletQuery,
   env: NodeJS.ProcessEnv,
@@ -33,7 +33,7 @@ export function withAccounts<T>(
   return withRedis(findRedisUrl(options.redis, env), async (redis) => {
     const journal = new Journal({ redis });
     await journal.open();
-    // Not opened: what it keeps of a relayer's jobs is for the verifiers to say.
+    // Not opened, because the verifiers set the options of the relayers' journal.
     const relayers = new Journal({ redis, fleet: RELAYER_FLEET });
     return work({
       journal,

@@ -40,7 +40,7 @@ describe('tollgate webhooks', () => {
   });
 
   const webhooks = (...args: string[]): Promise<string> => tollgate(['webhooks', ...args, '--redis', server.url]);
-  /** Gives deliveries up, and answers their ids. */
+  /** Lets deliveries fail for good, and returns their ids. */
   const giveUp = async (count: number): Promise<string[]> => {
     const queue = openWebhooksQueue(redis);
     const ids = Array.from({ length: count }, (_, index) => nameDelivery({ id: `j1:FINAL:${index}` }, target));
