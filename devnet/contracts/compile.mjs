@@ -15,7 +15,7 @@ const settings = {
   outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
 };
 
-/** Where the compiled contracts are for the sources as they stand now; the file may not exist yet. */
+/** The path of the compiled contracts for the present sources; the file may not exist yet. */
 export function compiledContractsPath() {
   const hash = createHash('sha256');
   hash.update(JSON.stringify(settings));

@@ -149,7 +149,7 @@ describe('liquid staking', () => {
     const call = { address: attacker, abi } as const;
     await trader.mined(trader.writeContract({ ...call, functionName: 'enter', value: parseEther('5') }));
     await passTime(chain, 10);
-    // Gas to spare: an estimate would be just too little for the second claim, and hide what it can do.
+    // Gas to spare: an estimate would be just too little for the second claim, and hide its effect.
     await trader.mined(trader.writeContract({ ...call, functionName: 'attack', gas: 5_000_000n }));
     expect(await trader.readContract({ ...call, functionName: 'attempts' })).toBe(1n);
     const balance = await trader.getBalance({ address: attacker });

@@ -99,7 +99,7 @@ describe('the perps exchange', () => {
     account.readContract({ ...perps(), functionName: 'positionsOf', args: [account.address] });
   const read = (functionName: 'houseFunds' | 'openInterest') => trader.readContract({ ...perps(), functionName });
 
-  /** What the exchange has covers, to the base unit, what it owes. */
+  /** The exchange's balance covers, to the base unit, its debts. */
   const expectSolvent = async () => {
     const balance = await trader.readContract({
       address: chain.asset,
@@ -271,7 +271,7 @@ describe('the perps exchange', () => {
   it('opens no more than the house can pay for, and pays gains from the house alone', async () => {
     await deposit(trader, '900000');
     await deposit(other, '900000');
-    // The other's margin is never touched: what the house has is the most that can be gained.
+    // Another trader's margin is never touched: the house's funds are the most that can be gained.
     await open(other, ETH, 'long', '100', 10);
     await open(trader, BTC, 'long', '20', 2);
     await setPrice(chain, 'BTC', '6000000');

@@ -16,7 +16,7 @@ const SHOWN_OF_ANSWER = [
   'cache-control',
 ];
 
-/** Prints a request and its answer as they went over the wire, what is base64 in them decoded. */
+/** Prints a request and its answer in their form on the wire, with base64 decoded. */
 export function showTapped({ request, answer }: TappedExchange): void {
   console.log(`  > ${request.method} ${request.path}`);
   for (const name of SHOWN_OF_REQUEST) showHeader('>', name, request.headers);

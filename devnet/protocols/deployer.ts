@@ -21,7 +21,7 @@ export function createdAddress(nonce: number): Address {
   return getContractAddress({ from: DEPLOYER, nonce: BigInt(nonce) });
 }
 
-/** Throws when the deployer has sent anything: what it creates would land at other addresses. */
+/** Throws when the deployer has sent anything, because its contracts would land at other addresses. */
 export async function assertDeployerIsFresh(rpcUrl: string): Promise<void> {
   const count = (await callRpc(rpcUrl, 'eth_getTransactionCount', [DEPLOYER, 'latest'])) as Hex;
   if (count !== '0x0')

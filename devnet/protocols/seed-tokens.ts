@@ -15,7 +15,7 @@ const PER_ACCOUNT = {
   EVIL: parseEther('1000'),
 };
 
-/** Gives the deployer what the protocols are seeded with, and the accounts something of each token. */
+/** Gives the deployer the tokens that seed the protocols, and the accounts some of each token. */
 export function seedTokens({ tokens }: PlannedAddresses, receivers: readonly Address[]): DeployerCall[] {
   const mint = (token: Address, to: Address, amount: bigint): DeployerCall => ({
     to: token,

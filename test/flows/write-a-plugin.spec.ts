@@ -34,7 +34,7 @@ describe('the example "Write a plugin"', () => {
     expect(page).toContain(`\`\`\`ts\n${readFileSync(join(FOLDER, file), 'utf8')}\`\`\``);
   });
 
-  it('plans and swaps as the page says', async () => {
+  it('plans and swaps as on the page', async () => {
     const command = [resolve('node_modules/tsx/dist/cli.mjs'), resolve(FOLDER, 'swap.ts')];
     const env = {
       PATH: process.env['PATH'],

@@ -80,7 +80,7 @@ describe('the gateway', () => {
     });
 
     if (client.protocol !== 'x402 2') return;
-    it.each(namesOf(ALTERED_ACCEPTANCES))('signed, where it says that it accepted another %s', async (part) => {
+    it.each(namesOf(ALTERED_ACCEPTANCES))('signed, where it states another accepted %s', async (part) => {
       const change = ({ accepted }: { accepted?: { scheme: string } }) => {
         if (accepted) Object.assign(accepted, acceptanceChanges(accepted.scheme)[part]);
       };

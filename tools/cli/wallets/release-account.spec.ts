@@ -40,7 +40,7 @@ describe('tollgate wallets release', () => {
     return (error as CommandError).message;
   }
 
-  it('ends the role of an account with nothing open, names included, and first says what it would do', async () => {
+  it('ends the role of an account with nothing open, names included, after a preview', async () => {
     const { journal, directory } = parts;
     await adoptWallet(parts, 'main', address);
     const held = (await journal.takeLease(lane, 'worker', 600_000))!;

@@ -134,7 +134,7 @@ export function openTerminal({ input, output }: TerminalStreams, stop: AbortSign
   };
 }
 
-/** What is typed while no question is open, or into a hidden one, is not shown. */
+/** Input typed while no question is open, or into a hidden one, is not shown. */
 function createEcho(output: TerminalStreams['output']): { stream: Writable; isOn: boolean } {
   const echo = {
     isOn: false,

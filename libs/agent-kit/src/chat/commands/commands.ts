@@ -26,7 +26,10 @@ export interface Command {
   usage: string;
 }
 
-/** Stands for the token after an amount whose token is fixed, as in `stake 2 SEI`: no input, the plan is checked against it. */
+/**
+ * Stands for the token after an amount whose token is fixed, as in `stake 2 SEI`: no input, but checked against the
+ * plan.
+ */
 export const UNIT = '$unit';
 
 /** Short names of flags. */
