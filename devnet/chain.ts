@@ -64,7 +64,10 @@ export interface Devnet {
 
 export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
 
-/** Starts a chain of one anvil, with USDC, Multicall3, Permit2 and its proxies at their addresses and funded accounts. Blocks come at once unless given a time. */
+/**
+ * Starts a chain of one anvil, with USDC, Multicall3, Permit2 and its proxies at their addresses and funded accounts.
+ * Blocks come at once unless given a time.
+ */
 export async function startChain(options: ChainOptions & { protocols: true }): Promise<DevnetWithProtocols>;
 export async function startChain(options?: ChainOptions): Promise<Devnet>;
 export async function startChain(options: ChainOptions = {}): Promise<Devnet> {

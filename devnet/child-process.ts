@@ -32,7 +32,9 @@ export interface Child {
 
 const KEPT_LINES = 400;
 
-/** Starts a process that cannot outlive this one. It is in a process group of its own, so that Ctrl-C does not reach it. */
+/**
+ * Starts a process that cannot outlive this one. It is in a process group of its own, so that Ctrl-C does not reach it.
+ */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const child = spawn(options.command, options.args, {
     cwd: options.cwd,

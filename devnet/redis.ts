@@ -33,7 +33,9 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** Starts a Redis server on 127.0.0.1, by default append-only with `appendfsync always`, and waits until it is ready. */
+/**
+ * Starts a Redis server on 127.0.0.1, by default append-only with `appendfsync always`, and waits until it is ready.
+ */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const ownsDirectory = options.dir === undefined;
   const dir = options.dir ?? createDirectory();

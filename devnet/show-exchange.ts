@@ -43,7 +43,10 @@ function showRequestHeader(name: string, value: string): void {
   showText(JSON.stringify(parseJson(Buffer.from(value, 'base64').toString('utf8')), null, 2), '      ');
 }
 
-/** Prints the text behind a margin; what does not fit into a line of the terminal loses its middle, random in references. */
+/**
+ * Prints the text behind a margin; what does not fit into a line of the terminal loses its middle, random in
+ * references.
+ */
 export function showText(text: string, margin: string): void {
   for (const line of text.split('\n')) {
     const shown = margin + line;

@@ -149,7 +149,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
-/** Only the variables that every program needs are inherited: a setting in the developer's shell must not change a test. */
+/**
+ * Only the variables that every program needs are inherited: a setting in the developer's shell must not change a test.
+ */
 function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, TZ } = process.env;
   const settings: NodeJS.ProcessEnv = {

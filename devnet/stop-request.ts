@@ -1,4 +1,6 @@
-/** npm passes on a Ctrl-C that the terminal has sent to the whole group already: two signals within this time are one. */
+/**
+ * npm passes on a Ctrl-C that the terminal has sent to the whole group already: two signals within this time are one.
+ */
 const SAME_REQUEST_MS = 1000;
 
 /**

@@ -48,7 +48,9 @@ export async function sendTransaction(
 
 const turns = new Map<string, Promise<unknown>>();
 
-/** Anvil may give two transactions of one account the same nonce, where the second comes before it has taken the first. */
+/**
+ * Anvil may give two transactions of one account the same nonce, where the second comes before it has taken the first.
+ */
 function inTurn({ rpcUrl }: Devnet, send: () => Promise<unknown>): Promise<unknown> {
   const turn = (turns.get(rpcUrl) ?? Promise.resolve()).then(send, send);
   turns.set(rpcUrl, turn);

@@ -1,6 +1,8 @@
 import { Redis } from 'ioredis';
 
-/** Does the work on a connection of its own. Commands wait while it connects, so its connection errors need no handling. */
+/**
+ * Does the work on a connection of its own. Commands wait while it connects, so its connection errors need no handling.
+ */
 export async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(url);
   redis.on('error', () => undefined);

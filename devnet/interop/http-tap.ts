@@ -47,7 +47,9 @@ export interface HttpTap {
   stop(): Promise<void>;
 }
 
-/** A proxy between a client and a server that records their exchanges. By itself it changes nothing, not even the Host. */
+/**
+ * A proxy between a client and a server that records their exchanges. By itself it changes nothing, not even the Host.
+ */
 export async function startHttpTap(target = ''): Promise<HttpTap> {
   const exchanges: TappedExchange[] = [];
   let currentTarget = target;

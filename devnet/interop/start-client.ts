@@ -6,7 +6,9 @@ import type { Devnet } from '../chain.js';
 import { startChild } from '../child-process.js';
 import { repositoryRoot } from '../repository.js';
 
-/** The clients by the names of their programs in test/interop/clients; all but the first two are published by others. */
+/**
+ * The clients by the names of their programs in test/interop/clients; all but the first two are published by others.
+ */
 export type ClientName =
   'tollgate' | 'tollgate-axios' | 'x402-fetch' | 'x402-axios' | 'x402-fetch-v2' | 'x402-axios-v2' | 'mppx';
 

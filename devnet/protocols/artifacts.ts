@@ -27,7 +27,10 @@ const PATHS = {
 
 export type ArtifactName = keyof typeof PATHS;
 
-/** The protocols as their authors published them on npm; only the devnet deploys them, and no package of ours contains them. */
+/**
+ * The protocols as their authors published them on npm; only the devnet deploys them, and no package of ours contains
+ * them.
+ */
 export async function readArtifacts(): Promise<Record<ArtifactName, CompiledContract>> {
   const entries = await Promise.all(
     Object.entries(PATHS).map(async ([name, path]) => {

@@ -2,7 +2,9 @@ import { getAddress, getContractAddress, keccak256, numberToHex, toHex, type Add
 
 import { callRpc, callRpcBatch } from '../json-rpc.js';
 
-/** Creates and owns the protocols. A hash cut to 20 bytes: no one has its key, so no one else can take its addresses. */
+/**
+ * Creates and owns the protocols. A hash cut to 20 bytes: no one has its key, so no one else can take its addresses.
+ */
 export const DEPLOYER = getAddress(`0x${keccak256(toHex('tollgate devnet deployer')).slice(-40)}`);
 
 /** A transaction of the deployer; without `to` it creates a contract. */

@@ -4,7 +4,9 @@ import type { Contracts, PlannedAddresses } from './create-contracts.js';
 import type { DeployerCall } from './deployer.js';
 import { approveAll } from './seed-tokens.js';
 
-/** `supply` can be borrowed by others, and keeps the exchange rate from being moved by a gift; `borrowed` makes rates. */
+/**
+ * `supply` can be borrowed by others, and keeps the exchange rate from being moved by a gift; `borrowed` makes rates.
+ */
 const MARKETS = [
   { symbol: 'USDC', asset: 'USDC', decimals: 6, collateralFactor: '0.8', supply: '4000000', borrowed: '800000' },
   { symbol: 'WSEI', asset: 'SEI', decimals: 18, collateralFactor: '0.6', supply: '4000000', borrowed: '800000' },

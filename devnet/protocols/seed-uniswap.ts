@@ -15,7 +15,10 @@ interface Reserve {
   amount: bigint;
 }
 
-/** Pools of both versions, each with some 6 million USDC a side: a trade of 1,000 USDC moves a price by hundredths of a percent. */
+/**
+ * Pools of both versions, each with some 6 million USDC a side: a trade of 1,000 USDC moves a price by hundredths of a
+ * percent.
+ */
 export function seedUniswap(contracts: Contracts, { tokens, uniswapV2, uniswapV3 }: PlannedAddresses): DeployerCall[] {
   const usdc = { token: tokens.USDC, amount: parseUnits('6000000', 6) };
   const pairs: [Reserve, Reserve][] = [

@@ -34,7 +34,10 @@ export interface Purchase {
   send(gateway?: number): Promise<Response>;
 }
 
-/** Gateways that sell an upstream for signed payments, verifiers that settle them, and a chain that a test can make fail. */
+/**
+ * Gateways that sell an upstream for signed payments, verifiers that settle them, and a chain that a test can make
+ * fail.
+ */
 export interface SignedSales {
   stack: Stack;
   chain: Devnet;

@@ -99,7 +99,9 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
   }
 }
 
-/** The chain's answer at this URL, or the error, which separates a fault of the chain from one of the proxy before it. */
+/**
+ * The chain's answer at this URL, or the error, which separates a fault of the chain from one of the proxy before it.
+ */
 function tryChain(url: string): Promise<string> {
   const answer = callRpc(url, 'eth_blockNumber');
   return Promise.race([answer, sleep(2000, 'nothing within 2 s')]).then(String, String);

@@ -20,7 +20,9 @@ interface JudgedLoad {
 const SETTLED_WITHIN_MS = 60_000;
 const ENDED_WITHIN_MS = 120_000;
 
-/** Compares what the clients saw with the chain and the journal, once the load has stopped. Returns the faults in words. */
+/**
+ * Compares what the clients saw with the chain and the journal, once the load has stopped. Returns the faults in words.
+ */
 export async function judgeLoad(load: JudgedLoad): Promise<string[]> {
   const { stack, chain, record } = load;
   const jobs = await readEndedJobs(load);

@@ -1,6 +1,8 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** By the end of a file's path. A long file that begins last is waited for alone, and a clean clone knows no times yet. */
+/**
+ * By the end of a file's path. A long file that begins last is waited for alone, and a clean clone knows no times yet.
+ */
 const LONGEST = [
   'faults/signed-payments-crashes.spec.ts',
   'flows/demo-and-dev.spec.ts',

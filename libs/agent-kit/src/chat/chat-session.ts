@@ -26,7 +26,9 @@ export function isFarewell(line: string): boolean {
   return /^[^\p{L}\p{N}]*(bye|exit|quit)[^\p{L}\p{N}]*$/iu.test(line);
 }
 
-/** Reads and answers line by line; resolves when the person leaves. Ctrl-C stops a turn first, a second one the program. */
+/**
+ * Reads and answers line by line; resolves when the person leaves. Ctrl-C stops a turn first, a second one the program.
+ */
 export async function runSession(session: ChatSession): Promise<void> {
   const { terminal, commands } = session;
   terminal.onInterrupt(() => interrupt(session));
