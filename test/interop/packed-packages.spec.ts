@@ -144,7 +144,7 @@ describe('our packages, packed and installed in an empty project', () => {
   it.each([
     ['tollgate-chat', ['--model', 'openai'], '@langchain/core', 'langchain@1 @langchain/core@1 @langchain/langgraph@1'],
     ['tollgate-mcp', [], '@modelcontextprotocol/sdk', '@modelcontextprotocol/sdk@1'],
-  ])('let %s %j say what to install', async (program, args, name, packages) => {
+  ])('let %s %j report what to install', async (program, args, name, packages) => {
     const env = { RPC_URL: RPC, WALLET_PRIVATE_KEY: KEY };
     const { code, stdout, stderr } = await run(join(project, 'node_modules', '.bin', program), args, { env });
     const sentence = `${program} needs the package ${name}, which is not installed: run \`npm install ${packages}\`.\n`;

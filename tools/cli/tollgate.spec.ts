@@ -58,7 +58,7 @@ describe('tollgate', () => {
   });
 
   it.each(['payments', 'jobs', 'keys', 'wallets', 'webhooks'])(
-    'says for %s that Redis does not answer',
+    'reports for %s that Redis does not answer',
     async (name) => {
       const typed = tollgate([name, 'list', '--json'], { REDIS_URL: 'redis://:canary@127.0.0.1:9' });
       await expect(typed).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe('dist/tollgate.js', () => {
     ['agent-jobs', 'jobs'],
     ['agent-jobs', 'wallets'],
     ['agent-jobs', 'webhooks'],
-  ])('has taken the place of libs/%s/cli/%s.js, which says so', async (library, command) => {
+  ])('replaces libs/%s/cli/%s.js, which names it', async (library, command) => {
     await expect(run(process.execPath, [`dist/libs/${library}/cli/${command}.js`, 'list'])).rejects.toMatchObject({
       code: 2,
       stdout: '',

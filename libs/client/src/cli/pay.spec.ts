@@ -233,7 +233,7 @@ describe('pay', () => {
     ['a token that is no address', ['--asset', 'USDC'], '--asset is not an address'],
     ['an RPC URL that is none', ['--rpc', 'key@rpc'], '--rpc is not a URL of http or https'],
     ['an RPC URL of something else', ['--rpc', 'ftp://key@rpc'], '--rpc is not a URL of http or https'],
-  ])('asks nobody for %s: it is wrong usage', async (_case, args, text) => {
+  ])('sends no request for %s: it is wrong usage', async (_case, args, text) => {
     const run = await runHere([...payArguments(), ...args], key());
     expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/\nSee --help\.\n$/) });
     expect(run.stderr).toContain(text);
@@ -263,7 +263,7 @@ describe('pay', () => {
       ['breaks connections', 'broken', [], /^does not answer \(\w+\)\.$/],
       ['wants to be paid', { status: 402, body: '{"error":"secret"}' }, [], /^answers with HTTP status 402\.$/],
       ['is another server', { body: '<html>secret</html>' }, [], /^does not answer in JSON\.$/],
-    ])('says so of one that %s, by its host alone, and that nothing was paid', async (_, reply, args, text) => {
+    ])('reports one that %s, by its host alone, and that nothing was paid', async (_, reply, args, text) => {
       proxy.intercept('*', () => reply);
       const run = await runHere([...payArguments(), '--rpc', proxy.rpcUrl, ...args], key());
       expect(run).toMatchObject({ code: 3, stdout: '' });
