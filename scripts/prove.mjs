@@ -1,4 +1,4 @@
-// Runs a long proof of test/proofs, round by round, and keeps what came of it in docs/proofs/<name>.json.
+// Runs a long proof of test/proofs round by round, and records each round in docs/proofs/<name>.json.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
