@@ -195,7 +195,15 @@ export class ChainReader {
    * @param event identifies the event where address and topics do not
    */
   searchPast(search: LogSearch, event = ''): Promise<FoundLog[]> {
-    return this.pastSearches.find(search, event, (again) => this.searchLogs(again));
+    return this.pastSearches.find(search, event, (again) => this.searchUpToNow(again));
+  }
+
+  /** A head that is read in one batch with the event's effect may be older than the block of the event. */
+  private async searchUpToNow(search: LogSearch): Promise<FoundLog[]> {
+    const logs = await this.searchLogs(search);
+    if (logs.length > 0) return logs;
+    const headBlockNumber = await this.readHead(search.deadlineMs);
+    return headBlockNumber > search.headBlockNumber ? this.searchLogs({ ...search, headBlockNumber }) : logs;
   }
 
   /** The number of the newest block. @throws ChainUnavailableError also when the server is on another chain */

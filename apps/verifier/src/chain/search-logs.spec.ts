@@ -82,12 +82,19 @@ describe('searching the chain for logs', () => {
     const past = (payee: Hex) => chain.reader.searchPast({ ...searchOf({ payee }), sinceMs: headTimeMs });
     await Promise.all([past(devnet.payTo), past(devnet.payTo)]);
     await past(devnet.payTo);
-    expect(ranges()).toEqual([1]);
+    // One search, and one look whether the head has advanced since.
+    expect(ranges()).toEqual([1, 0]);
     const stranger: Hex = `0x${'34'.repeat(20)}`;
     rpc.fail({ kind: 'status', status: 500 });
     await expect(past(stranger)).rejects.toMatchObject({ reason: 'rpc_http_error' });
     rpc.fail(undefined);
     expect(await past(stranger)).toEqual([]);
+  });
+
+  it('finds a past event in a block that is newer than the head at which its effect was seen', async () => {
+    const before = searchOf({ headBlockNumber: minedAt - 1 });
+    expect(await chain.reader.searchLogs(before)).toEqual([]);
+    expect(await chain.reader.searchPast(before, 'newer')).toEqual([expect.objectContaining({ txHash })]);
   });
 
   it('does not believe a server that lags behind the head', async () => {
