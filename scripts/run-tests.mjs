@@ -6,7 +6,7 @@ import { setup } from './setup.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const SLOWEST = ['--reporters=default', '--reporters=./test/harness/jest/slowest-files.cjs'];
-// As many workers as the tests were made for; each starts servers of its own beside.
+// More than the two cores of the usual machine: most tests wait for servers that they have started.
 const args = ['--maxWorkers=4', ...process.argv.slice(2).flatMap((arg) => (arg === '--slowest' ? SLOWEST : arg))];
 
 await setup({ needsRedisServer: true });
