@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
+import { pbkdf2Sync, randomInt } from 'node:crypto';
 
 import { encodeFunctionData, numberToHex, toHex, type Hex } from 'viem';
-import { mnemonicToAccount } from 'viem/accounts';
+import { HDKey, privateKeyToAddress } from 'viem/accounts';
 
 import type { DevnetContracts } from '../libs/agent-kit/src/registry/devnet-contracts.js';
 import { startAnvil } from './anvil.js';
@@ -136,11 +136,23 @@ export function deriveRelayer(index: number): DevnetAccount {
   return deriveAccount(FIRST_RELAYER + index);
 }
 
+/** Kept, and from one parent key: each derivation from the mnemonic takes some 50 ms of CPU, and tests start many chains. */
+const derived = new Map<number, DevnetAccount>();
+let parentKey: HDKey | undefined;
+
 function deriveAccount(addressIndex: number): DevnetAccount {
-  const account = mnemonicToAccount(MNEMONIC, { addressIndex });
-  const key = account.getHdKey().privateKey;
+  const account = derived.get(addressIndex) ?? deriveChild(addressIndex);
+  derived.set(addressIndex, account);
+  return account;
+}
+
+function deriveChild(addressIndex: number): DevnetAccount {
+  // The seed as BIP-39 has it, for a mnemonic without a passphrase.
+  parentKey ??= HDKey.fromMasterSeed(pbkdf2Sync(MNEMONIC, 'mnemonic', 2048, 64, 'sha512')).derive("m/44'/60'/0'/0");
+  const key = parentKey.deriveChild(addressIndex).privateKey;
   if (!key) throw new Error('the mnemonic gives no private key');
-  return { address: account.address, privateKey: toHex(key) };
+  const privateKey = toHex(key);
+  return { address: privateKeyToAddress(privateKey), privateKey };
 }
 
 /** In one block: with automine on, anvil may strand one of several transactions that arrive together. */
