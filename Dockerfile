@@ -4,10 +4,10 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY libs/protocol/package.json libs/protocol/
-COPY libs/client/package.json libs/client/
-COPY libs/middleware/package.json libs/middleware/
-COPY libs/agent-kit/package.json libs/agent-kit/
+COPY packages/protocol/package.json packages/protocol/
+COPY packages/client/package.json packages/client/
+COPY packages/gate/package.json packages/gate/
+COPY packages/agent-kit/package.json packages/agent-kit/
 RUN npm ci --no-progress --loglevel=error
 COPY . .
 RUN npm run build

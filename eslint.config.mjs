@@ -35,7 +35,7 @@ export default tseslint.config(
   },
   {
     // Money is base units or decimal text: parseTokenAmount and formatTokenAmount are exact, these are not.
-    files: ['libs/**/*.ts', 'apps/**/*.ts', 'tools/**/*.ts'],
+    files: ['libs/**/*.ts', 'packages/**/*.ts', 'apps/**/*.ts', 'tools/**/*.ts'],
     rules: {
       'no-restricted-globals': ['error', { name: 'parseFloat', message: 'Parse amounts with parseTokenAmount.' }],
       'no-restricted-properties': [

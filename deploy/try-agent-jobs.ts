@@ -3,7 +3,7 @@ import { followEvents } from '../devnet/follow-events.js';
 import { JOBS_OF_EACH_KIND } from '../devnet/jobs-demo/list-jobs.js';
 import { finishJob, submitJob, type DemoStage } from '../devnet/jobs-demo/play-job.js';
 import { createTracer } from '../devnet/trace-transaction.js';
-import { DEVNET_CONTRACTS } from '../libs/agent-kit/src/registry/devnet-contracts.js';
+import { DEVNET_CONTRACTS } from '../packages/agent-kit/src/registry/devnet-contracts.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 

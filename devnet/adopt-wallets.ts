@@ -1,5 +1,5 @@
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { Journal } from '@tollgate/transactions';
+import { Journal } from '@tollgate/journal';
 import { numberToHex, type Address } from 'viem';
 
 import { adoptWallet } from '../tools/cli/wallets/wallet-commands.js';

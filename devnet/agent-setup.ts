@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
-import { createLaneId, type LaneId } from '@tollgate/transactions';
+import { createLaneId, type LaneId } from '@tollgate/journal';
 
 import { adoptOnNewChain, adoptWallets } from './adopt-wallets.js';
 import type { Devnet, DevnetAccount } from './chain.js';

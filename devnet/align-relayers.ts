@@ -1,4 +1,4 @@
-import { createLaneId, Journal } from '@tollgate/transactions';
+import { createLaneId, Journal } from '@tollgate/journal';
 import { numberToHex, type Hex } from 'viem';
 
 import { callRpc } from './json-rpc.js';

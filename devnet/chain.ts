@@ -3,7 +3,7 @@ import { pbkdf2Sync, randomInt } from 'node:crypto';
 import { encodeFunctionData, numberToHex, toHex, type Hex } from 'viem';
 import { HDKey, privateKeyToAddress } from 'viem/accounts';
 
-import type { DevnetContracts } from '../libs/agent-kit/src/registry/devnet-contracts.js';
+import type { DevnetContracts } from '../packages/agent-kit/src/registry/devnet-contracts.js';
 import { startAnvil } from './anvil.js';
 import type { Exit } from './child-process.js';
 import { readContracts } from './contracts.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { ChatPlace } from '../libs/agent-kit/src/chat/run-chat.js';
-import { runChatCommand } from '../libs/agent-kit/src/cli/chat-command.js';
+import type { ChatPlace } from '../packages/agent-kit/src/chat/run-chat.js';
+import { runChatCommand } from '../packages/agent-kit/src/cli/chat-command.js';
 import type { DevState } from './dev-state.js';
 import { startExplorer } from './explorer.js';
 import { callRpc } from './json-rpc.js';

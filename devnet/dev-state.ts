@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { Hex } from 'viem';
 
-import type { DevnetContracts } from '../libs/agent-kit/src/registry/devnet-contracts.js';
+import type { DevnetContracts } from '../packages/agent-kit/src/registry/devnet-contracts.js';
 import type { DevnetAccount } from './chain.js';
 import { claimPidFile } from './pid-file.js';
 import { stateDirectory } from './repository.js';

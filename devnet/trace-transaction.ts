@@ -15,7 +15,7 @@ import {
   type TransactionReceipt,
 } from 'viem';
 
-import type { DevnetContracts } from '../libs/agent-kit/src/registry/devnet-contracts.js';
+import type { DevnetContracts } from '../packages/agent-kit/src/registry/devnet-contracts.js';
 import { readContracts } from './contracts.js';
 import { readArtifacts } from './protocols/artifacts.js';
 

@@ -14,7 +14,9 @@ export function arePackagesInstalled(root) {
     const found = installed[path];
     // The binaries of other platforms are optional and not installed.
     if (!found) return Boolean(entry.optional || entry.devOptional || entry.peer);
-    return Boolean(entry.link) === Boolean(found.link) && entry.version === found.version;
+    const isLinkedAlike =
+      Boolean(entry.link) === Boolean(found.link) && (!entry.link || entry.resolved === found.resolved);
+    return isLinkedAlike && entry.version === found.version;
   });
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { WORDINGS } from '../libs/client/test/paid-tools.js';
+import { WORDINGS } from '../packages/client/test/paid-tools.js';
 import {
   ALTERED_ACCEPTANCES,
   ALTERED_PAYMENTS,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
+import type { TransactionToSign } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import type { TransactionToSign } from '@tollgate/transactions';
 import { privateKeyToAddress } from 'viem/accounts';
 
 import { callRpc } from '../../devnet/json-rpc.js';

@@ -1,4 +1,4 @@
-import { Journal, type JournalOptions } from '@tollgate/transactions';
+import { Journal, type JournalOptions } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../devnet/redis.js';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createKeySigner, type LaneSigner } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { createKeySigner, type LaneSigner } from '@tollgate/transactions';
 
 import { callRpc } from '../../devnet/json-rpc.js';
-import { RpcConnection } from '../../libs/transactions/src/rpc/rpc-connection.js';
+import { RpcConnection } from '../../libs/journal/src/rpc/rpc-connection.js';
 import type { Sample } from '../run-rounds.js';
 import { createTransfer, type BenchWallet } from './bench-wallet.js';
 

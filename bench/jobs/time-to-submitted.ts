@@ -1,4 +1,4 @@
-import { eventsKey, type LaneId } from '@tollgate/transactions';
+import { eventsKey, type LaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
 import type { Sample } from '../run-rounds.js';

@@ -12,7 +12,7 @@ import {
   type LaneRunnerOptions,
   type LaneSettings,
   type SubmitRequest,
-} from '@tollgate/transactions';
+} from '@tollgate/journal';
 
 import { RECEIVER, TRANSFER_GAS, type BenchWallet } from './bench-wallet.js';
 

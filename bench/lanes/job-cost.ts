@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
+import { createLaneId, type Journal, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { createLaneId, type Journal, type LaneId } from '@tollgate/transactions';
 import type { Redis } from 'ioredis';
 
 import { startChain } from '../../devnet/chain.js';

@@ -1,7 +1,7 @@
-import { acceptJob, createKeySigner } from '@tollgate/transactions';
+import { acceptJob, createKeySigner } from '@tollgate/journal';
 
 import { startChain, type Devnet } from '../../devnet/chain.js';
-import { RpcConnection } from '../../libs/transactions/src/rpc/rpc-connection.js';
+import { RpcConnection } from '../../libs/journal/src/rpc/rpc-connection.js';
 import { createBenchWallet, createTransfer } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
 import { ask, summarize } from '../jobs/send-directly.js';

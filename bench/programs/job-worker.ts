@@ -1,6 +1,6 @@
 // A worker of transfer jobs: a runner for each of the wallets, whichever of their lanes it comes to hold.
+import { Journal, LaneShare } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { Journal, LaneShare } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 import { privateKeyToAddress } from 'viem/accounts';
 

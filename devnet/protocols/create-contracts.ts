@@ -1,6 +1,6 @@
 import { parseUnits, zeroAddress, type Address, type Hex } from 'viem';
 
-import type { DevnetContracts } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
+import type { DevnetContracts } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
 import type { CompiledContract, ContractName } from '../contracts.js';
 import { creationCode, type ArtifactName } from './artifacts.js';
 import { createdAddress, DEPLOYER } from './deployer.js';

@@ -1,6 +1,6 @@
 import { createPublicClient, erc20Abi, http, parseEther, parseUnits, type Address, type Hex } from 'viem';
 
-import { DEVNET_CONTRACTS } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
+import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
 import { startChain, type DevnetWithProtocols } from '../chain.js';
 import { callRpc, callRpcBatch } from '../json-rpc.js';
 import { deployProtocols } from './deploy-protocols.js';

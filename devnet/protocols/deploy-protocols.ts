@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Address, Hex } from 'viem';
 
-import type { DevnetContracts } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
+import type { DevnetContracts } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
 import { readContracts } from '../contracts.js';
 import { callRpc } from '../json-rpc.js';
 import { MULTICALL3, PERMIT2 } from '../place-contracts.js';

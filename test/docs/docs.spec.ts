@@ -117,7 +117,7 @@ describe('docs/errors.md', () => {
   it("has every code of the client, and so has the client's own page", () => {
     const rows = readTable(page, 'The paying client stopped: `PaymentError.code`');
     expect(firstCells(rows)).toEqual([...CLIENT_FAILURES]);
-    const own = firstCells(readTable('libs/client/README.md', 'Errors')).flatMap((cell) => cell.split(', '));
+    const own = firstCells(readTable('packages/client/README.md', 'Errors')).flatMap((cell) => cell.split(', '));
     expect(own.sort()).toEqual([...CLIENT_FAILURES, 'transaction_failed', 'permit2_allowance_missing'].sort());
   });
 });
@@ -153,16 +153,16 @@ describe('docs/operations.md', () => {
 
 describe('docs/architecture.md', () => {
   const page = 'docs/architecture.md';
-  const libraries = readdirSync('libs').map((name) => `libs/${name}`);
+  const libraries = ['packages', 'libs'].flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`));
 
   it('has every application and library', () => {
     const folders = firstCells(readTable(page, 'Folders, in the order of the flow'));
     const expected = [...libraries, ...readdirSync('apps').map((name) => `apps/${name}`)];
-    expect(folders.filter((folder) => /^(?:libs|apps)\//.test(folder)).sort()).toEqual(expected.sort());
+    expect(folders.filter((folder) => /^(?:packages|libs|apps)\//.test(folder)).sort()).toEqual(expected.sort());
   });
 
   it('shows which library imports which', () => {
-    const lines = [...read(page).matchAll(/^libs\/.* ← .*$/gm)].map(([line]) => line.split(' ← '));
+    const lines = [...read(page).matchAll(/^(?:packages|libs)\/.* ← .*$/gm)].map(([line]) => line.split(' ← '));
     const shown = lines.flatMap((line) => line.slice(1).map((library, index) => [library, line[index]!] as const));
     const imported = libraries.flatMap((library) => importsOf(library).map((other) => [library, other] as const));
     expect(new Set(lines.flat())).toEqual(new Set(libraries));
@@ -173,6 +173,11 @@ describe('docs/architecture.md', () => {
     expect(imported.filter(([from, to]) => !below(from).includes(to))).toEqual([]);
   });
 
+  function folderOf(name = ''): string {
+    const folder = name === 'middleware' ? 'gate' : name;
+    return libraries.find((library) => library.endsWith(`/${folder}`)) ?? name;
+  }
+
   function importsOf(library: string): string[] {
     const sources = execFileSync('git', ['ls-files', `${library}/src/*.ts`], { encoding: 'utf8' })
       .split('\n')
@@ -181,7 +186,7 @@ describe('docs/architecture.md', () => {
     const names = sources.flatMap((source) =>
       [...source.matchAll(/from '@tollgate\/([\w-]+)/g)].map(([, name]) => name),
     );
-    return [...new Set(names.map((name) => `libs/${name}`))].filter((other) => other !== library);
+    return [...new Set(names.map(folderOf))].filter((other) => other !== library);
   }
 });
 

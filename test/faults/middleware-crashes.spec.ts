@@ -10,7 +10,7 @@ import { startChild, type Child } from '../../devnet/child-process.js';
 import { startHttpTap, type HttpTap } from '../../devnet/interop/http-tap.js';
 import { readBalance } from '../../devnet/read-balance.js';
 import { signAuthorization } from '../../devnet/sign-authorization.js';
-import type { ShopConfiguration } from '../../libs/middleware/test/run-shop.js';
+import type { ShopConfiguration } from '../../packages/gate/test/run-shop.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.js';
 import { useStack } from '../harness/use-stack.js';
@@ -48,7 +48,7 @@ describe('a payer is answered by another server, and charged once, when the firs
     const child = await startChild({
       name,
       command: process.execPath,
-      args: ['scripts/typescript.cjs', 'libs/middleware/test/run-shop.ts'],
+      args: ['scripts/typescript.cjs', 'packages/gate/test/run-shop.ts'],
       env: { PATH: process.env['PATH'], SHOP: JSON.stringify(configuration) },
     });
     const [, url = ''] = await child.waitForLine(/^ready (\S+)/, 120_000);

@@ -1,4 +1,4 @@
-import type { CrashPoint } from '@tollgate/transactions';
+import type { CrashPoint } from '@tollgate/journal';
 
 import { readBalance } from '../../devnet/read-balance.js';
 import { approvePermit2, signPermit } from '../../devnet/sign-permit.js';

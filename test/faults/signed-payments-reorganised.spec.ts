@@ -1,4 +1,4 @@
-import { createLaneId, type JobRecord } from '@tollgate/transactions';
+import { createLaneId, type JobRecord } from '@tollgate/journal';
 import { numberToHex, parseGwei, type Hex } from 'viem';
 
 import { readHeader } from '../../apps/gateway/test/present-payments.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { createLaneId, Journal } from '@tollgate/transactions';
+import { createLaneId, Journal } from '@tollgate/journal';
 
 import { startStack, type StackOptions } from '../../devnet/stack.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';

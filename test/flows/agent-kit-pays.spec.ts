@@ -1,6 +1,6 @@
 import { AgentKit } from '@tollgate/agent-kit';
 
-import { listTransfers } from '../../libs/client/test/paid-server.js';
+import { listTransfers } from '../../packages/client/test/paid-server.js';
 import { useStack } from '../harness/use-stack.js';
 
 describe('an agent kit at the gate', () => {

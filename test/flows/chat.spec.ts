@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 
 import type { DevState } from '../../devnet/dev-state.js';
 import type { Stack } from '../../devnet/stack.js';
-import { DEVNET_CONTRACTS } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
+import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
 import { readDescendants, waitUntilGone } from '../harness/processes.js';
 import { PROMPT } from '../harness/start-chat.js';
 import { CTRL_C, startInTerminal, type TerminalSession } from '../harness/start-in-terminal.js';
@@ -167,7 +167,7 @@ describe('with a devnet that runs', () => {
 
   it('uses it, and leaves it alone; the kit’s own npm run test is the same chat', async () => {
     const { chain, baseUrl } = writeState();
-    runChat(['npm', 'run', '--silent', 'test', '-w', 'libs/agent-kit']);
+    runChat(['npm', 'run', '--silent', 'test', '-w', 'packages/agent-kit']);
     expect(await chat.waitFor(PROMPT, STARTS_WITHIN_MS)).toContain(`Using the devnet that runs here: ${chain.rpcUrl}`);
     expect(await say('pay for the weather')).toMatchObject({
       results: [{ status: 'success', url: `${baseUrl}/api/weather` }],

@@ -8,7 +8,7 @@ import { encodeJsonHeader } from '@tollgate/protocol';
 import { startChild, type Child } from '../../devnet/child-process.js';
 import type { DevState } from '../../devnet/dev-state.js';
 import { signAuthorization } from '../../devnet/sign-authorization.js';
-import { DEVNET_CONTRACTS } from '../../libs/agent-kit/src/registry/devnet-contracts.js';
+import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
 import { readDescendants, waitUntilGone } from '../harness/processes.js';
 import { waitFor } from '../harness/retry.js';
 

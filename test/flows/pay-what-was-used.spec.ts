@@ -124,7 +124,7 @@ describe('the paying client at a metered route', () => {
     const run = (args: string[]) => {
       const loader = resolve('node_modules/tsx/dist/loader.mjs');
       const command = [
-        resolve('libs/client/src/cli/pay.ts'),
+        resolve('packages/client/src/cli/pay.ts'),
         url(),
         '--max',
         '0.01',

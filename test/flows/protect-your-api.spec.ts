@@ -43,7 +43,7 @@ describe('docs/protect-your-api.md', () => {
     const where = [...chain, '--store', join(folder, 'payments')];
     const command = [
       'scripts/typescript.cjs',
-      'libs/client/src/cli/pay.ts',
+      'packages/client/src/cli/pay.ts',
       stack.baseUrl + path,
       '--max',
       '0.01',

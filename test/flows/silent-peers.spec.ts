@@ -8,7 +8,7 @@ import { UpstreamPath } from '../../apps/gateway/src/resources/proxy/upstream-pa
 import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.js';
 import { RpcHttp } from '../../apps/verifier/src/chain/rpc-http.js';
 import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
-import { RpcConnection } from '../../libs/transactions/src/rpc/rpc-connection.js';
+import { RpcConnection } from '../../libs/journal/src/rpc/rpc-connection.js';
 import { collectGarbage } from '../harness/collect-garbage.js';
 import { waitFor } from '../harness/retry.js';
 import { startSilentServer, type SilentServer } from '../harness/silent-server.js';

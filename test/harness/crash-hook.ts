@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 
-import type {} from '@tollgate/transactions';
+import type {} from '@tollgate/journal';
 
 // Loaded before a service that runs from its sources: at the crash point named in the file, the process sends itself
 // the signal named beside it, once.

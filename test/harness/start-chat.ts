@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 import { startInTerminal, type TerminalSession } from './start-in-terminal.js';
 
-const CHAT_COMMAND = [process.execPath, 'scripts/typescript.cjs', 'libs/agent-kit/src/chat/main.ts'];
+const CHAT_COMMAND = [process.execPath, 'scripts/typescript.cjs', 'packages/agent-kit/src/chat/main.ts'];
 /** The text at the end of each answer, when the chat waits for the next line. */
 
 export const PROMPT = /\n(?:\u001b\[\d*[A-Z])*> /;

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { Journal, type CrashPoint } from '@tollgate/journal';
 import type { AgentJobEvent, AgentJobRequest, AgentJobView } from '@tollgate/protocol';
-import { Journal, type CrashPoint } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
 import type { AgentWallet, AgentWalletTerms } from '../../devnet/agent-setup.js';

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { createLaneId, Journal, type CrashPoint } from '@tollgate/journal';
 import type { SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
-import { createLaneId, Journal, type CrashPoint } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
 import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';

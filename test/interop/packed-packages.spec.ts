@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-import { OPTIONAL_PACKAGES } from '../../libs/agent-kit/src/load-packages.js';
+import { OPTIONAL_PACKAGES } from '../../packages/agent-kit/src/load-packages.js';
 
 interface Manifest {
   name: string;
@@ -25,10 +25,10 @@ interface Manifest {
 
 /** In the units of `du -m`. */
 const MEGABYTE = 2 ** 20;
-const LIBRARIES = ['protocol', 'client', 'middleware', 'agent-kit'];
-const readManifest = (library: string) =>
-  JSON.parse(readFileSync(join('libs', library, 'package.json'), 'utf8')) as Manifest;
-const manifests = LIBRARIES.map(readManifest);
+const FOLDERS = ['protocol', 'client', 'gate', 'agent-kit'];
+const readManifest = (folder: string) =>
+  JSON.parse(readFileSync(join('packages', folder, 'package.json'), 'utf8')) as Manifest;
+const manifests = FOLDERS.map(readManifest);
 const kit = readManifest('agent-kit');
 const frameworks = Object.keys(kit.peerDependencies ?? {});
 const entries = manifests.flatMap(({ name, exports }) =>

@@ -4,7 +4,7 @@ import { createWallet } from '@tollgate/client';
 import { payForTools, type PayingToolCall } from '@tollgate/client/mcp';
 
 import { callRpc } from '../../devnet/json-rpc.js';
-import { WORDINGS } from '../../libs/client/test/paid-tools.js';
+import { WORDINGS } from '../../packages/client/test/paid-tools.js';
 import { PRICE, type Rig } from './rig/start-rig.js';
 import { startTools, type Tools } from './rig/start-tools.js';
 import { watchMoney } from './rig/watch-money.js';

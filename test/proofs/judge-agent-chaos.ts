@@ -1,5 +1,5 @@
+import { Journal } from '@tollgate/journal';
 import { FINAL_STATES, type AgentJobEvent, type AgentJobView } from '@tollgate/protocol';
-import { Journal } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 import { createPublicClient, erc20Abi, http, type Hex } from 'viem';
 

@@ -1,6 +1,6 @@
 import type { Child } from '../../devnet/child-process.js';
-import { LaneFixture, RECEIVER } from '../../libs/transactions/test/lane-fixture.js';
-import { markOf } from '../../libs/transactions/test/transfer-planner.js';
+import { LaneFixture, RECEIVER } from '../../libs/journal/test/lane-fixture.js';
+import { markOf } from '../../libs/journal/test/transfer-planner.js';
 import { createRandom } from '../harness/random.js';
 import { waitFor } from '../harness/retry.js';
 import { startRpcProxy, type RpcProxy } from '../harness/rpc-proxy.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Journal } from '@tollgate/transactions';
+import { Journal } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
 import type { Stack } from '../../devnet/stack.js';

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 
-import { chatInThisProcess, createChatCommand } from '../../libs/agent-kit/src/cli/chat-command.js';
-import { createMcpCommand, serveThisProcess } from '../../libs/agent-kit/src/cli/mcp-command.js';
-import { createPayCommand, processTerminal } from '../../libs/client/src/cli/pay-command.js';
+import { chatInThisProcess, createChatCommand } from '../../packages/agent-kit/src/cli/chat-command.js';
+import { createMcpCommand, serveThisProcess } from '../../packages/agent-kit/src/cli/mcp-command.js';
+import { createPayCommand, processTerminal } from '../../packages/client/src/cli/pay-command.js';
 import { defineJobs } from './jobs/command.js';
 import { defineKeys } from './keys/command.js';
 import { definePayments } from './payments/command.js';

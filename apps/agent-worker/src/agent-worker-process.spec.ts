@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
 import { signAgentJobMessage } from '@tollgate/client/jobs';
 import { ApiKeyStore } from '@tollgate/common';
-import { createLaneId, isFinal, Journal, type JobRecord, type LaneId } from '@tollgate/transactions';
+import { createLaneId, isFinal, Journal, type JobRecord, type LaneId } from '@tollgate/journal';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import * as Keystore from 'ox/Keystore';

@@ -10,7 +10,7 @@ import {
   observeGauge,
   type RequestReplyServer,
 } from '@tollgate/common';
-import { Chain, Journal } from '@tollgate/transactions';
+import { Chain, Journal } from '@tollgate/journal';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 

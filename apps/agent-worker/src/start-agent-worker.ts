@@ -2,7 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PLAN_QUEUE, WalletDirectory } from '@tollgate/agent-jobs';
 import { ProblemFilter, readEnvironment, RequestReplyServer, type RunningService } from '@tollgate/common';
-import { Journal } from '@tollgate/transactions';
+import { Journal } from '@tollgate/journal';
 import { Logger } from 'nestjs-pino';
 
 import { AgentWorkerEnvironment } from './agent-worker.config.js';

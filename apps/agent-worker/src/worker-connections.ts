@@ -1,6 +1,6 @@
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, WakeQueues } from '@tollgate/agent-jobs';
 import { connectRedis } from '@tollgate/common';
-import { Chain } from '@tollgate/transactions';
+import { Chain } from '@tollgate/journal';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 

@@ -1,4 +1,4 @@
-import type { Journal } from '@tollgate/transactions';
+import type { Journal } from '@tollgate/journal';
 
 import type { AgentWorkerEnvironment } from './agent-worker.config.js';
 import type { JobPlanning } from './planning/job-planning.js';

@@ -1,5 +1,5 @@
 import { openWebhooksQueue, WaitingDeliveries, WebhookTargets } from '@tollgate/agent-jobs';
-import { Journal, type LaneId } from '@tollgate/transactions';
+import { Journal, type LaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
 import { EventBell } from '../src/events/event-bell.js';

@@ -1,6 +1,6 @@
 import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
+import type { Journal } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import type { Journal } from '@tollgate/transactions';
 
 import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
 import type { PaymentPlanner, PaymentPlannerOptions } from '../src/payments/payment-planner.js';

@@ -1,10 +1,10 @@
 import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
+import type { JobRecord } from '@tollgate/journal';
 import type { AgentAnswerView, Hex } from '@tollgate/protocol';
-import type { JobRecord } from '@tollgate/transactions';
 
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
-import { listTransfers, startPaidServer, type PaidServer } from '../../../libs/client/test/paid-server.js';
-import { LaneFixture } from '../../../libs/transactions/test/lane-fixture.js';
+import { LaneFixture } from '../../../libs/journal/test/lane-fixture.js';
+import { listTransfers, startPaidServer, type PaidServer } from '../../../packages/client/test/paid-server.js';
 import type { PaymentPlanner, PaymentPlannerOptions } from '../src/payments/payment-planner.js';
 import { createPayingWallet } from './paying-lane.js';
 

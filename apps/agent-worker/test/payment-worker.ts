@@ -1,5 +1,5 @@
+import { Chain, createKeySigner, Journal, LaneRunner, type LaneSettings } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { Chain, createKeySigner, Journal, LaneRunner, type LaneSettings } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
 import { createPayingWallet } from './paying-lane.js';

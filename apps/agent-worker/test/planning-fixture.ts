@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 import type { SpendingPolicy } from '@tollgate/agent-kit';
+import { isOpen, type JobPlanner, type JobRecord, type JsonValue, type LaneRunnerOptions } from '@tollgate/journal';
 import type { AgentOperation } from '@tollgate/protocol';
-import {
-  isOpen,
-  type JobPlanner,
-  type JobRecord,
-  type JsonValue,
-  type LaneRunnerOptions,
-} from '@tollgate/transactions';
 import {
   createPublicClient,
   encodeFunctionData,
@@ -22,7 +16,7 @@ import {
 
 import type { DevnetWithProtocols } from '../../../devnet/chain.js';
 import { sendTransaction } from '../../../devnet/transfer-tokens.js';
-import { LaneFixture } from '../../../libs/transactions/test/lane-fixture.js';
+import { LaneFixture } from '../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
 import type { PaymentPlanner } from '../src/payments/payment-planner.js';

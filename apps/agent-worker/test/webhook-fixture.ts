@@ -10,13 +10,13 @@ import {
   type WebhookTarget,
 } from '@tollgate/agent-jobs';
 import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
-import type { JobEvent } from '@tollgate/transactions';
+import type { JobEvent } from '@tollgate/journal';
 import type { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Registry, type Counter } from 'prom-client';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { FAILURE, sampleHash, sampleLane } from '../../../libs/transactions/test/sample-jobs.js';
+import { FAILURE, sampleHash, sampleLane } from '../../../libs/journal/test/sample-jobs.js';
 import { createWebhooks, type Webhooks } from '../src/webhooks/create-webhooks.js';
 import { WebhookEnvironment } from '../src/webhooks/webhook.environment.js';
 import { startTarget, type WebhookReceiver } from './start-target.js';

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WakeQueues, WalletDirectory, type PlanJobReply } from '@tollgate/agent-jobs';
+import { acceptJob, createLaneId, Journal, type JobRecord, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { acceptJob, createLaneId, Journal, type JobRecord, type LaneId } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 import { privateKeyToAddress } from 'viem/accounts';
 
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { transferPlanner } from '../../../libs/transactions/test/transfer-planner.js';
+import { transferPlanner } from '../../../libs/journal/test/transfer-planner.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import type { JobPlanning } from '../src/planning/job-planning.js';
 import { startAgentWorker } from '../src/start-agent-worker.js';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
+import { createLaneId, Journal, type LaneId } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
-import { createLaneId, Journal, type LaneId } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';

@@ -10,8 +10,8 @@ import {
   VERIFY_QUEUE,
   type RunningService,
 } from '@tollgate/common';
+import { JournalError, JournalUnavailableError } from '@tollgate/journal';
 import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
-import { JournalError, JournalUnavailableError } from '@tollgate/transactions';
 import { Logger } from 'nestjs-pino';
 
 import { ChainReader } from './chain/chain-reader.js';

@@ -8,9 +8,9 @@ import {
   MetricsModule,
   type RequestReplyServer,
 } from '@tollgate/common';
+import { Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/transactions';
 import type { Redis } from 'ioredis';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';

@@ -1,7 +1,7 @@
 import { type SignedPaymentTerms, type SignedPaymentVerdict, type VerifySignedPaymentRequest } from '@tollgate/common';
+import { DEFAULT_LANE_SETTINGS, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
-import { DEFAULT_LANE_SETTINGS, Journal, RELAYER_FLEET } from '@tollgate/transactions';
 
 import type { DevnetAccount } from '../../../devnet/chain.js';
 import { MULTICALL3 } from '../../../devnet/place-contracts.js';

@@ -1,5 +1,5 @@
+import type { JobEvent } from '@tollgate/journal';
 import type { AgentJobEvent, AgentOperation } from '@tollgate/protocol';
-import type { JobEvent } from '@tollgate/transactions';
 
 /** A journal event in the form in which clients receive it, over every channel. */
 export function toAgentJobEvent(event: JobEvent, walletName: string): AgentJobEvent {

@@ -1,5 +1,5 @@
+import type { Journal } from '@tollgate/journal';
 import type { AgentJobRequest } from '@tollgate/protocol';
-import type { Journal } from '@tollgate/transactions';
 
 import { findTokenProblems } from './find-token-problems.js';
 import type { WalletDirectory } from './wallet-directory.js';

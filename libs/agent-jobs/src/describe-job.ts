@@ -1,3 +1,4 @@
+import type { Attempt, JobRecord, StepRecord } from '@tollgate/journal';
 import {
   AGENT_OPERATIONS,
   type AgentAnswerView,
@@ -6,7 +7,6 @@ import {
   type AgentOperation,
   type AgentStepView,
 } from '@tollgate/protocol';
-import type { Attempt, JobRecord, StepRecord } from '@tollgate/transactions';
 
 import { readStoredPlan } from './stored-plan.js';
 

@@ -2,8 +2,8 @@ import { AGENT_OPERATIONS, type AgentJob } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { createPublicClient, http, zeroAddress } from 'viem';
 
-import { parseAmount } from '../../agent-kit/src/tokens/parse-amount.js';
-import { createTokenResolver } from '../../agent-kit/src/tokens/resolve-token.js';
+import { parseAmount } from '../../../packages/agent-kit/src/tokens/parse-amount.js';
+import { createTokenResolver } from '../../../packages/agent-kit/src/tokens/resolve-token.js';
 import { findTokenProblems } from './find-token-problems.js';
 import { listFields } from './inputs/field.js';
 import { INPUT_CLASSES } from './inputs/input-classes.js';

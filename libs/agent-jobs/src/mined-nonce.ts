@@ -1,5 +1,5 @@
+import type { LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import type { LaneId } from '@tollgate/transactions';
 
 /** Sent to the queue `PLAN_QUEUE`; any worker of the lane's chain may answer. */
 export const READ_MINED_NONCE = 'read-mined-nonce.v1';

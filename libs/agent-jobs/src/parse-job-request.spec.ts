@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { zeroAddress } from 'viem';
 import { z } from 'zod';
 
-import { CATALOG } from '../../agent-kit/src/operations/catalog.js';
-import { parseResourceUrl } from '../../agent-kit/src/payments/ask-price.js';
-import { assertLeverage } from '../../agent-kit/src/protocols/perps/assert-order.js';
+import { CATALOG } from '../../../packages/agent-kit/src/operations/catalog.js';
+import { parseResourceUrl } from '../../../packages/agent-kit/src/payments/ask-price.js';
+import { assertLeverage } from '../../../packages/agent-kit/src/protocols/perps/assert-order.js';
 import { fingerprintOf } from './fingerprint.js';
 import { describeInputs } from './inputs/input-classes.js';
 import { JobRequestError } from './job-request-error.js';

@@ -1,5 +1,5 @@
+import { nameLane, type LaneId } from '@tollgate/journal';
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX } from '@tollgate/protocol';
-import { nameLane, type LaneId } from '@tollgate/transactions';
 
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX };
 

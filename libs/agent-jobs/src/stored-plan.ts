@@ -1,5 +1,5 @@
+import type { JobRecord } from '@tollgate/journal';
 import type { AgentPlanView } from '@tollgate/protocol';
-import type { JobRecord } from '@tollgate/transactions';
 
 /**
  * The exact bounds of a plan, the most that leaves and the least that arrives: base units by token (lower case, `0x0`

@@ -1,4 +1,4 @@
-import { nameLane, type JobQueue, type LaneId } from '@tollgate/transactions';
+import { nameLane, type JobQueue, type LaneId } from '@tollgate/journal';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 

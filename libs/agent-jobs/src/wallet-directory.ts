@@ -1,4 +1,4 @@
-import { createLaneId, nameLane, readLaneName, type LaneId } from '@tollgate/transactions';
+import { createLaneId, nameLane, readLaneName, type LaneId } from '@tollgate/journal';
 import type { Redis } from 'ioredis';
 
 import { parseKnownTokens, type KnownToken } from './known-token.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { SettleResponse, VerifyResponse } from '@tollgate/protocol';
 
-import { createPaidTools, type Wording } from '../../../libs/client/test/paid-tools.js';
+import { createPaidTools, type Wording } from '../../../packages/client/test/paid-tools.js';
 import { PRICE, type Rig } from './start-rig.js';
 
 export interface Tools {

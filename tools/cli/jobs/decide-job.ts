@@ -7,7 +7,7 @@ import {
   type LaneId,
   type RefusalReason,
   type Transition,
-} from '@tollgate/transactions';
+} from '@tollgate/journal';
 import { createPublicClient, fallback, http } from 'viem';
 
 import { CommandError } from '../shared/cli-command.js';

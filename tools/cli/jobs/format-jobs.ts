@@ -1,5 +1,5 @@
+import type { JobRecord } from '@tollgate/journal';
 import type { AgentJobView, AgentStepView } from '@tollgate/protocol';
-import type { JobRecord } from '@tollgate/transactions';
 
 import { describeJob } from '../../../libs/agent-jobs/src/describe-job.js';
 import { readStoredPlan } from '../../../libs/agent-jobs/src/stored-plan.js';

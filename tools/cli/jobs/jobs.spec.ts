@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import { AGENT_QUEUE_PREFIX, wakeQueueOf, WalletDirectory, writeStoredPlan } from '@tollgate/agent-jobs';
+import { Journal, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { Journal, type LaneId } from '@tollgate/transactions';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createPublicClient, http } from 'viem';
@@ -11,7 +11,7 @@ import { createPublicClient, http } from 'viem';
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { sampleAttempt, sampleLane, sampleRequest, sampleStep } from '../../../libs/transactions/test/sample-jobs.js';
+import { sampleAttempt, sampleLane, sampleRequest, sampleStep } from '../../../libs/journal/test/sample-jobs.js';
 import { awaitReceipt } from '../../../test/harness/await-receipt.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
 import { printEvents } from './print-events.js';

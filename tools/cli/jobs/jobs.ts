@@ -1,5 +1,5 @@
+import { Journal, JournalError } from '@tollgate/journal';
 import { AGENT_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
-import { Journal, JournalError } from '@tollgate/transactions';
 import { InvalidArgumentError } from 'commander';
 import type { Redis } from 'ioredis';
 

@@ -1,6 +1,6 @@
 import type { WalletDirectory } from '@tollgate/agent-jobs';
+import type { JobRecord, Journal } from '@tollgate/journal';
 import type { AgentOperation, JobState } from '@tollgate/protocol';
-import type { JobRecord, Journal } from '@tollgate/transactions';
 
 export interface JobFilter {
   states: readonly JobState[] | undefined;

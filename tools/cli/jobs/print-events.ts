@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { nameLane, type JobEvent, type Journal } from '@tollgate/transactions';
+import { nameLane, type JobEvent, type Journal } from '@tollgate/journal';
 
 import { formatTime } from '../shared/format-table.js';
 import { clean } from './format-jobs.js';

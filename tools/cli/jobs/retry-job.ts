@@ -1,4 +1,4 @@
-import { acceptJob, type JobRecord, type JobState } from '@tollgate/transactions';
+import { acceptJob, type JobRecord, type JobState } from '@tollgate/journal';
 
 import { describeJob } from '../../../libs/agent-jobs/src/describe-job.js';
 import { fingerprintOf } from '../../../libs/agent-jobs/src/fingerprint.js';

@@ -1,4 +1,4 @@
-import type { JobQueue } from '@tollgate/transactions';
+import type { JobQueue } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
 import { WakeQueues } from '../../../libs/agent-jobs/src/wake-queues.js';

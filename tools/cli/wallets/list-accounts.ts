@@ -1,5 +1,5 @@
 import type { WalletDirectory } from '@tollgate/agent-jobs';
-import { nameLane, type Journal, type LaneId } from '@tollgate/transactions';
+import { nameLane, type Journal, type LaneId } from '@tollgate/journal';
 
 /** An account with a role. */
 export interface Account {

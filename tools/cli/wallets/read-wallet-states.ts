@@ -1,4 +1,4 @@
-import { Chain, type LaneId, type LaneStatus } from '@tollgate/transactions';
+import { Chain, type LaneId, type LaneStatus } from '@tollgate/journal';
 import { createPublicClient, fallback, http } from 'viem';
 
 import { listAccounts, type Account, type AccountSources } from './list-accounts.js';

@@ -1,4 +1,4 @@
-import { createLaneId, nameLane, type ReleaseResult } from '@tollgate/transactions';
+import { createLaneId, nameLane, type ReleaseResult } from '@tollgate/journal';
 
 import { CommandError } from '../shared/cli-command.js';
 import { listAccounts, type Account, type AccountSources } from './list-accounts.js';

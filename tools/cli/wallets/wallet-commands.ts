@@ -1,5 +1,5 @@
 import type { WalletEntry } from '@tollgate/agent-jobs';
-import { createLaneId, nameLane, type LaneId, type LaneTransition } from '@tollgate/transactions';
+import { createLaneId, nameLane, type LaneId, type LaneTransition } from '@tollgate/journal';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError } from '../shared/cli-command.js';

@@ -1,4 +1,4 @@
-import { Journal, JournalError, RELAYER_FLEET } from '@tollgate/transactions';
+import { Journal, JournalError, RELAYER_FLEET } from '@tollgate/journal';
 
 // The library's index would load Nest, which doubles the start.
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallet-directory.js';

@@ -1,6 +1,6 @@
 import { Setting, type ChecksTogether } from '@tollgate/common';
+import type { LaneSettings } from '@tollgate/journal';
 import { parseTokenAmount } from '@tollgate/protocol';
-import type { LaneSettings } from '@tollgate/transactions';
 import { IsInt, Matches, Max, Min } from 'class-validator';
 
 const GWEI_DECIMALS = 9;

@@ -7,7 +7,7 @@ import {
   type WalletDirectory,
 } from '@tollgate/agent-jobs';
 import type { ApiKeyStore } from '@tollgate/common';
-import { acceptJob, type Journal, type JobQueue } from '@tollgate/transactions';
+import { acceptJob, type Journal, type JobQueue } from '@tollgate/journal';
 
 export interface MessageParts {
   journal: Journal;

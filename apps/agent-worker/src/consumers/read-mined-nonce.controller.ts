@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/agent-jobs';
-import { Chain, createLaneId } from '@tollgate/transactions';
+import { Chain, createLaneId } from '@tollgate/journal';
 import { isHash } from 'viem';
 
 /**

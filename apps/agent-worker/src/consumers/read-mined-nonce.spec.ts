@@ -1,4 +1,4 @@
-import { Chain } from '@tollgate/transactions';
+import { Chain } from '@tollgate/journal';
 
 import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { callRpc } from '../../../../devnet/json-rpc.js';

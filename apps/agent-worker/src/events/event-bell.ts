@@ -1,5 +1,5 @@
 import { connectRedis } from '@tollgate/common';
-import { eventsKey, type LaneId } from '@tollgate/transactions';
+import { eventsKey, type LaneId } from '@tollgate/journal';
 import type { Redis } from 'ioredis';
 
 /** A lane that is added while the others wait is included after this time at the latest. */

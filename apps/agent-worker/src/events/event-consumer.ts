@@ -1,4 +1,4 @@
-import type { JobEvent } from '@tollgate/transactions';
+import type { JobEvent } from '@tollgate/journal';
 
 /** One destination for the events of all wallets. Each lane stores its position under this name. */
 export interface EventConsumer {

@@ -1,7 +1,7 @@
-import type { JobEvent, Journal, LaneId } from '@tollgate/transactions';
+import type { JobEvent, Journal, LaneId } from '@tollgate/journal';
 
-import { sampleLane, submitSample } from '../../../../libs/transactions/test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../../../libs/transactions/test/start-journal.js';
+import { sampleLane, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../../../../libs/journal/test/start-journal.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { EventBell } from './event-bell.js';
 import type { EventConsumer } from './event-consumer.js';

@@ -1,4 +1,4 @@
-import type { JobEvent, Journal, LaneId } from '@tollgate/transactions';
+import type { JobEvent, Journal, LaneId } from '@tollgate/journal';
 
 import type { EventBell } from './event-bell.js';
 import type { EventConsumer } from './event-consumer.js';

@@ -1,10 +1,10 @@
 import { Controller, Logger, Module, type INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { EventPattern, Payload, Transport, type MicroserviceOptions } from '@nestjs/microservices';
-import type { JobEvent } from '@tollgate/transactions';
+import type { JobEvent } from '@tollgate/journal';
 
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
-import { FAILURE, sampleHash, sampleLane } from '../../../../libs/transactions/test/sample-jobs.js';
+import { FAILURE, sampleHash, sampleLane } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { NestEvents } from './nest-events.js';
 

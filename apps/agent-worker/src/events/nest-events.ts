@@ -1,6 +1,6 @@
 import { ClientRedis } from '@nestjs/microservices';
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
-import type { JobEvent } from '@tollgate/transactions';
+import type { JobEvent } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 import { lastValueFrom } from 'rxjs';
 

@@ -1,5 +1,5 @@
 import { observeSamples } from '@tollgate/common';
-import type { JobEvent, Journal } from '@tollgate/transactions';
+import type { JobEvent, Journal } from '@tollgate/journal';
 import { Counter, type Registry } from 'prom-client';
 
 import type { EventPumps } from './event-pumps.js';

@@ -1,4 +1,4 @@
-import type { LaneRunnerOptions } from '@tollgate/transactions';
+import type { LaneRunnerOptions } from '@tollgate/journal';
 
 /** Does one task for a lane while this process holds it; resolves soon after `signal` is aborted. */
 export type Attendant = NonNullable<LaneRunnerOptions['attend']>;

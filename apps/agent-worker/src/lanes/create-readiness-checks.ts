@@ -1,5 +1,5 @@
 import { checkRedis, type ReadinessChecks } from '@tollgate/common';
-import type { Chain, Journal } from '@tollgate/transactions';
+import type { Chain, Journal } from '@tollgate/journal';
 import type { Redis } from 'ioredis';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 
-import { LaneRunner, LaneShare, type Chain, type Journal, type LaneSettings } from '@tollgate/transactions';
+import { LaneRunner, LaneShare, type Chain, type Journal, type LaneSettings } from '@tollgate/journal';
 
 import type { JobPlanning } from '../planning/job-planning.js';
 import type { WorkerWallet } from '../wallets/worker-wallet.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { ChainUnavailableError, JournalUnavailableError } from '@tollgate/transactions';
+import { ChainUnavailableError, JournalUnavailableError } from '@tollgate/journal';
 import { Counter, type Registry } from 'prom-client';
 
 const AGAIN_AFTER_MS = 60_000;

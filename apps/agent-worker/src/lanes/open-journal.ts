@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { ConfigurationError } from '@tollgate/common';
-import { JournalError, JournalUnavailableError, nameLane, type Journal } from '@tollgate/transactions';
+import { JournalError, JournalUnavailableError, nameLane, type Journal } from '@tollgate/journal';
 import type { Logger } from 'nestjs-pino';
 
 import { publishWallets } from '../wallets/publish-wallets.js';

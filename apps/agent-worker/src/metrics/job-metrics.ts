@@ -1,4 +1,4 @@
-import type { JobEvent, Journal } from '@tollgate/transactions';
+import type { JobEvent, Journal } from '@tollgate/journal';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { MessageDecision } from '../consumers/journal-message.js';

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 
-import { sampleLane, sampleStep, submitSample } from '../../../../libs/transactions/test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../../../libs/transactions/test/start-journal.js';
+import { sampleLane, sampleStep, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../../../../libs/journal/test/start-journal.js';
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
 import { observeLanes } from './observe-lanes.js';
 

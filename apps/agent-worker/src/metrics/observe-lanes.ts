@@ -1,5 +1,5 @@
 import { keepFresh, observeSamples, type Sample } from '@tollgate/common';
-import type { JobRecord, Journal, LaneStatus } from '@tollgate/transactions';
+import type { JobRecord, Journal, LaneStatus } from '@tollgate/journal';
 import type { Registry } from 'prom-client';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';

@@ -10,7 +10,6 @@ import {
   type PlanDraft,
 } from '@tollgate/agent-kit/planner';
 import { createSafeFetch, type SafeFetch } from '@tollgate/common';
-import type { PaymentChallenge, PaymentRequirement } from '@tollgate/protocol';
 import {
   crashPoint,
   JournalUnavailableError,
@@ -20,7 +19,8 @@ import {
   type StepReceipt,
   type StepRecord,
   type StepVerdict,
-} from '@tollgate/transactions';
+} from '@tollgate/journal';
+import type { PaymentChallenge, PaymentRequirement } from '@tollgate/protocol';
 
 import {
   findPaidChallenge,

@@ -1,6 +1,6 @@
 import { createPaymentCall } from '@tollgate/client';
+import type { JobRecord, JsonValue, StepRecord } from '@tollgate/journal';
 import { parsePaymentRequirement, type PaymentRequirement } from '@tollgate/protocol';
-import type { JobRecord, JsonValue, StepRecord } from '@tollgate/transactions';
 
 /** Everything needed to redeem a payment after any crash; stored in the journal before the payment can be signed. */
 export interface KeptChallenge {

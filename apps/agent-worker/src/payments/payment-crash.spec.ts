@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 
+import type { CrashPoint } from '@tollgate/journal';
 import { listPayments } from '@tollgate/ledger';
 import type { AgentAnswerView } from '@tollgate/protocol';
-import type { CrashPoint } from '@tollgate/transactions';
 
 import { startChild, type Child } from '../../../../devnet/child-process.js';
 import { startStack, type Stack } from '../../../../devnet/stack.js';
 import { transferTokens } from '../../../../devnet/transfer-tokens.js';
-import { listTransfers } from '../../../../libs/client/test/paid-server.js';
-import { LaneFixture, QUICK } from '../../../../libs/transactions/test/lane-fixture.js';
+import { LaneFixture, QUICK } from '../../../../libs/journal/test/lane-fixture.js';
+import { listTransfers } from '../../../../packages/client/test/paid-server.js';
 import type { PaymentWorkerTask } from '../../test/payment-worker.js';
 
 /**

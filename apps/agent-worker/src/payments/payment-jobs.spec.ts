@@ -1,10 +1,10 @@
 import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
+import { Journal, type JobRecord } from '@tollgate/journal';
 import { appendHashLock } from '@tollgate/protocol';
-import { Journal, type JobRecord } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
-import { RECEIVER } from '../../../../libs/transactions/test/lane-fixture.js';
+import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { createPayingWallet } from '../../test/paying-lane.js';
 import { PaymentFixture, readAnswer } from '../../test/payment-fixture.js';
 import { listChallenges, writeChallenge } from './kept-challenge.js';

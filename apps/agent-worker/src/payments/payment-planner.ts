@@ -1,6 +1,6 @@
 import type { OperationContext, PlanDraft } from '@tollgate/agent-kit/planner';
 import type { TargetRules } from '@tollgate/common';
-import type { JobRecord, Journal, JsonValue, StepReceipt, StepRecord, StepVerdict } from '@tollgate/transactions';
+import type { JobRecord, Journal, JsonValue, StepReceipt, StepRecord, StepVerdict } from '@tollgate/journal';
 
 /** Plans and judges the jobs of operation `payment`: input `{url, maxAmount?}`, one step, for one wallet. */
 export interface PaymentPlanner {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
-import type { JobRecord } from '@tollgate/transactions';
+import type { JobRecord } from '@tollgate/journal';
 
-import { startPaidServer, type Interference } from '../../../../libs/client/test/paid-server.js';
+import { startPaidServer, type Interference } from '../../../../packages/client/test/paid-server.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { PaymentFixture, readAnswer } from '../../test/payment-fixture.js';
 

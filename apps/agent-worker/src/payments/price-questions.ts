@@ -1,7 +1,7 @@
 import { AgentKitError, askPrice } from '@tollgate/agent-kit/planner';
 import { TargetRefusedError } from '@tollgate/common';
+import type { JobRecord } from '@tollgate/journal';
 import type { PaymentChallenge } from '@tollgate/protocol';
-import type { JobRecord } from '@tollgate/transactions';
 
 import { Turns } from './turns.js';
 

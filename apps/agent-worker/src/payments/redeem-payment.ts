@@ -1,7 +1,7 @@
 import { cleanUntrusted, quoteUntrusted, readAnswer } from '@tollgate/agent-kit/planner';
 import { PaymentNotAcceptedError, redeemPaidRequest, type PaidResponse } from '@tollgate/client';
+import type { JobFailure } from '@tollgate/journal';
 import { PaymentError, X_PAYMENT_RELEASED, type AgentAnswerView, type Hex } from '@tollgate/protocol';
-import type { JobFailure } from '@tollgate/transactions';
 
 import type { KeptChallenge } from './kept-challenge.js';
 import type { Turns } from './turns.js';

@@ -1,4 +1,4 @@
-import type { JobRecord, PlannedStep } from '@tollgate/transactions';
+import type { JobRecord, PlannedStep } from '@tollgate/journal';
 
 /**
  * A mined step is never sent again. If a plan contains it once more, the node may not have seen its block yet; and a

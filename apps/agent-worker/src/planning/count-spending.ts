@@ -1,5 +1,5 @@
 import { isSameToken, type TokenAmount, type TokenLimit } from '@tollgate/agent-kit/planner';
-import type { Spending } from '@tollgate/transactions';
+import type { Spending } from '@tollgate/journal';
 
 /** A job's share of the daily limits, token by token. Tokens without a limit are not counted. */
 export function countSpending(spending: readonly TokenAmount[], perDay: readonly TokenLimit[]): Spending[] {

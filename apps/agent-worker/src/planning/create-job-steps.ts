@@ -1,5 +1,5 @@
 import { storeFailures, type PlannedOperation, type SettledStep, type Step } from '@tollgate/agent-kit/planner';
-import type { ApprovalScope, JobRecord, PlannedStep } from '@tollgate/transactions';
+import type { ApprovalScope, JobRecord, PlannedStep } from '@tollgate/journal';
 import { decodeFunctionData, erc20Abi, isAddressEqual, type Address } from 'viem';
 
 /** An allowance that a call sets. */

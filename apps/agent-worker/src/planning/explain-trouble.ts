@@ -6,7 +6,7 @@ import {
   PlanFailure,
   WalletEmptyError,
   type JobFailure,
-} from '@tollgate/transactions';
+} from '@tollgate/journal';
 
 /** An error of the kit as shown to the job's owner; the kit has quoted and cut untrusted texts. */
 export function toJobFailure({ code, message, suggestion, details }: AgentKitError): JobFailure {

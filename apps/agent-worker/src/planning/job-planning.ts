@@ -1,5 +1,5 @@
 import type { KnownToken, PlanJobReply, PlanJobRequest } from '@tollgate/agent-jobs';
-import type { JobPlanner, JudgeStep } from '@tollgate/transactions';
+import type { JobPlanner, JudgeStep } from '@tollgate/journal';
 
 /**
  * Everything that a wallet's lane and the dry runs need to know about operations; `WalletPlanner` implements it for one

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { restoreFailures, type OperationPlanner, type StoredFailures } from '@tollgate/agent-kit/planner';
-import type { JudgeStep, StepReceipt, StepRecord, StepVerdict } from '@tollgate/transactions';
+import type { JudgeStep, StepReceipt, StepRecord, StepVerdict } from '@tollgate/journal';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';
 import { toJobFailure } from './explain-trouble.js';

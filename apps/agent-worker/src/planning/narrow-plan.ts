@@ -1,7 +1,7 @@
 import type { PlanFloors } from '@tollgate/agent-jobs';
 import { createApprovalStep, type OperationContext, type Plan, type PlanDraft } from '@tollgate/agent-kit/planner';
+import type { JobRecord } from '@tollgate/journal';
 import { formatTokenAmount } from '@tollgate/protocol';
-import type { JobRecord } from '@tollgate/transactions';
 
 import { listGranted } from './create-job-steps.js';
 

@@ -1,9 +1,9 @@
+import type { JobRecord, JsonValue } from '@tollgate/journal';
 import { AGENT_OPERATIONS, type AgentOperation } from '@tollgate/protocol';
-import type { JobRecord, JsonValue } from '@tollgate/transactions';
 import { erc721Abi, parseAbi, parseEther, parseUnits, type Hex } from 'viem';
 
-import { startPaidServer } from '../../../../libs/client/test/paid-server.js';
-import { RECEIVER } from '../../../../libs/transactions/test/lane-fixture.js';
+import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
+import { startPaidServer } from '../../../../packages/client/test/paid-server.js';
 import { PlanningFixture } from '../../test/planning-fixture.js';
 
 const marketAbi = parseAbi([

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import { readStoredFloors, type PlanFloors } from '@tollgate/agent-jobs';
 import type { PlannedOperation, TokenAmount } from '@tollgate/agent-kit/planner';
+import type { JobRecord } from '@tollgate/journal';
 import { canonicalJson } from '@tollgate/protocol';
-import type { JobRecord } from '@tollgate/transactions';
 
 /** The bounds of a plan: what is approved, and what fresh plans are compared with. */
 export function createFloors({ plan, spending }: Pick<PlannedOperation, 'plan' | 'spending'>): PlanFloors {

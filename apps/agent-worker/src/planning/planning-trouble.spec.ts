@@ -1,5 +1,5 @@
 import { AgentKitError, OperationPlanner } from '@tollgate/agent-kit/planner';
-import { PlanFailure, type StepRecord } from '@tollgate/transactions';
+import { PlanFailure, type StepRecord } from '@tollgate/journal';
 import { createPublicClient, http } from 'viem';
 
 import { startChain, type Devnet } from '../../../../devnet/chain.js';

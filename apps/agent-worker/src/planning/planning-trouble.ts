@@ -1,5 +1,5 @@
 import { AgentKitError, type OperationPlanner } from '@tollgate/agent-kit/planner';
-import { PlanFailure, WalletEmptyError, type JobRecord } from '@tollgate/transactions';
+import { PlanFailure, WalletEmptyError, type JobRecord } from '@tollgate/journal';
 
 import { INTERNAL_ERROR, isPassing, toJobFailure, toPlanFailure } from './explain-trouble.js';
 

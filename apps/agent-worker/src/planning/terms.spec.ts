@@ -1,9 +1,9 @@
 import { readStoredPlan } from '@tollgate/agent-jobs';
 import { AgentKit } from '@tollgate/agent-kit';
-import type { JobRecord } from '@tollgate/transactions';
+import type { JobRecord } from '@tollgate/journal';
 import { parseUnits } from 'viem';
 
-import { RECEIVER } from '../../../../libs/transactions/test/lane-fixture.js';
+import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { PlanningFixture } from '../../test/planning-fixture.js';
 

@@ -6,7 +6,7 @@ import {
   type PlanJobRequest,
 } from '@tollgate/agent-jobs';
 import { AgentKitError, type OperationPlanner, type PlannedOperation } from '@tollgate/agent-kit/planner';
-import type { JobPlan, JobRecord, JsonValue, JudgeStep, PlannedStep } from '@tollgate/transactions';
+import type { JobPlan, JobRecord, JsonValue, JudgeStep, PlannedStep } from '@tollgate/journal';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';
 import { assertNotRepeated } from './assert-not-repeated.js';

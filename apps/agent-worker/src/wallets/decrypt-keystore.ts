@@ -1,4 +1,4 @@
-import { readKeySigner, type LaneSigner } from '@tollgate/transactions';
+import { readKeySigner, type LaneSigner } from '@tollgate/journal';
 import * as Keystore from 'ox/Keystore';
 import { z } from 'zod';
 

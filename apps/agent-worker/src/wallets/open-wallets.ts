@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import type { SpendingPolicy } from '@tollgate/agent-kit';
-import { createLaneId, readKeySigner } from '@tollgate/transactions';
+import { createLaneId, readKeySigner } from '@tollgate/journal';
 
 import { readWalletsFile, type OpenedWallet } from './read-wallets-file.js';
 import type { WorkerWallet } from './worker-wallet.js';

@@ -1,6 +1,6 @@
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { ConfigurationError } from '@tollgate/common';
-import { nameLane } from '@tollgate/transactions';
+import { nameLane } from '@tollgate/journal';
 
 import type { WorkerWallet } from './worker-wallet.js';
 

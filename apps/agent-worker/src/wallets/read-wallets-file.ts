@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-import { readKeySigner, type LaneSigner } from '@tollgate/transactions';
+import { readKeySigner, type LaneSigner } from '@tollgate/journal';
 import { parse } from 'yaml';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import type { LaneId, LaneSigner } from '@tollgate/transactions';
+import type { LaneId, LaneSigner } from '@tollgate/journal';
 
 import type { PlannedWallet } from '../planning/planned-wallet.js';
 

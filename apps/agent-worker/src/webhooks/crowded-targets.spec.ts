@@ -1,5 +1,5 @@
 import type { WebhookTarget } from '@tollgate/agent-jobs';
-import type { JobEvent } from '@tollgate/transactions';
+import type { JobEvent } from '@tollgate/journal';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { WebhookFixture } from '../../test/webhook-fixture.js';

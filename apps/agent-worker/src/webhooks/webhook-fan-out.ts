@@ -7,7 +7,7 @@ import {
   type WebhookTarget,
   type WebhookTargets,
 } from '@tollgate/agent-jobs';
-import type { JobEvent } from '@tollgate/transactions';
+import type { JobEvent } from '@tollgate/journal';
 import type { JobsOptions, Queue } from 'bullmq';
 
 import type { EventConsumer } from '../events/event-consumer.js';

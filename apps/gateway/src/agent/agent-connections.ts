@@ -8,7 +8,7 @@ import {
   WebhookTargets,
 } from '@tollgate/agent-jobs';
 import { ApiKeyStore, connectRedis, RequestReplyClient } from '@tollgate/common';
-import { Journal, JournalUnavailableError } from '@tollgate/transactions';
+import { Journal, JournalUnavailableError } from '@tollgate/journal';
 import type { Redis } from 'ioredis';
 
 import { GatewayEnvironment } from '../gateway.config.js';

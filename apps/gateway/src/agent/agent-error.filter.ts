@@ -1,6 +1,6 @@
 import { Catch, type ArgumentsHost } from '@nestjs/common';
 import { ProblemError, ProblemFilter } from '@tollgate/common';
-import { JournalError } from '@tollgate/transactions';
+import { JournalError } from '@tollgate/journal';
 
 import { JOBS_UNAVAILABLE } from './jobs-unavailable.js';
 

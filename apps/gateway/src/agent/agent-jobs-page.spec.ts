@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { PLAN_JOB, PLAN_QUEUE, type PlanJobReply } from '@tollgate/agent-jobs';
 import { RequestReplyServer } from '@tollgate/common';
 
-import { sampleStep } from '../../../../libs/transactions/test/sample-jobs.js';
+import { sampleStep } from '../../../../libs/journal/test/sample-jobs.js';
 import { AgentsFixture } from '../../test/start-agents.js';
 
 const run = promisify(execFile);

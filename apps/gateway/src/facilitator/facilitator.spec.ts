@@ -1,6 +1,6 @@
 import { ApiKeyStore } from '@tollgate/common';
+import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex, SettleResponse, VerifyResponse } from '@tollgate/protocol';
-import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type PaymentEnvironment } from '@tollgate/common';
+import { Journal, LaneDirectory, type ListedLane, RELAYER_FLEET } from '@tollgate/journal';
 import { caip2Of, v1NetworkOf, type SupportedKind, type SupportedResponse } from '@tollgate/protocol';
-import { Journal, LaneDirectory, type ListedLane, RELAYER_FLEET } from '@tollgate/transactions';
 
 import { GatewayEnvironment } from '../gateway.config.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
+import { crashPoint } from '@tollgate/journal';
 import { LedgerError, type Ledger, type PaymentId, type StoredAnswer } from '@tollgate/ledger';
 import { payerOf } from '@tollgate/protocol';
-import { crashPoint } from '@tollgate/transactions';
 
 import type { Revisits } from '../revisits/revisits.js';
 import {

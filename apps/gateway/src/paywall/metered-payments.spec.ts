@@ -1,3 +1,4 @@
+import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import {
   encodeJsonHeader,
   type DiscoveryResponse,
@@ -5,7 +6,6 @@ import {
   type RequirementV2,
   type SignedPermit,
 } from '@tollgate/protocol';
-import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/transactions';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';

@@ -1,5 +1,5 @@
+import { Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/transactions';
 import type { Redis } from 'ioredis';
 
 const LOOK_AGAIN_MS = 1_000;

@@ -1,4 +1,4 @@
-import { DEFAULT_LANE_SETTINGS, quoteFees, type Fees, type LaneSettings } from '@tollgate/transactions';
+import { DEFAULT_LANE_SETTINGS, quoteFees, type Fees, type LaneSettings } from '@tollgate/journal';
 
 import type { RpcBatcher } from './rpc-batcher.js';
 import { MISSING, valueOf, type RpcResult } from './rpc-endpoint.js';

@@ -1,5 +1,5 @@
+import type { Fees } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import type { Fees } from '@tollgate/transactions';
 
 import { MISSING, valueOf, type RpcCall, type RpcResult } from './rpc-endpoint.js';
 import { malformed } from './rpc-value.js';

@@ -1,6 +1,6 @@
 import { Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
+import { readKeySigner, type LaneSettings, type LaneSigner } from '@tollgate/journal';
 import { parseTokenAmount } from '@tollgate/protocol';
-import { readKeySigner, type LaneSettings, type LaneSigner } from '@tollgate/transactions';
 import { ArrayNotEmpty, IsArray, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 
 /** The minimum time between two looks at the chain after a transaction is sent. */

@@ -1,6 +1,6 @@
 import { keepFresh, observeGauge, observeSamples, type Sample } from '@tollgate/common';
+import { createLaneId, type LaneStatus } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { createLaneId, type LaneStatus } from '@tollgate/transactions';
 import type { Registry } from 'prom-client';
 
 import type { RpcBatcher } from '../chain/rpc-batcher.js';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-import { Journal, RELAYER_FLEET } from '@tollgate/transactions';
+import { Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
-import { sampleLane, submitSample } from '../../../../libs/transactions/test/sample-jobs.js';
+import { sampleLane, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '@tollgate/common';
-import type { Journal, LaneId } from '@tollgate/transactions';
+import type { Journal, LaneId } from '@tollgate/journal';
 
 /**
  * Rejects relayers that are also wallets of agent jobs: each nonce of such an account would be used twice.

@@ -7,7 +7,7 @@ import {
   type RequestReplyContext,
   type SettlementResult,
 } from '@tollgate/common';
-import { pause, type Chain, type Journal, type LaneRunnerOptions } from '@tollgate/transactions';
+import { pause, type Chain, type Journal, type LaneRunnerOptions } from '@tollgate/journal';
 
 import type { AskersSettings } from '../settings/askers-settings.js';
 import { parseSettleRequest, type SettleQuestion } from './parse-settle-request.js';

@@ -1,5 +1,5 @@
+import type { Fees } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import type { Fees } from '@tollgate/transactions';
 
 import type { ContractCall } from '../authorizations/contract-call.js';
 import { askForCode, readCall, readCode } from '../chain/contract-question.js';

@@ -1,4 +1,4 @@
-import type { JobRecord, StepReceipt } from '@tollgate/transactions';
+import type { JobRecord, StepReceipt } from '@tollgate/journal';
 
 import { AuthorizedTransfers } from '../authorizations/has-settlement.js';
 import type { ContractWallets } from './contract-wallets.js';

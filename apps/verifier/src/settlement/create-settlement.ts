@@ -1,7 +1,7 @@
 import { connectRedis } from '@tollgate/common';
+import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { Chain, Journal, RELAYER_FLEET } from '@tollgate/transactions';
 
 import type { ConnectedChain } from '../chain/connect-chain.js';
 import type { FeeQuotes } from '../chain/fee-quotes.js';

@@ -1,5 +1,5 @@
 import type { SettlementResult } from '@tollgate/common';
-import type { Journal } from '@tollgate/transactions';
+import type { Journal } from '@tollgate/journal';
 
 /**
  * The answer about an unfinished settlement: its newest transaction, or null when none is known to be sent. Third-party

@@ -1,4 +1,4 @@
-import { Journal } from '@tollgate/transactions';
+import { Journal } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../devnet/redis.js';

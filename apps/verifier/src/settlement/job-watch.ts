@@ -1,5 +1,5 @@
+import { isFinal, type JobRecord, type Journal, type StepReceipt } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { isFinal, type JobRecord, type Journal, type StepReceipt } from '@tollgate/transactions';
 
 import type { EmittedLog } from '../chain/receipt.js';
 

@@ -1,5 +1,5 @@
 import type { SettlementResult } from '@tollgate/common';
-import type { Journal } from '@tollgate/transactions';
+import type { Journal } from '@tollgate/journal';
 
 import { describePending } from './describe-pending.js';
 import type { UnmadeSettlement, SettlementRecords } from './settlement-records.js';

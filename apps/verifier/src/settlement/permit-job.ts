@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
+import type { JobRecord, JsonValue } from '@tollgate/journal';
 import { parseSignedPayment, type Hex, type SignedPermit } from '@tollgate/protocol';
-import type { JobRecord, JsonValue } from '@tollgate/transactions';
 
 import type { ContractCall } from '../authorizations/contract-call.js';
 import { unwrapSignature } from '../authorizations/payer-signature.js';

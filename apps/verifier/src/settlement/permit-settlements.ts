@@ -1,7 +1,7 @@
 import type { SettlementResult } from '@tollgate/common';
+import { crashPoint, createJobId, createLaneId, pause, type Journal, type LaneId } from '@tollgate/journal';
 import { signedPaymentId, type Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { crashPoint, createJobId, createLaneId, pause, type Journal, type LaneId } from '@tollgate/transactions';
 
 import type { ChainReader } from '../chain/chain-reader.js';
 import { findMoved } from '../permits/find-permit-transfers.js';

@@ -1,4 +1,4 @@
-import type { Chain, Journal, JobRecord, LaneId } from '@tollgate/transactions';
+import type { Chain, Journal, JobRecord, LaneId } from '@tollgate/journal';
 
 /** The number of latest events searched for parked jobs; older ones are not found. */
 const EVENTS_READ = 5_000;

@@ -1,4 +1,4 @@
-import { crashPoint, createJobId, type LaneId, type PlannedJob, type SubmitResult } from '@tollgate/transactions';
+import { crashPoint, createJobId, type LaneId, type PlannedJob, type SubmitResult } from '@tollgate/journal';
 
 import { AuthorizedTransfers } from '../authorizations/has-settlement.js';
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 
-import type { Hex } from '@tollgate/protocol';
 import {
   createLaneId,
   LaneRunner,
@@ -13,7 +12,8 @@ import {
   type LaneSettings,
   type LaneSigner,
   type PlannedJob,
-} from '@tollgate/transactions';
+} from '@tollgate/journal';
+import type { Hex } from '@tollgate/protocol';
 
 import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import type { AskersSettings } from '../settings/askers-settings.js';

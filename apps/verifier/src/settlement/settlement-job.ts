@@ -1,5 +1,5 @@
+import type { JobRecord, JsonValue } from '@tollgate/journal';
 import { isAddress, isHash, isHexBytes, parseSignedPayment, type Hex } from '@tollgate/protocol';
-import type { JobRecord, JsonValue } from '@tollgate/transactions';
 
 import type { ContractCall } from '../authorizations/contract-call.js';
 import type { PayerSignature } from '../authorizations/payer-signature.js';

@@ -1,4 +1,3 @@
-import type { Hex } from '@tollgate/protocol';
 import {
   PlanFailure,
   type JobFailure,
@@ -6,7 +5,8 @@ import {
   type JobPlanner,
   type JobRecord,
   type PlannedStep,
-} from '@tollgate/transactions';
+} from '@tollgate/journal';
+import type { Hex } from '@tollgate/protocol';
 
 import type { SendableCall } from './call-trial.js';
 import type { ContractWallets } from './contract-wallets.js';

@@ -1,6 +1,6 @@
 import type { SignedPaymentTerms } from '@tollgate/common';
+import { isFinal, type Journal } from '@tollgate/journal';
 import type { SignedPayment } from '@tollgate/protocol';
-import { isFinal, type Journal } from '@tollgate/transactions';
 
 import { UNKNOWN_AFTER_MS } from './job-watch.js';
 import { namePermitSettlement } from './permit-job.js';

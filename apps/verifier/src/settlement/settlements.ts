@@ -1,6 +1,6 @@
 import type { SettlementResult, SettleSignedPaymentRequest } from '@tollgate/common';
+import { pause } from '@tollgate/journal';
 import type { Hex, PaymentFailure, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
-import { pause } from '@tollgate/transactions';
 
 import { PaymentRefused } from '../verification/payment-refused.js';
 import type { BurningPayers } from './burning-payers.js';

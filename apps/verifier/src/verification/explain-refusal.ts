@@ -1,6 +1,6 @@
+import { JournalError } from '@tollgate/journal';
 import { LedgerError, type ClaimRefusal, type Ledger } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
-import { JournalError } from '@tollgate/transactions';
 
 import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import { noteForRefund } from './note-for-refund.js';

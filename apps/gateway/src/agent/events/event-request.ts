@@ -1,5 +1,5 @@
+import { codeOfLane, readEventId, type Journal, type LaneId } from '@tollgate/journal';
 import { EVENT_TYPES, type JobEventType } from '@tollgate/protocol';
-import { codeOfLane, readEventId, type Journal, type LaneId } from '@tollgate/transactions';
 
 import { readQuery, readWords } from '../read-query.js';
 import { refuseRequest } from '../request-invalid.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
-import type { JobEvent } from '@tollgate/transactions';
+import type { JobEvent } from '@tollgate/journal';
 
 import { writeCursor } from './event-cursor.js';
 import type { EventStart } from './event-request.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { codeOfLane, type JobEvent, type Journal, type LaneId } from '@tollgate/transactions';
+import { codeOfLane, type JobEvent, type Journal, type LaneId } from '@tollgate/journal';
 
 import type { EventCursor } from './event-cursor.js';
 

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { WalletDirectory } from '@tollgate/agent-jobs';
+import { createLaneId, Journal, type LaneId } from '@tollgate/journal';
 import type { AgentJobEvent } from '@tollgate/protocol';
-import { createLaneId, Journal, type LaneId } from '@tollgate/transactions';
 
 import { waitFor } from '../../../../../test/harness/retry.js';
 import { openEvents, type EventReader } from '../../../test/read-events.js';

@@ -1,4 +1,4 @@
-import { nameLane, type JobEvent } from '@tollgate/transactions';
+import { nameLane, type JobEvent } from '@tollgate/journal';
 
 import type { AgentConnections } from '../agent-connections.js';
 

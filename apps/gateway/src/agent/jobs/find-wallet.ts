@@ -1,5 +1,5 @@
 import { mayUseWallet, ProblemError, type ApiKey } from '@tollgate/common';
-import type { LaneId } from '@tollgate/transactions';
+import type { LaneId } from '@tollgate/journal';
 
 import type { AgentConnections } from '../agent-connections.js';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { createLaneId } from '@tollgate/transactions';
+import { createLaneId } from '@tollgate/journal';
 
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 import { send } from '../../../test/start-gateway.js';

@@ -2,12 +2,7 @@ import { READ_MINED_NONCE, PLAN_QUEUE, writeStoredPlan } from '@tollgate/agent-j
 import { RequestReplyServer } from '@tollgate/common';
 import type { AgentPlanView } from '@tollgate/protocol';
 
-import {
-  mineSample,
-  planSample,
-  sampleAttempt,
-  sampleStep,
-} from '../../../../../libs/transactions/test/sample-jobs.js';
+import { mineSample, planSample, sampleAttempt, sampleStep } from '../../../../../libs/journal/test/sample-jobs.js';
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 
 const PLAN: AgentPlanView = {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import type { CancelResult, JobRecord, Transition } from '@tollgate/journal';
 import type { AgentJobView, JobFailure } from '@tollgate/protocol';
-import type { CancelResult, JobRecord, Transition } from '@tollgate/transactions';
 
 import { AgentConnections } from '../agent-connections.js';
 import { JOB_NOT_FOUND, Jobs } from './jobs.js';

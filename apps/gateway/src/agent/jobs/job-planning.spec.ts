@@ -1,6 +1,6 @@
 import { PLAN_JOB, PLAN_QUEUE, WalletDirectory, type PlanJobReply, type PlanJobRequest } from '@tollgate/agent-jobs';
 import { RequestReplyServer } from '@tollgate/common';
-import { createLaneId } from '@tollgate/transactions';
+import { createLaneId } from '@tollgate/journal';
 
 import { AgentsFixture, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { checkTokens, fingerprintOf } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import { acceptJob, type JsonValue, type SubmitResult } from '@tollgate/journal';
 import type { AgentJobRequest, AgentJobView, JobState } from '@tollgate/protocol';
-import { acceptJob, type JsonValue, type SubmitResult } from '@tollgate/transactions';
 
 import { AgentConnections } from '../agent-connections.js';
 import { refuseRequest } from '../request-invalid.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { describeJob } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import type { JobRecord, LaneId } from '@tollgate/journal';
 import type { AgentJobPage, AgentJobView } from '@tollgate/protocol';
-import type { JobRecord, LaneId } from '@tollgate/transactions';
 
 import { GatewayEnvironment } from '../../gateway.config.js';
 import { isOperator } from '../access/caller.js';

@@ -1,6 +1,6 @@
 import { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/agent-jobs';
 import { ProblemError } from '@tollgate/common';
-import type { JobRecord } from '@tollgate/transactions';
+import type { JobRecord } from '@tollgate/journal';
 
 import type { AgentConnections } from '../agent-connections.js';
 import { askWorker, PLANNING_UNAVAILABLE } from '../ask-worker.js';

@@ -1,5 +1,5 @@
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { createLaneId } from '@tollgate/transactions';
+import { createLaneId } from '@tollgate/journal';
 
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 

@@ -1,6 +1,6 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, wakeQueueOf, WEBHOOKS_QUEUE } from '@tollgate/agent-jobs';
-import { nameLane } from '@tollgate/transactions';
+import { nameLane } from '@tollgate/journal';
 import { Queue } from 'bullmq';
 
 import type { AgentConnections } from '../agent-connections.js';

@@ -32,7 +32,7 @@ describe('a crash point', () => {
   it('is removed from a built service, whatever its process has loaded', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'crash-point-'));
     try {
-      await run(process.execPath, ['libs/transactions/test/build-crash-point.mjs', directory]);
+      await run(process.execPath, ['libs/journal/test/build-crash-point.mjs', directory]);
       const file = join(directory, 'built.cjs');
       expect(readFileSync(file, 'utf8')).not.toContain('tollgateCrashPoint');
       const built = createRequire(__filename)(file) as { crashPoint: typeof crashPoint };

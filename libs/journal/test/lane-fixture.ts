@@ -167,7 +167,7 @@ export class LaneFixture {
     const child = await startChild({
       name: task.owner,
       command: process.execPath,
-      args: ['scripts/typescript.cjs', resolve('libs/transactions/test/lane-worker.ts')],
+      args: ['scripts/typescript.cjs', resolve('libs/journal/test/lane-worker.ts')],
       env: { ...process.env, TASK: JSON.stringify(task) },
     });
     this.#children.push(child);

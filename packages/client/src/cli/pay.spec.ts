@@ -30,7 +30,7 @@ interface Run {
 function runCommand(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   const root = resolve('.');
   const loader = join(root, 'node_modules/tsx/dist/loader.mjs');
-  const child = spawn(process.execPath, ['--import', loader, join(root, 'libs/client/src/cli/pay.ts'), ...args], {
+  const child = spawn(process.execPath, ['--import', loader, join(root, 'packages/client/src/cli/pay.ts'), ...args], {
     cwd: directory,
     env: { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), TOLLGATE_STATE_DIR: '', ...env },
   });
@@ -88,7 +88,7 @@ describe('pay', () => {
   it('ends the answer with a line break on a terminal', async () => {
     const loader = resolve('node_modules/tsx/dist/loader.mjs');
     const session = startInTerminal(
-      [process.execPath, '--import', loader, resolve('libs/client/src/cli/pay.ts'), ...payArguments()],
+      [process.execPath, '--import', loader, resolve('packages/client/src/cli/pay.ts'), ...payArguments()],
       { env: { ...process.env, ...key() } },
     );
     expect(await session.exited).toBe(0);

@@ -8,7 +8,7 @@ const configure = createRequire(import.meta.url)(resolve('rspack.config.cjs'));
 const options = {
   mode: 'none',
   target: 'node',
-  entry: resolve('libs/transactions/src/crash-point.ts'),
+  entry: resolve('libs/journal/src/crash-point.ts'),
   output: { path: process.argv[2], filename: 'built.cjs', library: { type: 'commonjs2' } },
   module: { rules: [{ test: /\.ts$/, type: 'javascript/auto', loader: 'builtin:swc-loader' }] },
   plugins: [],

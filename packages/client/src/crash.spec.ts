@@ -34,7 +34,7 @@ async function payInChild(dieAt: string | null = null, idempotencyKey: string | 
   try {
     const { stdout, stderr } = await run(
       process.execPath,
-      ['scripts/typescript.cjs', 'libs/client/test/paying-child.ts'],
+      ['scripts/typescript.cjs', 'packages/client/test/paying-child.ts'],
       {
         env,
       },
