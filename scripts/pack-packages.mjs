@@ -1,6 +1,5 @@
 // The published packages as tarballs.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { runProgram } from './run-step.mjs';
 
@@ -16,7 +15,7 @@ export function readPackages(root) {
 /** Builds and packs each. `noCheck` builds without the check of types. Returns the tarballs' paths. */
 export async function packPackages(root, destination, { noCheck = false } = {}) {
   mkdirSync(destination, { recursive: true });
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const tsc = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
   const tarballs = [];
   for (const { folder, manifest } of readPackages(root)) {
     const cwd = join(root, folder);

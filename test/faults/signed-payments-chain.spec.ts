@@ -17,7 +17,7 @@ describe('when the RPC server', () => {
   const sales = useSignedSales({
     env: { SETTLE_DEADLINE_MS: '2000', VERIFY_DEADLINE_MS: '2000', RPC_TIMEOUT_MS: '1000' },
   });
-  let sent: number;
+  let sent = 0;
 
   beforeEach(() => (sent = 0));
   afterEach(() => sales().proxy.reset());
