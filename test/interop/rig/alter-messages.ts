@@ -11,7 +11,7 @@ const STRANGER: Hex = '0x00000000000000000000000000000000000bad01';
 const EIP6492_SUFFIX: Hex = `0x${'6492'.repeat(16)}`;
 
 // Messages in their form on the wire: every client writes its own.
-/* eslint-disable @typescript-eslint/no-explicit-any */
+/* oxlint-disable typescript/no-explicit-any */
 export type Message = Record<string, any>;
 
 const decode = (text: string): Message => JSON.parse(Buffer.from(text, 'base64').toString()) as Message;

@@ -103,14 +103,16 @@ async function assertNoneMined({ rpcUrls }: JobParts, { id, lane, steps, stepInd
   const step = steps[stepIndex];
   if (!step || step.mined !== null || step.attempts.length === 0) return;
   const chain = new Chain({ chainId: lane.chainId, rpcUrls, timeoutMs: 5_000 });
-  const receipt = await chain
-    .findReceipt(step.attempts.map(({ hash }) => hash))
-    .catch(() => {
-      throw new CommandError('No RPC server answered whether a transaction of the job is mined. Set RPC_URL.');
-    })
-    .finally(() => chain.close());
-  if (receipt)
-    throw new CommandError(`A transaction of ${id} is mined: resume the job, so that it ends with that outcome.`);
+  try {
+    if (await chain.findReceipt(step.attempts.map(({ hash }) => hash)).catch(refuseUnknown))
+      throw new CommandError(`A transaction of ${id} is mined: resume the job, so that it ends with that outcome.`);
+  } finally {
+    await chain.close();
+  }
+}
+
+function refuseUnknown(): never {
+  throw new CommandError('No RPC server answered whether a transaction of the job is mined. Set RPC_URL.');
 }
 
 function explainRefusal(reason: RefusalReason, { id, state, approval }: JobRecord): string {

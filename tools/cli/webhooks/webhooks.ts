@@ -100,9 +100,13 @@ function withQueue<T>(
   env: NodeJS.ProcessEnv,
   work: (queue: Queue<WebhookDelivery>, redis: Redis) => Promise<T>,
 ): Promise<T> {
-  return withRedis(findQueueRedisUrl(options, env), (redis) => {
+  return withRedis(findQueueRedisUrl(options, env), async (redis) => {
     const queue = openWebhooksQueue(redis);
-    return work(queue, redis).finally(() => queue.close());
+    try {
+      return await work(queue, redis);
+    } finally {
+      await queue.close();
+    }
   });
 }
 

@@ -6,7 +6,7 @@ import { READINESS_CHECKS, type ReadinessChecks } from './readiness-checks.js';
 
 export interface HealthModuleOptions {
   imports?: NonNullable<ModuleMetadata['imports']>;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Nest types factories
+  // oxlint-disable-next-line typescript/no-explicit-any -- as Nest types factories
   useFactory: (...dependencies: any[]) => ReadinessChecks;
   inject?: (string | symbol | (abstract new (...args: never[]) => unknown))[];
 }

@@ -34,7 +34,7 @@ export function routeRequests({ requests }: QueueKeys, routingKey: string | unde
 
 /** Parses a request of this version; null for anything else, since a list can hold any text. */
 export function parseRequest(text: string, keys: QueueKeys): RequestEnvelope | null {
-  const value = parseObject(text) as Partial<Record<keyof RequestEnvelope, unknown>> | null;
+  const value: Partial<Record<keyof RequestEnvelope, unknown>> | null = parseObject(text);
   if (value === null || value.v !== 1) return null;
   const { id, pattern, replyTo, deadlineMs, requestId } = value;
   if (typeof id !== 'string' || id.length > 128 || typeof pattern !== 'string' || value.data === undefined) return null;
@@ -45,7 +45,7 @@ export function parseRequest(text: string, keys: QueueKeys): RequestEnvelope | n
 }
 
 export function parseReply(text: string): ReplyEnvelope | null {
-  const value = parseObject(text) as { v?: unknown; id?: unknown; data?: unknown; error?: unknown } | null;
+  const value: { v?: unknown; id?: unknown; data?: unknown; error?: unknown } | null = parseObject(text);
   if (value === null || value.v !== 1 || typeof value.id !== 'string') return null;
   if (value.error === undefined) return 'data' in value ? (value as ReplyEnvelope) : null;
   const error: Partial<ReplyError> | null = typeof value.error === 'object' ? value.error : null;

@@ -14,8 +14,8 @@ function isBefore(one, other) {
   return one.name <= other.name;
 }
 
-/** @type {import('eslint').Rule.RuleModule} */
-export const importOrder = {
+/** A rule in ESLint's form, which oxlint takes. */
+const importOrder = {
   meta: { type: 'layout', schema: [], docs: { description: 'order and groups of imports' } },
   create: (context) => ({
     Program({ body }) {
@@ -38,3 +38,6 @@ export const importOrder = {
     },
   }),
 };
+
+/** The plugin of this repository's own rules, for .oxlintrc.json. */
+export default { meta: { name: 'tollgate' }, rules: { 'import-order': importOrder } };
