@@ -13,8 +13,8 @@ import type { ChainReader } from '../src/chain/chain-reader.js';
 import { connectChain } from '../src/chain/connect-chain.js';
 import type { RpcBatcher } from '../src/chain/rpc-batcher.js';
 import { ClientShares } from '../src/verification/client-shares.js';
-import type { Rules } from '../src/verification/judge-payment.js';
 import { PaymentVerifier } from '../src/verification/payment-verifier.js';
+import type { Rules } from '../src/verification/transaction-rules.js';
 import { WaitingRoom } from '../src/verification/waiting-room.js';
 import { startRpcStandIn, type RpcStandIn } from './rpc-stand-in.js';
 

@@ -11,7 +11,7 @@ import { SettlementRecords } from '../src/settlement/settlement-records.js';
 import { SettlementsUnderWay } from '../src/settlement/settlements-under-way.js';
 import { ClientShares } from '../src/verification/client-shares.js';
 import { AcceptedAssets } from '../src/verification/signed/accepted-assets.js';
-import type { SignedPaymentRules } from '../src/verification/signed/judge-authorization.js';
+import type { SignedPaymentRules } from '../src/verification/signed/signed-judgement.js';
 import { SignedPaymentVerifier } from '../src/verification/signed/signed-payment-verifier.js';
 import { WalletCheck } from '../src/verification/signed/wallet-check.js';
 import { WaitingRoom } from '../src/verification/waiting-room.js';

@@ -2,8 +2,8 @@ import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { Sighting } from '../chain/chain-reader.js';
 import { ShortMemory } from '../chain/short-memory.js';
-import { isConfirmed } from './assert-confirmed.js';
 import { PaymentRefused } from './payment-refused.js';
+import { isConfirmed } from './transaction-rules.js';
 
 export interface FinalRefusalsOptions {
   confirmations: number;

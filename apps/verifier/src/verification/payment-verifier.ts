@@ -6,8 +6,8 @@ import { ReceiptTooLargeError } from '../chain/chain-unavailable-error.js';
 import type { ClientShares, LookUps } from './client-shares.js';
 import { describeDoubt, explainRefusal } from './explain-refusal.js';
 import { FinalRefusals } from './final-refusals.js';
-import { judgePayment, type JudgedPayment, type Judgement, type Rules } from './judge-payment.js';
 import { isNotYet, PaymentRefused } from './payment-refused.js';
+import { judgePayment, type JudgedPayment, type Judgement, type Rules } from './transaction-rules.js';
 import type { WaitingRoom } from './waiting-room.js';
 
 /** The terms this verifier is configured for; a gateway that asks for others has different settings. */

@@ -1,6 +1,11 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { bundleCalls } from '../../authorizations/contract-call.js';
+import type { PayerSignature } from '../../authorizations/payer-signature.js';
 import type { ChainReader } from '../../chain/chain-reader.js';
-import type { ContractSignature } from '../../chain/contract-signature.js';
+import { askForSignature, type ContractSignature } from '../../chain/contract-signature.js';
 import type { PermitView } from '../../chain/permit-view.js';
+import type { RpcCall } from '../../chain/rpc-endpoint.js';
 import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';
 
@@ -19,4 +24,15 @@ export async function askOfContract<View extends Pick<PermitView, 'hasPayerCode'
   // A wallet without code has not refused anything.
   if (view.hasPayerCode && view.signatureAnswer === 'no') chain.refusedSignatures.remember(signed);
   return view;
+}
+
+/** The call that asks for the signature, depending on whether the payer has code; null when its key signed. */
+export function planSignatureCheck(
+  { payer, hash, signature }: { payer: Hex; hash: Hex; signature: PayerSignature },
+  { multicall3, isDeployed }: { multicall3: Hex; isDeployed: boolean },
+): RpcCall | null {
+  if (signature.kind === 'account') return null;
+  const check = { signer: payer, hash, signature: signature.bytes };
+  if (isDeployed || signature.deployment === null) return askForSignature(check);
+  return askForSignature(check, bundleCalls(multicall3, [{ ...signature.deployment, mayFail: true }]));
 }

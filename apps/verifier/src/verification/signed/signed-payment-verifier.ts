@@ -9,9 +9,10 @@ import { describeDoubt, explainRefusal } from '../explain-refusal.js';
 import { isNotYet, PaymentRefused } from '../payment-refused.js';
 import type { WaitingRoom } from '../waiting-room.js';
 import type { AcceptedAssets } from './accepted-assets.js';
-import { judgeAuthorization, type SignedJudgement, type SignedPaymentRules } from './judge-authorization.js';
-import { judgePermit } from './judge-permit.js';
-import { OpenPayments } from './open-payments.js';
+import { judgeAuthorization } from './authorization-rules.js';
+import { Exposure } from './exposure.js';
+import { judgePermit } from './permit-rules.js';
+import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
 export interface SignedPaymentVerifierOptions {
   assets: AcceptedAssets;
@@ -44,11 +45,11 @@ const RETRY_AFTER_MS = 1000;
  */
 export class SignedPaymentVerifier {
   private readonly permit2Domain: Hex;
-  private readonly openPayments: OpenPayments;
+  private readonly exposure: Exposure;
 
   constructor(private readonly options: SignedPaymentVerifierOptions) {
     const mayStillMove = (unsent: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>) => this.mayStillMove(unsent);
-    this.openPayments = new OpenPayments({ chain: options.chain, mayStillMove });
+    this.exposure = new Exposure({ chain: options.chain, mayStillMove });
     this.permit2Domain = hashPermit2Domain(options.assets.chainId);
   }
 
@@ -110,7 +111,7 @@ export class SignedPaymentVerifier {
       });
     const isCounted = payment.kind === 'authorization' && balanceBaseUnits !== undefined;
     const result = isCounted
-      ? await this.openPayments.claim({ terms, payment }, { balanceBaseUnits, deadlineMs }, claimIt)
+      ? await this.exposure.claim({ terms, payment }, { balanceBaseUnits, deadlineMs }, claimIt)
       : await claimIt();
     if (result === 'payer_busy') return unavailable(result);
     if (result === 'balance_too_low') throw new PaymentRefused(result);

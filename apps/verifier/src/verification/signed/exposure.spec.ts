@@ -9,7 +9,7 @@ import { cancelAuthorization, submitAuthorization } from '../../../test/sign-aut
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
 import { nameSettlement } from '../../settlement/settlement-entry.js';
 import { SettlementRecords } from '../../settlement/settlement-records.js';
-import { OpenPayments } from './open-payments.js';
+import { Exposure } from './exposure.js';
 
 const { parts, asset, domain, createRequest, createVerifier, signPayment } = useSignedPaymentVerifier();
 
@@ -121,14 +121,14 @@ describe('the memory of open payments', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  const openPayments = (isTaken = false) =>
-    new OpenPayments({
+  const createExposure = (isTaken = false) =>
+    new Exposure({
       chain: { readMeans: () => Promise.resolve({ balanceBaseUnits: PRICE, areTaken: [isTaken] }) },
       mayStillMove: ({ payment }) => Promise.resolve(BigInt(payment.authorization.nonce) === 1n),
     });
 
   /** Of a payer with the balance for one payment. */
-  async function claim(open: OpenPayments, payer: number, nonce: number): Promise<string> {
+  async function claim(open: Exposure, payer: number, nonce: number): Promise<string> {
     const [from, to]: [Hex, Hex] = [numberToHex(payer, { size: 20 }), numberToHex(1, { size: 20 })];
     const id = {
       kind: 'authorization',
@@ -152,7 +152,7 @@ describe('the memory of open payments', () => {
   }
 
   it('goes back five minutes at most', async () => {
-    const open = openPayments();
+    const open = createExposure();
     expect([await claim(open, 1, 1), await claim(open, 1, 2)]).toEqual(['claimed', 'balance_too_low']);
     jest.advanceTimersByTime(299_000);
     expect(await claim(open, 1, 2)).toBe('balance_too_low');
@@ -163,12 +163,12 @@ describe('the memory of open payments', () => {
   // Prevents: a payer that has paid, even through a third party that was faster, gets a refusal for a low balance and
   // pays again.
   it('refuses no payment that was moved while it was looked up', async () => {
-    const open = openPayments(true);
+    const open = createExposure(true);
     expect([await claim(open, 1, 1), await claim(open, 1, 2)]).toEqual(['claimed', 'payer_busy']);
   });
 
   it('holds twenty thousand payments at most', async () => {
-    const open = openPayments();
+    const open = createExposure();
     for (let payer = 1; payer <= 20_000; payer++) await claim(open, payer, 1);
     expect(await claim(open, 2, 2)).toBe('balance_too_low');
     expect(await claim(open, 1, 2)).toBe('claimed');

@@ -10,7 +10,7 @@ export interface UnsentPayment {
   payment: SignedAuthorization;
 }
 
-export interface OpenPaymentsOptions {
+export interface ExposureOptions {
   chain: Pick<ChainReader, 'readMeans'>;
   /** Whether a request holds the payment, or a relayer has it in a job. */
   mayStillMove: (unsent: UnsentPayment) => Promise<boolean>;
@@ -44,12 +44,12 @@ const MOST_KEPT = 20_000;
  * Authorizations that were claimed in this process and may still be moved. Each is valid alone, but when several are
  * signed over one balance, the resource would be produced in vain for all but the first.
  */
-export class OpenPayments {
+export class Exposure {
   readonly #tabs = new Map<string, Tab>();
   /** The open payments of all payers, the oldest first. */
   readonly #kept = new Set<Open>();
 
-  constructor(private readonly options: OpenPaymentsOptions) {}
+  constructor(private readonly options: ExposureOptions) {}
 
   /**
    * Claims a payment if its payer's balance when it was judged covers it together with its open payments. `payer_busy`:
