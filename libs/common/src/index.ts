@@ -83,4 +83,4 @@ export { NoReplyError, QueueFullError, RequestFailedError } from './request-repl
 export { RequestReplyServer } from './request-reply/request-reply-server.js';
 export { describeSettings, findDifferences, type SettingDifference } from './settings/compare-settings.js';
 export { runService, type RunningService } from './shutdown/run-service.js';
-export { isStopping, markStopping } from './shutdown/stopping.js';
+export { isStopping } from './shutdown/stopping.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { ConfigurationError, handleError } from '@tollgate/common';
+import { ConfigurationError, handleError, isStopping } from '@tollgate/common';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
 import type { ServerEnvironment } from '../config/server.environment.js';
@@ -25,9 +25,13 @@ export interface GatewayServer {
 }
 
 /** The HTTP server, with the gate in front of every route that is registered afterwards. */
-export function createServer(environment: ServerEnvironment, openPaths: OpenPaths): GatewayServer {
+export function createServer(
+  environment: ServerEnvironment,
+  openPaths: OpenPaths,
+  isEnding: () => boolean = isStopping,
+): GatewayServer {
   const server = fastify(createOptions(environment)) as unknown as FastifyInstance;
-  endConnectionsWhenStopping(server);
+  endConnectionsWhenStopping(server, isEnding);
   const cors = new Cors(environment.corsOrigins);
   const closedRoutes: string[] = [];
   openRoutes(server, openPaths, (route) => closedRoutes.push(route));

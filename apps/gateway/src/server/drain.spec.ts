@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
-import { markStopping, readEnvironment } from '@tollgate/common';
+import { readEnvironment } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
 import { ServerEnvironment } from '../config/server.environment.js';
@@ -18,13 +18,15 @@ const CLOSE = /\r\nConnection: close\r\n/i;
 describe('a server that stops', () => {
   let server: FastifyInstance;
   let port: number;
+  let isStopping: boolean;
   /** Ends the response of `/slow`, whether it has begun or not. */
   let finish: () => void;
 
   async function start(env: Record<string, string> = {}): Promise<void> {
     const environment = readEnvironment(ServerEnvironment, { DRAIN_MS: String(DRAIN_MS), ...env });
     const paths = { free: ['/', '/slow', '/stream'], operational: [], guarded: [] };
-    const created = createServer(environment, paths);
+    isStopping = false;
+    const created = createServer(environment, paths, () => isStopping);
     server = created.server;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     server.get('/', async () => 'served');
@@ -121,7 +123,7 @@ describe('a server that stops', () => {
     const slow = get('/slow');
     // This response comes on a later connection, so the slow request is in progress by then.
     await get('/');
-    const goOn = markStopping();
+    isStopping = true;
     finish();
     try {
       expect(await slow).toEqual([200, 'close']);
@@ -130,7 +132,6 @@ describe('a server that stops', () => {
       expect(await get('/%zz')).toEqual([400, 'close']);
       expect(await get('/', { 'X-Forwarded-For': '10.0.0.1' })).toEqual([426, 'close, Upgrade']);
     } finally {
-      goOn();
       agent.destroy();
     }
   });

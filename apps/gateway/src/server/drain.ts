@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as afterPoll, setTimeout as sleep } from 'node:timers/promises';
 
-import { isStopping } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
 const LOOK_EVERY_MS = 50;
@@ -34,7 +33,7 @@ export async function drain(server: Server, drainMs: number): Promise<void> {
 }
 
 /** After the stop signal, every response closes its connection, so that the client sends no further request on it. */
-export function endConnectionsWhenStopping(server: FastifyInstance): void {
+export function endConnectionsWhenStopping(server: FastifyInstance, isStopping: () => boolean): void {
   server.server.prependListener('request', (_request, response) => {
     if (isStopping()) response.setHeader('Connection', 'close');
   });

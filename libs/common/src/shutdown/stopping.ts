@@ -6,10 +6,6 @@ export function isStopping(): boolean {
   return stopping;
 }
 
-/** @returns takes the mark back, for tests, whose process goes on */
-export function markStopping(): () => void {
+export function markStopping(): void {
   stopping = true;
-  return () => {
-    stopping = false;
-  };
 }
