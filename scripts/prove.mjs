@@ -1,5 +1,5 @@
 // Runs a long proof of test/proofs round by round, and records each round in docs/proofs/<name>.json.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+import { runJest } from './run-jest.mjs';
 import { setup } from './setup.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -19,12 +20,12 @@ const HELP = `npm run prove:<name> -- --rounds N: repeats a long proof with new 
 
   Proofs: ${proofs.join(', ')}
 
-  --rounds N   how many rounds the record shall hold; a run that was stopped goes on where it was (default 1)
+  --rounds N   rounds that the record should have; a stopped run continues where it was (default 1)
   --seed N     the random choices of the first round; the following rounds count up from it (default: a random number)
   --quick      short rounds, as continuous integration runs them; they are not recorded
   --fresh      forgets the rounds recorded for this commit
 
-  npm run prove -- --quick runs one short round of each proof, but of ${WITHOUT_SHORT_FORM.join(', ')}.
+  npm run prove -- --quick runs one short round of each proof except ${WITHOUT_SHORT_FORM.join(', ')}.
 
 The record is docs/proofs/<name>.json: commit, machine, and each round's seed, result and time. Rounds of another commit
 or machine are replaced. Exit code 0: every round passed; 1: one failed; 2: wrong arguments.
@@ -89,26 +90,15 @@ async function prove(name) {
   return failed === 0;
 }
 
-function runRound(name, seed) {
-  const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+async function runRound(name, seed) {
   const config = join('test', 'proofs', 'jest.config.cjs');
-  const child = spawn(
-    process.execPath,
-    [jest, '--config', config, '--runInBand', `test/proofs/${name}\\.proof\\.ts$`],
-    {
-      cwd: root,
-      stdio: 'inherit',
-      env: { ...process.env, PROOF_SEED: String(seed), PROOF_SIZE: values.quick ? 'quick' : 'full' },
-    },
-  );
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => {
-      // A round that was interrupted proves nothing, and the next run begins it anew.
-      if (signal !== null || code === 130) process.exit(130);
-      resolve(code === 0);
-    });
+  const code = await runJest(['--config', config, '--runInBand', `test/proofs/${name}\\.proof\\.ts$`], {
+    PROOF_SEED: String(seed),
+    PROOF_SIZE: values.quick ? 'quick' : 'full',
   });
+  // A round that was interrupted proves nothing, and the next run begins it anew.
+  if (code === 130) process.exit(130);
+  return code === 0;
 }
 
 function readRecord(name) {
