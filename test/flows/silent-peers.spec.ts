@@ -9,8 +9,6 @@ import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.j
 import { RpcHttp } from '../../apps/verifier/src/chain/rpc-http.js';
 import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
 import { RpcConnection } from '../../libs/journal/src/rpc/rpc-connection.js';
-import { collectGarbage } from '../harness/collect-garbage.js';
-import { waitFor } from '../harness/retry.js';
 import { startSilentServer, type SilentServer } from '../harness/silent-server.js';
 
 const TIMEOUT_MS = 2_000;
@@ -86,21 +84,19 @@ describe('a server that falls silent in its answer', () => {
     await server.stop();
   });
 
-  it.each(Object.keys(TIMED))('is left in time: %s', async (name) => {
+  it.each(Object.keys(TIMED))('is given up at the time limit: %s', async (name) => {
     reader = TIMED[name]!(server.url);
     const ended = reader.read(new AbortController().signal).catch(() => undefined);
-    await waitFor('the request', () => server.begun() === 1);
-    await collectGarbage();
+    await server.asked();
     await ended;
     await server.closed(0);
   });
 
-  it.each(Object.keys(ABORTED))('is left when it is no longer needed: %s', async (name) => {
+  it.each(Object.keys(ABORTED))('is given up when its answer is no longer needed: %s', async (name) => {
     reader = ABORTED[name]!(server.url);
     const stop = new AbortController();
     const ended = reader.read(stop.signal).catch(() => undefined);
-    await waitFor('the request', () => server.begun() === 1);
-    await collectGarbage();
+    await server.asked();
     stop.abort();
     await ended;
     await server.closed(0);

@@ -2,11 +2,16 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { collectGarbage } from './collect-garbage.js';
+import { waitFor } from './retry.js';
+
 /** A server that begins each answer and then sends nothing more, with its connections open. */
 export interface SilentServer {
   url: string;
   /** Requests whose answers have begun. */
   begun(): number;
+  /** Waits for the first request, then removes what only weak references keep alive, as Node does at any time. */
+  asked(): Promise<void>;
   /** Resolves when the connection of this request, counted from 0, is closed by the other side. */
   closed(request: number): Promise<void>;
   stop(): Promise<void>;
@@ -28,6 +33,10 @@ export async function startSilentServer(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     begun: () => closings.length,
+    asked: async () => {
+      await waitFor('the request', () => closings.length === 1);
+      await collectGarbage();
+    },
     closed: (request) => closings[request] ?? Promise.reject(new Error(`there was no request ${request}`)),
     stop: async () => {
       server.closeAllConnections();

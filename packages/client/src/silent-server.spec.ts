@@ -1,7 +1,5 @@
 import { createPublicClient } from 'viem';
 
-import { collectGarbage } from '../../../test/harness/collect-garbage.js';
-import { waitFor } from '../../../test/harness/retry.js';
 import { startSilentServer, type SilentServer } from '../../../test/harness/silent-server.js';
 import { createRpcTransport } from './create-rpc-transport.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
@@ -40,8 +38,7 @@ describe('a server that falls silent', () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     const failed = expect(payingFetch(new Request(`${server.url}/mute`, { signal: stop.signal }))).rejects.toBe(reason);
-    await waitFor('the request', () => server.begun() === 1);
-    await collectGarbage();
+    await server.asked();
     stop.abort(reason);
     await failed;
     await server.closed(0);
@@ -51,8 +48,7 @@ describe('a server that falls silent', () => {
     const failed = expect(
       redeemPaidRequest(payment(), { attemptTimeoutMs: 1_500, deadlineMs: 1_600 }),
     ).rejects.toMatchObject({ code: 'payment_unredeemed' });
-    await waitFor('the request', () => server.begun() === 1);
-    await collectGarbage();
+    await server.asked();
     await failed;
     await server.closed(0);
   });
@@ -61,8 +57,7 @@ describe('a server that falls silent', () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     const failed = expect(redeemPaidRequest(payment(), { signal: stop.signal })).rejects.toBe(reason);
-    await waitFor('the request', () => server.begun() === 1);
-    await collectGarbage();
+    await server.asked();
     stop.abort(reason);
     await failed;
     await server.closed(0);
@@ -71,8 +66,7 @@ describe('a server that falls silent', () => {
   it('does not block a read from a chain', async () => {
     const chain = createPublicClient({ transport: createRpcTransport(server.url, { timeout: 1_500, retryCount: 0 }) });
     const failed = expect(chain.getChainId()).rejects.toThrow('took too long');
-    await waitFor('the question', () => server.begun() === 1);
-    await collectGarbage();
+    await server.asked();
     await failed;
     await server.closed(0);
   });

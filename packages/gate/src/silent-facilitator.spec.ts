@@ -1,5 +1,3 @@
-import { collectGarbage } from '../../../test/harness/collect-garbage.js';
-import { waitFor } from '../../../test/harness/retry.js';
 import { startSilentServer } from '../../../test/harness/silent-server.js';
 import { Facilitator, type FacilitatorQuestion } from './facilitator.js';
 
@@ -15,8 +13,7 @@ describe('a facilitator that stops sending within its response', () => {
         status: null,
         cause: { name: 'TimeoutError' },
       });
-      await waitFor('the question', () => server.begun() === 1);
-      await collectGarbage();
+      await server.asked();
       await failed;
       await server.closed(0);
     } finally {

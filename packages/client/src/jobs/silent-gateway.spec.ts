@@ -90,8 +90,7 @@ describe('a request whose answer does not end', () => {
   it.each(['j1', 'refused'])('ends in time: %s', async (jobId) => {
     const hasty = createJobsClient({ baseUrl: gateway.url, apiKey: API_KEY, timeoutMs: 2_000, retryForMs: 0 });
     const failed = expect(hasty.get(jobId)).rejects.toMatchObject({ name: 'AgentJobsError' });
-    await begun(1);
-    await collectGarbage();
+    await gateway.asked();
     await failed;
     await gateway.closed(0);
   });
@@ -99,8 +98,7 @@ describe('a request whose answer does not end', () => {
   it('ends with the reason of its signal', async () => {
     const reason = new Error('enough');
     const failed = expect(client.get('j1', stop.signal)).rejects.toBe(reason);
-    await begun(1);
-    await collectGarbage();
+    await gateway.asked();
     stop.abort(reason);
     await failed;
     await gateway.closed(0);
@@ -111,8 +109,7 @@ describe('a request whose answer does not end', () => {
     const failed = expect(hasty.get('j1', stop.signal)).rejects.toThrow(
       /^The gateway at 127\.0\.0\.1:\d+ did not answer in time\.$/,
     );
-    await begun(1);
-    await collectGarbage();
+    await gateway.asked();
     await failed;
     await gateway.closed(0);
   });

@@ -1,7 +1,5 @@
 import { z } from 'zod';
 
-import { collectGarbage } from '../../../../../test/harness/collect-garbage.js';
-import { waitFor } from '../../../../../test/harness/retry.js';
 import { startSilentServer } from '../../../../../test/harness/silent-server.js';
 import { askZeroEx } from './ask-zero-ex.js';
 
@@ -13,8 +11,7 @@ describe('an aggregator that stops in the middle of its answer', () => {
       const failed = expect(askZeroEx(settings, 'price', {}, z.unknown())).rejects.toMatchObject({
         code: 'NETWORK_ERROR',
       });
-      await waitFor('the question', () => server.begun() === 1);
-      await collectGarbage();
+      await server.asked();
       await failed;
       await server.closed(0);
     } finally {
