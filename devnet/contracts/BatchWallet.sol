@@ -5,27 +5,27 @@ import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
 /// @title A contract wallet that makes several calls in one transaction
-/// @notice Stands for the wallets that batch (safes, smart accounts): its payments reach the token as inner calls, and
-/// its signatures are checked by EIP-1271.
+/// @notice Represents wallets that batch calls (safes, smart accounts): its payments reach the token as inner calls, and
+/// its signatures are verified by EIP-1271.
 contract BatchWallet is IERC1271 {
     struct Call {
         address target;
         bytes data;
     }
 
-    /// @notice Who may spend and sign for this wallet.
+    /// @notice The account that may spend and sign for this wallet.
     address public immutable owner;
 
     /// @notice Only the owner may do this.
     error NotOwner(address caller);
 
-    /// @param owner_ Who may spend and sign for this wallet.
+    /// @param owner_ The account that may spend and sign for this wallet.
     constructor(address owner_) {
         owner = owner_;
     }
 
-    /// @notice Makes the calls in order; one that fails undoes all.
-    /// @param calls What to call with which data.
+    /// @notice Makes the calls in order; if one fails, all are reverted.
+    /// @param calls The targets and their calldata.
     function execute(Call[] calldata calls) external {
         require(msg.sender == owner, NotOwner(msg.sender));
         for (uint256 i = 0; i < calls.length; i++) {

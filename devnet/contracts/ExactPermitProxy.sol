@@ -4,24 +4,24 @@ pragma solidity ^0.8.26;
 import {IPermit2, PermitProxy} from "./PermitProxy.sol";
 
 /// @title Settles x402 payments of scheme `exact` by Permit2
-/// @notice Anyone may send a permit; it moves all that is permitted to the recipient its payer signed.
+/// @notice Anyone may send a permit; it moves the whole permitted amount to the recipient that the payer signed.
 contract ExactPermitProxy is PermitProxy {
-    /// @notice What the payer signs besides the permit.
+    /// @notice The witness: the payer signs it together with the permit.
     struct Witness {
         address to;
         uint256 validAfter;
     }
 
-    /// @notice The rest of the signed type, from the witness on.
+    /// @notice The part of the signed EIP-712 type that begins with the witness.
     string public constant WITNESS_TYPE_STRING =
         "Witness witness)TokenPermissions(address token,uint256 amount)Witness(address to,uint256 validAfter)";
 
     bytes32 public constant WITNESS_TYPEHASH = keccak256("Witness(address to,uint256 validAfter)");
 
-    /// @notice Moves what was signed.
-    /// @param permit The token, how much of it, the payer's nonce and until when.
-    /// @param owner Who pays, and signed.
-    /// @param witness Whom, and since when.
+    /// @notice Settles a permit: moves the signed amount.
+    /// @param permit Token, amount, the payer's nonce and the deadline.
+    /// @param owner The payer, which signed.
+    /// @param witness The recipient, and the start of validity.
     /// @param signature Over the permit with this contract as spender, in Permit2's EIP-712 domain.
     function settle(
         IPermit2.PermitTransferFrom calldata permit,

@@ -2,7 +2,7 @@
 pragma solidity ^0.8.26;
 
 /// @title A token that refuses by returning false
-/// @notice Early tokens do: the transaction succeeds, and nothing was moved.
+/// @notice Some early tokens do so: the transaction succeeds although no tokens moved.
 contract FalseToken {
     string public constant name = "False";
     string public constant symbol = "FALSE";
@@ -11,8 +11,8 @@ contract FalseToken {
     mapping(address owner => uint256) public balanceOf;
 
     /// @notice Creates tokens out of nothing, for anyone: this is a test token.
-    /// @param to Who receives them.
-    /// @param amount How many, in base units.
+    /// @param to The recipient.
+    /// @param amount The amount, in base units.
     function mint(address to, uint256 amount) external {
         balanceOf[to] += amount;
     }
@@ -23,7 +23,7 @@ contract FalseToken {
         return false;
     }
 
-    /// @notice Never lets anybody take anything.
+    /// @notice Never grants an allowance.
     /// @return Always false.
     function approve(address, uint256) external pure returns (bool) {
         return false;

@@ -4,7 +4,7 @@ pragma solidity ^0.8.26;
 import {TestToken} from "./TestToken.sol";
 
 /// @title A token that burns 1 % of each transfer
-/// @notice Who is sent an amount receives less: software that trusts the amount loses money with it.
+/// @notice The recipient receives less than the sent amount: software that trusts the sent amount loses money.
 contract FeeToken is TestToken {
     constructor() TestToken("Fee on transfer", "FEE", 18) {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.26;
 
-/// @title What traders of perpetual futures see
+/// @title The interface of the exchange for traders of perpetual futures
 /// @notice Quantities and prices are times 1e18; money is in base units of the margin token, which has 6 decimals.
 interface IPerpsExchange {
     /// @dev `markPrice` is filled in when a product is read.
@@ -52,9 +52,9 @@ interface IPerpsExchange {
     error ProductInactive(uint32 productId);
     error NoPosition(uint32 productId);
     error NotLiquidatable(address account, uint32 productId);
-    /// @notice The account holds this product the other way round: that position has to be closed first.
+    /// @notice The account has a position on the other side of this product, which must be closed first.
     error OppositePosition(uint32 productId);
-    /// @notice The house could not pay what this position may gain.
+    /// @notice The house does not have enough funds for the possible gain of this position.
     error HouseFundsTooLow(uint256 wanted, uint256 available);
 
     /// @notice Adds to the caller's free margin; the exchange must be approved for it.
@@ -71,13 +71,13 @@ interface IPerpsExchange {
     /// @param limitPrice The worst price accepted: the lowest for a long, the highest for a short.
     function close(uint32 productId, uint256 quantity, uint256 limitPrice) external;
 
-    /// @notice Closes somebody's position whose margin has sunk to the maintenance weight; the caller earns a reward.
+    /// @notice Liquidates a position of any account whose margin has fallen to the maintenance weight; the caller earns a reward.
     function liquidate(address account, uint32 productId) external;
 
     /// @notice The token that margin is held in.
     function marginToken() external view returns (address);
 
-    /// @notice What the account may withdraw or open positions with.
+    /// @notice The margin that the account may withdraw or open positions with.
     function freeMargin(address account) external view returns (uint256);
 
     /// @notice All products with their mark prices, inactive ones too.

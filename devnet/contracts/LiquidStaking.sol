@@ -8,8 +8,8 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 /// @title Liquid staking of the native coin
 /// @notice A stake buys shares (stSEI) of a pool that grows by rewards. To leave, shares are burned for a ticket of a
 /// fixed amount, which can be claimed once it has matured.
-/// @dev The pool counts what was staked and earned, never the contract's balance: coins forced in do not move the share
-/// price. With the virtual share and wei in the conversions, a first staker cannot inflate it either.
+/// @dev The pool counts staked and earned coins, never the contract's balance, so coins that are forced in do not change
+/// the share price. The virtual share and wei in the conversions keep a first staker from inflating it.
 contract LiquidStaking is ERC20, ReentrancyGuardTransient {
     struct Ticket {
         uint256 id;
@@ -17,16 +17,16 @@ contract LiquidStaking is ERC20, ReentrancyGuardTransient {
         uint256 claimableAt;
     }
 
-    /// @notice What the pool earns in a year, in hundredths of a percent, as long as the reserve lasts.
+    /// @notice The yearly yield of the pool in hundredths of a percent, as long as the reserve lasts.
     uint256 public constant REWARD_BPS_PER_YEAR = 800;
 
-    /// @notice The least that can be staked, in wei.
+    /// @notice The minimum stake, in wei.
     uint256 public constant minimumStake = 0.1 ether;
 
     /// @notice How long a ticket takes to mature.
     uint256 public immutable unbondingSeconds;
 
-    /// @notice What rewards are paid from, in wei.
+    /// @notice The reserve that rewards are paid from, in wei.
     uint256 public rewardReserve;
 
     uint256 private _pooled;
@@ -40,7 +40,7 @@ contract LiquidStaking is ERC20, ReentrancyGuardTransient {
     );
     event Claimed(address indexed owner, uint256 amountWei);
 
-    /// @notice The amount is below the least that is taken.
+    /// @notice The amount is below the minimum.
     error BelowMinimum(uint256 amount, uint256 minimum);
 
     /// @notice The caller has no matured ticket.
@@ -62,7 +62,7 @@ contract LiquidStaking is ERC20, ReentrancyGuardTransient {
     }
 
     /// @notice Stakes the coins sent.
-    /// @return shares How many stSEI the caller received.
+    /// @return shares The amount of stSEI that the caller received.
     function stake() external payable returns (uint256 shares) {
         require(msg.value >= minimumStake, BelowMinimum(msg.value, minimumStake));
         _accrue();
@@ -72,8 +72,8 @@ contract LiquidStaking is ERC20, ReentrancyGuardTransient {
         emit Staked(msg.sender, msg.value, shares);
     }
 
-    /// @notice Burns shares for a ticket of what they are worth now.
-    /// @param shares How many stSEI of the caller.
+    /// @notice Burns shares for a ticket of their present value.
+    /// @param shares The amount of the caller's stSEI.
     /// @return ticketId The ticket's number.
     function queueUnstake(uint256 shares) external returns (uint256 ticketId) {
         _accrue();
@@ -88,7 +88,7 @@ contract LiquidStaking is ERC20, ReentrancyGuardTransient {
     }
 
     /// @notice Pays out all matured tickets of the caller.
-    /// @return amountWei How much was paid.
+    /// @return amountWei The paid amount.
     function claim() external nonReentrant returns (uint256 amountWei) {
         Ticket[] storage tickets = _tickets[msg.sender];
         uint256 kept = 0;
@@ -104,22 +104,22 @@ contract LiquidStaking is ERC20, ReentrancyGuardTransient {
         require(ok, TransferRefused(msg.sender));
     }
 
-    /// @notice The tickets that were not claimed yet, oldest first.
+    /// @notice The unclaimed tickets, oldest first.
     function ticketsOf(address owner) external view returns (Ticket[] memory) {
         return _tickets[owner];
     }
 
-    /// @notice What has been staked and earned and not been queued for leaving, in wei.
+    /// @notice The wei that were staked and earned, without those queued for unstaking.
     function totalPooled() public view returns (uint256) {
         return _pooled + _pendingReward();
     }
 
-    /// @notice How many shares a stake of this many wei buys now.
+    /// @notice The shares that a stake of this many wei buys now.
     function convertToShares(uint256 amountWei) public view returns (uint256) {
         return Math.mulDiv(amountWei, totalSupply() + 1, totalPooled() + 1);
     }
 
-    /// @notice How many wei these shares are worth now.
+    /// @notice The present value of these shares, in wei.
     function convertToAssets(uint256 shares) public view returns (uint256) {
         return Math.mulDiv(shares, totalPooled() + 1, totalSupply() + 1);
     }

@@ -3,14 +3,14 @@ pragma solidity ^0.8.26;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// @title A token that is not the one a gate asks for
-/// @notice It even calls itself USDC: only its address tells it apart. Anyone may mint.
+/// @title A token that a gate does not accept
+/// @notice It calls itself USDC too; only its address is different. Anyone may mint.
 contract OtherToken is ERC20 {
     constructor() ERC20("USDC", "USDC") {}
 
     /// @notice Creates tokens out of nothing, for anyone: this is a test token.
-    /// @param to Who receives them.
-    /// @param amount How many, in base units.
+    /// @param to The recipient.
+    /// @param amount The amount, in base units.
     function mint(address to, uint256 amount) external {
         _mint(to, amount);
     }

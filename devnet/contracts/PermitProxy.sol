@@ -3,7 +3,7 @@ pragma solidity ^0.8.26;
 
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 
-/// @title What is used of Permit2
+/// @title The part of Permit2 that is used here
 interface IPermit2 {
     struct TokenPermissions {
         address token;
@@ -21,7 +21,7 @@ interface IPermit2 {
         uint256 requestedAmount;
     }
 
-    /// @notice Moves a token as its owner signed it, for the spender he named: the caller.
+    /// @notice Moves a token as its owner signed it. The caller must be the signed spender.
     function permitWitnessTransferFrom(
         PermitTransferFrom calldata permit,
         SignatureTransferDetails calldata transferDetails,
@@ -33,26 +33,26 @@ interface IPermit2 {
 }
 
 /// @title The common part of the proxies that settle x402 payments by Permit2
-/// @notice A payer signs a proxy as spender, and in the witness what the proxy is bound to. So whoever sends the permit
-/// cannot turn the money elsewhere.
-/// @dev Code alone, without storage or immutables: the devnet places it at the address that payers sign for.
+/// @notice A payer signs a proxy as spender, and the recipient in the witness, which the proxy enforces. So no sender of
+/// the permit can redirect the money.
+/// @dev Without storage and immutables, because the devnet places only the code, at the address that payers sign for.
 abstract contract PermitProxy is ReentrancyGuardTransient {
-    /// @notice The contract the payer approved.
+    /// @notice The contract that the payer has approved.
     IPermit2 public constant PERMIT2 = IPermit2(0x000000000022D473030F116dDEE9F6B43aC78BA3);
 
-    /// @notice A payment was settled; the token's own log says which.
+    /// @notice A payment was settled; the token's own log identifies it.
     event Settled();
 
-    /// @notice Nothing is settled for nothing.
+    /// @notice The amount is zero.
     error InvalidAmount();
 
-    /// @notice Tokens of nobody cannot be moved.
+    /// @notice The owner is the zero address.
     error InvalidOwner();
 
-    /// @notice Tokens are not burned by a payment.
+    /// @notice The recipient is the zero address, which would burn the tokens.
     error InvalidDestination();
 
-    /// @notice The payer's `validAfter` lies ahead.
+    /// @notice The payer's `validAfter` is in the future.
     error PaymentTooEarly();
 
     function _settle(

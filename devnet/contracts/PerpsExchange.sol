@@ -17,7 +17,7 @@ import {PriceOracle} from "./PriceOracle.sol";
 contract PerpsExchange is IPerpsExchange, Ownable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
-    /// @dev `cost` is what the quantity was worth when it was opened.
+    /// @dev `cost` is the value of the quantity when it was opened.
     struct Holding {
         bool isLong;
         uint256 quantity;
@@ -26,7 +26,7 @@ contract PerpsExchange is IPerpsExchange, Ownable, ReentrancyGuardTransient {
     }
 
     uint256 public constant MAXIMUM_LEVERAGE = 20;
-    /// @notice What a liquidator gets of the position's worth, in hundredths of a percent, if that much is left of its margin.
+    /// @notice A liquidator's reward in hundredths of a percent of the position's value, if that much margin is left.
     uint256 public constant LIQUIDATION_REWARD_BPS = 100;
     uint256 private constant BPS = 10_000;
     /// @dev Quantity (1e18) times price (1e18) divided by this is an amount of the margin token (1e6).
@@ -37,29 +37,29 @@ contract PerpsExchange is IPerpsExchange, Ownable, ReentrancyGuardTransient {
 
     /// @inheritdoc IPerpsExchange
     mapping(address account => uint256) public freeMargin;
-    /// @notice What gains are paid from.
+    /// @notice The funds that gains are paid from.
     uint256 public houseFunds;
-    /// @notice What all open positions were worth when they were opened.
+    /// @notice The value of all open positions when they were opened.
     uint256 public openInterest;
 
     Product[] private _products;
     mapping(address account => mapping(uint32 productId => Holding)) private _holdings;
 
     /// @param token The margin token, of 6 decimals.
-    /// @param oracle_ Where prices come from.
+    /// @param oracle_ The source of prices.
     constructor(IERC20 token, PriceOracle oracle_) Ownable(msg.sender) {
         _marginToken = token;
         _oracle = oracle_;
     }
 
-    /// @notice Lists a product; its number is one more than the last one's.
-    /// @param product Its `id` and `markPrice` are not read.
+    /// @notice Lists a product under the next number.
+    /// @param product The product; its `id` and `markPrice` are ignored.
     function addProduct(Product calldata product) external onlyOwner {
         _products.push(product);
         _products[_products.length - 1].id = uint32(_products.length);
     }
 
-    /// @notice Gives the house money to pay gains from.
+    /// @notice Adds to the funds that the house pays gains from.
     function fundHouse(uint256 amount) external nonReentrant {
         houseFunds += amount;
         _marginToken.safeTransferFrom(msg.sender, address(this), amount);
@@ -109,7 +109,7 @@ contract PerpsExchange is IPerpsExchange, Ownable, ReentrancyGuardTransient {
         holding.quantity += quantity;
         holding.cost += worth;
         holding.margin += margin;
-        // Adding to a position that is all but lost must not hide its loss.
+        // Adding to a position that is almost lost must not hide its loss.
         require(!_isLiquidatable(product, holding), InsufficientMargin(margin + fee, freeMargin[msg.sender]));
         emit Opened(msg.sender, productId, isLong, quantity, price, margin, fee);
     }
@@ -180,7 +180,7 @@ contract PerpsExchange is IPerpsExchange, Ownable, ReentrancyGuardTransient {
         }
     }
 
-    /// @dev Takes `quantity` out of the holding; what is left of its margin is the equity. Gains end at the house's funds.
+    /// @dev Takes `quantity` out of the holding; the rest of its margin is the equity. The house's funds limit gains.
     function _settle(Holding storage holding, uint256 quantity, uint256 worth) private returns (uint256 equity, int256 pnl) {
         Math.Rounding costRounding = holding.isLong ? Math.Rounding.Ceil : Math.Rounding.Floor;
         uint256 cost = Math.mulDiv(holding.cost, quantity, holding.quantity, costRounding);
@@ -229,7 +229,7 @@ contract PerpsExchange is IPerpsExchange, Ownable, ReentrancyGuardTransient {
         return holding.isLong ? worth - int256(holding.cost) : int256(holding.cost) - worth;
     }
 
-    /// @dev Where margin plus gain equals the maintenance weight of the worth; 0 for a long that no price can end.
+    /// @dev The price at which margin plus gain equals the maintenance weight of the value; 0 for a long that no price liquidates.
     function _liquidationPriceOf(Holding memory holding, uint256 weightBps) private pure returns (uint256) {
         if (!holding.isLong) {
             return Math.mulDiv(holding.cost + holding.margin, SCALE * BPS, holding.quantity * (BPS + weightBps));
@@ -238,7 +238,7 @@ contract PerpsExchange is IPerpsExchange, Ownable, ReentrancyGuardTransient {
         return Math.mulDiv(holding.cost - holding.margin, SCALE * BPS, holding.quantity * (BPS - weightBps));
     }
 
-    /// @dev Who buys pays the rounding up, who sells is paid the rounding down.
+    /// @dev Rounds up for a buyer, and down for a seller.
     function _worthOf(uint256 quantity, uint256 price, bool isBuying) private pure returns (uint256) {
         return Math.mulDiv(quantity, price, SCALE, isBuying ? Math.Rounding.Ceil : Math.Rounding.Floor);
     }

@@ -11,7 +11,7 @@ contract PriceOracle is Ownable {
         uint8 decimals;
     }
 
-    /// @notice What the lending protocol asks of an oracle before it takes it.
+    /// @notice The lending protocol checks this flag before it accepts an oracle.
     bool public constant isPriceOracle = true;
 
     mapping(string asset => uint256) private _prices;
@@ -33,10 +33,10 @@ contract PriceOracle is Ownable {
         emit PriceSet(asset, price);
     }
 
-    /// @notice Says which asset a lending market lends.
+    /// @notice Sets the asset that a lending market lends.
     /// @param market The cToken.
     /// @param asset The symbol under which its price is set.
-    /// @param decimals Those of the market's underlying token.
+    /// @param decimals The decimals of the market's underlying token.
     function setUnderlying(address market, string calldata asset, uint8 decimals) external onlyOwner {
         _underlyings[market] = Underlying(asset, decimals);
     }

@@ -4,7 +4,7 @@ pragma solidity ^0.8.26;
 import {LiquidStaking} from "./LiquidStaking.sol";
 
 /// @title A staker that claims again while it is being paid
-/// @notice For the tests: what it gets must be what it staked.
+/// @notice For tests: it must not receive more than it staked.
 contract ReentrantStaker {
     LiquidStaking private immutable _staking;
 
@@ -21,14 +21,14 @@ contract ReentrantStaker {
         try _staking.claim() {} catch {}
     }
 
-    /// @notice Stakes the coins sent and queues all of it for leaving, in two tickets.
+    /// @notice Stakes the coins sent, and queues all of it for unstaking in two tickets.
     function enter() external payable {
         uint256 shares = _staking.stake{value: msg.value}();
         _staking.queueUnstake(shares / 2);
         _staking.queueUnstake(shares - shares / 2);
     }
 
-    /// @notice Claims what has matured, and more if it can.
+    /// @notice Claims the matured tickets, and more if it can.
     function attack() external {
         _staking.claim();
     }

@@ -3,7 +3,7 @@ pragma solidity ^0.8.26;
 
 import {TestToken} from "./TestToken.sol";
 
-/// @title A token that can be had and never be moved
+/// @title A token that can be minted and never moved
 contract RevertingToken is TestToken {
     constructor() TestToken("Reverts on transfer", "RVT", 18) {}
 

@@ -8,7 +8,7 @@ contract TestNft is ERC721 {
     constructor() ERC721("Tollgate Test NFT", "TNFT") {}
 
     /// @notice Creates a token, for anyone.
-    /// @param to Who receives it.
+    /// @param to The recipient.
     /// @param tokenId Its number, which must be free.
     function mint(address to, uint256 tokenId) public {
         _mint(to, tokenId);

@@ -5,13 +5,13 @@ interface ITakenToken {
     function transferFrom(address from, address to, uint256 amount) external;
 }
 
-/// @title A protocol that takes tokens, and refuses as it is told
-/// @notice Stands in for whatever is approved and called next.
+/// @title A protocol that takes tokens, and refuses on demand
+/// @notice Represents any protocol that is approved and then called.
 contract TokenTaker {
-    /// @notice Refusals are off until somebody turns them on.
+    /// @notice Whether it refuses; initially it does not.
     bool public isClosed;
 
-    /// @notice Closed, it refuses every call with this.
+    /// @notice While it is closed, every call fails with this error.
     error Closed();
 
     /// @notice Opens or closes it, for anyone: this is a test contract.
@@ -20,15 +20,15 @@ contract TokenTaker {
         isClosed = isClosed_;
     }
 
-    /// @notice Takes tokens of the caller, who let it.
-    /// @param token Which.
-    /// @param amount How many, in base units.
+    /// @notice Takes tokens that the caller has approved.
+    /// @param token The token.
+    /// @param amount The amount, in base units.
     function take(address token, uint256 amount) external {
         if (isClosed) revert Closed();
         ITakenToken(token).transferFrom(msg.sender, address(this), amount);
     }
 
-    /// @notice Refuses, with this reason.
+    /// @notice Reverts with this reason.
     /// @param reason Any text.
     function refuse(string calldata reason) external pure {
         revert(reason);

@@ -4,33 +4,33 @@ pragma solidity ^0.8.26;
 import {IPermit2, PermitProxy} from "./PermitProxy.sol";
 
 /// @title Settles x402 payments of scheme `upto` by Permit2
-/// @notice The facilitator that the payer signed, and nobody else, sends a permit and says how much of it was used.
+/// @notice Only the facilitator that the payer signed may send a permit; it also states the amount that was used.
 contract UptoPermitProxy is PermitProxy {
-    /// @notice What the payer signs besides the permit.
+    /// @notice The witness: the payer signs it together with the permit.
     struct Witness {
         address to;
         address facilitator;
         uint256 validAfter;
     }
 
-    /// @notice The rest of the signed type, from the witness on.
+    /// @notice The part of the signed EIP-712 type that begins with the witness.
     string public constant WITNESS_TYPE_STRING =
         "Witness witness)TokenPermissions(address token,uint256 amount)Witness(address to,address facilitator,uint256 validAfter)";
 
     bytes32 public constant WITNESS_TYPEHASH =
         keccak256("Witness(address to,address facilitator,uint256 validAfter)");
 
-    /// @notice More was asked for than is permitted.
+    /// @notice The amount is above the permitted amount.
     error AmountExceedsPermitted();
 
-    /// @notice The payer signed that another account sends it.
+    /// @notice The caller is not the facilitator that the payer signed.
     error UnauthorizedFacilitator();
 
-    /// @notice Moves as much as was used of what was signed.
-    /// @param permit The token, how much of it at most, the payer's nonce and until when.
-    /// @param amount How much, in base units.
-    /// @param owner Who pays, and signed.
-    /// @param witness Whom, by whom it is sent, and since when.
+    /// @notice Settles a permit: moves the used amount, up to the signed maximum.
+    /// @param permit Token, maximum amount, the payer's nonce and the deadline.
+    /// @param amount The amount, in base units.
+    /// @param owner The payer, which signed.
+    /// @param witness The recipient, the facilitator that may send it, and the start of validity.
     /// @param signature Over the permit with this contract as spender, in Permit2's EIP-712 domain.
     function settle(
         IPermit2.PermitTransferFrom calldata permit,

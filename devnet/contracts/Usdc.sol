@@ -28,8 +28,8 @@ contract Usdc is ERC3009, Nonces, IERC20Permit {
     constructor() ERC20("USDC", "USDC") EIP712("USDC", "2") {}
 
     /// @notice Creates tokens out of nothing, for anyone: this is a test token.
-    /// @param to Who receives them.
-    /// @param amount How many, in base units (10^-6 of a token).
+    /// @param to The recipient.
+    /// @param amount The amount, in base units (10^-6 of a token).
     function mint(address to, uint256 amount) external {
         _mint(to, amount);
     }
@@ -84,9 +84,9 @@ contract Usdc is ERC3009, Nonces, IERC20Permit {
     }
 
     /// @notice EIP-3009 transfer with the signature as bytes: accounts (65 bytes) and contract wallets (EIP-1271).
-    /// @param from Who pays, and signed.
-    /// @param to Who receives.
-    /// @param value How much, in base units.
+    /// @param from The payer, which signed.
+    /// @param to The recipient.
+    /// @param value The amount, in base units.
     /// @param validAfter The authorization holds after this Unix time, in seconds.
     /// @param validBefore The authorization holds before this Unix time, in seconds.
     /// @param nonce 32 bytes that `from` uses once.
@@ -109,9 +109,9 @@ contract Usdc is ERC3009, Nonces, IERC20Permit {
     }
 
     /// @notice EIP-3009 transfer that only its receiver may submit, with the signature as bytes.
-    /// @param from Who pays, and signed.
-    /// @param to Who receives; must be the caller.
-    /// @param value How much, in base units.
+    /// @param from The payer, which signed.
+    /// @param to The recipient, which must be the caller.
+    /// @param value The amount, in base units.
     /// @param validAfter The authorization holds after this Unix time, in seconds.
     /// @param validBefore The authorization holds before this Unix time, in seconds.
     /// @param nonce 32 bytes that `from` uses once.
@@ -135,7 +135,7 @@ contract Usdc is ERC3009, Nonces, IERC20Permit {
     }
 
     /// @notice Makes an authorization unusable, with the signature as bytes.
-    /// @param authorizer Who signed the authorization, and signs this.
+    /// @param authorizer The account that signed the authorization and signs this.
     /// @param nonce The authorization's nonce.
     /// @param signature Over CancelAuthorization in this token's EIP-712 domain.
     function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature) external {
