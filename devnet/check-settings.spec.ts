@@ -46,7 +46,7 @@ describe('PUBLIC_URL', () => {
     ['http://localhost:4020', 4020, 'http://127.0.0.1:20123'],
     ['http://box.example', 80, 'http://127.0.0.1:20123'],
     ['https://box.example', 443, 'https://127.0.0.1:20123'],
-  ])('is warned of where it names the port that was taken: %s', (publicUrl, wantedPort, baseUrl) => {
+  ])('causes a warning where it names the port that was taken: %s', (publicUrl, wantedPort, baseUrl) => {
     const warning = warnOfPublicUrl(publicUrl, wantedPort, baseUrl);
     expect(warning).toContain(publicUrl);
     expect(warning).toContain(baseUrl);
@@ -58,7 +58,7 @@ describe('PUBLIC_URL', () => {
     ['http://localhost:4020', 4020, 'http://127.0.0.1:4020'],
     ['https://api.example', 4020, 'http://127.0.0.1:20123'],
     ['http://localhost:4020', 0, 'http://127.0.0.1:20123'],
-  ])('is not warned of: %j where port %d was wanted, at %s', (publicUrl, wantedPort, baseUrl) => {
+  ])('causes no warning: %j where port %d was wanted, at %s', (publicUrl, wantedPort, baseUrl) => {
     expect(warnOfPublicUrl(publicUrl, wantedPort, baseUrl)).toBeNull();
   });
 });

@@ -22,7 +22,7 @@ describe('the explorer of the devnet', () => {
     return { status: response.status, page: await response.text() };
   };
 
-  it('shows a transaction, and the account it made richer', async () => {
+  it('shows a transaction, and the account that it paid', async () => {
     const to = numberToHex(0xb7, { size: 20 });
     const hash = await transferTokens(chain, { amountBaseUnits: 1_500_000n, to });
     const transaction = await open(`/tx/${hash}`);

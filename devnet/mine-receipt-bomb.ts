@@ -8,7 +8,7 @@ const GAS_PER_LOG = 450;
 const BASE_GAS = 100_000;
 
 /**
- * Mines a transaction that pays nothing and has as many empty logs as asked for: its receipt is thousands of times as long
+ * Mines a transaction that pays nothing and has the given number of empty logs: its receipt is thousands of times as long
  * as the transaction, about 13 MB for 36,000 logs.
  */
 export async function mineReceiptBomb(chain: Devnet, { logs }: { logs: number }): Promise<Hex> {

@@ -127,7 +127,7 @@ describe('payments by Permit2 on the devnet', () => {
     await expect(settle(signed)).rejects.toThrow('InvalidNonce()');
   });
 
-  it('move the amount used, of the signed maximum, once', async () => {
+  it('move the used amount, up to the signed maximum, once', async () => {
     const signed = await metered(1000n);
     expect(await earns(() => settle(signed, 1n))).toBe(1n);
     await expect(settle(signed, 1n)).rejects.toThrow('InvalidNonce()');
@@ -135,7 +135,7 @@ describe('payments by Permit2 on the devnet', () => {
     expect(await earns(() => settle(all, 1000n))).toBe(1000n);
   });
 
-  it('move no more than was signed, and nothing for nothing', async () => {
+  it('move no more than the signed amount, and refuse an amount of zero', async () => {
     const signed = await metered(1000n);
     await expect(settle(signed, 1001n)).rejects.toThrow('AmountExceedsPermitted()');
     await expect(settle(signed, 0n)).rejects.toThrow('InvalidAmount()');
@@ -157,7 +157,7 @@ describe('payments by Permit2 on the devnet', () => {
     await expect(settle(signed, 10n)).rejects.toThrow('InvalidSigner()');
   });
 
-  it('keep to the time that was signed', async () => {
+  it('are valid only in the signed period', async () => {
     const early = await sign({ amountBaseUnits: 10n, validAfter: 20_000_000_000n });
     await expect(settle(early)).rejects.toThrow('PaymentTooEarly()');
     const late = await sign({ amountBaseUnits: 10n, deadline: 1_000_000_000n });

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { startRedis } from './redis.js';
 
 describe('startRedis', () => {
-  it('keeps what was acknowledged through a SIGKILL, on the same port', async () => {
+  it('keeps acknowledged writes over a SIGKILL, on the same port', async () => {
     const server = await startRedis();
     const redis = new Redis(server.url, { lazyConnect: true, retryStrategy: () => 50 });
     redis.on('error', () => undefined);

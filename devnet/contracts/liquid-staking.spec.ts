@@ -71,7 +71,7 @@ describe('liquid staking', () => {
     return receipt.contractAddress as Hex;
   };
 
-  it('stakes, lets leave after the wait, and pays what the shares were worth when they were queued', async () => {
+  it('stakes, unstakes after the waiting time, and pays the value that the shares had when they were queued', async () => {
     await stake(trader, '10');
     const shares = await sharesOf(trader);
     expect(shares).toBeGreaterThan(parseEther('9.99'));
@@ -89,7 +89,7 @@ describe('liquid staking', () => {
     expect(await trader.readContract({ ...staking(), functionName: 'ticketsOf', args: [trader.address] })).toEqual([]);
   });
 
-  it('refuses a stake below the minimum, shares one does not have, and none at all', async () => {
+  it('refuses a stake below the minimum, and to unstake more shares than there are, or none', async () => {
     await expect(stake(trader, '0.099')).rejects.toThrow('BelowMinimum');
     await stake(trader, '0.1');
     const shares = await sharesOf(trader);
@@ -97,7 +97,7 @@ describe('liquid staking', () => {
     await expect(queue(trader, 0n)).rejects.toThrow('BelowMinimum');
   });
 
-  it('grows what shares are worth by 8 % a year, from the reserve', async () => {
+  it('raises the value of shares by 8 % a year, from the reserve', async () => {
     const before = await worthOf(parseEther('1'));
     const reserve = await trader.readContract({ ...staking(), functionName: 'rewardReserve' });
     await passTime(chain, YEAR_SECONDS);
@@ -176,7 +176,7 @@ describe('liquid staking', () => {
     expect(await claim(victim, address)).toBeGreaterThanOrEqual(parseEther('1') - 10n);
   });
 
-  it('rounds each stake and each leaving in favour of those who stay', async () => {
+  it('rounds each stake and unstake in favour of the remaining stakers', async () => {
     const price = () => worthOf(parseEther('1000000'));
     let last = await price();
     for (const amount of ['0.1', '0.100000000000000001', '3.333333333333333333']) {
@@ -188,7 +188,7 @@ describe('liquid staking', () => {
     }
   });
 
-  it('takes no coins without a call', async () => {
+  it('accepts no coins without a call', async () => {
     const hash = trader.sendTransaction({ to: chain.contracts.staking, value: 1n, data: zeroHash });
     await expect(trader.mined(hash)).rejects.toThrow('revert');
   });

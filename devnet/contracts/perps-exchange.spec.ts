@@ -182,7 +182,7 @@ describe('the perps exchange', () => {
     await expect(open(trader, BTC, 'long', '0.1', 0)).rejects.toThrow('LeverageIsZero');
   });
 
-  it('refuses quantities off the step, below the least, above the most, and none', async () => {
+  it('refuses quantities that are off the step, below the minimum, above the maximum, or zero', async () => {
     for (const quantity of ['0', '0.0005', '0.0015', '20.001']) {
       await expect(open(trader, BTC, 'long', quantity, 20)).rejects.toThrow('BadQuantity');
     }

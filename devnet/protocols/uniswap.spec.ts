@@ -71,7 +71,7 @@ describe('Uniswap on the devnet', () => {
       }),
     );
 
-  it('swaps on v3 for what was quoted, at the price of the oracle less fee and under 1 % of impact', async () => {
+  it('swaps on v3 for the quoted amount, at the price of the oracle less fee and under 1 % of impact', async () => {
     const { USDC, WSEI, WBTC } = chain.contracts.tokens;
     for (const [tokenOut, fair] of [
       [WSEI, parseEther('2000')],
@@ -86,7 +86,7 @@ describe('Uniswap on the devnet', () => {
     }
   });
 
-  it('reverts on v3 when the least amount accepted is one base unit more than comes out', async () => {
+  it('reverts on v3 when the minimum amount is one base unit above the result', async () => {
     const { USDC, WSEI } = chain.contracts.tokens;
     const quote = await quoteV3(USDC, WSEI, thousandUsdc);
     await expect(swapV3(USDC, WSEI, thousandUsdc, quote + 1n)).rejects.toThrow('Too little received');

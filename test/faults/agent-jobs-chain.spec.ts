@@ -54,7 +54,7 @@ describe('agent jobs on a chain', () => {
     await expectCarriedOutOnce(agents(), job);
   });
 
-  it('whose wallet is empty: the jobs wait, and go on when it is refilled', async () => {
+  it('whose wallet is empty: the jobs wait, and continue when it is refilled', async () => {
     const { wallet, rpc, journal } = agents();
     await rpc('anvil_setBalance', [wallet.address, '0x0']);
     const jobIds = [await agents().submit('transfer', { ...TRANSFER, token: 'USDC' }), await transfer()];
@@ -85,7 +85,7 @@ describe('agent jobs on a chain', () => {
     await expectCarriedOutOnce(agents(), job);
   });
 
-  it('on which a stranger uses the wallet’s nonce: an operator is asked, and no other nonce is taken', async () => {
+  it('on which a foreign transaction uses the wallet’s nonce: the job waits for an operator, and no other nonce is taken', async () => {
     const { wallet, chain, rpc, journal } = agents();
     await stopMining();
     // The node accepts no transaction of the worker until the stranger's is mined.
@@ -118,7 +118,7 @@ describe('agent jobs on a chain', () => {
     expect((await journal.readLane(wallet.lane)).nextNonce).toBe(later.steps[0]!.nonce! + 1);
   });
 
-  it('whose server hangs when the worker is stopped: it ends by itself, and the next one carries on', async () => {
+  it('whose server hangs when the worker is stopped: the worker ends by itself, and the next one continues', async () => {
     const [worker] = agents().stack.agentWorkers;
     agents().proxy.intercept('*', () => 'silence');
     const jobId = await transfer();

@@ -44,7 +44,7 @@ describe('a job of two steps survives', () => {
   );
 
   it.each(['F3', 'F4', 'F5', 'F6', 'F7', 'F8', 'F10'] as const)(
-    '%s: the worker dies, and the next carries on',
+    '%s: the worker dies, and the next one continues',
     async (at) => {
       agents().crashAt(at);
       const jobId = await agents().submit('swap', SWAP);

@@ -35,7 +35,7 @@ describe('when Redis is restored from a copy', () => {
   const transfer = () => agents().submit('transfer', TRANSFER);
   const waitForEnd = (jobId: string) => agents().client.waitFor(jobId, 'FINAL');
 
-  it('of the middle of a job, the worker asks the chain first, and sends only the same bytes', async () => {
+  it('that was made in the middle of a job, the worker reads the chain first, and sends only the same bytes', async () => {
     await agents().rpc('evm_setAutomine', [false]);
     const jobId = await transfer();
     await agents().client.waitFor(jobId, 'BROADCAST');
@@ -47,7 +47,7 @@ describe('when Redis is restored from a copy', () => {
     await expectCarriedOutOnce(agents(), job);
   });
 
-  it('that lacks a job, its wallet stands still until an operator has looked, and no nonce is used twice', async () => {
+  it('that lacks a job, its wallet sends nothing until an operator intervenes, and no nonce is used twice', async () => {
     const { wallet, journal, stack, follower } = agents();
     takeCopy();
     const lost = await waitForEnd(await transfer());

@@ -93,11 +93,11 @@ describe('when the RPC server', () => {
     await retryUntilPaid(() => redeem(proof), [409, 503]);
   });
 
-  it('takes at most a part of a body without end', () => {
+  it('sends a body without end, at most a part of it is read', () => {
     expect(shop.rpc.floodedBytes).toBeLessThan(52_428_800);
   });
 
-  it('hangs and the queue fills up: further requests are refused at once, and all work afterwards', async () => {
+  it('hangs and the queue fills up: further requests are refused at once, and all succeed afterwards', async () => {
     const { proof } = await buy();
     shop.stack.verifiers[0]!.signal('SIGSTOP');
     const flood = Array.from({ length: 400 }, () => outcomeOf(redeem(anyProof())));

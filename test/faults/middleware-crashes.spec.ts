@@ -127,7 +127,7 @@ describe('a payer is answered by another server, and charged once, when the firs
   });
 
   it.each([
-    ['whose payer named his request', named],
+    ['whose payer identified its request', named],
     ['whose payer did not', () => ({})],
   ])('when the facilitator has settled a payment %s', async (_whose, names) => {
     let settled = 0;

@@ -68,7 +68,7 @@ describe('a payer is served, once, when', () => {
       .map(({ state, generation }) => `${state} ${generation}`);
   }
 
-  it('the verifier that looks at the chain is killed', async () => {
+  it('the verifier that reads the chain is killed', async () => {
     const paid = await buy();
     shop.rpc.fail({ kind: 'hang' });
     const answered = redeem(paid);

@@ -96,7 +96,7 @@ describe('when Redis', () => {
       },
     ],
   ])('%s', (_, lose) => {
-    it('payments from before are refused and put on record, those made since are accepted', async () => {
+    it('earlier payments are refused and recorded, later ones are accepted', async () => {
       const spent = await buy();
       await retryUntilPaid(() => redeem(spent.proof));
       const unspent = await buy();

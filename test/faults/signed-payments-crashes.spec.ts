@@ -44,7 +44,7 @@ describe('a signed payment survives', () => {
   }
 
   it.each(['S1', 'S2', 'F3', 'F4', 'F5', 'F6', 'F7', 'F8', 'S3', 'F10'] as const)(
-    '%s: the verifier dies, the next carries on, and the payer gets the answer once',
+    '%s: the verifier dies, the next one continues, and the payer gets the answer once',
     async (at) => expectToSurvive(at, await sales().order()),
   );
 
@@ -76,7 +76,7 @@ describe('a signed payment survives', () => {
   });
 });
 
-describe("a verifier that sleeps between naming a payment's job and submitting it", () => {
+describe("a verifier that sleeps between storing the id of a payment's job and submitting the job", () => {
   const sales = useSignedSales({ verifiers: 2, fromSource: ['verifier'] });
 
   it('submits nothing when it wakes up after the payer was refused', async () => {

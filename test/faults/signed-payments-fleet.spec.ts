@@ -32,7 +32,7 @@ describe('two verifiers with one relayer', () => {
   /** The verifier that holds the relayer. */
   async function findHolder(): Promise<ServiceProcess> {
     let holder: ServiceProcess | undefined;
-    await waitFor('somebody to hold the relayer', async () => {
+    await waitFor('a verifier to hold the relayer', async () => {
       for (const verifier of sales().stack.verifiers) {
         const metrics = await (await fetch(`${verifier.url}/metrics`)).text();
         if (/tollgate_relayer_held\{[^}]*\} 1/.test(metrics)) holder = verifier;
@@ -42,7 +42,7 @@ describe('two verifiers with one relayer', () => {
     return holder!;
   }
 
-  it('settle forty payments once each, with no nonce left out', async () => {
+  it('settle forty payments once each, without a nonce gap', async () => {
     const orders = await createOrders(sales(), 40);
     expect(new Set(await buyAll(orders)).size).toBe(40);
     await expectAllPaidOnce(sales(), orders);
@@ -102,7 +102,7 @@ describe('two verifiers with two relayers', () => {
     await expectPaidOnce(sales(), []);
   });
 
-  it('lose one of them with its verifier, and both go on', async () => {
+  it('survive the death of one verifier: both relayers continue', async () => {
     const [killed] = sales().stack.verifiers;
     const orders = await createOrders(sales(), 40);
     const bought = buyAll(orders);

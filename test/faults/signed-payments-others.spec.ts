@@ -116,11 +116,11 @@ describe('signed payments', () => {
     );
   });
 
-  it.each(['before he shows it', 'while ours waits for its block'])(
-    'that an observer has mined %s buy the answer all the same, once',
+  it.each(['before the payer presents it', 'while our transaction waits for its block'])(
+    'that a third party has mined %s buy the answer nevertheless, once',
     async (when) => {
       const purchase = await sales().order();
-      const isLate = when !== 'before he shows it';
+      const isLate = when !== 'before the payer presents it';
       await sales().rpc('evm_setAutomine', [false]);
       const early = isLate ? purchase.send() : null;
       if (isLate) await waitForPool(1);
@@ -136,7 +136,7 @@ describe('signed payments', () => {
     },
   );
 
-  it('that were answered as pending are not redeemed by a client that shows their hash, and the payer gets the answer', async () => {
+  it('that were answered as pending cannot be redeemed by another client with their hash, and the payer gets the answer', async () => {
     await sales().rpc('evm_setAutomine', [false]);
     const purchase = await sales().order();
     expect((await purchase.send()).status).toBe(503);

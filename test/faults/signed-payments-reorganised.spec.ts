@@ -19,7 +19,7 @@ const CONFIRMATIONS = 3;
 const NOT_YET = [409, 503] as const;
 
 /** A block with a settlement is replaced before it is CONFIRMATIONS blocks deep. */
-describe('when the block of a settlement is gone again', () => {
+describe('when a reorganisation removes the block of a settlement', () => {
   const sales = useSignedSales({ fromSource: ['verifier'], env: { CONFIRMATIONS: String(CONFIRMATIONS) } });
   const account = (index: number) => sales().chain.accounts[index]!;
 
@@ -75,7 +75,7 @@ describe('when the block of a settlement is gone again', () => {
   it.each<[string, () => Promise<Purchase>]>([
     ['authorization', () => sales().order()],
     ['permit', orderByPermit],
-  ])('the same bytes are sent again, and the answer waits until they are deep enough: %s', async (_, order) => {
+  ])('the same bytes are sent again, and the answer waits for their confirmations: %s', async (_, order) => {
     const purchase = await order();
     const { first, txHash } = await settleAndReplace(purchase);
     let early: number | undefined;
@@ -110,7 +110,7 @@ describe('when the block of a settlement is gone again', () => {
       },
     ]) as Promise<Hex>;
 
-  it('and a stranger has sent the authorization by then, the payer is charged once and answered', async () => {
+  it('and a third party has sent the authorization by then, the payer is charged once and answered', async () => {
     const purchase = await sales().order(account(1));
     const { payment } = purchase;
     if (payment.kind !== 'authorization') throw new Error('a permit is nothing that a stranger can send');

@@ -31,7 +31,7 @@ function linesOf(service: ServiceProcess, ...contexts: string[]): Line[] {
 }
 
 /** Limits what strangers without a payment can cause in the logs of a gateway and a verifier. */
-describe('proofs that were made up', () => {
+describe('invented payment proofs', () => {
   const stack = useStack({
     env: {
       TRUST_PROXY: '127.0.0.1',

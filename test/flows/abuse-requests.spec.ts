@@ -5,7 +5,7 @@ import { requestHead, sendRaw } from '../harness/raw-http.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
 
 /** Requests that no HTTP library would send, written to the socket byte for byte. */
-describe('requests by hand', () => {
+describe('hand-written requests', () => {
   let shop: Shop;
 
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('requests by hand', () => {
       expect(shop.upstream.requests).toEqual([]);
     });
 
-    it('an absolute form or an authority is no way around', async () => {
+    it('no absolute form and no authority bypasses the paywall', async () => {
       const { host } = new URL(shop.stack.baseUrl);
       for (const target of [
         `http://${host}/api/weather`,
@@ -92,7 +92,7 @@ describe('requests by hand', () => {
       }
     });
 
-    it('nor is another method, and HEAD spends no payment', async () => {
+    it('no other method bypasses it, and HEAD spends no payment', async () => {
       const { proof } = await buy('/api/weather');
       const header = [`X-Payment: ${proof}`];
       for (const [method, expected] of [
@@ -178,7 +178,7 @@ describe('requests by hand', () => {
     expect(shop.upstream.requests).toEqual([]);
   });
 
-  it('that want to be something else than a request get nothing for free', async () => {
+  it('that use another protocol or version get nothing for free', async () => {
     const { proof } = await buy();
     const upgrade = [
       'Connection: Upgrade',
@@ -206,7 +206,7 @@ describe('requests by hand', () => {
     expect(await redeem(proof)).toEqual([200, null]);
   });
 
-  it('that are written one after the other are each judged alone', async () => {
+  it('that are pipelined are each judged separately', async () => {
     const { proof } = await buy();
     const pipeline = [
       requestHead('/v1/quotes/A', ['Connection: keep-alive', `X-Payment: ${proof}`]),
@@ -217,7 +217,7 @@ describe('requests by hand', () => {
     expect(statuses).toEqual([200, 402, 402]);
   });
 
-  it('whose body is too large, or never ends, are refused while it comes', async () => {
+  it('whose body is too large, or never ends, are refused while it arrives', async () => {
     const { proof } = await payLocked(shop.chain, shop.url('/v1/things'), { method: 'POST' });
     const paid = [`X-Payment: ${proof}`];
     const unpaid = await send(requestHead('/v1/things', ['Content-Length: 10000000000'], 'POST'));

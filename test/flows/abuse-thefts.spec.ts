@@ -88,7 +88,7 @@ describe('a locked payment', () => {
     expect(shop.upstream.requests).toHaveLength(1);
   });
 
-  it('of one parameter of a path is not good for another, nor dearer', async () => {
+  it('for one path parameter buys no other one, even if it paid more', async () => {
     const { proof } = await buy('/v1/quotes/A');
     expect(await outcomeOf(redeem(proof, { path: '/v1/quotes/B' }))).toEqual([402, 'unknown_reference']);
     const { extra } = await readRequirement(shop.url('/v1/deep/A'));
@@ -149,7 +149,7 @@ describe('a locked payment', () => {
     ]);
   });
 
-  it('that is given back while others retry is answered once', async () => {
+  it('that is released while other requests retry is answered once', async () => {
     let calls = 0;
     let succeeded = 0;
     shop.upstream.answer = (_, response) => {
@@ -174,7 +174,7 @@ describe('a locked payment', () => {
     expect([calls, succeeded]).toEqual([5, 1]);
   });
 
-  it('is spent once when the same proof comes by two names of one header', async () => {
+  it('is spent once when the same proof arrives under two spellings of one header', async () => {
     const [one, two] = [await buy(), await buy()];
     const repeated = await fetch(shop.url(quote), {
       headers: [

@@ -31,7 +31,7 @@ describe('one payment', () => {
     fetch(shop.url(path, gateway), { headers: { 'X-Payment': proof, ...(key ? { 'Idempotency-Key': key } : {}) } });
   const lookups = () => shop.rpc.requests.flat().filter((method) => method === 'eth_getTransactionReceipt').length;
 
-  it('shown by 1,000 requests at once, to two gateways, buys one answer', async () => {
+  it('presented by 1,000 requests at once, to two gateways, buys one answer', async () => {
     const proof = createProof(await pay());
     const outcomes = await Promise.all(
       Array.from({ length: 1000 }, (_, index) => outcomeOf(redeem(proof, { gateway: index % 2 }))),
@@ -43,7 +43,7 @@ describe('one payment', () => {
     expect(shop.upstream.requests).toHaveLength(1);
   });
 
-  it('shown by 1,000 requests with one Idempotency-Key buys one answer, and all get its bytes', async () => {
+  it('presented by 1,000 requests with one Idempotency-Key buys one answer, and all get its bytes', async () => {
     const proof = createProof(await pay());
     const bodies = await Promise.all(
       Array.from({ length: 1000 }, async (_, index) => {
@@ -62,7 +62,7 @@ describe('one payment', () => {
     expect(shop.upstream.requests).toHaveLength(1);
   });
 
-  it('is the same in other letters, and each answer names it as it was spelled', async () => {
+  it('is the same in upper and lower case, and each answer repeats its spelling', async () => {
     const txHash = await pay();
     const upper = `0x${txHash.slice(2).toUpperCase()}`;
     const first = await redeem(createProof(upper), { path: '/api/weather', key: 'k' });
@@ -102,7 +102,7 @@ describe('one payment', () => {
     expect(await outcomeOf(redeem(createProof(await pay(PRICE + 1n))))).toEqual([200, null]);
   });
 
-  it('of the lower price does not buy the dearer route, and is not spent by the attempt', async () => {
+  it('of the lower price does not buy the more expensive route, and is not spent by the attempt', async () => {
     const proof = createProof(await pay());
     expect(await outcomeOf(redeem(proof, { path: '/v1/deep/A' }))).toEqual([402, 'amount_too_low']);
     expect(await outcomeOf(redeem(proof))).toEqual([200, null]);
@@ -127,7 +127,7 @@ describe('one payment', () => {
     expect(new Set(shop.upstream.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(3);
   });
 
-  it('with the trailing bytes that wallets append is no locked one', async () => {
+  it('with the trailing bytes that wallets append is not a locked one', async () => {
     const call = encodeTransfer(shop.chain, { amountBaseUnits: PRICE });
     for (const tail of ['0x62735f6a6b376c', `0x3430324c${'00'.repeat(31)}`, `0x3430324d${'00'.repeat(32)}`] as const) {
       const txHash = await sendTransaction(shop.chain, { to: shop.chain.asset, data: concatHex([call, tail]) });

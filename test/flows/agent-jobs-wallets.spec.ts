@@ -59,7 +59,7 @@ describe('two workers with a wallet each', () => {
     expect((await submit('sei')).status).toBe(200);
   });
 
-  it('report which wallet has no worker once one of them is gone, and plan on for the other', async () => {
+  it('report which wallet has no worker once one of them is gone, and still plan for the other', async () => {
     const [first, second] = agents().stack.agentWorkers;
     await Promise.all([first!.kill('SIGTERM'), second!.restart()]);
     await agents().stack.gateways[0]!.restart({ AGENT_PLAN_TIMEOUT_MS: '3000' });

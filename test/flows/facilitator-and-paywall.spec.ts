@@ -60,7 +60,7 @@ describe('one payment, at the facilitator and at the paywall', () => {
     return (await read()) - before;
   }
 
-  it('buys nothing at the paywall once the facilitator has settled it, in any words', async () => {
+  it('buys nothing at the paywall once the facilitator has settled it, in any form', async () => {
     const payment = await sign();
     const challenge = await readChallenge(resource());
     const sum = await moved(async () => {
@@ -91,7 +91,7 @@ describe('one payment, at the facilitator and at the paywall', () => {
     expect(sum).toBe(1000n);
   });
 
-  it('stays valid where nothing of it was used, and moves what was used', async () => {
+  it('stays valid where nothing of it was used, and moves the used amount', async () => {
     const { chain } = stack();
     const [, payer] = chain.accounts;
     await approvePermit2(chain, { owner: payer!.address });

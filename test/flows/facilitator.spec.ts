@@ -240,7 +240,7 @@ describe('the facilitator, with a chain', () => {
       expect(sum).toBe(1000n);
     });
 
-    it('gets the request again after its gateway died, and moves nothing twice', async () => {
+    it('answers the repeated request after its gateway died, and moves nothing twice', async () => {
       const question = await createQuestion();
       const [first] = stack().gateways;
       const sum = await moved(SHOP, async () => {

@@ -83,7 +83,7 @@ describe('paid routes', () => {
   const isReleased = (response: Response) => response.headers.get('X-Payment-Released') === 'true';
   const isReplayed = (response: Response) => response.headers.get('Idempotent-Replayed') === 'true';
 
-  it('sell what an upstream answers, and keep the payment from it', async () => {
+  it('sell the answer of an upstream, and do not forward the payment to it', async () => {
     const challenge = parseChallenge(await (await fetch(url('/v1/quotes/SEI?full=1'))).json());
     expect(challenge.accepts).toMatchObject([
       { resource: '/v1/quotes/SEI', maxAmountRequired: '10000', description: 'GET /v1/quotes/:symbol' },
@@ -107,7 +107,7 @@ describe('paid routes', () => {
     expect(stack.logs()).not.toContain(SECRET);
   });
 
-  it('pass on a body, and let a payment buy no other one', async () => {
+  it('forward a body, and accept the payment for no other body', async () => {
     upstream.answer = (_, response) => response.writeHead(201).end('done');
     const body = 'x'.repeat(90_000);
     const redeem = await buy('/v1/orders', { method: 'POST', body });
@@ -171,7 +171,7 @@ describe('paid routes', () => {
     expect(await (await redeem()).text()).toBe('whole');
   });
 
-  it('charge nothing, however often, for an upstream that is not there', async () => {
+  it('charge nothing, however often, for an upstream that is unreachable', async () => {
     const redeem = await buy('/gone/quote');
     for (let attempt = 1; attempt <= 7; attempt += 1) {
       const gone = await redeem();
@@ -179,7 +179,7 @@ describe('paid routes', () => {
     }
   });
 
-  it('charge nothing, and pass on no challenge, for an upstream that asks for money itself', async () => {
+  it('charge nothing, and forward no challenge, for an upstream that answers 402 itself', async () => {
     upstream.answer = (_, response) => response.writeHead(402).end('{"x402Version":1,"accepts":[]}');
     const redeem = await buy('/v1/quotes/C');
     const foreign = await redeem();
@@ -216,7 +216,7 @@ describe('paid routes', () => {
     expect(keys[0]).toBe(keys[1]);
   });
 
-  it('keep the answer for a client that left before it came', async () => {
+  it('keep the answer for a client that disconnected before it arrived', async () => {
     const leave = new AbortController();
     upstream.answer = (_, response) => {
       leave.abort();
@@ -233,7 +233,7 @@ describe('paid routes', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('stream an answer while it is made, and make it again for a client that lost it', async () => {
+  it('stream an answer while it is produced, and produce it again for a client that lost it', async () => {
     let finish = (): void => undefined;
     upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('first');
@@ -253,7 +253,7 @@ describe('paid routes', () => {
     expect(upstream.requests[0]!.headers['idempotency-key']).toBe(upstream.requests[1]!.headers['idempotency-key']);
   });
 
-  it('end the work of an upstream whose client left a stream', async () => {
+  it('abort the request to an upstream when the client leaves a stream', async () => {
     let ended = (): void => undefined;
     const closed = new Promise<void>((resolve) => (ended = resolve));
     upstream.answer = (_, response) => {
@@ -288,7 +288,7 @@ describe('paid routes', () => {
     expect([broken.status, isReleased(broken)]).toEqual([502, true]);
   });
 
-  it('send an answer too large to be stored whole, and make it again for a client that lost it', async () => {
+  it('send an answer that is too large to be stored completely, and produce it again for a client that lost it', async () => {
     upstream.answer = (_, response) => response.end('x'.repeat(LARGE));
     const redeem = await buy('/v1/quotes/E');
     const paid = await redeem();

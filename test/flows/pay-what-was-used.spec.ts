@@ -120,7 +120,7 @@ describe('the paying client at a metered route', () => {
     expect([sum, upstream.requests.length]).toEqual([0n, 0]);
   });
 
-  it('pays by its command too: in full, and with the option to approve Permit2 only what was used', async () => {
+  it('pays with its command too: the full price, or with the option to approve Permit2 only the used amount', async () => {
     const run = (args: string[]) => {
       const loader = resolve('node_modules/tsx/dist/loader.mjs');
       const command = [
@@ -160,7 +160,7 @@ describe('the paying client at a metered route', () => {
       const { code, stdout, stderr } = await run(['--approve', '0.05']);
       expect({ code, stdout }).toEqual({ code: 0, stdout: '{"words":7}' });
       expect(stderr).toContain('Paying at most 0.01 USDC');
-      expect(stderr).toContain('The server says it took 0.0042.');
+      expect(stderr).toContain('The server reports a charge of 0.0042.');
     });
     expect(sum).toBe(4200n);
   });

@@ -42,7 +42,7 @@ describe('a verifier with another payment policy than its gateway', () => {
     await waitFor('the log says why', () => hashes.every(isSaid));
   }
 
-  it('buys nothing with any transaction, nor with that of a settled signature, and reports the difference', async () => {
+  it('accepts neither an unrelated transaction nor that of a settled signature, and reports the difference', async () => {
     const { chain } = stack();
     const payment = await signAuthorization(chain, chain.accounts[0]!, { value: '1000' });
     const bought = await fetch(`${stack().baseUrl}/api/weather`, { headers: presentV1(payment) });
@@ -74,7 +74,7 @@ describe('a verifier with another payment policy than its gateway', () => {
     expect(await outcomeOf(show(await transferTokens(chain, { amountBaseUnits: 1000n })))).toEqual([200, null]);
   });
 
-  it('takes no payment that is not bound for a gateway that asks for bound ones', async () => {
+  it('accepts no unbound payment for a gateway that requires bound ones', async () => {
     const { chain } = stack();
     const bound = { PAYMENT_POLICY: 'bound' };
     await Promise.all([verifier().restart(bound), gateway().restart(bound)]);

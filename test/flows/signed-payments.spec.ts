@@ -32,7 +32,7 @@ function sign(changes: Partial<TransferAuthorization> = {}): Promise<SignedAutho
 const outcome = (response: Response) => [response.status, response.headers.get('x-payment-failure')];
 
 describe('a payer that only signs', () => {
-  it('buys in the words of version 1, and the transaction that settled it buys nothing more', async () => {
+  it('buys by x402 version 1, and the transaction that settled it buys nothing more', async () => {
     const paid = await fetch(url(), { headers: presentV1(await sign()) });
     expect(paid.status).toBe(200);
     const { success, transaction } = readHeader(paid, 'x-payment-response');
@@ -46,7 +46,7 @@ describe('a payer that only signs', () => {
     expect(outcome(await fetch(url(), { headers: { 'X-Payment': proof } }))).toEqual([402, 'payment_used']);
   });
 
-  it('buys in the words of version 2, and gets the same answer again', async () => {
+  it('buys by x402 version 2, and gets the same answer again', async () => {
     const headers = presentV2(await readChallenge(url()), await sign());
     const [first, again] = [await fetch(url(), { headers }), await fetch(url(), { headers })];
     expect([first.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 200, 'true']);

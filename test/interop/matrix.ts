@@ -156,7 +156,7 @@ export const COMING_BACK: readonly { packageName: string; cell: Cell }[] = [
 
 function clientOf(name: ClientName): Client {
   const client = CLIENTS.find((one) => one.name === name);
-  if (!client) throw new Error(`nobody is called ${name}`);
+  if (!client) throw new Error(`no client is called ${name}`);
   return client;
 }
 

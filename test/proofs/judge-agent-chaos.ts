@@ -87,7 +87,7 @@ function findDoubles({ jobs }: JobFacts, history: Map<Hex, SentTransaction[]>): 
     for (const hash of found) mined.delete(hash as Hex);
     const expected = nonce === null ? 0 : 1;
     if (found.length !== expected) faults.push(`step ${name} (${state}) was mined ${found.length} times`);
-    if (expected === 1 && record?.txHash !== found[0]) faults.push(`step ${name} is told to be ${record?.txHash}`);
+    if (expected === 1 && record?.txHash !== found[0]) faults.push(`step ${name} is recorded with ${record?.txHash}`);
   }
   for (const hash of mined) faults.push(`transaction ${hash} belongs to no step`);
   return faults;

@@ -25,7 +25,7 @@ export const TROUBLE: Readonly<Record<Fault, Trouble>> = {
     await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
     const mineLate = async () => {
       try {
-        await waitFor('somebody is told that the settlement is under way', isToldToWait);
+        await waitFor('an answer that the settlement is pending', isToldToWait);
       } finally {
         await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
         await callRpc(chain.rpcUrl, 'evm_mine');
