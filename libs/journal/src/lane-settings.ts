@@ -35,7 +35,7 @@ export interface LaneSettings {
    */
   planRetryMs: number;
   longestPlanRetryMs: number;
-  /** A job that is not approved within this time ends; 0: it waits for ever. */
+  /** A job that is not approved within this time ends; 0: it waits indefinitely. */
   approvalTimeoutMs: number;
   /** For this many blocks, and this long, a used nonce without a receipt may still turn out to be ours. */
   strangerBlocks: number;

@@ -50,7 +50,7 @@ describe('an answer to a sent transaction', () => {
     'tx fee (1.20 ether) exceeds the configured cap (1.00 ether)',
     'invalid sender',
     'invalid chain id for signer: have 1 want 1328',
-  ])('%s: refused for ever', (message) => expect(error(message)).toBe('refused'));
+  ])('%s: refused for good', (message) => expect(error(message)).toBe('refused'));
 
   it.each([
     'txpool is full',

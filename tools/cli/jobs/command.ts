@@ -61,7 +61,7 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
   decision('cancel', 'Cancels a job; where a transaction is in flight, the chain decides.');
   decision('approve', 'Approves the plan that show prints.').requiredOption(
     '--floors <hash>',
-    'the floors of the plan that was looked at, as show prints them',
+    'the floors hash of the plan that you reviewed, as show prints it',
   );
   decision('reject', 'Rejects the plan.');
   decision('resume', 'Continues a job that needs an operator where it stopped.');

@@ -44,7 +44,7 @@ const ABANDONED = {
 export async function findJob(journal: Journal, id: string): Promise<JobRecord> {
   const job = await journal.readJob(id);
   if (job) return job;
-  throw new CommandError(`There is no job ${id}. Jobs that ended are forgotten after some time.`);
+  throw new CommandError(`There is no job ${id}. Ended jobs are deleted after some time.`);
 }
 
 /** Carries out a decision of an operator and wakes the job's lane. */
@@ -118,7 +118,7 @@ function refuseUnknown(): never {
 function explainRefusal(reason: RefusalReason, { id, state, approval }: JobRecord): string {
   switch (reason) {
     case 'floors_changed':
-      return `The plan of ${id} has changed (its floors: ${approval?.floorsHash ?? 'none'}): look at it again with tollgate jobs show.`;
+      return `The plan of ${id} has changed (its floors: ${approval?.floorsHash ?? 'none'}): review it again with tollgate jobs show.`;
     case 'too_late':
       return `It is too late to cancel ${id}.`;
     case 'nonce_unused':

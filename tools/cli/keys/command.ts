@@ -23,10 +23,10 @@ file AGENT_SECRET_FILE), which must be the agent workers' own.`,
 
   keys
     .query('create', 'Creates a key. Its token is shown this once.')
-    .requiredOption('--name <name>', 'a name for people to know it by')
+    .requiredOption('--name <name>', 'a name, for people')
     .requiredOption(
       '--scope <scopes>',
-      'comma separated: submit (hands in jobs), read (looks at its own), operator (sees all jobs, approves, manages ' +
+      'comma separated: submit (submits jobs), read (reads its own), operator (sees all jobs, approves, manages ' +
         'queues), settle (has payments settled by the facilitator)',
       parseList,
     )

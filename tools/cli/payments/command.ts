@@ -16,7 +16,7 @@ export interface PaymentQuery {
 export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./payments.js');
   const payments = program.command('payments').summary('the payments ledger: what was paid, and what was refused');
-  payments.description('Looks into the payments ledger; changes nothing.');
+  payments.description('Reads the payments ledger; changes nothing.');
 
   payments
     .query('list', 'Lists payments, newest first.')

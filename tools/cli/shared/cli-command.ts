@@ -30,7 +30,7 @@ export class CliCommand extends Command {
       .option('--json', 'print one JSON document')
       .option(
         '--redis <url>',
-        'the Redis to ask (default: REDIS_URL, where a password belongs, else that of a running npm run dev, else ' +
+        'the Redis to use (default: REDIS_URL, where a password belongs, else that of a running npm run dev, else ' +
           'redis://127.0.0.1:6379)',
       );
   }

@@ -25,7 +25,7 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
   const change = (name: string, description: string): CliCommand =>
     query(name, description).argument('<name>', 'name of the wallet');
 
-  query('list', 'Lists balance, nonces, open jobs and what holds each wallet up.')
+  query('list', 'Lists balance, nonces, open jobs, and why a wallet does not continue.')
     .example('wallets list')
     .answers(async (options: WalletQuery) => (await load()).listWallets(options, env));
 
@@ -41,7 +41,7 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
     );
 
   change('pause', 'Begins no new transaction; those in flight continue.')
-    .option('--reason <text>', 'what list shows', 'An operator has paused the wallet.')
+    .option('--reason <text>', 'the reason that list shows', 'An operator has paused the wallet.')
     .example("wallets pause treasury --reason 'audit'")
     .answers((name: string, options: WalletQuery & { reason: string }) =>
       run(options, (actions, parts) => actions.pauseWallet(parts, name, options.reason)),
@@ -55,13 +55,13 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
 
   change(
     'thaw',
-    "Compares a wallet that Redis's restart has frozen with the chain; a worker that holds it does so by itself.",
+    'Compares a wallet that a restart of Redis has frozen with the chain. A worker that holds the wallet does so itself.',
   )
     .example('wallets thaw treasury')
     .answers((name: string, options: WalletQuery) => run(options, (actions, parts) => actions.thawWallet(parts, name)));
 
   change('remove', 'Removes the name of an account; its jobs and nonces stay.')
-    .option('--force', 'although the wallet has open jobs')
+    .option('--force', 'even if the wallet has open jobs')
     .example('wallets remove treasury')
     .answers((name: string, options: WalletQuery & { force?: true }) =>
       run(options, (actions, parts) => actions.removeWallet(parts, name, options.force ?? false)),
@@ -69,11 +69,11 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
 
   query(
     'release',
-    "Ends the account's role as a wallet or a relayer, so that it may have another. Says what it would do, and with --yes " +
-      'does it. Refused while anything of it has not ended.',
+    "Ends the account's role as a wallet or a relayer, so that it may have another. Only prints what it would do; with " +
+      '--yes it does it. Refused while the account has open jobs, transactions or unread events.',
   )
     .argument('<name|0x…>', 'name of the wallet, or an address')
-    .option('--cancel', 'cancel jobs of the account first that have not begun')
+    .option('--cancel', 'first cancel the jobs of the account that have not begun')
     .option('--yes', 'do it')
     .example('wallets release treasury --yes')
     .answers((name: string, options: WalletQuery & { cancel?: true; yes?: true }) =>

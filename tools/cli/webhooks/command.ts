@@ -43,7 +43,7 @@ export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): voi
     );
 
   webhooks
-    .query('enable', 'Posts to a disabled target again.')
+    .query('enable', 'Enables a disabled target.')
     .example('webhooks enable 0f1e2d3c4b5a')
     .argument('<target>', 'as list prints it')
     .answers(async (target: string, options: WebhookOptions) => (await load()).enableTarget(target, options, env));

@@ -10,7 +10,7 @@ const gweiMessage = '$property must be a decimal number of gwei with at most 9 d
 /** How the lane of each wallet is run. Lane settings that are not listed here have fixed values. */
 export class LaneEnvironment implements ChecksTogether {
   @Setting({
-    help: "Transactions of one wallet that may be in flight at once: as many as the chain's nodes keep for one account.",
+    help: "Transactions of one wallet that may be in flight at once; keep it within what the chain's nodes hold for one account.",
   })
   @IsInt()
   @Min(1)
@@ -60,7 +60,7 @@ export class LaneEnvironment implements ChecksTogether {
   readonly strangerAfterMs: number = 60_000;
 
   @Setting({
-    help: 'Seconds after which a job ends that is not approved; 0: it waits for ever.',
+    help: 'Seconds after which a job that is not approved ends; 0: it waits indefinitely.',
   })
   @IsInt()
   @Min(0)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Resolves when everything is closed, or after `withinMs`. BullMQ and the connections would wait for ever, for instance
+ * Resolves when everything is closed, or after `withinMs`. BullMQ and the connections would wait endlessly, for instance
  * for a Redis that hangs; whatever is still open then ends with the process. Errors of closing are ignored, since
  * nothing can be done about them.
  */

@@ -2,7 +2,7 @@ import type { JobRecord, PlannedStep } from '@tollgate/journal';
 
 /**
  * A mined step is never sent again. If a plan contains it once more, the node may not have seen its block yet; and a
- * token whose allowance never changes would have it sent for ever.
+ * token whose allowance never changes would have it sent endlessly.
  * @throws Error
  */
 export function assertNotRepeated(job: JobRecord, stepIndex: number, [next]: readonly PlannedStep[]): void {

@@ -153,7 +153,7 @@ describe('verifying a payment with a signature', () => {
   // that server.
   it.each([
     ['stops at an invalid instruction', '0xfe'],
-    ['runs for ever', '0x5b600056'],
+    ['runs endlessly', '0x5b600056'],
     ['returns more than is read', '0x62ffffff6000f3'],
   ])('counts a contract that %s as a refusal, in one round trip', async (_, code) => {
     const broken = await deployBatchPayer(parts().devnet);

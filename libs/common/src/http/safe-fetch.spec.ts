@@ -218,7 +218,7 @@ describe('a fetch for untrusted URLs', () => {
       await expect(create({ timeoutMs: 100 })(url)).rejects.toMatchObject({ name: 'TimeoutError' });
     });
 
-    it('fail at the deadline if they drip for ever, even if each byte is in time', async () => {
+    it('fail at the deadline if they never end, even if each byte is in time', async () => {
       const url = await serve((_, response) => {
         const timer = setInterval(() => response.write('.'), 20);
         response.on('close', () => clearInterval(timer));

@@ -15,7 +15,7 @@ export interface RedisConnection {
 const SILENCE_MS = 10_000;
 
 /**
- * Connects in the background and reconnects for ever. Log lines name the role and the address, never the URL's
+ * Connects in the background, and reconnects until it is closed. Log lines name the role and the address, never the URL's
  * credentials.
  */
 export function connectRedis({ url, role, use = 'commands' }: RedisConnection): Redis {

@@ -3,7 +3,7 @@
  * job.
  *
  * Atomic: checking whether a nonce was taken, and ending the job or voiding its step. If a reservation came between,
- * the nonce of an ended job would stay unused, and every later transaction of the wallet would wait for ever.
+ * the nonce of an ended job would stay unused, and every later transaction of the wallet would wait indefinitely.
  */
 export const CANCEL_LUA = /* lua */ `
 local job = redis.call('HMGET', JOB, 'state', 'step', 'steps', 'endingState')

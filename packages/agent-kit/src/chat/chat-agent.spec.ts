@@ -82,8 +82,8 @@ describe.each(['openai', 'anthropic'] as const)('with the API of %s', (provider)
       .catch((thrown: unknown) => thrown);
     const choice = { provider, baseUrl: standIn.url, model: 'stand-in', apiKey: 'the-key' };
     expect(explainModelError(error, choice)).toBe(
-      `The stream of stand-in of ${provider} from ${new URL(standIn.url).host} broke off before its end, and what it had begun is not carried out: ` +
-        `ask again, and check the connection to ${new URL(standIn.url).host} if it stays so.`,
+      `The stream of stand-in of ${provider} from ${new URL(standIn.url).host} ended early, so none of its tool calls was run: ` +
+        `ask again, and check the connection to ${new URL(standIn.url).host} if it happens again.`,
     );
     expect(heard.events).toEqual([]);
     expect(standIn.requests).toHaveLength(1);

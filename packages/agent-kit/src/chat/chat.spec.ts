@@ -227,7 +227,7 @@ describe('a missing setting', () => {
     chat = startChat({});
     await chat.waitFor('RPC_URL');
     chat.enter('nowhere');
-    await chat.waitFor('no http or https URL');
+    await chat.waitFor('not an http or https URL');
     chat.enter(chain.rpcUrl);
     await chat.waitFor('WALLET_PRIVATE_KEY (not shown): ');
     chat.enter('0x1234');
@@ -252,7 +252,7 @@ describe('a missing setting', () => {
   it('is the provider, when there is a key only', async () => {
     standIn = await startOpenAiStandIn([{ text: 'Hello.' }]);
     chat = startChat({ env: { ...settings(), MODEL_API_KEY: 'k-2' } });
-    await chat.waitFor('Whose is MODEL_API_KEY?');
+    await chat.waitFor('MODEL_PROVIDER, the issuer of MODEL_API_KEY');
     chat.enter(standIn.url);
     await chat.waitFor('MODEL_NAME');
     chat.enter('stand-in');
@@ -433,7 +433,7 @@ describe('without a terminal', () => {
 
   it('reports the missing input when the pipe has no answer to a question', async () => {
     const { stdout, code } = await run('', [], { RPC_URL: chain.rpcUrl });
-    expect(stdout).toContain('Nobody is at a terminal to answer: WALLET_PRIVATE_KEY');
+    expect(stdout).toContain('Not set, and there is no terminal to ask on: WALLET_PRIVATE_KEY');
     expect(code).toBe(2);
   });
 
@@ -442,7 +442,7 @@ describe('without a terminal', () => {
   });
 
   it.each([
-    ['declines what would be sent', [], 'Not sent: nobody is at a terminal to agree'],
+    ['declines what would be sent', [], 'Not sent: there is no terminal to confirm on'],
     ['sends with --yes', ['--yes'], 'Sent without asking'],
   ])('%s', async (_, args, expected) => {
     standIn = await startOpenAiStandIn([send('0.01'), { text: 'That is all.' }]);

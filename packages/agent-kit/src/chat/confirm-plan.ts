@@ -22,7 +22,7 @@ export async function confirmPlan(plan: Plan, terminal: Terminal, options: Confi
     return true;
   }
   if (!terminal.isInteractive) {
-    terminal.print('Not sent: nobody is at a terminal to agree. --yes sends without asking.');
+    terminal.print('Not sent: there is no terminal to confirm on. --yes sends without asking.');
     return false;
   }
   const answer = await terminal.ask('Send this? [y/N] ', { fresh: true });

@@ -26,7 +26,7 @@ export async function readWallet(env: NodeJS.ProcessEnv, terminal: Terminal): Pr
   const rpcUrl =
     env['RPC_URL'] ||
     (await ask(terminal, 'RPC_URL (JSON-RPC endpoint of the chain): ', {
-      problemOf: (url) => (/^https?:\/\//i.test(url) && URL.canParse(url) ? null : 'That is no http or https URL.'),
+      problemOf: (url) => (/^https?:\/\//i.test(url) && URL.canParse(url) ? null : 'That is not an http or https URL.'),
     }));
   const privateKey =
     readPrivateKey(env) ??
@@ -54,7 +54,10 @@ export async function readModel(flag: string | null, env: NodeJS.ProcessEnv, ter
   const identifier =
     flag ??
     (env['MODEL_PROVIDER'] || env['MODEL_BASE_URL'] || null) ??
-    (await ask(terminal, `Whose is MODEL_API_KEY? (${Object.keys(PROVIDERS).join(', ')}, or a URL): `));
+    (await ask(
+      terminal,
+      `MODEL_PROVIDER, the issuer of MODEL_API_KEY (${Object.keys(PROVIDERS).join(', ')}, or a URL): `,
+    ));
   const { provider, baseUrl, model } = parseModelProvider(identifier);
   if (provider === 'offline') return { provider };
 
@@ -80,7 +83,7 @@ function isOfAnother(flag: string | null, setting: string | undefined): boolean 
 
 /** @throws UsageError where the key and the conversation would cross a network in the clear. */
 function parseBaseUrl(text: string): string {
-  if (!URL.canParse(text)) throw new UsageError('MODEL_BASE_URL is no URL.');
+  if (!URL.canParse(text)) throw new UsageError('MODEL_BASE_URL is not a URL.');
   const { protocol, hostname } = new URL(text);
   const isLocal = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
   if (protocol !== 'https:' && !(protocol === 'http:' && isLocal)) {
@@ -114,11 +117,12 @@ async function ask(terminal: Terminal, prompt: string, { problemOf, ...question 
     const line = await terminal.ask(prompt, question);
     if (line === null) {
       // Without a terminal the missing answer is reported; a person who leaves needs no error.
-      if (!terminal.isInteractive) throw new UsageError(`Nobody is at a terminal to answer: ${prompt.trimEnd()}`);
+      if (!terminal.isInteractive)
+        throw new UsageError(`Not set, and there is no terminal to ask on: ${prompt.replace(/:? *$/, '')}`);
       throw new LeftError();
     }
     const answer = line.trim();
-    const problem = answer === '' ? 'Nothing was given.' : (problemOf?.(answer) ?? null);
+    const problem = answer === '' ? 'No value was entered.' : (problemOf?.(answer) ?? null);
     if (problem === null) return answer;
     if (tries === MAX_TRIES) throw new UsageError(problem);
     terminal.print(problem);

@@ -219,5 +219,7 @@ async function readRegistry(rpcUrl: string): Promise<ChainRegistry> {
 function describeWrites({ yes, readOnly }: ChatArguments, { isInteractive }: Terminal): string {
   if (readOnly) return 'nothing is sent (--read-only)';
   if (yes) return 'are sent without asking (--yes)';
-  return isInteractive ? 'are shown and asked about first' : 'are declined: nobody is at a terminal to agree (--yes)';
+  return isInteractive
+    ? 'are shown first, and sent only if you confirm'
+    : 'are declined: there is no terminal to confirm on (--yes sends without asking)';
 }

@@ -110,7 +110,7 @@ export function openTerminal({ input, output }: TerminalStreams, stop: AbortSign
       if (!isAtLineStart) write('\n');
       if (question.fresh && isInteractive) {
         const early = lines.splice(0).map((line) => `"${line.slice(0, MAX_EARLY_LENGTH)}"`);
-        if (early.length > 0) write(`Typed before this question, and not taken: ${early.join(', ')}\n`);
+        if (early.length > 0) write(`Ignored, because it was typed before this question: ${early.join(', ')}\n`);
         clearLine(readline);
       }
       const waiting = stop.aborted ? undefined : lines.shift();

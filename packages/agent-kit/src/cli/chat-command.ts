@@ -15,8 +15,8 @@ Settings are environment variables; what is missing is asked for.
 
   RPC_URL             JSON-RPC endpoint of the chain
 ${KIT_SETTINGS_USAGE}
-  MODEL_PROVIDER      as --model, which goes before it
-  MODEL_NAME          the model; each provider has a usual one
+  MODEL_PROVIDER      as --model, which takes precedence
+  MODEL_NAME          the model; each provider has a default
   MODEL_BASE_URL      another address of the provider, or of an OpenAI-compatible server
   MODEL_API_KEY       the provider's key, or MODEL_API_KEY_FILE. Without a model each line is a
                       command, as \`help\` lists them

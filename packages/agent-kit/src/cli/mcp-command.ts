@@ -19,7 +19,7 @@ ${KIT_SETTINGS_USAGE}
 
 Without RPC_URL it uses the devnet that runs here (npm run dev).
 
-Exit codes: 0 its client has gone, or it was asked to stop; 1 the MCP SDK is not installed; 2 wrong usage or settings.`;
+Exit codes: 0 the client disconnected, or a signal stopped it; 1 the MCP SDK is not installed; 2 wrong usage or settings.`;
 
 /** The MCP server's command, as a program of its own and below `tollgate`. */
 export function createMcpCommand(serve: (args: McpArguments) => Promise<void>): Command {
@@ -28,18 +28,18 @@ export function createMcpCommand(serve: (args: McpArguments) => Promise<void>): 
       .summary("the agent kit's operations as tools, over MCP")
       .description(
         "A Model Context Protocol server on stdin and stdout: the agent kit's operations as tools, on the account of a " +
-          'wallet. Everything else it has to say goes to stderr.',
+          'wallet. Messages for people go to stderr.',
       )
       .option('--read-only', 'offer no tool that sends transactions')
       .option(
         '--yes',
-        'send what the client asks for, and ask nobody; without it, the person at the client confirms each plan ' +
-          '(elicitation), and where the client cannot ask, nothing is sent',
+        'send without a confirmation; without this option the user confirms each plan in the client (elicitation), and ' +
+          'nothing is sent for a client that cannot ask',
       )
       .option(
         '--execute-plans',
         "offer executePlan, which sends a plan that a plan tool has shown; the client's own dialog shows its summary. " +
-          'Where the client approves tools automatically, this is --yes',
+          'With a client that approves tools automatically, this has the effect of --yes',
       )
       .helpOption('--help', 'show this')
       .addHelpText('after', MCP_SETTINGS_HELP)

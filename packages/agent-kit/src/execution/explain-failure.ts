@@ -101,7 +101,7 @@ export function explainFailure(error: unknown, failures: StepFailures = {}): Age
   const refusal = findRefusal(error);
   return refusal
     ? explainRefusedRequest(error, refusal)
-    : refuse('PROTOCOL_FAILED', 'The contract does not answer as it should', details);
+    : refuse('PROTOCOL_FAILED', 'The contract does not answer as expected', details);
 }
 
 function refuse(code: AgentKitErrorCode, sentence: string, reason: string): AgentKitError {

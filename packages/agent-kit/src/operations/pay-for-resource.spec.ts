@@ -281,7 +281,7 @@ describe('payForResource', () => {
     const poor = createKit(generatePrivateKey());
     await expect(poor.plan('payForResource', { url: server.url })).rejects.toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
-      message: 'Insufficient balance: 0.001 USDC needed, 0 USDC there.',
+      message: 'Insufficient balance: 0.001 USDC needed, 0 USDC available.',
     });
   });
 

@@ -141,7 +141,7 @@ describe('transfer', () => {
     });
     await expect(plan({ amount: '1000000' })).rejects.toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
-      message: expect.stringMatching(/^insufficient funds: 1000000 SEI needed, [\d.]+ SEI there\.$/),
+      message: expect.stringMatching(/^insufficient funds: 1000000 SEI needed, [\d.]+ SEI available\.$/),
     });
   });
 

@@ -143,7 +143,7 @@ function assertCanPay(draft: PlanDraft, balance: bigint, feeWei: bigint, symbol:
   if (balance >= needed) return;
   throw new AgentKitError(
     'INSUFFICIENT_FUNDS',
-    `There are insufficient funds: ${formatEther(needed)} ${symbol} are needed with the gas, ${formatEther(balance)} are there.`,
+    `There are insufficient funds: ${formatEther(needed)} ${symbol} are needed with the gas, ${formatEther(balance)} are available.`,
     { details: { neededWei: `${needed}`, feeWei: `${feeWei}`, balanceWei: `${balance}` } },
   );
 }

@@ -22,7 +22,7 @@ export async function assertBalance(
   const balance = formatTokenAmount(balanceBaseUnits, token.decimals);
   const needed = formatTokenAmount(amountBaseUnits, token.decimals);
   const symbol = showSymbol(token);
-  const figures = `${needed} ${symbol} needed, ${balance} ${symbol} there`;
+  const figures = `${needed} ${symbol} needed, ${balance} ${symbol} available`;
   throw token.isNative
     ? new AgentKitError('INSUFFICIENT_FUNDS', message ?? `insufficient funds: ${figures}.`, {
         details: { token: token.symbol, balance, needed },

@@ -18,18 +18,18 @@ export function explainFailure(payment: StoredPayment, { status, headers }: Resp
 
 function explainPayment({ transaction, authorization }: StoredPayment, headers: Headers): string {
   if (headers.get(IDEMPOTENT_REPLAYED) === 'true') {
-    return 'It is what the payment has bought: the payment is spent.';
+    return 'It is the answer that the payment has bought: the payment is spent.';
   }
   if (headers.get(X_PAYMENT_RELEASED) === 'true') {
     if (transaction) {
-      return `The payment is not spent: the transfer ${transaction.txHash} stays made, and the same command shows it again and pays nothing more.`;
+      return `The payment is not spent: the transfer ${transaction.txHash} remains valid, and the same command presents it again and pays nothing more.`;
     }
     const validBefore = new Date(authorization ? endsAtMs(authorization) : 0).toISOString();
-    return `The payment is not spent: the same command shows the same authorization again and signs no other before ${validBefore}.`;
+    return `The payment is not spent: the same command presents the same authorization again, and signs no other one before ${validBefore}.`;
   }
   if (saysSettled(headers))
-    return 'The payment was taken all the same: the same command asks again with it and pays nothing more.';
-  return 'The server does not say whether the payment was taken: the same command asks again with it and pays nothing more.';
+    return 'The payment was settled nevertheless: the same command presents it again, and pays nothing more.';
+  return 'The server does not say whether the payment was settled: the same command presents it again, and pays nothing more.';
 }
 
 /** Servers that settle a signed payment report it in a header, with any status. */

@@ -57,13 +57,13 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
   return new Command('tollgate-pay')
     .summary('pays for one request and writes its answer')
     .description(
-      "Asks for URL, pays the 402 challenge once, and writes the answer's body to stdout; where there is no challenge, " +
-        'nothing is paid. Progress goes to stderr.',
+      "Requests the URL, pays its 402 challenge once, and writes the answer's body to stdout. Without a challenge it " +
+        'pays nothing. Progress goes to stderr.',
     )
     .usage('URL --max AMOUNT [options]')
-    .argument('<url>', 'what is asked for')
+    .argument('<url>', 'the resource to request')
     .optionsGroup('What to pay:')
-    .option('--max <amount>', 'most to pay, in units of the token, e.g. 0.01 (required)')
+    .option('--max <amount>', 'maximum price, in units of the token, e.g. 0.01 (required)')
     .option('--network <name>', 'trusted network name (default chain-testnet)')
     .option('--chain-id <id>', 'its chain id (default 1328)')
     .option('--asset <address>', 'trusted token (default 0x4fCF1784B31630811181f670Aea7A7bEF803eaED, USDC)')
@@ -71,13 +71,13 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
     .option('--pay-to <address>', 'pay this recipient only')
     .option(
       '--approve <amount>',
-      'let Permit2 move as much of the token, by a transaction of its own, where a payment by Permit2 needs it; what is ' +
-        'metered is paid so, with --max as the most that is signed. Without it, and without an allowance, the full ' +
-        'price of what is metered is paid',
+      'approve Permit2 for this amount of the token, in a transaction of its own, if a payment needs it. Metered ' +
+        'routes are paid by Permit2, with --max as the signed maximum. Without an allowance and without this option, ' +
+        'the full price of a metered route is paid',
     )
     .optionsGroup('Wallet:')
     .option('--rpc <url>', 'JSON-RPC endpoint of the chain')
-    .option('--rpc-timeout <seconds>', 'longest wait for an answer of it, which is asked twice (default 3)')
+    .option('--rpc-timeout <seconds>', 'seconds to wait for one of its answers; each call is tried twice (default 3)')
     .option('--key-env <name>', 'environment variable with the private key (default WALLET_PRIVATE_KEY)')
     .option(
       '--dev',
@@ -94,7 +94,7 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
     .option('--idempotency-key <key>', 'names the purchase: a repeat gets the same answer and never pays again')
     .optionsGroup('Behaviour:')
     .option('--store <dir>', 'where payments are kept (default payments in TOLLGATE_STATE_DIR)')
-    .option('--timeout <seconds>', 'from the payment to the answer (default 60)')
+    .option('--timeout <seconds>', 'seconds from the payment to the answer (default 60)')
     .option('--insecure', 'pay over plain HTTP to other machines too')
     .option('--json', 'write one JSON document: status, contentType, body or bodyBase64, payment, taken')
     .option('--abandon', 'give up the stored payment of this request, and pay nothing')

@@ -367,7 +367,7 @@ describe('pay', () => {
         { 'X-Payment-Released': 'true' },
         /^The answer has status 404\. The payment is not spent: the transfer 0x\w{64} /,
       ],
-      [{}, /does not say whether the payment was taken: .* pays nothing more\.$/],
+      [{}, /does not say whether the payment was settled: .* pays nothing more\.$/],
       [{ 'Idempotent-Replayed': 'true' }, /: the payment is spent\.$/],
     ] as const) {
       server.interfere = [fail(headers)];
@@ -385,9 +385,9 @@ describe('pay', () => {
       for (const [headers, line] of [
         [
           { 'X-Payment-Released': 'true' },
-          /not spent: the same command shows the same authorization again and signs no other before 20/,
+          /not spent: the same command presents the same authorization again, and signs no other one before 20/,
         ],
-        [settled, /The payment was taken all the same: the same command asks again/],
+        [settled, /The payment was settled nevertheless: the same command presents it again/],
       ] as const) {
         shop.interfere = [(response) => void response.writeHead(404, headers).end('gone')];
         const run = await runHere([shop.url, ...payArguments().slice(1)], key());

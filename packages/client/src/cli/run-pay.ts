@@ -33,14 +33,14 @@ const MAX_RECEIPT_BYTES = 64 * 1024;
 const HINTS: Partial<Record<PaymentErrorCode, string>> = {
   over_limit: 'Raise --max if the price is right.',
   no_trusted_requirement: 'Compare what it offers with --network, --chain-id, --asset and --pay-to.',
-  permit2_allowance_missing: 'Let Permit2 move the token (approve), or give --approve AMOUNT to have it done.',
-  wallet_unavailable: 'Is it up, and --rpc right? --rpc-timeout waits longer for it.',
+  permit2_allowance_missing: 'Approve Permit2 for the token, or pass --approve AMOUNT to do so here.',
+  wallet_unavailable: 'Check that the RPC server is up and --rpc is right; --rpc-timeout waits longer.',
   insecure_url: 'Use https, or give --insecure on a network you trust.',
 };
 
 /** The payment's name in messages. */
 function nameOf({ transaction, authorization }: StoredPayment): string {
-  return transaction?.txHash ?? `authorization ${authorization ? nonceOf(authorization) : 'to come'}`;
+  return transaction?.txHash ?? `authorization ${authorization ? nonceOf(authorization) : 'that is not signed yet'}`;
 }
 
 function describeIntention({ scheme, asset, payTo, extra }: StoredPayment['requirement'], price: string): string {
@@ -114,7 +114,8 @@ async function payFor(input: PayArguments, terminal: Terminal, onSigned: () => v
   );
   const response = await payingFetch(input.url, input.init);
   const taken = payment === null ? null : readAmountTaken(response.headers);
-  if (taken !== null) terminal.stderr(`The server says it took ${formatTokenAmount(taken, input.asset.decimals)}.`);
+  if (taken !== null)
+    terminal.stderr(`The server reports a charge of ${formatTokenAmount(taken, input.asset.decimals)}.`);
   if (input.writesJson) await writeDocument(response, { payment, taken, input }, terminal);
   else await writeBody(response, terminal);
   const isFailure = response.status >= 400;

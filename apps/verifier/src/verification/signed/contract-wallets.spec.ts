@@ -47,7 +47,7 @@ describe("verifying a contract wallet's payment (EIP-1271)", () => {
   it.each([
     ['reverts', '0x60006000fd'],
     ['stops at an invalid instruction', '0xfe'],
-    ['runs for ever', '0x5b600056'],
+    ['runs endlessly', '0x5b600056'],
     ['returns more than is read', '0x62ffffff6000f3'],
     ['returns the magic value in the wrong place', '0x63ffffffff60005260206000f3'],
     ['returns nothing', '0x00'],

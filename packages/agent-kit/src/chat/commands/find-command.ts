@@ -10,7 +10,7 @@ export function findCommand(name: string, commands: readonly Command[]): Command
 
 // The commands that are not operations.
 const OTHERS = [
-  { name: 'history', usage: 'history', title: 'The orders of this session, and what became of them' },
+  { name: 'history', usage: 'history', title: 'The orders of this session and their results' },
   { name: 'help', usage: 'help [command]', title: 'Every input of a command' },
 ];
 

@@ -41,7 +41,7 @@ describe.each(['openai', 'anthropic'] as const)('a failure of %s', (provider) =>
     [403, 'refused the key (403)'],
     [404, 'check MODEL_NAME and MODEL_BASE_URL'],
     [400, 'refused the request (400)'],
-    [429, 'has had enough requests for now'],
+    [429, 'limits requests, or the account has no credit left'],
     [529, 'failed (529)'],
   ])('with status %i is one sentence without the key', async (status, expected) => {
     const body = errorBody(`Incorrect key ${KEY}\u001b[31m\nsecond line`);
@@ -59,10 +59,14 @@ describe.each(['openai', 'anthropic'] as const)('a failure of %s', (provider) =>
 
   it.each([
     ['an HTML page', '<html><body>Welcome to the hotel WLAN</body></html>', 'it sent "<html><body>Welcome'],
-    ['a broken event', 'event: message_start\ndata: {"choices":[{"delta":{"content":"a\n\n', 'is no event of the API'],
-    ['half an event', 'event: message_start\ndata: {"choices":[{"delta":{"con', 'broke off before its end'],
-    ['nothing', '', 'broke off before its end'],
-    ['an error', `event: error\ndata: ${errorBody('Overloaded')}\n\n`, 'broken off by the provider'],
+    [
+      'a broken event',
+      'event: message_start\ndata: {"choices":[{"delta":{"content":"a\n\n',
+      'is not an event of the API',
+    ],
+    ['half an event', 'event: message_start\ndata: {"choices":[{"delta":{"con', 'ended early'],
+    ['nothing', '', 'ended early'],
+    ['an error', `event: error\ndata: ${errorBody('Overloaded')}\n\n`, 'was ended by the provider'],
   ])('that answers with %s is a broken stream, and printed nowhere else', async (_, raw, what) => {
     const printed = jest.spyOn(console, 'error').mockReturnValue();
     const sentence = await explainFailure(await start(provider, [{ raw }, { raw }, { raw }]));

@@ -31,15 +31,15 @@ export function explainModelError(thrown: unknown, choice: ModelChoice): string 
     case 403:
       return `The model's provider refused the key (${error.status}): check MODEL_API_KEY for ${model}.`;
     case 402:
-      return `The model's provider wants to be paid first (402): look at the account of ${model}.`;
+      return `The model's provider asks for payment (402): check the account of ${model}.`;
     case 404:
       return `There is no such model or address (404): check MODEL_NAME and MODEL_BASE_URL for ${model}.`;
     case 429:
-      return `The model's provider has had enough requests for now, or the account is used up (429): wait, then ask ${model} again.`;
+      return `The model's provider limits requests, or the account has no credit left (429): wait, then ask ${model} again.`;
     case null:
       break;
     default:
-      return `The model's provider failed (${error.status}): ${model} is not there at the moment.`;
+      return `The model's provider failed (${error.status}): ${model} is unavailable at the moment.`;
   }
   if (/timeout|timed out/i.test(`${error.name} ${error.message}`)) return `${model} did not answer in time: ask again.`;
   if (
@@ -47,7 +47,7 @@ export function explainModelError(thrown: unknown, choice: ModelChoice): string 
     /connection error|fetch failed/i.test(error.message)
   )
     return `${model} cannot be reached: check the network and MODEL_BASE_URL.`;
-  return `${model} gave an answer that makes no sense: ${said()}.`;
+  return `${model} returned an invalid answer: ${said()}.`;
 }
 
 /** With the host, because a machine on the way to it may have cut or changed the answer. */
@@ -57,11 +57,11 @@ function explainStream({ fault, text }: ModelStreamError, choice: ModelChoice): 
   const start = `The stream of ${describeModel(choice)} from ${host}`;
   switch (fault) {
     case 'cut':
-      return `${start} broke off before its end, and what it had begun is not carried out: ask again, and check the connection to ${host} if it stays so.`;
+      return `${start} ended early, so none of its tool calls was run: ask again, and check the connection to ${host} if it happens again.`;
     case 'unreadable':
-      return `${start} is broken, and what it had begun is not carried out: it sent ${said}, which is no event of the API; ask again, and check MODEL_BASE_URL if it stays so.`;
+      return `${start} is invalid, so none of its tool calls was run: it sent ${said}, which is not an event of the API; ask again, and check MODEL_BASE_URL if it happens again.`;
     case 'failed':
-      return `${start} was broken off by the provider, and what it had begun is not carried out: ${said}; wait, then ask again.`;
+      return `${start} was ended by the provider, so none of its tool calls was run: ${said}; wait, then ask again.`;
   }
 }
 

@@ -43,7 +43,7 @@ export async function askZeroEx<Answer>(
   const path = answer.error.issues[0]?.path.join('.') ?? '';
   throw new AgentKitError(
     'PROTOCOL_FAILED',
-    `The answer of 0x is not used: ${path === '' ? 'it' : quoteUntrusted(path)} does not have the documented shape.`,
+    `The answer of 0x was rejected: ${path === '' ? 'it' : quoteUntrusted(path)} does not have the documented shape.`,
   );
 }
 
@@ -61,7 +61,7 @@ async function readAnswer(
     const isLate = error instanceof Error && error.name === 'TimeoutError';
     const code = isLate ? null : readSystemCode(error);
     const why = isLate ? 'in time' : code ? `(${code})` : 'at all';
-    throw new AgentKitError('NETWORK_ERROR', `The network gave no answer ${why}: ${host} was asked.`, {
+    throw new AgentKitError('NETWORK_ERROR', `The network request to ${host} got no answer ${why}.`, {
       suggestion: 'Check that the aggregator can be reached, and try again.',
     });
   }
@@ -77,7 +77,7 @@ async function readCapped({ body }: Response, signal: AbortSignal): Promise<stri
     if (size > MAX_ANSWER_BYTES) {
       throw new AgentKitError(
         'PROTOCOL_FAILED',
-        `The answer of 0x is not used: it is longer than ${MAX_ANSWER_BYTES} bytes.`,
+        `The answer of 0x was rejected: it is longer than ${MAX_ANSWER_BYTES} bytes.`,
       );
     }
   }

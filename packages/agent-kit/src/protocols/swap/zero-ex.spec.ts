@@ -178,7 +178,7 @@ describe('the 0x plugin', () => {
     ];
     expect(failures.map(({ code }) => code)).toEqual(['PROTOCOL_FAILED', 'NETWORK_ERROR']);
     expect(failures[0]!.message).toContain('0x refused with status 401: "UNAUTHORIZED: no such key: …"');
-    expect(failures[1]!.message).toBe('The network gave no answer (ECONNREFUSED): 127.0.0.1:2 was asked.');
+    expect(failures[1]!.message).toBe('The network request to 127.0.0.1:2 got no answer (ECONNREFUSED).');
     for (const failure of failures)
       expect(JSON.stringify({ ...failure, text: inspect(failure) })).not.toContain(API_KEY);
   });

@@ -182,5 +182,5 @@ function refuseLiquidity({ from, to }: SwapRequest): AgentKitError {
 }
 
 function distrust(why: string, details: Record<string, unknown> = {}): AgentKitError {
-  return new AgentKitError('PROTOCOL_FAILED', `The answer of 0x is not used: ${why}.`, { details });
+  return new AgentKitError('PROTOCOL_FAILED', `The answer of 0x was rejected: ${why}.`, { details });
 }
