@@ -140,6 +140,9 @@ function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder
   const lines: [string, string][] = [
     ['gateway', `${state.baseUrl}${portNote(state.baseUrl, wantedPort)}`],
     ['', `curl -i ${state.baseUrl}/api/weather`],
+    ...(process.env['ROUTES_FILE']
+      ? [['', `sells the routes of ${process.env['ROUTES_FILE']} too`] as [string, string]]
+      : []),
     ['chain', `${state.rpcUrl}    chain id ${state.chainId}, a block per transaction`],
     ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
     ['explorer', `${state.explorerUrl}/tx/<transaction hash>`],

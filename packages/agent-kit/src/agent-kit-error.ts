@@ -31,7 +31,7 @@ export const AGENT_KIT_ERRORS = {
   PROTOCOL_FAILED: { keyword: null, suggestion: 'Read the reason; the protocol refused the operation.' },
   POLICY_VIOLATION: { keyword: null, suggestion: 'Ask the owner of the wallet to change its policy.' },
   READ_ONLY: { keyword: null, suggestion: 'Create the kit with an executor that may send.' },
-  DECLINED: { keyword: null, suggestion: 'Ask again when the person wants it.' },
+  DECLINED: { keyword: null, suggestion: 'Repeat it only if it is still wanted.' },
   PLAN_EXPIRED: { keyword: null, suggestion: 'Make a new plan; prices may have moved.' },
   UNKNOWN_PLAN: { keyword: null, suggestion: 'Make a new plan, and execute that one.' },
   PLAN_MISMATCH: { keyword: null, suggestion: 'Give the summary exactly as the plan tool returned it.' },

@@ -58,6 +58,6 @@ function parseEntry(payment: string, options: PaymentQuery): string {
   try {
     return transactionEntry(Number(chain), hash);
   } catch {
-    throw new InvalidArgumentError(`${payment} is no transaction hash, and no payment`);
+    throw new InvalidArgumentError(`${payment} is neither a transaction hash nor a payment that list prints`);
   }
 }

@@ -346,7 +346,7 @@ describe('without a model', () => {
     terminal.enter('send 1.5');
     await terminal.waitFor('token (');
     terminal.enter('cents');
-    expect(await terminal.waitFor('token (')).toContain('I cannot read that as token.');
+    expect(await terminal.waitFor('token (')).toContain('This is not a valid token. The tokens are SEI, USDC');
     terminal.enter('SEI');
     await terminal.waitFor('to (');
     terminal.enter(RECEIVER);

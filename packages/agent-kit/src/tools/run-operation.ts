@@ -42,7 +42,7 @@ export async function sendPlan(
   noteSending: () => void,
 ): Promise<object> {
   if (isAborted(signal)) return declined('The request was cancelled; nothing was sent.');
-  if (confirm && (await confirm(plan)) !== true) return declined('The person did not agree; nothing was sent.');
+  if (confirm && (await confirm(plan)) !== true) return declined('The plan was not approved; nothing was sent.');
   if (isAborted(signal)) return declined('The request was cancelled; nothing was sent.');
   noteSending();
   return kit.execute(plan);

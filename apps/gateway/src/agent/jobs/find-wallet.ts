@@ -13,7 +13,7 @@ export async function findWallet(connections: AgentConnections, caller: ApiKey, 
     throw new ProblemError({
       status: 403,
       code: 'wallet_not_allowed',
-      detail: `This API key may not use the wallet "${wallet}".`,
+      detail: `This API key may not use the wallet "${wallet}", only ${caller.wallets.join(', ') || 'none'}.`,
     });
   }
   const entry = await connections.within(connections.wallets.find(wallet));

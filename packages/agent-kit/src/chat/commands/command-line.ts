@@ -6,7 +6,7 @@ import { isFarewell } from '../chat-session.js';
 import { LeftError } from '../read-settings.js';
 import type { Terminal } from '../terminal.js';
 import { isSame, describeCommand, listCommands } from './find-command.js';
-import { parseLine, readWord, type Order, type Vocabulary } from './parse-line.js';
+import { listTokens, parseLine, readWord, type Order, type Vocabulary } from './parse-line.js';
 import { summarise } from './summary.js';
 
 export interface CommandLineOptions {
@@ -45,11 +45,13 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
     for (const slot of missing) {
       let value: string | null = null;
       for (let tries = 0; value === null && tries < MAX_TRIES; tries++) {
-        const reply = (await terminal.ask(`${slot.label} (${slot.about}): `))?.trim() ?? '';
+        const reply =
+          (await terminal.ask(`${slot.label} (${slot.isToken ? 'symbol or address' : slot.about}): `))?.trim() ?? '';
         if (isFarewell(reply)) throw new LeftError();
         if (reply === '') break;
         value = readWord(slot, reply, vocabulary);
-        if (value === null) terminal.print(`I cannot read that as ${slot.label}.`, 'yellow');
+        if (value === null)
+          terminal.print(`This is not a valid ${slot.label}.${listTokens(slot, vocabulary)}`, 'yellow');
       }
       if (value === null) {
         if (!signal.aborted) terminal.print(`Nothing was done: ${slot.label} is missing.`);

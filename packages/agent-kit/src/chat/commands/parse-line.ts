@@ -147,8 +147,13 @@ export function readWord(slot: Slot, word: string, { tokens, resources }: Vocabu
 }
 
 /** Names the words, and shows the command's parts. */
-function describeUnknown(words: readonly string[], command: Command, { tokens }: Vocabulary): string {
+function describeUnknown(words: readonly string[], command: Command, vocabulary: Vocabulary): string {
   const named = words.map((word) => quoteUntrusted(word, 60)).join(', ');
-  const known = command.flags.some(({ isToken }) => isToken) ? ` The tokens are ${tokens.join(', ')}.` : '';
-  return `I cannot read ${named} here.${known}\n${describeCommand(command)}`;
+  const slot = command.flags.find(({ isToken }) => isToken);
+  return `I cannot read ${named} here.${slot ? listTokens(slot, vocabulary) : ''}\n${describeCommand(command)}`;
+}
+
+/** Names the tokens where an input is one. */
+export function listTokens({ isToken }: Slot, { tokens }: Vocabulary): string {
+  return isToken ? ` The tokens are ${tokens.join(', ')}.` : '';
 }
