@@ -51,6 +51,13 @@ module.exports = {
       to: { path: ['node_modules/viem/.*accounts', 'node_modules/ox/'], dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'redis-kit-stands-alone',
+      comment: 'Ledger, journal and Nest processes use one Redis kit, so it knows none of them.',
+      severity: 'error',
+      from: { path: '^libs/redis/src', pathNot: '\\.spec\\.ts$' },
+      to: { path: ['^(apps|devnet|test|tools|libs/(?!redis)|packages/(?!protocol))', 'node_modules/@nestjs/'] },
+    },
+    {
       name: 'ledger-has-no-framework',
       comment: 'The ledger is used by any process; Nest wiring belongs to the applications.',
       severity: 'error',

@@ -1,8 +1,9 @@
 // The same rules in one process, without queue, gate, logs and metrics: the gateway's and the verifier's own parts behind
 // raw Fastify. What the two real processes cost beyond this is the price of their separation.
-import { connectRedis, type VerifyPaymentRequest } from '@tollgate/common';
+import { REDIS_LOGGER, type VerifyPaymentRequest } from '@tollgate/common';
 import { createFingerprint, createOwner, hashRetryKey, Ledger, type Lease } from '@tollgate/ledger';
 import { parseProof, verifyReference, type Hex, type PaymentProof } from '@tollgate/protocol';
+import { connectRedis } from '@tollgate/redis';
 import { fastify } from 'fastify';
 
 import { createHmacSha256 } from '../../apps/gateway/src/paywall/hmac-sha256.js';
@@ -29,7 +30,10 @@ const hmac = createHmacSha256();
 const secrets = [Buffer.from(settings.CHALLENGE_SECRET)];
 const fingerprint = createFingerprint({ method: 'GET', path: PATH, query: '' });
 
-const ledger = new Ledger({ redis: connectRedis({ url: settings.REDIS_URL, role: 'ledger' }), retentionMs: DAY_MS });
+const ledger = new Ledger({
+  redis: connectRedis({ url: settings.REDIS_URL, role: 'ledger', logger: REDIS_LOGGER }),
+  retentionMs: DAY_MS,
+});
 const nowMs = () => ledger.nowMs();
 const { reader: chain } = connectChain({
   urls: [settings.RPC_URL],

@@ -1,6 +1,7 @@
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, WakeQueues } from '@tollgate/agent-jobs';
-import { connectRedis } from '@tollgate/common';
+import { REDIS_LOGGER } from '@tollgate/common';
 import { Chain } from '@tollgate/journal';
+import { connectRedis } from '@tollgate/redis';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
@@ -30,7 +31,7 @@ export function connectWorker(
   { redis, chain }: AgentWorkerEnvironment,
   onTrouble: (error: unknown) => void,
 ): WorkerConnections {
-  const queueRedis = connectRedis({ url: redis.queueRedisUrl, role: 'agent-queues' });
+  const queueRedis = connectRedis({ url: redis.queueRedisUrl, role: 'agent-queues', logger: REDIS_LOGGER });
   const agentJobs = new Queue(AGENT_JOBS_QUEUE, {
     connection: queueRedis,
     prefix: AGENT_QUEUE_PREFIX,
@@ -41,8 +42,13 @@ export function connectWorker(
   return {
     queueRedis,
     agentJobs,
-    journalRedis: connectRedis({ url: redis.redisUrl, role: 'journal' }),
-    consumerRedis: connectRedis({ url: redis.queueRedisUrl, role: 'agent-consumers', use: 'blocking' }),
+    journalRedis: connectRedis({ url: redis.redisUrl, role: 'journal', logger: REDIS_LOGGER }),
+    consumerRedis: connectRedis({
+      url: redis.queueRedisUrl,
+      role: 'agent-consumers',
+      use: 'blocking',
+      logger: REDIS_LOGGER,
+    }),
     chain: new Chain({
       chainId: chain.chainId,
       rpcUrls: chain.rpcUrl,

@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
-  connectRedis,
   readEnvironment,
+  REDIS_LOGGER,
   RequestReplyServer,
   VERIFY_PAYMENT,
   VERIFY_QUEUE,
@@ -15,6 +15,7 @@ import {
 } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
 import { encodeProof, type Hex } from '@tollgate/protocol';
+import { connectRedis } from '@tollgate/redis';
 
 import { createGateway } from '../src/create-gateway.js';
 import { GatewayEnvironment } from '../src/gateway.config.js';
@@ -93,7 +94,7 @@ export interface LedgerVerifier {
  * requested price unless a test overrides it.
  */
 export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerifier> {
-  const redis = connectRedis({ url: redisUrl, role: 'test-verifier' });
+  const redis = connectRedis({ url: redisUrl, role: 'test-verifier', logger: REDIS_LOGGER });
   const ledger = new Ledger({ redis });
   await ledger.open({ headBlockNumber: 1 });
   // Questions that a test leaves unanswered must not delay the stop.

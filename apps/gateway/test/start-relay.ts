@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import {
-  connectRedis,
+  REDIS_LOGGER,
   RequestReplyServer,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
@@ -17,6 +17,7 @@ import {
 } from '@tollgate/common';
 import { Ledger, signedPaymentId } from '@tollgate/ledger';
 import { payerOf, type Hex, type SignedPayment } from '@tollgate/protocol';
+import { connectRedis } from '@tollgate/redis';
 
 export type Settlement = (request: SettleSignedPaymentRequest) => Promise<SettlementResult> | SettlementResult;
 export type Look = (request: VerifySignedPaymentRequest) => Promise<SignedPaymentVerdict> | SignedPaymentVerdict;
@@ -41,7 +42,7 @@ export interface Relay {
 
 /** @param options `settles: false` starts no relayer */
 export async function startRelay(redisUrl: string, { settles = true } = {}): Promise<Relay> {
-  const redis = connectRedis({ url: redisUrl, role: 'test-relay' });
+  const redis = connectRedis({ url: redisUrl, role: 'test-relay', logger: REDIS_LOGGER });
   const ledger = new Ledger({ redis });
   await ledger.open({ headBlockNumber: 1 });
   const moved = new Map<string, Hex>();

@@ -1,16 +1,17 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import {
   checkRedis,
-  connectRedis,
   createLoggerParams,
   HealthModule,
   listSecrets,
   MetricsModule,
+  REDIS_LOGGER,
   type RequestReplyServer,
 } from '@tollgate/common';
 import { Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import { connectRedis } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
@@ -68,8 +69,12 @@ export class VerifierModule implements OnApplicationShutdown {
   static forRoot(environment: VerifierEnvironment, server: RequestReplyServer, isOpen: () => boolean): DynamicModule {
     const registry = new Registry();
     const metrics = new VerifierMetrics(registry);
-    const ledgerRedis = connectRedis({ url: environment.redis.redisUrl, role: 'ledger' });
-    const queueRedis = connectRedis({ url: environment.redis.queueRedisUrl, role: 'verify-queue-length' });
+    const ledgerRedis = connectRedis({ url: environment.redis.redisUrl, role: 'ledger', logger: REDIS_LOGGER });
+    const queueRedis = connectRedis({
+      url: environment.redis.queueRedisUrl,
+      role: 'verify-queue-length',
+      logger: REDIS_LOGGER,
+    });
     const ledger = createLedger(environment, ledgerRedis);
     const nowMs = () => ledger.nowMs();
     const chain = connectChain({

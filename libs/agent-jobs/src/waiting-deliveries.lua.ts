@@ -1,4 +1,4 @@
-import { LuaScript } from '@tollgate/common';
+import { LuaScript } from '@tollgate/redis';
 
 /**
  * Atomic: counting the deliveries that wait for a target and removing the oldest above the limit, so that deliveries

@@ -1,4 +1,5 @@
 import { nameLane, type JobQueue, type LaneId } from '@tollgate/journal';
+import { withTimeout } from '@tollgate/redis';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
@@ -23,20 +24,14 @@ export class WakeQueues implements JobQueue {
   constructor(private readonly options: WakeQueuesOptions) {}
 
   async wake(jobId: string, lane: LaneId): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
     const { timeoutMs = 1000, onTrouble } = this.options;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer from the queue within ${timeoutMs} ms`)), timeoutMs);
-    });
     // No id of its own: a queue ignores an id that it has, and the job may have changed since the earlier wake-up was
     // handled.
     const adding = this.#queueOf(lane).add('wake', { jobId }, { removeOnComplete: true, removeOnFail: true });
     try {
-      await Promise.race([adding, timeout]);
+      await withTimeout(adding, timeoutMs, ' from the queue');
     } catch (error) {
       onTrouble(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -1,4 +1,4 @@
-import { LuaScript } from '@tollgate/common';
+import { LuaScript } from '@tollgate/redis';
 
 /**
  * Atomic: counting the key's targets and adding one, so that the limit holds; and adding the key to the sets that list

@@ -39,6 +39,7 @@ export { createSafeFetch, type SafeFetch } from './http/safe-fetch.js';
 export { TargetRefusedError } from './http/target-refused-error.js';
 export type { TargetRules } from './http/target-rules.js';
 export { createLoggerParams } from './logging/create-logger-params.js';
+export { REDIS_LOGGER } from './logging/redis-logger.js';
 export { withRequestId } from './logging/request-id.js';
 export { SampledLogger } from './logging/sampled-logger.js';
 export {
@@ -74,8 +75,6 @@ export {
 export { keepFresh } from './metrics/keep-fresh.js';
 export { MetricsModule } from './metrics/metrics.module.js';
 export { observeCounts, observeGauge, observeSamples, type Sample } from './metrics/observe.js';
-export { connectRedis } from './redis/connect-redis.js';
-export { LuaScript } from './redis/lua-script.js';
 export { createQueueKeys } from './request-reply/envelope.js';
 export { RequestReplyClient, type AskOptions } from './request-reply/request-reply-client.js';
 export { RequestReplyContext } from './request-reply/request-reply-context.js';

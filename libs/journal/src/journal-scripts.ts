@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { LuaScript } from '@tollgate/redis';
 
 import { ABANDON_JOB_LUA } from './scripts/abandon-job.lua.js';
 import { ADOPT_LUA } from './scripts/adopt.lua.js';
@@ -111,9 +111,4 @@ end
 return replies
 `;
 
-/** The journal's scripts, under their names in Redis's script cache. */
-export const JOURNAL_SCRIPTS = { claimKey: named(CLAIM_KEY_LUA), laneProgram: named(LANE_PROGRAM_LUA) };
-
-function named(lua: string): { lua: string; sha: string } {
-  return { lua, sha: createHash('sha1').update(lua).digest('hex') };
-}
+export const JOURNAL_SCRIPTS = { claimKey: new LuaScript(CLAIM_KEY_LUA), laneProgram: new LuaScript(LANE_PROGRAM_LUA) };

@@ -1,3 +1,4 @@
+import type { ScriptArgument } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { encodeFailure } from './encode-job.js';
@@ -11,10 +12,10 @@ import { launchNamedJob } from './launch-named-job.js';
 import { listJobs } from './list-jobs.js';
 import { Outbox } from './outbox.js';
 import { readCancel, readLaneTransition, readRelease, readTransition } from './read-reply.js';
-import { ScriptRunner, type ScriptArgument } from './script-runner.js';
 import { StepJournal } from './step-journal.js';
 import { submitJob, submitNamedJob } from './submit-job.js';
 import type * as on from './transition.js';
+import { TransitionRunner } from './transition-runner.js';
 
 export interface JournalOptions {
   redis: Redis | Cluster;
@@ -67,7 +68,7 @@ export class Journal extends StepJournal {
     const { redis, timeoutMs = 3000, retentionMs = 7 * DAY_MS, jobsKept = 20_000, eventsKept = 10_000 } = options;
     const { fleet = DEFAULT_FLEET } = options;
     super(
-      new ScriptRunner({ redis, fleet, timeoutMs, retentionMs, jobsKept, eventsKept }),
+      new TransitionRunner({ redis, fleet, timeoutMs, retentionMs, jobsKept, eventsKept }),
       new LaneRegistry(redis, fleet),
     );
     this.#redis = redis;
@@ -81,7 +82,7 @@ export class Journal extends StepJournal {
    * @throws JournalError, with a hint, when Redis is unfit: evicting, read-only, too old.
    */
   open(): Promise<void> {
-    return this.runner.within(this.runner.restore());
+    return this.runner.restore();
   }
 
   /**

@@ -1,17 +1,19 @@
+import type { ScriptArgument } from '@tollgate/redis';
+
 import type { TransitionName } from './journal-scripts.js';
 import { jobKey, laneKey } from './keys.js';
 import { findReply, readReserve, readTransition } from './read-reply.js';
-import type { ScriptArgument, ScriptRunner } from './script-runner.js';
 import { listAttempt, listPlan } from './step-journal.js';
 import { listNamed, readSubmit, type SubmitTerms } from './submit-job.js';
 import type { LaunchRequest, LaunchResult } from './transition.js';
+import type { TransitionRunner } from './transition-runner.js';
 
 /**
  * `submit`, `putPlan`, `reserve` and `putAttempt` of a job's first step in one write. Transitions after a refusal are
  * not made; those before it stand, and the job continues from there like any other.
  */
 export async function launchNamedJob(
-  runner: ScriptRunner,
+  runner: TransitionRunner,
   request: LaunchRequest,
   terms: Pick<SubmitTerms, 'maxOpenJobs'>,
 ): Promise<LaunchResult> {

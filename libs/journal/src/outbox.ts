@@ -6,7 +6,7 @@ import { EVENT_TYPES, type JobEvent } from './job-event.js';
 import { JournalError } from './journal-error.js';
 import { consumersKey, eventsKey, laneKey } from './keys.js';
 import { parseFailure, parseState } from './parse-job.js';
-import type { ScriptRunner } from './script-runner.js';
+import type { TransitionRunner } from './transition-runner.js';
 
 /**
  * The events of all lanes. A consumer reads from its position, processes the events, and then moves its position, so it
@@ -15,7 +15,7 @@ import type { ScriptRunner } from './script-runner.js';
 export class Outbox {
   constructor(
     private readonly redis: Redis | Cluster,
-    private readonly runner: ScriptRunner,
+    private readonly runner: TransitionRunner,
   ) {}
 
   /** Registers a consumer at the oldest stored event; returns its position if it was already registered. */

@@ -1,12 +1,14 @@
+import type { ScriptArgument } from '@tollgate/redis';
+
 import { encodeFailure, encodeJson, encodeStep } from './encode-job.js';
 import type { JobFailure, JsonValue } from './job.js';
 import type { TransitionName } from './journal-scripts.js';
 import { jobKey, laneKey } from './keys.js';
 import type { LaneRegistry } from './lane-registry.js';
 import { findReply, readLock, readReserve, readSpending, readTransition } from './read-reply.js';
-import type { ScriptArgument, ScriptRunner } from './script-runner.js';
 import { listSpendings, nameScope } from './spending.js';
 import type * as on from './transition.js';
+import type { TransitionRunner } from './transition-runner.js';
 
 /**
  * A worker's writes about the step it works on. Every call carries the token of the lane's lease, and is refused under
@@ -14,7 +16,7 @@ import type * as on from './transition.js';
  */
 export abstract class StepJournal {
   protected constructor(
-    protected readonly runner: ScriptRunner,
+    protected readonly runner: TransitionRunner,
     protected readonly lanes: LaneRegistry,
   ) {}
 

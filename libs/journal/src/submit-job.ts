@@ -1,9 +1,11 @@
+import type { ScriptArgument } from '@tollgate/redis';
+
 import { encodeJson } from './encode-job.js';
 import type { JobState } from './job.js';
 import { codeOfLane, createJobId, hashIdempotencyKey, idempotencyKey, jobKey, laneKey, readLaneCode } from './keys.js';
 import { parseState } from './parse-job.js';
-import type { ScriptArgument, ScriptRunner } from './script-runner.js';
 import type { SubmitNamedRequest, SubmitRequest, SubmitResult } from './transition.js';
+import type { TransitionRunner } from './transition-runner.js';
 
 export interface SubmitTerms {
   idempotencyMs: number;
@@ -15,7 +17,7 @@ export interface SubmitTerms {
  * writes the job. A crash in between leaves a claimed id, and the next request with the key writes that job.
  */
 export async function submitJob(
-  runner: ScriptRunner,
+  runner: TransitionRunner,
   request: SubmitRequest,
   { idempotencyMs, maxOpenJobs }: SubmitTerms,
 ): Promise<SubmitResult> {
@@ -51,7 +53,7 @@ export async function submitJob(
  * claimed, so it costs one round trip.
  */
 export async function submitNamedJob(
-  runner: ScriptRunner,
+  runner: TransitionRunner,
   request: SubmitNamedRequest,
   terms: Pick<SubmitTerms, 'maxOpenJobs'>,
 ): Promise<SubmitResult> {

@@ -1,10 +1,12 @@
+import type { ScriptArgument } from '@tollgate/redis';
+
 import type { TransitionName } from './journal-scripts.js';
 
 export interface TransitionCall {
   name: TransitionName;
   /** The job's key; null for a transition of the lane itself. */
   job: string | null;
-  args: readonly (string | number)[];
+  args: readonly ScriptArgument[];
 }
 
 interface Waiting {
@@ -71,10 +73,10 @@ export class TransitionQueue {
 export function encodeCalls(
   lane: string,
   chains: readonly (readonly TransitionCall[])[],
-): { keys: string[]; args: (string | number)[] } {
+): { keys: string[]; args: ScriptArgument[] } {
   const keys = [lane];
   const places = new Map<string, number>();
-  const args: (string | number)[] = [];
+  const args: ScriptArgument[] = [];
   for (const chain of chains) {
     for (const [index, { name, job, args: own }] of chain.entries()) {
       if (job !== null && !places.has(job)) places.set(job, keys.push(job) - 1);

@@ -1,6 +1,7 @@
+import type { LedgerRunner } from './continuity.js';
 import { birthKey, bucketOf, entryKey } from './keys.js';
+import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { locatePayment, readPaymentId, type EntrySlot, type PaymentId } from './payment-id.js';
-import type { ScriptRunner } from './script-runner.js';
 import type { ClaimRequest, ClaimResult, PaymentCandidate } from './types.js';
 
 /** How far the chain's clock may run ahead of Redis's clock, for a birth record without a block number. */
@@ -18,7 +19,7 @@ type Located = PaymentCandidate & EntrySlot;
  * Authorizations have their own entries (and cluster slots) and are tried one after the other, known payments first, so
  * that a retry finds its payment before it takes another.
  */
-export async function claimPayment(runner: ScriptRunner, request: ClaimRequest): Promise<ClaimResult> {
+export async function claimPayment(runner: LedgerRunner, request: ClaimRequest): Promise<ClaimResult> {
   const entries = groupByEntry(request.candidates);
   assertKey(request.owner, 'owner');
   assertKey(request.fingerprint, 'fingerprint');
@@ -68,7 +69,7 @@ interface EntryClaim {
 }
 
 async function claimEntry(
-  runner: ScriptRunner,
+  runner: LedgerRunner,
   request: ClaimRequest,
   candidates: [Located, ...Located[]],
   scope: 'all' | 'known',
@@ -76,7 +77,7 @@ async function claimEntry(
   const { entry } = candidates[0];
   const bucket = bucketOf(entry);
   const [outcome, slot = '', number, until] = await runner.run(
-    'claim',
+    LEDGER_SCRIPTS.claim,
     [birthKey(bucket), entryKey(bucket, entry)],
     [
       request.owner,

@@ -1,3 +1,4 @@
+import { checkServers, loadScripts, type ScriptRunner } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { BUCKETS, birthKey } from './keys.js';
@@ -11,6 +12,9 @@ import { GUARD_LUA } from './scripts/guard.lua.js';
  */
 export type BucketContinuity = 'created' | 'same' | 'kept' | 'raised';
 
+/** Runs the ledger's scripts on a Redis whose continuity was checked. Pass the chain's head only if it was just read. */
+export type LedgerRunner = ScriptRunner<number | null | void>;
+
 export interface ContinuityTerms {
   headBlockNumber: number | null;
   retentionMs: number;
@@ -23,8 +27,11 @@ export interface ContinuityTerms {
  * @throws LedgerError when Redis is unfit for a ledger; the driver's errors when it does not answer
  */
 export async function restoreContinuity(redis: Redis | Cluster, terms: ContinuityTerms): Promise<BucketContinuity[]> {
-  const servers = redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
-  const durable = (await Promise.all(servers.map(assertFit))).every(Boolean);
+  const durable = await checkServers(redis, {
+    store: 'ledger',
+    eviction: 'An evicted payment could be spent again.',
+    unfit: (...problem) => new LedgerError(...problem),
+  });
   const buckets = await Promise.all(
     Array.from({ length: BUCKETS }, (_, bucket) =>
       redis.eval(
@@ -37,33 +44,6 @@ export async function restoreContinuity(redis: Redis | Cluster, terms: Continuit
       ),
     ),
   );
-  await Promise.all(
-    servers.flatMap((server) => Object.values(LEDGER_SCRIPTS).map(({ lua }) => server.script('LOAD', lua))),
-  );
+  await loadScripts(redis, Object.values(LEDGER_SCRIPTS));
   return buckets as BucketContinuity[];
-}
-
-/** Refuses a server that could drop payments; returns whether it persists every write before acknowledging it. */
-async function assertFit(server: Redis): Promise<boolean> {
-  const info = await server.info();
-  const field = (name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
-  const major = Number.parseInt(field('redis_version'), 10);
-  if (major < 7) {
-    throw new LedgerError('redis_too_old', `Redis ${field('redis_version')} is too old.`, 'Use Redis or Valkey 7+.');
-  }
-  if (field('role') !== 'master') {
-    throw new LedgerError('redis_read_only', 'This Redis is a replica.', 'Point REDIS_URL at the primary.');
-  }
-  const policy = field('maxmemory_policy');
-  if (policy !== 'noeviction') {
-    throw new LedgerError(
-      'redis_evicts',
-      `Redis evicts keys when memory is short (maxmemory-policy ${policy}): an evicted payment could be spent again.`,
-      'Set maxmemory-policy to noeviction, or give the ledger its own Redis.',
-    );
-  }
-  if (field('aof_enabled') !== '1') return false;
-  // Managed services refuse CONFIG. The setting is then unknown, and a restart counts as a loss.
-  const fsync = await server.config('GET', 'appendfsync').catch(() => null);
-  return Array.isArray(fsync) && fsync[1] === 'always';
 }

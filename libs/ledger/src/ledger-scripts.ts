@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { LuaScript } from '@tollgate/redis';
 
 import { CLAIM_LUA } from './scripts/claim.lua.js';
 import { COMMIT_LUA } from './scripts/commit.lua.js';
@@ -8,20 +8,14 @@ import { RECORD_REFUSAL_LUA } from './scripts/record-refusal.lua.js';
 import { RELEASE_LUA, RELEASE_OWNER_LUA } from './scripts/release.lua.js';
 import { RENEW_LUA } from './scripts/renew.lua.js';
 
-const sources = {
-  claim: CLAIM_LUA,
-  renew: RENEW_LUA,
-  fixAmount: FIX_AMOUNT_LUA,
-  commit: COMMIT_LUA,
-  release: RELEASE_LUA,
-  releaseOwner: RELEASE_OWNER_LUA,
-  countReproduction: COUNT_REPRODUCTION_LUA,
-  recordRefusal: RECORD_REFUSAL_LUA,
-} as const;
-
-export type ScriptName = keyof typeof sources;
-
-/** The scripts of all transitions, with the hashes by which Redis caches them. */
-export const LEDGER_SCRIPTS = Object.fromEntries(
-  Object.entries(sources).map(([name, lua]) => [name, { lua, sha: createHash('sha1').update(lua).digest('hex') }]),
-) as Record<ScriptName, { lua: string; sha: string }>;
+/** The scripts of all transitions. */
+export const LEDGER_SCRIPTS = {
+  claim: new LuaScript(CLAIM_LUA),
+  renew: new LuaScript(RENEW_LUA),
+  fixAmount: new LuaScript(FIX_AMOUNT_LUA),
+  commit: new LuaScript(COMMIT_LUA),
+  release: new LuaScript(RELEASE_LUA),
+  releaseOwner: new LuaScript(RELEASE_OWNER_LUA),
+  countReproduction: new LuaScript(COUNT_REPRODUCTION_LUA),
+  recordRefusal: new LuaScript(RECORD_REFUSAL_LUA),
+};

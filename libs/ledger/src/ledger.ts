@@ -1,12 +1,14 @@
+import { ScriptRunner } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
+import { restoreContinuity, type LedgerRunner } from './continuity.js';
 import { findPayment, isLeased, isSpent } from './find-payment.js';
 import { answerKey, answersKey, birthKey, BUCKETS, bucketOf, entryKey } from './keys.js';
-import { LedgerError } from './ledger-error.js';
+import { LedgerError, LedgerUnavailableError } from './ledger-error.js';
+import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { locateEntry, locatePayment, type EntryId, type PaymentId } from './payment-id.js';
 import { recordRefusal } from './record-refusal.js';
-import { ScriptRunner } from './script-runner.js';
 import { decodeAnswer, encodeAnswer } from './stored-answer.js';
 import type { ClaimRequest, ClaimResult, FindRequest, FindResult, Lease, Refusal, StoredAnswer } from './types.js';
 
@@ -34,7 +36,7 @@ export interface LedgerOptions {
  */
 export class Ledger {
   readonly #redis: Redis | Cluster;
-  readonly #runner: ScriptRunner;
+  readonly #runner: LedgerRunner;
   readonly #answerTtlMs: number;
   readonly #bucketBytes: number;
   readonly #refusalsKept: number;
@@ -45,7 +47,12 @@ export class Ledger {
     this.#bucketBytes = Math.floor(answerStoreBytes / BUCKETS);
     this.#answerTtlMs = options.answerRetentionMs ?? 24 * 3600_000;
     this.#refusalsKept = options.refusalsKept ?? 100_000;
-    this.#runner = new ScriptRunner({ redis, timeoutMs, retentionMs });
+    this.#runner = new ScriptRunner({
+      redis,
+      timeoutMs,
+      restore: (head) => restoreContinuity(redis, { headBlockNumber: head ?? null, retentionMs }),
+      toError: (reason, cause) => new LedgerUnavailableError(`The ledger's Redis is unavailable: ${reason}`, { cause }),
+    });
   }
 
   /**
@@ -55,7 +62,7 @@ export class Ledger {
    */
   async open({ headBlockNumber }: { headBlockNumber?: number } = {}): Promise<void> {
     try {
-      await this.#runner.within(this.#runner.restore(headBlockNumber ?? null));
+      await this.#runner.within(this.#runner.restore(headBlockNumber));
     } catch (error) {
       throw error instanceof LedgerError && error.cause instanceof LedgerError ? error.cause : error;
     }
@@ -89,7 +96,7 @@ export class Ledger {
   async renew(lease: Lease, leaseMs: number): Promise<boolean> {
     const { slot, entry } = this.#locate(lease.id);
     const args = [slot, lease.generation, lease.owner, leaseMs, EXPIRY_SLACK_MS];
-    return (await this.#runner.run('renew', [entry], args))[0] === 'renewed';
+    return (await this.#runner.run(LEDGER_SCRIPTS.renew, [entry], args))[0] === 'renewed';
   }
 
   /**
@@ -99,7 +106,7 @@ export class Ledger {
   async fixAmount(lease: Lease, amountBaseUnits: bigint): Promise<bigint | null> {
     const { bucket, slot, entry } = this.#locate(lease.id);
     const args = [slot, lease.generation, lease.owner, amountBaseUnits.toString()];
-    const [outcome, fixed] = await this.#runner.run('fixAmount', [birthKey(bucket), entry], args);
+    const [outcome, fixed] = await this.#runner.run(LEDGER_SCRIPTS.fixAmount, [birthKey(bucket), entry], args);
     return outcome === 'fixed' && fixed !== undefined ? BigInt(fixed) : null;
   }
 
@@ -112,7 +119,7 @@ export class Ledger {
     const { bucket, slot, entry, answerName } = this.#locate(lease.id);
     const payload = answer ? encodeAnswer(answer) : '';
     const [outcome] = await this.#runner.run(
-      'commit',
+      LEDGER_SCRIPTS.commit,
       [birthKey(bucket), entry, answerName, answersKey(bucket)],
       [slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes, receipt],
     );
@@ -130,7 +137,7 @@ export class Ledger {
   ): Promise<boolean> {
     const { slot, entry } = this.#locate(lease.id);
     const args = [slot, lease.generation, lease.owner, counted ? 1 : 0, forgetsAmount ? 1 : 0];
-    return (await this.#runner.run('release', [entry], args))[0] === 'released';
+    return (await this.#runner.run(LEDGER_SCRIPTS.release, [entry], args))[0] === 'released';
   }
 
   /**
@@ -139,7 +146,7 @@ export class Ledger {
    */
   async releaseOwner(id: EntryId, owner: string): Promise<void> {
     const entry = locateEntry(id);
-    await this.#runner.run('releaseOwner', [entryKey(bucketOf(entry), entry)], [owner]);
+    await this.#runner.run(LEDGER_SCRIPTS.releaseOwner, [entryKey(bucketOf(entry), entry)], [owner]);
   }
 
   /** The stored answer, byte for byte; null when only the marker was kept. */
@@ -160,7 +167,7 @@ export class Ledger {
   /** Counts one more reproduction of a spent payment's answer; false when `max` is reached. */
   async countReproduction(id: PaymentId, max: number): Promise<boolean> {
     const { slot, entry } = this.#locate(id);
-    return (await this.#runner.run('countReproduction', [entry], [slot, max]))[0] === 'counted';
+    return (await this.#runner.run(LEDGER_SCRIPTS.countReproduction, [entry], [slot, max]))[0] === 'counted';
   }
 
   /**
@@ -174,13 +181,11 @@ export class Ledger {
   /** The time of Redis's clock in milliseconds, from the last sample. */
   nowMs(): number {
     if (this.#runner.clock.isDue(CLOCK_SAMPLE_MS)) this.#sampleClock().catch(() => undefined);
-    return this.#runner.clock.nowMs();
+    return Math.floor(this.#runner.clock.nowMs());
   }
 
-  async #sampleClock(): Promise<void> {
-    const sentAtMs = performance.now();
-    const [seconds, micros] = await this.#runner.within(this.#redis.time());
-    this.#runner.clock.observe(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000), sentAtMs);
+  #sampleClock(): Promise<void> {
+    return this.#runner.within(this.#runner.clock.sample());
   }
 
   #locate(id: PaymentId): { bucket: number; slot: string; entry: string; answerName: string } {

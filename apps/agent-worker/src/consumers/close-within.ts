@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '@tollgate/redis';
 
 /**
  * Resolves when everything is closed, or after `withinMs`. BullMQ and the connections would wait endlessly, for instance
@@ -6,8 +6,5 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * nothing can be done about them.
  */
 export async function closeWithin(withinMs: number, ...parts: { close(): Promise<unknown> }[]): Promise<void> {
-  const enough = new AbortController();
-  const closing = Promise.allSettled(parts.map((part) => part.close()));
-  await Promise.race([closing, sleep(withinMs, undefined, { signal: enough.signal }).catch(() => undefined)]);
-  enough.abort();
+  await withTimeout(Promise.allSettled(parts.map((part) => part.close())), withinMs).catch(() => undefined);
 }

@@ -1,5 +1,6 @@
-import { connectRedis } from '@tollgate/common';
+import { REDIS_LOGGER } from '@tollgate/common';
 import { eventsKey, type LaneId } from '@tollgate/journal';
+import { connectRedis } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 /** A lane that is added while the others wait is included after this time at the latest. */
@@ -29,7 +30,7 @@ export class EventBell {
     redisUrl: string,
     private readonly onTrouble: (error: unknown) => void,
   ) {
-    this.#redis = connectRedis({ url: redisUrl, role: 'event-bell', use: 'blocking' });
+    this.#redis = connectRedis({ url: redisUrl, role: 'event-bell', use: 'blocking', logger: REDIS_LOGGER });
   }
 
   /** Returns a function that removes the listener. `after`: the last sequence for which it is not woken. */

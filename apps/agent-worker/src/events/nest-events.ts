@@ -4,6 +4,7 @@ import type { JobEvent } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 import { lastValueFrom } from 'rxjs';
 
+import { closeWithin } from '../consumers/close-within.js';
 import type { EventConsumer } from './event-consumer.js';
 
 const RETRY_DELAY_MS = 1_000;
@@ -32,10 +33,7 @@ export class NestEvents implements EventConsumer {
   }
 
   async close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_WITHIN_MS)));
-    await Promise.race([this.#client.close().catch(() => undefined), enough]);
-    clearTimeout(timer);
+    await closeWithin(CLOSE_WITHIN_MS, this.#client);
     this.#client.disconnect();
   }
 }

@@ -7,12 +7,12 @@ import {
   WalletDirectory,
   WebhookTargets,
 } from '@tollgate/agent-jobs';
-import { ApiKeyStore, connectRedis, RequestReplyClient } from '@tollgate/common';
+import { ApiKeyStore, REDIS_LOGGER, RequestReplyClient } from '@tollgate/common';
 import { Journal, JournalUnavailableError } from '@tollgate/journal';
+import { connectRedis, withTimeout } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 import { GatewayEnvironment } from '../gateway.config.js';
-import { answerWithin } from '../server/answer-within.js';
 
 const TIMEOUT_MS = 3_000;
 const REPORT_EVERY_MS = 10_000;
@@ -35,8 +35,8 @@ export class AgentConnections implements OnApplicationShutdown {
   #reportedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(@Inject(GatewayEnvironment) { redis: urls, agentJobs }: GatewayEnvironment) {
-    this.#redis = connectRedis({ url: urls.redisUrl, role: 'gateway-journal' });
-    this.#queueRedis = connectRedis({ url: urls.queueRedisUrl, role: 'gateway-wake-ups' });
+    this.#redis = connectRedis({ url: urls.redisUrl, role: 'gateway-journal', logger: REDIS_LOGGER });
+    this.#queueRedis = connectRedis({ url: urls.queueRedisUrl, role: 'gateway-wake-ups', logger: REDIS_LOGGER });
     this.keys = new ApiKeyStore(this.#redis);
     this.wallets = new WalletDirectory(this.#redis);
     const { allowPrivateTargets } = agentJobs;
@@ -70,7 +70,7 @@ export class AgentConnections implements OnApplicationShutdown {
    */
   async within<T>(reading: Promise<T>): Promise<T> {
     try {
-      return await answerWithin(reading, TIMEOUT_MS);
+      return await withTimeout(reading, TIMEOUT_MS);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new JournalUnavailableError(`API keys and wallets cannot be read: ${reason}`, { cause: error });

@@ -1,6 +1,6 @@
-import { LuaScript } from '@tollgate/common';
 import { hashRetryKey, type Lease, type PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 /** The longest time an answer is stored: a repeat may arrive until then. */

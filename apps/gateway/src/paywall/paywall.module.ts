@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
-import { connectRedis, describeSettings, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
+import { describeSettings, REDIS_LOGGER, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
 import { Ledger, LedgerUnavailableError } from '@tollgate/ledger';
+import { connectRedis } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 import { GatewayEnvironment } from '../gateway.config.js';
@@ -47,7 +48,7 @@ export class PaywallConnections implements OnApplicationShutdown {
     @Inject(PaywallCounters) counters: PaywallCounters,
   ) {
     const { redis: urls, answers, verification, payment, acceptance, facilitator: signedPayments } = environment;
-    const redis = connectRedis({ url: urls.redisUrl, role: 'gateway-ledger' });
+    const redis = connectRedis({ url: urls.redisUrl, role: 'gateway-ledger', logger: REDIS_LOGGER });
     const connect = (queue: string) =>
       new RequestReplyClient({ redisUrl: urls.queueRedisUrl, queue, queueLimit: verification.verifyQueueLimit });
     const clients = { verify: connect(VERIFY_QUEUE), settle: connect(SETTLE_QUEUE) };

@@ -1,8 +1,8 @@
 import { createFingerprint, hashRetryKey, LedgerUnavailableError } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import { withTimeout } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
-import { answerWithin } from '../server/answer-within.js';
 import { SIGN_IN_LIFETIME_MS } from './sign-in-offer.js';
 
 const ANSWERS_WITHIN_MS = 3_000;
@@ -53,7 +53,7 @@ export class Revisits {
 
 async function within<T>(work: Promise<T>): Promise<T> {
   try {
-    return await answerWithin(work, ANSWERS_WITHIN_MS);
+    return await withTimeout(work, ANSWERS_WITHIN_MS);
   } catch (error) {
     throw new LedgerUnavailableError('The Redis that remembers payers for revisits is unavailable.', { cause: error });
   }

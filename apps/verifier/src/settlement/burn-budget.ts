@@ -1,5 +1,5 @@
-import { LuaScript } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
+import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 /** Gas that contract wallets have burnt in the last hour, and gas that their transactions in flight may still burn. */

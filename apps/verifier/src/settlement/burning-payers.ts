@@ -1,5 +1,5 @@
-import { LuaScript } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
+import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 /** The number of failed transactions after which a payer is barred. */

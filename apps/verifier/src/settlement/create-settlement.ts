@@ -1,7 +1,8 @@
-import { connectRedis } from '@tollgate/common';
+import { REDIS_LOGGER } from '@tollgate/common';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import { connectRedis } from '@tollgate/redis';
 
 import type { ConnectedChain } from '../chain/connect-chain.js';
 import type { FeeQuotes } from '../chain/fee-quotes.js';
@@ -59,7 +60,7 @@ export function createSettlement(environment: VerifierEnvironment, parts: Settle
   const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
   const { ledger, fees, wallets, metrics, nowMs, onTrouble } = parts;
   if (settlement.signers.length === 0) return null;
-  const connection = connectRedis({ url: redis.redisUrl, role: 'settlements' });
+  const connection = connectRedis({ url: redis.redisUrl, role: 'settlements', logger: REDIS_LOGGER });
   const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT });
   const report = (error: unknown) => onTrouble(null, error);
   const jobs = new JobWatch(journal, report);

@@ -1,4 +1,5 @@
-import { LuaScript, type SettlementResult } from '@tollgate/common';
+import type { SettlementResult } from '@tollgate/common';
+import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 /**

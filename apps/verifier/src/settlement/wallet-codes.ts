@@ -1,5 +1,5 @@
-import { LuaScript } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
+import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 const BURNS_KEPT_MS = 3_600_000;

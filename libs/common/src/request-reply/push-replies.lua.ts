@@ -1,4 +1,4 @@
-import { LuaScript } from '../redis/lua-script.js';
+import { LuaScript } from '@tollgate/redis';
 
 /**
  * KEYS[1] the list of one client, ARGV[1] ms to live, ARGV[2..] replies. Push and expiry are one step, so that the list

@@ -1,4 +1,4 @@
-import { LuaScript } from '../redis/lua-script.js';
+import { LuaScript } from '@tollgate/redis';
 
 /**
  * KEYS[1] the list, ARGV[1] its limit, ARGV[2..] requests. Pushes as many as there is room for, in order, and returns

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
+import { connectRedis, RedisClock } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
+import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
 import { currentRequestId } from '../logging/request-id.js';
-import { connectRedis } from '../redis/connect-redis.js';
-import { RedisClock } from '../redis/redis-clock.js';
 import {
   createQueueKeys,
   parseReply,
@@ -280,8 +280,13 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     const { redisUrl, queue } = this.#options;
     const role = `${queue}-${this.#clientId}`;
     // Kept when the first attempt fails: they go on reconnecting.
-    const commands = (this.#commands ??= connectRedis({ url: redisUrl, role: `${role}-asks` }));
-    const blocking = (this.#blocking ??= connectRedis({ url: redisUrl, role: `${role}-replies`, use: 'blocking' }));
+    const commands = (this.#commands ??= connectRedis({ url: redisUrl, role: `${role}-asks`, logger }));
+    const blocking = (this.#blocking ??= connectRedis({
+      url: redisUrl,
+      role: `${role}-replies`,
+      use: 'blocking',
+      logger,
+    }));
     this.#clock ??= new RedisClock(commands);
     await this.#clock.start();
     if (this.#closed) return this.#disconnect();

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 
 import { Logger } from '@nestjs/common';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import { connectRedis, RedisClock } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 import { isObservable, lastValueFrom } from 'rxjs';
 
+import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
 import { withRequestId } from '../logging/request-id.js';
-import { connectRedis } from '../redis/connect-redis.js';
-import { RedisClock } from '../redis/redis-clock.js';
 import {
   createQueueKeys,
   parseRequest,
@@ -75,8 +75,8 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
   async listen(callback: (error?: unknown) => void): Promise<void> {
     const { redisUrl, queue, routingKeys } = this.#options;
     const name = `${queue}-${randomBytes(6).toString('hex')}`;
-    const commands = connectRedis({ url: redisUrl, role: `${name}-replies` });
-    const blocking = connectRedis({ url: redisUrl, role: `${name}-requests`, use: 'blocking' });
+    const commands = connectRedis({ url: redisUrl, role: `${name}-replies`, logger });
+    const blocking = connectRedis({ url: redisUrl, role: `${name}-requests`, use: 'blocking', logger });
     this.#commands = commands;
     this.#blocking = blocking;
     this.#clock = new RedisClock(commands);

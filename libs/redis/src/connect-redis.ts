@@ -1,5 +1,10 @@
-import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
+
+export interface RedisLogger {
+  log(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
 
 export interface RedisConnection {
   url: string;
@@ -10,6 +15,7 @@ export interface RedisConnection {
    * command stays pending over any number of reconnections.
    */
   use?: 'commands' | 'blocking';
+  logger: RedisLogger;
 }
 
 const SILENCE_MS = 10_000;
@@ -18,8 +24,7 @@ const SILENCE_MS = 10_000;
  * Connects in the background, and reconnects until it is closed. Log lines name the role and the address, never the URL's
  * credentials.
  */
-export function connectRedis({ url, role, use = 'commands' }: RedisConnection): Redis {
-  const logger = new Logger('Redis');
+export function connectRedis({ url, role, use = 'commands', logger }: RedisConnection): Redis {
   const address = describeAddress(url);
   const redis = new Redis(url, {
     connectionName: `tollgate-${role}`,

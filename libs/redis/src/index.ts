@@ -1,0 +1,6 @@
+export { connectRedis, type RedisLogger } from './connect-redis.js';
+export { LuaScript } from './lua-script.js';
+export { RedisClock } from './redis-clock.js';
+export { ScriptRunner, type ScriptArgument } from './script-runner.js';
+export { checkServers, loadScripts } from './servers.js';
+export { withTimeout } from './with-timeout.js';

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+
+import type { Redis } from 'ioredis';
+
+/** A Lua script and the hash by which Redis caches it. */
+export class LuaScript {
+  readonly sha: string;
+
+  constructor(readonly lua: string) {
+    this.sha = createHash('sha1').update(lua).digest('hex');
+  }
+
+  /**
+   * Sent by its hash, and in full when Redis does not know it: first use, restart, another server. For scripts whose
+   * state may be lost; a store's scripts are run by its ScriptRunner. `keys`: one key, or several of one cluster slot.
+   */
+  async run(redis: Redis, keys: string | readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    const named = typeof keys === 'string' ? [keys] : keys;
+    try {
+      return await redis.evalsha(this.sha, named.length, ...named, ...args);
+    } catch (error) {
+      if (!isScriptMissing(error)) throw error;
+      return redis.eval(this.lua, named.length, ...named, ...args);
+    }
+  }
+}
+
+export function isScriptMissing(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
