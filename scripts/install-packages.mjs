@@ -27,6 +27,8 @@ export async function installPackages(root) {
   await runProgram(command, [...args, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     shownAs: 'npm ci',
+    // npm prints its usage after the reason.
+    usage: 'Clean install a project',
     remedy:
       'look at the lines above; check the network and `npm config get registry`, then run `npm ci` to see it all.',
   });

@@ -33,8 +33,8 @@ export async function runStep(name, work) {
   }
 }
 
-/** Runs a program quietly. Resolves with its output; rejects with a StepError that carries the last lines. */
-export function runProgram(command, args, { cwd, env, remedy, shownAs } = {}) {
+/** Runs a program quietly. Resolves with its output; rejects with a StepError that has the last lines before `usage`. */
+export function runProgram(command, args, { cwd, env, remedy, shownAs, usage } = {}) {
   return new Promise((resolve, reject) => {
     const shown = shownAs || [command, ...args].join(' ');
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -45,10 +45,9 @@ export function runProgram(command, args, { cwd, env, remedy, shownAs } = {}) {
     child.on('error', (error) => reject(new StepError(`${shown} could not be run (${error.message})`, { remedy })));
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(output);
-      const tail = `${output}\n${errors}`
-        .split('\n')
-        .filter((line) => line.trim() !== '')
-        .slice(-20);
+      const lines = `${output}\n${errors}`.split('\n').filter((line) => line.trim() !== '');
+      const end = usage === undefined ? -1 : lines.findIndex((line) => line.includes(usage));
+      const tail = lines.slice(0, end === -1 ? lines.length : end).slice(-30);
       reject(new StepError(`${shown} ended with ${signal || `exit code ${code}`}`, { tail, remedy }));
     });
   });
