@@ -53,7 +53,7 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
  * The program that `npm ci` brings for this platform, else the `anvil` of a Foundry installation on the PATH. The program
  * itself and no wrapper of it, which would take a SIGKILL in its place.
  */
-function anvilProgram(): string {
+export function anvilProgram(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
   const name = `@foundry-rs/anvil-${process.platform}-${architecture}`;
   try {

@@ -5,6 +5,7 @@ import { HDKey, privateKeyToAddress } from 'viem/accounts';
 
 import type { DevnetContracts } from '../packages/agent-kit/src/registry/devnet-contracts.js';
 import { startAnvil } from './anvil.js';
+import { loadChainState } from './chain-state.js';
 import type { Exit } from './child-process.js';
 import { readContracts } from './contracts.js';
 import { callRpc, callRpcBatch } from './json-rpc.js';
@@ -83,16 +84,11 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   const payers = accounts.slice(0, PAY_TO_INDEX);
   const agentWallets = accounts.slice(FIRST_AGENT_WALLET, FIRST_RELAYER);
   const relayers = accounts.slice(FIRST_RELAYER);
-  let contracts: DevnetContracts | null = null;
+  let contracts: DevnetContracts | null;
   try {
-    await placeContracts(rpcUrl);
-    await mintUsdc(
-      rpcUrl,
-      accounts.filter((_, index) => index !== PAY_TO_INDEX && index < FIRST_RELAYER).map(({ address }) => address),
-    );
+    const seed = (bareUrl: string) => seedChain(bareUrl, accounts, protocols);
+    contracts = await loadChainState(rpcUrl, { chainId, accounts: ACCOUNTS, protocols, seed });
     await scatterNonces(rpcUrl, accounts);
-    if (protocols)
-      contracts = await deployProtocols({ rpcUrl, asset: USDC_ADDRESS, accounts: [...payers, ...agentWallets] });
   } catch (error) {
     await child.end('SIGKILL');
     throw error;
@@ -155,12 +151,27 @@ function deriveChild(addressIndex: number): DevnetAccount {
   return { address: privateKeyToAddress(privateKey), privateKey };
 }
 
+async function seedChain(
+  rpcUrl: string,
+  accounts: DevnetAccount[],
+  protocols: boolean,
+): Promise<DevnetContracts | null> {
+  await placeContracts(rpcUrl);
+  const holders = accounts.filter((_, index) => index !== PAY_TO_INDEX && index < FIRST_RELAYER);
+  await mintUsdc(
+    rpcUrl,
+    holders.map(({ address }) => address),
+  );
+  if (!protocols) return null;
+  const receivers = [...accounts.slice(0, PAY_TO_INDEX), ...accounts.slice(FIRST_AGENT_WALLET, FIRST_RELAYER)];
+  return deployProtocols({ rpcUrl, asset: USDC_ADDRESS, accounts: receivers });
+}
+
 /** In one block: with automine on, anvil may strand one of several transactions that arrive together. */
 async function mintUsdc(rpcUrl: string, receivers: Hex[]): Promise<void> {
   const { Usdc } = await readContracts();
   const minter = receivers[0];
   if (!minter) return;
-  const isAutomine = await callRpc(rpcUrl, 'anvil_getAutomine');
   await callRpc(rpcUrl, 'evm_setAutomine', [false]);
   await callRpcBatch(
     rpcUrl,
@@ -178,7 +189,7 @@ async function mintUsdc(rpcUrl: string, receivers: Hex[]): Promise<void> {
     })),
   );
   await callRpc(rpcUrl, 'evm_mine');
-  if (isAutomine === true) await callRpc(rpcUrl, 'evm_setAutomine', [true]);
+  await callRpc(rpcUrl, 'evm_setAutomine', [true]);
 }
 
 /** The accounts are the same on every devnet; with nonces from 0 their transactions' hashes would be, too. */

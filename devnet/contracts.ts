@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 
 import type { Abi, Hex } from 'viem';
 
+import { compiledContractsPath, isCompiled } from './contracts/compile.mjs';
 import { repositoryRoot } from './repository.js';
 
 export interface CompiledContract {
@@ -41,7 +42,8 @@ export function readContracts(): Promise<Record<ContractName, CompiledContract>>
 }
 
 async function compileContracts(): Promise<Record<ContractName, CompiledContract>> {
+  const path = compiledContractsPath();
   const compiler = join(repositoryRoot(), 'devnet', 'contracts', 'compile.mjs');
-  const { stdout } = await promisify(execFile)(process.execPath, [compiler]);
-  return JSON.parse(await readFile(stdout, 'utf8')) as Record<ContractName, CompiledContract>;
+  if (!isCompiled(path)) await promisify(execFile)(process.execPath, [compiler]);
+  return JSON.parse(await readFile(path, 'utf8')) as Record<ContractName, CompiledContract>;
 }

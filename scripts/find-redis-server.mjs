@@ -11,10 +11,17 @@ export function unpackedRedisPath(root) {
   return join(root, '.tollgate', 'redis-bin', 'program.json');
 }
 
+/** By root and PATH, because tests start many servers, and to ask one for its version is to start it. */
+const found = new Map();
+
 /** `{command, environment}` of the first server that is new enough: on the PATH, else unpacked by the setup. */
 export function findRedisServer(root) {
+  const key = `${root}\n${process.env.PATH}`;
+  if (found.has(key)) return found.get(key);
   for (const program of candidates(root)) {
-    if (readMajorVersion(program) >= OLDEST_MAJOR) return program;
+    if (readMajorVersion(program) < OLDEST_MAJOR) continue;
+    found.set(key, program);
+    return program;
   }
   return undefined;
 }

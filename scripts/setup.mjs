@@ -11,6 +11,7 @@ import { findRedisServer } from './find-redis-server.mjs';
 import { arePackagesInstalled, installPackages } from './install-packages.mjs';
 import { installRedis } from './install-redis.mjs';
 import { runStep } from './run-step.mjs';
+import { sweepCaches } from './sweep-caches.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const HELP = `npm run setup: installs the packages, builds the services, compiles the devnet's contracts and installs a Redis server,
@@ -32,6 +33,7 @@ export async function setup({
   needsPublished = false,
 } = {}) {
   assertNodeVersion();
+  sweepCaches(root);
   const steps = [
     { name: 'packages (npm ci)', isDone: () => arePackagesInstalled(root), run: () => installPackages(root) },
     needsServices && {

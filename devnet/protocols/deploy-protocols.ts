@@ -1,10 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
 
 import type { DevnetContracts } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
 import { readContracts } from '../contracts.js';
-import { callRpc } from '../json-rpc.js';
 import { MULTICALL3, PERMIT2 } from '../place-contracts.js';
 import { readArtifacts } from './artifacts.js';
 import { planCreations } from './create-contracts.js';
@@ -43,16 +40,5 @@ export async function deployProtocols({ rpcUrl, asset, accounts }: BareChain): P
     ...seedStaking(contracts, addresses),
     ...seedPerps(contracts, addresses),
   ]);
-  await awaitNextSecond(rpcUrl);
   return { multicall3: MULTICALL3, permit2: PERMIT2, ...addresses };
-}
-
-/**
- * Until the second of the latest block is over. A pool writes its first price record in the second after its seeding: what
- * a swap over two new pools was estimated to need before falls short by 62 % then.
- */
-async function awaitNextSecond(rpcUrl: string): Promise<void> {
-  const { timestamp } = (await callRpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
-  const remainingMs = (Number(timestamp) + 1) * 1000 - Date.now();
-  if (remainingMs > 0) await sleep(remainingMs);
 }

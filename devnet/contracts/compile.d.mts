@@ -1,0 +1,2 @@
+export function compiledContractsPath(): string;
+export function isCompiled(path: string): boolean;
