@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { Redis } from 'ioredis';
@@ -49,11 +49,9 @@ describe('reading the ledger', () => {
   };
 
   const payments = async (...args: string[]) => {
-    const cli = [resolve('tools/cli/main.ts'), 'payments'];
+    const cli = ['scripts/typescript.cjs', 'tools/cli/main.ts', 'payments'];
     const env = { ...process.env, REDIS_URL: server.url };
-    const { stdout } = await run(process.execPath, [resolve('node_modules/tsx/dist/cli.mjs'), ...cli, ...args], {
-      env,
-    });
+    const { stdout } = await run(process.execPath, [...cli, ...args], { env });
     return stdout;
   };
 
@@ -178,7 +176,7 @@ describe('reading the ledger', () => {
     try {
       await writeFile(join(folder, 'dev.json'), JSON.stringify({ redisUrl: server.url }));
       const env = { ...process.env, REDIS_URL: '', TOLLGATE_STATE_DIR: folder };
-      const program = [resolve('node_modules/tsx/dist/cli.mjs'), resolve('tools/cli/main.ts'), 'payments', 'list'];
+      const program = ['scripts/typescript.cjs', 'tools/cli/main.ts', 'payments', 'list'];
       const { stdout } = await run(process.execPath, program, { env });
       expect(stdout).toBe('The ledger holds no such payment.\n');
     } finally {

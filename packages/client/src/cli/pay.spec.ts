@@ -29,10 +29,10 @@ interface Run {
 /** The command as users run it, in a process of its own. */
 function runCommand(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   const root = resolve('.');
-  const loader = join(root, 'node_modules/tsx/dist/loader.mjs');
-  const child = spawn(process.execPath, ['--import', loader, join(root, 'packages/client/src/cli/pay.ts'), ...args], {
+  const [program, command] = [join(root, 'scripts/typescript.cjs'), join(root, 'packages/client/src/cli/pay.ts')];
+  const child = spawn(process.execPath, [program, command, ...args], {
     cwd: directory,
-    env: { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), TOLLGATE_STATE_DIR: '', ...env },
+    env: { ...process.env, TOLLGATE_STATE_DIR: '', ...env },
   });
   let stdout = '';
   let stderr = '';
@@ -86,9 +86,8 @@ describe('pay', () => {
   });
 
   it('ends the answer with a line break on a terminal', async () => {
-    const loader = resolve('node_modules/tsx/dist/loader.mjs');
     const session = startInTerminal(
-      [process.execPath, '--import', loader, resolve('packages/client/src/cli/pay.ts'), ...payArguments()],
+      [process.execPath, 'scripts/typescript.cjs', 'packages/client/src/cli/pay.ts', ...payArguments()],
       { env: { ...process.env, ...key() } },
     );
     expect(await session.exited).toBe(0);
