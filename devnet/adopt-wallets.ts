@@ -40,7 +40,7 @@ function withParts(
   work: (parts: { journal: Journal; directory: WalletDirectory }) => Promise<void>,
 ): Promise<void> {
   return withRedis(redisUrl, async (redis) => {
-    const journal = new Journal({ redis });
+    const journal = new Journal({ redis, timeoutMs: 30_000 });
     await journal.open();
     await work({ journal, directory: new WalletDirectory(redis) });
   });

@@ -45,7 +45,7 @@ describe('agent workers as processes', () => {
     rpc = await startRpcProxy(chain.rpcUrl, `/v2/${RPC_KEY}`);
     redis = new Redis(server.url, { maxRetriesPerRequest: null });
     redis.on('error', () => undefined);
-    journal = new Journal({ redis });
+    journal = new Journal({ redis, timeoutMs: 30_000 });
     await journal.open();
     queue = new Queue(AGENT_JOBS_QUEUE, { connection: redis, prefix: AGENT_QUEUE_PREFIX });
     queue.on('error', () => undefined);

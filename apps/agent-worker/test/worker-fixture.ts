@@ -55,7 +55,7 @@ export class WorkerFixture {
     const [server, chain] = await Promise.all([startRedis(), startChain()]);
     const redis = new Redis(server.url, { maxRetriesPerRequest: null });
     redis.on('error', () => undefined);
-    const journal = new Journal({ redis });
+    const journal = new Journal({ redis, timeoutMs: 30_000 });
     await journal.open();
     return new WorkerFixture(server, redis, journal, chain);
   }

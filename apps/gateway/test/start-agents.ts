@@ -30,7 +30,7 @@ export class AgentsFixture {
     const server = await startRedis();
     const redis = new Redis(server.url);
     redis.on('error', () => undefined);
-    const journal = new Journal({ redis });
+    const journal = new Journal({ redis, timeoutMs: 30_000 });
     await journal.open();
     const lane = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
     await journal.adopt(lane, { pendingNonce: 7 });

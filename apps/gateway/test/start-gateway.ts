@@ -95,7 +95,7 @@ export interface LedgerVerifier {
  */
 export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerifier> {
   const redis = connectRedis({ url: redisUrl, role: 'test-verifier', logger: REDIS_LOGGER });
-  const ledger = new Ledger({ redis });
+  const ledger = new Ledger({ redis, timeoutMs: 30_000 });
   await ledger.open({ headBlockNumber: 1 });
   // Questions that a test leaves unanswered must not delay the stop.
   const server = new RequestReplyServer({ redisUrl, queue: VERIFY_QUEUE, closeTimeoutMs: 100 });

@@ -43,7 +43,7 @@ export interface Relay {
 /** @param options `settles: false` starts no relayer */
 export async function startRelay(redisUrl: string, { settles = true } = {}): Promise<Relay> {
   const redis = connectRedis({ url: redisUrl, role: 'test-relay', logger: REDIS_LOGGER });
-  const ledger = new Ledger({ redis });
+  const ledger = new Ledger({ redis, timeoutMs: 30_000 });
   await ledger.open({ headBlockNumber: 1 });
   const moved = new Map<string, Hex>();
   const asked: SettleSignedPaymentRequest[] = [];

@@ -65,7 +65,7 @@ export class LaneFixture {
     const [server, chain] = await Promise.all([startRedis(), startChain(options)]);
     const redis = new Redis(server.url);
     redis.on('error', () => undefined);
-    const journal = new Journal({ redis });
+    const journal = new Journal({ redis, timeoutMs: 30_000 });
     await journal.open();
     return new LaneFixture(server, redis, journal, chain);
   }

@@ -14,7 +14,7 @@ export interface StartedJournal {
 export async function startJournal(options: Omit<JournalOptions, 'redis'> = {}): Promise<StartedJournal> {
   const server = await startRedis({ appendfsync: 'no' });
   const redis = new Redis(server.url);
-  const journal = new Journal({ ...options, redis });
+  const journal = new Journal({ timeoutMs: 30_000, ...options, redis });
   await journal.open();
   const stop = async (): Promise<void> => {
     redis.disconnect();

@@ -32,7 +32,7 @@ describe('reading the ledger', () => {
 
   beforeEach(async () => {
     await redis.flushall();
-    ledger = new Ledger({ redis });
+    ledger = new Ledger({ redis, timeoutMs: 30_000 });
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
   });
 

@@ -15,7 +15,7 @@ export interface StartedLedger {
 export async function startLedger(options: RedisOptions = {}): Promise<StartedLedger> {
   const server = await startRedis(options);
   const redis = new Redis(server.url);
-  const ledger = new Ledger({ redis });
+  const ledger = new Ledger({ redis, timeoutMs: 30_000 });
   await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
   const stop = async (): Promise<void> => {
     redis.disconnect();
