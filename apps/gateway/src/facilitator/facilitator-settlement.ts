@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type ApiKey, type SettlementResult } from '@tollgate/common';
-import { createFingerprint, hashRetryKey, type Lease, type StoredAnswer } from '@tollgate/ledger';
+import { createFingerprint, hashRetryKey, type StoredAnswer } from '@tollgate/ledger';
+import { fulfil, type Unsettled } from '@tollgate/middleware/purchase';
 import {
   DUPLICATE_SETTLEMENT,
   SETTLEMENT_PENDING,
@@ -11,10 +12,10 @@ import {
 } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../gateway.config.js';
-import { LeaseKeeper } from '../paywall/lease-keeper.js';
 import { PaywallCounters } from '../paywall/paywall-counters.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import { SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
+import { ClaimedSettlement, type Claim } from './claimed-settlement.js';
 import { KEY_NEEDED } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';
@@ -136,77 +137,45 @@ export class FacilitatorSettlement {
   }
 
   async #settleClaimed(request: FacilitatorRequest, question: SignedPaymentQuestion, claim: Claim): Promise<Settled> {
-    const keeper = new LeaseKeeper(this.connections.ledger, claim.lease, this.#leaseMs);
-    try {
-      const result = await this.#move(question, claim);
-      return await this.#finish(request, question.payment, claim, result);
-    } finally {
-      keeper.stop();
+    const { payer } = claim;
+    const { ledger } = this.connections;
+    const parts = { ledger, payments: this.payments, leaseMs: this.#leaseMs };
+    const end = await fulfil(new ClaimedSettlement(parts, { request, question, claim }));
+    switch (end.state) {
+      case 'committed':
+        return this.#answer('settled', end.product);
+      case 'not_settled':
+        return this.#answerUnsettled(request, question.payment, end.result, payer);
+      case 'taken_over': {
+        if (end.settled === null) throw this.#unavailable();
+        const response = fail(request, SETTLEMENT_PENDING, 'The payment is being settled.', payer);
+        return this.#answer('pending', { ...response, transaction: end.settled.txHash });
+      }
+      case 'released':
+      case 'failed':
+      case 'held':
+      case 'store_unavailable':
+        throw this.#unavailable();
     }
   }
 
-  async #move(question: SignedPaymentQuestion, { lease, txHash, payer, ...moved }: Claim): Promise<SettlementResult> {
-    const { priceBaseUnits } = question.terms;
-    const { amountBaseUnits = priceBaseUnits } = moved;
-    if (txHash !== null) return { outcome: 'settled', txHash, payer, amountBaseUnits };
-    if (isMetered(question.payment) && !(await this.#fixAmount(lease, priceBaseUnits))) {
-      return { outcome: 'unavailable', reason: 'amount_not_fixed' };
-    }
-    return this.payments.settle(question, priceBaseUnits);
-  }
-
-  /**
-   * Fixes the amount before it is submitted: until this settlement is resolved, no other amount of the payment can be
-   * settled, here or at the paywall.
-   */
-  async #fixAmount(lease: Lease, amountBaseUnits: string): Promise<boolean> {
-    const fixed = await this.connections.ledger.fixAmount(lease, BigInt(amountBaseUnits)).catch(() => null);
-    return fixed === BigInt(amountBaseUnits);
-  }
-
-  async #finish(
+  #answerUnsettled(
     request: FacilitatorRequest,
     payment: SignedPayment,
-    { lease, payer }: Claim,
-    result: SettlementResult,
-  ): Promise<Settled> {
+    result: Unsettled<SettlementResult>,
+    payer: string,
+  ): Settled {
     switch (result.outcome) {
-      case 'settled': {
-        const { txHash: transaction, amountBaseUnits: amount } = result;
-        if (BigInt(amount) !== BigInt(request.requirement.amountBaseUnits)) {
-          // The success belongs to the request for that amount; this server asked for another one.
-          await this.#release(lease, { counted: false });
-          return this.#refuse(request, DUPLICATE_SETTLEMENT, 'payment_used', payer);
-        }
-        const response = { success: true, payer, transaction, network: request.requirement.network, amount };
-        // Without the commit, a second request would get the same success.
-        const isMarked = await this.connections.ledger.commit(lease, toStored(response)).catch(() => false);
-        if (isMarked) return this.#answer('settled', response);
-        return this.#answer('pending', {
-          ...fail(request, SETTLEMENT_PENDING, 'The payment is being settled.', payer),
-          transaction,
-        });
-      }
-      case 'failed': {
-        // A failure on the chain cost gas, so the number of attempts is limited.
-        await this.#release(lease, { counted: result.txHash !== null, forgetsAmount: true });
+      case 'failed':
         return this.#refuse(request, reasonFor(result.failure, request, payment), result.failure, payer);
-      }
       case 'pending': {
-        await this.#release(lease, { counted: false });
         if (result.txHash === null) throw this.#settling();
         const response = fail(request, SETTLEMENT_PENDING, 'The payment is being settled.', payer);
         return this.#answer('pending', { ...response, transaction: result.txHash });
       }
       case 'unavailable':
-        await this.#release(lease, { counted: false });
         throw this.#unavailable(result.retryAfterMs);
     }
-  }
-
-  /** If the ledger is unavailable, the lease expires. */
-  async #release(lease: Lease, terms: { counted: boolean; forgetsAmount?: boolean }): Promise<void> {
-    await this.connections.ledger.release(lease, terms).catch(() => false);
   }
 
   #replay(request: FacilitatorRequest, stored: StoredAnswer | null): Settled {
@@ -236,14 +205,6 @@ export class FacilitatorSettlement {
   }
 }
 
-interface Claim {
-  readonly lease: Lease;
-  readonly payer: `0x${string}`;
-  readonly txHash: `0x${string}` | null;
-  /** The settled amount, where it may be less than the requested one. */
-  readonly amountBaseUnits?: string;
-}
-
 /** The API key is part of the retry key, since different callers may use the same Idempotency-Key, such as `1`. */
 function keysFor({ network, payTo, asset, amountBaseUnits }: RequirementTerms, { key, idempotencyKey }: SettleAsker) {
   const query = [network, payTo, asset, amountBaseUnits].join(' ');
@@ -251,8 +212,4 @@ function keysFor({ network, payTo, asset, amountBaseUnits }: RequirementTerms, {
     fingerprint: createFingerprint({ method: 'POST', path: '/facilitator/settle', query }),
     retryKey: idempotencyKey === undefined ? null : hashRetryKey(`${key?.id ?? ''}\n${idempotencyKey}`),
   };
-}
-
-function toStored(response: SettleResponse): StoredAnswer {
-  return { status: 200, headers: [], body: Buffer.from(JSON.stringify(response)) };
 }

@@ -1,0 +1,92 @@
+import { LeaseKeeper } from './lease-keeper.js';
+import type { ClaimedPurchase, Fulfilment, Settled, SettlementResult, Unsettled } from './purchase.js';
+import { releaseTermsFor, type Unspent } from './release-terms.js';
+
+/**
+ * Takes a claimed purchase to its end: keeps the lease, produces, fixes the amount, settles, and commits or releases.
+ * Never rejects.
+ */
+export async function fulfil<Product, Result extends SettlementResult>(
+  purchase: ClaimedPurchase<Product, Result>,
+): Promise<Fulfilment<Product, Result>> {
+  const keeper = new LeaseKeeper(purchase, purchase.leaseMs);
+  try {
+    let result = purchase.settled;
+    if (result === null && purchase.settles === 'before') {
+      result = await settle(purchase, null);
+      if (result === null) return { state: 'taken_over', settled: null };
+    }
+    if (result !== null && !isSettled(result)) return await endUnsettled(purchase, result, false);
+    const product = await purchase.produce(result, keeper.signal);
+    if (!purchase.isCharged(product)) {
+      const isReleased = await release(purchase, { cause: 'not_charged' });
+      return isReleased ? { state: 'released', product } : { state: 'taken_over', settled: result };
+    }
+    if (result === null) {
+      result = await settle(purchase, product);
+      if (result === null) return { state: 'taken_over', settled: null };
+      if (!isSettled(result)) return await endUnsettled(purchase, result, true);
+    }
+    const isCommitted = await purchase.commit(product, result);
+    return isCommitted ? { state: 'committed', product, settled: result } : { state: 'taken_over', settled: result };
+  } catch (error) {
+    return keeper.signal.aborted ? { state: 'taken_over', settled: null } : await endFailed(purchase, error);
+  } finally {
+    keeper.stop();
+  }
+}
+
+/**
+ * Fixes the amount of a metered payment before it is submitted: a retry after a crash settles the same amount, whatever
+ * its product costs. Null if another request has taken the payment over.
+ */
+async function settle<Product, Result extends SettlementResult>(
+  purchase: ClaimedPurchase<Product, Result>,
+  product: Product | null,
+): Promise<Result | null> {
+  const amountBaseUnits = purchase.amountOf(product);
+  if (!purchase.isMetered) return purchase.settle(amountBaseUnits);
+  const fixed = await purchase.fixAmount(amountBaseUnits);
+  return fixed === null ? null : purchase.settle(fixed);
+}
+
+async function endUnsettled<Product, Result extends SettlementResult>(
+  purchase: ClaimedPurchase<Product, Result>,
+  result: Result,
+  afterWork: boolean,
+): Promise<Fulfilment<Product, Result>> {
+  const end = { state: 'not_settled', result: result as Unsettled<Result> } as const;
+  try {
+    const isReleased = await release(purchase, { cause: 'not_settled', result, afterWork });
+    return isReleased ? end : { state: 'taken_over', settled: null };
+  } catch {
+    // The lease expires, and the same payment can then be presented again.
+    return result.outcome === 'pending' ? end : { state: 'store_unavailable' };
+  }
+}
+
+async function endFailed<Product, Result extends SettlementResult>(
+  purchase: ClaimedPurchase<Product, Result>,
+  error: unknown,
+): Promise<Fulfilment<Product, Result>> {
+  const cause = purchase.reportFailure(error);
+  if (cause === 'store') return { state: 'store_unavailable' };
+  if (cause === 'unknown') return { state: 'held', error };
+  try {
+    const isReleased = await release(purchase, { cause });
+    return isReleased ? { state: 'failed', error } : { state: 'taken_over', settled: null };
+  } catch {
+    return { state: 'store_unavailable' };
+  }
+}
+
+function release<Product, Result extends SettlementResult>(
+  purchase: ClaimedPurchase<Product, Result>,
+  unspent: Unspent,
+): Promise<boolean> {
+  return purchase.release(releaseTermsFor(unspent, purchase.mayBeSettled || purchase.settles === 'before'));
+}
+
+function isSettled<Result extends SettlementResult>(result: Result): result is Settled<Result> {
+  return result.outcome === 'settled';
+}

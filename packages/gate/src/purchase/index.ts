@@ -1,0 +1,2 @@
+export { fulfil } from './fulfil.js';
+export type * from './purchase.js';

@@ -1,0 +1,90 @@
+/**
+ * A purchase: offer, present, verify, claim, fulfil, settle, commit or release. `fulfil` takes it from the claim to its
+ * end; the ports below connect it to a store, a settler and the seller of a response.
+ */
+export interface ClaimedPurchase<Product, Result extends SettlementResult>
+  extends ClaimedPayment<Product, Result>, Settler<Product, Result>, Seller<Product, Result> {}
+
+/**
+ * Port of the store: a payment that is claimed for one request. Once another request has taken the payment over, each
+ * step returns false (`fixAmount` null) and changes nothing. All may reject if the store is unavailable.
+ */
+export interface ClaimedPayment<Product, Result extends SettlementResult> {
+  /** How long the claim outlives its process. */
+  readonly leaseMs: number;
+  /** The result of an earlier settlement, if it is known. */
+  readonly settled: Result | null;
+  /** Whether an earlier request may have settled the payment. */
+  readonly mayBeSettled: boolean;
+  renew(): Promise<boolean>;
+  /** Fixes the amount of a metered payment; returns the one that is fixed, which may be that of an earlier request. */
+  fixAmount(amountBaseUnits: bigint): Promise<bigint | null>;
+  /** Spends the payment. No byte of the product is sent before. */
+  commit(product: Product, settled: Settled<Result>): Promise<boolean>;
+  release(terms: ReleaseTerms): Promise<boolean>;
+}
+
+/** Port of the settlement. */
+export interface Settler<Product, Result extends SettlementResult> {
+  /** `before`: settles before the product exists. `after`: only for a product that is charged. */
+  readonly settles: 'before' | 'after';
+  /** Whether the payer signed a maximum, of which the settled amount is fixed before it is settled. */
+  readonly isMetered: boolean;
+  /** The price; for a metered payment the charge. `product` is null if it is settled first. May throw. */
+  amountOf(product: Product | null): bigint;
+  settle(amountBaseUnits: bigint): Promise<Result>;
+}
+
+/** Port of the seller. */
+export interface Seller<Product, Result extends SettlementResult> {
+  /** @param signal aborted when another request takes the payment over */
+  produce(settled: Settled<Result> | null, signal: AbortSignal): Promise<Product>;
+  isCharged(product: Product): boolean;
+  /** Reports what a step threw, and returns what it leaves behind. */
+  reportFailure(error: unknown): FailureCause;
+}
+
+/** What is known of a settlement. */
+export type SettlementResult =
+  | { readonly outcome: 'settled' }
+  /** Nothing was moved, and nothing in flight still can. With a transaction, the failure cost gas. */
+  | { readonly outcome: 'failed'; readonly txHash: string | null }
+  /** It may have been moved, or be moved yet. */
+  | { readonly outcome: 'pending' }
+  /** No settlement began. */
+  | { readonly outcome: 'unavailable' };
+
+export type Settled<Result extends SettlementResult> = Extract<Result, { readonly outcome: 'settled' }>;
+export type Unsettled<Result extends SettlementResult> = Exclude<Result, { readonly outcome: 'settled' }>;
+
+/**
+ * Why a claimed payment got no product. `unreached`: no work was done for it. `failed`: there was, without a usable
+ * result. `unknown`: the request may have had its effect. `store`: the store is unavailable.
+ */
+export type FailureCause = 'unreached' | 'failed' | 'unknown' | 'store';
+
+export interface ReleaseTerms {
+  /** Whether the release uses up one of those that a payment has. */
+  readonly counted: boolean;
+  /** Whether the amount fixed by this request may change: nothing was submitted for it. */
+  readonly forgetsAmount: boolean;
+  /** Whether the payment may be settled, so that what is known of it must be kept. */
+  readonly mayBeSettled: boolean;
+}
+
+/** How a claimed purchase ended. */
+export type Fulfilment<Product, Result extends SettlementResult> =
+  /** The payment is spent: the product may be sent. */
+  | { readonly state: 'committed'; readonly product: Product; readonly settled: Settled<Result> }
+  /** The product is not charged: it may be sent, and the payment used again. */
+  | { readonly state: 'released'; readonly product: Product }
+  /** There is no product, and the payment may be used again. */
+  | { readonly state: 'failed'; readonly error: unknown }
+  /** There is no product, and the payment stays claimed until its lease expires. */
+  | { readonly state: 'held'; readonly error: unknown }
+  /** The payment is not known to be settled; a product that exists must not be sent. */
+  | { readonly state: 'not_settled'; readonly result: Unsettled<Result> }
+  /** Another request holds the payment. `settled`: the result that could not be committed. */
+  | { readonly state: 'taken_over'; readonly settled: Settled<Result> | null }
+  /** The store is unavailable: the payment stays claimed until its lease expires. */
+  | { readonly state: 'store_unavailable' };

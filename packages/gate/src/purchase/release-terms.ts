@@ -1,0 +1,37 @@
+import type { ReleaseTerms, SettlementResult } from './purchase.js';
+
+/** A claimed payment that was not spent. */
+export type Unspent =
+  | { readonly cause: 'not_charged' | 'unreached' | 'failed' }
+  | { readonly cause: 'not_settled'; readonly result: SettlementResult; readonly afterWork: boolean };
+
+/**
+ * The rules of release.
+ * @param mayBeSettled whether the payment was or may have been settled before this result
+ */
+export function releaseTermsFor(unspent: Unspent, mayBeSettled: boolean): ReleaseTerms {
+  switch (unspent.cause) {
+    case 'not_charged':
+    case 'failed':
+      return { counted: true, forgetsAmount: false, mayBeSettled };
+    case 'unreached':
+      // No work was done, so the attempt does not count against the payer.
+      return { counted: false, forgetsAmount: false, mayBeSettled };
+    case 'not_settled':
+      return termsOfUnsettled(unspent.result, unspent.afterWork, mayBeSettled);
+  }
+}
+
+function termsOfUnsettled(result: SettlementResult, afterWork: boolean, mayBeSettled: boolean): ReleaseTerms {
+  switch (result.outcome) {
+    case 'failed':
+      // Counts failures that cost work or gas: otherwise a payer that empties its account in the meantime could cause
+      // them without limit.
+      return { counted: afterWork || result.txHash !== null, forgetsAmount: true, mayBeSettled: false };
+    case 'unavailable':
+      return { counted: false, forgetsAmount: true, mayBeSettled };
+    case 'settled':
+    case 'pending':
+      return { counted: false, forgetsAmount: false, mayBeSettled: true };
+  }
+}
