@@ -14,7 +14,6 @@ import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { AgreeingVerifiers } from '../verifiers/agreeing-verifiers.js';
 import { Agreement } from '../verifiers/agreement.js';
 import { SettingsWatch } from '../verifiers/settings-watch.js';
-import { Answers } from './answer-purchase.js';
 import { proofNetworks } from './challenge-words.js';
 import { Challenges } from './challenges.js';
 import { Judge } from './judge.js';
@@ -25,7 +24,6 @@ import { PaywallCounters } from './paywall-counters.js';
 import { PaywallLog } from './paywall-log.js';
 import { createPublicOrigin } from './public-origin.js';
 import type { Order } from './resource-request.js';
-import { createSettle } from './settle-order.js';
 
 interface ConnectionParts {
   redis: Redis;
@@ -190,7 +188,6 @@ async function createPaywall(
     { ledger, verifier, signedPayments, identifiers },
     { network, chainId, asset, assetName, assetVersion, payTo, ...verification, leaseMs },
   );
-  const settle = createSettle(judge, signedPayments);
   const revisits = new Revisits(redis, server.publicUrl ?? '');
   const nonces = new SignInNonces(challenge.challengeSecret);
   const reportFailure = (error: unknown, order: Order) => log.failed(error, order);
@@ -202,10 +199,10 @@ async function createPaywall(
       ...{ chainId, asset, payTo, maxTimeoutSeconds },
     },
     judge,
-    answers: new Answers(
-      { ledger, settle, identifiers, revisits, reportFailure, assetDecimals },
-      { leaseMs, maxStoredAnswerBytes },
-    ),
+    orders: {
+      ...{ ledger, judge, signedPayments, identifiers, revisits, reportFailure },
+      ...{ assetDecimals, leaseMs, maxStoredAnswerBytes },
+    },
     visits: new Visits({
       ...{ revisits, nonces, chainId },
       signers: new Signers({ ...verification, verifier, chainId, nowMs: () => ledger.nowMs() }),

@@ -1,5 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { ProblemError, sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
+import { fulfil } from '@tollgate/middleware/purchase';
 import {
   PaymentError,
   signedKindOf,
@@ -23,8 +24,8 @@ import {
   type ProblemAnswer,
   type ResourceAnswer,
 } from './answer.js';
-import type { Answers } from './answer-purchase.js';
 import type { ChallengedRequest } from './challenges.js';
+import { ClaimedOrder, type OrderParts } from './claimed-order.js';
 import type { Judge } from './judge.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
 import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './payment-header.js';
@@ -39,6 +40,7 @@ import {
   type Purchase,
   type PurchaseTerms,
 } from './purchase.js';
+import { replayAnswer } from './replay-answer.js';
 import type { Order } from './resource-request.js';
 import { factsOf, type RoutedRequest } from './routed-request.js';
 import { sendAnswer } from './send-answer.js';
@@ -48,7 +50,7 @@ import { sendUnpaid } from './send-unpaid.js';
 export interface PaywallParts {
   readonly terms: PurchaseTerms;
   readonly judge: Judge;
-  readonly answers: Answers;
+  readonly orders: OrderParts;
   readonly visits: Visits;
   readonly counters: PaywallCounters;
   readonly log: PaywallLog;
@@ -185,13 +187,15 @@ export class Paywall implements OnApplicationShutdown {
     const caller = { requestId: request.id, clientAddress: request.ip, fingerprint: fingerprintOf(purchase, body) };
     const params = request.params as Record<string, string>;
     const order: Order = { purchase, caller, params, headers: request.raw.headers, body };
-    const { judge, answers } = this.parts;
+    const { judge, orders } = this.parts;
     const verdict = await judge.judge(purchase, caller);
     switch (verdict.outcome) {
-      case 'claimed':
-        return this.#answer(order, reply, request, await answers.produce(order, verdict), verdict.payer);
+      case 'claimed': {
+        const claimed = new ClaimedOrder(orders, order, verdict);
+        return this.#answer(order, reply, request, claimed.toAnswer(await fulfil(claimed)), verdict.payer);
+      }
       case 'answered':
-        return this.#answer(order, reply, request, await answers.replay(order, verdict.id));
+        return this.#answer(order, reply, request, await replayAnswer(orders, order, verdict.id));
       case 'busy':
         return this.#turnAway(order, reply, request, answerBusy(verdict.retryAfterMs));
       case 'conflict':
