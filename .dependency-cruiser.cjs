@@ -58,12 +58,24 @@ module.exports = {
       to: { path: ['^(apps|devnet|test|tools|libs/(?!redis)|packages/(?!protocol))', 'node_modules/@nestjs/'] },
     },
     {
+      name: 'chain-has-no-framework',
+      comment: 'The chain client is used by any process; it knows no ledger, no job and no framework.',
+      severity: 'error',
+      from: { path: '^libs/chain/src', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: ['^(apps|devnet|test|libs/(?!chain)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
+      },
+    },
+    {
       name: 'ledger-has-no-framework',
       comment: 'The ledger is used by any process; Nest wiring belongs to the applications.',
       severity: 'error',
       from: { path: '^libs/ledger/src', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: ['^(apps|devnet|test|libs/(common|journal|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
+        path: [
+          '^(apps|devnet|test|libs/(chain|common|journal|agent-jobs)|packages/(?!protocol))',
+          'node_modules/@nestjs/',
+        ],
       },
     },
     {
@@ -82,7 +94,7 @@ module.exports = {
         'What gateway, worker and commands share about jobs; what an operation does is known to the worker alone.',
       severity: 'error',
       from: { path: '^libs/agent-jobs/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(apps|devnet|test|libs/ledger|packages/(?!protocol))' },
+      to: { path: '^(apps|devnet|test|libs/(chain|ledger)|packages/(?!protocol))' },
     },
     {
       name: 'libs-do-not-import-apps',

@@ -1,5 +1,6 @@
 // The same rules in one process, without queue, gate, logs and metrics: the gateway's and the verifier's own parts behind
 // raw Fastify. What the two real processes cost beyond this is the price of their separation.
+import { connectChain } from '@tollgate/chain';
 import { REDIS_LOGGER, type VerifyPaymentRequest } from '@tollgate/common';
 import { createFingerprint, createOwner, hashRetryKey, Ledger, type Lease } from '@tollgate/ledger';
 import { parseProof, verifyReference, type Hex, type PaymentProof } from '@tollgate/protocol';
@@ -7,7 +8,6 @@ import { connectRedis } from '@tollgate/redis';
 import { fastify } from 'fastify';
 
 import { createHmacSha256 } from '../../apps/gateway/src/paywall/hmac-sha256.js';
-import { connectChain } from '../../apps/verifier/src/chain/connect-chain.js';
 import { ClientShares } from '../../apps/verifier/src/verification/client-shares.js';
 import { PaymentVerifier } from '../../apps/verifier/src/verification/payment-verifier.js';
 import { WaitingRoom } from '../../apps/verifier/src/verification/waiting-room.js';

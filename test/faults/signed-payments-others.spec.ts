@@ -1,8 +1,7 @@
+import { planTransfer, splitSignature } from '@tollgate/chain';
 import { numberToHex, parseGwei, type Hex } from 'viem';
 
 import { readHeader } from '../../apps/gateway/test/present-payments.js';
-import { splitSignature } from '../../apps/verifier/src/authorizations/payer-signature.js';
-import { planTransfer } from '../../apps/verifier/src/authorizations/plan-transfer.js';
 import { cancelAuthorization } from '../../apps/verifier/test/sign-authorization.js';
 import type { DevnetAccount } from '../../devnet/chain.js';
 import { MULTICALL3 } from '../../devnet/place-contracts.js';

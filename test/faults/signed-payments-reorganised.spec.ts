@@ -1,9 +1,8 @@
+import { planTransfer, splitSignature } from '@tollgate/chain';
 import { createLaneId, type JobRecord } from '@tollgate/journal';
 import { numberToHex, parseGwei, type Hex } from 'viem';
 
 import { readHeader } from '../../apps/gateway/test/present-payments.js';
-import { splitSignature } from '../../apps/verifier/src/authorizations/payer-signature.js';
-import { planTransfer } from '../../apps/verifier/src/authorizations/plan-transfer.js';
 import { MULTICALL3 } from '../../devnet/place-contracts.js';
 import { readBalance } from '../../devnet/read-balance.js';
 import { approvePermit2, signPermit } from '../../devnet/sign-permit.js';

@@ -6,7 +6,7 @@ import { parsePathPattern } from '../../apps/gateway/src/paywall/path-pattern.js
 import { ProxyResource } from '../../apps/gateway/src/resources/proxy/proxy-resource.js';
 import { UpstreamPath } from '../../apps/gateway/src/resources/proxy/upstream-path.js';
 import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.js';
-import { RpcHttp } from '../../apps/verifier/src/chain/rpc-http.js';
+import { RpcHttp } from '../../libs/chain/src/rpc/rpc-http.js';
 import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
 import { RpcConnection } from '../../libs/journal/src/rpc/rpc-connection.js';
 import { startSilentServer, type SilentServer } from '../harness/silent-server.js';

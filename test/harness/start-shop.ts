@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { startRpcStandIn, type RpcStandIn } from '../../apps/verifier/test/rpc-stand-in.js';
 import { startChain, type ChainOptions, type Devnet } from '../../devnet/chain.js';
 import type { RedisServer } from '../../devnet/redis.js';
 import { startStack, type Stack } from '../../devnet/stack.js';
+import { startRpcStandIn, type RpcStandIn } from '../../libs/chain/test/rpc-stand-in.js';
 import { startUpstream, type Upstream } from '../flows/start-upstream.js';
 
 export interface ShopOptions {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ChainReader, ChainUnavailableError } from '@tollgate/chain';
 import {
   ConfigurationError,
   ProblemFilter,
@@ -14,8 +15,6 @@ import { JournalError, JournalUnavailableError } from '@tollgate/journal';
 import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
 import { Logger } from 'nestjs-pino';
 
-import { ChainReader } from './chain/chain-reader.js';
-import { ChainUnavailableError } from './chain/chain-unavailable-error.js';
 import { TokenDecimals } from './settings/token-decimals.js';
 import { assertOwnAccounts } from './settlement/assert-own-accounts.js';
 import type { Settlement } from './settlement/create-settlement.js';

@@ -1,4 +1,5 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { ChainReader, combineObservers, connectChain, type ConnectedChain, FeeQuotes } from '@tollgate/chain';
 import {
   checkRedis,
   createLoggerParams,
@@ -8,7 +9,7 @@ import {
   REDIS_LOGGER,
   type RequestReplyServer,
 } from '@tollgate/common';
-import { Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
+import { DEFAULT_LANE_SETTINGS, Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
@@ -16,15 +17,11 @@ import type { Redis } from 'ioredis';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 
-import { combineObservers } from './chain/chain-observer.js';
-import { ChainReader } from './chain/chain-reader.js';
-import { connectChain, type ConnectedChain } from './chain/connect-chain.js';
-import { FeeQuotes } from './chain/fee-quotes.js';
-import { RpcTroubleLog } from './chain/rpc-trouble-log.js';
 import type { RulesEnvironment } from './config/rules.environment.js';
 import { observeQueues } from './metrics/observe-queues.js';
 import { observeRelayers } from './metrics/observe-relayers.js';
 import { observeSparedLookups } from './metrics/observe-spared-lookups.js';
+import { RpcTroubleLog } from './metrics/rpc-trouble-log.js';
 import { SettlementMetrics } from './metrics/settlement-metrics.js';
 import { VerifierMetrics } from './metrics/verifier-metrics.js';
 import { AskersSettings } from './settings/askers-settings.js';
@@ -88,7 +85,11 @@ export class VerifierModule implements OnApplicationShutdown {
     const { askers, decimals } = createSettingsChecks(environment, { registry, chain: chain.reader, nowMs });
     const troubles = new RelayerTroubles(registry);
     const { batcher } = chain;
-    const fees = new FeeQuotes({ batcher, caps: environment.settlement.fees(), nowMs });
+    const fees = new FeeQuotes({
+      batcher,
+      caps: { ...DEFAULT_LANE_SETTINGS, ...environment.settlement.fees() },
+      nowMs,
+    });
     const wallets = createContractWallets(environment, { redis: ledgerRedis, registry });
     const settlement: Settlement | null = createSettlement(environment, {
       chain,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ChainReader } from '@tollgate/chain';
 import {
   COMPARE_SETTINGS,
   RequestReplyClient,
@@ -21,11 +22,10 @@ import { Redis } from 'ioredis';
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
+import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
 import { waitFor } from '../../../test/harness/retry.js';
-import { startRpcStandIn, type RpcStandIn } from '../test/rpc-stand-in.js';
 import { settingsOf } from '../test/settings-of.js';
 import { randomNonce, signAuthorization } from '../test/sign-authorization.js';
-import { ChainReader } from './chain/chain-reader.js';
 import { startVerifier } from './start-verifier.js';
 import { AcceptedAssets } from './verification/signed/accepted-assets.js';
 

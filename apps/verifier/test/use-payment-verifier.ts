@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import { type ChainReader, connectChain, type RpcBatcher } from '@tollgate/chain';
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
 import { createOwner, Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
@@ -9,14 +10,11 @@ import { startChain, type Devnet, type DevnetAccount } from '../../../devnet/cha
 import { deployBatchPayer, deployToken, type BatchPayer } from '../../../devnet/deploy.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
 import { startRedis } from '../../../devnet/redis.js';
-import type { ChainReader } from '../src/chain/chain-reader.js';
-import { connectChain } from '../src/chain/connect-chain.js';
-import type { RpcBatcher } from '../src/chain/rpc-batcher.js';
+import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
 import { ClientShares } from '../src/verification/client-shares.js';
 import { PaymentVerifier } from '../src/verification/payment-verifier.js';
 import type { Rules } from '../src/verification/transaction-rules.js';
 import { WaitingRoom } from '../src/verification/waiting-room.js';
-import { startRpcStandIn, type RpcStandIn } from './rpc-stand-in.js';
 
 /** The price of the resource in the tests, in base units. */
 export const PRICE = 1000n;

@@ -1,3 +1,4 @@
+import { FeeQuotes } from '@tollgate/chain';
 import { type SignedPaymentTerms, type SignedPaymentVerdict, type VerifySignedPaymentRequest } from '@tollgate/common';
 import { DEFAULT_LANE_SETTINGS, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { createOwner } from '@tollgate/ledger';
@@ -5,7 +6,6 @@ import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/
 
 import type { DevnetAccount } from '../../../devnet/chain.js';
 import { MULTICALL3 } from '../../../devnet/place-contracts.js';
-import { FeeQuotes } from '../src/chain/fee-quotes.js';
 import { ContractWallets } from '../src/settlement/contract-wallets.js';
 import { SettlementRecords } from '../src/settlement/settlement-records.js';
 import { SettlementsUnderWay } from '../src/settlement/settlements-under-way.js';
@@ -59,12 +59,10 @@ export function useSignedPaymentVerifier() {
 
   const createWalletCheck = (): WalletCheck => {
     const { batcher, chain, ledger, redis } = parts();
-    const { maxFeePerGas, maxPriorityFeePerGas } = DEFAULT_LANE_SETTINGS;
-    const caps = { maxFeePerGas, maxPriorityFeePerGas };
     const settings = { areAccepted: true, burnGasPerHour: 3_000_000, burnsPerCode: 3, settleGasCap: 300_000 };
     return new WalletCheck({
       wallets: new ContractWallets(redis, settings, () => undefined),
-      fees: new FeeQuotes({ batcher, caps, nowMs: () => ledger.nowMs() }),
+      fees: new FeeQuotes({ batcher, caps: DEFAULT_LANE_SETTINGS, nowMs: () => ledger.nowMs() }),
       chain,
       listRelayers: () => Promise.resolve([relayer().address.toLowerCase() as Hex]),
     });

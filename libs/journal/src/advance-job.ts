@@ -1,6 +1,7 @@
+import { type Fees, quoteFees, raiseFees } from '@tollgate/chain';
+
 import { broadcast } from './broadcast.js';
 import { crashPoint } from './crash-point.js';
-import { quoteFees, raiseFees, type Fees } from './fees.js';
 import type { Attempt, JobFailure, JobRecord, PlannedStep, StepRecord } from './job.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from './lane-work.js';
 import { giveUpPlan, planStep } from './plan-step.js';

@@ -15,8 +15,6 @@ export { acceptJob } from './accept-job.js';
 export { crashPoint } from './crash-point.js';
 export type { CrashPoint } from './crash-point.js';
 export { createKeySigner } from './create-key-signer.js';
-export { quoteFees } from './fees.js';
-export type { Fees } from './fees.js';
 export { readKeySigner } from './read-key-signer.js';
 export { DEFAULT_LANE_SETTINGS } from './lane-settings.js';
 export type { LaneSettings } from './lane-settings.js';

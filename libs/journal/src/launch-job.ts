@@ -1,7 +1,8 @@
+import type { Fees } from '@tollgate/chain';
+
 import { advanceJob, readQuote, type AdvanceOutcome } from './advance-job.js';
 import { broadcastAndWait } from './broadcast.js';
 import { crashPoint } from './crash-point.js';
-import type { Fees } from './fees.js';
 import type { JobRecord, PlannedStep, StepRecord } from './job.js';
 import type { LaneWork } from './lane-work.js';
 import { signAttempt, type StoredBytes } from './put-attempt.js';

@@ -1,8 +1,8 @@
+import type { Fees } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 import { keccak256 } from 'viem';
 
 import { crashPoint } from './crash-point.js';
-import type { Fees } from './fees.js';
 import type { Attempt, JobRecord, PlannedStep } from './job.js';
 import { assertLease, writeFor, type LaneWork } from './lane-work.js';
 import type { TransactionToSign } from './ports.js';

@@ -1,6 +1,7 @@
+import { quoteFees, raiseFees } from '@tollgate/chain';
+
 import { broadcast } from './broadcast.js';
 import { crashPoint } from './crash-point.js';
-import { quoteFees, raiseFees } from './fees.js';
 import { flightName } from './flight-watch.js';
 import type { JobRecord, StepRecord } from './job.js';
 import { writeFor, type LaneWork } from './lane-work.js';

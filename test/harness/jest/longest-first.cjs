@@ -14,7 +14,7 @@ const LONGEST = [
   'flows/chat.spec.ts',
   'faults/signed-payments-pending.spec.ts',
   'chat/chat.spec.ts',
-  'chain/chain-reader.spec.ts',
+  'reader/chain-reader.spec.ts',
   'src/agent-worker-process.spec.ts',
 ];
 

@@ -1,11 +1,9 @@
+import { malformed, type RpcBatcher, valueOf } from '@tollgate/chain';
 import { keepFresh, observeGauge, observeSamples, type Sample } from '@tollgate/common';
 import { createLaneId, type LaneStatus } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import type { Registry } from 'prom-client';
 
-import type { RpcBatcher } from '../chain/rpc-batcher.js';
-import { valueOf } from '../chain/rpc-endpoint.js';
-import { malformed } from '../chain/rpc-value.js';
 import type { Settlement } from '../settlement/create-settlement.js';
 
 type ObservedSettlement = Pick<Settlement, 'relayers' | 'journal' | 'underWay'>;

@@ -1,8 +1,7 @@
+import type { ChainObserver, EndedBatch } from '@tollgate/chain';
 import type { SignedPaymentVerdict, VerifyPaymentVerdict } from '@tollgate/common';
 import type { SignedPayment } from '@tollgate/protocol';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-
-import type { ChainObserver, EndedBatch } from '../chain/chain-observer.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

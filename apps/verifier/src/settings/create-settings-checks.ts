@@ -1,7 +1,7 @@
+import type { ChainReader } from '@tollgate/chain';
 import { describeSettings } from '@tollgate/common';
 import type { Registry } from 'prom-client';
 
-import type { ChainReader } from '../chain/chain-reader.js';
 import type { VerifierEnvironment } from '../verifier.config.js';
 import { AskersSettings } from './askers-settings.js';
 import { TokenDecimals } from './token-decimals.js';

@@ -1,7 +1,6 @@
+import type { ChainReader } from '@tollgate/chain';
 import { ConfigurationError } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
-
-import type { ChainReader } from '../chain/chain-reader.js';
 
 export interface TokenDecimalsOptions {
   asset: Hex;

@@ -1,13 +1,25 @@
-import type { Fees } from '@tollgate/journal';
+import {
+  askForCode,
+  askForNativeBalance,
+  canPay,
+  type ContractCall,
+  estimateSentCall,
+  type FeeQuotes,
+  type Fees,
+  hasContractFailed,
+  MISSING,
+  parseQuantity,
+  readCall,
+  readCode,
+  type RpcBatcher,
+  type RpcCall,
+  type RpcResult,
+  type SentCall,
+  trySentCall,
+  valueOf,
+} from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
-import type { ContractCall } from '../authorizations/contract-call.js';
-import { askForCode, readCall, readCode } from '../chain/contract-question.js';
-import type { FeeQuotes } from '../chain/fee-quotes.js';
-import type { RpcBatcher } from '../chain/rpc-batcher.js';
-import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from '../chain/rpc-endpoint.js';
-import { parseQuantity } from '../chain/rpc-value.js';
-import { askForNativeBalance, canPay, estimateSentCall, trySentCall, type SentCall } from '../chain/sent-call.js';
 import { nameCode } from './contract-wallets.js';
 
 export interface CallTrialOptions {

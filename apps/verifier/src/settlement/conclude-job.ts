@@ -1,6 +1,6 @@
+import { AuthorizedTransfers } from '@tollgate/chain';
 import type { JobRecord, StepReceipt } from '@tollgate/journal';
 
-import { AuthorizedTransfers } from '../authorizations/has-settlement.js';
 import type { ContractWallets } from './contract-wallets.js';
 import { promiseOf } from './settlement-entry.js';
 import { parseSettlementJob, SETTLE_OPERATION } from './settlement-job.js';

@@ -1,7 +1,7 @@
+import { type PayerSignature, readPayerSignature, splitSignature } from '@tollgate/chain';
 import type { SettleSignedPaymentRequest } from '@tollgate/common';
 import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
-import { readPayerSignature, splitSignature, type PayerSignature } from '../authorizations/payer-signature.js';
 import type { AcceptedAssets } from '../verification/signed/accepted-assets.js';
 import type { SettlementEntry } from './settlement-entry.js';
 

@@ -1,11 +1,10 @@
+import type { ConnectedChain, FeeQuotes } from '@tollgate/chain';
 import { REDIS_LOGGER } from '@tollgate/common';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
 
-import type { ConnectedChain } from '../chain/connect-chain.js';
-import type { FeeQuotes } from '../chain/fee-quotes.js';
 import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import type { AskersSettings } from '../settings/askers-settings.js';
 import type { AcceptedAssets } from '../verification/signed/accepted-assets.js';

@@ -1,11 +1,14 @@
+import {
+  askForBalance,
+  type ChainReader,
+  lookUpAuthorization,
+  malformed,
+  readWord,
+  type RpcBatcher,
+} from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
-import { lookUpAuthorization } from '../authorizations/look-up-authorization.js';
-import type { ChainReader } from '../chain/chain-reader.js';
-import { askForBalance, readWord } from '../chain/contract-question.js';
-import type { RpcBatcher } from '../chain/rpc-batcher.js';
-import { malformed } from '../chain/rpc-value.js';
 import { payerOf, promiseOf, type SettlementEntry } from './settlement-entry.js';
 
 /** The chain clients that settlements are read with. */

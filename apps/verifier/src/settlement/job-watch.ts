@@ -1,7 +1,6 @@
+import type { EmittedLog } from '@tollgate/chain';
 import { isFinal, type JobRecord, type Journal, type StepReceipt } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-
-import type { EmittedLog } from '../chain/receipt.js';
 
 /** A relayer's transaction with enough confirmations. */
 export interface MinedJob {

@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto';
 
+import { type ContractCall, planPermitTransfer, unwrapSignature } from '@tollgate/chain';
 import type { JobRecord, JsonValue } from '@tollgate/journal';
 import { parseSignedPayment, type Hex, type SignedPermit } from '@tollgate/protocol';
 
-import type { ContractCall } from '../authorizations/contract-call.js';
-import { unwrapSignature } from '../authorizations/payer-signature.js';
 import { readBaseUnits, readObject, refuseField } from '../message-fields.js';
-import { planPermitTransfer } from '../permits/permit-proxy.js';
 
 /** The `operation` of a relayer's jobs that settle one permit each. */
 export const SETTLE_PERMIT_OPERATION = 'settle-permit';

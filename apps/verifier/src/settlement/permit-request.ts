@@ -1,8 +1,7 @@
+import { type PromisedPermit, PROXIES } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure, SignedPermit } from '@tollgate/protocol';
 
-import type { PromisedPermit } from '../permits/find-permit-transfers.js';
-import { PROXIES } from '../permits/permit-proxy.js';
 import type { SettleQuestion } from './parse-settle-request.js';
 
 /** A request to settle a permit. */

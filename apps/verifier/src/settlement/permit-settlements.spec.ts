@@ -1,3 +1,4 @@
+import { bundleCalls, planPermitTransfer } from '@tollgate/chain';
 import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import { listRefusals } from '@tollgate/ledger';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
@@ -8,8 +9,6 @@ import { approvePermit2, signPermit, type PermitTerms } from '../../../../devnet
 import { sendTransaction } from '../../../../devnet/transfer-tokens.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
-import { bundleCalls } from '../authorizations/contract-call.js';
-import { planPermitTransfer } from '../permits/permit-proxy.js';
 
 describe('settling payments by Permit2', () => {
   let fixture: SettlementFixture;

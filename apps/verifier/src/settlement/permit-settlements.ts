@@ -1,11 +1,9 @@
+import { type ChainReader, findMoved, findPermitUse, SENT_BY_ANOTHER } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import { crashPoint, createJobId, createLaneId, pause, type Journal, type LaneId } from '@tollgate/journal';
 import { signedPaymentId, type Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import type { ChainReader } from '../chain/chain-reader.js';
-import { findMoved } from '../permits/find-permit-transfers.js';
-import { findPermitUse, SENT_BY_ANOTHER } from '../permits/find-permit-use.js';
 import { noteForRefund } from '../verification/note-for-refund.js';
 import type { BurningPayers } from './burning-payers.js';
 import { SUBMITTED_WITHIN_MS, type JobWatch } from './job-watch.js';

@@ -1,7 +1,6 @@
+import { AuthorizedTransfers, ChainUnavailableError } from '@tollgate/chain';
 import { crashPoint, createJobId, type LaneId, type PlannedJob, type SubmitResult } from '@tollgate/journal';
 
-import { AuthorizedTransfers } from '../authorizations/has-settlement.js';
-import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import type { BurningPayers } from './burning-payers.js';
 import type { ContractWallets } from './contract-wallets.js';
 import type { GasMemory } from './gas-memory.js';

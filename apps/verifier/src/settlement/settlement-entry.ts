@@ -1,11 +1,7 @@
 import { hash } from 'node:crypto';
 
+import { type ContractCall, type PayerSignature, planTransfer, type PromisedTransfer } from '@tollgate/chain';
 import type { Hex, TransferAuthorization } from '@tollgate/protocol';
-
-import type { ContractCall } from '../authorizations/contract-call.js';
-import type { PromisedTransfer } from '../authorizations/has-settlement.js';
-import type { PayerSignature } from '../authorizations/payer-signature.js';
-import { planTransfer } from '../authorizations/plan-transfer.js';
 
 /** One payment to be settled, as carried by a relayer's job. Addresses are lower case. */
 export interface SettlementEntry {

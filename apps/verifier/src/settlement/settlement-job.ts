@@ -1,8 +1,7 @@
+import type { ContractCall, PayerSignature } from '@tollgate/chain';
 import type { JobRecord, JsonValue } from '@tollgate/journal';
 import { isAddress, isHash, isHexBytes, parseSignedPayment, type Hex } from '@tollgate/protocol';
 
-import type { ContractCall } from '../authorizations/contract-call.js';
-import type { PayerSignature } from '../authorizations/payer-signature.js';
 import { readBaseUnits, readHex, readNumber, readObject, refuseField } from '../message-fields.js';
 import type { SettlementEntry } from './settlement-entry.js';
 

@@ -1,9 +1,17 @@
+import {
+  askForCode,
+  bundleCalls,
+  type ContractCall,
+  hasCode,
+  malformed,
+  readBundle,
+  readCall,
+  type RpcCall,
+  type RpcResult,
+  tryCall,
+} from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
-import { bundleCalls, readBundle, type ContractCall } from '../authorizations/contract-call.js';
-import { askForCode, hasCode, readCall, tryCall } from '../chain/contract-question.js';
-import type { RpcCall, RpcResult } from '../chain/rpc-endpoint.js';
-import { malformed } from '../chain/rpc-value.js';
 import { CallTrial, type CallTrialOptions, type SendableCall } from './call-trial.js';
 import type { GasMemory } from './gas-memory.js';
 import { factoryOf, isShareable, payerOf, planEntry, type SettlementEntry } from './settlement-entry.js';

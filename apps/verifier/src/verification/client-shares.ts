@@ -1,5 +1,4 @@
-import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
-import type { RpcAsker } from '../chain/rpc-batcher.js';
+import { ChainUnavailableError, type RpcAsker } from '@tollgate/chain';
 
 export interface ClientSharesOptions {
   /** Look-ups per minute that may end in a refusal; 0 sets no limit. */

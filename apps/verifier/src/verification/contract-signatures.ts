@@ -1,7 +1,6 @@
+import { type ChainReader, ChainUnavailableError } from '@tollgate/chain';
 import type { ContractSignatureVerdict, VerifyContractSignatureRequest } from '@tollgate/common';
 
-import type { ChainReader } from '../chain/chain-reader.js';
-import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import type { ClientShares, LookUps } from './client-shares.js';
 
 export interface ContractSignaturesOptions {

@@ -1,8 +1,8 @@
+import { ChainUnavailableError } from '@tollgate/chain';
 import { JournalError } from '@tollgate/journal';
 import { LedgerError, type ClaimRefusal, type Ledger } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
 
-import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
 import { noteForRefund } from './note-for-refund.js';
 import { PaymentRefused } from './payment-refused.js';
 

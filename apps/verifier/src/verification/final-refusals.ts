@@ -1,7 +1,6 @@
+import { ShortMemory, type Sighting } from '@tollgate/chain';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
-import type { Sighting } from '../chain/chain-reader.js';
-import { ShortMemory } from '../chain/short-memory.js';
 import { PaymentRefused } from './payment-refused.js';
 import { isConfirmed } from './transaction-rules.js';
 

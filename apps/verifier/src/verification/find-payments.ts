@@ -1,11 +1,8 @@
+import { findAuthorizations, findPermitTransfers, readTransferLog, type Receipt } from '@tollgate/chain';
 import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import type { Receipt } from '../chain/receipt.js';
-import { findPermitTransfers } from '../permits/find-permit-transfers.js';
-import { findAuthorizations } from './find-authorizations.js';
 import { PaymentRefused } from './payment-refused.js';
-import { readTransferLog } from './token-log.js';
 
 /** One transfer of the asset to the recipient. */
 export interface Payment {

@@ -1,9 +1,8 @@
+import { type ChainReader, recoverAccount } from '@tollgate/chain';
 import { proofMessage, type Hex } from '@tollgate/protocol';
 import { hashMessage } from 'viem';
 
-import type { ChainReader } from '../chain/chain-reader.js';
 import type { LookUps } from './client-shares.js';
-import { recoverAccount } from './recover-account.js';
 
 export interface SignedProof {
   reference: string;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import { planPermitTransfer } from '@tollgate/chain';
 import { hashRetryKey } from '@tollgate/ledger';
 import { AUTHORIZATION_TYPES, proofMessage, type Hex } from '@tollgate/protocol';
 import { concatHex, encodeFunctionData, parseAbi } from 'viem';
@@ -10,7 +11,6 @@ import { callRpc } from '../../../../devnet/json-rpc.js';
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../devnet/sign-permit.js';
 import { encodeTransfer, sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
-import { planPermitTransfer } from '../permits/permit-proxy.js';
 
 const AUTHORIZE = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',

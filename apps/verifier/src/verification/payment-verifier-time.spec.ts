@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 import { callRpc } from '../../../../devnet/json-rpc.js';
 import { encodeTransfer, transferTokens } from '../../../../devnet/transfer-tokens.js';
-import { changeResult } from '../../test/rpc-stand-in.js';
+import { changeResult } from '../../../../libs/chain/test/rpc-stand-in.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 
 const { parts, ask, createReferenceNow, createVerifier, headTimeMs, payer, refusals } = usePaymentVerifier();

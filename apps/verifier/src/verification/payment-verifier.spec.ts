@@ -2,7 +2,7 @@ import { createHashLock, type Hex } from '@tollgate/protocol';
 import { concatHex } from 'viem';
 
 import { encodeTransfer, sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
-import { changeResult } from '../../test/rpc-stand-in.js';
+import { changeResult } from '../../../../libs/chain/test/rpc-stand-in.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 
 const { parts, ask, createReferenceNow, createRequest, createVerifier, payer } = usePaymentVerifier();

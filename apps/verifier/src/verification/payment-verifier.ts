@@ -1,8 +1,7 @@
+import { type ChainReader, ReceiptTooLargeError, type Sighting } from '@tollgate/chain';
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
 import { hashRetryKey, type ClaimResult, type Ledger } from '@tollgate/ledger';
 
-import type { ChainReader, Sighting } from '../chain/chain-reader.js';
-import { ReceiptTooLargeError } from '../chain/chain-unavailable-error.js';
 import type { ClientShares, LookUps } from './client-shares.js';
 import { describeDoubt, explainRefusal } from './explain-refusal.js';
 import { FinalRefusals } from './final-refusals.js';

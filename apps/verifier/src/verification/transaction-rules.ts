@@ -1,9 +1,8 @@
+import type { ChainReader, MinedTransaction, Receipt, Sighting } from '@tollgate/chain';
 import type { PaymentPolicy, VerifyPaymentRequest } from '@tollgate/common';
 import type { PaymentCandidate, PaymentId } from '@tollgate/ledger';
 import { findHashLocks, matchesHashLock, type Hex } from '@tollgate/protocol';
 
-import type { ChainReader, MinedTransaction, Sighting } from '../chain/chain-reader.js';
-import type { Receipt } from '../chain/receipt.js';
 import type { LookUps } from './client-shares.js';
 import { findPayments, type FoundPayments, type Payment } from './find-payments.js';
 import { findSigners, type AskedContracts } from './find-signers.js';

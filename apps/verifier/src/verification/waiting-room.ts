@@ -1,4 +1,5 @@
-import { ChainUnavailableError } from '../chain/chain-unavailable-error.js';
+import { ChainUnavailableError } from '@tollgate/chain';
+
 import { isNotYet, PaymentRefused } from './payment-refused.js';
 
 export interface WaitingRoomOptions {

@@ -1,7 +1,7 @@
+import type { ChainReader } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
 import { hashTokenDomain, type Hex, type TokenDomain } from '@tollgate/protocol';
 
-import type { ChainReader } from '../../chain/chain-reader.js';
 import { PaymentRefused } from '../payment-refused.js';
 
 /** The tokens accepted for signed payments, each with the EIP-712 domain of its authorizations. */

@@ -1,11 +1,14 @@
+import {
+  askForSignature,
+  bundleCalls,
+  type ChainReader,
+  type ContractSignature,
+  type PayerSignature,
+  type PermitView,
+  type RpcCall,
+} from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
-import { bundleCalls } from '../../authorizations/contract-call.js';
-import type { PayerSignature } from '../../authorizations/payer-signature.js';
-import type { ChainReader } from '../../chain/chain-reader.js';
-import { askForSignature, type ContractSignature } from '../../chain/contract-signature.js';
-import type { PermitView } from '../../chain/permit-view.js';
-import type { RpcCall } from '../../chain/rpc-endpoint.js';
 import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';
 

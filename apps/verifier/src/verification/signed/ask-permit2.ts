@@ -1,9 +1,12 @@
+import {
+  type ChainReader,
+  type PayerSignature,
+  type PermitQuestion,
+  planPermitTransfer,
+  readPayerSignature,
+} from '@tollgate/chain';
 import { hashPermit2Transfer, type Hex, type SignedPermit } from '@tollgate/protocol';
 
-import { readPayerSignature, type PayerSignature } from '../../authorizations/payer-signature.js';
-import type { ChainReader } from '../../chain/chain-reader.js';
-import type { PermitQuestion } from '../../chain/permit-view.js';
-import { planPermitTransfer } from '../../permits/permit-proxy.js';
 import { askOfContract, planSignatureCheck } from './ask-of-contract.js';
 import type { Judged, SignedPaymentRules } from './signed-judgement.js';
 

@@ -1,9 +1,15 @@
+import {
+  type AuthorizationQuestion,
+  type AuthorizationView,
+  type ChainReader,
+  type PayerSignature,
+  planTransfer,
+  readPayerSignature,
+  type SettlementRoute,
+  splitSignature,
+} from '@tollgate/chain';
 import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
-import { readPayerSignature, splitSignature, type PayerSignature } from '../../authorizations/payer-signature.js';
-import { planTransfer } from '../../authorizations/plan-transfer.js';
-import type { AuthorizationQuestion, AuthorizationView, SettlementRoute } from '../../chain/authorization-view.js';
-import type { ChainReader } from '../../chain/chain-reader.js';
 import { factoryOf } from '../../settlement/settlement-entry.js';
 import type { LookUps } from '../client-shares.js';
 import { askOfContract, planSignatureCheck } from './ask-of-contract.js';

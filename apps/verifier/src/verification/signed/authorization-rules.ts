@@ -1,11 +1,14 @@
+import {
+  type AuthorizationLookUp,
+  type AuthorizationView,
+  type ChainReader,
+  findAuthorizationUse,
+  type PayerSignature,
+  type PermitView,
+} from '@tollgate/chain';
 import { signedPaymentId } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
 
-import { findAuthorizationUse, type AuthorizationLookUp } from '../../authorizations/find-authorization-use.js';
-import type { PayerSignature } from '../../authorizations/payer-signature.js';
-import type { AuthorizationView } from '../../chain/authorization-view.js';
-import type { ChainReader } from '../../chain/chain-reader.js';
-import type { PermitView } from '../../chain/permit-view.js';
 import { PaymentRefused } from '../payment-refused.js';
 import { assertConfirmed } from '../transaction-rules.js';
 import { askToken, describeWallet } from './ask-token.js';

@@ -1,3 +1,4 @@
+import { planTransfer } from '@tollgate/chain';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
 import { concatHex, encodeAbiParameters, getCreate2Address, keccak256, serializeErc6492Signature } from 'viem';
 
@@ -7,7 +8,6 @@ import { MULTICALL3 } from '../../../../../devnet/place-contracts.js';
 import { sendTransaction, transferTokens } from '../../../../../devnet/transfer-tokens.js';
 import { randomNonce, submitAuthorization } from '../../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
-import { planTransfer } from '../../authorizations/plan-transfer.js';
 
 const { parts, payer, asset, ask, signPayment } = useSignedPaymentVerifier();
 

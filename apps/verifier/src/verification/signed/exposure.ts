@@ -1,8 +1,7 @@
+import type { ChainReader } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
 import type { ClaimResult } from '@tollgate/ledger';
 import type { SignedAuthorization } from '@tollgate/protocol';
-
-import type { ChainReader } from '../../chain/chain-reader.js';
 
 /** An authorization that was not sent yet, with the terms it was judged by. */
 export interface UnsentPayment {

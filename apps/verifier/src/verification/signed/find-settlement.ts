@@ -1,7 +1,7 @@
+import type { AuthorizationUse } from '@tollgate/chain';
 import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import type { AuthorizationUse } from '../../authorizations/find-authorization-use.js';
 import { PaymentRefused } from '../payment-refused.js';
 
 /** The transaction that settled a signed payment. */

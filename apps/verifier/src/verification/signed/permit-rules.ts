@@ -1,10 +1,15 @@
+import {
+  type ChainReader,
+  findPermitUse,
+  type PermitLookUp,
+  type PermitUse,
+  type PermitView,
+  PROXIES,
+  SENT_BY_ANOTHER,
+} from '@tollgate/chain';
 import { signedPaymentId } from '@tollgate/ledger';
 import type { Hex, Permit2Authorization, SignedPermit } from '@tollgate/protocol';
 
-import type { ChainReader } from '../../chain/chain-reader.js';
-import type { PermitView } from '../../chain/permit-view.js';
-import { findPermitUse, SENT_BY_ANOTHER, type PermitLookUp, type PermitUse } from '../../permits/find-permit-use.js';
-import { PROXIES } from '../../permits/permit-proxy.js';
 import { PaymentRefused } from '../payment-refused.js';
 import { assertConfirmed } from '../transaction-rules.js';
 import { askPermit2 } from './ask-permit2.js';

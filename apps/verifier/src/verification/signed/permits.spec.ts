@@ -1,3 +1,4 @@
+import { bundleCalls, planPermitTransfer } from '@tollgate/chain';
 import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex, SignedPayment, SignedPermit } from '@tollgate/protocol';
 import { encodeFunctionData, parseAbi, serializeErc6492Signature } from 'viem';
@@ -8,8 +9,6 @@ import { EXACT_PROXY, MULTICALL3, PERMIT2, UPTO_PROXY } from '../../../../../dev
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../../devnet/sign-permit.js';
 import { sendTransaction } from '../../../../../devnet/transfer-tokens.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
-import { bundleCalls } from '../../authorizations/contract-call.js';
-import { planPermitTransfer } from '../../permits/permit-proxy.js';
 import { encodePermitJob, readPermitJob } from '../../settlement/permit-job.js';
 
 const { parts, ask, asset, payer, relayer, refusals, createRequest, createVerifier } = useSignedPaymentVerifier();

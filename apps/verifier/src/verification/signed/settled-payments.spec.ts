@@ -1,15 +1,13 @@
+import { bundleCalls, planTransfer, readPayerSignature } from '@tollgate/chain';
 import { hashRetryKey } from '@tollgate/ledger';
 import { hashTokenDomain, hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
 import { callRpc } from '../../../../../devnet/json-rpc.js';
 import { MULTICALL3 } from '../../../../../devnet/place-contracts.js';
 import { sendTransaction, transferTokens } from '../../../../../devnet/transfer-tokens.js';
-import { changeResult } from '../../../test/rpc-stand-in.js';
+import { changeResult } from '../../../../../libs/chain/test/rpc-stand-in.js';
 import { cancelAuthorization, signAuthorization, submitAuthorization } from '../../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
-import { bundleCalls } from '../../authorizations/contract-call.js';
-import { readPayerSignature } from '../../authorizations/payer-signature.js';
-import { planTransfer } from '../../authorizations/plan-transfer.js';
 
 const { parts, payer, asset, domain, ask, askAboutHash, refusals, signPayment } = useSignedPaymentVerifier();
 

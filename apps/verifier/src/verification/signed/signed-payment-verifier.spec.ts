@@ -3,7 +3,7 @@ import type { Hex, TransferAuthorization } from '@tollgate/protocol';
 
 import { callRpc } from '../../../../../devnet/json-rpc.js';
 import { transferTokens } from '../../../../../devnet/transfer-tokens.js';
-import { changeResult } from '../../../test/rpc-stand-in.js';
+import { changeResult } from '../../../../../libs/chain/test/rpc-stand-in.js';
 import type { TestDomain } from '../../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
 

@@ -1,8 +1,8 @@
+import type { ChainReader } from '@tollgate/chain';
 import type { EarlierSettlement, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
 import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger';
 import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure } from '@tollgate/protocol';
 
-import type { ChainReader } from '../../chain/chain-reader.js';
 import type { SettlementsUnderWay } from '../../settlement/settlements-under-way.js';
 import type { ClientShares, LookUps } from '../client-shares.js';
 import { describeDoubt, explainRefusal } from '../explain-refusal.js';

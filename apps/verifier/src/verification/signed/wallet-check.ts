@@ -1,9 +1,6 @@
+import { type ChainReader, ChainUnavailableError, type FeeQuotes, type TriedCall } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
-import type { ChainReader } from '../../chain/chain-reader.js';
-import { ChainUnavailableError } from '../../chain/chain-unavailable-error.js';
-import type { TriedCall } from '../../chain/contract-question.js';
-import type { FeeQuotes } from '../../chain/fee-quotes.js';
 import { nameCode, type ContractWallets, type WalletRefusal } from '../../settlement/contract-wallets.js';
 import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';

@@ -1,0 +1,104 @@
+import type { Hex } from '@tollgate/protocol';
+
+import type { RpcCall, RpcResult } from '../../rpc/rpc-endpoint.js';
+import { encodeAddress } from '../abi-encoding.js';
+import {
+  askContract,
+  askForBalance,
+  askForCode,
+  readCall,
+  readCode,
+  readWord,
+  tryCall,
+  type TriedCall,
+} from '../contract-question.js';
+import { readSignatureAnswer, type SignatureAnswer } from '../contract-signature.js';
+
+/** The fields by which a token identifies an authorization. */
+export interface AuthorizationName {
+  asset: Hex;
+  payer: Hex;
+  nonce: Hex;
+}
+
+/** How an authorization may be settled. */
+export interface SettlementRoute {
+  settlement: TriedCall;
+  /** From `askForSignature`; null when the payer's own key made the signature. */
+  signatureCheck: RpcCall | null;
+}
+
+export interface AuthorizationQuestion extends AuthorizationName {
+  route: SettlementRoute;
+  /** The route to use while the payer has no code; null when there is no other. */
+  deployingRoute: SettlementRoute | null;
+}
+
+/** The state of an authorization to be settled, read at the chain's newest block. */
+export interface AuthorizationView {
+  /** Used or cancelled. */
+  isNonceTaken: boolean;
+  /** Null when no contract answers at the asset's address. */
+  balanceBaseUnits: bigint | null;
+  wouldSettle: boolean;
+  /** `0x` when the payer has no code. */
+  payerCode: Hex;
+  hasPayerCode: boolean;
+  /** Null when the signature was not checked on the chain. */
+  signatureAnswer: SignatureAnswer | null;
+  headBlockNumber: number;
+}
+
+/** `authorizationState(address,bytes32)` (EIP-3009) */
+const AUTHORIZATION_STATE = '0xe94a0102';
+
+/** The calls of one round trip, and the function that reads their results. */
+export function askAboutAuthorization({ route, deployingRoute, ...name }: AuthorizationQuestion): {
+  calls: RpcCall[];
+  read(results: readonly RpcResult[], headBlockNumber: number): AuthorizationView;
+} {
+  const { asset, payer } = name;
+  const routeCalls = tryRoute(route);
+  return {
+    // The nonce goes last. A node answers the calls in turn, so a payment that is settled in between shows as taken.
+    calls: [
+      askForBalance(asset, payer),
+      askForCode(payer),
+      ...routeCalls,
+      ...(deployingRoute === null ? [] : tryRoute(deployingRoute)),
+      askForNonce(name),
+    ],
+    read: ([balance, code, ...results], headBlockNumber) => {
+      const nonce = results.pop();
+      const payerCode = readCode(code);
+      const hasPayerCode = payerCode !== '0x';
+      const isDeploying = !hasPayerCode && deployingRoute !== null;
+      const [settlement, check = null] = isDeploying ? results.slice(routeCalls.length) : results;
+      return {
+        isNonceTaken: readNonce(nonce),
+        balanceBaseUnits: readWord(balance),
+        wouldSettle: readCall(settlement) !== null,
+        payerCode,
+        hasPayerCode,
+        signatureAnswer: check && readSignatureAnswer(check),
+        headBlockNumber,
+      };
+    },
+  };
+}
+
+/** The call that reads whether an authorization's nonce is taken. */
+export function askForNonce({ asset, payer, nonce }: AuthorizationName): RpcCall {
+  return askContract(asset, `${AUTHORIZATION_STATE}${encodeAddress(payer)}${nonce.slice(2)}`);
+}
+
+/**
+ * Whether the nonce is taken. A token without EIP-3009 counts as free; the simulation then shows that it cannot settle.
+ */
+export function readNonce(result?: RpcResult): boolean {
+  return (readWord(result) ?? 0n) !== 0n;
+}
+
+function tryRoute({ settlement, signatureCheck }: SettlementRoute): RpcCall[] {
+  return [tryCall(settlement), ...(signatureCheck === null ? [] : [signatureCheck])];
+}

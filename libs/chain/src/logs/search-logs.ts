@@ -1,0 +1,106 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { parseBlock } from '../receipts/block.js';
+import { parseLog, type EmittedLog } from '../receipts/receipt.js';
+import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
+import type { RpcBatcher } from '../rpc/rpc-batcher.js';
+import { MISSING, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';
+import { malformed, parseHash, parseObject, parseQuantity } from '../rpc/rpc-value.js';
+
+export interface LogSearch {
+  address: Hex;
+  /** Accepted values for each topic of a log, in lower case. */
+  topics: readonly (readonly Hex[])[];
+  /** The newest block that is searched. */
+  headBlockNumber: number;
+  /** Blocks before this time need not be searched. */
+  sinceMs: number;
+  deadlineMs: number;
+}
+
+export interface FoundLog extends EmittedLog {
+  txHash: Hex;
+  blockNumber: number;
+}
+
+interface Range {
+  from: number;
+  to: number;
+}
+
+interface SearchedRanges {
+  logs: FoundLog[];
+  /** Time of the oldest block; null when the node does not have it. */
+  oldestTimeMs: number | null;
+}
+
+const FIRST_RANGES = 1;
+const GROWTH = 4;
+const MAX_RANGES = 16;
+
+/**
+ * Finds matching logs from the head backwards, until some are found or the blocks are too old: the wanted log is nearly
+ * always recent. Later rounds search more ranges, not longer ones, since nodes limit a range's length.
+ * @param rangeBlocks how many blocks one `eth_getLogs` spans
+ * @throws ChainUnavailableError also where a node refuses the search, or lags behind the head
+ */
+export async function searchLogs(batcher: RpcBatcher, rangeBlocks: number, search: LogSearch): Promise<FoundLog[]> {
+  let to = search.headBlockNumber;
+  for (let count = FIRST_RANGES; to >= 0; count = Math.min(count * GROWTH, MAX_RANGES)) {
+    const ranges = createRanges(to, rangeBlocks, count);
+    const { logs, oldestTimeMs } = await searchRanges(batcher, search, ranges);
+    if (logs.length > 0) return logs;
+    if (oldestTimeMs !== null && oldestTimeMs < search.sinceMs) break;
+    to -= rangeBlocks * count;
+  }
+  return [];
+}
+
+function createRanges(to: number, rangeBlocks: number, count: number): Range[] {
+  return Array.from({ length: count }, (_, index) => to - index * rangeBlocks)
+    .filter((last) => last >= 0)
+    .map((last) => ({ from: Math.max(0, last - rangeBlocks + 1), to: last }));
+}
+
+function searchRanges(batcher: RpcBatcher, search: LogSearch, ranges: readonly Range[]): Promise<SearchedRanges> {
+  const { address, topics, headBlockNumber, deadlineMs } = search;
+  const oldest = hex(ranges.at(-1)?.from ?? 0);
+  const calls: RpcCall[] = ranges.map(({ from, to }) => ({
+    method: 'eth_getLogs',
+    params: [{ address, topics, fromBlock: hex(from), toBlock: hex(to) }],
+  }));
+  return batcher.ask({
+    calls: [...calls, { method: 'eth_getBlockByNumber', params: [oldest, false] }],
+    deadlineMs,
+    read: (results, head) => {
+      // A node that lags behind the one asked before would miss logs that exist.
+      if (head < headBlockNumber) throw behind();
+      const block = parseBlock(valueOf(results.at(-1) ?? MISSING, 'eth_getBlockByNumber'));
+      return {
+        logs: ranges.flatMap((range, index) => parseLogs(results[index] ?? MISSING, search, range)),
+        oldestTimeMs: block?.timeMs ?? null,
+      };
+    },
+  });
+}
+
+function parseLogs(result: RpcResult, { address, topics }: LogSearch, { from, to }: Range): FoundLog[] {
+  const values = valueOf(result, 'eth_getLogs');
+  if (!Array.isArray(values)) return malformed('logs that are not a list');
+  return values.map((value: unknown) => {
+    const fields = parseObject(value, 'log');
+    const log = parseLog(fields);
+    const blockNumber = parseQuantity(fields.blockNumber, 'log.blockNumber');
+    const isWanted = topics.every((wanted, index) => wanted.some((topic) => topic === log.topics[index]));
+    if (log.address !== address || !isWanted || blockNumber < from || blockNumber > to || fields.removed === true) {
+      return malformed('a log that was not asked for');
+    }
+    return { ...log, txHash: parseHash(fields.transactionHash, 'log.transactionHash'), blockNumber };
+  });
+}
+
+const hex = (blockNumber: number): Hex => `0x${blockNumber.toString(16)}`;
+
+function behind(): ChainUnavailableError {
+  return new ChainUnavailableError('rpc_inconsistent', 'The RPC server is behind the head that another one reported.');
+}

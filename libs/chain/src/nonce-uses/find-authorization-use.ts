@@ -1,0 +1,55 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { encodeAddress } from '../contracts/abi-encoding.js';
+import { hasSettlement, type PromisedTransfer } from '../contracts/eip3009/has-settlement.js';
+import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED } from '../contracts/token-log.js';
+import type { ChainReader } from '../reader/chain-reader.js';
+import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
+
+/** What became of an authorization whose nonce is taken, whichever sender took it. */
+export type AuthorizationUse =
+  /** The promised transfer was made. */
+  | { outcome: 'settled'; txHash: Hex; blockNumber: number; minedAtMs: number }
+  | { outcome: 'cancelled'; txHash: Hex }
+  /** The nonce was used for other terms, or so long ago that the search does not reach it. */
+  | { outcome: 'used'; txHash: Hex | null };
+
+export interface AuthorizationLookUp {
+  promised: PromisedTransfer;
+  /** Blocks before this time are not searched. */
+  sinceMs: number;
+  deadlineMs: number;
+}
+
+/**
+ * Finds the transaction that took an authorization's nonce: ours, or one that a third party sent with a copy of the
+ * signature.
+ * @param headBlockNumber the head at which the nonce was seen to be taken
+ * @throws ChainUnavailableError
+ */
+export async function findAuthorizationUse(
+  chain: Pick<ChainReader, 'searchPast' | 'readTransaction' | 'readBlockTime'>,
+  { promised, sinceMs, deadlineMs }: AuthorizationLookUp,
+  headBlockNumber: number,
+): Promise<AuthorizationUse> {
+  const { asset, authorization } = promised;
+  const payer: Hex = `0x${encodeAddress(authorization.from)}`;
+  const [log] = await chain.searchPast({
+    address: asset,
+    topics: [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], [payer], [authorization.nonce]],
+    headBlockNumber,
+    sinceMs,
+    deadlineMs,
+  });
+  if (log === undefined) return { outcome: 'used', txHash: null };
+  const { txHash } = log;
+  if (log.topics[0] === AUTHORIZATION_CANCELED) return { outcome: 'cancelled', txHash };
+
+  const { mined } = await chain.readTransaction(txHash, deadlineMs);
+  if (mined === null) {
+    throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server returned the logs but not their transaction.');
+  }
+  if (!hasSettlement(mined.receipt.logs, promised)) return { outcome: 'used', txHash };
+  const minedAtMs = await chain.readBlockTime(mined.receipt, deadlineMs);
+  return { outcome: 'settled', txHash, blockNumber: mined.receipt.blockNumber, minedAtMs };
+}

@@ -1,0 +1,111 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { encodeAddress, encodeNumber } from '../contracts/abi-encoding.js';
+import { findMoved, type PromisedPermit } from '../contracts/permit2/find-permit-transfers.js';
+import { isCallOf, PROXIES, readPermitCall } from '../contracts/permit2/permit-proxy.js';
+import { readTransferLog, TRANSFER } from '../contracts/token-log.js';
+import type { FoundLog } from '../logs/search-logs.js';
+import type { ChainReader, MinedTransaction } from '../reader/chain-reader.js';
+import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
+
+export interface PermitLookUp {
+  promised: PromisedPermit;
+  /** Blocks before this time are not searched. */
+  sinceMs: number;
+  deadlineMs: number;
+}
+
+interface FoundPermit {
+  txHash: Hex;
+  blockNumber: number;
+  minedAtMs: number;
+  amountBaseUnits: bigint;
+}
+
+/** What became of a permit whose nonce is taken. */
+export type PermitUse =
+  /** The proxy was called with this very permit, by us or, under scheme `exact`, by any sender. */
+  | ({ outcome: 'settled' } & FoundPermit)
+  /** A contract that had the permit in its calldata made the proxy move the money: very likely by this permit. */
+  | ({ outcome: 'unclear' } & FoundPermit)
+  /** The payer invalidated the nonce or used it for another permit, as far as the search can tell. */
+  | { outcome: 'used' };
+
+/** The note for the operator about an `unclear` permit, to be read before a refund. */
+export const SENT_BY_ANOTHER = 'sent through another contract: most likely moved by this signature';
+
+/** A payer may have paid the same recipient often: at most this many of its transactions are read. */
+const MAX_TRANSACTIONS = 32;
+
+/**
+ * Finds the transaction that took a permit's nonce. Permit2 emits nothing that names the permit, so the payer's
+ * transfers to the recipient are searched, newest first, for one whose calldata contains it.
+ * @param headBlockNumber the head at which the nonce was seen to be taken
+ * @throws ChainUnavailableError
+ */
+export async function findPermitUse(
+  chain: Pick<ChainReader, 'searchPast' | 'readTransaction' | 'readBlockTime'>,
+  { promised, sinceMs, deadlineMs }: PermitLookUp,
+  headBlockNumber: number,
+): Promise<PermitUse> {
+  const { asset, payTo, payment } = promised;
+  const payer = encodeAddress(payment.permit2Authorization.from);
+  const topics: Hex[][] = [[TRANSFER], [`0x${payer}`], [`0x${encodeAddress(payTo)}`]];
+  let [head, left] = [headBlockNumber, MAX_TRANSACTIONS];
+  // The cache key of the first search names the permit, since its result depends on when the nonce was taken. Older
+  // ranges do not change, so their key is the block below which they lie.
+  let event = `permit ${payment.permit2Authorization.nonce}`;
+  while (head >= 0 && left > 0) {
+    const search = { address: asset, topics, headBlockNumber: head, sinceMs, deadlineMs };
+    const logs = [...(await chain.searchPast(search, event))].sort(byAge);
+    if (logs.length === 0) break;
+    const txHashes = [...new Set(logs.filter(movesSomething).map(({ txHash }) => txHash))].slice(0, left);
+    const uses = await Promise.all(txHashes.map((txHash) => readUse(chain, promised, { txHash, deadlineMs })));
+    const found = uses.find((use) => use?.outcome === 'settled') ?? uses.find((use) => use !== null);
+    if (found) return found;
+    left -= txHashes.length;
+    head = Math.min(...logs.map(({ blockNumber }) => blockNumber)) - 1;
+    event = `below ${head + 1}`;
+  }
+  return { outcome: 'used' };
+}
+
+/** Ignores transfers of 0, which need no allowance: third parties could bury a payment under them. */
+function movesSomething(log: FoundLog): boolean {
+  return (readTransferLog(log)?.amountBaseUnits ?? 0n) > 0n;
+}
+
+function byAge(one: FoundLog, other: FoundLog): number {
+  return other.blockNumber - one.blockNumber;
+}
+
+async function readUse(
+  chain: Pick<ChainReader, 'readTransaction' | 'readBlockTime'>,
+  promised: PromisedPermit,
+  { txHash, deadlineMs }: { txHash: Hex; deadlineMs: number },
+): Promise<PermitUse | null> {
+  const { mined } = await chain.readTransaction(txHash, deadlineMs);
+  if (mined === null) {
+    throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server returned the logs but not their transaction.');
+  }
+  const moved = findMoved(mined.receipt.logs, promised);
+  if (moved === null) return null;
+  const isDirect = settlesDirectly(mined, promised, moved);
+  if (!isDirect && !carriesPermit(mined.input, promised)) return null;
+  const { receipt } = mined;
+  const minedAtMs = await chain.readBlockTime(receipt, deadlineMs);
+  const found = { txHash, blockNumber: receipt.blockNumber, minedAtMs, amountBaseUnits: moved };
+  return { outcome: isDirect ? 'settled' : 'unclear', ...found };
+}
+
+function settlesDirectly({ to, input }: MinedTransaction, { payment }: PromisedPermit, moved: bigint): boolean {
+  const call = to === PROXIES[payment.scheme] ? readPermitCall(payment.scheme, input) : null;
+  return call !== null && isCallOf(call, payment) && call.amountBaseUnits === moved;
+}
+
+/** Whether calldata contains the permit as encoded for the proxy, at any byte: token, amount, nonce, deadline. */
+function carriesPermit(input: Hex, { payment: { permit2Authorization } }: PromisedPermit): boolean {
+  const { permitted, nonce, deadline } = permit2Authorization;
+  const numbers = [permitted.amount, nonce, deadline].map((text) => encodeNumber(BigInt(text)));
+  return input.includes([encodeAddress(permitted.token), ...numbers].join(''));
+}

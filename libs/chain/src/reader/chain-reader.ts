@@ -1,0 +1,225 @@
+import { isHash, type Hex } from '@tollgate/protocol';
+
+import { askContract, askForBalance, readCall, readWord } from '../contracts/contract-question.js';
+import { askForSignature, readSignatureAnswer, type ContractSignature } from '../contracts/contract-signature.js';
+import {
+  askAboutAuthorization,
+  askForNonce,
+  readNonce,
+  type AuthorizationName,
+  type AuthorizationQuestion,
+  type AuthorizationView,
+} from '../contracts/eip3009/authorization-view.js';
+import {
+  askAboutPermit,
+  askForPermitNonce,
+  readPermitNonce,
+  type PermitName,
+  type PermitQuestion,
+  type PermitTrial,
+  type PermitView,
+} from '../contracts/permit2/permit-view.js';
+import { nameSignature, type RefusedSignatures } from '../contracts/refused-signatures.js';
+import { askForNativeBalance, canPay, trySentCall, type SentCall } from '../contracts/sent-call.js';
+import { searchLogs, type FoundLog, type LogSearch } from '../logs/search-logs.js';
+import type { SearchMemory } from '../logs/search-memory.js';
+import type { BlockTimes } from '../receipts/block-times.js';
+import { parseReceipt, type Receipt } from '../receipts/receipt.js';
+import { parseTransaction } from '../receipts/transaction.js';
+import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
+import type { RpcAsker, RpcBatcher } from '../rpc/rpc-batcher.js';
+import { MISSING, valueOf, type RpcResult } from '../rpc/rpc-endpoint.js';
+import { malformed } from '../rpc/rpc-value.js';
+
+/** A transaction that was included in a block. */
+export interface MinedTransaction {
+  receipt: Receipt;
+  /** The calldata, in lower case. */
+  input: Hex;
+  /** Null when the transaction created a contract. */
+  to: Hex | null;
+}
+
+/** The current state of a transaction on the chain; `mined` is null while there is no receipt. */
+export interface Sighting {
+  mined: MinedTransaction | null;
+  headBlockNumber: number;
+}
+
+/** `DOMAIN_SEPARATOR()` (EIP-2612, EIP-3009) */
+const DOMAIN_SEPARATOR = '0x3644e515';
+/** `decimals()` (ERC-20) */
+const DECIMALS = '0x313ce567';
+
+/** Reads payments from the chain. Each read is one round trip, batched with others in flight. */
+export class ChainReader {
+  constructor(
+    private readonly batcher: RpcBatcher,
+    private readonly blockTimes: BlockTimes,
+    private readonly logRangeBlocks: number,
+    private readonly pastSearches: SearchMemory,
+    /** Public for callers that check a signature together with other calls. */
+    readonly refusedSignatures: RefusedSignatures,
+  ) {}
+
+  /** @throws ChainUnavailableError when no valid answer came before the deadline; ReceiptTooLargeError */
+  readTransaction(txHash: Hex, deadlineMs: number, asker?: RpcAsker): Promise<Sighting> {
+    return this.batcher.ask({
+      calls: [
+        { method: 'eth_getTransactionReceipt', params: [txHash] },
+        { method: 'eth_getTransactionByHash', params: [txHash] },
+      ],
+      subject: txHash,
+      receiptOf: txHash,
+      asker,
+      deadlineMs,
+      read: ([receipt = MISSING, transaction = MISSING], headBlockNumber) =>
+        readSighting(txHash, receipt, transaction, headBlockNumber),
+    });
+  }
+
+  /** The time of the block the receipt is in, in milliseconds. */
+  readBlockTime(receipt: Receipt, deadlineMs: number): Promise<number> {
+    return this.blockTimes.read(receipt, deadlineMs);
+  }
+
+  /** EIP-1271 check: false for an address without code, and for a contract that fails or rejects the signature. */
+  async isContractSignature(signed: ContractSignature, deadlineMs: number, asker?: RpcAsker): Promise<boolean> {
+    if (this.refusedSignatures.include(signed)) return false;
+    const answer = await this.batcher.ask({
+      calls: [askForSignature(signed)],
+      subject: nameSignature(signed),
+      asker,
+      deadlineMs,
+      read: ([call]) => readSignatureAnswer(call),
+    });
+    if (answer === 'no') this.refusedSignatures.remember(signed);
+    return answer === 'yes';
+  }
+
+  /** Everything that must be known of an authorization before it is settled, read at one block. */
+  readAuthorization(question: AuthorizationQuestion, deadlineMs: number, asker?: RpcAsker): Promise<AuthorizationView> {
+    return this.batcher.ask({ ...askAboutAuthorization(question), asker, deadlineMs });
+  }
+
+  /**
+   * Simulates a call as it will be sent. Also true when the sender could not pay for it, since then the simulation
+   * shows nothing.
+   */
+  wouldSucceed(call: SentCall, deadlineMs: number, asker?: RpcAsker): Promise<boolean> {
+    return this.batcher.ask({
+      calls: [trySentCall(call, 'latest'), askForNativeBalance(call.from)],
+      deadlineMs,
+      asker,
+      read: ([result, balance]) => !canPay(call, balance) || readCall(result) !== null,
+    });
+  }
+
+  /** Reads whether an authorization's nonce is used or cancelled, and the block up to which that holds. */
+  readNonce(name: AuthorizationName, deadlineMs: number): Promise<{ isTaken: boolean; headBlockNumber: number }> {
+    return this.batcher.ask({
+      calls: [askForNonce(name)],
+      deadlineMs,
+      read: ([taken], headBlockNumber) => ({ isTaken: readNonce(taken), headBlockNumber }),
+    });
+  }
+
+  /**
+   * Reads a payer's token balance and which of these nonces are taken. Every transfer that the balance reflects shows
+   * its nonce as taken; later ones may too.
+   */
+  readMeans(
+    { asset, payer, nonces }: Omit<AuthorizationName, 'nonce'> & { nonces: readonly Hex[] },
+    deadlineMs: number,
+  ): Promise<{ balanceBaseUnits: bigint; areTaken: boolean[] }> {
+    return this.batcher.ask({
+      // The balance goes first: a payment settled between two calls then shows as a taken nonce that is still in the
+      // balance.
+      calls: [askForBalance(asset, payer), ...nonces.map((nonce) => askForNonce({ asset, payer, nonce }))],
+      deadlineMs,
+      read: ([balance, ...taken]) => ({
+        balanceBaseUnits: readWord(balance) ?? malformed('no token balance'),
+        areTaken: nonces.map((_, index) => readNonce(taken[index])),
+      }),
+    });
+  }
+
+  /** Everything that must be known of a permit before it is settled, read at one block. */
+  readPermit(
+    { isTried, ...question }: PermitQuestion & PermitTrial,
+    deadlineMs: number,
+    asker?: RpcAsker,
+  ): Promise<PermitView> {
+    return this.batcher.ask({ ...askAboutPermit(question, { isTried }), asker, deadlineMs });
+  }
+
+  /**
+   * Reads whether a permit's nonce is taken, and the block up to which that holds; null where Permit2 is not deployed.
+   */
+  readPermitNonce(name: PermitName, deadlineMs: number): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
+    return this.batcher.ask({
+      calls: [askForPermitNonce(name)],
+      deadlineMs,
+      read: ([word], headBlockNumber) => ({ isTaken: readPermitNonce(name, word), headBlockNumber }),
+    });
+  }
+
+  /** The token's EIP-712 domain separator; null when the token has no such function. */
+  readDomainSeparator(asset: Hex, deadlineMs: number): Promise<Hex | null> {
+    return this.batcher.ask({
+      calls: [askContract(asset, DOMAIN_SEPARATOR)],
+      deadlineMs,
+      read: ([call]) => {
+        const data = readCall(call);
+        return isHash(data) ? data : null;
+      },
+    });
+  }
+
+  /** The token's decimals; null when the token has no such function. */
+  readDecimals(asset: Hex, deadlineMs: number): Promise<bigint | null> {
+    return this.batcher.ask({
+      calls: [askContract(asset, DECIMALS)],
+      deadlineMs,
+      read: ([word]) => readWord(word),
+    });
+  }
+
+  /** Finds matching logs from the head backwards, until some are found or the blocks are too old. */
+  searchLogs(search: LogSearch): Promise<FoundLog[]> {
+    return searchLogs(this.batcher, this.logRangeBlocks, search);
+  }
+
+  /**
+   * Like `searchLogs`, for an event that happens once and is known to have happened: the result is cached for a minute.
+   * @param event identifies the event where address and topics do not
+   */
+  searchPast(search: LogSearch, event = ''): Promise<FoundLog[]> {
+    return this.pastSearches.find(search, event, (again) => this.searchUpToNow(again));
+  }
+
+  /** A head that is read in one batch with the event's effect may be older than the block of the event. */
+  private async searchUpToNow(search: LogSearch): Promise<FoundLog[]> {
+    const logs = await this.searchLogs(search);
+    if (logs.length > 0) return logs;
+    const headBlockNumber = await this.readHead(search.deadlineMs);
+    return headBlockNumber > search.headBlockNumber ? this.searchLogs({ ...search, headBlockNumber }) : logs;
+  }
+
+  /** The number of the newest block. @throws ChainUnavailableError also when the server is on another chain */
+  readHead(deadlineMs: number): Promise<number> {
+    return this.batcher.ask({ calls: [], deadlineMs, read: (_, headBlockNumber) => headBlockNumber });
+  }
+}
+
+function readSighting(txHash: Hex, receiptResult: RpcResult, transactionResult: RpcResult, head: number): Sighting {
+  const receipt = parseReceipt(valueOf(receiptResult, 'eth_getTransactionReceipt'), txHash);
+  const transaction = parseTransaction(valueOf(transactionResult, 'eth_getTransactionByHash'), txHash);
+  if (receipt === null) return { mined: null, headBlockNumber: head };
+  // Servers behind one load balancer may be a block apart, and a block may be replaced between the two calls.
+  if (transaction?.blockHash !== receipt.blockHash) {
+    throw new ChainUnavailableError('rpc_inconsistent', 'The receipt and the transaction name different blocks.');
+  }
+  const { input, to } = transaction;
+  return { mined: { receipt, input, to }, headBlockNumber: Math.max(head, receipt.blockNumber) };
+}
