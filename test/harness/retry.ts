@@ -36,7 +36,7 @@ export async function retryUntilPaid(
 export async function waitFor(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpMs = Date.now() + WAIT_MS;
   while (!(await holds())) {
-    if (Date.now() > giveUpMs) throw new Error(`it did not come about: ${what}`);
+    if (Date.now() > giveUpMs) throw new Error(`timed out waiting for: ${what}`);
     await sleep(10);
   }
 }

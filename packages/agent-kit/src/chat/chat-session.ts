@@ -41,7 +41,7 @@ export async function runSession(session: ChatSession): Promise<void> {
     if (!text.startsWith('/')) {
       if (!(await takeTurn(text, session))) break;
     } else if (commands[text]) await commands[text].run();
-    else terminal.print(`There is no ${text}: /help lists what there is.`);
+    else terminal.print(`There is no ${text}: /help lists the commands.`);
   }
   terminal.print('Bye.');
 }
@@ -68,19 +68,21 @@ function interrupt({ terminal, turns, sent, leaveAtOnce }: ChatSession): void {
   const open = sent.list().filter(({ isConfirmed }) => !isConfirmed);
   const names = open.map(({ transaction: { hash, label } }) => `\n  ${hash}  ${label}`).join('');
   if (turns.isStopped) {
-    if (names !== '') terminal.print(`Sent, and not known to be confirmed:${names}`);
+    if (names !== '') terminal.print(`Sent, confirmation unknown:${names}`);
     leaveAtOnce();
     return;
   }
   terminal.print(
-    names === '' ? 'Stopping…' : `Stopping; waiting for what is sent already (Ctrl-C again leaves at once):${names}`,
+    names === ''
+      ? 'Stopping…'
+      : `Stopping; waiting for transactions that were sent (Ctrl-C again leaves at once):${names}`,
   );
   turns.stopTurn();
 }
 
 function describeStop(sent: SentTransactions): string {
   const lines = sent.list().map(({ transaction: { hash, label }, isConfirmed }) => {
-    return `\n  ${hash}  ${label} (${isConfirmed ? 'confirmed' : 'not known to be confirmed'})`;
+    return `\n  ${hash}  ${label} (${isConfirmed ? 'confirmed' : 'confirmation unknown'})`;
   });
   return lines.length === 0 ? 'Stopped. Nothing was sent.' : `Stopped. Sent before that:${lines.join('')}`;
 }

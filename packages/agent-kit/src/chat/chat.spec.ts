@@ -66,7 +66,7 @@ it('shows its name, chain and account, and ends with bye in any case and with an
   expect(banner).toContain(payer().address);
   expect(banner).toContain('chain id 1328');
   expect(banner).toContain('offline');
-  expect(banner).toContain('bye ends it');
+  expect(banner).toContain('bye ends the chat');
   chat.enter(' "BYE!!" ');
   expect(await chat.exited).toBe(0);
 });
@@ -197,7 +197,7 @@ describe('Ctrl-C', () => {
       terminal.enter('y');
       const sent = await terminal.waitFor(/sent 0x[0-9a-f]{64}/);
       terminal.type(CTRL_C);
-      await terminal.waitFor('Stopping; waiting for what is sent already');
+      await terminal.waitFor('Stopping; waiting for transactions that were sent');
       return { terminal, hash: /0x[0-9a-f]{64}/.exec(sent)![0] };
     }
 
@@ -216,7 +216,7 @@ describe('Ctrl-C', () => {
     it('leaves at once when pressed again, and names it', async () => {
       const { terminal, hash } = await stopAfterSending();
       terminal.type(CTRL_C);
-      expect(await terminal.waitFor(/not known to be confirmed:\s+\S+/)).toContain(hash);
+      expect(await terminal.waitFor(/confirmation unknown:\s+\S+/)).toContain(hash);
       expect(await terminal.exited).toBe(130);
     });
   });

@@ -154,7 +154,7 @@ async function converse({
       `  model    ${describeModel(choice)}`,
       `  writes   ${describeWrites(args, terminal)}`,
       '',
-      'bye ends it, /help says more.',
+      'bye ends the chat, /help shows how to use it.',
     ].join('\n'),
   );
   const turns = new TurnControl(options.stop);

@@ -8,7 +8,7 @@ const MAX_SHOWN_LENGTH = 20_000;
 export async function showTurn(agent: ChatAgent, terminal: Terminal, text: string, signal: AbortSignal): Promise<void> {
   const shown = createListener(terminal);
   await agent.say(text, shown.listener, signal);
-  if (!signal.aborted && !shown.hasAnswer()) terminal.print('(The model said nothing.)');
+  if (!signal.aborted && !shown.hasAnswer()) terminal.print('(The model returned no text.)');
 }
 
 function createListener(terminal: Terminal): { listener: ChatListener; hasAnswer: () => boolean } {

@@ -87,7 +87,7 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
     const lines = history.map(({ order, result: { status, result } }) => {
       return `  ${status}  ${typeof result === 'string' ? result : 'no transaction'}  ${order}`;
     });
-    terminal.print(lines.join('\n') || 'Nothing was ordered in this session.');
+    terminal.print(lines.join('\n') || 'No command was run in this session.');
   };
 
   return { answer };

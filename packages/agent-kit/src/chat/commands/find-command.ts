@@ -10,7 +10,7 @@ export function findCommand(name: string, commands: readonly Command[]): Command
 
 // The commands that are not operations.
 const OTHERS = [
-  { name: 'history', usage: 'history', title: 'The orders of this session and their results' },
+  { name: 'history', usage: 'history', title: 'The commands of this session and their results' },
   { name: 'help', usage: 'help [command]', title: 'Every input of a command' },
 ];
 
@@ -32,7 +32,7 @@ export function listCommands(commands: readonly Command[]): string {
   const width = Math.max(...rows.map(([, usage]) => usage.length));
   return [
     ...rows.map(([mark, usage, title]) => `  ${mark} ${usage.padEnd(width)}  ${title}`),
-    '* sends transactions, after its plan is shown and agreed to. Missing inputs are asked for; Tab completes a word;',
+    '* sends transactions, once you have approved its plan. Missing inputs are asked for; Tab completes a word;',
     '--json at the end of a line shows the result in full. Sentences need a language model, for example --model openai.',
   ].join('\n');
 }
