@@ -6,6 +6,7 @@ import { startChild } from '../devnet/child-process.js';
 import type { LaneResult, LaneRow } from './lane.js';
 import { formatNumber, type Report } from './report.js';
 import { median } from './run-rounds.js';
+import { SOURCE_LOADERS } from './start-program.js';
 
 /** A row of a lane in both checkouts. */
 export interface ComparedRow {
@@ -48,7 +49,7 @@ async function runLaneOnce({ checkout, lane, quick, full }: LaneRun): Promise<La
       name: `the benchmark in ${checkout}`,
       command: process.execPath,
       args: [
-        ...['--import', 'tsx', 'bench/main.ts', '--lane', lane, '--rounds', '1', '--no-peers', '--output', output],
+        ...[...SOURCE_LOADERS, 'bench/main.ts', '--lane', lane, '--rounds', '1', '--no-peers', '--output', output],
         ...(quick ? ['--quick'] : []),
         ...(full ? ['--full'] : []),
       ],

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { startChild, type Child } from '../devnet/child-process.js';
 import { repositoryRoot } from '../devnet/repository.js';
 
+/** Let Node run TypeScript and import `.lua` files, also those of another checkout. */
+export const SOURCE_LOADERS = ['--import', 'tsx', '--import', join(repositoryRoot(), 'scripts', 'lua-modules.mjs')];
+
 export interface Program {
   url: string;
   pid: number;
@@ -18,7 +21,7 @@ export async function startProgram(file: string, args: string[], env: Record<str
   const child: Child = await startChild({
     name: [file, ...args].join(' '),
     command: process.execPath,
-    args: [...(file.endsWith('.ts') ? ['--import', 'tsx'] : []), join(repositoryRoot(), 'bench', file), ...args],
+    args: [...(file.endsWith('.ts') ? SOURCE_LOADERS : []), join(repositoryRoot(), 'bench', file), ...args],
     env: { ...process.env, NODE_ENV: 'production', ...env },
   });
   try {

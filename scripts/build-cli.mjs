@@ -42,6 +42,7 @@ const compiler = rspack({
   ],
   module: {
     rules: [
+      { test: /\.lua$/, type: 'asset/source' },
       {
         test: /\.ts$/,
         type: 'javascript/esm',

@@ -1,7 +1,8 @@
+import { LuaScript } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { COUNT_DELIVERIES } from './waiting-deliveries.lua.js';
+import countDeliveries from './scripts/count-deliveries.lua';
 import type { WebhookDelivery } from './webhook-delivery.js';
 
 /** A delivery, identified by its id in the queue. */
@@ -10,6 +11,7 @@ export interface NamedDelivery {
   data: WebhookDelivery;
 }
 
+const COUNT_DELIVERIES = new LuaScript(countDeliveries);
 const KEPT_SECONDS = 30 * 86_400;
 
 /**

@@ -1,9 +1,16 @@
 import { ApiKeyStore, assertPublicTarget, TargetRefusedError, type TargetRules } from '@tollgate/common';
 import type { AgentOperation, JobEventType } from '@tollgate/protocol';
+import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
+import addTarget from './scripts/add-target.lua';
+import changeTarget from './scripts/change-target.lua';
+import removeTarget from './scripts/remove-target.lua';
 import { createTargetId, parseTarget, type DisabledReason, type WebhookTarget } from './webhook-target.js';
-import { ADD_TARGET, CHANGE_TARGET, REMOVE_TARGET } from './webhook-targets.lua.js';
+
+const ADD_TARGET = new LuaScript(addTarget);
+const CHANGE_TARGET = new LuaScript(changeTarget);
+const REMOVE_TARGET = new LuaScript(removeTarget);
 
 const KEYS = 'tollgate:{webhooks}:keys';
 const OPERATORS = 'tollgate:{webhooks}:operators';

@@ -3,8 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 
 import { BUCKETS, birthKey } from './keys.js';
 import { LedgerError } from './ledger-error.js';
-import { LEDGER_SCRIPTS } from './ledger-scripts.js';
-import { GUARD_LUA } from './scripts/guard.lua.js';
+import { CONTINUITY_SCRIPTS, LEDGER_SCRIPTS } from './ledger-scripts.js';
 
 /**
  * The state of a bucket at this run of its server: `created`; `same` run as before; `kept`, restarted without losing
@@ -35,7 +34,7 @@ export async function restoreContinuity(redis: Redis | Cluster, terms: Continuit
   const buckets = await Promise.all(
     Array.from({ length: BUCKETS }, (_, bucket) =>
       redis.eval(
-        GUARD_LUA,
+        CONTINUITY_SCRIPTS.guard.lua,
         1,
         birthKey(bucket),
         durable ? '1' : '0',

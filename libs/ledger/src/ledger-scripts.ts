@@ -1,21 +1,27 @@
 import { LuaScript } from '@tollgate/redis';
 
-import { CLAIM_LUA } from './scripts/claim.lua.js';
-import { COMMIT_LUA } from './scripts/commit.lua.js';
-import { COUNT_REPRODUCTION_LUA } from './scripts/count-reproduction.lua.js';
-import { FIX_AMOUNT_LUA } from './scripts/fix-amount.lua.js';
-import { RECORD_REFUSAL_LUA } from './scripts/record-refusal.lua.js';
-import { RELEASE_LUA, RELEASE_OWNER_LUA } from './scripts/release.lua.js';
-import { RENEW_LUA } from './scripts/renew.lua.js';
+import claim from './scripts/claim.lua';
+import commit from './scripts/commit.lua';
+import countReproduction from './scripts/count-reproduction.lua';
+import fixAmount from './scripts/fix-amount.lua';
+import guard from './scripts/guard.lua';
+import recordRefusal from './scripts/record-refusal.lua';
+import releaseOwner from './scripts/release-owner.lua';
+import release from './scripts/release.lua';
+import renew from './scripts/renew.lua';
+import record from './scripts/shared/record.lua';
 
 /** The scripts of all transitions. */
 export const LEDGER_SCRIPTS = {
-  claim: new LuaScript(CLAIM_LUA),
-  renew: new LuaScript(RENEW_LUA),
-  fixAmount: new LuaScript(FIX_AMOUNT_LUA),
-  commit: new LuaScript(COMMIT_LUA),
-  release: new LuaScript(RELEASE_LUA),
-  releaseOwner: new LuaScript(RELEASE_OWNER_LUA),
-  countReproduction: new LuaScript(COUNT_REPRODUCTION_LUA),
-  recordRefusal: new LuaScript(RECORD_REFUSAL_LUA),
+  claim: new LuaScript(record + claim),
+  renew: new LuaScript(record + renew),
+  fixAmount: new LuaScript(record + fixAmount),
+  commit: new LuaScript(record + commit),
+  release: new LuaScript(record + release),
+  releaseOwner: new LuaScript(record + releaseOwner),
+  countReproduction: new LuaScript(record + countReproduction),
+  recordRefusal: new LuaScript(record + recordRefusal),
 };
+
+/** Run once, by each start and each restore. */
+export const CONTINUITY_SCRIPTS = { guard: new LuaScript(record + guard) };

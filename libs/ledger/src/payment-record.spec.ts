@@ -5,7 +5,7 @@ import { startRedis } from '../../../devnet/redis.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { locatePayment, readPaymentId, type PaymentId } from './payment-id.js';
 import { encodeRecord, readRecord, type PaymentRecord } from './payment-record.js';
-import { RECORD_LUA } from './scripts/record.lua.js';
+import RECORD_LUA from './scripts/shared/record.lua';
 import { decodeAnswer, encodeAnswer } from './stored-answer.js';
 
 const key = fc.stringMatching(/^[\w-]{1,64}$/);

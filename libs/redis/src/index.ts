@@ -1,4 +1,4 @@
-export { connectRedis, type RedisLogger } from './connect-redis.js';
+export { connectRedis } from './connect-redis.js';
 export { LuaScript } from './lua-script.js';
 export { RedisClock } from './redis-clock.js';
 export { ScriptRunner, type ScriptArgument } from './script-runner.js';

@@ -3,30 +3,14 @@ import type { Hex } from '@tollgate/protocol';
 import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
+import forgetIdentifier from './scripts/forget-identifier.lua';
+import takeIdentifier from './scripts/take-identifier.lua';
+
 /** The longest time an answer is stored: a repeat may arrive until then. */
 const KEPT_MS = 24 * 3600_000;
 
-/**
- * KEYS: the identifier. ARGV: the payment, the generation of its lease, ms. Returns what the identifier named: nothing
- * (`anew`), this payment (`before`) or `another` payment. Reading and writing are atomic: otherwise two payments could
- * take one identifier.
- */
-const TAKE = new LuaScript(/* lua */ `
-local named = redis.call('GET', KEYS[1])
-if named and string.match(named, '^[^,]*') ~= ARGV[1] then return 'another' end
-redis.call('SET', KEYS[1], ARGV[1] .. ',' .. ARGV[2], 'PX', ARGV[3])
-return named and 'before' or 'anew'
-`);
-
-/**
- * KEYS: the identifier. ARGV: the payment, the generation of its lease. The check that no other lease has taken the
- * identifier and its deletion are atomic: otherwise this could delete an identifier that names another payment, or one
- * of a newer holder that is settling this payment.
- */
-const FORGET = new LuaScript(/* lua */ `
-if redis.call('GET', KEYS[1]) == ARGV[1] .. ',' .. ARGV[2] then return redis.call('DEL', KEYS[1]) end
-return 0
-`);
+const TAKE = new LuaScript(takeIdentifier);
+const FORGET = new LuaScript(forgetIdentifier);
 
 /** A payer's identifier and the payment it names. */
 export interface NamedPayment {

@@ -2,15 +2,13 @@ import type { Hex } from '@tollgate/protocol';
 import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
+import countFromFirst from './scripts/count-from-first.lua';
+
 /** The number of failed transactions after which a payer is barred. */
 const MOST_BURNS = 5;
 const KEPT_MS = 3_600_000;
 
-/** KEYS the payer, ARGV ms. Atomic: a counter without an expiry would bar the payer for ever. */
-const NOTE = new LuaScript(/* lua */ `
-if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-return 1
-`);
+const NOTE = new LuaScript(countFromFirst);
 
 /**
  * Payers whose payments fail on the chain although their simulation succeeded: a wallet's code may distinguish the two,

@@ -2,34 +2,13 @@ import type { SettlementResult } from '@tollgate/common';
 import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
-/**
- * KEYS[1] record, KEYS[2] the question's answer, ARGV[1] the job that the record must name, ARGV[2] the job it names
- * from now on, ARGV[3] ms to live. Nothing starts for a question that has an answer.
- */
-const REPLACE = new LuaScript(/* lua */ `
-if redis.call('EXISTS', KEYS[2]) == 1 or redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-return 1
-`);
+import keepAnswer from './scripts/keep-answer.lua';
+import releaseRecord from './scripts/release-record.lua';
+import replaceRecord from './scripts/replace-record.lua';
 
-/** KEYS[1] record, ARGV[1] the job that the record must name. */
-const RELEASE = new LuaScript(/* lua */ `
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
-return 1
-`);
-
-/**
- * KEYS[1] record, KEYS[2] the answer, ARGV[1] the job that has ended or '', ARGV[2] the answer's text, ARGV[3] ms to
- * live. Atomic: otherwise a copy of the question could start another job between reading the record and writing the
- * answer.
- */
-const ANSWER = new LuaScript(/* lua */ `
-if redis.call('EXISTS', KEYS[2]) == 1 then return false end
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return holder end
-redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
-return false
-`);
+const REPLACE = new LuaScript(replaceRecord);
+const RELEASE = new LuaScript(releaseRecord);
+const ANSWER = new LuaScript(keepAnswer);
 
 /** The longest time a record is kept, since a payment may be valid for ever. */
 const LONGEST_VALIDITY_MS = 86_400_000;

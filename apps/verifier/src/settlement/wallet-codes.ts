@@ -2,22 +2,15 @@ import type { Hex } from '@tollgate/protocol';
 import { LuaScript } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
+import countFromFirst from './scripts/count-from-first.lua';
+import countOn from './scripts/count-on.lua';
+
 const BURNS_KEPT_MS = 3_600_000;
 /** Longer, so that a code used by many payers is not barred for the first burns of an hour. */
 const SETTLED_KEPT_MS = 86_400_000;
 
-/** KEYS a counter, ARGV ms from its first increment. Atomic: a counter without an expiry would bar for ever. */
-const COUNT = new LuaScript(/* lua */ `
-if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-return 1
-`);
-
-/** KEYS a counter, ARGV ms from its last increment. */
-const COUNT_ON = new LuaScript(/* lua */ `
-redis.call('INCR', KEYS[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return 1
-`);
+const COUNT = new LuaScript(countFromFirst);
+const COUNT_ON = new LuaScript(countOn);
 
 /**
  * Counts settled and burnt payments by wallet code, over all verifiers. An attacker can deploy any number of wallets

@@ -23,6 +23,9 @@ export interface QueueKeys {
   repliesPrefix: string;
 }
 
+/** The most envelopes of one push: Lua's `unpack` is limited to some 8,000 values. */
+export const MAX_PUSH = 1000;
+
 export function createQueueKeys(queue: string): QueueKeys {
   return { requests: `tollgate:{${queue}}:requests`, repliesPrefix: `tollgate:{${queue}}:replies:` };
 }

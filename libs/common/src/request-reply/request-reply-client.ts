@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
-import { connectRedis, RedisClock } from '@tollgate/redis';
+import { connectRedis, LuaScript, RedisClock } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
 import { currentRequestId } from '../logging/request-id.js';
 import {
   createQueueKeys,
+  MAX_PUSH,
   parseReply,
   routeRequests,
   type QueueKeys,
@@ -18,7 +19,7 @@ import {
 } from './envelope.js';
 import { PendingRequests, type PendingRequest } from './pending-requests.js';
 import { PopLoop } from './pop-loop.js';
-import { MAX_PUSH, PUSH_REQUESTS } from './push-requests.lua.js';
+import pushRequests from './push-requests.lua';
 import { NoReplyError, QueueFullError, RequestFailedError } from './request-reply-error.js';
 import { TurnBatch } from './turn-batch.js';
 
@@ -62,6 +63,7 @@ interface Outgoing extends Pushed {
   again: boolean;
 }
 
+const PUSH_REQUESTS = new LuaScript(pushRequests);
 const REPEAT_FAILED_PUSH_MS = 250;
 const TAKE_BACK_WITHIN_MS = 500;
 

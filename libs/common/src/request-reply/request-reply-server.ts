@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { Logger } from '@nestjs/common';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
-import { connectRedis, RedisClock } from '@tollgate/redis';
+import { connectRedis, LuaScript, RedisClock } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 import { isObservable, lastValueFrom } from 'rxjs';
 
@@ -10,6 +10,7 @@ import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
 import { withRequestId } from '../logging/request-id.js';
 import {
   createQueueKeys,
+  MAX_PUSH,
   parseRequest,
   routeRequests,
   type QueueKeys,
@@ -17,8 +18,7 @@ import {
   type RequestEnvelope,
 } from './envelope.js';
 import { PopLoop } from './pop-loop.js';
-import { PUSH_REPLIES } from './push-replies.lua.js';
-import { MAX_PUSH } from './push-requests.lua.js';
+import pushReplies from './push-replies.lua';
 import { RequestReplyContext } from './request-reply-context.js';
 import { TurnBatch } from './turn-batch.js';
 
@@ -37,6 +37,7 @@ export interface RequestReplyServerOptions {
   closeTimeoutMs?: number;
 }
 
+const PUSH_REPLIES = new LuaScript(pushReplies);
 const REPLY_LIFE_MS = 60_000;
 
 /**

@@ -1,0 +1,2 @@
+-- Returns the gas that was burnt, and the gas that is held.
+return {count_gas()}

@@ -1,0 +1,31 @@
+-- KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed ('': just now), most open jobs,
+-- operation, key id, body, latest ms or ''. Returns {now, `accepted` | `known`, job id, state}, {now, `conflict` |
+-- `forgotten`} or a refusal.
+--
+-- Atomic: checking that the key has no job in this lane, and writing the job with its place among the open jobs. If
+-- another request came between, one request would be carried out twice; a job outside the open set would never be
+-- carried out.
+local lane = redis.call('HMGET', LANE, 'nextNonce', 'forgottenUntil')
+local claimed_at = ARGV[3] ~= '' and ARGV[3] or text(now)
+if not lane[1] then return refused('not_adopted') end
+local known = redis.call('HGET', key('idempotency'), ARGV[1])
+if known then
+  local job = redis.call('HMGET', key('job:' .. known), 'fingerprint', 'state')
+  if job[1] ~= ARGV[2] then return {text(now), 'conflict'} end
+  return {text(now), 'known', known, job[2]}
+end
+-- A key as old as a deleted job's may belong to that job: only the chain shows whether it did anything.
+if ARGV[3] ~= '' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
+-- After this time a caller may have been answered that the job does not exist, and may rely on it: refuse the job.
+if (ARGV[8] or '') ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
+if redis.call('ZCARD', key('open')) >= tonumber(ARGV[4]) then return refused('lane_full') end
+
+redis.call('HSET', JOB, 'state', 'PLANNED', 'step', '0', 'steps', '0', 'at', text(now), 'submittedAt', text(now),
+  'idempotency', ARGV[1], 'fingerprint', ARGV[2], 'claimedAt', claimed_at, 'operation', ARGV[5], 'keyId', ARGV[6],
+  'body', ARGV[7])
+redis.call('HSET', key('idempotency'), ARGV[1], ID)
+redis.call('ZADD', key('open'), text(now), ID)
+-- No two jobs of a lane have the same score, so that a page can end at any of them.
+local newest = redis.call('ZREVRANGE', key('jobs'), 0, 0, 'WITHSCORES')
+redis.call('ZADD', key('jobs'), text(math.max(now, tonumber(newest[2] or '0') + 1)), ID)
+return {text(now), 'accepted', ID, 'PLANNED'}

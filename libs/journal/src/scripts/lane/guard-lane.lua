@@ -1,0 +1,21 @@
+-- KEYS lane; ARGV durable (1 when every write is on disk before it is acknowledged), retention ms, ended jobs kept,
+-- events kept. Returns {now, `unadopted` | `same` | `frozen`}.
+--
+-- Atomic: comparing the run stored in the lane with the run of this server, and freezing the lane. If a reservation
+-- came between, a nonce whose reservation was lost would be given to another step, or a sent step would be sent again.
+local info = redis.call('INFO', 'replication')
+if not string.find(info, 'role:master') then
+  return redis.error_reply('READONLY the journal needs a primary, this server is a replica')
+end
+local run, process = server_run(), string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+local promoted = string.find(string.match(info, 'master_replid2:(%w+)') or '0', '[^0]')
+local lane = redis.call('HMGET', LANE, 'nextNonce', 'run', 'process', 'durable', 'frozen')
+redis.call('HSET', LANE, 'run', run, 'process', process, 'durable', ARGV[1], 'retentionMs', ARGV[2], 'jobsKept', ARGV[3],
+  'eventsKept', ARGV[4])
+if not lane[1] then return {text(now), 'unadopted'} end
+-- The same process, never a replica, has lost nothing. Its replication id also changes when it gets its first replica.
+if lane[2] == run or (lane[3] == process and not promoted) then return {text(now), 'same'} end
+-- A restored old data file looks like a restart, so the chain is checked after every restart.
+local lost = promoted or ARGV[1] ~= '1' or lane[4] ~= '1'
+if not lane[5] or lane[5] == 'restarted' then redis.call('HSET', LANE, 'frozen', lost and 'lost' or 'restarted') end
+return {text(now), 'frozen'}

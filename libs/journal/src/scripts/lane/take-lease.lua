@@ -1,0 +1,11 @@
+-- KEYS lane; ARGV owner, lease ms. Returns {now, `done`, token, until}, {now, `taken`} or {now, `discontinued`}.
+--
+-- Atomic: checking that the lease is free or expired, and taking it under a higher token. If another worker came
+-- between, both would have the same token, and the journal could not tell the late one from the current one.
+local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken', 'leaseUntil')
+local is_live = lease[1] and tonumber(lease[3]) > now
+if is_live and lease[1] ~= ARGV[1] then return {text(now), 'taken'} end
+local token = is_live and lease[2] or text(tonumber(lease[2] or '0') + 1)
+local until_ms = text(now + tonumber(ARGV[2]))
+redis.call('HSET', LANE, 'leaseOwner', ARGV[1], 'leaseToken', token, 'leaseUntil', until_ms)
+return {text(now), 'done', token, until_ms}

@@ -1,0 +1,10 @@
+-- KEYS lane, job; ARGV token, step. Returns a transition.
+--
+-- Atomic: checking that the step has no nonce, and going to the next. If a reservation came between, its nonce would
+-- never be used.
+if is_past then return unchanged(state) end
+if is_other then return refused('wrong_step', state) end
+if state ~= 'PLANNED' or redis.call('HEXISTS', JOB, 'plan') == 0 then return refused('wrong_state', state) end
+if ending and not undoing then return refused('ending', state) end
+if tonumber(step) < steps then redis.call('HSET', JOB, 'skipped:' .. step, '1') end
+return done(advance(step))

@@ -1,0 +1,13 @@
+-- KEYS lane, job; ARGV token, step, hash of the attempt, failure, 1 when nothing was spent. Returns a transition.
+--
+-- Atomic: checking that no RPC server accepted any attempt of the step, and voiding it. If another worker sent an
+-- attempt in between, a step that is in flight would be marked as failed.
+if is_past then return unchanged(state) end
+if is_other then return refused('wrong_step', state) end
+if state ~= 'SIGNED' then return refused('wrong_state', state) end
+if redis.call('HGET', JOB, 'void:' .. step) then return unchanged(state) end
+local last = attempt_at(step, text(attempt_count(step) - 1))
+if last.hash ~= ARGV[3] then return refused('lost_race', state) end
+redis.call('HSET', JOB, 'void:' .. step, '1')
+if not ending then set_ending('PLAN_FAILED', ARGV[4], ARGV[5]) end
+return done(state)

@@ -1,0 +1,46 @@
+-- KEYS birth; ARGV durable (1 when every write is on disk before it is acknowledged), head block or '', retention ms.
+-- Returns `created`, `same`, `kept` or `raised`.
+--
+-- Atomic: comparing the run in the birth record with the run of this server, and raising the birth. Otherwise a payment
+-- whose entry was lost with the last run could be accepted a second time in between.
+local info = redis.call('INFO', 'replication')
+if not string.find(info, 'role:master') then
+  return redis.error_reply("READONLY the ledger needs a primary, this server is a replica")
+end
+local run = string.match(info, 'master_replid:(%w+)')
+local promoted = string.find(string.match(info, 'master_replid2:(%w+)') or '0', '[^0]')
+local process = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+local durable, head, retention = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local now = now_ms()
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'durable', 'retention', 'process')
+local old_retention = tonumber(birth[7] or '0')
+retention = math.max(retention, old_retention)
+
+local function born(epoch, at, block)
+  redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'epoch', text(epoch), 'at', text(at), 'block', text(block),
+    'exact', head and '1' or '0', 'durable', durable, 'retention', text(retention))
+end
+
+if not birth[1] then
+  born(1, now, head or 0)
+  return 'created'
+end
+
+local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
+-- The same process that was never a replica has lost nothing, even with a new id: its first replica also changes it.
+local lost = promoted or (birth[8] ~= process and (durable ~= '1' or birth[6] ~= '1'))
+if birth[1] ~= run and lost then
+  born(epoch + 1, math.max(at, now), math.max(block, head or 0))
+  return 'raised'
+end
+
+-- Entries written under a shorter retention may have expired: payments that they no longer cover are refused.
+if old_retention > 0 and retention > old_retention then at = math.max(at, now - old_retention) end
+-- A birth recorded by a process without the chain's head gets its block from the first process that has it.
+if head and birth[5] == '0' and now - at < 60000 then
+  block = math.max(block, head)
+  redis.call('HSET', KEYS[1], 'exact', '1')
+end
+redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'at', text(at), 'block', text(block), 'durable', durable,
+  'retention', text(retention))
+return birth[1] == run and 'same' or 'kept'

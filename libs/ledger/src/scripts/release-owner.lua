@@ -1,0 +1,13 @@
+-- KEYS entry; ARGV owner. Returns {now, `released` | `none`}.
+--
+-- Atomic: finding what this owner holds and releasing it. Otherwise, after a commit or a take-over, a spent payment or
+-- one of another holder could be released.
+local now, outcome = now_ms(), 'none'
+for slot, r in pairs(read_entry(KEYS[1])) do
+  if r.state == 'L' and r.owner == ARGV[1] then
+    r.state, r.at, r.til = 'R', now, 0
+    write_state(KEYS[1], slot, r)
+    outcome = 'released'
+  end
+end
+return {text(now), outcome}

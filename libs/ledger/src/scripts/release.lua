@@ -1,0 +1,19 @@
+-- KEYS entry; ARGV slot, generation, owner, 1 when the release counts, 1 to forget the amount that this holder fixed.
+-- Returns {now, `released` | `stale`}.
+--
+-- Atomic: checking that the lease is still this holder's and releasing the payment. Otherwise, after a take-over, the
+-- new holder's payment could become free for a third request.
+local now = now_ms()
+local r = read_record(redis.call('HGET', KEYS[1], ARGV[1]))
+if not r or r.generation ~= tonumber(ARGV[2]) then return {text(now), 'stale'} end
+-- The same release sent twice (its reply was lost) is one release.
+if r.state == 'R' then return {text(now), 'released'} end
+if r.state ~= 'L' or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
+-- The owner is kept: a second copy of its question, handled late, must not take the payment again.
+r.state, r.at, r.til = 'R', now, 0
+r.releases = r.releases + tonumber(ARGV[4])
+-- An amount fixed by an earlier holder may still be moved by another permit with this nonce.
+local amount, fixer = ARGV[1] .. ':amount', ARGV[1] .. ':fixer'
+if ARGV[5] == '1' and redis.call('HGET', KEYS[1], fixer) == ARGV[2] then redis.call('HDEL', KEYS[1], amount, fixer) end
+write_state(KEYS[1], ARGV[1], r)
+return {text(now), 'released'}

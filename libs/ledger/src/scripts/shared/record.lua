@@ -1,0 +1,55 @@
+-- The beginning of every ledger script: Redis's clock, the id of this server's run, and the record format.
+local function now_ms()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- The replication id is new after every start and every promotion, so it identifies this run of this server.
+local function server_run()
+  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+end
+
+local function text(number) return string.format('%.0f', number) end
+
+local LINE = '^([LADR]),(%d+),(%d+),(%d+),(%d+),(%d+),(%d*),([%w_%-]*)$'
+
+local function read_record(line, by)
+  if not line then return nil end
+  local state, epoch, generation, releases, reproductions, at, til, owner = string.match(line, LINE)
+  if not state then error('unreadable payment record') end
+  local fingerprint, key = string.match(by or '', '^([%w_%-]+),([%w_%-]*)$')
+  return {
+    state = state, epoch = tonumber(epoch), generation = tonumber(generation), releases = tonumber(releases),
+    reproductions = tonumber(reproductions), at = tonumber(at), til = tonumber(til) or 0,
+    owner = owner, fingerprint = fingerprint, key = key
+  }
+end
+
+local function line_of(r)
+  return table.concat({
+    r.state, text(r.epoch), text(r.generation), text(r.releases), text(r.reproductions), text(r.at),
+    r.til > 0 and text(r.til) or '', r.owner
+  }, ',')
+end
+
+-- Writes only the state: the request that a payment is for changes only in a claim.
+local function write_state(entry, slot, r)
+  redis.call('HSET', entry, slot, line_of(r))
+end
+
+local function write_record(entry, slot, r)
+  redis.call('HSET', entry, slot, line_of(r), slot .. ':by', r.fingerprint .. ',' .. r.key)
+end
+
+local function read_entry(entry)
+  local flat, fields, records = redis.call('HGETALL', entry), {}, {}
+  for index = 1, #flat, 2 do fields[flat[index]] = flat[index + 1] end
+  for slot, line in pairs(fields) do
+    local by = fields[slot .. ':by']
+    if by then
+      records[slot] = read_record(line, by)
+      records[slot].amount = fields[slot .. ':amount']
+    end
+  end
+  return records
+end
