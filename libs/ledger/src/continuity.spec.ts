@@ -220,7 +220,7 @@ describe('losing Redis lets no payment be spent twice', () => {
   it('trusts a birth without a block only beyond the clock skew, until a head is known', async () => {
     const server = await serve();
     const redis = connectTo(server.url);
-    const gateway = new Ledger({ redis });
+    const gateway = new Ledger({ redis, timeoutMs: 30_000 });
     await gateway.open();
     expect(await gateway.claim(sampleClaim(gateway))).toMatchObject(OLDER);
     await gateway.open({ headBlockNumber: HEAD_AT_BIRTH });
@@ -235,7 +235,7 @@ describe('losing Redis lets no payment be spent twice', () => {
     );
     const mined = (ageMs: number, windowMs: number) =>
       sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { minedAtMs: Date.now() - ageMs, windowMs })] });
-    const wide = new Ledger({ redis, retentionMs: 86_400_000 });
+    const wide = new Ledger({ redis, retentionMs: 86_400_000, timeoutMs: 30_000 });
     await ledger.open();
     // One claim with the short window in every bucket.
     for (let index = 0; index < 400; index++) leaseOf(await ledger.claim(mined(0, 900_000)));

@@ -282,7 +282,7 @@ describe('the facilitator', () => {
 
   it('lists the supported kinds and the relayers', async () => {
     const address: Hex = '0x00000000000000000000000000000000000000aa';
-    const journal = new Journal({ redis, fleet: RELAYER_FLEET });
+    const journal = new Journal({ redis, fleet: RELAYER_FLEET, timeoutMs: 30_000 });
     await journal.open();
     await journal.adopt(createLaneId(1328, address), { pendingNonce: 0 });
     await journal.adopt(createLaneId(1, STRANGER), { pendingNonce: 0 });

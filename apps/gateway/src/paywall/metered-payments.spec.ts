@@ -49,7 +49,7 @@ beforeAll(async () => {
   redis = await startRedis();
   relay = await startRelay(redis.url);
   client = new Redis(redis.url);
-  journal = new Journal({ redis: client, fleet: RELAYER_FLEET });
+  journal = new Journal({ redis: client, fleet: RELAYER_FLEET, timeoutMs: 30_000 });
   await journal.open();
   await journal.adopt(createLaneId(1328, RELAYER), { pendingNonce: 0 });
   await takeLease();

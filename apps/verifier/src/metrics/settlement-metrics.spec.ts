@@ -68,7 +68,7 @@ describe('the metrics of relayers', () => {
   it('report what waits for a relayer whose key was removed', async () => {
     const redis = new Redis(fixture.redis.url);
     try {
-      const journal = new Journal({ redis, fleet: RELAYER_FLEET });
+      const journal = new Journal({ redis, fleet: RELAYER_FLEET, timeoutMs: 30_000 });
       const lane = sampleLane();
       await journal.adopt(lane, { pendingNonce: 0 });
       const { jobId } = await submitSample(journal, lane, 0);
