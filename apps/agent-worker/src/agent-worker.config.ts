@@ -6,20 +6,20 @@ import {
   ShutdownEnvironment,
 } from '@tollgate/common';
 
-import { ChainEnvironment } from './config/chain.environment.js';
+import { WorkerChainEnvironment } from './config/chain.environment.js';
 import { LaneEnvironment } from './config/lane.environment.js';
 import { MessageEnvironment } from './config/message.environment.js';
-import { ServerEnvironment } from './config/server.environment.js';
+import { WorkerServerEnvironment } from './config/server.environment.js';
 import { WalletEnvironment } from './config/wallet.environment.js';
 import { WebhookEnvironment } from './webhooks/webhook.environment.js';
 
 /** All settings of the agent worker, read at start with `readEnvironment(AgentWorkerEnvironment, process.env)`. */
 export class AgentWorkerEnvironment {
-  @SettingGroup(ServerEnvironment)
-  readonly server!: ServerEnvironment;
+  @SettingGroup(WorkerServerEnvironment)
+  readonly server!: WorkerServerEnvironment;
 
-  @SettingGroup(ChainEnvironment)
-  readonly chain!: ChainEnvironment;
+  @SettingGroup(WorkerChainEnvironment)
+  readonly chain!: WorkerChainEnvironment;
 
   @SettingGroup(WalletEnvironment)
   readonly wallets!: WalletEnvironment;

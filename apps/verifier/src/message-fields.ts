@@ -29,7 +29,7 @@ export function readObject(value: unknown, name: string): MessageFields {
     : refuseField(name);
 }
 
-export function readText(fields: MessageFields, name: string): string {
+export function readTextField(fields: MessageFields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' && value.length <= MAX_TEXT ? value : refuseField(name);
 }
@@ -59,7 +59,7 @@ export function readHex(fields: MessageFields, name: string, is: (value: unknown
 /** The fields that every question about a signed payment has. */
 export function readSignedPaymentQuestion(fields: MessageFields): SignedPaymentQuestion {
   return {
-    requestId: readText(fields, 'requestId'),
+    requestId: readTextField(fields, 'requestId'),
     deadlineMs: readNumber(fields, 'deadlineMs'),
     terms: readTerms(fields),
     payment: readSignedPayment(fields),
@@ -71,8 +71,8 @@ function readTerms(fields: MessageFields): SignedPaymentTerms {
   return {
     chainId: readNumber(terms, 'chainId'),
     asset: readHex(terms, 'asset', isAddress),
-    assetName: readText(terms, 'assetName'),
-    assetVersion: readText(terms, 'assetVersion'),
+    assetName: readTextField(terms, 'assetName'),
+    assetVersion: readTextField(terms, 'assetVersion'),
     payTo: readHex(terms, 'payTo', isAddress),
     priceBaseUnits: readBaseUnits(terms, 'priceBaseUnits'),
   };

@@ -11,13 +11,13 @@ import {
 import { ChainEnvironment } from './config/chain.environment.js';
 import { ContractWalletsEnvironment } from './config/contract-wallets.environment.js';
 import { RulesEnvironment } from './config/rules.environment.js';
-import { ServerEnvironment } from './config/server.environment.js';
+import { VerifierServerEnvironment } from './config/server.environment.js';
 import { SettlementEnvironment } from './config/settlement.environment.js';
 
 /** All settings of the verifier, read at start by `readEnvironment(VerifierEnvironment, process.env)`. */
 export class VerifierEnvironment implements ChecksTogether {
-  @SettingGroup(ServerEnvironment)
-  readonly server!: ServerEnvironment;
+  @SettingGroup(VerifierServerEnvironment)
+  readonly server!: VerifierServerEnvironment;
 
   @SettingGroup(PaymentEnvironment)
   readonly payment!: PaymentEnvironment;

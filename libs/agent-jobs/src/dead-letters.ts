@@ -4,7 +4,7 @@ import type { Job, Queue } from 'bullmq';
 import type { WebhookDelivery } from './webhook-delivery.js';
 
 /** An event that could not be delivered to a target with any attempt. */
-export interface DeadLetter {
+export interface FailedDelivery {
   id: string;
   keyId: string;
   targetId: string;
@@ -23,8 +23,8 @@ export class DeadLetters {
   constructor(private readonly queue: Queue<WebhookDelivery>) {}
 
   /** Newest first; for the targets of one API key, or all. */
-  async list({ keyId, limit = 50 }: { keyId?: string | undefined; limit?: number } = {}): Promise<DeadLetter[]> {
-    const letters: DeadLetter[] = [];
+  async list({ keyId, limit = 50 }: { keyId?: string | undefined; limit?: number } = {}): Promise<FailedDelivery[]> {
+    const letters: FailedDelivery[] = [];
     for await (const job of this.#failed(keyId)) {
       letters.push(toDeadLetter(job));
       if (letters.length >= limit) break;
@@ -82,7 +82,7 @@ function toDeadLetter({
   finishedOn,
   timestamp,
   failedReason,
-}: Job<WebhookDelivery>): DeadLetter {
+}: Job<WebhookDelivery>): FailedDelivery {
   const { keyId, targetId, event } = data;
   return {
     ...{ id: id ?? '', keyId, targetId, event },

@@ -1,10 +1,10 @@
 export { toAgentJobEvent } from './agent-job-event.js';
 export { deriveEnqueueSecret, deriveWebhookSecret } from './agent-secrets.js';
 export { checkTokens } from './check-tokens.js';
-export { DeadLetters, type DeadLetter } from './dead-letters.js';
+export { DeadLetters, type FailedDelivery } from './dead-letters.js';
 export { describeJob } from './describe-job.js';
 export { findTokenProblems } from './find-token-problems.js';
-export { fingerprintOf } from './fingerprint.js';
+export { fingerprintOfJob } from './fingerprint.js';
 export { describeInputs } from './inputs/input-classes.js';
 export { JobRequestError } from './job-request-error.js';
 export type { KnownToken } from './known-token.js';

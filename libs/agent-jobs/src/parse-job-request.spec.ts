@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { CATALOG } from '../../../packages/agent-kit/src/operations/catalog.js';
 import { parseResourceUrl } from '../../../packages/agent-kit/src/payments/ask-price.js';
 import { assertLeverage } from '../../../packages/agent-kit/src/protocols/perps/assert-order.js';
-import { fingerprintOf } from './fingerprint.js';
+import { fingerprintOfJob } from './fingerprint.js';
 import { describeInputs } from './inputs/input-classes.js';
 import { JobRequestError } from './job-request-error.js';
 import { parseJobRequest } from './parse-job-request.js';
@@ -174,7 +174,7 @@ describe('parseJobRequest', () => {
 });
 
 describe('fingerprintOf', () => {
-  const fingerprint = (body: unknown): string => fingerprintOf(parseJobRequest(body));
+  const fingerprint = (body: unknown): string => fingerprintOfJob(parseJobRequest(body));
 
   it('is the same for the same request, in any order and spelling', () => {
     const input = { amount: '1', fromToken: 'A', toToken: 'B', slippageBps: 50 };

@@ -31,7 +31,7 @@ export function createTargetId(): string {
 }
 
 /** @throws TypeError for text that this class did not write */
-export function parseTarget(text: string): WebhookTarget {
+export function parseWebhookTarget(text: string): WebhookTarget {
   const value = JSON.parse(text) as Partial<Record<keyof WebhookTarget, unknown>>;
   const { id, keyId, url, events, operations, hearsAll, createdAtMs, disabled } = value;
   if (

@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import addTarget from './scripts/add-target.lua';
 import changeTarget from './scripts/change-target.lua';
 import removeTarget from './scripts/remove-target.lua';
-import { createTargetId, parseTarget, type DisabledReason, type WebhookTarget } from './webhook-target.js';
+import { createTargetId, parseWebhookTarget, type DisabledReason, type WebhookTarget } from './webhook-target.js';
 
 const ADD_TARGET = new LuaScript(addTarget);
 const CHANGE_TARGET = new LuaScript(changeTarget);
@@ -82,7 +82,7 @@ export class WebhookTargets {
 
   async find({ keyId, id }: TargetName): Promise<WebhookTarget | null> {
     const text = await this.redis.hget(targetsOf(keyId), id);
-    return text === null ? null : parseTarget(text);
+    return text === null ? null : parseWebhookTarget(text);
   }
 
   /** Waiting deliveries for it are dropped. False: it did not exist. */
@@ -109,7 +109,7 @@ export class WebhookTargets {
 
   async #readAll(keyIds: readonly string[]): Promise<WebhookTarget[]> {
     const texts = await Promise.all(keyIds.map((keyId) => this.redis.hvals(targetsOf(keyId))));
-    return texts.flat().map(parseTarget);
+    return texts.flat().map(parseWebhookTarget);
   }
 
   async #change(name: TargetName, disabled: DisabledReason | null): Promise<WebhookTarget | null> {

@@ -4,7 +4,7 @@ import { answerKey, bucketOf, entryKey, entryOfKey } from './keys.js';
 import { locatePayment, readPaymentId, type PaymentId } from './payment-id.js';
 import { readRecords, type PaymentRecord } from './payment-record.js';
 
-export type PaymentState = PaymentRecord['state'];
+export type RecordedState = PaymentRecord['state'];
 
 /** A payment in the ledger, as shown to an operator. */
 export interface PaymentListing extends Omit<PaymentRecord, 'owner' | 'fingerprint' | 'retryKey' | 'epoch'> {
@@ -24,7 +24,7 @@ export interface PaymentDetails extends PaymentListing {
 }
 
 export interface ListRequest {
-  state?: PaymentState;
+  state?: RecordedState;
   /** The approximate page size: a page ends with the SCAN batch that reaches it. Default 100. */
   limit?: number;
   /** The `cursor` of the previous page. */

@@ -7,7 +7,7 @@ const DECIMAL = /^[0-9]{1,78}$/;
 const HEXADECIMAL = /^0x[0-9a-fA-F]{1,64}$/;
 
 /** Refuses a signed payment because of one field. */
-export function refuseField(field: string, expected: string): never {
+export function refuseSignedField(field: string, expected: string): never {
   throw new PaymentError('malformed_proof', `The signed payment's ${field} is not ${expected}.`, {
     details: { field },
   });
@@ -16,7 +16,7 @@ export function refuseField(field: string, expected: string): never {
 /** Reads an object field of a signed payment. */
 export function parseObjectField(record: JsonRecord, name: string): JsonRecord {
   const value = ownField(record, name);
-  return isRecord(value) ? value : refuseField(name, 'an object');
+  return isRecord(value) ? value : refuseSignedField(name, 'an object');
 }
 
 /** Reads a hexadecimal field, to lower case. */
@@ -27,15 +27,15 @@ export function parseHexField(
   expected: string,
 ): Hex {
   const value = ownField(record, name);
-  return is(value) ? (value.toLowerCase() as Hex) : refuseField(name, expected);
+  return is(value) ? (value.toLowerCase() as Hex) : refuseSignedField(name, expected);
 }
 
 /** Reads a uint256 as decimal text without leading zeros; `orHex` also accepts hexadecimal. */
 export function parseUintField(record: JsonRecord, name: string, { orHex = false } = {}): string {
   const value = ownField(record, name);
   const expected = 'a decimal integer of at most 256 bits, as text';
-  if (typeof value !== 'string') return refuseField(name, expected);
-  if (!DECIMAL.test(value) && !(orHex && HEXADECIMAL.test(value))) return refuseField(name, expected);
+  if (typeof value !== 'string') return refuseSignedField(name, expected);
+  if (!DECIMAL.test(value) && !(orHex && HEXADECIMAL.test(value))) return refuseSignedField(name, expected);
   const number = BigInt(value);
-  return number <= MAX_UINT256 ? number.toString() : refuseField(name, expected);
+  return number <= MAX_UINT256 ? number.toString() : refuseSignedField(name, expected);
 }

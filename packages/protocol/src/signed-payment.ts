@@ -1,6 +1,6 @@
 import { isAddress, isHash, isHexBytes, type Hex } from './hex.js';
 import { isRecord, ownField, type JsonRecord } from './json-record.js';
-import { parseHexField, parseObjectField, parseUintField, refuseField } from './signed-field.js';
+import { parseHexField, parseObjectField, parseUintField, refuseSignedField } from './signed-field.js';
 import { parsePermit2Authorization, type SignedPermit } from './signed-permit.js';
 
 /**
@@ -57,16 +57,16 @@ function parseSignature(value: JsonRecord): Hex {
   const signature = parseHexField(value, 'signature', isHexBytes, 'hexadecimal bytes');
   return signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES
     ? signature
-    : refuseField('signature', `at most ${MAX_SIGNATURE_BYTES} bytes`);
+    : refuseSignedField('signature', `at most ${MAX_SIGNATURE_BYTES} bytes`);
 }
 
 function parsePermit(value: JsonRecord): SignedPermit {
   // With both, readers could disagree which one it is: it could be claimed under the permit's nonce and settled as the
   // other.
-  if ((ownField(value, 'authorization') ?? null) !== null) refuseField('authorization', 'omitted beside a permit');
+  if ((ownField(value, 'authorization') ?? null) !== null) refuseSignedField('authorization', 'omitted beside a permit');
   const transfer = parsePermit2Authorization(parseObjectField(value, 'permit2Authorization'));
   const scheme = ownField(value, 'scheme');
-  if (scheme !== undefined && scheme !== transfer.scheme) return refuseField('scheme', `"${transfer.scheme}"`);
+  if (scheme !== undefined && scheme !== transfer.scheme) return refuseSignedField('scheme', `"${transfer.scheme}"`);
   return { kind: 'permit2', ...transfer, signature: parseSignature(value) };
 }
 
@@ -77,11 +77,11 @@ function parsePermit(value: JsonRecord): SignedPermit {
  * @throws PaymentError `malformed_proof` naming the first invalid field.
  */
 export function parseSignedPayment(value: unknown): SignedPayment {
-  if (!isRecord(value)) return refuseField('payload', 'an object');
+  if (!isRecord(value)) return refuseSignedField('payload', 'an object');
   const isPermit = ownField(value, 'permit2Authorization') !== undefined;
   const kind = ownField(value, 'kind');
   const expected = isPermit ? 'permit2' : 'authorization';
-  if (kind !== undefined && kind !== expected) return refuseField('kind', `"${expected}"`);
+  if (kind !== undefined && kind !== expected) return refuseSignedField('kind', `"${expected}"`);
   if (isPermit) return parsePermit(value);
   return {
     kind: 'authorization',

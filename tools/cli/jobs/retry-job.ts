@@ -1,7 +1,7 @@
 import { acceptJob, type JobRecord, type JobState } from '@tollgate/journal';
 
 import { describeJob } from '../../../libs/agent-jobs/src/describe-job.js';
-import { fingerprintOf } from '../../../libs/agent-jobs/src/fingerprint.js';
+import { fingerprintOfJob } from '../../../libs/agent-jobs/src/fingerprint.js';
 import { CommandError } from '../shared/cli-command.js';
 import { findJob, type JobParts } from './decide-job.js';
 
@@ -34,7 +34,7 @@ async function submit(
   idempotencyKey: string,
 ): Promise<{ id: string; isNew: boolean }> {
   const { lane, operation, wallet, input, keyId, id: retryOf } = job;
-  const fingerprint = fingerprintOf(describeJob(job, {}), retryOf);
+  const fingerprint = fingerprintOfJob(describeJob(job, {}), retryOf);
   const request = { lane, operation, wallet, input, keyId, idempotencyKey, fingerprint, retryOf };
   const result = await acceptJob(parts, request);
   switch (result.outcome) {

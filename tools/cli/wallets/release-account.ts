@@ -7,7 +7,7 @@ import { assertDone, readPendingNonce, type WalletParts } from './wallet-command
 
 export type AccountParts = WalletParts & AccountSources;
 
-export interface ReleaseTerms {
+export interface AccountRelease {
   /** First cancels the jobs that have not begun. */
   cancels: boolean;
   /** Carries it out; otherwise only reports what would be done. */
@@ -18,7 +18,7 @@ export interface ReleaseTerms {
  * Ends an account's role as a wallet or as a relayer, so that it may get another one. Refused while a job of it has not
  * ended, or a process works on it. `named`: a wallet's name, or an address.
  */
-export async function releaseAccount(parts: AccountParts, named: string, terms: ReleaseTerms): Promise<string> {
+export async function releaseAccount(parts: AccountParts, named: string, terms: AccountRelease): Promise<string> {
   const account = await findAccount(parts, named);
   const { lane } = account;
   const journal = journalOf(parts, account);

@@ -3,7 +3,7 @@ import {
   openWebhooksQueue,
   WaitingDeliveries,
   WebhookTargets,
-  type DeadLetter,
+  type FailedDelivery,
   type WebhookDelivery,
   type WebhookTarget,
 } from '@tollgate/agent-jobs';
@@ -122,6 +122,6 @@ function describeTarget({ createdAtMs, ...target }: WebhookTarget) {
   return { ...target, createdAt: new Date(createdAtMs).toISOString() };
 }
 
-function describeLetter({ failedAtMs, ...letter }: DeadLetter) {
+function describeLetter({ failedAtMs, ...letter }: FailedDelivery) {
   return { ...letter, failedAt: new Date(failedAtMs).toISOString() };
 }

@@ -2,7 +2,7 @@ import { RpcEnvironment, Setting } from '@tollgate/common';
 import { IsInt, Max, Min } from 'class-validator';
 
 /** The chain on which the wallets' jobs are carried out. */
-export class ChainEnvironment extends RpcEnvironment {
+export class WorkerChainEnvironment extends RpcEnvironment {
   @Setting({ help: 'Chain id of the network; compared at start with that of the RPC servers.' })
   @IsInt()
   @Min(1)

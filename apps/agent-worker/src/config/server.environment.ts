@@ -1,7 +1,7 @@
 import { Setting } from '@tollgate/common';
 import { IsInt, IsNotEmpty, Max, Min } from 'class-validator';
 
-export class ServerEnvironment {
+export class WorkerServerEnvironment {
   @Setting({ help: 'Port for health and metrics of the agent worker; 0 picks a free one.' })
   @IsInt()
   @Min(0)

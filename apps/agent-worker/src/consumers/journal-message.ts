@@ -1,6 +1,6 @@
 import {
   checkTokens,
-  fingerprintOf,
+  fingerprintOfJob,
   verifyAgentJobMessage,
   type MessageRefusalCode,
   type VerifiedMessage,
@@ -56,7 +56,7 @@ async function submit(
     // A parsed input is plain JSON.
     {
       ...{ lane: entry.lane, wallet, operation, keyId, idempotencyKey, input: input as never },
-      fingerprint: fingerprintOf(request),
+      fingerprint: fingerprintOfJob(request),
     },
   );
   switch (result.outcome) {

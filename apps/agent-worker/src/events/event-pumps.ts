@@ -14,7 +14,7 @@ export interface EventPumpsOptions {
 }
 
 /** The lane that this process holds; see `LaneRunnerOptions.attend`. */
-export interface HeldLane {
+export interface ServedLane {
   lane: LaneId;
   signal: AbortSignal;
 }
@@ -31,7 +31,7 @@ const LEAVE_WITHIN_MS = 3_000;
  * one that fails or hangs delays neither the others nor the lane's jobs.
  */
 export class EventPumps {
-  readonly #attended = new Map<HeldLane, string>();
+  readonly #attended = new Map<ServedLane, string>();
 
   constructor(private readonly options: EventPumpsOptions) {}
 
@@ -45,7 +45,7 @@ export class EventPumps {
   }
 
   /** For `LaneRunnerOptions.attend`; resolves soon after the signal is aborted. */
-  async attend(held: HeldLane, wallet: string): Promise<void> {
+  async attend(held: ServedLane, wallet: string): Promise<void> {
     const { journal, bell, consumers, onTrouble } = this.options;
     const wakeables = consumers.map(() => new Wakeable());
     this.#attended.set(held, wallet);
@@ -74,7 +74,7 @@ export class EventPumps {
     }
   }
 
-  async #serve(held: HeldLane, consumer: EventConsumer, wallet: string, wakeable: Wakeable): Promise<void> {
+  async #serve(held: ServedLane, consumer: EventConsumer, wallet: string, wakeable: Wakeable): Promise<void> {
     const { lane, signal } = held;
     let position: number | null = null;
     let failures = 0;

@@ -26,13 +26,13 @@ import {
   findPaidChallenge,
   listChallenges,
   nameChallenge,
-  parseChallenge,
+  parseKeptChallenge,
   writeChallenge,
   type KeptChallenge,
 } from './kept-challenge.js';
 import type { PaymentPlanner, PaymentPlannerOptions } from './payment-planner.js';
 import { PriceQuestions } from './price-questions.js';
-import { redeemPayment } from './redeem-payment.js';
+import { redeemJobPayment } from './redeem-job-payment.js';
 import { Redemptions } from './redemptions.js';
 import { Turns } from './turns.js';
 
@@ -121,7 +121,7 @@ class PaymentJobs implements PaymentPlanner {
     const payment = { txHash: receipt.transactionHash, payer: job.lane.address };
     const redemption = this.#redemptions.look(job.id, (signal) => {
       crashPoint('F15');
-      return redeemPayment(challenge, payment, this.#redemptionSettings(), signal);
+      return redeemJobPayment(challenge, payment, this.#redemptionSettings(), signal);
     });
     if (!redemption) return { outcome: 'later' };
     if (redemption.outcome === 'unanswered') {
@@ -173,7 +173,7 @@ class PaymentJobs implements PaymentPlanner {
     const stored = await this.#options.journal.putDetail(detail).catch(askLater);
     if (stored === null)
       throw new AgentKitError('NETWORK_ERROR', 'Another worker has taken over the lane of this wallet on the network.');
-    return parseChallenge(stored);
+    return parseKeptChallenge(stored);
   }
 }
 

@@ -4,7 +4,7 @@ import type { PaymentRequirement } from '@tollgate/protocol';
 import {
   findPaidChallenge,
   listChallenges,
-  parseChallenge,
+  parseKeptChallenge,
   writeChallenge,
   type KeptChallenge,
 } from './kept-challenge.js';
@@ -69,13 +69,13 @@ describe('the challenges that are stored with a job', () => {
     };
     const kept = writeChallenge(challengeOf(texts, 'key'));
     expect(JSON.stringify(kept).length).toBeLessThan(2_000);
-    expect(createPaymentCall(parseChallenge(kept).requirement)).toEqual(
+    expect(createPaymentCall(parseKeptChallenge(kept).requirement)).toEqual(
       createPaymentCall(challengeOf(texts, 'key').requirement),
     );
   });
 
   it.each([null, 'text', { url: 'https://shop.example/' }, { ...(writeChallenge(first) as object), requirement: {} }])(
     'are not read from %j',
-    (value) => expect(() => parseChallenge(value)).toThrow(),
+    (value) => expect(() => parseKeptChallenge(value)).toThrow(),
   );
 });

@@ -31,7 +31,7 @@ export function writeChallenge({ requirement, ...rest }: KeptChallenge): JsonVal
 }
 
 /** @throws TypeError, or any error of the requirement parser, for text that `writeChallenge` did not write */
-export function parseChallenge(value: JsonValue): KeptChallenge {
+export function parseKeptChallenge(value: JsonValue): KeptChallenge {
   if (typeof value !== 'object' || value === null) throw new TypeError('a stored challenge is not an object');
   const { url, fetchedAtMs, idempotencyKey, requirement } = value as Record<string, JsonValue | undefined>;
   if (typeof url !== 'string' || typeof fetchedAtMs !== 'number' || typeof idempotencyKey !== 'string') {
@@ -47,7 +47,7 @@ export function listChallenges({
   return Object.entries(details)
     .flatMap(([name, value]) => {
       const number = NAME.exec(name)?.[1];
-      return number === undefined ? [] : [{ number: Number(number), challenge: parseChallenge(value) }];
+      return number === undefined ? [] : [{ number: Number(number), challenge: parseKeptChallenge(value) }];
     })
     .sort((one, other) => other.number - one.number);
 }

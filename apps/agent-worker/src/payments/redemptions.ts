@@ -1,4 +1,4 @@
-import type { Redemption } from './redeem-payment.js';
+import type { Redemption } from './redeem-job-payment.js';
 
 interface Entry {
   result: Redemption | null;

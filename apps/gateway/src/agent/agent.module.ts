@@ -9,12 +9,12 @@ import { EventStreams } from './events/event-streams.js';
 import { EventsController } from './events/events.controller.js';
 import { JobDecisions } from './jobs/job-decisions.js';
 import { JobDecisionsController } from './jobs/job-decisions.controller.js';
-import { JobPlanning } from './jobs/job-planning.js';
+import { JobPreview } from './jobs/job-preview.js';
 import { JobSubmission } from './jobs/job-submission.js';
 import { Jobs } from './jobs/jobs.js';
 import { JobsController } from './jobs/jobs.controller.js';
 import { QueueBoard } from './queue-board/queue-board.js';
-import { Webhooks } from './webhooks/webhooks.js';
+import { WebhookRegistry } from './webhooks/webhook-registry.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 /** Serves everything below `/agent`: jobs that move money, for holders of API keys. */
@@ -34,10 +34,10 @@ export class AgentModule {
         ApiKeyAccess,
         Jobs,
         JobSubmission,
-        JobPlanning,
+        JobPreview,
         JobDecisions,
         EventStreams,
-        Webhooks,
+        WebhookRegistry,
         QueueBoard,
       ],
       exports: [AgentConnections, ApiKeyAccess],

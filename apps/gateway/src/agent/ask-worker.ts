@@ -9,7 +9,7 @@ export const PLANNING_UNAVAILABLE: Problem = {
   retryAfterMs: 5_000,
 };
 
-export interface Question {
+export interface WorkerQuestion {
   readonly pattern: string;
   readonly data: unknown;
   readonly timeoutMs: number;
@@ -23,7 +23,7 @@ export interface Question {
  */
 export async function askWorker<Reply>(
   connections: AgentConnections,
-  { pattern, data, timeoutMs, wallet }: Question,
+  { pattern, data, timeoutMs, wallet }: WorkerQuestion,
 ): Promise<Reply> {
   const retryAfterMs = Math.ceil(timeoutMs / 2);
   try {

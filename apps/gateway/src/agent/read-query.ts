@@ -8,7 +8,7 @@ export interface QueryReading {
 }
 
 /** Reads the parameters of a query. An unknown or repeated parameter is a problem. */
-export function readQuery(query: unknown, names: readonly string[]): QueryReading {
+export function readParameters(query: unknown, names: readonly string[]): QueryReading {
   const values = new Map<string, string>();
   const problems: string[] = [];
   for (const [name, value] of Object.entries(query as Record<string, unknown>)) {

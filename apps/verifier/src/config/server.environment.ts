@@ -1,7 +1,7 @@
 import { Setting } from '@tollgate/common';
 import { IsInt, IsNotEmpty, Max, Min } from 'class-validator';
 
-export class ServerEnvironment {
+export class VerifierServerEnvironment {
   @Setting({ help: 'Port of /health and /metrics; 0 takes a free one.' })
   @IsInt()
   @Min(0)

@@ -12,7 +12,7 @@ export interface Payment {
   amountBaseUnits: bigint;
 }
 
-export interface PaymentTerms {
+export interface TransferTerms {
   chainId: number;
   asset: Hex;
   payTo: Hex;
@@ -32,7 +32,7 @@ export interface FoundPayments {
  * and `belongs_to_permit` when Permit2 payments made all of them: a permit is redeemed by its signed payload, not by
  * its transaction.
  */
-export function findPayments(receipt: Receipt, terms: PaymentTerms): FoundPayments {
+export function findPayments(receipt: Receipt, terms: TransferTerms): FoundPayments {
   const nonces = findAuthorizations(receipt.logs, terms.asset);
   const permits = findPermitTransfers(receipt.logs, terms.asset);
   let isOfPermit = false;
@@ -55,7 +55,13 @@ export function findPayments(receipt: Receipt, terms: PaymentTerms): FoundPaymen
  * The index in a payment's id counts from the transaction's first log, not from the block's: a transaction that moves
  * to another block keeps it, and so cannot be spent twice under two ids.
  */
-function namePayment(terms: PaymentTerms, txHash: Hex, position: number, from: Hex, nonce: Hex | undefined): PaymentId {
+function namePayment(
+  terms: TransferTerms,
+  txHash: Hex,
+  position: number,
+  from: Hex,
+  nonce: Hex | undefined,
+): PaymentId {
   const { chainId, asset } = terms;
   return nonce === undefined
     ? { kind: 'transfer', chainId, txHash, logIndex: position }

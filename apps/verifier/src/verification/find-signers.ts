@@ -4,7 +4,7 @@ import { hashMessage } from 'viem';
 
 import type { LookUps } from './client-shares.js';
 
-export interface SignedProof {
+export interface ProofSignature {
   reference: string;
   txHash: Hex;
   signature: Hex;
@@ -22,7 +22,7 @@ const MAX_CONTRACTS = 4;
 
 /** The payers that signed reference and transaction hash: an account by EIP-191, otherwise contracts by EIP-1271. */
 export async function findSigners(
-  proof: SignedProof,
+  proof: ProofSignature,
   payers: ReadonlySet<Hex>,
   { chain, lookUps }: AskedContracts,
 ): Promise<ReadonlySet<Hex>> {

@@ -7,7 +7,7 @@ import {
   readKey,
   readNumber,
   readObject,
-  readText,
+  readTextField,
   refuseField,
   type MessageFields,
 } from '../message-fields.js';
@@ -20,10 +20,10 @@ export function parseVerifyPaymentRequest(message: unknown): VerifyPaymentReques
   const fields = readObject(message, 'message');
   const { reference, signature } = fields;
   return {
-    requestId: readText(fields, 'requestId'),
+    requestId: readTextField(fields, 'requestId'),
     owner: readKey(fields, 'owner'),
     deadlineMs: readNumber(fields, 'deadlineMs'),
-    network: readText(fields, 'network'),
+    network: readTextField(fields, 'network'),
     chainId: readNumber(fields, 'chainId'),
     asset: readHex(fields, 'asset', isAddress),
     payTo: readHex(fields, 'payTo', isAddress),
@@ -34,14 +34,14 @@ export function parseVerifyPaymentRequest(message: unknown): VerifyPaymentReques
     fingerprint: readKey(fields, 'fingerprint'),
     retryKey: fields.retryKey === null ? null : readKey(fields, 'retryKey'),
     leaseMs: readNumber(fields, 'leaseMs'),
-    clientAddress: readText(fields, 'clientAddress'),
+    clientAddress: readTextField(fields, 'clientAddress'),
   };
 }
 
 function parseReference(value: unknown): NonNullable<VerifyPaymentRequest['reference']> {
   const fields = readObject(value, 'reference');
   return {
-    text: readText(fields, 'text'),
+    text: readTextField(fields, 'text'),
     issuedAtMs: readNumber(fields, 'issuedAtMs'),
     priceBaseUnits: readBaseUnits(fields, 'priceBaseUnits'),
   };

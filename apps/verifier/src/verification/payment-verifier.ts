@@ -6,7 +6,7 @@ import type { ClientShares, LookUps } from './client-shares.js';
 import { describeDoubt, explainRefusal } from './explain-refusal.js';
 import { FinalRefusals } from './final-refusals.js';
 import { isNotYet, PaymentRefused } from './payment-refused.js';
-import { judgePayment, type JudgedPayment, type Judgement, type Rules } from './transaction-rules.js';
+import { judgePayment, type JudgedPayment, type TransactionJudgement, type Rules } from './transaction-rules.js';
 import type { WaitingRoom } from './waiting-room.js';
 
 /** The terms this verifier is configured for; a gateway that asks for others has different settings. */
@@ -64,7 +64,7 @@ export class PaymentVerifier {
   private judge(
     request: VerifyPaymentRequest,
     lookUps: LookUps,
-  ): Promise<{ judgement: Judgement; headBlockNumber: number }> {
+  ): Promise<{ judgement: TransactionJudgement; headBlockNumber: number }> {
     const { chain, rules, waitingRoom } = this.options;
     return waitingRoom.judge(request, async () => {
       this.refusals.assertNone(request.txHash);
@@ -90,7 +90,7 @@ export class PaymentVerifier {
 
   private async claim(
     request: VerifyPaymentRequest,
-    judgement: Judgement,
+    judgement: TransactionJudgement,
     headBlockNumber: number,
   ): Promise<VerifyPaymentVerdict> {
     const { owner, fingerprint, leaseMs, deadlineMs, reference } = request;
@@ -107,7 +107,7 @@ export class PaymentVerifier {
     return this.toVerdict(result, judgement);
   }
 
-  private async toVerdict(result: ClaimResult, judgement: Judgement): Promise<VerifyPaymentVerdict> {
+  private async toVerdict(result: ClaimResult, judgement: TransactionJudgement): Promise<VerifyPaymentVerdict> {
     switch (result.outcome) {
       case 'claimed': {
         const { payer } = findJudged(judgement, result.lease.id);
@@ -145,7 +145,7 @@ function isAgreed(terms: VerifierTerms, request: VerifyPaymentRequest): boolean 
   return names.every((name) => terms[name] === request[name]);
 }
 
-function findJudged({ payments }: Judgement, id: JudgedPayment['id']): JudgedPayment {
+function findJudged({ payments }: TransactionJudgement, id: JudgedPayment['id']): JudgedPayment {
   const judged = payments.find((payment) => isSame(payment.id, id));
   if (judged === undefined) throw new Error('the ledger returned a payment that was not among the candidates');
   return judged;

@@ -26,7 +26,7 @@ export interface JudgedPayment {
   amountBaseUnits: bigint | null;
 }
 
-export interface Judgement {
+export interface TransactionJudgement {
   payments: JudgedPayment[];
   isBound: boolean;
   blockNumber: number;
@@ -47,7 +47,7 @@ export async function judgePayment(
   rules: Rules,
   chain: ChainReader,
   lookUps: LookUps,
-): Promise<Judgement> {
+): Promise<TransactionJudgement> {
   const { receipt, input } = assertMined(sighting);
   assertSucceeded(receipt);
   if (rules.policy === 'receipt') return judgeReceipt(request, receipt, chain);
@@ -78,7 +78,7 @@ async function judgeReceipt(
   { chainId, txHash, deadlineMs }: VerifyPaymentRequest,
   receipt: Receipt,
   chain: ChainReader,
-): Promise<Judgement> {
+): Promise<TransactionJudgement> {
   return {
     payments: [{ id: { kind: 'transaction', chainId, txHash }, payer: receipt.from, amountBaseUnits: null }],
     isBound: false,

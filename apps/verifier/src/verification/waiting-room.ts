@@ -64,7 +64,7 @@ export class WaitingRoom {
   }
 
   /** Creates a place for one payment's wait; it counts only from the first `untilNextLook`. */
-  createPlace(client: string, deadlineMs: number): Place {
+  createPlace(client: string, deadlineMs: number): WaitingPlace {
     let untilMs: number | undefined;
     return {
       untilNextLook: async () => {
@@ -119,7 +119,7 @@ export class WaitingRoom {
   }
 }
 
-export interface Place {
+export interface WaitingPlace {
   untilNextLook(): Promise<NextLook>;
   leave(): void;
 }

@@ -1,11 +1,11 @@
 import { Field, OptionalField } from './field.js';
-import { amountOf, TOKEN, TOKEN_ID, wholeNumber } from './field-rules.js';
+import { amountField, TOKEN, TOKEN_ID, wholeNumber } from './field-rules.js';
 
 const SLIPPAGE = wholeNumber(0, 5_000);
 const SLIPPAGE_HELP = "Slippage tolerance in basis points, 100 is 1 %; if omitted, the worker's default";
 
 export class SwapInput {
-  @Field(amountOf('fromToken'), 'Amount of fromToken to sell, in whole units')
+  @Field(amountField('fromToken'), 'Amount of fromToken to sell, in whole units')
   amount!: string;
 
   @Field(TOKEN, 'Token to sell: 0x0 for the native token, an address, or a listed symbol')
@@ -25,10 +25,10 @@ export class AddLiquidityInput {
   @Field(TOKEN, 'The other token of the pool')
   tokenB!: string;
 
-  @Field(amountOf('tokenA'), 'Maximum amount of tokenA, in whole units')
+  @Field(amountField('tokenA'), 'Maximum amount of tokenA, in whole units')
   amountA!: string;
 
-  @Field(amountOf('tokenB'), 'Maximum amount of tokenB, in whole units')
+  @Field(amountField('tokenB'), 'Maximum amount of tokenB, in whole units')
   amountB!: string;
 
   @OptionalField(wholeNumber(0, 1_000_000), 'Fee tier of the pool in millionths: 3000 is 0.3 %')

@@ -38,7 +38,7 @@ export const AMOUNT_OR_MAX: FieldRule = {
 };
 
 /** An amount of the token that another field of the input specifies. */
-export const amountOf = (tokenField: string, rule = AMOUNT): FieldRule => ({ ...rule, tokenField });
+export const amountField = (tokenField: string, rule = AMOUNT): FieldRule => ({ ...rule, tokenField });
 export const NATIVE_AMOUNT: FieldRule = { ...AMOUNT, tokenField: null };
 
 export const ADDRESS: FieldRule = {

@@ -1,8 +1,8 @@
 import { Field } from './field.js';
-import { AMOUNT_OR_MAX, amountOf, LENDING_SYMBOL } from './field-rules.js';
+import { AMOUNT_OR_MAX, amountField, LENDING_SYMBOL } from './field-rules.js';
 
-const MARKET_AMOUNT = amountOf('symbol');
-const MARKET_AMOUNT_OR_MAX = amountOf('symbol', AMOUNT_OR_MAX);
+const MARKET_AMOUNT = amountField('symbol');
+const MARKET_AMOUNT_OR_MAX = amountField('symbol', AMOUNT_OR_MAX);
 const SYMBOL_HELP = 'Token of the market: a symbol of the token list, or the address of the token';
 
 export class MintLendingInput {

@@ -1,8 +1,8 @@
 import { Field, OptionalField } from './field.js';
-import { ADDRESS, AMOUNT_OR_ZERO, amountOf, TOKEN, TOKEN_ID } from './field-rules.js';
+import { ADDRESS, AMOUNT_OR_ZERO, amountField, TOKEN, TOKEN_ID } from './field-rules.js';
 
 export class TransferInput {
-  @Field(amountOf('token'), 'Amount, in whole units of the token')
+  @Field(amountField('token'), 'Amount, in whole units of the token')
   amount!: string;
 
   @Field(ADDRESS, 'Address of the recipient')
@@ -19,7 +19,7 @@ export class ApproveInput {
   @Field(ADDRESS, 'Address of the spender, which may take the tokens')
   spender!: string;
 
-  @Field(amountOf('token', AMOUNT_OR_ZERO), 'Exact amount, in whole units of the token; 0 revokes an approval')
+  @Field(amountField('token', AMOUNT_OR_ZERO), 'Exact amount, in whole units of the token; 0 revokes an approval')
   amount!: string;
 }
 

@@ -14,7 +14,7 @@ import { createTransactionUrl, monitorTransaction } from './monitor-transaction.
 import { readFailure } from './read-outcome.js';
 import { retryNetwork } from './retry-network.js';
 import { runPayment } from './run-payment.js';
-import { broadcast, signStep } from './send-step.js';
+import { broadcastStep, signStep } from './send-step.js';
 
 /** Signs and sends at once; a plan has the account to itself until its last step is mined. */
 export function createDirectExecutor(context: ExecutionContext): Executor {
@@ -76,7 +76,7 @@ class Execution {
   /** @throws AgentKitError when the step was not mined, or failed. */
   async #runStep(step: Step): Promise<void> {
     const signed = await signStep(this.#context, step);
-    await broadcast(this.#context, signed);
+    await broadcastStep(this.#context, signed);
     if (step.approval) this.#granted.push(step.approval);
     const sent = this.#note(step, signed.hash);
     const receipt = await monitorTransaction(this.#context.client, signed.hash, {

@@ -64,7 +64,7 @@ export async function readFees({ client }: Pick<ExecutionContext, 'client'>): Pr
  * Sends the signed bytes. If no reply arrives, the same bytes are sent again, never new ones.
  * @throws AgentKitError only when the node refused them and does not have them: then nothing was sent.
  */
-export async function broadcast(context: ExecutionContext, step: SignedStep): Promise<void> {
+export async function broadcastStep(context: ExecutionContext, step: SignedStep): Promise<void> {
   const { client, lane } = context;
   try {
     await client.sendRawTransaction({ serializedTransaction: step.rawTransaction });

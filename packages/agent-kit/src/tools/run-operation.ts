@@ -2,11 +2,11 @@ import { AGENT_KIT_ERRORS, AgentKitError } from '../agent-kit-error.js';
 import type { Operation } from '../operations/operation.js';
 import type { Plan } from '../plan/plan.js';
 import type { OperationRunner, ToolOptions } from './operation-runner.js';
-import { toSafeJson, type JsonValue } from './safe-json.js';
+import { toSafeJson, type SafeJson } from './safe-json.js';
 
 /** The result for a model. `success` is the only good status (specification, section "ToolResult"). */
 export interface OperationResult {
-  [field: string]: JsonValue;
+  [field: string]: SafeJson;
   status: string;
 }
 

@@ -1,7 +1,7 @@
 import { cleanUntrusted } from '../tokens/untrusted-text.js';
 
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
-export type JsonObject = Record<string, JsonValue>;
+export type SafeJson = string | number | boolean | null | SafeJson[] | { [key: string]: SafeJson };
+export type JsonObject = Record<string, SafeJson>;
 
 /** The most that one result takes of a model's context, in characters of JSON. */
 export const MAX_RESULT_LENGTH = 16_000;
@@ -41,7 +41,7 @@ function copyWithin(value: object, bounds: Bounds): JsonObject {
     if (list.length > length) isTruncated = true;
     return list.slice(0, length);
   };
-  const copy = (item: unknown, depth: number): JsonValue | undefined => {
+  const copy = (item: unknown, depth: number): SafeJson | undefined => {
     switch (typeof item) {
       case 'string':
         if (item.length > bounds.textLength) isTruncated = true;

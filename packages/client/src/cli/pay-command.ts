@@ -24,7 +24,7 @@ export interface PayOptions {
   json?: boolean;
 }
 
-export interface Terminal {
+export interface PayTerminal {
   /** Whether a person sees stdout: a body without a line break at its end would run into the next prompt. */
   showsStdout: boolean;
   stdout: (bytes: Uint8Array | string) => Promise<void>;
@@ -33,7 +33,7 @@ export interface Terminal {
 
 export interface PayProcess {
   env: NodeJS.ProcessEnv;
-  terminal: Terminal;
+  terminal: PayTerminal;
   /** Called with the exit code. */
   end: (exitCode: number) => void;
 }
@@ -119,7 +119,7 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
 }
 
 /** Runs the command line of the pay command; resolves with its exit code. Writes no key, whatever goes wrong. */
-export async function runPay(argv: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
+export async function runPay(argv: readonly string[], env: NodeJS.ProcessEnv, terminal: PayTerminal): Promise<number> {
   let exitCode = 0;
   const command = createPayCommand({ env, terminal, end: (code) => (exitCode = code) });
   try {
@@ -132,7 +132,7 @@ export async function runPay(argv: readonly string[], env: NodeJS.ProcessEnv, te
 }
 
 /** The terminal of this process. Where stdout's reader is gone, as `head` is at its end, the rest is dropped. */
-export const processTerminal: Terminal = {
+export const processTerminal: PayTerminal = {
   showsStdout: process.stdout.isTTY,
   // Waits for the pipe: a long answer must neither fill the memory nor be cut off at the exit.
   stdout: (bytes) =>

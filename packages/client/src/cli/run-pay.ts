@@ -17,8 +17,8 @@ import { abandonPayment, type StoredPayment } from '../payment-store.js';
 import { requestKey, takeRequest } from '../request-snapshot.js';
 import { nonceOf } from '../signed-facts.js';
 import { createWallet } from '../wallet.js';
-import { explainFailure } from './explain-failure.js';
-import type { PayOptions, Terminal } from './pay-command.js';
+import { explainPaymentFailure } from './explain-payment-failure.js';
+import type { PayOptions, PayTerminal } from './pay-command.js';
 import { readArguments, type PayArguments } from './read-arguments.js';
 
 const LINE_BREAK = 0x0a;
@@ -85,7 +85,7 @@ function readAmountTaken(headers: Headers): bigint | null {
   }
 }
 
-async function payFor(input: PayArguments, terminal: Terminal, onSigned: () => void): Promise<number> {
+async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () => void): Promise<number> {
   let payment = null as StoredPayment | null;
   // Free resources are answered too; a caller that requires a price uses the library's `payForResource`.
   const payingFetch = fetchWithPayment(
@@ -125,11 +125,11 @@ async function payFor(input: PayArguments, terminal: Terminal, onSigned: () => v
     return isFailure ? 3 : 0;
   }
   if (!isFailure) return 0;
-  terminal.stderr(explainFailure(payment, response));
+  terminal.stderr(explainPaymentFailure(payment, response));
   return 5;
 }
 
-async function writeBody(response: Response, terminal: Terminal): Promise<void> {
+async function writeBody(response: Response, terminal: PayTerminal): Promise<void> {
   let lastByte = LINE_BREAK;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     await terminal.stdout(chunk);
@@ -150,7 +150,7 @@ interface Outcome {
 async function writeDocument(
   response: Response,
   { payment, taken, input }: Outcome,
-  terminal: Terminal,
+  terminal: PayTerminal,
 ): Promise<void> {
   const bytes = Buffer.from(await response.arrayBuffer());
   const document = {
@@ -163,7 +163,7 @@ async function writeDocument(
   await terminal.stdout(`${JSON.stringify(document, null, 2)}\n`);
 }
 
-async function abandon(input: PayArguments, terminal: Terminal): Promise<number> {
+async function abandon(input: PayArguments, terminal: PayTerminal): Promise<number> {
   const key = requestKey(await takeRequest(input.url, input.init));
   const isAbandoned = await abandonPayment(new FilePaymentStore(input.storeDirectory), key);
   terminal.stderr(isAbandoned ? 'The payment is given up.' : 'No open payment is stored for this request.');
@@ -173,7 +173,7 @@ async function abandon(input: PayArguments, terminal: Terminal): Promise<number>
 export interface PayContext {
   command: Command;
   env: NodeJS.ProcessEnv;
-  terminal: Terminal;
+  terminal: PayTerminal;
 }
 
 /** Pays for one request; resolves with the exit code, as the help of the command lists them. */

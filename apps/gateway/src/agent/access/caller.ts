@@ -10,7 +10,7 @@ export function setCaller(request: FastifyRequest, key: ApiKey): void {
 }
 
 /** The API key of the request. */
-export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): ApiKey => {
+export const CallerKey = createParamDecorator((_: unknown, context: ExecutionContext): ApiKey => {
   const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
   if (caller === undefined) throw new Error('A route for API keys was reached without passing its admission.');
   return caller;

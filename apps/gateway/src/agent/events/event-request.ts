@@ -1,7 +1,7 @@
 import { codeOfLane, readEventId, type Journal, type LaneId } from '@tollgate/journal';
 import { EVENT_TYPES, type JobEventType } from '@tollgate/protocol';
 
-import { readQuery, readWords } from '../read-query.js';
+import { readParameters, readWords } from '../read-query.js';
 import { refuseRequest } from '../request-invalid.js';
 import { readCursor, type EventCursor } from './event-cursor.js';
 
@@ -24,7 +24,7 @@ const MAX_REPEATED = 200;
 
 /** @throws ProblemError listing every mistake in the query */
 export function parseEventQuery(query: unknown): EventFilter {
-  const reading = readQuery(query, ['type', 'jobId']);
+  const reading = readParameters(query, ['type', 'jobId']);
   const types = readWords(reading, 'type', EVENT_TYPES);
   if (reading.problems.length > 0) throw refuseRequest(reading.problems);
   return { types, jobId: reading.values.get('jobId') };

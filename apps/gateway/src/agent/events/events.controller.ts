@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Query, Req, Res, UseFilters } from '@nestjs/co
 import type { ApiKey } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { Caller } from '../access/caller.js';
+import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
 import { AgentErrorFilter } from '../agent-error.filter.js';
 import { parseEventQuery } from './event-request.js';
@@ -16,7 +16,7 @@ export class EventsController {
   @Get()
   @ForApiKeys('read', 'operator')
   async stream(
-    @Caller() caller: ApiKey,
+    @CallerKey() caller: ApiKey,
     @Query() query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,

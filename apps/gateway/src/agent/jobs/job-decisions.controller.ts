@@ -3,7 +3,7 @@ import type { ApiKey } from '@tollgate/common';
 import type { AgentJobView } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 
-import { Caller } from '../access/caller.js';
+import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
 import { AgentErrorFilter } from '../agent-error.filter.js';
 import { JobDecisions } from './job-decisions.js';
@@ -18,7 +18,7 @@ export class JobDecisionsController {
   @HttpCode(200)
   @ForApiKeys('submit', 'operator')
   async cancel(
-    @Caller() caller: ApiKey,
+    @CallerKey() caller: ApiKey,
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentJobView> {
@@ -30,28 +30,28 @@ export class JobDecisionsController {
   @Post('approve')
   @HttpCode(200)
   @ForApiKeys('operator')
-  approve(@Caller() caller: ApiKey, @Param('id') id: string, @Body() body: unknown): Promise<AgentJobView> {
+  approve(@CallerKey() caller: ApiKey, @Param('id') id: string, @Body() body: unknown): Promise<AgentJobView> {
     return this.decisions.approve(caller, id, parseApproval(body));
   }
 
   @Post('reject')
   @HttpCode(200)
   @ForApiKeys('operator')
-  reject(@Caller() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+  reject(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     return this.decisions.reject(caller, id);
   }
 
   @Post('resume')
   @HttpCode(200)
   @ForApiKeys('operator')
-  resume(@Caller() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+  resume(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     return this.decisions.resume(caller, id);
   }
 
   @Post('abandon')
   @HttpCode(200)
   @ForApiKeys('operator')
-  abandon(@Caller() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+  abandon(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     return this.decisions.abandon(caller, id);
   }
 }

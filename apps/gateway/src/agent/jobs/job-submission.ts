@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { checkTokens, fingerprintOf } from '@tollgate/agent-jobs';
+import { checkTokens, fingerprintOfJob } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import { acceptJob, type JsonValue, type SubmitResult } from '@tollgate/journal';
 import type { AgentJobRequest, AgentJobView, JobState } from '@tollgate/protocol';
@@ -83,7 +83,7 @@ export class JobSubmission {
       input: request.input as JsonValue,
       keyId: caller.id,
       idempotencyKey,
-      fingerprint: fingerprintOf(request, retryOf),
+      fingerprint: fingerprintOfJob(request, retryOf),
       ...(retryOf !== undefined && { retryOf }),
     });
     const { jobId, isReplay } = readAccepted(result);

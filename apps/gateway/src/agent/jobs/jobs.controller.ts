@@ -4,10 +4,10 @@ import { IDEMPOTENT_REPLAYED, type AgentJobPage, type AgentJobView, type AgentPl
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../../server/idempotency-key.js';
-import { Caller } from '../access/caller.js';
+import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
 import { AgentErrorFilter } from '../agent-error.filter.js';
-import { JobPlanning } from './job-planning.js';
+import { JobPreview } from './job-preview.js';
 import { JobSubmission, type Submitted } from './job-submission.js';
 import { Jobs } from './jobs.js';
 import { parseDryRun } from './parse-dry-run.js';
@@ -20,14 +20,14 @@ export class JobsController {
   constructor(
     @Inject(Jobs) private readonly jobs: Jobs,
     @Inject(JobSubmission) private readonly submission: JobSubmission,
-    @Inject(JobPlanning) private readonly planning: JobPlanning,
+    @Inject(JobPreview) private readonly planning: JobPreview,
   ) {}
 
   @Post()
   @HttpCode(202)
   @ForApiKeys('submit')
   async submit(
-    @Caller() caller: ApiKey,
+    @CallerKey() caller: ApiKey,
     @Query() query: unknown,
     @Body() body: unknown,
     @Req() request: FastifyRequest,
@@ -43,13 +43,13 @@ export class JobsController {
 
   @Get()
   @ForApiKeys('read', 'operator')
-  list(@Caller() caller: ApiKey, @Query() query: unknown): Promise<AgentJobPage> {
+  list(@CallerKey() caller: ApiKey, @Query() query: unknown): Promise<AgentJobPage> {
     return this.jobs.list(caller, parseListQuery(query));
   }
 
   @Get(':id')
   @ForApiKeys('read', 'operator')
-  async read(@Caller() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+  async read(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     return this.jobs.describe(await this.jobs.find(caller, id));
   }
 
@@ -57,7 +57,7 @@ export class JobsController {
   @HttpCode(202)
   @ForApiKeys('submit')
   async retry(
-    @Caller() caller: ApiKey,
+    @CallerKey() caller: ApiKey,
     @Param('id') id: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

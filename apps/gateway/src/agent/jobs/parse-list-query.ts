@@ -1,6 +1,6 @@
 import { AGENT_OPERATIONS, JOB_STATES, type AgentOperation, type JobState } from '@tollgate/protocol';
 
-import { readLimit, readQuery, readWords } from '../read-query.js';
+import { readLimit, readParameters, readWords } from '../read-query.js';
 import { refuseRequest } from '../request-invalid.js';
 
 export interface JobListQuery {
@@ -13,7 +13,7 @@ export interface JobListQuery {
 
 /** @throws ProblemError listing every mistake in the query */
 export function parseListQuery(query: unknown): JobListQuery {
-  const reading = readQuery(query, ['state', 'operation', 'wallet', 'limit', 'cursor']);
+  const reading = readParameters(query, ['state', 'operation', 'wallet', 'limit', 'cursor']);
   const { values, problems } = reading;
   const states = readWords(reading, 'state', JOB_STATES);
   const operation = AGENT_OPERATIONS.find((one) => one === values.get('operation'));

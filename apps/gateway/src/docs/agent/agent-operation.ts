@@ -5,7 +5,7 @@ import { describeProblems } from '../openapi-parts.js';
 export const AGENT_TAG = 'Agent jobs';
 export const API_KEY_SECURITY = 'ApiKey';
 
-export interface AgentOperation {
+export interface DescribedOperation {
   readonly summary: string;
   readonly description?: string;
   readonly scopes: readonly ApiKeyScope[];
@@ -25,7 +25,7 @@ const EVERYWHERE: Readonly<Record<string, string>> = {
 };
 
 /** The OpenAPI operation of one route for API keys. */
-export function describeAgentOperation(operation: AgentOperation): object {
+export function describeAgentOperation(operation: DescribedOperation): object {
   const { summary, description, scopes, parameters = [], body, answers, problems = {} } = operation;
   const needs = `Scope: ${scopes.join(' or ')}.`;
   return {

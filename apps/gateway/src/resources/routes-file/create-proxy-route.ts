@@ -8,7 +8,7 @@ import { expandVariables, ExpansionError } from './expand-variables.js';
 import { explainContradictions, type ContradictionContext } from './explain-contradictions.js';
 import type { ParsedDescription } from './parse-route-descriptions.js';
 import { parseUpstreamHeaders } from './parse-upstream-headers.js';
-import type { Problem } from './place.js';
+import type { RouteProblem } from './place.js';
 
 export interface RouteContext extends ContradictionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -27,7 +27,7 @@ export interface ProxyRoute {
 export function createProxyRoute(
   parsed: ParsedDescription,
   context: RouteContext,
-  problems: Problem[],
+  problems: RouteProblem[],
 ): ProxyRoute | null {
   const { description, faulty, place } = parsed;
   const problemsBefore = problems.length;

@@ -1,6 +1,6 @@
 import { validateSync } from 'class-validator';
 
-import type { Place, Problem } from './place.js';
+import type { Place, RouteProblem } from './place.js';
 import { ROUTE_KEYS, RouteDescription } from './route-description.js';
 import { suggestName } from './suggest-name.js';
 
@@ -12,7 +12,7 @@ export interface ParsedDescription {
 }
 
 /** The entries of a routes file. Parsing continues after a problem, which is added to `problems`. */
-export function parseRouteDescriptions(file: unknown, problems: Problem[]): ParsedDescription[] {
+export function parseRouteDescriptions(file: unknown, problems: RouteProblem[]): ParsedDescription[] {
   if (!isRecord(file)) {
     problems.push({ place: [], message: 'must have "routes:" with a list below it' });
     return [];
@@ -31,7 +31,7 @@ export function parseRouteDescriptions(file: unknown, problems: Problem[]): Pars
   });
 }
 
-function parseEntry(entry: Record<string, unknown>, place: Place, problems: Problem[]): ParsedDescription {
+function parseEntry(entry: Record<string, unknown>, place: Place, problems: RouteProblem[]): ParsedDescription {
   reportUnknownKeys(entry, ROUTE_KEYS, place, problems);
   const description = new RouteDescription();
   const given = ROUTE_KEYS.filter((key) => Object.hasOwn(entry, key) && entry[key] !== null);
@@ -51,7 +51,7 @@ function reportUnknownKeys(
   record: Record<string, unknown>,
   known: readonly string[],
   place: Place,
-  problems: Problem[],
+  problems: RouteProblem[],
 ): void {
   for (const key of Object.keys(record)) {
     if (known.includes(key)) continue;

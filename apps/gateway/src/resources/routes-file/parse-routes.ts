@@ -5,7 +5,7 @@ import { overlap, parsePathPattern } from '../../paywall/path-pattern.js';
 import { createProxyRoute, type ProxyRoute, type RouteContext } from './create-proxy-route.js';
 import { parseRouteDescriptions } from './parse-route-descriptions.js';
 import { parseYaml, YamlError } from './parse-yaml.js';
-import { formatPlace, type Place, type Problem } from './place.js';
+import { formatPlace, type Place, type RouteProblem } from './place.js';
 
 /** The paths that the gateway serves itself, including everything below them. */
 const OWN_PATHS = [
@@ -29,7 +29,7 @@ const OWN_PATTERNS = OWN_PATHS.flatMap((path) =>
  */
 export function parseRoutes(text: string, context: RouteContext): PaidRoute[] {
   const yaml = parseFile(text);
-  const problems: Problem[] = [];
+  const problems: RouteProblem[] = [];
   const described = parseRouteDescriptions(yaml.value, problems).map((parsed) => ({
     place: parsed.place,
     methods: parsed.faulty.has('methods') ? [] : parsed.description.methods,
@@ -44,7 +44,7 @@ export function parseRoutes(text: string, context: RouteContext): PaidRoute[] {
   throw new ConfigurationError(lines.map(describe));
 }
 
-function describe({ place, line, message }: Problem & { readonly line: number | null }): string {
+function describe({ place, line, message }: RouteProblem & { readonly line: number | null }): string {
   const sentence = /[.?]$/.test(message) ? message : `${message}.`;
   if (place.length === 0) return `The file ${sentence}`;
   return `${formatPlace(place)}${line === null ? '' : ` (line ${line})`}: ${sentence}`;
@@ -68,7 +68,7 @@ interface Described {
  * Reports routes that match the same request: the spelling of a request would then decide its price. The same path may
  * be listed several times, for different methods.
  */
-function reportOverlaps(described: readonly Described[], problems: Problem[]): void {
+function reportOverlaps(described: readonly Described[], problems: RouteProblem[]): void {
   const paths = described.flatMap(({ place, methods, created }) =>
     created === null ? [] : { place: [...place, 'path'], methods, ...created },
   );

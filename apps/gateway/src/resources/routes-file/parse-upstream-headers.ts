@@ -1,7 +1,7 @@
 import { canonicalName } from '../../paywall/hop-by-hop-headers.js';
 import { isReservedHeader } from '../proxy/create-upstream-headers.js';
 import { expandVariables, ExpansionError } from './expand-variables.js';
-import type { Place, Problem } from './place.js';
+import type { Place, RouteProblem } from './place.js';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -9,7 +9,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Parses the headers for the upstream, such as its API key. Values are secrets: no problem quotes one. */
 export function parseUpstreamHeaders(
   headers: Readonly<Record<string, unknown>>,
-  { place, env, problems }: { place: Place; env: Readonly<Record<string, string | undefined>>; problems: Problem[] },
+  { place, env, problems }: { place: Place; env: Readonly<Record<string, string | undefined>>; problems: RouteProblem[] },
 ): [string, string][] {
   const seen = new Set<string>();
   return Object.entries(headers).flatMap(([name, value]): [string, string][] => {

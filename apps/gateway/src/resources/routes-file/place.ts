@@ -1,7 +1,7 @@
 /** A place in the file: `['routes', 2, 'price']` is formatted as `routes[2].price`. */
 export type Place = readonly (string | number)[];
 
-export interface Problem {
+export interface RouteProblem {
   readonly place: Place;
   readonly message: string;
 }

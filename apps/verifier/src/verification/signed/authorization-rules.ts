@@ -41,7 +41,7 @@ export async function judgeAuthorization(
   if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
   try {
     assertValidityWindow(authorization, nowMs, TIME_TO_SETTLE_MS);
-    assertBalance(balance, authorization.value);
+    assertFunds(balance, authorization.value);
     assertSimulates(view);
     await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
   } catch (error) {
@@ -130,7 +130,7 @@ export function assertSignature(
 }
 
 /** The payer must have the amount; refuses `balance_too_low`. */
-export function assertBalance(balanceBaseUnits: bigint, value: string): void {
+export function assertFunds(balanceBaseUnits: bigint, value: string): void {
   if (balanceBaseUnits < BigInt(value)) throw new PaymentRefused('balance_too_low');
 }
 

@@ -1,13 +1,13 @@
 import type { VerifySignedPaymentRequest } from '@tollgate/common';
 
-import { readKey, readNumber, readObject, readSignedPaymentQuestion, readText } from '../../message-fields.js';
+import { readKey, readNumber, readObject, readSignedPaymentQuestion, readTextField } from '../../message-fields.js';
 
 /** Parses a message into a request with hexadecimal text in lower case. @throws MalformedMessageError */
 export function parseVerifySignedPaymentRequest(message: unknown): VerifySignedPaymentRequest {
   const fields = readObject(message, 'message');
   return {
     ...readSignedPaymentQuestion(fields),
-    clientAddress: readText(fields, 'clientAddress'),
+    clientAddress: readTextField(fields, 'clientAddress'),
     claim: fields.claim === null ? null : parseClaim(fields.claim),
   };
 }

@@ -15,7 +15,7 @@ import { assertConfirmed } from '../transaction-rules.js';
 import { askPermit2 } from './ask-permit2.js';
 import {
   assertAssetHasCode,
-  assertBalance,
+  assertFunds,
   assertExactValue,
   assertRecipient,
   assertSignature,
@@ -59,7 +59,7 @@ export async function judgePermit(
   if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
   try {
     assertValidityWindow(window, nowMs, TIME_TO_SETTLE_MS);
-    assertBalance(balance, terms.priceBaseUnits);
+    assertFunds(balance, terms.priceBaseUnits);
     assertAllowance(view, terms.priceBaseUnits);
     assertSimulates(view);
     const { settlement } = question;

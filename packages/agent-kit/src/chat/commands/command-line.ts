@@ -6,7 +6,7 @@ import { isFarewell } from '../chat-session.js';
 import { LeftError } from '../read-settings.js';
 import type { Terminal } from '../terminal.js';
 import { isSame, describeCommand, listCommands } from './find-command.js';
-import { listTokens, parseLine, readWord, type Order, type Vocabulary } from './parse-line.js';
+import { listKnownTokens, parseLine, takeWord, type ParsedOrder, type Vocabulary } from './parse-line.js';
 import { summarise } from './summary.js';
 
 export interface CommandLineOptions {
@@ -40,7 +40,7 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
   };
 
   /** Null where an input was not given. */
-  const askMissing = async ({ missing, input }: Order, signal: AbortSignal): Promise<object | null> => {
+  const askMissing = async ({ missing, input }: ParsedOrder, signal: AbortSignal): Promise<object | null> => {
     const inputs: Record<string, string> = { ...input };
     for (const slot of missing) {
       let value: string | null = null;
@@ -49,9 +49,9 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
           (await terminal.ask(`${slot.label} (${slot.isToken ? 'symbol or address' : slot.about}): `))?.trim() ?? '';
         if (isFarewell(reply)) throw new LeftError();
         if (reply === '') break;
-        value = readWord(slot, reply, vocabulary);
+        value = takeWord(slot, reply, vocabulary);
         if (value === null)
-          terminal.print(`This is not a valid ${slot.label}.${listTokens(slot, vocabulary)}`, 'yellow');
+          terminal.print(`This is not a valid ${slot.label}.${listKnownTokens(slot, vocabulary)}`, 'yellow');
       }
       if (value === null) {
         if (!signal.aborted) terminal.print(`Nothing was done: ${slot.label} is missing.`);
@@ -62,7 +62,7 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
     return inputs;
   };
 
-  const run = async ({ command, unit, isLong }: Order, input: object, line: string, signal: AbortSignal) => {
+  const run = async ({ command, unit, isLong }: ParsedOrder, input: object, line: string, signal: AbortSignal) => {
     const { operation } = command;
     let done: string | null = null;
     const result = await runOperation(kit, operation.name, input, {

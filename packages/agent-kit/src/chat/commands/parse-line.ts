@@ -15,7 +15,7 @@ export interface Vocabulary {
   resources: Readonly<Record<string, string>>;
 }
 
-export interface Order {
+export interface ParsedOrder {
   kind: 'order';
   command: Command;
   /** By field, as text. */
@@ -28,7 +28,7 @@ export interface Order {
 }
 
 export type ParsedLine =
-  | Order
+  | ParsedOrder
   | { kind: 'help'; about: Command | null }
   | { kind: 'history'; isLong: boolean }
   | { kind: 'refused'; reason: string };
@@ -76,7 +76,7 @@ function parseWords(command: Command, words: readonly string[], vocabulary: Voca
   const { input, unknown } = placeWords(command, flags.positionals, vocabulary);
   for (const { slot, word } of flags.given) {
     if (input.has(slot.field)) return refuse(`${slot.field} is given twice.`);
-    const value = readWord(slot, word, vocabulary);
+    const value = takeWord(slot, word, vocabulary);
     if (value === null) unknown.push(word);
     else input.set(slot.field, value);
   }
@@ -119,7 +119,7 @@ function placeWords({ parts }: Command, words: readonly string[], vocabulary: Vo
   for (const word of words) {
     const at = parts.findIndex((part, index) => {
       if (index < next) return false;
-      return 'field' in part ? readWord(part, word, vocabulary) !== null : part.includes(word.toLowerCase());
+      return 'field' in part ? takeWord(part, word, vocabulary) !== null : part.includes(word.toLowerCase());
     });
     const part = parts[at];
     const isNumber = NUMBER.test(word);
@@ -129,14 +129,14 @@ function placeWords({ parts }: Command, words: readonly string[], vocabulary: Vo
       continue;
     }
     hasGap ||= !isNumber && parts.slice(next, at).some((skipped) => 'field' in skipped);
-    if ('field' in part) input.set(part.field, readWord(part, word, vocabulary) ?? '');
+    if ('field' in part) input.set(part.field, takeWord(part, word, vocabulary) ?? '');
     next = at + 1;
   }
   return { input, unknown };
 }
 
 /** The value of a word for an input; null where it does not fit. */
-export function readWord(slot: Slot, word: string, { tokens, resources }: Vocabulary): string | null {
+export function takeWord(slot: Slot, word: string, { tokens, resources }: Vocabulary): string | null {
   const { field, schema, isToken } = slot;
   if (isToken) return /^0x/i.test(word) || tokens.some((token) => isSame(token, word)) ? word : null;
   if (field === 'url' && Object.hasOwn(resources, word)) return resources[word] ?? null;
@@ -150,10 +150,10 @@ export function readWord(slot: Slot, word: string, { tokens, resources }: Vocabu
 function describeUnknown(words: readonly string[], command: Command, vocabulary: Vocabulary): string {
   const named = words.map((word) => quoteUntrusted(word, 60)).join(', ');
   const slot = command.flags.find(({ isToken }) => isToken);
-  return `I cannot read ${named} here.${slot ? listTokens(slot, vocabulary) : ''}\n${describeCommand(command)}`;
+  return `I cannot read ${named} here.${slot ? listKnownTokens(slot, vocabulary) : ''}\n${describeCommand(command)}`;
 }
 
 /** Names the tokens where an input is one. */
-export function listTokens({ isToken }: Slot, { tokens }: Vocabulary): string {
+export function listKnownTokens({ isToken }: Slot, { tokens }: Vocabulary): string {
   return isToken ? ` The tokens are ${tokens.join(', ')}.` : '';
 }

@@ -1,7 +1,7 @@
 import type { Operation } from '../../operations/operation.js';
 import { cleanUntrusted } from '../../tokens/untrusted-text.js';
 import { isFailure, type OperationResult } from '../../tools/run-operation.js';
-import type { JsonObject, JsonValue } from '../../tools/safe-json.js';
+import type { JsonObject, SafeJson } from '../../tools/safe-json.js';
 
 const MAX_ANSWER_LENGTH = 800;
 // A transaction hash fits.
@@ -25,11 +25,11 @@ export function summarise({ name }: Operation, result: OperationResult, done: st
 }
 
 /** A paid resource's answer: the fields of a JSON object, anything else unchanged. */
-function describeAnswer(answer: JsonValue | undefined): string {
+function describeAnswer(answer: SafeJson | undefined): string {
   if (!isObject(answer) || typeof answer['body'] !== 'string') return '';
   let text = answer['body'];
   try {
-    const parsed = JSON.parse(text) as JsonValue;
+    const parsed = JSON.parse(text) as SafeJson;
     if (isObject(parsed)) text = describeFields(parsed);
   } catch {
     // Not JSON: shown unchanged.
@@ -46,7 +46,7 @@ function describeFields(fields: JsonObject): string {
   return [...(line.length > 0 ? [line.join(', ')] : []), ...lists].join('\n');
 }
 
-function describeList(name: string, items: readonly JsonValue[]): string {
+function describeList(name: string, items: readonly SafeJson[]): string {
   const rows = items.map((item) => (isObject(item) ? item : { [name]: item }));
   const titles = Object.keys(rows[0] ?? {});
   if (titles.length === 0) return `${name}: none`;
@@ -57,12 +57,12 @@ function describeList(name: string, items: readonly JsonValue[]): string {
 }
 
 /** A token by its ticker, other objects by their fields. */
-function showValue(value: JsonValue | undefined): string {
+function showValue(value: SafeJson | undefined): string {
   if (value === undefined || value === null) return '-';
   if (!isObject(value)) return Array.isArray(value) ? value.map(showValue).join(' ') : String(value);
   return typeof value['ticker'] === 'string' ? value['ticker'] : Object.values(value).map(showValue).join(' ');
 }
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
+function isObject(value: SafeJson | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -9,14 +9,14 @@ import {
   redeemableBaseUnits,
   suppliedBaseUnits,
   sumAccount,
-  type Holding,
+  type LendingHolding,
 } from './account-liquidity.js';
 
 const ONE = 10n ** 18n;
 
 /** Tokens with 6, 8 and 18 decimals at 0.0001 to a million per whole unit, in Compound's scale. */
 const holdings = fc.constantFrom(6n, 8n, 18n).chain((decimals) =>
-  fc.record<Holding>({
+  fc.record<LendingHolding>({
     isEntered: fc.boolean(),
     shares: fc.bigInt({ min: 0n, max: 10n ** 18n }),
     exchangeRate: fc.bigInt({ min: 10n ** (8n + decimals), max: 10n ** (11n + decimals) }),
@@ -53,7 +53,7 @@ describe('the limits of a lending account', () => {
     fc.assert(
       fc.property(accounts, fc.bigInt({ min: 1n, max: 10n ** 27n }), (account, value) => {
         const chosen = chooseCollateral(account, value);
-        const covers = (entered: readonly Holding[]) => {
+        const covers = (entered: readonly LendingHolding[]) => {
           const { collateral, debt } = sumAccount(
             account.map((holding) => (entered.includes(holding) ? { ...holding, isEntered: true } : holding)),
           );

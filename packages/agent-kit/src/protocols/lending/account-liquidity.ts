@@ -1,5 +1,5 @@
 /** An account's state in one market, in the market's own units: all rates, factors and prices are times 1e18. */
-export interface Holding {
+export interface LendingHolding {
   /** Whether the supply counts as collateral. */
   isEntered: boolean;
   /** The market's own tokens, each worth `exchangeRate` base units of its underlying token. */
@@ -15,23 +15,23 @@ export interface Holding {
 const ONE = 10n ** 18n;
 
 /** Base units that the shares can be redeemed for. */
-export function suppliedBaseUnits({ shares, exchangeRate }: Pick<Holding, 'shares' | 'exchangeRate'>): bigint {
+export function suppliedBaseUnits({ shares, exchangeRate }: Pick<LendingHolding, 'shares' | 'exchangeRate'>): bigint {
   return (shares * exchangeRate) / ONE;
 }
 
 /** The borrowing power of shares, whether or not the market is entered; rounded down where the comptroller rounds. */
-export function collateralValue(holding: Omit<Holding, 'isEntered' | 'borrowed'>, shares = holding.shares): bigint {
+export function collateralValue(holding: Omit<LendingHolding, 'isEntered' | 'borrowed'>, shares = holding.shares): bigint {
   const perShare = (((holding.collateralFactor * holding.exchangeRate) / ONE) * holding.price) / ONE;
   return (perShare * shares) / ONE;
 }
 
 /** The value of a debt in base units. */
-export function debtValue({ price }: Pick<Holding, 'price'>, baseUnits: bigint): bigint {
+export function debtValue({ price }: Pick<LendingHolding, 'price'>, baseUnits: bigint): bigint {
   return (price * baseUnits) / ONE;
 }
 
 /** The borrowing power of all entered markets, and the total debt. */
-export function sumAccount(holdings: readonly Holding[]): { collateral: bigint; debt: bigint } {
+export function sumAccount(holdings: readonly LendingHolding[]): { collateral: bigint; debt: bigint } {
   const entered = holdings.filter(({ isEntered }) => isEntered);
   return {
     collateral: sum(entered.map((holding) => collateralValue(holding))),
@@ -40,13 +40,13 @@ export function sumAccount(holdings: readonly Holding[]): { collateral: bigint; 
 }
 
 /** The remaining borrowing power when all supplies are used as collateral, in base units of one market. */
-export function borrowableBaseUnits(holdings: readonly Holding[], { price }: Pick<Holding, 'price'>): bigint {
+export function borrowableBaseUnits(holdings: readonly LendingHolding[], { price }: Pick<LendingHolding, 'price'>): bigint {
   const { collateral, debt } = sumAccount(holdings.map((holding) => ({ ...holding, isEntered: true })));
   return price === 0n || collateral <= debt ? 0n : ((collateral - debt) * ONE) / price;
 }
 
 /** The most that can be withdrawn of a market's supply with the debt still covered, in base units. */
-export function redeemableBaseUnits(holdings: readonly Holding[], holding: Holding): bigint {
+export function redeemableBaseUnits(holdings: readonly LendingHolding[], holding: LendingHolding): bigint {
   const supplied = suppliedBaseUnits(holding);
   const { collateral, debt } = sumAccount(holdings);
   const counted = collateralValue(holding);
@@ -61,7 +61,7 @@ export function redeemableBaseUnits(holdings: readonly Holding[], holding: Holdi
  * The markets to enter before a borrow of this value: none when the entered ones cover it, otherwise as few as
  * possible, largest first, because any entered supply can be liquidated. Null when all together do not cover it.
  */
-export function chooseCollateral<Kept extends Holding>(holdings: readonly Kept[], value: bigint): Kept[] | null {
+export function chooseCollateral<Kept extends LendingHolding>(holdings: readonly Kept[], value: bigint): Kept[] | null {
   const { collateral, debt } = sumAccount(holdings);
   let missing = debt + value - collateral;
   const chosen: Kept[] = [];

@@ -1,11 +1,11 @@
 import type { Address, PublicClient } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
-import type { Holding } from './account-liquidity.js';
+import type { LendingHolding } from './account-liquidity.js';
 import { comptrollerAbi, marketAbi, priceOracleAbi } from './compound-abi.js';
 import type { Market } from './read-markets.js';
 
-export interface MarketHolding extends Holding {
+export interface MarketHolding extends LendingHolding {
   market: Market;
 }
 

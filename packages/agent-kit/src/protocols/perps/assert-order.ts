@@ -51,7 +51,7 @@ export function assertActive(product: ExchangeProduct): void {
  * The quantity of a decimal text in the base asset. @throws AgentKitError `INVALID_INPUT` if it is not a multiple of
  * the product's step.
  */
-export function parseQuantity(product: ExchangeProduct, text: string): bigint {
+export function parseOrderQuantity(product: ExchangeProduct, text: string): bigint {
   const symbol = cleanSymbol(product.baseAsset);
   const unit = { address: NATIVE_TOKEN, symbol, decimals: PERPS_DECIMALS, isNative: false, isListed: true } as const;
   const { amountBaseUnits: quantity } = parseAmount(text, unit);

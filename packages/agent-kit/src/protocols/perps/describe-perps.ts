@@ -36,7 +36,7 @@ export function describeProduct(product: ExchangeProduct): PerpsProduct {
 }
 
 /** @param marginDecimals those of the margin token. */
-export function describePosition(
+export function describePerpsPosition(
   position: ExchangePosition,
   products: readonly ExchangeProduct[],
   marginDecimals: number,

@@ -15,10 +15,10 @@ import {
   assertQuantity,
   assertSameSide,
   findProduct,
-  parseQuantity,
+  parseOrderQuantity,
 } from './assert-order.js';
 import {
-  describePosition,
+  describePerpsPosition,
   describeProduct,
   showProduct,
   type ExchangePosition,
@@ -72,7 +72,7 @@ class PerpsExchange implements PerpsProtocol {
     ]);
     return {
       freeMargin: { token, amountBaseUnits: free },
-      positions: positions.map((position) => describePosition(position, products, token.decimals)),
+      positions: positions.map((position) => describePerpsPosition(position, products, token.decimals)),
     };
   }
 
@@ -103,7 +103,7 @@ class PerpsExchange implements PerpsProtocol {
     const isLong = side === 'long';
     const held = positions.find(({ productId }) => productId === product.id);
     assertSameSide(product, held, isLong);
-    const quantity = parseQuantity(product, request.quantity);
+    const quantity = parseOrderQuantity(product, request.quantity);
     assertQuantity(product, quantity, held?.quantity ?? 0n);
     const notional = notionalBaseUnits(quantity, product.markPrice, token.decimals);
     const cost = openingCost(notional, leverage, product.takerFeeBps);
@@ -124,7 +124,7 @@ class PerpsExchange implements PerpsProtocol {
       this.readMarginToken(),
       this.readPositions(account),
     ]);
-    const wanted = text === null ? null : parseQuantity(product, text);
+    const wanted = text === null ? null : parseOrderQuantity(product, text);
     const held = assertHeld(
       product,
       positions.find(({ productId }) => productId === product.id),

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { deriveWebhookSecret, type DeadLetter, type WebhookTarget } from '@tollgate/agent-jobs';
+import { deriveWebhookSecret, type FailedDelivery, type WebhookTarget } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
 
@@ -45,7 +45,7 @@ const NO_SECRET: Problem = {
 
 /** Manages the webhook targets: an API key its own, an operator all. */
 @Injectable()
-export class Webhooks {
+export class WebhookRegistry {
   constructor(
     @Inject(AgentConnections) private readonly connections: AgentConnections,
     @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
@@ -121,6 +121,6 @@ function describeTarget({ id, keyId, url, events, operations, createdAtMs, disab
   return { id, keyId, url, events, operations, createdAt: new Date(createdAtMs).toISOString(), disabled };
 }
 
-function describeLetter({ id, keyId, targetId, attempts, failedAtMs, reason, event }: DeadLetter): DeadLetterView {
+function describeLetter({ id, keyId, targetId, attempts, failedAtMs, reason, event }: FailedDelivery): DeadLetterView {
   return { id, keyId, webhookId: targetId, attempts, failedAt: new Date(failedAtMs).toISOString(), reason, event };
 }

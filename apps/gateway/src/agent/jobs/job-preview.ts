@@ -11,7 +11,7 @@ import { findWallet } from './find-wallet.js';
 
 /** Has a worker of the wallet plan a job. Nothing is stored or sent for it. */
 @Injectable()
-export class JobPlanning {
+export class JobPreview {
   constructor(
     @Inject(AgentConnections) private readonly connections: AgentConnections,
     @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,

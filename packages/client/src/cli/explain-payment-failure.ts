@@ -12,7 +12,7 @@ import { endsAtMs } from '../signed-facts.js';
 const MAX_HEADER_BYTES = 16_384;
 
 /** The state of a payment whose request got a status of 400 or more, as far as the server reports it. */
-export function explainFailure(payment: StoredPayment, { status, headers }: Response): string {
+export function explainPaymentFailure(payment: StoredPayment, { status, headers }: Response): string {
   return `The answer has status ${status}. ${explainPayment(payment, headers)}`;
 }
 

@@ -25,7 +25,7 @@ export type Redemption =
  * process too: the same proof and the same idempotency key bring the same answer.
  * @throws the signal's reason when it is aborted
  */
-export async function redeemPayment(
+export async function redeemJobPayment(
   challenge: KeptChallenge,
   { txHash, payer }: { txHash: Hex; payer: Hex },
   settings: RedemptionSettings,
