@@ -10,7 +10,7 @@ import {
 
 import type { ParsedOptions } from './agent-kit-options.js';
 import { isNoAnswer } from './execution/explain-failure.js';
-import type { OperationContext } from './operations/operation.js';
+import type { OperationContext } from './operations/define/operation.js';
 import { createPaymentLimits } from './payments/payment-limits.js';
 import { readTokenLimits, type TokenLimits } from './policy/token-limits.js';
 import { createProtocolSet } from './protocols/create-protocol-set.js';

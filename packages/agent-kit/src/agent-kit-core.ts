@@ -11,7 +11,7 @@ import { monitorTransaction } from './execution/monitor-transaction.js';
 import { parseModelProvider } from './model-provider.js';
 import { OperationPlanner } from './operation-planner.js';
 import type { CATALOG } from './operations/catalog.js';
-import type { Operation } from './operations/operation.js';
+import type { Operation } from './operations/define/operation.js';
 import { PRICE_TIMEOUT_MS } from './payments/payment-limits.js';
 import { assertNotExpired } from './plan/assert-not-expired.js';
 import type { Plan } from './plan/plan.js';

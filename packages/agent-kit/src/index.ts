@@ -6,7 +6,7 @@ export {
   type OperationContext,
   type ReadOperation,
   type WriteOperation,
-} from './operations/operation.js';
+} from './operations/define/operation.js';
 export type { Approval, Fee, PaymentTerms, Plan, PlanDraft, Step, StepFailures } from './plan/plan.js';
 export { compoundV2, type CompoundV2Options } from './protocols/lending/compound-v2.js';
 export { uniswapV3Liquidity } from './protocols/liquidity/uniswap-v3.js';

@@ -6,8 +6,8 @@ import { listOperations, parseOptions, type AgentKitOptions, type ParsedOptions 
 import { readFailure, type CalledStep, type MinedCall } from './execution/read-outcome.js';
 import { retryNetwork } from './execution/retry-network.js';
 import { readFees, readPrice } from './execution/send-step.js';
-import type { Operation, OperationContext } from './operations/operation.js';
-import { parseInput } from './operations/parse-input.js';
+import type { Operation, OperationContext } from './operations/define/operation.js';
+import { parseInput } from './operations/define/parse-input.js';
 import { createPlan, type DraftingOperation, type PlannedOperation } from './plan/create-plan.js';
 import { limitGas, type SettledStep } from './plan/limit-gas.js';
 import type { Plan, PlanDraft } from './plan/plan.js';

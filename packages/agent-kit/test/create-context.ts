@@ -1,7 +1,7 @@
 import { createPublicClient, http } from 'viem';
 
 import type { Devnet } from '../../../devnet/chain.js';
-import type { OperationContext } from '../src/operations/operation.js';
+import type { OperationContext } from '../src/operations/define/operation.js';
 import { createPaymentLimits } from '../src/payments/payment-limits.js';
 import { findRegistry } from '../src/registry/find-registry.js';
 import { createTokenResolver } from '../src/tokens/resolve-token.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { Devnet } from '../../../devnet/chain.js';
 import { callRpc } from '../../../devnet/json-rpc.js';
-import { defineRead, defineWrite } from '../src/operations/operation.js';
+import { defineRead, defineWrite } from '../src/operations/define/operation.js';
 import type { OperationPlugin } from '../src/protocols/plugin.js';
 
 /** Text by which an attacker tries to instruct a model. */

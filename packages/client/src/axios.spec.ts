@@ -3,8 +3,8 @@ import axios, { type AxiosError } from 'axios';
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
 import { payWithAxios } from './axios.js';
-import type { PaymentOptions } from './payment-options.js';
-import { createWallet, type Wallet } from './wallet.js';
+import type { PaymentOptions } from './sign/payment-options.js';
+import { createWallet, type Wallet } from './sign/wallet.js';
 
 describe('payWithAxios', () => {
   let chain: Devnet;

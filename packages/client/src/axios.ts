@@ -1,8 +1,8 @@
 import type { AxiosError, AxiosInstance } from 'axios';
 
-import { fetchWithPayment } from './fetch-with-payment.js';
-import type { PaymentOptions } from './payment-options.js';
-import type { Wallet } from './wallet.js';
+import { fetchWithPayment } from './fetch/fetch-with-payment.js';
+import type { PaymentOptions } from './sign/payment-options.js';
+import type { Wallet } from './sign/wallet.js';
 
 /**
  * Makes an axios instance pay for 402 answers, as `fetchWithPayment` does: once, and within the limits. The paid

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { PaymentError } from '@tollgate/protocol';
 
-import { parseStoredPayment } from './parse-stored-payment.js';
-import type { PaymentStore, StoredPayment, StoredRevision } from './payment-store.js';
+import { parseStoredPayment } from './store/parse-stored-payment.js';
+import type { PaymentStore, StoredPayment, StoredRevision } from './store/payment-store.js';
 
 const FILE_NAME = /^([0-9a-f]{64})\.([0-9]{1,9})\.json$/;
 

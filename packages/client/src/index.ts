@@ -1,18 +1,18 @@
-export { assertSecureUrl } from './assert-secure-url.js';
-export type { AuthorizationSigner, SignedToken } from './authorization-signer.js';
+export { assertSecureUrl } from './network/assert-secure-url.js';
+export type { AuthorizationSigner, SignedToken } from './sign/authorization-signer.js';
 export {
   chooseRequirement,
   type ChoiceTerms,
   type ChosenRequirement,
   type TrustedAsset,
-} from './choose-requirement.js';
-export { createPaymentCall } from './create-payment-call.js';
-export { createRpcTransport, type RpcTransportOptions } from './create-rpc-transport.js';
-export { readNoAnswer, type NoAnswer } from './describe-no-answer.js';
-export { fetchWithPayment } from './fetch-with-payment.js';
-export { payForResource } from './pay-for-resource.js';
-export { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
-export type { PaymentEvent, PaymentOptions, SkippedOffer } from './payment-options.js';
+} from './offer/choose-requirement.js';
+export { createPaymentCall } from './sign/create-payment-call.js';
+export { createRpcTransport, type RpcTransportOptions } from './network/create-rpc-transport.js';
+export { readNoAnswer, type NoAnswer } from './network/describe-no-answer.js';
+export { fetchWithPayment } from './fetch/fetch-with-payment.js';
+export { payForResource } from './fetch/pay-for-resource.js';
+export { PaymentNotAcceptedError } from './fetch/payment-not-accepted-error.js';
+export type { PaymentEvent, PaymentOptions, SkippedOffer } from './sign/payment-options.js';
 export {
   abandonPayment,
   MemoryPaymentStore,
@@ -22,14 +22,18 @@ export {
   type SignedTransaction,
   type StoredPayment,
   type StoredRevision,
-} from './payment-store.js';
-export type { PermitSigner } from './permit-signer.js';
-export { readChallenge } from './read-challenge.js';
-export { readChunks } from './read-chunks.js';
-export { findRefusal, readDetails } from './read-details.js';
-export { readSystemCode } from './read-system-code.js';
-export { redeemPaidRequest, type RedeemOptions } from './redeem-paid-request.js';
-export type { PaidResponse } from './redeem-payment.js';
-export type { AuthorizableRequirement, PermittableRequirement, SignableRequirement } from './signable-requirement.js';
-export { SpendingLimit } from './spending-limit.js';
-export { createWallet, type Wallet, type WalletOptions } from './wallet.js';
+} from './store/payment-store.js';
+export type { PermitSigner } from './sign/permit-signer.js';
+export { readChallenge } from './offer/read-challenge.js';
+export { readChunks } from './network/read-chunks.js';
+export { findRefusal, readDetails } from './network/read-details.js';
+export { readSystemCode } from './network/read-system-code.js';
+export { redeemPaidRequest, type RedeemOptions } from './fetch/redeem-paid-request.js';
+export type { PaidResponse } from './fetch/redeem-payment.js';
+export type {
+  AuthorizableRequirement,
+  PermittableRequirement,
+  SignableRequirement,
+} from './offer/signable-requirement.js';
+export { SpendingLimit } from './offer/spending-limit.js';
+export { createWallet, type Wallet, type WalletOptions } from './sign/wallet.js';

@@ -3,12 +3,12 @@ import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.j
 import type { CallToolRequest, CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { decodeJsonHeader, IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, PaymentError, X_PAYMENT } from '@tollgate/protocol';
 
-import { TOOL_PROTOCOL } from './assert-secure-url.js';
-import { runProcedure } from './fetch-with-payment.js';
+import { runProcedure } from './fetch/fetch-with-payment.js';
 import { findPaymentRequired, readPaymentRequiredError, toPaymentRequiredResponse } from './mcp-payment-required.js';
-import { createContext, type PaymentOptions } from './payment-options.js';
-import { takeRequest } from './request-snapshot.js';
-import type { Wallet } from './wallet.js';
+import { TOOL_PROTOCOL } from './network/assert-secure-url.js';
+import { takeRequest } from './network/request-snapshot.js';
+import { createContext, type PaymentOptions } from './sign/payment-options.js';
+import type { Wallet } from './sign/wallet.js';
 
 /** The `_meta` keys of a payment in a call (x402 transport specification for MCP, versions 1 and 2). */
 const PAYMENT_META = 'x402/payment';

@@ -1,6 +1,6 @@
-import { fetchWithPayment } from '../../client/src/fetch-with-payment.js';
-import { MemoryPaymentStore } from '../../client/src/payment-store.js';
-import { createWallet } from '../../client/src/wallet.js';
+import { fetchWithPayment } from '../../client/src/fetch/fetch-with-payment.js';
+import { createWallet } from '../../client/src/sign/wallet.js';
+import { MemoryPaymentStore } from '../../client/src/store/payment-store.js';
 import { ASSET, PAY_TO } from '../test/create-payment.js';
 import type { Shop } from '../test/serve-fetch.js';
 import { isValid, startFacilitator, succeed, type ScriptedFacilitator } from '../test/start-facilitator.js';

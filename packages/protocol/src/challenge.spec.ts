@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 import { createChallenge, parseChallenge } from './challenge.js';
-import { PaymentError } from './payment-error.js';
 import { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
+import { PaymentError } from './wire/payment-error.js';
 
 const requirement: PaymentRequirement = {
   scheme: 'exact',

@@ -1,6 +1,6 @@
-import { isRecord, ownField } from './json-record.js';
-import { PaymentError } from './payment-error.js';
 import { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
+import { isRecord, ownField } from './wire/json-record.js';
+import { PaymentError } from './wire/payment-error.js';
 
 /** The body of every 402 (specification, "PaymentChallenge"). */
 export interface PaymentChallenge {

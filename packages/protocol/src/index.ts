@@ -1,11 +1,11 @@
-export { MAX_LEVERAGE, type AgentJob, type AgentJobInputs, type AgentJobOf } from './agent-job-input.js';
+export { MAX_LEVERAGE, type AgentJob, type AgentJobInputs, type AgentJobOf } from './jobs/agent-job-input.js';
 export {
   AGENT_JOB_MESSAGE_VERSION,
   AGENT_JOBS_QUEUE,
   AGENT_QUEUE_PREFIX,
   agentJobSigningText,
   type AgentJobMessage,
-} from './agent-job-message.js';
+} from './jobs/agent-job-message.js';
 export {
   AGENT_OPERATIONS,
   EVENT_TYPES,
@@ -27,9 +27,9 @@ export {
   type JobFailure,
   type JobState,
   type OpenState,
-} from './agent-job.js';
-export { hashTokenDomain, hashTransferAuthorization, type TokenDomain } from './authorization-hash.js';
-export { canonicalJson } from './canonical-json.js';
+} from './jobs/agent-job.js';
+export { hashTokenDomain, hashTransferAuthorization, type TokenDomain } from './signed/authorization-hash.js';
+export { canonicalJson } from './wire/canonical-json.js';
 export { createChallenge, parseChallenge, type PaymentChallenge } from './challenge.js';
 export {
   appendHashLock,
@@ -38,11 +38,11 @@ export {
   LOCK_MARKER,
   matchesHashLock,
   type LockedTransfer,
-} from './hash-lock.js';
-export { isAddress, isHash, isHexBytes, type Hex } from './hex.js';
-export { isHttpUrl } from './http-url.js';
-export { decodeJsonHeader, encodeJsonHeader } from './json-header.js';
-export { isRecord, ownField, type JsonRecord } from './json-record.js';
+} from './tx-hash/hash-lock.js';
+export { isAddress, isHash, isHexBytes, type Hex } from './wire/hex.js';
+export { isHttpUrl } from './wire/http-url.js';
+export { decodeJsonHeader, encodeJsonHeader } from './wire/json-header.js';
+export { isRecord, ownField, type JsonRecord } from './wire/json-record.js';
 export { caip2Of, v1NetworkOf } from './networks.js';
 export {
   AUTHENTICATION_START,
@@ -56,7 +56,7 @@ export {
   type AuthenticationChallenge,
   type ChargeTerms,
   type PaymentCredential,
-} from './payment-authentication.js';
+} from './mpp/payment-authentication.js';
 export {
   challengeErrorFor,
   CLIENT_FAILURES,
@@ -67,7 +67,7 @@ export {
   type PaymentErrorCode,
   type PaymentErrorOptions,
   type PaymentFailure,
-} from './payment-error.js';
+} from './wire/payment-error.js';
 export {
   IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,
@@ -81,15 +81,15 @@ export {
   X_PAYMENT_RELEASED,
   X_PAYMENT_RESPONSE,
   X_SIGN_IN_FAILURE,
-} from './payment-headers.js';
-export { isPaymentIdentifier, PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_EXTENSION } from './payment-identifier.js';
+} from './wire/payment-headers.js';
+export { isPaymentIdentifier, PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_EXTENSION } from './x402/payment-identifier.js';
 export {
   assertAccepted,
   parsePaymentSignature,
   type OfferedOption,
   type PaymentSignature,
-} from './payment-signature.js';
-export { hashPermit2Domain, hashPermit2Transfer } from './permit2-hash.js';
+} from './x402/payment-signature.js';
+export { hashPermit2Domain, hashPermit2Transfer } from './signed/permit2-hash.js';
 export {
   encodeProof,
   MAX_PROOF_HEADER_BYTES,
@@ -98,7 +98,7 @@ export {
   type PaymentProof,
   parseProofOrSigned,
   type SignedProof,
-} from './proof.js';
+} from './tx-hash/proof.js';
 export {
   createReference,
   readReference,
@@ -106,7 +106,7 @@ export {
   type HmacSha256,
   type ReferenceParts,
   type ReferenceTerms,
-} from './reference.js';
+} from './tx-hash/reference.js';
 export { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
 export {
   createSignInMessage,
@@ -119,7 +119,7 @@ export {
   type SignIn,
   type SignInFailure,
   type SignInTerms,
-} from './sign-in.js';
+} from './x402/sign-in.js';
 export {
   MAX_SIGNATURE_BYTES,
   parseSignedPayment,
@@ -127,7 +127,7 @@ export {
   type SignedAuthorization,
   type SignedPayment,
   type TransferAuthorization,
-} from './signed-payment.js';
+} from './signed/signed-payment.js';
 export {
   EXACT_PROXY_ADDRESS,
   PERMIT2_ADDRESS,
@@ -136,15 +136,15 @@ export {
   type Permit2Authorization,
   type Permit2Transfer,
   type SignedPermit,
-} from './signed-permit.js';
-export { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './token-amount.js';
+} from './signed/signed-permit.js';
+export { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './wire/token-amount.js';
 export {
   AUTHORIZATION_TYPES,
   createAuthorizationTypedData,
   createPermit2TypedData,
   type TypedData,
   type TypedField,
-} from './typed-data.js';
+} from './signed/typed-data.js';
 export type {
   DiscoveredResource,
   DiscoveryResponse,

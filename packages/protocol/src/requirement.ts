@@ -1,7 +1,7 @@
-import { isAddress, type Hex } from './hex.js';
-import { isRecord, ownField } from './json-record.js';
-import { PaymentError } from './payment-error.js';
-import { MAX_UINT256 } from './token-amount.js';
+import { isAddress, type Hex } from './wire/hex.js';
+import { isRecord, ownField } from './wire/json-record.js';
+import { PaymentError } from './wire/payment-error.js';
+import { MAX_UINT256 } from './wire/token-amount.js';
 
 /** The payment that a gate accepts (specification, "PaymentRequirement"). */
 export interface PaymentRequirement {

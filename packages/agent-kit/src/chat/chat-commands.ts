@@ -1,4 +1,4 @@
-import type { Operation } from '../operations/operation.js';
+import type { Operation } from '../operations/define/operation.js';
 import type { ChatCommand } from './chat-session.js';
 import type { Terminal } from './terminal.js';
 

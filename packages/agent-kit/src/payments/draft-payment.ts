@@ -3,7 +3,7 @@ import { formatTokenAmount, type PaymentChallenge, type PaymentRequirement } fro
 import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import type { OperationContext } from '../operations/operation.js';
+import type { OperationContext } from '../operations/define/operation.js';
 import type { PlanDraft, Step } from '../plan/plan.js';
 import { assertBalance } from '../tokens/assert-balance.js';
 import { showAmount } from '../tokens/show-token.js';

@@ -4,7 +4,7 @@ import type { Connection } from '../agent-kit-connection.js';
 import { AgentKitError } from '../agent-kit-error.js';
 import { explainFailure } from '../execution/explain-failure.js';
 import { readFees, readPrice } from '../execution/send-step.js';
-import type { OperationContext, WriteOperation } from '../operations/operation.js';
+import type { OperationContext, WriteOperation } from '../operations/define/operation.js';
 import { assertPolicy } from '../policy/assert-policy.js';
 import { listSpending } from '../policy/list-spending.js';
 import type { SpendingPolicy } from '../policy/policy.js';

@@ -1,4 +1,4 @@
-import type { Operation } from '../operations/operation.js';
+import type { Operation } from '../operations/define/operation.js';
 import type { ProtocolEnvironment, ProtocolKind, ProtocolKinds } from './protocol.js';
 
 /** A protocol for one of the kit's kinds, on the listed chains. The first one of a kind is used. */

@@ -1,7 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import type { OperationContext } from '../operations/operation.js';
+import type { OperationContext } from '../operations/define/operation.js';
 import { readBalance } from './read-balance.js';
 import { showSymbol } from './show-token.js';
 import type { TokenAmount } from './token.js';

@@ -1,6 +1,6 @@
 import { BaseError, encodeFunctionData, erc20Abi, size, type Address } from 'viem';
 
-import type { OperationContext } from '../operations/operation.js';
+import type { OperationContext } from '../operations/define/operation.js';
 import type { TokenAmount } from './token.js';
 
 /**

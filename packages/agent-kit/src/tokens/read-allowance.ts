@@ -1,6 +1,6 @@
 import { erc20Abi, type Address } from 'viem';
 
-import type { OperationContext } from '../operations/operation.js';
+import type { OperationContext } from '../operations/define/operation.js';
 import type { Token } from './token.js';
 
 /** The current allowance of a spender for the account's tokens, in base units. */

@@ -1,6 +1,6 @@
 import { erc20Abi, type Address } from 'viem';
 
-import type { OperationContext } from '../operations/operation.js';
+import type { OperationContext } from '../operations/define/operation.js';
 import type { Token } from './token.js';
 
 /** The balance of an address in a token, native or ERC-20, in base units. */

@@ -2,7 +2,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { getAddress, hexToBigInt, isAddressEqual, size, slice, toEventSelector, type Address, type Log } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import type { OperationContext } from '../operations/operation.js';
+import type { OperationContext } from '../operations/define/operation.js';
 import { readCollection } from './read-collection.js';
 import { NATIVE_TOKEN } from './token.js';
 

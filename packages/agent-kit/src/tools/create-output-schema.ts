@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { Operation } from '../operations/operation.js';
+import type { Operation } from '../operations/define/operation.js';
 import { nameListField } from './run-operation.js';
 
 const status = z.string().describe('`success`; anything else is a failure');

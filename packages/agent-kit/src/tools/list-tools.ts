@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
-import type { Operation } from '../operations/operation.js';
-import { EXECUTE_PLAN, namePlanTool } from '../operations/plan-tool-names.js';
+import type { Operation } from '../operations/define/operation.js';
+import { EXECUTE_PLAN, namePlanTool } from '../operations/define/plan-tool-names.js';
 import { createOutputSchema, EXECUTION_OUTPUT, PLAN_OUTPUT } from './create-output-schema.js';
 import type { OperationRunner, ToolOptions } from './operation-runner.js';
 import { EXECUTE_PLAN_INPUT, executeKeptPlan, keepPlan } from './plan-tools.js';

@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { CallToolResult, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 
-import { EXECUTE_PLAN, namePlanTool } from '../operations/plan-tool-names.js';
+import { EXECUTE_PLAN, namePlanTool } from '../operations/define/plan-tool-names.js';
 import { VERSION } from '../version.js';
 import { confirmByElicitation, canElicit } from './confirm-by-elicitation.js';
 import { listTools, type OfferedTool } from './list-tools.js';

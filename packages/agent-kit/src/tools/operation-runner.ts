@@ -1,4 +1,4 @@
-import type { Operation } from '../operations/operation.js';
+import type { Operation } from '../operations/define/operation.js';
 import type { Plan } from '../plan/plan.js';
 
 /** The part of a kit that the tools need; an `AgentKit` is one. */

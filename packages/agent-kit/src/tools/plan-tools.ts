@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { parseInput } from '../operations/parse-input.js';
-import { EXECUTE_PLAN } from '../operations/plan-tool-names.js';
+import { parseInput } from '../operations/define/parse-input.js';
+import { EXECUTE_PLAN } from '../operations/define/plan-tool-names.js';
 import { findKeptPlans, type PlanEnding } from './kept-plans.js';
 import type { OperationRunner } from './operation-runner.js';
 import { answer, sendPlan, type OperationResult, type RunOptions } from './run-operation.js';

@@ -1,5 +1,5 @@
 import { AGENT_KIT_ERRORS, AgentKitError } from '../agent-kit-error.js';
-import type { Operation } from '../operations/operation.js';
+import type { Operation } from '../operations/define/operation.js';
 import type { Plan } from '../plan/plan.js';
 import type { OperationRunner, ToolOptions } from './operation-runner.js';
 import { toSafeJson, type SafeJson } from './safe-json.js';

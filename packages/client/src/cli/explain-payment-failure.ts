@@ -6,8 +6,8 @@ import {
   X_PAYMENT_RESPONSE,
 } from '@tollgate/protocol';
 
-import type { StoredPayment } from '../payment-store.js';
-import { endsAtMs } from '../signed-facts.js';
+import type { StoredPayment } from '../store/payment-store.js';
+import { endsAtMs } from '../store/signed-facts.js';
 
 const MAX_HEADER_BYTES = 16_384;
 

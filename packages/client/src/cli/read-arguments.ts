@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isAddress, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
 import { InvalidArgumentError } from 'commander';
 
-import type { TrustedAsset } from '../choose-requirement.js';
+import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PayOptions } from './pay-command.js';
 
 export interface PayArguments {

@@ -10,13 +10,13 @@ import {
 } from '@tollgate/protocol';
 import { InvalidArgumentError, type Command } from 'commander';
 
-import { fetchWithPayment } from '../fetch-with-payment.js';
+import { fetchWithPayment } from '../fetch/fetch-with-payment.js';
 import { FilePaymentStore } from '../file-payment-store.js';
-import type { PaymentEvent, SkippedOffer } from '../payment-options.js';
-import { abandonPayment, type StoredPayment } from '../payment-store.js';
-import { requestKey, takeRequest } from '../request-snapshot.js';
-import { nonceOf } from '../signed-facts.js';
-import { createWallet } from '../wallet.js';
+import { requestKey, takeRequest } from '../network/request-snapshot.js';
+import type { PaymentEvent, SkippedOffer } from '../sign/payment-options.js';
+import { createWallet } from '../sign/wallet.js';
+import { abandonPayment, type StoredPayment } from '../store/payment-store.js';
+import { nonceOf } from '../store/signed-facts.js';
 import { explainPaymentFailure } from './explain-payment-failure.js';
 import type { PayOptions, PayTerminal } from './pay-command.js';
 import { readArguments, type PayArguments } from './read-arguments.js';

@@ -1,6 +1,6 @@
 import type { JobFailure } from '@tollgate/protocol';
 
-import { readText } from '../read-chunks.js';
+import { readText } from '../network/read-chunks.js';
 
 export interface AgentJobsErrorFacts {
   /** The HTTP status of the answer; null if there was none. */

@@ -1,7 +1,7 @@
 import type { AgentJobEvent, JobEventType } from '@tollgate/protocol';
 
-import { readChunks } from '../read-chunks.js';
-import { sleep } from '../sleep.js';
+import { readChunks } from '../network/read-chunks.js';
+import { sleep } from '../network/sleep.js';
 import { AgentJobsError } from './agent-jobs-error.js';
 import { isWorthRepeating, type GatewayConnection } from './gateway-connection.js';
 import { parseAgentJobEvent } from './parse-agent-job-event.js';

@@ -1,7 +1,7 @@
-import { assertSecureUrl } from '../assert-secure-url.js';
-import { readText } from '../read-chunks.js';
-import { readSystemCode } from '../read-system-code.js';
-import { sleep } from '../sleep.js';
+import { assertSecureUrl } from '../network/assert-secure-url.js';
+import { readText } from '../network/read-chunks.js';
+import { readSystemCode } from '../network/read-system-code.js';
+import { sleep } from '../network/sleep.js';
 import { AgentJobsError, readRefusal } from './agent-jobs-error.js';
 
 export interface GatewayOptions {

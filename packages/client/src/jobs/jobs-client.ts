@@ -9,7 +9,7 @@ import {
   type JobState,
 } from '@tollgate/protocol';
 
-import { sleep } from '../sleep.js';
+import { sleep } from '../network/sleep.js';
 import { followEvents, type EventOptions, type FollowedEvent } from './follow-events.js';
 import { GatewayConnection, type GatewayOptions, type GatewayRequest } from './gateway-connection.js';
 import { WebhooksClient } from './webhooks-client.js';

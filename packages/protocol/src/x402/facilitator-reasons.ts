@@ -1,5 +1,5 @@
-import type { PaymentFailure } from '../payment-error.js';
-import type { SignedPayment } from '../signed-payment.js';
+import type { SignedPayment } from '../signed/signed-payment.js';
+import type { PaymentFailure } from '../wire/payment-error.js';
 
 interface FacilitatorReason {
   readonly v1: string;

@@ -1,4 +1,4 @@
-import { PAYMENT_FAILURES, PaymentError } from '../payment-error.js';
+import { PAYMENT_FAILURES, PaymentError } from '../wire/payment-error.js';
 import { facilitatorReasonFor } from './facilitator-reasons.js';
 import { parsePaymentPayload } from './payment-payload.js';
 import { parseRequirementTerms } from './requirements.js';

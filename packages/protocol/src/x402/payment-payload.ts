@@ -1,6 +1,6 @@
-import { isRecord, ownField, type JsonRecord } from '../json-record.js';
-import { PaymentError } from '../payment-error.js';
-import { parseSignedPayment, type SignedPayment } from '../signed-payment.js';
+import { parseSignedPayment, type SignedPayment } from '../signed/signed-payment.js';
+import { isRecord, ownField, type JsonRecord } from '../wire/json-record.js';
+import { PaymentError } from '../wire/payment-error.js';
 import { parseRequirementTerms, type RequirementTerms } from './requirements.js';
 
 /** A payment as published clients send it, in `X-PAYMENT` (x402 version 1) or `PAYMENT-SIGNATURE` (version 2). */

@@ -1,7 +1,7 @@
-import { isAddress, type Hex } from '../hex.js';
-import { isRecord, ownField, type JsonRecord } from '../json-record.js';
-import { PaymentError } from '../payment-error.js';
-import { MAX_UINT256 } from '../token-amount.js';
+import { isAddress, type Hex } from '../wire/hex.js';
+import { isRecord, ownField, type JsonRecord } from '../wire/json-record.js';
+import { PaymentError } from '../wire/payment-error.js';
+import { MAX_UINT256 } from '../wire/token-amount.js';
 
 /** One element of `accepts` in x402 version 1. */
 export interface RequirementV1 {

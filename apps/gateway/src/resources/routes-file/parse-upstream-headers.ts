@@ -9,7 +9,11 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Parses the headers for the upstream, such as its API key. Values are secrets: no problem quotes one. */
 export function parseUpstreamHeaders(
   headers: Readonly<Record<string, unknown>>,
-  { place, env, problems }: { place: Place; env: Readonly<Record<string, string | undefined>>; problems: RouteProblem[] },
+  {
+    place,
+    env,
+    problems,
+  }: { place: Place; env: Readonly<Record<string, string | undefined>>; problems: RouteProblem[] },
 ): [string, string][] {
   const seen = new Set<string>();
   return Object.entries(headers).flatMap(([name, value]): [string, string][] => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { Operation } from '../../operations/operation.js';
-import { isTokenSchema } from '../../operations/token-schemas.js';
+import type { Operation } from '../../operations/define/operation.js';
+import { isTokenSchema } from '../../operations/define/token-schemas.js';
 
 /** An input of an operation that a word of the line can give. */
 export interface Slot {

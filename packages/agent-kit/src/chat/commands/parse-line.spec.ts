@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 
 import { CATALOG } from '../../operations/catalog.js';
-import { defineWrite } from '../../operations/operation.js';
+import { defineWrite } from '../../operations/define/operation.js';
 import { completeLine } from './command-line.js';
 import { createCommands } from './commands.js';
 import { listCommands } from './find-command.js';

@@ -1,4 +1,4 @@
-import type { Operation } from '../../operations/operation.js';
+import type { Operation } from '../../operations/define/operation.js';
 import { cleanUntrusted } from '../../tokens/untrusted-text.js';
 import { isFailure, type OperationResult } from '../../tools/run-operation.js';
 import type { JsonObject, SafeJson } from '../../tools/safe-json.js';

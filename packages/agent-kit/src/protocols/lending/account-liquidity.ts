@@ -20,7 +20,10 @@ export function suppliedBaseUnits({ shares, exchangeRate }: Pick<LendingHolding,
 }
 
 /** The borrowing power of shares, whether or not the market is entered; rounded down where the comptroller rounds. */
-export function collateralValue(holding: Omit<LendingHolding, 'isEntered' | 'borrowed'>, shares = holding.shares): bigint {
+export function collateralValue(
+  holding: Omit<LendingHolding, 'isEntered' | 'borrowed'>,
+  shares = holding.shares,
+): bigint {
   const perShare = (((holding.collateralFactor * holding.exchangeRate) / ONE) * holding.price) / ONE;
   return (perShare * shares) / ONE;
 }
@@ -40,7 +43,10 @@ export function sumAccount(holdings: readonly LendingHolding[]): { collateral: b
 }
 
 /** The remaining borrowing power when all supplies are used as collateral, in base units of one market. */
-export function borrowableBaseUnits(holdings: readonly LendingHolding[], { price }: Pick<LendingHolding, 'price'>): bigint {
+export function borrowableBaseUnits(
+  holdings: readonly LendingHolding[],
+  { price }: Pick<LendingHolding, 'price'>,
+): bigint {
   const { collateral, debt } = sumAccount(holdings.map((holding) => ({ ...holding, isEntered: true })));
   return price === 0n || collateral <= debt ? 0n : ((collateral - debt) * ONE) / price;
 }

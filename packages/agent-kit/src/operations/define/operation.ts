@@ -1,0 +1,73 @@
+import type { Address, PublicClient } from 'viem';
+import type { z } from 'zod';
+
+import type { PaymentLimits } from '../../payments/payment-limits.js';
+import type { PlanDraft } from '../../plan/plan.js';
+import type { ProtocolSet } from '../../protocols/protocol.js';
+import type { TokenResolver } from '../../tokens/resolve-token.js';
+
+/** What operations may access. Reading only: they cannot sign or send. */
+export interface OperationContext {
+  account: Address;
+  chainId: number;
+  /** The kit's name for the chain. */
+  chainName: string;
+  client: PublicClient;
+  tokens: TokenResolver;
+  /** The protocols of this chain; requesting one that is not deployed throws `PROTOCOL_UNAVAILABLE`. */
+  protocols: ProtocolSet;
+  /** The slippage tolerance if the inputs contain none, in basis points. */
+  slippageBps: number;
+  /** Null if the chain has no explorer. */
+  explorerUrl: string | null;
+  /** For operations that send HTTP requests. */
+  fetch: typeof globalThis.fetch;
+  /** The limits of payments at servers that answer 402; absent if gates accept no token of the chain. */
+  payments?: PaymentLimits;
+}
+
+type InputSchema = z.ZodObject;
+
+interface OperationBase<Name extends string, Input extends InputSchema> {
+  name: Name;
+  title: string;
+  /** For people and models: what it does, and the units of its amounts. */
+  description: string;
+  input: Input;
+}
+
+/** Reads the chain and changes nothing. */
+export interface ReadOperation<
+  Name extends string = string,
+  Input extends InputSchema = InputSchema,
+  Output = unknown,
+> extends OperationBase<Name, Input> {
+  readOnly: true;
+  output: z.ZodType<Output>;
+  read(input: z.output<Input>, context: OperationContext): Promise<Output>;
+}
+
+/** Turns its inputs into a draft; other components simulate, confirm, sign and send it. */
+export interface WriteOperation<
+  Name extends string = string,
+  Input extends InputSchema = InputSchema,
+> extends OperationBase<Name, Input> {
+  readOnly: false;
+  plan(input: z.output<Input>, context: OperationContext): Promise<PlanDraft>;
+}
+
+export type Operation = ReadOperation | WriteOperation;
+
+/** Returns the operation unchanged; keeps its literal name and input types. */
+export function defineRead<const Name extends string, Input extends InputSchema, Output>(
+  operation: Omit<ReadOperation<Name, Input, Output>, 'readOnly'>,
+): ReadOperation<Name, Input, Output> {
+  return { ...operation, readOnly: true };
+}
+
+/** Returns the operation unchanged; keeps its literal name and input types. */
+export function defineWrite<const Name extends string, Input extends InputSchema>(
+  operation: Omit<WriteOperation<Name, Input>, 'readOnly'>,
+): WriteOperation<Name, Input> {
+  return { ...operation, readOnly: false };
+}

@@ -1,0 +1,31 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { z } from 'zod';
+
+import { createSteps } from '../../plan/create-steps.js';
+import { parseAmount } from '../../tokens/parse-amount.js';
+import { showAmount } from '../../tokens/show-token.js';
+import { amountOrMaxSchema } from '../define/input-schemas.js';
+import { defineWrite } from '../define/operation.js';
+import { lendingSymbolSchema } from './lending-symbol.js';
+
+export const redeemLending = defineWrite({
+  name: 'redeemLending',
+  title: 'Withdraw from lending',
+  description:
+    'Withdraws an amount of a supplied token from its lending market, or MAX for all of it with its interest.',
+  input: z.object({ symbol: lendingSymbolSchema, amount: amountOrMaxSchema }),
+  async plan(input, context) {
+    const lending = context.protocols.require('lending');
+    const token = await lending.resolveMarket(input.symbol);
+    const wanted = input.amount === 'MAX' ? input.amount : parseAmount(input.amount, token).amountBaseUnits;
+    const { atLeast, ...action } = await lending.createRedeem(token, wanted, context.account);
+    return {
+      summary: `Withdraw ${showAmount(atLeast)} from ${lending.name}`,
+      steps: createSteps(action),
+      spends: [],
+      receives: [atLeast],
+      recipients: [],
+      report: { symbol: token.symbol, amount: formatTokenAmount(atLeast.amountBaseUnits, token.decimals) },
+    };
+  },
+});

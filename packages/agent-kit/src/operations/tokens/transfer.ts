@@ -1,0 +1,73 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
+import { z } from 'zod';
+
+import { AgentKitError } from '../../agent-kit-error.js';
+import type { Step } from '../../plan/plan.js';
+import { assertBalance } from '../../tokens/assert-balance.js';
+import { parseAmount } from '../../tokens/parse-amount.js';
+import { previewTransfer } from '../../tokens/preview-transfer.js';
+import { showAmount, showToken } from '../../tokens/show-token.js';
+import { NATIVE_TOKEN, type TokenAmount } from '../../tokens/token.js';
+import { ERC20_FAILURES } from '../../tokens/token-failures.js';
+import { amountSchema, tokenSchema, usedAddressSchema } from '../define/input-schemas.js';
+import { defineWrite, type OperationContext } from '../define/operation.js';
+
+export const transfer = defineWrite({
+  name: 'transfer',
+  title: 'Transfer tokens',
+  description: 'Sends an amount of the native token, or of an ERC-20 token, to an address.',
+  input: z.object({
+    amount: amountSchema,
+    to: usedAddressSchema.describe('Address of the recipient: 0x and 40 hexadecimal digits'),
+    token: tokenSchema.optional().describe('Token to send; if omitted, the native token'),
+  }),
+  async plan(input, context) {
+    const to = getAddress(input.to);
+    const token = await context.tokens.resolve(input.token ?? NATIVE_TOKEN);
+    if (!token.isNative && isAddressEqual(to, token.address)) {
+      throw refuse(`${to} is the contract of ${showToken(token)} itself: tokens sent there are lost.`, to);
+    }
+    const amount = parseAmount(input.amount, token);
+    await assertBalance(context, amount);
+    const label = `Send ${showAmount(amount)} to ${to}`;
+    return {
+      summary: label,
+      steps: [{ label, ...createCall(amount, to) }],
+      spends: [amount],
+      receives: [],
+      recipients: [to],
+      warnings: await listWarnings(context, amount, to),
+      report: { amount: formatTokenAmount(amount.amountBaseUnits, token.decimals), token: token.symbol, to },
+    };
+  },
+});
+
+function refuse(message: string, to: Address): AgentKitError {
+  return new AgentKitError('INVALID_INPUT', message, { details: { to } });
+}
+
+function createCall({ token, amountBaseUnits }: TokenAmount, to: Address): Omit<Step, 'label'> {
+  if (token.isNative) return { to, data: '0x', value: amountBaseUnits };
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amountBaseUnits] });
+  return { to: token.address, data, value: 0n, failures: ERC20_FAILURES };
+}
+
+async function listWarnings(context: OperationContext, amount: TokenAmount, to: Address): Promise<string[]> {
+  const { token, amountBaseUnits } = amount;
+  if (isAddressEqual(to, context.account)) return ['The recipient is the account itself: only fees are spent.'];
+  const warnings: string[] = [];
+  const code = await context.client.getCode({ address: to });
+  if (code !== undefined && code !== '0x') {
+    warnings.push('The recipient is a contract: make sure that it can send the tokens on.');
+  }
+  if (token.isNative) return warnings;
+  const arriving = await previewTransfer(context, amount, to);
+  if (arriving === null && !token.isListed) {
+    warnings.push('The token is not listed, and it is not known how much of the amount arrives.');
+  } else if (arriving !== null && arriving < amountBaseUnits) {
+    const least = showAmount({ token, amountBaseUnits: arriving < 0n ? 0n : arriving });
+    warnings.push(`The token keeps a part of each transfer: only ${least} arrive.`);
+  }
+  return warnings;
+}

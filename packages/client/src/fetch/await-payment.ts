@@ -1,0 +1,118 @@
+import { PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
+
+import { sleep } from '../network/sleep.js';
+import type { PaymentContext } from '../sign/payment-options.js';
+import type { SignedTransaction, StoredRevision } from '../store/payment-store.js';
+import { endsAtMs } from '../store/signed-facts.js';
+
+const FIRST_POLL_MS = 50;
+const LONGEST_POLL_MS = 1000;
+/** How often a transaction that is not mined is sent again, because nodes drop transactions from their pools. */
+const SEND_AGAIN_MS = 5000;
+
+type Outcome = 'success' | 'failed' | 'replaced';
+
+const isUnreachable = (error: unknown): error is PaymentError =>
+  error instanceof PaymentError && error.code === 'wallet_unavailable';
+
+async function sendAgain({ wallet }: PaymentContext, transaction: SignedTransaction): Promise<Outcome | null> {
+  try {
+    await wallet.broadcast(transaction);
+    return null;
+  } catch (error) {
+    if (isUnreachable(error)) return null;
+    // It may have been mined between the read and the sending.
+    const outcome = await wallet.readOutcome(transaction.txHash);
+    if (outcome) return outcome;
+    if (await wallet.isReplaced(transaction)) return 'replaced';
+    throw error;
+  }
+}
+
+async function pollOutcome(
+  context: PaymentContext,
+  key: string,
+  transaction: SignedTransaction,
+  { deadlineAtMs, signal }: { deadlineAtMs: number; signal: AbortSignal | null },
+): Promise<Outcome> {
+  let sentAtMs = 0;
+  let delayMs = FIRST_POLL_MS;
+  let problem: PaymentError | null = null;
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      let outcome: Outcome | null = await context.wallet.readOutcome(transaction.txHash);
+      if (!outcome && Date.now() - sentAtMs >= SEND_AGAIN_MS) {
+        outcome = await sendAgain(context, transaction);
+        sentAtMs = Date.now();
+      }
+      if (outcome) return outcome;
+      problem = null;
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      if (!problem) context.onEvent({ type: 'waiting', key, reason: error.message.replace(/\.$/, ''), delayMs });
+      problem = error;
+    }
+    if (Date.now() + delayMs > deadlineAtMs) {
+      const { txHash } = transaction;
+      const message = problem
+        ? `It is unknown whether the payment ${txHash} is mined. ${problem.message}`
+        : `The payment ${txHash} is not mined yet.`;
+      throw new PaymentError('payment_pending', message, {
+        hint: 'It is in the store. The same request with the same store continues to wait and then redeems it.',
+        details: { txHash },
+        cause: problem ?? undefined,
+      });
+    }
+    await sleep(delayMs, signal);
+    delayMs = Math.min(delayMs * 1.5, LONGEST_POLL_MS);
+  }
+}
+
+/**
+ * The server has the signed payment settled, so there is no transaction to wait for. At the end of its validity it
+ * becomes void.
+ */
+async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: SignedPayment): Promise<boolean> {
+  if (Date.now() < endsAtMs(signed)) return true;
+  return !(signed.kind === 'permit2'
+    ? await wallet.permits?.isExpired(signed)
+    : await wallet.authorizations?.isExpired(asset, signed.authorization));
+}
+
+/**
+ * Waits until a signed payment is mined, and sends the stored bytes again if the chain does not have them.
+ * @returns true when it succeeded or is an authorization; false when it can never be mined and was marked so, which
+ * allows a new payment.
+ * @throws PaymentError `transaction_failed`, `payment_pending`, or `broadcast_refused` while the outcome is open.
+ */
+export async function awaitPayment(
+  context: PaymentContext,
+  key: string,
+  { payment, revision }: StoredRevision,
+  until: { deadlineAtMs: number; signal: AbortSignal | null },
+): Promise<boolean> {
+  if (payment.chainId !== context.wallet.chainId) {
+    throw new PaymentError('wrong_chain', `The stored payment is on chain ${payment.chainId}.`, {
+      hint: 'Redeem it with a wallet on that chain.',
+    });
+  }
+  const { transaction, authorization } = payment;
+  if (authorization) {
+    if (await isStillGood(context, payment.requirement.asset, authorization)) return true;
+    await context.store.write(key, { ...payment, state: 'replaced' }, revision);
+    return false;
+  }
+  if (!transaction) throw new PaymentError('store_damaged', `The stored payment ${key} has no transaction.`);
+  const outcome = await pollOutcome(context, key, transaction, until);
+  if (outcome === 'success') {
+    context.onEvent({ type: 'mined', key, payment });
+    return true;
+  }
+  await context.store.write(key, { ...payment, state: outcome }, revision);
+  if (outcome === 'replaced') return false;
+  throw new PaymentError('transaction_failed', `The payment ${transaction.txHash} was mined but reverted.`, {
+    hint: 'No tokens moved. The next call makes a new payment.',
+    details: { txHash: transaction.txHash },
+  });
+}

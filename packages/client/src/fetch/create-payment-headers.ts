@@ -1,0 +1,54 @@
+import {
+  encodeJsonHeader,
+  encodeProof,
+  PAYMENT_SIGNATURE,
+  X_PAYMENT,
+  type Hex,
+  type SignedPayment,
+} from '@tollgate/protocol';
+
+import { isSignable, type SignableRequirement } from '../offer/signable-requirement.js';
+import type { RedeemablePayment, StoredPayment } from '../store/payment-store.js';
+import { nonceOf } from '../store/signed-facts.js';
+
+/** Identifies a signed payment: by its transaction, or by the nonce of its authorization. */
+export type SignedName = { txHash: Hex } | { nonce: string };
+
+/** The headers that prove a payment to a server. */
+export interface ShownPayment {
+  idempotencyKey: string;
+  header: { name: string; value: string };
+  signed: SignedName;
+}
+
+/** The proof of a mined transfer. */
+export function showTransfer({ requirement, payer, transaction, idempotencyKey }: RedeemablePayment): ShownPayment {
+  const { network, maxAmountRequired, extra } = requirement;
+  const { txHash } = transaction;
+  const payload = { txHash, amount: maxAmountRequired, from: payer, reference: extra.reference };
+  const value = encodeProof({ x402Version: 1, scheme: 'exact', network, payload });
+  return { idempotencyKey, header: { name: X_PAYMENT, value }, signed: { txHash } };
+}
+
+function showAuthorization(
+  { x402Version, scheme, network, sent }: SignableRequirement,
+  signed: SignedPayment,
+): ShownPayment['header'] {
+  const { signature } = signed;
+  const payload =
+    signed.kind === 'permit2'
+      ? { signature, permit2Authorization: signed.permit2Authorization }
+      : { signature, authorization: signed.authorization };
+  return x402Version === 1
+    ? { name: X_PAYMENT, value: encodeJsonHeader({ x402Version, scheme, network, payload }) }
+    : { name: PAYMENT_SIGNATURE, value: encodeJsonHeader({ x402Version, ...sent, payload }) };
+}
+
+/** The proof of a stored payment in the form that its server requires; null while nothing is signed. */
+export function showPayment(payment: StoredPayment): ShownPayment | null {
+  const { requirement, transaction, authorization, idempotencyKey } = payment;
+  if (!isSignable(requirement)) return transaction && showTransfer({ ...payment, requirement, transaction });
+  if (!authorization) return null;
+  const signed = { nonce: nonceOf(authorization) };
+  return { idempotencyKey, header: showAuthorization(requirement, authorization), signed };
+}

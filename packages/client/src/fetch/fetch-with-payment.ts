@@ -1,0 +1,128 @@
+import { IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, PaymentError, X_PAYMENT } from '@tollgate/protocol';
+
+import { assertSecureUrl } from '../network/assert-secure-url.js';
+import { requestKey, takeRequest, toInit, type RequestSnapshot } from '../network/request-snapshot.js';
+import { sleep } from '../network/sleep.js';
+import { createContext, type PaymentContext, type PaymentOptions } from '../sign/payment-options.js';
+import { readOffers } from '../sign/read-offers.js';
+import { signPayment } from '../sign/sign-payment.js';
+import type { Wallet } from '../sign/wallet.js';
+import type { StoredRevision } from '../store/payment-store.js';
+import { awaitPayment } from './await-payment.js';
+import { redeemPayment } from './redeem-payment.js';
+
+/** How long another caller's intention is respected. After that its process counts as dead. */
+const INTENTION_MS = 5000;
+const LOOK_AGAIN_MS = 50;
+
+/** fetch has followed the redirects of the unpaid request: pay only the origin that was requested. */
+function assertSameOrigin(request: RequestSnapshot, response: Response): RequestSnapshot {
+  if (!response.redirected) return request;
+  const isSafeMethod = request.method === 'GET' || request.method === 'HEAD';
+  if (new URL(response.url).origin === new URL(request.url).origin && isSafeMethod) {
+    return { ...request, url: response.url };
+  }
+  throw new PaymentError('redirect_refused', `The request was redirected to ${response.url}, which asks for payment.`, {
+    hint: 'Nothing was paid. Request that URL directly if you trust it.',
+    details: { from: request.url, to: response.url },
+  });
+}
+
+/**
+ * True when this request has an open payment. An `intended` one has moved no money; failed and abandoned ones are
+ * settled.
+ */
+function isPaid({ payment }: StoredRevision, canRepeat: boolean): boolean {
+  return payment.state === 'signed' || (payment.state === 'redeemed' && canRepeat);
+}
+
+/**
+ * True while another caller seems about to sign for this request. If both overwrote each other's intention, neither
+ * would finish.
+ */
+function isBeingPaid({ payment }: StoredRevision): boolean {
+  const ageMs = Date.now() - payment.createdAtMs;
+  return payment.state === 'intended' && ageMs >= 0 && ageMs < INTENTION_MS;
+}
+
+async function finish(
+  context: PaymentContext,
+  key: string,
+  request: RequestSnapshot,
+  stored: StoredRevision,
+): Promise<Response | null> {
+  const until = { deadlineAtMs: Date.now() + context.deadlineMs, signal: request.signal };
+  if (!(await awaitPayment(context, key, stored, until))) return null;
+  return redeemPayment(context, {
+    key,
+    request: { ...request, url: stored.payment.url },
+    stored,
+    deadlineAtMs: until.deadlineAtMs,
+  });
+}
+
+/**
+ * The client procedure of the specification for one request: request, pay, request again with the proof. A payment left
+ * in the store by an earlier run of the same request is redeemed first, before anything is requested or paid.
+ */
+export async function runProcedure(
+  context: PaymentContext,
+  request: RequestSnapshot,
+  onUnpaid: (response: Response) => Response,
+): Promise<Response> {
+  const key = requestKey(request);
+  // An Idempotency-Key of the caller identifies one purchase for good: repeating the request asks for its answer again.
+  let canRepeat = request.headers.has(IDEMPOTENCY_KEY);
+  for (const giveUpAtMs = Date.now() + context.deadlineMs; Date.now() < giveUpAtMs;) {
+    let stored = await context.store.read(key);
+    if (stored && isBeingPaid(stored)) {
+      await sleep(LOOK_AGAIN_MS, request.signal);
+      continue;
+    }
+    if (stored && isPaid(stored, canRepeat)) {
+      context.onEvent({ type: 'resuming', key, payment: stored.payment });
+    } else {
+      const response = await context.fetch(
+        request.url,
+        toInit(request, { headers: request.headers, signal: request.signal }),
+      );
+      if (response.status !== 402) return onUnpaid(response);
+      const paidRequest = assertSameOrigin(request, response);
+      assertSecureUrl(paidRequest.url, context.allowInsecureHttp);
+      const offers = await readOffers(response, context.wallet, context.attemptTimeoutMs);
+      const afterRevision = stored?.revision ?? 0;
+      stored = await signPayment(context, { key, request: paidRequest, offers, afterRevision });
+      // Another caller bought the same meanwhile: that purchase serves this call too, even if it is already finished.
+      if (!stored) canRepeat = true;
+    }
+    const answer = stored && (await finish(context, key, request, stored));
+    if (answer) return answer;
+  }
+  throw new PaymentError('store_busy', 'Other callers keep changing the stored payment of this request.', {
+    hint: 'Give requests that are to be paid separately an Idempotency-Key of their own.',
+  });
+}
+
+/**
+ * Wraps `fetch` so that it pays. Answers other than 402 are returned unchanged; a 402 is paid once, with a trusted
+ * asset and within the limits, and the request is repeated with the proof until the answer is there.
+ *
+ * Two calls with the same method, URL and body are the same purchase while its payment is open; to buy twice at the
+ * same time, give them different `Idempotency-Key` headers.
+ * @throws PaymentError for a problem of the payment, described by its `code`; any error of `fetch` for the unpaid
+ * request.
+ */
+export function fetchWithPayment(
+  fetch: typeof globalThis.fetch,
+  wallet: Wallet,
+  options: PaymentOptions,
+): typeof globalThis.fetch {
+  const context = createContext(fetch, wallet, options);
+  return async (input, init) => {
+    const request = await takeRequest(input, init);
+    // A caller that sends its own proof pays for itself.
+    if (request.headers.has(X_PAYMENT) || request.headers.has(PAYMENT_SIGNATURE))
+      return context.fetch(request.url, toInit(request, { headers: request.headers, signal: request.signal }));
+    return runProcedure(context, request, (response) => response);
+  };
+}

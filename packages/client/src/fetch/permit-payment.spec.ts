@@ -1,0 +1,267 @@
+import type { SignedPermit } from '@tollgate/protocol';
+import { erc20Abi, encodeFunctionData, type Hex } from 'viem';
+
+import { startChain, type Devnet, type DevnetAccount } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../../devnet/place-contracts.js';
+import { readBalance } from '../../../../devnet/read-balance.js';
+import { approvePermit2 } from '../../../../devnet/sign-permit.js';
+import { facilitatorOf, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
+import type { PaymentEvent, PaymentOptions } from '../sign/payment-options.js';
+import { createWallet, type Wallet } from '../sign/wallet.js';
+import { MemoryPaymentStore } from '../store/payment-store.js';
+import { fetchWithPayment } from './fetch-with-payment.js';
+
+const BY_PERMIT2 = { extra: { assetTransferMethod: 'permit2' } };
+
+describe('a server that takes payments by Permit2', () => {
+  let chain: Devnet;
+  let shop: SigningShop;
+  let store: MemoryPaymentStore;
+  /** The first payer approved Permit2 for more than it pays, the other not at all. */
+  let payer: DevnetAccount;
+  let newcomer: DevnetAccount;
+
+  const walletOf = ({ privateKey: account }: DevnetAccount) =>
+    createWallet({ account, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+  const optionsOf = (change: Partial<PaymentOptions>): PaymentOptions => ({
+    assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
+    ...{ maxAmount: '0.001', store, ...change },
+  });
+  const buy = (change: Partial<PaymentOptions> = {}, by = walletOf(payer)) =>
+    fetchWithPayment(fetch, by, optionsOf(change))(shop.url);
+  const metered = () => ({
+    scheme: 'upto',
+    extra: { name: 'USDC', assetTransferMethod: 'permit2', facilitatorAddress: facilitatorOf(chain) },
+  });
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => Promise.reject(new Error('it did not fail')),
+      (error: unknown) => error as Record<string, unknown>,
+    );
+  const permits = () => shop.shown.map(({ payment }) => payment as SignedPermit);
+  const nonces = () => permits().map(({ permit2Authorization: { nonce } }) => nonce);
+  const countSent = ({ address }: DevnetAccount) =>
+    callRpc(chain.rpcUrl, 'eth_getTransactionCount', [address, 'latest']);
+  const readAllowance = async ({ address }: DevnetAccount) => {
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [address, PERMIT2] });
+    return BigInt((await callRpc(chain.rpcUrl, 'eth_call', [{ to: chain.asset, data }, 'latest'])) as Hex);
+  };
+  /** The amount that the payer was charged. */
+  const spent = async (work: () => Promise<unknown>, { address } = payer): Promise<bigint> => {
+    const before = await readBalance(chain, address);
+    await work();
+    return before - (await readBalance(chain, address));
+  };
+
+  beforeAll(async () => {
+    chain = await startChain();
+    [payer, newcomer] = [chain.accounts[3]!, chain.accounts[4]!];
+    await approvePermit2(chain, { owner: payer.address });
+  });
+  afterAll(() => chain.stop());
+  beforeEach(async () => {
+    shop = await startSigningShop(chain, 2);
+    store = new MemoryPaymentStore();
+  });
+  afterEach(() => shop.close());
+
+  it('is paid its price once by a signature, and the payer sends no transaction', async () => {
+    shop.offer = BY_PERMIT2;
+    const before = await countSent(payer);
+    expect(await spent(async () => expect(await (await buy()).text()).toBe('the goods'))).toBe(1000n);
+    expect(await countSent(payer)).toBe(before);
+    const [{ scheme, permit2Authorization: signed } = permits()[0]!] = permits();
+    expect({ scheme, ...signed }).toMatchObject({
+      scheme: 'exact',
+      from: payer.address.toLowerCase(),
+      permitted: { token: chain.asset.toLowerCase(), amount: '1000' },
+      spender: EXACT_PROXY.toLowerCase(),
+      witness: { to: chain.payTo.toLowerCase() },
+    });
+    expect(Number(signed.deadline)).toBeLessThanOrEqual(Date.now() / 1000 + 300);
+    const sent = JSON.parse(Buffer.from(shop.shown[0]!.header, 'base64').toString()) as Record<string, unknown>;
+    expect(sent).toMatchObject({ accepted: { amount: '1000', ...BY_PERMIT2 }, extensions: { kept: { as: 'is' } } });
+    expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
+  });
+
+  it('is paid the metered amount, up to a maximum that is signed for its facilitator', async () => {
+    shop.offer = metered();
+    expect(await spent(() => buy())).toBe(400n);
+    expect(permits()).toMatchObject([
+      {
+        scheme: 'upto',
+        permit2Authorization: {
+          permitted: { amount: '1000' },
+          spender: UPTO_PROXY.toLowerCase(),
+          witness: { facilitator: facilitatorOf(chain).toLowerCase() },
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ['by use rather than by a fixed price', () => [metered(), BY_PERMIT2, {}], { kind: 'permit2', scheme: 'upto' }],
+    ['by use, even if that offer comes last', () => [{}, BY_PERMIT2, metered()], { kind: 'permit2', scheme: 'upto' }],
+    ['by the offer that needs no allowance first', () => [BY_PERMIT2, {}], { kind: 'authorization' }],
+  ])('is paid %s', async (_, offers, expected) => {
+    const common = { scheme: 'exact', extra: { name: 'USDC', version: '2' } };
+    const [first, ...others] = offers().map((offer) => ({ ...common, ...offer }));
+    Object.assign(shop, { offer: first, others });
+    expect((await buy()).status).toBe(200);
+    expect(shop.shown.map(({ payment }) => payment)).toMatchObject([expected]);
+  });
+
+  it.each([
+    ['its price', () => BY_PERMIT2],
+    ['the metered amount', metered],
+  ])(
+    'gets no signature for %s from a payer that has not approved Permit2, and the error says what to approve',
+    async (_, offer) => {
+      shop.offer = offer();
+      const failure = await failureOf(buy({}, walletOf(newcomer)));
+      expect(failure).toMatchObject({
+        code: 'permit2_allowance_missing',
+        hint: expect.stringContaining(
+          `approve(${PERMIT2.toLowerCase()}, amount) at the token ${chain.asset.toLowerCase()}`,
+        ),
+        details: { allowed: '0', needed: '0.001' },
+      });
+      expect([shop.shown, await store.list()]).toEqual([[], []]);
+    },
+  );
+
+  it.each([
+    ['the price, without an allowance', () => [metered(), BY_PERMIT2, {}], {}],
+    ['the price, if the configured allowance is too low', () => [metered(), {}], { permit2Allowance: '0.000999' }],
+  ])('is paid %s, by a payer that cannot pay by use, and the payer is informed', async (_, offers, options) => {
+    const common = { scheme: 'exact', extra: { name: 'USDC', version: '2' } };
+    const [first, ...others] = offers().map((offer) => ({ ...common, ...offer }));
+    Object.assign(shop, { offer: first, others });
+    const events: PaymentEvent[] = [];
+    const change = { ...options, onEvent: (event: PaymentEvent) => events.push(event) };
+    expect(await spent(() => buy(change, walletOf(newcomer)), newcomer)).toBe(1000n);
+    expect(shop.shown.map(({ payment }) => payment)).toMatchObject([{ kind: 'authorization' }]);
+    expect(events.map(({ type }) => type)).toEqual(['skipped', 'intended', 'signed', 'redeemed']);
+    const problem = { code: 'permit2_allowance_missing', details: { needed: '0.001' } };
+    expect(events[0]).toMatchObject({ requirement: { scheme: 'upto' }, problem });
+    expect(await readAllowance(newcomer)).toBe(0n);
+  });
+
+  it('gets no signature from a payer that cannot pay by use and whose limit is below the price', async () => {
+    const exact = { scheme: 'exact', extra: { name: 'USDC', version: '2' } };
+    Object.assign(shop, { offer: metered(), others: [{ ...exact, amount: '1001' }] });
+    const failure = await failureOf(buy({}, walletOf(newcomer)));
+    expect([failure['code'], shop.shown]).toEqual(['permit2_allowance_missing', []]);
+  });
+
+  it('gets no signature when the configured allowance is too low', async () => {
+    shop.offer = metered();
+    const failure = await failureOf(buy({ permit2Allowance: '0.000999' }, walletOf(newcomer)));
+    expect([failure['code'], shop.shown]).toEqual(['permit2_allowance_missing', []]);
+    expect(await readAllowance(newcomer)).toBe(0n);
+  });
+
+  it('is paid by a payer whose client approves Permit2, once for several payments', async () => {
+    shop.offer = metered();
+    const before = Number(await countSent(newcomer));
+    const change = { permit2Allowance: '0.0015' };
+    expect(await spent(() => buy(change, walletOf(newcomer)), newcomer)).toBe(400n);
+    expect(await readAllowance(newcomer)).toBe(1100n);
+    expect(await spent(() => buy(change, walletOf(newcomer)), newcomer)).toBe(400n);
+    expect(Number(await countSent(newcomer))).toBe(before + 1);
+    // 700 are left, and 1000 are to be signed, so Permit2 is approved again.
+    expect(await spent(() => buy(change, walletOf(newcomer)), newcomer)).toBe(400n);
+    expect([await readAllowance(newcomer), Number(await countSent(newcomer))]).toEqual([1100n, before + 2]);
+  });
+
+  it('counts against the limits with the signed maximum, not with its actual charge', async () => {
+    shop.offer = { ...metered(), amount: '1001' };
+    expect(await failureOf(buy())).toMatchObject({ code: 'over_limit' });
+    shop.offer = metered();
+    const payingFetch = fetchWithPayment(fetch, walletOf(payer), optionsOf({ maxTotal: '0.0019' }));
+    expect((await payingFetch(shop.url)).status).toBe(200);
+    expect(await failureOf(payingFetch(`${shop.url}/again`))).toMatchObject({ code: 'over_limit' });
+    expect(permits()).toHaveLength(1);
+  });
+
+  it('gets the same payment again when its answer was lost', async () => {
+    shop.offer = metered();
+    shop.interfere = [
+      (response) => void response.destroy(),
+      (response) => void response.writeHead(503, { 'Retry-After': '0' }).end(),
+    ];
+    expect(await spent(() => buy())).toBe(400n);
+    expect([nonces().length, new Set(nonces()).size]).toEqual([3, 1]);
+  });
+
+  it.each<[string, () => Record<string, unknown>, string]>([
+    ['without a facilitator', () => ({ ...metered(), ...BY_PERMIT2 }), 'malformed_challenge'],
+    [
+      'by EIP-3009',
+      () => ({ scheme: 'upto', extra: { ...metered().extra, assetTransferMethod: 'eip3009' } }),
+      'malformed_challenge',
+    ],
+    ['of another asset', () => ({ ...metered(), asset: `0x${'11'.repeat(20)}` }), 'no_trusted_requirement'],
+    ['on another chain', () => ({ ...metered(), network: 'eip155:8453' }), 'no_trusted_requirement'],
+  ])('gets no signature for a maximum %s', async (_name, offer, code) => {
+    shop.offer = offer();
+    expect(await failureOf(buy())).toMatchObject({ code });
+    expect([shop.shown, await store.list()]).toEqual([[], []]);
+  });
+
+  it('gets an authorization from a wallet that cannot sign permits', async () => {
+    Object.assign(shop, { offer: metered(), others: [{ scheme: 'exact', extra: { name: 'USDC', version: '2' } }] });
+    const { address, chainId, authorizations } = walletOf(payer);
+    expect((await buy({}, { address, chainId, authorizations } as Wallet)).status).toBe(200);
+    expect(shop.shown.map(({ payment }) => payment)).toMatchObject([{ kind: 'authorization' }]);
+  });
+
+  it('gets a signature that is valid for at most an hour, whatever it asks for', async () => {
+    shop.offer = { ...metered(), maxTimeoutSeconds: 1_000_000_000 };
+    await buy();
+    expect(Number(permits()[0]?.permit2Authorization.deadline)).toBeLessThanOrEqual(Date.now() / 1000 + 3600);
+  });
+
+  describe('when a permit has expired', () => {
+    afterEach(() => jest.restoreAllMocks());
+
+    /**
+     * In our time and on the chain: its clock is moved forward for good, and it accepts none of our later signatures.
+     */
+    const end = async () => {
+      const aheadMs = Number(permits()[0]?.permit2Authorization.deadline) * 1000 - Date.now();
+      const now = Date.now.bind(Date);
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+      await callRpc(chain.rpcUrl, 'evm_increaseTime', [3600]);
+      await callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
+    };
+    const refuse: SigningShop['interfere'][number] = (response) =>
+      void response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}');
+    const sell: SigningShop['interfere'][number] = (response) => void response.end('the goods');
+
+    it('gets no other one if it was used after all', async () => {
+      shop.offer = metered();
+      shop.interfere = [
+        async (response, payment) => {
+          await shop.settle(payment);
+          await refuse(response, payment);
+        },
+        sell,
+      ];
+      await failureOf(buy());
+      await end();
+      expect((await buy()).status).toBe(200);
+      expect([nonces().length, new Set(nonces()).size]).toEqual([2, 1]);
+    });
+
+    it('gets another one if it was not used', async () => {
+      shop.offer = metered();
+      shop.interfere = [refuse, sell];
+      await failureOf(buy());
+      await end();
+      expect((await buy()).status).toBe(200);
+      expect([nonces().length, new Set(nonces()).size]).toEqual([2, 2]);
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { readChallenge } from '../offer/read-challenge.js';
+import { createPaymentCall } from '../sign/create-payment-call.js';
+import { createWallet } from '../sign/wallet.js';
+import type { RedeemablePayment } from '../store/payment-store.js';
+import { redeemPaidRequest } from './redeem-paid-request.js';
+
+describe('redeeming a payment that the caller stores', () => {
+  let chain: Devnet;
+  let server: PaidServer;
+
+  beforeAll(async () => {
+    chain = await startChain();
+  });
+  afterAll(() => chain.stop());
+  beforeEach(async () => {
+    server = await startPaidServer(chain);
+  });
+  afterEach(() => server.close());
+
+  /** Requests, signs, sends; stores nothing. */
+  async function pay(): Promise<RedeemablePayment> {
+    const { privateKey } = chain.accounts[5]!;
+    const wallet = createWallet({ account: privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+    const [requirement] = (await readChallenge(await fetch(server.url))).accepts;
+    const transaction = await wallet.sign(createPaymentCall(requirement!));
+    await wallet.broadcast(transaction);
+    while (!(await wallet.readOutcome(transaction.txHash)));
+    return {
+      ...{ method: 'GET', url: server.url, idempotencyKey: 'key-1', payer: wallet.address },
+      requirement: requirement!,
+      transaction,
+    };
+  }
+
+  it('returns the answer, and the same one again', async () => {
+    const payment = await pay();
+    const answers = [await redeemPaidRequest(payment, {}), await redeemPaidRequest(payment, {})];
+    expect(answers.map(({ isFinal }) => isFinal)).toEqual([true, true]);
+    const bodies = await Promise.all(answers.map(({ response }) => response.text()));
+    expect(bodies).toEqual(Array(2).fill('{"conditions":"Clear","number":1}'));
+    expect(server.paid()).toHaveLength(2);
+  });
+
+  it('reports that a failure is not final', async () => {
+    server.interfere.push((response) => Boolean(response.writeHead(500).end('broken')));
+    const { response, isFinal } = await redeemPaidRequest(await pay(), {});
+    expect([response.status, isFinal]).toEqual([500, false]);
+  });
+
+  it('makes each attempt when its turn comes', async () => {
+    server.interfere.push((response) => Boolean(response.writeHead(503, { 'Retry-After': '0' }).end()));
+    const payment = await pay();
+    const seen: number[] = [];
+    const { isFinal } = await redeemPaidRequest(payment, {
+      inTurn: (attempt) => {
+        seen.push(server.paid().length);
+        return attempt();
+      },
+    });
+    expect({ isFinal, seen }).toEqual({ isFinal: true, seen: [0, 1] });
+  });
+
+  it('starts its time limit when its turn comes', async () => {
+    const { isFinal } = await redeemPaidRequest(await pay(), {
+      deadlineMs: 5_000,
+      inTurn: async (attempt) => {
+        const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+        return attempt().finally(() => now.mockRestore());
+      },
+    });
+    expect(isFinal).toBe(true);
+  });
+
+  it('ends with the signal, or at the deadline', async () => {
+    const payment = await pay();
+    const stop = new AbortController();
+    server.interfere.push(() => {
+      stop.abort(new Error('enough'));
+      return true;
+    });
+    await expect(redeemPaidRequest(payment, { signal: stop.signal })).rejects.toThrow('enough');
+    server.interfere.push(() => true);
+    await expect(redeemPaidRequest(payment, { deadlineMs: 200 })).rejects.toMatchObject({ code: 'payment_unredeemed' });
+  });
+});

@@ -1,0 +1,25 @@
+import { requestKey, takeRequest } from '../network/request-snapshot.js';
+import type { RedeemablePayment } from '../store/payment-store.js';
+import { showTransfer } from './create-payment-headers.js';
+import { fetchPaidAnswer, type PaidResponse, type RedemptionContext } from './redeem-payment.js';
+
+export interface RedeemOptions extends Partial<Omit<RedemptionContext, 'onEvent'>> {
+  /** From the first attempt to the answer, waiting for a turn not included; 60 s. */
+  deadlineMs?: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * Fetches the answer of a mined payment, for callers that keep payments elsewhere than in a `PaymentStore`. It may be
+ * called again for the same payment, by another process too: the server returns the same answer for the same key.
+ * @throws the errors of `fetchWithPayment` after a payment is made
+ */
+export async function redeemPaidRequest(payment: RedeemablePayment, options: RedeemOptions): Promise<PaidResponse> {
+  const { deadlineMs = 60_000, signal, fetch = globalThis.fetch, inTurn } = options;
+  const { attemptTimeoutMs = 30_000, allowInsecureHttp = false } = options;
+  const request = await takeRequest(payment.url, { method: payment.method, ...(signal && { signal }) });
+  return fetchPaidAnswer(
+    { fetch, attemptTimeoutMs, allowInsecureHttp, onEvent: () => undefined, ...(inTurn && { inTurn }) },
+    { key: requestKey(request), request, payment: showTransfer(payment), deadlineAtMs: Date.now() + deadlineMs },
+  );
+}

@@ -1,0 +1,202 @@
+import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+
+import { assertSecureUrl } from '../network/assert-secure-url.js';
+import type { RequestSnapshot } from '../network/request-snapshot.js';
+import { sleep } from '../network/sleep.js';
+import { readChallengeError } from '../offer/read-challenge.js';
+import type { PaymentContext } from '../sign/payment-options.js';
+import type { StoredRevision } from '../store/payment-store.js';
+import { showPayment, type ShownPayment, type SignedName } from './create-payment-headers.js';
+import { judgeResponse } from './judge-response.js';
+import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
+import { receiveAnswer } from './receive-answer.js';
+import { sendProof } from './send-proof.js';
+
+const MAX_REDIRECTS = 5;
+const FIRST_DELAY_MS = 200;
+const LONGEST_DELAY_MS = 5000;
+
+/** The parts of a client that redeeming needs. */
+export interface RedemptionContext extends Pick<
+  PaymentContext,
+  'fetch' | 'attemptTimeoutMs' | 'allowInsecureHttp' | 'onEvent'
+> {
+  /**
+   * Runs an attempt when it may begin, which lets a caller limit concurrent attempts. The deadline does not include the
+   * wait.
+   */
+  inTurn?: <T>(attempt: () => Promise<T>) => Promise<T>;
+}
+
+function createHeaders(request: RequestSnapshot, { header, idempotencyKey }: ShownPayment): Headers {
+  const headers = new Headers(request.headers);
+  headers.set(header.name, header.value);
+  headers.set(IDEMPOTENCY_KEY, idempotencyKey);
+  // As in the reference client. With a method that has a body, this header would make servers expect JSON in the body.
+  if (request.method === 'GET' && !headers.has('content-type')) headers.set('Content-Type', 'application/json');
+  return headers;
+}
+
+/**
+ * The redirect to follow with the proof: only within the origin that was paid, and only for methods that are safe to
+ * repeat.
+ */
+function followRedirect(request: RequestSnapshot, from: string, location: string | null, count: number): string {
+  const target = location === null ? null : new URL(location, from);
+  const isSafeMethod = request.method === 'GET' || request.method === 'HEAD';
+  if (target?.origin === new URL(request.url).origin && isSafeMethod && count <= MAX_REDIRECTS) return target.href;
+  throw new PaymentError(
+    'redirect_refused',
+    `The server redirects the paid request to ${target?.href ?? 'elsewhere'}.`,
+    {
+      hint: 'The proof is not sent on; the payment stays in the store.',
+      details: { from, location },
+    },
+  );
+}
+
+/** The result of one attempt: an answer to return, or a reason to try again. */
+type Attempt =
+  | { kind: 'answer'; response: Response; isFinal: boolean }
+  | { kind: 'again'; reason: string; delayMs: number | null; response: Response | null; cause?: unknown };
+
+class Redemption {
+  readonly #context: RedemptionContext;
+  readonly #request: RequestSnapshot;
+  readonly #headers: Headers;
+  readonly #key: string;
+  readonly #signed: SignedName;
+  readonly #seen = { nowMs: 0, releases: 0, undiagnosed: 0 };
+  #redirects = 0;
+  #url: string;
+
+  constructor(context: RedemptionContext, key: string, request: RequestSnapshot, payment: ShownPayment) {
+    this.#context = context;
+    this.#key = key;
+    this.#request = request;
+    this.#headers = createHeaders(request, payment);
+    this.#signed = payment.signed;
+    this.#url = request.url;
+  }
+
+  async attempt(timeoutMs: number): Promise<Attempt> {
+    try {
+      const sending = { url: this.#url, headers: this.#headers, timeoutMs };
+      const { response, stopTimer } = await sendProof(this.#context.fetch, this.#request, sending);
+      try {
+        return await this.#judge(response);
+      } finally {
+        stopTimer();
+      }
+    } catch (error) {
+      if (error instanceof PaymentError || this.#request.signal?.aborted) throw error;
+      const reason = error instanceof Error ? error.message : 'connection failed';
+      return { kind: 'again', reason, delayMs: null, response: null, cause: error };
+    }
+  }
+
+  async #judge(response: Response): Promise<Attempt> {
+    this.#seen.nowMs = Date.now();
+    const judgement = judgeResponse(response, this.#seen);
+    switch (judgement.kind) {
+      case 'answer':
+        await receiveAnswer(response);
+        return { kind: 'answer', response, isFinal: judgement.isFinal };
+      case 'refused':
+        throw await this.refusal(response);
+      case 'redirect':
+        await response.body?.cancel();
+        this.#redirects += 1;
+        this.#url = followRedirect(this.#request, this.#url, judgement.location, this.#redirects);
+        return { kind: 'again', reason: `redirect to ${this.#url}`, delayMs: 0, response: null };
+      case 'retry':
+        if (response.headers.get(X_PAYMENT_RELEASED) === 'true') this.#seen.releases += 1;
+        if (response.status === 402) this.#seen.undiagnosed += 1;
+        return { kind: 'again', reason: judgement.reason, delayMs: judgement.delayMs, response };
+    }
+  }
+
+  async refusal(response: Response): Promise<PaymentNotAcceptedError> {
+    return new PaymentNotAcceptedError({
+      failure: response.headers.get(X_PAYMENT_FAILURE),
+      challengeError: await readChallengeError(response, this.#context.attemptTimeoutMs),
+      signed: this.#signed,
+      url: this.#url,
+      key: this.#key,
+    });
+  }
+
+  unanswered(cause: unknown): PaymentError {
+    const message = `The payment ${'txHash' in this.#signed ? this.#signed.txHash : 'that was signed'} is made, but ${this.#url} gave no answer.`;
+    return new PaymentError('payment_unredeemed', message, {
+      hint: 'It is in the store: the same request with the same store redeems it.',
+      details: { ...this.#signed, url: this.#url, key: this.#key },
+      cause,
+    });
+  }
+}
+
+/** The answer to a request with a proof. */
+export interface PaidResponse {
+  response: Response;
+  /**
+   * True when the server's answer to this payment is final. Otherwise it failed, and the payment may be presented
+   * again.
+   */
+  isFinal: boolean;
+}
+
+/**
+ * Sends the request with the proof until the whole answer is there, with the same proof and key every time.
+ * @returns the answer; at the deadline the server's last one, whatever it was.
+ * @throws PaymentNotAcceptedError when the server refuses the payment; PaymentError `redirect_refused`, or
+ * `payment_unredeemed` when no answer came before the deadline.
+ */
+export async function fetchPaidAnswer(
+  context: RedemptionContext,
+  input: { key: string; request: RequestSnapshot; payment: ShownPayment; deadlineAtMs: number },
+): Promise<PaidResponse> {
+  const { key, request, payment } = input;
+  const { inTurn = (attempt) => attempt() } = context;
+  let { deadlineAtMs } = input;
+  assertSecureUrl(request.url, context.allowInsecureHttp);
+  const redemption = new Redemption(context, key, request, payment);
+  for (let backoffMs = FIRST_DELAY_MS; ; backoffMs = Math.min(backoffMs * 2, LONGEST_DELAY_MS)) {
+    request.signal?.throwIfAborted();
+    const waitsSinceMs = Date.now();
+    const attempt = await inTurn(() => {
+      // Waiting for a turn does not count against the server.
+      deadlineAtMs += Date.now() - waitsSinceMs;
+      const leftMs = Math.max(deadlineAtMs - Date.now(), 1);
+      return redemption.attempt(Math.min(context.attemptTimeoutMs, leftMs));
+    });
+    const { response } = attempt;
+    if (attempt.kind === 'answer') return { response: attempt.response, isFinal: attempt.isFinal };
+    const delayMs = attempt.delayMs ?? backoffMs;
+    if (Date.now() + delayMs >= deadlineAtMs) {
+      if (!response) throw redemption.unanswered(attempt.cause);
+      if (response.status === 402) throw await redemption.refusal(response);
+      return { response, isFinal: false };
+    }
+    await response?.body?.cancel();
+    context.onEvent({ type: 'waiting', key, reason: attempt.reason, delayMs });
+    await sleep(delayMs, request.signal);
+  }
+}
+
+/** The same for a stored payment, which a final answer settles. */
+export async function redeemPayment(
+  context: PaymentContext,
+  input: { key: string; request: RequestSnapshot; stored: StoredRevision; deadlineAtMs: number },
+): Promise<Response> {
+  const { key, request, deadlineAtMs } = input;
+  const { payment, revision } = input.stored;
+  const shown = showPayment(payment);
+  if (!shown) throw new PaymentError('store_damaged', 'The stored payment has no signed transaction or authorization.');
+  const { response, isFinal } = await fetchPaidAnswer(context, { key, request, payment: shown, deadlineAtMs });
+  if (isFinal) {
+    await context.store.write(key, { ...payment, state: 'redeemed' }, revision);
+    context.onEvent({ type: 'redeemed', key, payment, status: response.status });
+  }
+  return response;
+}

@@ -1,0 +1,164 @@
+import type { SignedAuthorization } from '@tollgate/protocol';
+
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { listTransfers } from '../../test/paid-server.js';
+import { startSigningShop, type SigningShop } from '../../test/signing-shop.js';
+import type { TrustedAsset } from '../offer/choose-requirement.js';
+import type { PaymentOptions } from '../sign/payment-options.js';
+import { createWallet, type Wallet } from '../sign/wallet.js';
+import { MemoryPaymentStore } from '../store/payment-store.js';
+import { fetchWithPayment } from './fetch-with-payment.js';
+
+describe.each([1, 2] as const)('a server that only takes signed payments, in version %s', (version) => {
+  let chain: Devnet;
+  let shop: SigningShop;
+  let wallet: Wallet;
+  let asset: TrustedAsset;
+  let store: MemoryPaymentStore;
+  let paidBefore: number;
+  const payer = () => chain.accounts[3]!;
+  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+  const buy = (change: Partial<PaymentOptions> = {}, by = wallet) =>
+    fetchWithPayment(fetch, by, { assets: [asset], maxAmount: '0.001', store, ...change })(shop.url);
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => Promise.reject(new Error('it did not fail')),
+      (error: unknown) => error as Record<string, unknown>,
+    );
+  const shown = () => shop.shown.map(({ payment }) => (payment as SignedAuthorization).authorization);
+  const nonces = () => shown().map(({ nonce }) => nonce);
+
+  beforeAll(async () => {
+    chain = await startChain();
+    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+    asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
+  });
+  afterAll(() => chain.stop());
+  beforeEach(async () => {
+    shop = await startSigningShop(chain, version);
+    store = new MemoryPaymentStore();
+    paidBefore = (await listTransfers(chain, payer().address)).length;
+  });
+  afterEach(() => shop.close());
+
+  it('is paid once by a signature, and the payer sends no transaction', async () => {
+    const before = await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [payer().address, 'latest']);
+    const response = await buy();
+    expect([response.status, await response.text()]).toEqual([200, 'the goods']);
+    expect(await transfers()).toBe(1);
+    expect(await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [payer().address, 'latest'])).toBe(before);
+    const [{ header } = { header: '' }] = shop.shown;
+    const { from, to, value, validBefore } = shown()[0]!;
+    expect({ from, to, value }).toEqual({
+      ...{ from: payer().address.toLowerCase(), to: chain.payTo.toLowerCase(), value: '1000' },
+    });
+    expect(Number(validBefore)).toBeLessThanOrEqual(Date.now() / 1000 + 300);
+    const sent = JSON.parse(Buffer.from(header, 'base64').toString()) as Record<string, unknown>;
+    if (version === 1) expect(sent).toMatchObject({ scheme: 'exact', network: 'sei-testnet' });
+    else expect(sent).toMatchObject({ accepted: { amount: '1000' }, extensions: { kept: { as: 'is' } } });
+    expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
+  });
+
+  it('gets the same payment again when its answer was lost', async () => {
+    shop.interfere = [
+      (response) => void response.destroy(),
+      (response) => void response.writeHead(503, { 'Retry-After': '0' }).end(),
+    ];
+    expect((await buy()).status).toBe(200);
+    expect([nonces().length, new Set(nonces()).size, await transfers()]).toEqual([3, 1, 1]);
+    const keys = shop.shown.map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it('gets the same payment from the next call when it refused it, although it was settled', async () => {
+    shop.interfere = [
+      async (response, payment) => {
+        await shop.settle(payment);
+        response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}');
+      },
+      (response) => void response.writeHead(402, { 'X-Payment-Failure': 'payment_used' }).end('{}'),
+    ];
+    expect(await failureOf(buy())).toMatchObject({ code: 'payment_not_accepted', failure: 'settlement_failed' });
+    expect(await failureOf(buy())).toMatchObject({ code: 'payment_not_accepted', txHash: null });
+    expect([nonces().length, new Set(nonces()).size, await transfers()]).toEqual([2, 1, 1]);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['a price above the limit', { amount: '1001', maxAmountRequired: '1001' }, 'over_limit'],
+    ['another asset', { asset: `0x${'11'.repeat(20)}` }, 'no_trusted_requirement'],
+    ['another chain', { network: version === 1 ? 'base' : 'eip155:8453' }, 'no_trusted_requirement'],
+    ['another scheme', { scheme: 'other' }, 'malformed_challenge'],
+    ['a token without a domain', { extra: {} }, 'malformed_challenge'],
+    [
+      'another way of transfer',
+      { extra: { name: 'USDC', version: '2', assetTransferMethod: 'other' } },
+      'malformed_challenge',
+    ],
+    ['an invalid recipient address', { payTo: 'me' }, 'malformed_challenge'],
+  ])('gets no signature for %s', async (_name, offer, code) => {
+    shop.offer = offer;
+    expect(await failureOf(buy())).toMatchObject({ code });
+    expect([shop.shown, await store.list()]).toEqual([[], []]);
+  });
+
+  it('gets nothing from a wallet that cannot sign authorizations', async () => {
+    const plain: Wallet = {
+      address: wallet.address,
+      chainId: wallet.chainId,
+      inTurn: (work) => wallet.inTurn(work),
+      sign: (call) => wallet.sign(call),
+      broadcast: (transaction) => wallet.broadcast(transaction),
+      readOutcome: (txHash) => wallet.readOutcome(txHash),
+      isReplaced: (transaction) => wallet.isReplaced(transaction),
+    };
+    expect(await failureOf(buy({}, plain))).toMatchObject({ code: 'malformed_challenge' });
+  });
+
+  it('gets a signature that is valid for at most an hour, whatever it asks for', async () => {
+    shop.offer = { maxTimeoutSeconds: 1_000_000_000 };
+    await buy();
+    expect(Number(shown()[0]?.validBefore)).toBeLessThanOrEqual(Date.now() / 1000 + 3600);
+  });
+
+  describe('when an authorization has expired', () => {
+    afterEach(() => jest.restoreAllMocks());
+
+    /**
+     * In our time and on the chain: its clock is moved forward for good, and it accepts none of our later signatures.
+     */
+    const end = async () => {
+      const aheadMs = Number(shown()[0]?.validBefore) * 1000 - Date.now();
+      const now = Date.now.bind(Date);
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+      await callRpc(chain.rpcUrl, 'evm_increaseTime', [3600]);
+      await callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
+    };
+
+    it('gets no other one if it was used after all', async () => {
+      shop.interfere = [
+        async (response, payment) => {
+          await shop.settle(payment);
+          response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}');
+        },
+        (response) => void response.end('the goods'),
+      ];
+      await failureOf(buy());
+      await end();
+      expect((await buy()).status).toBe(200);
+      expect([nonces().length, new Set(nonces()).size, await transfers()]).toEqual([2, 1, 1]);
+    });
+
+    it('gets another one if it was not used', async () => {
+      shop.interfere = [
+        (response) => void response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}'),
+        (response) => void response.end('the goods'),
+      ];
+      await failureOf(buy());
+      await end();
+      expect((await buy()).status).toBe(200);
+      expect([nonces().length, new Set(nonces()).size]).toEqual([2, 2]);
+      expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
+    });
+  });
+});

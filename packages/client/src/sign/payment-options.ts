@@ -1,0 +1,112 @@
+import { isAddress, isRecord, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+
+import type { TrustedAsset } from '../offer/choose-requirement.js';
+import type { PermittableRequirement } from '../offer/signable-requirement.js';
+import { SpendingLimit } from '../offer/spending-limit.js';
+import { MemoryPaymentStore, type PaymentStore, type StoredPayment } from '../store/payment-store.js';
+import type { Wallet } from './wallet.js';
+
+/** A preferred offer, and why the wallet cannot pay it. */
+export interface SkippedOffer {
+  requirement: PermittableRequirement;
+  problem: PaymentError;
+}
+
+/** Progress events, for logs and progress displays. */
+export type PaymentEvent =
+  | { type: 'resuming'; key: string; payment: StoredPayment }
+  /** Emitted before `intended` when the chosen offer is not the preferred one. */
+  | ({ type: 'skipped'; key: string } & SkippedOffer)
+  | { type: 'intended'; key: string; payment: StoredPayment; price: string }
+  | { type: 'signed' | 'mined'; key: string; payment: StoredPayment }
+  | { type: 'waiting'; key: string; reason: string; delayMs: number }
+  | { type: 'redeemed'; key: string; payment: StoredPayment; status: number };
+
+export interface PaymentOptions {
+  /** The only assets to pay with. There is no default: with an empty list nothing is paid. */
+  assets: readonly TrustedAsset[];
+  /** The maximum of a single payment, as decimal text in the asset's unit, for example `'0.01'`. */
+  maxAmount: string;
+  /**
+   * The maximum of all payments of this client together, per asset; if omitted there is no total limit. Each call of
+   * `fetchWithPayment`, `payWithAxios` or `payForTools` creates one client, and each call of `payForResource` is one:
+   * to share one limit between several, give them the same `SpendingLimit`.
+   */
+  maxTotal?: string | SpendingLimit;
+  /**
+   * The allowance to give Permit2 for an asset, in decimal text, by a transaction of the wallet, when the current one
+   * is too low for a payment. If omitted, the next offer within the limits is paid, which the event `skipped` reports;
+   * if there is none, the payment fails with `permit2_allowance_missing`.
+   */
+  permit2Allowance?: string;
+  /** Where payments are stored to survive a crash. Default: in memory, which survives none. */
+  store?: PaymentStore;
+  /** From the signature to the answer; 60 s. */
+  deadlineMs?: number;
+  /** One attempt to fetch the paid answer; 30 s. */
+  attemptTimeoutMs?: number;
+  /** Allow payments over plain HTTP to other machines; default false. */
+  allowInsecureHttp?: boolean;
+  onEvent?: (event: PaymentEvent) => void;
+}
+
+/** The options with all defaults applied, and the state that the calls of one client share. */
+export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal' | 'permit2Allowance'>> {
+  permit2Allowance: string | undefined;
+  fetch: typeof globalThis.fetch;
+  wallet: Wallet;
+  limit: SpendingLimit | undefined;
+}
+
+/** @throws PaymentError `invalid_options` or `invalid_amount`, before any request. */
+export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, options: PaymentOptions): PaymentContext {
+  assertParts({ ...options, fetch, wallet });
+  const { maxTotal } = options;
+  const limit = typeof maxTotal === 'string' ? new SpendingLimit(maxTotal) : maxTotal;
+  for (const { address, chainId, decimals, payTo } of options.assets) {
+    if (!isAddress(address) || (payTo !== undefined && !isAddress(payTo))) {
+      throw new PaymentError('invalid_options', 'A trusted asset has a malformed address.', {
+        details: { address, payTo },
+      });
+    }
+    if (!Number.isSafeInteger(chainId)) throw new PaymentError('invalid_options', 'A trusted asset has no chain id.');
+    parseTokenAmount(options.maxAmount, decimals);
+    if (limit !== undefined) parseTokenAmount(limit.maxTotal, decimals);
+    if (options.permit2Allowance !== undefined) parseTokenAmount(options.permit2Allowance, decimals);
+  }
+  return {
+    fetch,
+    wallet,
+    limit,
+    assets: options.assets,
+    maxAmount: options.maxAmount,
+    permit2Allowance: options.permit2Allowance,
+    store: options.store ?? new MemoryPaymentStore(),
+    deadlineMs: options.deadlineMs ?? 60_000,
+    attemptTimeoutMs: options.attemptTimeoutMs ?? 30_000,
+    allowInsecureHttp: options.allowInsecureHttp ?? false,
+    onEvent: options.onEvent ?? (() => undefined),
+  };
+}
+
+/** Checked at run time despite the types: plain JavaScript, or an unset variable, may pass anything. */
+function assertParts({ fetch, wallet, assets, maxTotal }: Record<string, unknown>): void {
+  const problems = [
+    typeof fetch === 'function' || 'fetch is not a function',
+    (isRecord(wallet) && isAddress(wallet['address'])) || 'wallet has no address',
+    Array.isArray(assets) || 'assets is not a list of trusted assets',
+    maxTotal === undefined ||
+      typeof maxTotal === 'string' ||
+      hasMethod(maxTotal, 'reserve') ||
+      'maxTotal is neither decimal text nor a SpendingLimit',
+  ].filter((problem) => typeof problem === 'string');
+  if (problems.length === 0) return;
+  throw new PaymentError('invalid_options', `This client cannot pay: ${problems.join('; ')}.`, {
+    hint: 'Pass a fetch function, a wallet and the options.',
+    details: { problems },
+  });
+}
+
+function hasMethod(value: unknown, name: string): boolean {
+  return isRecord(value) && typeof value[name] === 'function';
+}

@@ -1,0 +1,45 @@
+import {
+  createPermit2TypedData,
+  PERMIT2_ADDRESS,
+  type Hex,
+  type Permit2Transfer,
+  type SignedPermit,
+} from '@tollgate/protocol';
+import { erc20Abi, parseAbi, type LocalAccount, type PublicClient } from 'viem';
+
+import { lookUp } from '../network/look-up.js';
+
+/** Signs transfers by Permit2, and reads their state and the allowance of Permit2. */
+export interface PermitSigner {
+  sign(transfer: Permit2Transfer): Promise<SignedPermit>;
+  /** Permit2's allowance for the payer's tokens, in base units. */
+  readAllowance(asset: Hex): Promise<bigint>;
+  /** True when a final block past the end of its validity shows that it was not used: it can never move tokens. */
+  isExpired(transfer: Permit2Transfer): Promise<boolean>;
+}
+
+const abi = parseAbi(['function nonceBitmap(address owner, uint256 word) view returns (uint256)']);
+
+export function createPermitSigner(account: LocalAccount, client: PublicClient, chainId: number): PermitSigner {
+  return {
+    sign: async (transfer) => {
+      const signature = await account.signTypedData(createPermit2TypedData(transfer, chainId));
+      return { kind: 'permit2', ...transfer, signature };
+    },
+    readAllowance: (address) =>
+      lookUp('allowance', () => {
+        const args = [account.address, PERMIT2_ADDRESS] as const;
+        return client.readContract({ address, abi: erc20Abi, functionName: 'allowance', args });
+      }),
+    isExpired: ({ permit2Authorization: { from, nonce, deadline } }) =>
+      lookUp('permit', async () => {
+        const { timestamp, number: blockNumber } = await client.getBlock({ blockTag: 'finalized' });
+        // Permit2 accepts it in a block of exactly that second.
+        if (timestamp <= BigInt(deadline)) return false;
+        // A nonce is one bit of a 256-bit word.
+        const args = [from, BigInt(nonce) >> 8n] as const;
+        const call = { address: PERMIT2_ADDRESS, abi, functionName: 'nonceBitmap', args, blockNumber } as const;
+        return ((await client.readContract(call)) >> (BigInt(nonce) & 0xffn)) % 2n === 0n;
+      }),
+  };
+}

@@ -1,0 +1,95 @@
+import { formatTokenAmount, parseTokenAmount, PaymentError, PERMIT2_ADDRESS, type Hex } from '@tollgate/protocol';
+import { encodeFunctionData, erc20Abi } from 'viem';
+
+import { sleep } from '../network/sleep.js';
+import type { ChosenRequirement } from '../offer/choose-requirement.js';
+import type { PermittableRequirement } from '../offer/signable-requirement.js';
+import type { PaymentContext } from './payment-options.js';
+import type { PermitSigner } from './permit-signer.js';
+
+const POLL_MS = 100;
+
+type Permittable = ChosenRequirement<PermittableRequirement>;
+
+/** The allowance to give, in base units; null if it is too low for the payment. */
+function readOwnAllowance(
+  permit2Allowance: string | undefined,
+  { asset, amountBaseUnits }: Permittable,
+): bigint | null {
+  const wanted = permit2Allowance === undefined ? 0n : parseTokenAmount(permit2Allowance, asset.decimals);
+  return wanted >= amountBaseUnits ? wanted : null;
+}
+
+/**
+ * Why the wallet cannot pay by Permit2: the allowance is too low, and the options do not allow raising it far enough.
+ * Null if it can.
+ * @throws PaymentError `wallet_unavailable` when the allowance cannot be read
+ */
+export async function findAllowanceProblem(
+  { permit2Allowance }: Pick<PaymentContext, 'permit2Allowance'>,
+  permits: PermitSigner,
+  chosen: Permittable,
+): Promise<PaymentError | null> {
+  if (readOwnAllowance(permit2Allowance, chosen) !== null) return null;
+  const { requirement, amountBaseUnits } = chosen;
+  const { asset } = requirement;
+  const allowed = await permits.readAllowance(asset);
+  if (allowed >= amountBaseUnits) return null;
+
+  const [needed, has] = [amountBaseUnits, allowed].map((amount) => formatTokenAmount(amount, chosen.asset.decimals));
+  const token = `the token ${asset}`;
+  return new PaymentError(
+    'permit2_allowance_missing',
+    `Permit2 may move ${has} of ${token}, but the payment needs ${needed}.`,
+    {
+      hint: `Call approve(${PERMIT2_ADDRESS}, amount) at ${token} for at least ${amountBaseUnits}, or set permit2Allowance.`,
+      details: { asset, spender: PERMIT2_ADDRESS, allowed: has, needed, permit2Allowance },
+    },
+  );
+}
+
+/**
+ * Gives Permit2 the configured allowance if its current one is too low, by a transaction of the wallet.
+ * @throws any error of the sending
+ */
+export async function ensureAllowance(
+  context: Pick<PaymentContext, 'wallet' | 'permit2Allowance' | 'deadlineMs'>,
+  permits: PermitSigner,
+  chosen: Permittable,
+  signal: AbortSignal | null,
+): Promise<void> {
+  const wanted = readOwnAllowance(context.permit2Allowance, chosen);
+  // The offer was chosen with an allowance that is not raised here.
+  if (wanted === null) return;
+  const { asset } = chosen.requirement;
+  if ((await permits.readAllowance(asset)) < chosen.amountBaseUnits) await approve(context, { asset, wanted }, signal);
+}
+
+async function approve(
+  { wallet, deadlineMs }: Pick<PaymentContext, 'wallet' | 'deadlineMs'>,
+  { asset, wanted }: { asset: Hex; wanted: bigint },
+  signal: AbortSignal | null,
+): Promise<void> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [PERMIT2_ADDRESS, wanted] });
+  const { txHash } = await wallet.inTurn(async () => {
+    signal?.throwIfAborted();
+    const transaction = await wallet.sign({ to: asset, data });
+    await wallet.broadcast(transaction);
+    return transaction;
+  });
+  // Not stored: after a crash, repeating the same approval sets the same allowance.
+  for (const giveUpAtMs = Date.now() + deadlineMs; ; await sleep(POLL_MS, signal)) {
+    const outcome = await wallet.readOutcome(txHash);
+    if (outcome === 'success') return;
+    if (outcome === 'failed' || Date.now() > giveUpAtMs) {
+      throw new PaymentError(
+        'cannot_pay',
+        `The approval ${txHash} ${outcome === null ? 'is not mined yet' : 'failed'}.`,
+        {
+          hint: 'Nothing was signed. Check the transaction; the next call reads the allowance again.',
+          details: { txHash },
+        },
+      );
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import {
+  decodeJsonHeader,
+  isRecord,
+  ownField,
+  parseChallenge,
+  PAYMENT_REQUIRED,
+  PaymentError,
+  type PaymentRequirement,
+} from '@tollgate/protocol';
+
+import { readChallengeBody } from '../offer/read-challenge.js';
+import { isPermittable, parseSignableRequirement, type SignableRequirement } from '../offer/signable-requirement.js';
+import type { Wallet } from './wallet.js';
+
+/** The same limit as for challenges of transfers. */
+const MAX_REQUIREMENTS = 32;
+const MAX_HEADER_BYTES = 64 * 1024;
+
+export interface Offers {
+  accepts: readonly (PaymentRequirement | SignableRequirement)[];
+}
+
+/**
+ * Returns the offers that can be parsed, and skips the others, because a server may offer schemes that this client does
+ * not know.
+ */
+function readEach<T>(candidates: unknown, read: (candidate: unknown) => T): T[] {
+  if (!Array.isArray(candidates)) return [];
+  return candidates.slice(0, MAX_REQUIREMENTS).flatMap((candidate: unknown) => {
+    try {
+      return [read(candidate)];
+    } catch (error) {
+      if (error instanceof PaymentError) return [];
+      throw error;
+    }
+  });
+}
+
+/** Version 2 is in a header; null if there is no such challenge. */
+function readSignablesV2(header: string | null): SignableRequirement[] | null {
+  if (header === null) return null;
+  try {
+    const value = decodeJsonHeader(header, MAX_HEADER_BYTES);
+    if (ownField(value, 'x402Version') !== 2) return null;
+    const [resource, extensions] = [ownField(value, 'resource'), ownField(value, 'extensions')];
+    const envelope = { ...(resource !== undefined && { resource }), ...(extensions !== undefined && { extensions }) };
+    return readEach(ownField(value, 'accepts'), (offer) => parseSignableRequirement(offer, 2, envelope));
+  } catch (error) {
+    if (error instanceof PaymentError) return null;
+    throw error;
+  }
+}
+
+function readSignablesV1(body: unknown): SignableRequirement[] {
+  if (!isRecord(body) || ownField(body, 'x402Version') !== 1) return [];
+  return readEach(ownField(body, 'accepts'), (offer) => parseSignableRequirement(offer, 1));
+}
+
+/** Offers that charge by use come first, then those that need no allowance; otherwise in the order of the server. */
+function rank(requirement: SignableRequirement): number {
+  if (requirement.scheme === 'upto') return 0;
+  return isPermittable(requirement) ? 2 : 1;
+}
+
+/**
+ * Reads the offers of a 402, preferred ones first. For a gate that gives references: by use if it offers that,
+ * otherwise by transfers locked to its references, and its other offers are ignored. For any other server: by payments
+ * that the wallet signs.
+ * @throws PaymentError `malformed_challenge` when there is nothing to choose from
+ */
+export async function readOffers(
+  response: Response,
+  { authorizations, permits }: Pick<Wallet, 'authorizations' | 'permits'>,
+  timeoutMs: number,
+): Promise<Offers> {
+  const canSign = (requirement: SignableRequirement): boolean =>
+    (isPermittable(requirement) ? permits : authorizations) !== undefined;
+  const readV2 = readSignablesV2(response.headers.get(PAYMENT_REQUIRED));
+  const signableV2 = readV2 && readV2.filter(canSign).sort((one, other) => rank(one) - rank(other));
+  const body = await readChallengeBody(response, timeoutMs).catch((error: unknown) => {
+    if (!signableV2?.length) throw error;
+    return null;
+  });
+  try {
+    const { accepts } = parseChallenge(body);
+    return { accepts: [...(signableV2 ?? []).filter(({ scheme }) => scheme === 'upto'), ...accepts] };
+  } catch (error) {
+    const accepts = [...(signableV2 ?? []), ...readSignablesV1(body).filter(canSign)];
+    if (accepts.length > 0) return { accepts };
+    if (signableV2 === null) throw error;
+    throw new PaymentError('malformed_challenge', 'The payment challenge offers nothing that this client can pay.', {
+      hint: 'It supports offers of scheme "exact" by EIP-3009 that contain the EIP-712 domain of their asset, and offers of "exact" and "upto" by Permit2.',
+    });
+  }
+}

@@ -1,0 +1,128 @@
+import {
+  formatTokenAmount,
+  IDEMPOTENCY_KEY,
+  PaymentError,
+  type PaymentRequirement,
+  type SignedPayment,
+} from '@tollgate/protocol';
+
+import type { RequestSnapshot } from '../network/request-snapshot.js';
+import type { ChosenRequirement } from '../offer/choose-requirement.js';
+import { isPermittable, isSignable, type SignableRequirement } from '../offer/signable-requirement.js';
+import type { StoredPayment, StoredRevision } from '../store/payment-store.js';
+import { chooseOffer } from './choose-offer.js';
+import { createPaymentCall } from './create-payment-call.js';
+import type { PaymentContext } from './payment-options.js';
+import { ensureAllowance } from './permit2-allowance.js';
+import { createRandomHex } from './random-hex.js';
+import type { Offers } from './read-offers.js';
+import { signAuthorization } from './sign-authorization.js';
+import { signPermit } from './sign-permit.js';
+
+type Chosen = ChosenRequirement<PaymentRequirement | SignableRequirement>;
+
+function createIntention(context: PaymentContext, request: RequestSnapshot, chosen: Chosen): StoredPayment {
+  return {
+    state: 'intended',
+    method: request.method,
+    url: request.url,
+    idempotencyKey: request.headers.get(IDEMPOTENCY_KEY) ?? createRandomHex(16),
+    chainId: context.wallet.chainId,
+    payer: context.wallet.address,
+    requirement: chosen.requirement,
+    createdAtMs: Date.now(),
+    transaction: null,
+    authorization: null,
+  };
+}
+
+/** Signs a payment that the server or its facilitator submits. */
+async function signTransfer(
+  context: PaymentContext,
+  chosen: ChosenRequirement<SignableRequirement>,
+  signal: AbortSignal | null,
+): Promise<SignedPayment> {
+  const { wallet } = context;
+  const { authorizations, permits } = wallet;
+  const { requirement } = chosen;
+  if (isPermittable(requirement)) {
+    if (!permits) throw new PaymentError('cannot_pay', 'The wallet cannot sign permits.');
+    const byPermit = { ...chosen, requirement };
+    await ensureAllowance(context, permits, byPermit, signal);
+    return signPermit(permits, wallet, byPermit);
+  }
+  if (!authorizations) throw new PaymentError('cannot_pay', 'The wallet cannot sign authorizations.');
+  return signAuthorization(authorizations, wallet, { ...chosen, requirement });
+}
+
+/**
+ * Signs, stores the payment with `keep`, and sends the transaction if there is one. False when another process was
+ * faster.
+ */
+async function commit(
+  context: PaymentContext,
+  request: RequestSnapshot,
+  chosen: Chosen,
+  keep: (signed: Pick<StoredPayment, 'transaction' | 'authorization'>) => Promise<boolean>,
+): Promise<boolean> {
+  const { wallet } = context;
+  const { requirement } = chosen;
+  if (isSignable(requirement)) {
+    const authorization = await signTransfer(context, { ...chosen, requirement }, request.signal);
+    request.signal?.throwIfAborted();
+    return keep({ transaction: null, authorization });
+  }
+  return wallet.inTurn(async () => {
+    request.signal?.throwIfAborted();
+    const transaction = await wallet.sign(createPaymentCall(requirement));
+    if (!(await keep({ transaction, authorization: null }))) return false;
+    // Sent inside the turn, or the next payment would sign the same nonce. Waiting for the payment repairs a failed
+    // sending.
+    await wallet.broadcast(transaction).catch(() => undefined);
+    return true;
+  });
+}
+
+/**
+ * Stores the intention, signs, stores the signed bytes, sends them. In this order a crash at any point leaves either
+ * nothing that could be mined, or the stored bytes to send again.
+ * @returns the stored payment, or null when another process was faster and its payment counts.
+ * @throws PaymentError when nothing was signed.
+ */
+export async function signPayment(
+  context: PaymentContext,
+  input: { key: string; request: RequestSnapshot; offers: Offers; afterRevision: number },
+): Promise<StoredRevision | null> {
+  const { store, limit, onEvent } = context;
+  const { key, request } = input;
+  const { chosen, skipped } = await chooseOffer(context, input.offers);
+  const intention = createIntention(context, request, chosen);
+  let giveBack: (() => void) | undefined;
+  let isSigned = false;
+  let revision = input.afterRevision;
+  try {
+    if (!(await store.write(key, intention, revision))) return null;
+    revision += 1;
+    // Only now, because the second caller for the same request needs no funds of its own.
+    giveBack = limit?.reserve(chosen);
+    for (const offer of skipped) onEvent({ type: 'skipped', key, ...offer });
+    const price = formatTokenAmount(chosen.amountBaseUnits, chosen.asset.decimals);
+    onEvent({ type: 'intended', key, payment: intention, price });
+    let payment: StoredPayment = intention;
+    const isKept = await commit(context, request, chosen, async (signed) => {
+      payment = { ...intention, ...signed, state: 'signed' };
+      if (!(await store.write(key, payment, revision))) return false;
+      revision += 1;
+      isSigned = true;
+      onEvent({ type: 'signed', key, payment });
+      return true;
+    });
+    return isKept ? { payment, revision } : null;
+  } catch (error) {
+    // Other callers need not wait for a failed intention. If this write fails too, their wait ends by itself.
+    if (!isSigned) await store.write(key, { ...intention, state: 'abandoned' }, revision).catch(() => undefined);
+    throw error;
+  } finally {
+    if (!isSigned) giveBack?.();
+  }
+}

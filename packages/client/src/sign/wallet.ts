@@ -1,0 +1,237 @@
+import { isHttpUrl, PaymentError, type Hex } from '@tollgate/protocol';
+import {
+  BaseError,
+  createPublicClient,
+  defineChain,
+  keccak256,
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+  type Chain,
+  type LocalAccount,
+  type PublicClient,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+
+import { createRpcTransport } from '../network/create-rpc-transport.js';
+import { describeNoAnswer } from '../network/describe-no-answer.js';
+import { findRefusal, readDetails } from '../network/read-details.js';
+import { shortenCause } from '../network/shorten-cause.js';
+import type { SignedTransaction } from '../store/payment-store.js';
+import { createAuthorizationSigner, type AuthorizationSigner } from './authorization-signer.js';
+import { createPermitSigner, type PermitSigner } from './permit-signer.js';
+
+/** Signing, sending and waiting are separate, so that the signed bytes can be stored before they are sent. */
+export interface Wallet {
+  readonly address: Hex;
+  readonly chainId: number;
+  /**
+   * Runs one task at a time. Everything from signing to sending belongs into one task: a second transaction signed in
+   * between would get the same nonce.
+   */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  /** Signs a call with the next nonce; sends nothing. */
+  sign(call: { to: Hex; data: Hex }): Promise<SignedTransaction>;
+  /** Sends these bytes; also succeeds when the chain already has them. */
+  broadcast(transaction: SignedTransaction): Promise<void>;
+  /** The outcome of a transaction; null while it is not mined. */
+  readOutcome(txHash: Hex): Promise<'success' | 'failed' | null>;
+  /** True when another transaction of the wallet took the nonce in a block that is final. */
+  isReplaced(transaction: SignedTransaction): Promise<boolean>;
+  /** Without it, offers that require a signed EIP-3009 authorization are not paid. */
+  readonly authorizations?: AuthorizationSigner;
+  /** Without it, offers by Permit2, including those that charge by use, are not paid. */
+  readonly permits?: PermitSigner;
+}
+
+export interface WalletOptions {
+  /** The payer: a private key, or any viem account that signs locally. */
+  account: Hex | LocalAccount;
+  rpcUrl: string;
+  chainId: number;
+  /** Time limit for an answer of the chain, which is asked twice if it gives none; 10 s. */
+  rpcTimeoutMs?: number;
+}
+
+// How long our own nonce count takes precedence over that of an RPC node that has not seen our last transaction yet.
+const NONCE_MEMORY_MS = 30_000;
+
+/**
+ * A wallet over viem and JSON-RPC. The key stays in memory and is never part of an error.
+ * @throws PaymentError `invalid_options` for an invalid key, URL or chain id.
+ */
+export function createWallet(options: WalletOptions): Wallet {
+  const { rpcUrl, chainId, rpcTimeoutMs = 10_000 } = options;
+  assertHttpUrl(rpcUrl);
+  assertChainId(chainId);
+  // An unset variable arrives here as undefined, despite the type.
+  const account = typeof options.account === 'object' ? options.account : readAccount(options.account);
+  const chain = defineChain({
+    id: chainId,
+    name: `chain ${chainId}`,
+    nativeCurrency: { name: 'native', symbol: 'native', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  });
+  const client = createPublicClient({
+    chain,
+    transport: createRpcTransport(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }),
+  });
+  return new RpcWallet(account, chain, client);
+}
+
+/** Not quoted: even an invalid URL may contain an API key. */
+function assertHttpUrl(rpcUrl: string): void {
+  if (isHttpUrl(rpcUrl)) return;
+  throw new PaymentError('invalid_options', 'The URL of the RPC server is not an http or https URL.', {
+    hint: 'Give the whole URL, for example http://127.0.0.1:8545.',
+  });
+}
+
+/** With a value of another type the chain would match no asset. */
+function assertChainId(chainId: unknown): void {
+  if (typeof chainId === 'number' && Number.isSafeInteger(chainId) && chainId > 0) return;
+  throw new PaymentError('invalid_options', 'chainId is not a whole number above 0.', {
+    hint: 'Convert text from the environment to a number, for example with Number(process.env.CHAIN_ID).',
+  });
+}
+
+/** Without the cause, whose text may quote the key. */
+function readAccount(privateKey: Hex): LocalAccount {
+  try {
+    return privateKeyToAccount(privateKey);
+  } catch {
+    throw new PaymentError('invalid_options', 'The private key is not a valid secp256k1 key.', {
+      hint: 'Give 32 bytes in hexadecimal, with the prefix 0x.',
+    });
+  }
+}
+
+class RpcWallet implements Wallet {
+  readonly address: Hex;
+  readonly chainId: number;
+  readonly authorizations: AuthorizationSigner;
+  readonly permits: PermitSigner;
+  readonly #account: LocalAccount;
+  readonly #client: PublicClient;
+  readonly #chain: Chain;
+  #lane: Promise<unknown> = Promise.resolve();
+  #isChainChecked = false;
+  #lastSent = { nonce: -1, atMs: 0 };
+
+  constructor(account: LocalAccount, chain: Chain, client: PublicClient) {
+    this.#account = account;
+    this.address = account.address;
+    this.chainId = chain.id;
+    this.#chain = chain;
+    this.#client = client;
+    this.authorizations = createAuthorizationSigner(account, client, chain.id);
+    this.permits = createPermitSigner(account, client, chain.id);
+  }
+
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#lane.then(work);
+    this.#lane = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async sign({ to, data }: { to: Hex; data: Hex }): Promise<SignedTransaction> {
+    try {
+      await this.#assertChain();
+      const nonce = await this.#nextNonce();
+      const request = await this.#client.prepareTransactionRequest({
+        account: this.#account,
+        chain: this.#chain,
+        to,
+        data,
+        nonce,
+      });
+      const { gas, type, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
+      const fees = type === 'eip1559' ? { type, maxFeePerGas, maxPriorityFeePerGas } : { type: 'legacy', gasPrice };
+      const rawTransaction = await this.#account.signTransaction({
+        chainId: this.chainId,
+        to,
+        data,
+        nonce,
+        gas,
+        ...fees,
+      } as Parameters<LocalAccount['signTransaction']>[0]);
+      return { txHash: keccak256(rawTransaction), rawTransaction, nonce };
+    } catch (error) {
+      throw explain(error, 'cannot_pay', 'The wallet cannot make this transfer');
+    }
+  }
+
+  async broadcast(transaction: SignedTransaction): Promise<void> {
+    try {
+      await this.#client.sendRawTransaction({ serializedTransaction: transaction.rawTransaction });
+    } catch (error) {
+      // Nodes report "already known" in a dozen ways, and a time-out leaves the outcome open: look for the transaction.
+      if (!(await this.#isKnown(transaction.txHash))) {
+        throw explain(error, 'broadcast_refused', `The chain refused the transaction ${transaction.txHash}`);
+      }
+    }
+    if (transaction.nonce > this.#lastSent.nonce) this.#lastSent = { nonce: transaction.nonce, atMs: Date.now() };
+  }
+
+  async readOutcome(txHash: Hex): Promise<'success' | 'failed' | null> {
+    try {
+      const { status } = await this.#client.getTransactionReceipt({ hash: txHash });
+      return status === 'success' ? 'success' : 'failed';
+    } catch (error) {
+      if (error instanceof TransactionReceiptNotFoundError) return null;
+      throw explain(error, 'wallet_unavailable', 'The receipt cannot be read');
+    }
+  }
+
+  async isReplaced({ txHash, nonce }: SignedTransaction): Promise<boolean> {
+    try {
+      const address = this.address;
+      const finalCount = await this.#client.getTransactionCount({ address, blockTag: 'finalized' });
+      return finalCount > nonce && !(await this.#isKnown(txHash)) && (await this.readOutcome(txHash)) === null;
+    } catch (error) {
+      throw explain(error, 'wallet_unavailable', 'The nonce cannot be read');
+    }
+  }
+
+  async #assertChain(): Promise<void> {
+    if (this.#isChainChecked) return;
+    const actual = await this.#client.getChainId();
+    if (actual !== this.chainId) {
+      throw new PaymentError('wrong_chain', `The RPC endpoint is on chain ${actual}, the wallet on ${this.chainId}.`, {
+        hint: 'Give the RPC endpoint of the chain you pay on.',
+      });
+    }
+    this.#isChainChecked = true;
+  }
+
+  async #nextNonce(): Promise<number> {
+    const pending = await this.#client.getTransactionCount({ address: this.address, blockTag: 'pending' });
+    const isFresh = Date.now() - this.#lastSent.atMs < NONCE_MEMORY_MS;
+    return isFresh ? Math.max(pending, this.#lastSent.nonce + 1) : pending;
+  }
+
+  async #isKnown(txHash: Hex): Promise<boolean> {
+    try {
+      await this.#client.getTransaction({ hash: txHash });
+      return true;
+    } catch (error) {
+      if (error instanceof TransactionNotFoundError) return false;
+      throw explain(error, 'wallet_unavailable', 'The transaction cannot be read');
+    }
+  }
+}
+
+/** The node's refusal with the given `code`; `wallet_unavailable`, which may be tried again, if there was no answer. */
+function explain(error: unknown, code: 'cannot_pay' | 'broadcast_refused' | 'wallet_unavailable', what: string): Error {
+  if (error instanceof PaymentError || !(error instanceof BaseError)) return error as Error;
+  // Some messages already end in a full stop.
+  const why = `${what}: ${readDetails(error).replace(/\.$/, '')}.`;
+  return findRefusal(error)
+    ? new PaymentError(code, why, {
+        hint: 'Check the balance, fees and nonce of the payer.',
+        cause: shortenCause(error),
+      })
+    : new PaymentError('wallet_unavailable', describeNoAnswer(error) ?? why, {
+        hint: 'Check that the RPC server is up and its URL is right.',
+        cause: shortenCause(error),
+      });
+}

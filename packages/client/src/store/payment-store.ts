@@ -1,0 +1,98 @@
+import type { Hex, PaymentRequirement, SignedPayment } from '@tollgate/protocol';
+
+import type { SignableRequirement } from '../offer/signable-requirement.js';
+
+/** A signed transaction. For one payment only these bytes are ever sent. */
+export interface SignedTransaction {
+  txHash: Hex;
+  rawTransaction: Hex;
+  nonce: number;
+}
+
+/**
+ * - `intended`: chosen, nothing signed; no money can have moved.
+ * - `signed`: the transaction or authorization exists and may have been sent; only this payment may be used for the
+ *   request.
+ * - `redeemed`: the complete answer arrived.
+ * - `failed`: the transaction was mined and reverted.
+ * - `replaced`: another transaction has finally taken its nonce, so it can never be mined; or its authorization expired
+ *   unused.
+ * - `abandoned`: given up by the user.
+ */
+export type PaymentState = 'intended' | 'signed' | 'redeemed' | 'failed' | 'replaced' | 'abandoned';
+
+/**
+ * The data that must survive a crash to redeem a payment. Any reader of it can redeem it: keep it as private as a
+ * password.
+ */
+export interface StoredPayment {
+  state: PaymentState;
+  method: string;
+  url: string;
+  idempotencyKey: string;
+  chainId: number;
+  payer: Hex;
+  requirement: PaymentRequirement | SignableRequirement;
+  createdAtMs: number;
+  /** Null while `intended`, and if an authorization pays. */
+  transaction: SignedTransaction | null;
+  /** The payment of a `SignableRequirement`, by EIP-3009 or Permit2; null while `intended`. */
+  authorization: SignedPayment | null;
+}
+
+/** The parts of a paid payment that are needed to fetch its answer. */
+export interface RedeemablePayment extends Pick<StoredPayment, 'method' | 'url' | 'idempotencyKey' | 'payer'> {
+  requirement: PaymentRequirement;
+  transaction: Pick<SignedTransaction, 'txHash'>;
+}
+
+export interface StoredRevision {
+  payment: StoredPayment;
+  /** 1 for the first write under a key, and one more for each further write. */
+  revision: number;
+}
+
+/**
+ * Stores payments under the key of their request. Several processes may share one store.
+ *
+ * `write` must be atomic and durable: of two writers that read the same revision exactly one may succeed, and a
+ * successful write must survive a crash. Otherwise two transactions may be signed for one request.
+ */
+export interface PaymentStore {
+  read(key: string): Promise<StoredRevision | null>;
+  /** Writes if the newest revision still is `afterRevision` (0: none); false when another writer was faster. */
+  write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean>;
+  /** The newest revision of every key. */
+  list(): Promise<({ key: string } & StoredRevision)[]>;
+}
+
+/**
+ * In memory only, so payments are lost with the process: for browsers, tests, and where a lost payment is acceptable.
+ */
+export class MemoryPaymentStore implements PaymentStore {
+  readonly #revisions = new Map<string, StoredRevision>();
+
+  async read(key: string): Promise<StoredRevision | null> {
+    return this.#revisions.get(key) ?? null;
+  }
+
+  async write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean> {
+    if ((this.#revisions.get(key)?.revision ?? 0) !== afterRevision) return false;
+    this.#revisions.set(key, { payment: structuredClone(payment), revision: afterRevision + 1 });
+    return true;
+  }
+
+  async list(): Promise<({ key: string } & StoredRevision)[]> {
+    return [...this.#revisions].map(([key, stored]) => ({ key, ...stored }));
+  }
+}
+
+/**
+ * Gives up a stored payment, so that the next call with the same request makes a new one. Money that was paid is not
+ * returned.
+ */
+export async function abandonPayment(store: PaymentStore, key: string): Promise<boolean> {
+  const stored = await store.read(key);
+  if (!stored || stored.payment.state !== 'signed') return false;
+  return store.write(key, { ...stored.payment, state: 'abandoned' }, stored.revision);
+}

@@ -1,0 +1,129 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+import { parseSignedPayment, type SignedPayment } from '../signed/signed-payment.js';
+import { encodeBase64Url } from '../wire/base64.js';
+import { canonicalJson } from '../wire/canonical-json.js';
+import { isHash, type Hex } from '../wire/hex.js';
+import { decodeJsonHeader } from '../wire/json-header.js';
+import { isRecord, ownField, type JsonRecord } from '../wire/json-record.js';
+import { PaymentError } from '../wire/payment-error.js';
+import { MAX_PAYMENT_HEADER_BYTES } from '../x402/payment-signature.js';
+
+/** The authentication scheme of `WWW-Authenticate` and `Authorization` that MPP clients use. */
+const PAYMENT_SCHEME = 'Payment';
+const METHOD = 'evm';
+const INTENT = 'charge';
+
+/** The terms of a payment, as sent in the `request` of a challenge. */
+export interface ChargeTerms {
+  /** Decimal integer in base units. */
+  amount: string;
+  asset: Hex;
+  payTo: Hex;
+  chainId: number;
+  decimals: number;
+  description?: string;
+}
+
+/** The parameters of one challenge, which the payer sends back. */
+export interface AuthenticationChallenge {
+  /** Our reference; with the realm it determines the nonce of the authorization. */
+  id: string;
+  realm: string;
+  /** From `encodeChargeRequest`. */
+  request: string;
+  /** ISO 8601. */
+  expires: string;
+}
+
+/** Encodes the `request` of a challenge: base64url of canonical JSON (RFC 8785), so equal terms give equal text. */
+export function encodeChargeRequest({ amount, asset, payTo, chainId, decimals, description }: ChargeTerms): string {
+  const methodDetails = { chainId, credentialTypes: ['authorization', 'hash'], decimals };
+  return encodeBase64Url(canonicalJson({ amount, currency: asset, description, methodDetails, recipient: payTo }));
+}
+
+/** The value of `WWW-Authenticate` up to the challenge's id. */
+export const AUTHENTICATION_START = `${PAYMENT_SCHEME} id="`;
+
+/**
+ * The rest of the value between the id and the expiry, to which a closing quotation mark must be added. It may be
+ * cached. `realm` must not contain characters that need escaping in quotes.
+ */
+export function renderAuthenticationEnd(realm: string, request: string): string {
+  return `", realm="${realm}", method="${METHOD}", intent="${INTENT}", request="${request}", expires="`;
+}
+
+/** The base64url token of the `Payment` credential in an `Authorization` header; null without one. */
+export function findPaymentCredential(authorization: string): string | null {
+  for (const credential of authorization.split(',')) {
+    const [, token] = /^\s*payment\s+(\S.*)$/i.exec(credential) ?? [];
+    if (token !== undefined) return token.trim();
+  }
+  return null;
+}
+
+/** An `Authorization` header without its `Payment` credentials; null when nothing is left. */
+export function withoutPaymentCredentials(authorization: string): string | null {
+  const others = authorization.split(',').filter((credential) => !/^\s*payment(\s|$)/i.test(credential));
+  return others.length === 0 ? null : others.join(',').trim();
+}
+
+/**
+ * The content of an `Authorization: Payment` credential. The payer's `source` is not read: the signature identifies the
+ * payer.
+ */
+export interface PaymentCredential {
+  challenge: AuthenticationChallenge;
+  payment: SignedPayment | { kind: 'transaction'; payload: { txHash: Hex } };
+}
+
+function refuse(why: string): never {
+  throw new PaymentError('malformed_proof', `The payment credential ${why}.`);
+}
+
+function parseText(challenge: JsonRecord, name: string): string {
+  const value = ownField(challenge, name);
+  return typeof value === 'string' ? value : refuse(`has no text as challenge.${name}`);
+}
+
+function parsePayload(payload: unknown): PaymentCredential['payment'] {
+  if (!isRecord(payload)) return refuse('has no payload');
+  const type = ownField(payload, 'type');
+  if (type === 'authorization') {
+    return parseSignedPayment({ authorization: payload, signature: ownField(payload, 'signature') });
+  }
+  if (type !== 'hash') return refuse('is neither of type "authorization" nor "hash"');
+  const txHash = ownField(payload, 'hash');
+  return isHash(txHash) ? { kind: 'transaction', payload: { txHash } } : refuse('has no 32-byte payload.hash');
+}
+
+/**
+ * Parses the token from `findPaymentCredential`: base64url of `{challenge, payload}`. The caller checks that the
+ * challenge is its own.
+ * @throws PaymentError `malformed_proof`, or `wrong_scheme` for another method or intent than an EVM charge.
+ */
+export function parsePaymentCredential(token: string): PaymentCredential {
+  const value = decodeJsonHeader(token, MAX_PAYMENT_HEADER_BYTES);
+  const challenge = ownField(value, 'challenge');
+  if (!isRecord(challenge)) return refuse('has no challenge');
+  if (parseText(challenge, 'method') !== METHOD || parseText(challenge, 'intent') !== INTENT) {
+    throw new PaymentError('wrong_scheme', `The payment credential is not of method "${METHOD}", intent "${INTENT}".`);
+  }
+  const [id, realm, request, expires] = ['id', 'realm', 'request', 'expires'].map((name) => parseText(challenge, name));
+  return {
+    challenge: { id: id ?? '', realm: realm ?? '', request: request ?? '', expires: expires ?? '' },
+    payment: parsePayload(ownField(value, 'payload')),
+  };
+}
+
+/** The EIP-3009 nonce that commits an authorization to one challenge. */
+export function challengeNonce({ id, realm }: Pick<AuthenticationChallenge, 'id' | 'realm'>): Hex {
+  return `0x${bytesToHex(keccak_256(utf8ToBytes(`${id}${realm}`)))}`;
+}
+
+/** The value of the `Payment-Receipt` header: base64url of the receipt of an EVM charge. */
+export function encodePaymentReceipt({ txHash, settledAtMs }: { txHash: Hex; settledAtMs: number }): string {
+  const timestamp = new Date(settledAtMs).toISOString();
+  return encodeBase64Url(JSON.stringify({ method: METHOD, reference: txHash, status: 'success', timestamp }));
+}
