@@ -1,12 +1,58 @@
-// The Nest CLI's defaults, with three changes: `.lua` files are imported as text; the repository's own libraries are
-// bundled into each application, although npm workspaces also link them into node_modules; and a built service has no
-// crash points, whatever else its process has loaded.
-const nodeExternals = require('webpack-node-externals');
+// The Nest CLI's defaults, with three changes: npm packages and the repository's own libraries are bundled into each
+// service, because finding and reading 2,000 files took more than half of its start (docs/decisions/bundled-services.md);
+// `.lua` files are imported as text; and a built service has no crash points, whatever else its process has loaded.
+const { isBuiltin } = require('node:module');
+const { dirname, join, sep } = require('node:path');
 
-module.exports = (options, { DefinePlugin }) => ({
-  ...options,
-  devtool: 'source-map',
-  module: { ...options.module, rules: [...options.module.rules, { test: /\.lua$/, type: 'asset/source' }] },
-  plugins: [...options.plugins, new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' })],
-  externals: [nodeExternals({ importType: 'module', allowlist: [/^@tollgate\//] }), ...options.externals.slice(1)],
-});
+/** Modules that find files by their own place: a native addon, and the pages of /docs. */
+const UNBUNDLED = ['msgpackr-extract', 'swagger-ui-dist/absolute-path.js'];
+const REQUIRE = `import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);`;
+const DEPENDENCIES = `${sep}node_modules${sep}`;
+
+module.exports = (options, { BannerPlugin, DefinePlugin, SourceMapDevToolPlugin }) => {
+  const folder = dirname(options.output.filename);
+  const filename = ({ chunk }) => join(folder, `${chunk.name ?? chunk.id}.js`);
+  return {
+    ...options,
+    // The packages have no source map, because Node 20 parses all maps at the start; their code is readable as it is.
+    devtool: false,
+    output: { ...options.output, filename, chunkFilename: filename },
+    plugins: [
+      ...options.plugins,
+      new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' }),
+      new SourceMapDevToolPlugin({ filename: '[file].map', namespace: 'tollgate', test: /main\.js$/ }),
+      // @bull-board/api looks for its pages by `eval("require.resolve(…)")`.
+      new BannerPlugin({ banner: REQUIRE, raw: true, test: /packages\.js$/ }),
+    ],
+    externals: [findExternal],
+    // As Node resolves them: one copy of a package that has an ES and a CommonJS build.
+    resolve: { ...options.resolve, mainFields: ['main'] },
+    node: { __dirname: 'node-module', __filename: 'node-module' },
+    module: {
+      ...options.module,
+      rules: [...options.module.rules, { test: /\.lua$/, type: 'asset/source' }],
+      parser: { javascript: { importMeta: false } },
+    },
+    optimization: {
+      ...options.optimization,
+      ...{ chunkIds: 'named', moduleIds: 'named' },
+      ...{ sideEffects: true, providedExports: true, usedExports: true },
+      splitChunks: {
+        cacheGroups: {
+          default: false,
+          defaultVendors: false,
+          packages: { name: 'packages', test: /[\\/]node_modules[\\/]/, chunks: 'initial', enforce: true },
+        },
+      },
+    },
+  };
+};
+
+/** How a package that stays outside is loaded; an optional one that is not installed stays outside too. */
+function findExternal({ request, dependencyType, context, getResolve }, done) {
+  const external = `${dependencyType === 'commonjs' ? 'node-commonjs' : 'module-import'} ${request}`;
+  if (isBuiltin(request) || request.startsWith('node:') || UNBUNDLED.includes(request)) return done(null, external);
+  const isOptional = context.includes(DEPENDENCIES) && !request.startsWith('.');
+  if (!isOptional) return done();
+  getResolve()(context, request, (error) => (error ? done(null, external) : done()));
+}
