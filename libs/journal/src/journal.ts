@@ -10,7 +10,7 @@ import { LaneRegistry } from './lane-registry.js';
 import { readInFlightSteps, readLaneStatus } from './lane-status.js';
 import { launchNamedJob } from './launch-named-job.js';
 import { listJobs } from './list-jobs.js';
-import { Outbox } from './outbox.js';
+import { Outbox } from './outbox/outbox.js';
 import { readCancel, readLaneTransition, readRelease, readTransition } from './read-reply.js';
 import { StepJournal } from './step-journal.js';
 import { submitJob, submitNamedJob } from './submit-job.js';

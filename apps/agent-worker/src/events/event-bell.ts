@@ -1,86 +1,10 @@
 import { REDIS_LOGGER } from '@tollgate/common';
-import { eventsKey, type LaneId } from '@tollgate/journal';
+import { OutboxFollower } from '@tollgate/journal';
 import { connectRedis } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
 
-/** A lane that is added while the others wait is included after this time at the latest. */
-const BLOCK_MS = 500;
-const READ_COUNT = 200;
-const PAUSE_MS = 1_000;
-
-interface Listener {
-  lane: LaneId;
-  /** Rings for events after this sequence. */
-  after: number;
-  ring: () => void;
-}
-
-/**
- * Wakes listeners when a lane has a new event. One connection of its own waits for all lanes of this process at once,
- * with two commands a second while nothing happens. Delivery is not guaranteed, so listeners also poll from time to
- * time.
- */
-export class EventBell {
-  readonly #redis: Redis;
-  readonly #listeners = new Map<string, Listener>();
-  #running: Promise<void> | null = null;
-  #closing = false;
-
-  constructor(
-    redisUrl: string,
-    private readonly onTrouble: (error: unknown) => void,
-  ) {
-    this.#redis = connectRedis({ url: redisUrl, role: 'event-bell', use: 'blocking', logger: REDIS_LOGGER });
-  }
-
-  /** Returns a function that removes the listener. `after`: the last sequence for which it is not woken. */
-  join(lane: LaneId, after: number, ring: () => void): () => void {
-    const [key, listener] = [eventsKey(lane), { lane, after, ring }];
-    this.#listeners.set(key, listener);
-    this.#running ??= this.#run().finally(() => (this.#running = null));
-    return () => {
-      if (this.#listeners.get(key) === listener) this.#listeners.delete(key);
-    };
-  }
-
-  async close(): Promise<void> {
-    this.#closing = true;
-    this.#redis.disconnect();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    let failing = false;
-    while (!this.#closing && this.#listeners.size > 0) {
-      try {
-        await this.#wait();
-        failing = false;
-      } catch (error) {
-        if (this.#closing) return;
-        if (!failing) this.onTrouble(error);
-        failing = true;
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      }
-    }
-  }
-
-  async #wait(): Promise<void> {
-    const listeners = new Map(this.#listeners);
-    const positions = [...listeners.values()].map(({ after }) => `${after}-0`);
-    const streams = await this.#redis.xread(
-      'COUNT',
-      READ_COUNT,
-      'BLOCK',
-      BLOCK_MS,
-      'STREAMS',
-      ...listeners.keys(),
-      ...positions,
-    );
-    for (const [key, entries] of streams ?? []) {
-      const listener = listeners.get(key);
-      if (!listener) continue;
-      listener.after = Number.parseInt(entries.at(-1)?.[0] ?? `${listener.after}`, 10);
-      listener.ring();
-    }
+/** Wakes the event pumps of this process. */
+export class EventBell extends OutboxFollower {
+  constructor(redisUrl: string, onTrouble: (error: unknown) => void) {
+    super(connectRedis({ url: redisUrl, role: 'event-bell', use: 'blocking', logger: REDIS_LOGGER }), onTrouble);
   }
 }

@@ -1,8 +1,7 @@
-import type { JobEvent, Journal, LaneId } from '@tollgate/journal';
+import { Wakeable, type JobEvent, type Journal, type LaneId } from '@tollgate/journal';
 
 import type { EventBell } from './event-bell.js';
 import type { EventConsumer } from './event-consumer.js';
-import { Wakeable } from './wakeable.js';
 
 export interface EventPumpsOptions {
   journal: Journal;

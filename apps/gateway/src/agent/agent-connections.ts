@@ -8,7 +8,7 @@ import {
   WebhookTargets,
 } from '@tollgate/agent-jobs';
 import { ApiKeyStore, REDIS_LOGGER, RequestReplyClient } from '@tollgate/common';
-import { Journal, JournalUnavailableError } from '@tollgate/journal';
+import { Journal, JournalUnavailableError, OutboxFollower } from '@tollgate/journal';
 import { connectRedis, withTimeout } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
@@ -26,7 +26,7 @@ export class AgentConnections implements OnApplicationShutdown {
   readonly #logger = new Logger('AgentJobs');
   readonly #redis: Redis;
   readonly #queueRedis: Redis;
-  readonly #parts: { journal: Journal; queue: WakeQueues; workers: RequestReplyClient };
+  readonly #parts: { journal: Journal; follower: OutboxFollower; queue: WakeQueues; workers: RequestReplyClient };
   readonly keys: ApiKeyStore;
   readonly wallets: WalletDirectory;
   readonly webhookTargets: WebhookTargets;
@@ -45,6 +45,10 @@ export class AgentConnections implements OnApplicationShutdown {
     this.deadLetters = new DeadLetters(this.#webhooks);
     this.#parts = {
       journal: new Journal({ redis: this.#redis, timeoutMs: TIMEOUT_MS }),
+      follower: new OutboxFollower(
+        connectRedis({ url: urls.redisUrl, role: 'gateway-events', use: 'blocking', logger: REDIS_LOGGER }),
+        (error) => this.report(error),
+      ),
       queue: new WakeQueues({ connection: this.#queueRedis, onTrouble: (error) => this.report(error) }),
       workers: new RequestReplyClient({ redisUrl: urls.queueRedisUrl, queue: PLAN_QUEUE, queueLimit: 100 }),
     };
@@ -53,6 +57,9 @@ export class AgentConnections implements OnApplicationShutdown {
   // Private: Nest would otherwise treat the parts as providers and close them while jobs are still accepted.
   get journal(): Journal {
     return this.#parts.journal;
+  }
+  get follower(): OutboxFollower {
+    return this.#parts.follower;
   }
   get queue(): WakeQueues {
     return this.#parts.queue;
@@ -86,7 +93,7 @@ export class AgentConnections implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.queue.close(), this.#webhooks.close(), this.workers.close()]);
+    await Promise.all([this.follower.close(), this.queue.close(), this.#webhooks.close(), this.workers.close()]);
     this.#queueRedis.disconnect();
     this.#redis.disconnect();
   }

@@ -32,7 +32,7 @@ export class EventStreams implements BeforeApplicationShutdown {
     @Inject(AgentConnections) private readonly connections: AgentConnections,
     @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {
-    this.#tail = new EventTail(connections.journal, (error) => connections.report(error));
+    this.#tail = new EventTail(connections.journal, connections.follower, (error) => connections.report(error));
     this.#names = new WalletNames(connections);
   }
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { codeOfLane, type JobEvent, type Journal, type LaneId } from '@tollgate/journal';
+import { codeOfLane, Wakeable, type JobEvent, type Journal, type LaneId, type OutboxFollower } from '@tollgate/journal';
 
 import type { EventCursor } from './event-cursor.js';
 
-const POLL_MS = 100;
+/** Events that follow each other are read together. */
+const GATHER_MS = 20;
 const REFRESH_MS = 2_000;
 const AFTER_TROUBLE_MS = 1_000;
 const READ_AT_ONCE = 200;
@@ -22,20 +23,24 @@ interface TailedLane {
   position: number;
   /** The latest events, without a gap, up to `position`. */
   recent: readonly JobEvent[];
+  readonly leave: () => void;
 }
 
 /**
- * Follows the events of all lanes. One loop polls for all listeners of this process, and stops while there are none. A
+ * Follows the events of all lanes. One loop reads for all listeners of this process, and stops while there are none. A
  * listener that lags behind reads older events from the journal.
  */
 export class EventTail {
   readonly #lanes = new Map<string, TailedLane>();
   readonly #listeners = new Set<TailListener>();
+  readonly #wakeable = new Wakeable();
   #ready: Promise<void> | null = null;
   #refreshedAtMs = 0;
+  #connections = 0;
 
   constructor(
     private readonly journal: Journal,
+    private readonly follower: OutboxFollower,
     private readonly onTrouble: (error: unknown) => void,
   ) {}
 
@@ -64,6 +69,7 @@ export class EventTail {
 
   leave(listener: TailListener): void {
     this.#listeners.delete(listener);
+    if (this.#listeners.size === 0) this.#wakeable.wake();
   }
 
   /** The events of a lane after a sequence, in order; empty if there are none yet. */
@@ -78,6 +84,7 @@ export class EventTail {
   }
 
   async #start(): Promise<void> {
+    this.#stopFollowing();
     this.#lanes.clear();
     await this.#refresh({ isFirst: true });
     void this.#run();
@@ -86,19 +93,26 @@ export class EventTail {
   async #run(): Promise<void> {
     while (this.#listeners.size > 0) {
       try {
-        if (performance.now() - this.#refreshedAtMs > REFRESH_MS) await this.#refresh({ isFirst: false });
+        if (this.#isRefreshDue()) await this.#refresh({ isFirst: false });
         const counts = await Promise.all([...this.#lanes.values()].map((tailed) => this.#advance(tailed)));
         if (counts.some((count) => count > 0)) for (const listener of this.#listeners) listener.onAdvance();
-        if (!counts.includes(READ_AT_ONCE)) await sleep(POLL_MS);
+        if (counts.includes(READ_AT_ONCE)) continue;
+        await this.#wakeable.sleep(REFRESH_MS);
+        await sleep(GATHER_MS);
       } catch (error) {
         this.onTrouble(error);
         await sleep(AFTER_TROUBLE_MS);
         // Redis may have come back with older data, which must be noticed before new events reuse the sequences of lost
-        // ones.
+        // ones; so too after another connection.
         this.#refreshedAtMs = Number.NEGATIVE_INFINITY;
       }
     }
+    this.#stopFollowing();
     this.#ready = null;
+  }
+
+  #isRefreshDue(): boolean {
+    return performance.now() - this.#refreshedAtMs > REFRESH_MS || this.#connections !== this.follower.connections;
   }
 
   async #advance(tailed: TailedLane): Promise<number> {
@@ -113,19 +127,30 @@ export class EventTail {
 
   /** Finds new lanes, of which all events are new, and lanes whose Redis went back to an older state. */
   async #refresh({ isFirst }: { isFirst: boolean }): Promise<void> {
+    this.#connections = this.follower.connections;
     const lanes = await this.journal.readLanes();
     const statuses = await Promise.all(lanes.map((lane) => this.journal.readLane(lane)));
     let isLost = false;
     for (const { lane, lastSequence } of statuses) {
       const code = codeOfLane(lane);
       const known = this.#lanes.get(code);
-      if (known === undefined) this.#lanes.set(code, { lane, position: isFirst ? lastSequence : 0, recent: [] });
+      if (known === undefined) this.#follow(lane, isFirst ? lastSequence : 0);
       else if (lastSequence < known.position) {
         isLost = true;
-        this.#lanes.set(code, { lane, position: lastSequence, recent: [] });
+        known.leave();
+        this.#follow(lane, lastSequence);
       }
     }
     this.#refreshedAtMs = performance.now();
     if (isLost) for (const listener of this.#listeners) listener.onLoss();
+  }
+
+  #follow(lane: LaneId, position: number): void {
+    const leave = this.follower.join(lane, position, () => this.#wakeable.wake());
+    this.#lanes.set(codeOfLane(lane), { lane, position, recent: [], leave });
+  }
+
+  #stopFollowing(): void {
+    for (const { leave } of this.#lanes.values()) leave();
   }
 }

@@ -1,12 +1,12 @@
 import { isHash } from '@tollgate/protocol';
 import type { Cluster, Redis } from 'ioredis';
 
-import type { LaneId } from './job.js';
-import { EVENT_TYPES, type JobEvent } from './job-event.js';
-import { JournalError } from './journal-error.js';
-import { consumersKey, eventsKey, laneKey } from './keys.js';
-import { parseFailure, parseState } from './parse-job.js';
-import type { TransitionRunner } from './transition-runner.js';
+import type { LaneId } from '../job.js';
+import { EVENT_TYPES, type JobEvent } from '../job-event.js';
+import { JournalError } from '../journal-error.js';
+import { consumersKey, eventsKey, laneKey } from '../keys.js';
+import { parseFailure, parseState } from '../parse-job.js';
+import type { TransitionRunner } from '../transition-runner.js';
 
 /**
  * The events of all lanes. A consumer reads from its position, processes the events, and then moves its position, so it

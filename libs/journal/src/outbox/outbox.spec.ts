@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 
-import { FAILURE, finishSample, sampleLane, submitSample } from '../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../test/start-journal.js';
-import type { LaneId } from './job.js';
-import type { Journal } from './journal.js';
-import { eventsKey } from './keys.js';
+import { FAILURE, finishSample, sampleLane, submitSample } from '../../test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../../test/start-journal.js';
+import type { LaneId } from '../job.js';
+import type { Journal } from '../journal.js';
+import { eventsKey } from '../keys.js';
 import { readEventId } from './outbox.js';
 
 describe('the outbox', () => {
