@@ -2,9 +2,18 @@ export { combineObservers } from './rpc/chain-observer.js';
 export type { ChainObserver, EndedBatch } from './rpc/chain-observer.js';
 export { ChainUnavailableError, ReceiptTooLargeError } from './rpc/chain-unavailable-error.js';
 export type { RpcAsker, RpcBatcher } from './rpc/rpc-batcher.js';
-export { hasContractFailed, MISSING, valueOf } from './rpc/rpc-endpoint.js';
+export { hasContractFailed, MISSING, readResults, valueOf, writeCall } from './rpc/rpc-endpoint.js';
 export type { RpcCall, RpcResult } from './rpc/rpc-endpoint.js';
-export { malformed, parseQuantity } from './rpc/rpc-value.js';
+export { RPC_TIMEOUT_MS, RpcHttp } from './rpc/rpc-http.js';
+export {
+  malformed,
+  parseAddress,
+  parseBigQuantity,
+  parseData,
+  parseHash,
+  parseObject,
+  parseQuantity,
+} from './rpc/rpc-value.js';
 export { ShortMemory } from './rpc/short-memory.js';
 export type { EmittedLog, Receipt } from './receipts/receipt.js';
 export { FeeQuotes } from './fees/fee-quotes.js';

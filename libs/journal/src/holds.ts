@@ -1,8 +1,8 @@
+import { ChainUnavailableError } from '@tollgate/chain';
 import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
 
 import type { AllowanceHolds } from './job.js';
 import type { Chain } from './rpc/chain.js';
-import { ChainUnavailableError } from './rpc/rpc-value.js';
 
 /**
  * Reads whether the condition holds at the latest block: the allowance is at least the amount, or zero where the amount
@@ -16,7 +16,7 @@ export async function readHolds(chain: Chain, { token, owner, spender, amount }:
   try {
     allowance = decodeFunctionResult({ ...call, data: result });
   } catch (cause) {
-    throw new ChainUnavailableError("The token's answer is not an allowance.", { cause });
+    throw new ChainUnavailableError('rpc_malformed', "The token's answer is not an allowance.", { cause });
   }
   return amount === 0n ? allowance === 0n : allowance >= amount;
 }

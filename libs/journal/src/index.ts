@@ -34,7 +34,6 @@ export type {
   TransactionToSign,
 } from './ports.js';
 export { Chain } from './rpc/chain.js';
-export { ChainUnavailableError } from './rpc/rpc-value.js';
 export { LaneRunner } from './lane-runner.js';
 export type { LaneRunnerOptions } from './lane-runner.js';
 export type { PlannedJob } from './launch-job.js';

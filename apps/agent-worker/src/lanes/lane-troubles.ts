@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { ChainUnavailableError, JournalUnavailableError } from '@tollgate/journal';
+import { ChainUnavailableError } from '@tollgate/chain';
+import { JournalUnavailableError } from '@tollgate/journal';
 import { Counter, type Registry } from 'prom-client';
 
 const AGAIN_AFTER_MS = 60_000;

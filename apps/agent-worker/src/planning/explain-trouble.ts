@@ -1,6 +1,6 @@
 import { AgentKitError } from '@tollgate/agent-kit/planner';
+import { ChainUnavailableError } from '@tollgate/chain';
 import {
-  ChainUnavailableError,
   JournalError,
   JournalUnavailableError,
   PlanFailure,

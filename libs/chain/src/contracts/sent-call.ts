@@ -2,7 +2,7 @@ import type { Hex } from '@tollgate/protocol';
 
 import type { Fees } from '../fees/fees.js';
 import { MISSING, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';
-import { malformed } from '../rpc/rpc-value.js';
+import { parseBigQuantity } from '../rpc/rpc-value.js';
 
 /** A call with the sender, gas and fees of the transaction that will make it. */
 export interface SentCall {
@@ -15,8 +15,6 @@ export interface SentCall {
 }
 
 type Block = 'latest' | 'pending';
-
-const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
 /**
  * Without fees, nodes simulate at a gas price of 0, which a wallet's code can see and use to behave differently. With
@@ -36,9 +34,8 @@ export function askForNativeBalance(address: Hex): RpcCall {
 
 /** Whether the sender has the balance that nodes require before they simulate a call with a gas price. */
 export function canPay({ gas, fees }: SentCall, balance: RpcResult = MISSING): boolean {
-  const wei = valueOf(balance, 'eth_getBalance');
-  if (typeof wei !== 'string' || !QUANTITY.test(wei)) return malformed('a balance that is not a quantity');
-  return fees === null || BigInt(wei) >= gas * fees.maxFeePerGas;
+  const wei = parseBigQuantity(valueOf(balance, 'eth_getBalance'), 'balance');
+  return fees === null || wei >= gas * fees.maxFeePerGas;
 }
 
 function describeSending({ to, data, from, gas, fees }: SentCall): Record<string, string> {

@@ -1,5 +1,6 @@
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';
 import { MISSING, valueOf, type RpcResult } from '../rpc/rpc-endpoint.js';
+import { RPC_TIMEOUT_MS } from '../rpc/rpc-http.js';
 import { parseObject, parseQuantity } from '../rpc/rpc-value.js';
 import { quoteFees, type FeeCaps, type Fees } from './fees.js';
 
@@ -15,7 +16,6 @@ interface Quote {
   readAtMs: number;
 }
 
-const RPC_TIMEOUT_MS = 5_000;
 /** Shorter than the age of the head from which a relayer takes its own fees. */
 const FRESH_MS = 1_000;
 /** Up to this age a quote is used while the next one is read, so simulations do not wait for quotes under load. */

@@ -3,6 +3,7 @@ import type { Hex } from '@tollgate/protocol';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';
 import { valueOf, type RpcCall } from '../rpc/rpc-endpoint.js';
+import { RPC_TIMEOUT_MS } from '../rpc/rpc-http.js';
 import { parseBlock, type Block } from './block.js';
 import type { Receipt } from './receipt.js';
 
@@ -12,7 +13,6 @@ const FOLLOW_MS = 15_000;
 const MAX_KNOWN = 4096;
 /** Blocks caught up on per poll; older blocks are read when a payment needs one. */
 const MAX_CATCH_UP = 32;
-const FOLLOW_TIMEOUT_MS = 5000;
 
 /**
  * Block times by block hash, so that a reorganised block never lends its time to another. Nodes that put
@@ -98,7 +98,7 @@ export class BlockTimes {
   private askForBlocks(calls: RpcCall[]): Promise<(Block | null)[]> {
     return this.batcher.ask({
       calls,
-      deadlineMs: this.nowMs() + FOLLOW_TIMEOUT_MS,
+      deadlineMs: this.nowMs() + RPC_TIMEOUT_MS,
       read: (results) =>
         results.map((result) => {
           const block = parseBlock(valueOf(result, 'eth_getBlockByNumber'));

@@ -102,14 +102,15 @@ export function hasContractFailed(result: RpcResult): boolean {
 }
 
 function writeBatch(calls: readonly RpcCall[], firstId: number): string {
-  const texts = calls.map(
-    ({ method, params }, index) =>
-      `{"jsonrpc":"2.0","id":${firstId + index},"method":"${method}","params":${JSON.stringify(params)}}`,
-  );
-  return `[${texts.join(',')}]`;
+  return `[${calls.map((call, index) => writeCall(call, firstId + index)).join(',')}]`;
 }
 
-function readResults(value: unknown, firstId: number, count: number): RpcResult[] {
+export function writeCall({ method, params }: RpcCall, id: number): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
+}
+
+/** The results in the order of the calls. @throws ChainUnavailableError when they cannot be matched to the calls */
+export function readResults(value: unknown, firstId: number, count: number): RpcResult[] {
   if (!Array.isArray(value)) return refuseBatch(value);
   const results = new Array<RpcResult>(count).fill(MISSING);
   for (const entry of value as unknown[]) {

@@ -2,6 +2,9 @@ import { Pool, type Dispatcher } from 'undici';
 
 import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-error.js';
 
+/** How long an RPC server may take to answer, where no setting says otherwise. */
+export const RPC_TIMEOUT_MS = 5_000;
+
 export interface RpcHttpOptions {
   url: string;
   /** Requests at once; each has its own connection. */

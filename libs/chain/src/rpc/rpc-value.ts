@@ -8,6 +8,7 @@ export function malformed(what: string): never {
 }
 
 const QUANTITY = /^0x[0-9a-fA-F]{1,13}$/;
+const BIG_QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
 const DATA = /^0x(?:[0-9a-fA-F]{2})*$/;
 
 export function parseObject(value: unknown, name: string): Record<string, unknown> {
@@ -19,6 +20,12 @@ export function parseObject(value: unknown, name: string): Record<string, unknow
 export function parseQuantity(value: unknown, name: string): number {
   if (typeof value !== 'string' || !QUANTITY.test(value)) return malformed(`a ${name} that is not a quantity`);
   return Number.parseInt(value, 16);
+}
+
+/** Parses a hexadecimal quantity of up to 256 bits (wei). */
+export function parseBigQuantity(value: unknown, name: string): bigint {
+  if (typeof value !== 'string' || !BIG_QUANTITY.test(value)) return malformed(`a ${name} that is not a quantity`);
+  return BigInt(value);
 }
 
 /** Parses 32 bytes, to lower case. */

@@ -1,9 +1,3 @@
-import type { Hex } from '@tollgate/protocol';
-
-import type { StepReceipt } from '../ports.js';
-import { parseReceipt } from './parse-receipt.js';
-import { ReceiptWaiter } from './receipt-waiter.js';
-import { RpcConnection, type RpcAnswer, type RpcCall } from './rpc-connection.js';
 import {
   ChainUnavailableError,
   parseBigQuantity,
@@ -11,13 +5,21 @@ import {
   parseHash,
   parseObject,
   parseQuantity,
-} from './rpc-value.js';
+  RPC_TIMEOUT_MS,
+  type RpcCall,
+} from '@tollgate/chain';
+import type { Hex } from '@tollgate/protocol';
+
+import type { StepReceipt } from '../ports.js';
+import { parseReceipt } from './parse-receipt.js';
+import { ReceiptWaiter } from './receipt-waiter.js';
+import { RpcConnection, type RpcAnswer } from './rpc-connection.js';
 
 export interface ChainOptions {
   chainId: number;
   /** Signed transactions go to all of them; reads go to the first that answers. */
   rpcUrls: readonly string[];
-  /** Default 5 seconds. */
+  /** Default RPC_TIMEOUT_MS. */
   timeoutMs?: number;
   /** Calls per request. Default 100; 1 for servers that do not support batches. */
   batchSize?: number;
@@ -49,7 +51,7 @@ export class Chain {
   readonly #receipts = new ReceiptWaiter();
   #recent: { address: Hex; head: Promise<Head>; sinceMs: number } | null = null;
 
-  constructor({ chainId, rpcUrls, timeoutMs = 5000, batchSize = 100 }: ChainOptions) {
+  constructor({ chainId, rpcUrls, timeoutMs = RPC_TIMEOUT_MS, batchSize = 100 }: ChainOptions) {
     if (rpcUrls.length === 0) throw new TypeError('At least one RPC URL is needed.');
     this.chainId = chainId;
     this.#connections = rpcUrls.map(
@@ -198,7 +200,10 @@ export class Chain {
   #assertChain(value: unknown): void {
     const chainId = parseQuantity(value, 'chain id');
     if (chainId !== this.chainId) {
-      throw new ChainUnavailableError(`An RPC server is on chain ${chainId}, not on ${this.chainId}.`);
+      throw new ChainUnavailableError(
+        'rpc_wrong_chain',
+        `An RPC server is on chain ${chainId}, not on ${this.chainId}.`,
+      );
     }
   }
 
@@ -211,7 +216,7 @@ export class Chain {
       this.#connections.map((connection, index) => askOne(connection, calls, (answers) => read(answers, index))),
     );
     const answered = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    if (answered.length === 0) throw new ChainUnavailableError('No RPC server answers.');
+    if (answered.length === 0) throw new ChainUnavailableError('rpc_unreachable', 'No RPC server answers.');
     return answered;
   }
 
@@ -230,7 +235,7 @@ export class Chain {
       }
     }
     if (trouble instanceof ChainUnavailableError) throw trouble;
-    throw new ChainUnavailableError('No RPC server answers.', { cause: trouble });
+    throw new ChainUnavailableError('rpc_unreachable', 'No RPC server answers.', { cause: trouble });
   }
 }
 
@@ -256,6 +261,6 @@ function readReceiptAnswers(hashes: readonly Hex[], answers: readonly RpcAnswer[
 function resultOf(answer: RpcAnswer | undefined): unknown {
   if (answer?.kind === 'result') return answer.value;
   if (answer?.kind === 'error')
-    throw new ChainUnavailableError(`The RPC server refused a request with code ${answer.code}.`);
-  throw new ChainUnavailableError(`An RPC server does not answer: ${answer?.why ?? 'an answer is missing'}.`);
+    throw new ChainUnavailableError('rpc_error', `The RPC server refused a request with code ${answer.code}.`);
+  throw new ChainUnavailableError('rpc_unreachable', answer?.why ?? 'The RPC server left an answer out.');
 }

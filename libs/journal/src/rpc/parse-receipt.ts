@@ -1,25 +1,22 @@
-import type { Hex } from '@tollgate/protocol';
-
-import type { ReceiptLog, StepReceipt } from '../ports.js';
 import {
-  ChainUnavailableError,
+  malformed,
   parseAddress,
   parseBigQuantity,
   parseData,
   parseHash,
   parseObject,
   parseQuantity,
-} from './rpc-value.js';
+} from '@tollgate/chain';
+import type { Hex } from '@tollgate/protocol';
+
+import type { ReceiptLog, StepReceipt } from '../ports.js';
 
 /** @throws ChainUnavailableError when the value is not a receipt, or belongs to another transaction */
 export function parseReceipt(value: unknown, hash: Hex): StepReceipt {
   const receipt = parseObject(value, 'receipt');
   const transactionHash = parseHash(receipt.transactionHash, 'transaction hash');
-  if (transactionHash !== hash.toLowerCase()) {
-    throw new ChainUnavailableError('The RPC server answered with the receipt of another transaction.');
-  }
-  if (!Array.isArray(receipt.logs))
-    throw new ChainUnavailableError('The RPC server answered with a receipt without logs.');
+  if (transactionHash !== hash.toLowerCase()) return malformed('the receipt of another transaction');
+  if (!Array.isArray(receipt.logs)) return malformed('a receipt without logs');
   return {
     transactionHash,
     blockHash: parseHash(receipt.blockHash, 'block hash'),
@@ -32,13 +29,13 @@ export function parseReceipt(value: unknown, hash: Hex): StepReceipt {
 
 function parseStatus(value: unknown): StepReceipt['status'] {
   const status = parseQuantity(value, 'status');
-  if (status > 1) throw new ChainUnavailableError(`The RPC server answered with a receipt of status ${status}.`);
+  if (status > 1) return malformed(`a receipt of status ${status}`);
   return status === 1 ? 'success' : 'reverted';
 }
 
 function parseLog(value: unknown): ReceiptLog {
   const { address, topics, data } = parseObject(value, 'log');
-  if (!Array.isArray(topics)) throw new ChainUnavailableError('The RPC server answered with a log without topics.');
+  if (!Array.isArray(topics)) return malformed('a log without topics');
   return {
     address: parseAddress(address, 'log address'),
     topics: topics.map((topic) => parseHash(topic, 'topic')),

@@ -1,3 +1,4 @@
+import { ChainUnavailableError, parseObject } from '@tollgate/chain';
 import { isHash, type Hex } from '@tollgate/protocol';
 
 import { pause } from '../pause.js';
@@ -5,7 +6,6 @@ import type { StepReceipt } from '../ports.js';
 import { readSendAnswer } from '../read-send-answer.js';
 import { parseReceipt } from './parse-receipt.js';
 import type { RpcAnswer, RpcConnection } from './rpc-connection.js';
-import { ChainUnavailableError, parseObject } from './rpc-value.js';
 
 /** A server that did not wait is not asked to wait again for this long. */
 const NOT_ASKED_MS = 60_000;

@@ -1,15 +1,7 @@
-import { Pool } from 'undici';
-
-export interface RpcCall {
-  method: string;
-  params: readonly unknown[];
-}
+import { ChainUnavailableError, readResults, RpcHttp, writeCall, type RpcCall, type RpcResult } from '@tollgate/chain';
 
 /** `unanswered`: the call may or may not have taken effect. */
-export type RpcAnswer =
-  | { kind: 'result'; value: unknown }
-  | { kind: 'error'; code: number; message: string }
-  | { kind: 'unanswered'; why: string };
+export type RpcAnswer = Exclude<RpcResult, { kind: 'missing' }> | { kind: 'unanswered'; why: string };
 
 export interface RpcConnectionOptions {
   url: string;
@@ -34,10 +26,8 @@ const MAX_WAITING = 64;
  */
 export class RpcConnection {
   readonly #options: RpcConnectionOptions;
-  readonly #pool: Pool;
-  readonly #waitingPool: Pool;
-  readonly #path: string;
-  readonly #headers: Record<string, string>;
+  readonly #http: RpcHttp;
+  readonly #waitingHttp: RpcHttp;
   #queue: Waiting[] = [];
   #isFlushPlanned = false;
   #inFlight = 0;
@@ -45,14 +35,9 @@ export class RpcConnection {
   #nextId = 1;
 
   constructor(options: RpcConnectionOptions) {
-    const url = new URL(options.url);
     this.#options = options;
-    this.#path = url.pathname + url.search;
-    this.#headers = { 'content-type': 'application/json', ...authorizationOf(url) };
-    const createPool = (connections: number) =>
-      new Pool(url.origin, { connections, pipelining: 1, maxResponseSize: options.maxResponseBytes });
-    this.#pool = createPool(MAX_REQUESTS);
-    this.#waitingPool = createPool(MAX_WAITING);
+    this.#http = new RpcHttp({ url: options.url, connections: MAX_REQUESTS });
+    this.#waitingHttp = new RpcHttp({ url: options.url, connections: MAX_WAITING });
   }
 
   call(method: string, params: readonly unknown[]): Promise<RpcAnswer> {
@@ -69,12 +54,12 @@ export class RpcConnection {
    */
   async callWaiting(call: RpcCall, then: RpcCall): Promise<[RpcAnswer, RpcAnswer]> {
     const calls = this.#options.batchSize > 1 ? [call, then] : [call];
-    const [answer = LEFT_OUT, next = LEFT_OUT] = await this.#try(calls, this.#waitingPool);
+    const [answer = LEFT_OUT, next = LEFT_OUT] = await this.#try(calls, this.#waitingHttp);
     return [answer, next];
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pool.destroy(), this.#waitingPool.destroy()]);
+    await Promise.all([this.#http.close(), this.#waitingHttp.close()]);
   }
 
   // setImmediate, so that the calls of many jobs, each a few promises deep, share one request.
@@ -93,76 +78,30 @@ export class RpcConnection {
     this.#inFlight++;
     const answers = await this.#try(
       batch.map(({ call }) => call),
-      this.#pool,
+      this.#http,
     );
     this.#inFlight--;
     batch.forEach(({ resolve }, index) => resolve(answers[index] ?? LEFT_OUT));
     if (this.#queue.length > 0) this.#planFlush();
   }
 
-  async #try(calls: readonly RpcCall[], pool: Pool): Promise<(RpcAnswer | undefined)[]> {
+  async #try(calls: readonly RpcCall[], http: RpcHttp): Promise<RpcAnswer[]> {
     const firstId = this.#nextId;
     this.#nextId += calls.length;
+    const { timeoutMs, maxResponseBytes: maxBytes } = this.#options;
+    const texts = calls.map((call, index) => writeCall(call, firstId + index));
     try {
-      return await this.#post(calls, firstId, pool);
+      const { value } = await http.post(texts.length === 1 ? texts.join() : `[${texts.join(',')}]`, {
+        timeoutMs,
+        maxBytes,
+      });
+      const results = readResults(Array.isArray(value) ? value : [value], firstId, calls.length);
+      return results.map((result) => (result.kind === 'missing' ? LEFT_OUT : result));
     } catch (error) {
-      const why = error instanceof RpcTrouble ? error.message : 'the server cannot be reached in time';
+      const why = error instanceof ChainUnavailableError ? error.message : 'The RPC server cannot be reached.';
       return calls.map(() => ({ kind: 'unanswered', why }));
     }
   }
-
-  async #post(calls: readonly RpcCall[], firstId: number, pool: Pool): Promise<(RpcAnswer | undefined)[]> {
-    const requests = calls.map((call, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }));
-    const { statusCode, body } = await pool.request({
-      method: 'POST',
-      path: this.#path,
-      headers: this.#headers,
-      body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
-      signal: AbortSignal.timeout(this.#options.timeoutMs),
-    });
-    if (statusCode !== 200) {
-      // The body is not read: the text of an error page decides nothing, and it may be endless.
-      body.on('error', () => undefined).destroy();
-      throw new RpcTrouble(`the server answered with status ${statusCode}`);
-    }
-    const value: unknown = await body.json();
-    const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
-    const answers = new Array<RpcAnswer | undefined>(calls.length).fill(undefined);
-    for (const entry of entries) {
-      const { id, answer } = readEntry(entry);
-      const index = typeof id === 'number' ? id - firstId : -1;
-      // An id that was not requested, or was answered twice: the answers cannot be matched to the calls.
-      if (!(index in answers) || answers[index]) throw new RpcTrouble('the answers do not match the calls');
-      answers[index] = answer;
-    }
-    return answers;
-  }
 }
 
-const LEFT_OUT: RpcAnswer = { kind: 'unanswered', why: 'the answer was left out' };
-
-class RpcTrouble extends Error {}
-
-function readEntry(value: unknown): { id: unknown; answer: RpcAnswer } {
-  if (typeof value !== 'object' || value === null) throw new RpcTrouble('an answer is not an object');
-  const { id, result, error } = value as { id?: unknown; result?: unknown; error?: unknown };
-  if (typeof error === 'object' && error !== null) {
-    const { code, message } = error as { code?: unknown; message?: unknown };
-    return {
-      id,
-      answer: {
-        kind: 'error',
-        code: typeof code === 'number' ? code : 0,
-        message: typeof message === 'string' ? message : '',
-      },
-    };
-  }
-  if (result === undefined) throw new RpcTrouble('an answer has neither result nor error');
-  return { id, answer: { kind: 'result', value: result } };
-}
-
-function authorizationOf(url: URL): { authorization?: string } {
-  if (url.username === '' && url.password === '') return {};
-  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
-}
+const LEFT_OUT: RpcAnswer = { kind: 'unanswered', why: 'The RPC server left an answer out.' };
