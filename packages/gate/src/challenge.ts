@@ -42,19 +42,19 @@ export interface Offer {
 
 /** Renders the 402s of one offer, and the payment requirements that payments for it must meet. */
 export class Challenge {
-  readonly #amount: string;
+  readonly amountBaseUnits: bigint;
 
   /** @throws PaymentError `invalid_amount` for a price that the asset cannot express */
   constructor(
     private readonly terms: PaymentTerms,
     private readonly offer: Offer,
   ) {
-    this.#amount = parseTokenAmount(offer.price, terms.asset.decimals).toString();
+    this.amountBaseUnits = parseTokenAmount(offer.price, terms.asset.decimals);
   }
 
   /** Whether an amount in base units is at least the price. */
   isMetBy(amountBaseUnits: string): boolean {
-    return BigInt(amountBaseUnits) >= BigInt(this.#amount);
+    return BigInt(amountBaseUnits) >= this.amountBaseUnits;
   }
 
   /** The payment requirements of an x402 version. Null for x402 v1 on a chain that its clients have no name for. */
@@ -71,11 +71,11 @@ export class Challenge {
     const common = { scheme: 'exact', payTo, asset: asset.address, maxTimeoutSeconds, extra };
     if (version === 2) {
       const given = reference === null ? {} : { extra: { ...extra, reference } };
-      return { ...common, ...given, network: caip2Of(chainId), amount: this.#amount };
+      return { ...common, ...given, network: caip2Of(chainId), amount: this.amountBaseUnits.toString() };
     }
     const network = v1NetworkOf(chainId);
     if (network === null) return null;
-    return { ...common, ...this.#describe(), network, maxAmountRequired: this.#amount, resource };
+    return { ...common, ...this.#describe(), network, maxAmountRequired: this.amountBaseUnits.toString(), resource };
   }
 
   /** Renders one 402 for clients of both x402 versions: v1 in the body, v2 in the header. */

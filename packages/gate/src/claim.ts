@@ -5,12 +5,10 @@ import type { PaymentStore } from './payment-store.js';
 import type { StoredAnswer } from './sold-answer.js';
 
 /**
- * The exclusive right of one request, across all processes that share a store, to sell for a payment. The claim renews
- * its lease until it ends, and every step fails once another request has taken it over. The methods reject if the store
- * is unavailable.
+ * The exclusive right of one request, across all processes that share a store, to sell for a payment. Every step fails
+ * once another request has taken it over. The methods reject if the store is unavailable.
  */
 export class Claim {
-  readonly #timer: ReturnType<typeof setInterval>;
   /** Serialises the writes, since each replaces the record that the previous one left. */
   #lastWrite: Promise<unknown> = Promise.resolve();
   #text: string | null;
@@ -22,8 +20,10 @@ export class Claim {
     private readonly times: ClaimTimes,
   ) {
     this.#text = JSON.stringify(record);
-    this.#timer = setInterval(() => void this.#renew().catch(() => undefined), times.leaseMs / 3);
-    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  get leaseMs(): number {
+    return this.times.leaseMs;
   }
 
   get idempotencyKey(): string {
@@ -63,7 +63,6 @@ export class Claim {
    * will respond.
    */
   sell(answer: StoredAnswer | null): Promise<boolean> {
-    clearInterval(this.#timer);
     return this.#write(({ receipt: _, ...record }) => ({ ...record, state: 'sold', ...(answer && { answer }) }));
   }
 
@@ -71,24 +70,24 @@ export class Claim {
    * Deletes the record: the payment was not settled and this request will not settle it, so a repeat counts as a new
    * attempt.
    */
-  async forget(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#write(() => null);
+  forget(): Promise<boolean> {
+    return this.#write(() => null);
   }
 
   /** Releases the claim. The record of a payment that may have been settled is kept. */
-  async end(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#write((record) => {
+  end(): Promise<boolean> {
+    return this.#write((record) => {
       if (record.state === 'claimed') return null;
       return record.state === 'sold' ? record : { ...record, leasedUntilMs: 0 };
     });
   }
 
-  async #renew(): Promise<void> {
+  async renew(): Promise<boolean> {
     const { nowMs } = await this.store.read(this.name);
-    await this.#write((record) =>
-      record.leasedUntilMs === 0 ? record : { ...record, leasedUntilMs: nowMs + this.times.leaseMs },
+    return this.#write((record) =>
+      record.state === 'sold' || record.leasedUntilMs === 0
+        ? record
+        : { ...record, leasedUntilMs: nowMs + this.times.leaseMs },
     );
   }
 
@@ -103,7 +102,7 @@ export class Claim {
         ((await this.#readOwn()) && (await this.store.replace(this.name, this.#text, text, ttlMs)));
       if (!isWritten) return false;
       // After the record is deleted, each later step fails, so that nothing is settled for it.
-      this.record = record ?? { ...this.record, state: 'claimed' };
+      this.record = record ?? { ...this.record, state: 'claimed', leasedUntilMs: 0 };
       this.#text = text;
       return true;
     });

@@ -35,7 +35,7 @@ export class ClaimedSettlement implements Purchase {
   readonly settles = 'before';
   readonly mayBeSettled = false;
   readonly leaseMs: number;
-  readonly isMetered: boolean;
+  readonly recordsSettlement: boolean;
   readonly settled: SettlementResult | null;
 
   constructor(
@@ -44,7 +44,7 @@ export class ClaimedSettlement implements Purchase {
   ) {
     const { txHash, payer, amountBaseUnits = this.#amount } = asked.claim;
     this.leaseMs = parts.leaseMs;
-    this.isMetered = isMetered(asked.question.payment);
+    this.recordsSettlement = isMetered(asked.question.payment);
     this.settled = txHash === null ? null : this.#check({ outcome: 'settled', txHash, payer, amountBaseUnits });
   }
 
@@ -56,7 +56,7 @@ export class ClaimedSettlement implements Purchase {
     return BigInt(this.#amount);
   }
 
-  fixAmount(amountBaseUnits: bigint): Promise<bigint | null> {
+  recordSettlement(amountBaseUnits: bigint): Promise<bigint | null> {
     return this.parts.ledger.fixAmount(this.asked.claim.lease, amountBaseUnits);
   }
 

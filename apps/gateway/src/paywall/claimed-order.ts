@@ -46,7 +46,8 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   readonly settled: MadeResult | null;
   readonly mayBeSettled: boolean;
   readonly settles: 'before' | 'after';
-  readonly isMetered: boolean;
+  readonly recordsSettlement: boolean;
+  readonly #isMetered: boolean;
   #body: Buffer | Readable | null = null;
   #headers: [string, string][] = [];
 
@@ -58,10 +59,10 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const { instrument, endpoint } = order.purchase;
     const { txHash, payer, amountBaseUnits, isNamedBefore = false } = claim;
     this.leaseMs = parts.leaseMs;
-    this.isMetered = isMetered(instrument);
+    this.#isMetered = this.recordsSettlement = isMetered(instrument);
     this.settles = endpoint.route.settle;
     this.settled =
-      txHash === null ? null : { outcome: 'settled', txHash, payer, ...(this.isMetered && { amountBaseUnits }) };
+      txHash === null ? null : { outcome: 'settled', txHash, payer, ...(this.#isMetered && { amountBaseUnits }) };
     this.mayBeSettled = txHash !== null || isNamedBefore;
   }
 
@@ -87,12 +88,13 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   /** @throws UpstreamError `mischarged` */
   amountOf(produced: ProducedAnswer | null): bigint {
     const { priceBaseUnits } = this.order.purchase;
-    if (!this.isMetered) return priceBaseUnits;
+    if (!this.#isMetered) return priceBaseUnits;
     const { assetDecimals } = this.parts;
     return parseCharge(produced?.charge, { maximumBaseUnits: priceBaseUnits, assetDecimals });
   }
 
-  fixAmount(amountBaseUnits: bigint): Promise<bigint | null> {
+  /** A metered amount is fixed before it is submitted: a retry settles the same one. */
+  recordSettlement(amountBaseUnits: bigint): Promise<bigint | null> {
     return this.parts.ledger.fixAmount(this.claim.lease, amountBaseUnits);
   }
 
@@ -103,11 +105,11 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     // A transaction paid before it was presented: its claim names it, and it is never settled.
     if (instrument.kind === 'transaction') return { outcome: 'unavailable', reason: 'nothing_to_settle' };
     // An amount of zero is not settled: the response is free.
-    if (this.isMetered && amountBaseUnits === 0n)
+    if (this.#isMetered && amountBaseUnits === 0n)
       return { outcome: 'settled', txHash: null, payer, amountBaseUnits: '0' };
     const question = this.parts.judge.questionOf(purchase, instrument, caller);
     const amount = amountBaseUnits.toString();
-    if (this.isMetered) return this.parts.signedPayments.settle(question, amount);
+    if (this.#isMetered) return this.parts.signedPayments.settle(question, amount);
     const result = await this.parts.signedPayments.settle(question, amount, trial);
     return result.outcome === 'settled' ? { outcome: 'settled', txHash: result.txHash, payer: result.payer } : result;
   }

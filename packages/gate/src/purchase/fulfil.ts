@@ -37,7 +37,7 @@ export async function fulfil<Product, Result extends SettlementResult>(
 }
 
 /**
- * Fixes the amount of a metered payment before it is submitted: a retry after a crash settles the same amount, whatever
+ * Records the settlement before it begins, if the store must know: a retry after a crash settles the same amount, whatever
  * its product costs. Null if another request has taken the payment over.
  */
 async function settle<Product, Result extends SettlementResult>(
@@ -45,8 +45,8 @@ async function settle<Product, Result extends SettlementResult>(
   product: Product | null,
 ): Promise<Result | null> {
   const amountBaseUnits = purchase.amountOf(product);
-  if (!purchase.isMetered) return purchase.settle(amountBaseUnits);
-  const fixed = await purchase.fixAmount(amountBaseUnits);
+  if (!purchase.recordsSettlement) return purchase.settle(amountBaseUnits);
+  const fixed = await purchase.recordSettlement(amountBaseUnits);
   return fixed === null ? null : purchase.settle(fixed);
 }
 

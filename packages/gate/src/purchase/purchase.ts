@@ -7,7 +7,7 @@ export interface ClaimedPurchase<Product, Result extends SettlementResult>
 
 /**
  * Port of the store: a payment that is claimed for one request. Once another request has taken the payment over, each
- * step returns false (`fixAmount` null) and changes nothing. All may reject if the store is unavailable.
+ * step returns false (`recordSettlement` null) and changes nothing. All may reject if the store is unavailable.
  */
 export interface ClaimedPayment<Product, Result extends SettlementResult> {
   /** How long the claim outlives its process. */
@@ -17,8 +17,10 @@ export interface ClaimedPayment<Product, Result extends SettlementResult> {
   /** Whether an earlier request may have settled the payment. */
   readonly mayBeSettled: boolean;
   renew(): Promise<boolean>;
-  /** Fixes the amount of a metered payment; returns the one that is fixed, which may be that of an earlier request. */
-  fixAmount(amountBaseUnits: bigint): Promise<bigint | null>;
+  /** Whether the store must know of a settlement before it begins. */
+  readonly recordsSettlement: boolean;
+  /** Records the settlement, and returns the amount that is fixed for it, maybe by an earlier request. */
+  recordSettlement(amountBaseUnits: bigint): Promise<bigint | null>;
   /** Spends the payment. No byte of the product is sent before. */
   commit(product: Product, settled: Settled<Result>): Promise<boolean>;
   release(terms: ReleaseTerms): Promise<boolean>;
@@ -28,8 +30,6 @@ export interface ClaimedPayment<Product, Result extends SettlementResult> {
 export interface Settler<Product, Result extends SettlementResult> {
   /** `before`: settles before the product exists. `after`: only for a product that is charged. */
   readonly settles: 'before' | 'after';
-  /** Whether the payer signed a maximum, of which the settled amount is fixed before it is settled. */
-  readonly isMetered: boolean;
   /** The price; for a metered payment the charge. `product` is null if it is settled first. May throw. */
   amountOf(product: Product | null): bigint;
   settle(amountBaseUnits: bigint): Promise<Result>;
