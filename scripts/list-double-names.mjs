@@ -17,7 +17,7 @@ const LEAVING = {
     ...['ChainOptions', 'ChainUnavailableError', 'RpcCall', 'parseAddress', 'parseData', 'parseHash', 'parseObject'],
     ...['parseQuantity', 'parseReceipt'],
   ],
-  settlement: ['Settlement', 'SettlementParts', 'SettlementResult', 'payerOf', 'readBalance'],
+  settlement: ['Settlement', 'SettlementParts', 'SettlementResult', 'readBalance'],
   'one purchase': [
     ...['Admission', 'Answer', 'ChargeTerms', 'Claim', 'PaymentRecord', 'PresentedPayment', 'Settled'],
     ...['StoredAnswer', 'encodeBase64', 'isMetered', 'namePayment'],

@@ -16,11 +16,11 @@ import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
 import { Logger } from 'nestjs-pino';
 
 import { TokenDecimals } from './settings/token-decimals.js';
-import { assertOwnAccounts } from './settlement/assert-own-accounts.js';
-import type { Settlement } from './settlement/create-settlement.js';
+import { SETTLEMENT, type Settlement } from './settlement/create-settlement.js';
+import { assertOwnAccounts } from './settlement/relayers/assert-own-accounts.js';
 import { AcceptedAssets } from './verification/signed/accepted-assets.js';
 import { VerifierEnvironment } from './verifier.config.js';
-import { SETTLEMENT, VerifierModule } from './verifier.module.js';
+import { VerifierModule } from './verifier.module.js';
 
 const RETRY_MS = 1000;
 const FIRST_HEAD_MS = 5000;
@@ -48,10 +48,11 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   app.useLogger(logger);
   app.useGlobalFilters(new ProblemFilter());
   app.connectMicroservice({ strategy: server });
+  const settlement = app.get<Settlement | null>(SETTLEMENT);
+  if (settlement) app.connectMicroservice({ strategy: settlement.queue });
   await app.listen(environment.server.verifierPort, environment.server.verifierHost);
   for (const warning of environment.payment.warnings) logger.warn(`verifier: ${warning}`);
   logger.log(`verifier: health and metrics at ${await app.getUrl()}`);
-  const settlement = app.get<Settlement | null>(SETTLEMENT);
   const close = async (): Promise<void> => {
     // Both take questions, so both stop at once: neither waits for the other's open questions.
     await Promise.all([settlement?.close(), server.close()]);

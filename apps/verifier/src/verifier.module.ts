@@ -28,10 +28,11 @@ import { AskersSettings } from './settings/askers-settings.js';
 import { createSettingsChecks } from './settings/create-settings-checks.js';
 import { TokenDecimals } from './settings/token-decimals.js';
 import { createContractWallets } from './settlement/create-contract-wallets.js';
-import { createSettlement, type Settlement } from './settlement/create-settlement.js';
-import { RelayerTroubles } from './settlement/relayer-troubles.js';
-import { SettlementRecords } from './settlement/settlement-records.js';
-import { SettlementsUnderWay } from './settlement/settlements-under-way.js';
+import { createSettlement, SETTLEMENT, type Settlement } from './settlement/create-settlement.js';
+import { RelayerTroubles } from './settlement/relayers/relayer-troubles.js';
+import { SettlementController } from './settlement/settlement.controller.js';
+import { SettlementRecords } from './settlement/state/settlement-records.js';
+import { SettlementsUnderWay } from './settlement/state/under-way.js';
 import { ClientShares } from './verification/client-shares.js';
 import { ContractSignatures } from './verification/contract-signatures.js';
 import { PaymentVerifier } from './verification/payment-verifier.js';
@@ -45,8 +46,6 @@ import { VerificationController } from './verification/verification.controller.j
 import { WaitingRoom } from './verification/waiting-room.js';
 import type { VerifierEnvironment } from './verifier.config.js';
 
-/** Injection token of the settlement: `Settlement | null`. */
-export const SETTLEMENT = Symbol('settlement');
 const CONNECTIONS = Symbol('connections');
 /** A readiness probe asks the chain only if its last answer is older than this. */
 const CHAIN_NEWS_MS = 15_000;
@@ -91,14 +90,14 @@ export class VerifierModule implements OnApplicationShutdown {
       nowMs,
     });
     const wallets = createContractWallets(environment, { redis: ledgerRedis, registry });
+    const settlementMetrics = new SettlementMetrics(registry);
     const settlement: Settlement | null = createSettlement(environment, {
       chain,
       ledger,
       assets,
-      askers,
       fees,
       wallets,
-      metrics: new SettlementMetrics(registry),
+      metrics: settlementMetrics,
       nowMs,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
@@ -142,7 +141,7 @@ export class VerifierModule implements OnApplicationShutdown {
           settings: () => Promise.resolve({ differ: askers.differences }),
         }),
       ],
-      controllers: [VerificationController],
+      controllers: settlement ? [VerificationController, SettlementController] : [VerificationController],
       providers: [
         { provide: CONNECTIONS, useValue: { ledgerRedis, queueRedis, chain } satisfies Connections },
         { provide: Ledger, useValue: ledger },
@@ -160,6 +159,7 @@ export class VerifierModule implements OnApplicationShutdown {
         { provide: TokenDecimals, useValue: decimals },
         { provide: AskersSettings, useValue: askers },
         { provide: VerifierMetrics, useValue: metrics },
+        { provide: SettlementMetrics, useValue: settlementMetrics },
         { provide: SETTLEMENT, useValue: settlement },
       ],
     };

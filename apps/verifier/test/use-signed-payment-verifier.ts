@@ -6,9 +6,9 @@ import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/
 
 import type { DevnetAccount } from '../../../devnet/chain.js';
 import { MULTICALL3 } from '../../../devnet/place-contracts.js';
-import { ContractWallets } from '../src/settlement/contract-wallets.js';
-import { SettlementRecords } from '../src/settlement/settlement-records.js';
-import { SettlementsUnderWay } from '../src/settlement/settlements-under-way.js';
+import { ContractWallets } from '../src/settlement/state/contract-wallets.js';
+import { SettlementRecords } from '../src/settlement/state/settlement-records.js';
+import { SettlementsUnderWay } from '../src/settlement/state/under-way.js';
 import { ClientShares } from '../src/verification/client-shares.js';
 import { AcceptedAssets } from '../src/verification/signed/accepted-assets.js';
 import type { SignedPaymentRules } from '../src/verification/signed/signed-judgement.js';

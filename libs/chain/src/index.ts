@@ -31,7 +31,7 @@ export {
 export type { ContractCall, TriedCall } from './contracts/contract-question.js';
 export { askForSignature } from './contracts/contract-signature.js';
 export type { ContractSignature } from './contracts/contract-signature.js';
-export { readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
+export { factoryOf, readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
 export type { PayerSignature } from './contracts/payer-signature.js';
 export { recoverAccount } from './contracts/recover-account.js';
 export { askForNativeBalance, canPay, estimateSentCall, trySentCall } from './contracts/sent-call.js';

@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client';
 
 import type { Settlement } from '../settlement/create-settlement.js';
 
-type ObservedSettlement = Pick<Settlement, 'relayers' | 'journal' | 'underWay'>;
+type ObservedSettlement = Pick<Settlement, 'relayers' | 'journal' | 'parts'>;
 
 export interface RelayerChain {
   chainId: number;
@@ -24,13 +24,13 @@ const labelNames = ['relayer'] as const;
 
 /** The state of the relayers, read at each scrape. Every process with a relayer key reports all relayers. */
 export function observeRelayers(registry: Registry, settlement: ObservedSettlement, chain: RelayerChain): void {
-  const { relayers, underWay } = settlement;
+  const { relayers, parts } = settlement;
   const { addresses } = relayers;
   observeGauge(
     registry,
     'tollgate_settlements_under_way',
     'Payments whose settlement is in progress in this process.',
-    underWay,
+    () => parts.flights.size,
   );
   const readLanes = keepFresh(FRESH_MS, () => readStatuses(settlement, chain));
   const ofLane = (name: string, help: string, pick: (status: LaneStatus) => number): void =>

@@ -2,7 +2,7 @@ import type { PaymentTrial } from '@tollgate/common';
 
 import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
-import { PayersMeans } from './payers-means.js';
+import { InFlightExposure } from './state/in-flight-exposure.js';
 
 const PRICE = 1000n;
 const MINUTE_MS = 60_000;
@@ -54,13 +54,17 @@ describe("a payer's balance, known from a simulation", () => {
   afterEach(() => jest.useRealTimers());
 
   const claimed = { asset: '0xaa', payer: '0xbb', amountBaseUnits: 5n } as const;
-  const createMeans = () => new PayersMeans({ readBalance: () => Promise.resolve(100n), nowMs: Date.now, mostHeld: 4 });
-  const spend = (means: PayersMeans, balance: string, atMs = Date.now()) =>
-    means.spend({ ...claimed, trial: { atMs, balanceBaseUnits: balance } }, (isTried) => Promise.resolve(isTried));
+  const createExposure = () =>
+    new InFlightExposure({ readBalance: () => Promise.resolve(100n), nowMs: Date.now, mostHeld: 4 });
+  const spend = async (exposure: InFlightExposure, balance: string, atMs = Date.now()) => {
+    const turn = await exposure.begin({ ...claimed, trial: { atMs, balanceBaseUnits: balance } });
+    turn?.end();
+    return turn?.isTried;
+  };
 
   it('covers a payment beside those in flight', async () => {
-    const means = createMeans();
-    expect(await Promise.all([spend(means, '10'), spend(means, '10'), spend(means, '10')])).toEqual([
+    const exposure = createExposure();
+    expect(await Promise.all([spend(exposure, '10'), spend(exposure, '10'), spend(exposure, '10')])).toEqual([
       true,
       true,
       false,
@@ -68,16 +72,20 @@ describe("a payer's balance, known from a simulation", () => {
   });
 
   it('is reduced by recent payments, which the simulation may or may not have seen', async () => {
-    const means = createMeans();
-    expect([await spend(means, '5'), await spend(means, '9'), await spend(means, '15')]).toEqual([true, false, true]);
+    const exposure = createExposure();
+    expect([await spend(exposure, '5'), await spend(exposure, '9'), await spend(exposure, '15')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
     jest.advanceTimersByTime(MINUTE_MS);
-    expect(await spend(means, '5')).toBe(true);
+    expect(await spend(exposure, '5')).toBe(true);
   });
 
   it('is not known from an old simulation', async () => {
-    const means = createMeans();
+    const exposure = createExposure();
     const atMs = Date.now();
     jest.advanceTimersByTime(2_001);
-    expect(await spend(means, '100', atMs)).toBe(false);
+    expect(await spend(exposure, '100', atMs)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { Controller, Inject, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { MessagePattern, Payload, RpcException } from '@nestjs/microservices';
+import { MessagePattern, Payload } from '@nestjs/microservices';
 import {
   COMPARE_SETTINGS,
   SampledLogger,
@@ -13,8 +13,8 @@ import {
 } from '@tollgate/common';
 import type { SignedPayment } from '@tollgate/protocol';
 
-import { MalformedMessageError } from '../message-fields.js';
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
+import { parsePayload } from '../parse-payload.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { ContractSignatures } from './contract-signatures.js';
 import { parseContractSignatureRequest } from './parse-contract-signature-request.js';
@@ -39,7 +39,7 @@ export class VerificationController implements OnApplicationShutdown {
   @MessagePattern(VERIFY_PAYMENT)
   async verify(@Payload() message: unknown): Promise<VerifyPaymentVerdict> {
     const startedAtMs = performance.now();
-    const request = parse(message, parseVerifyPaymentRequest);
+    const request = parsePayload(message, parseVerifyPaymentRequest);
     const fault = this.askers.findFault(message);
     const verdict = fault ?? (await this.verifier.verify(request));
     this.metrics.verdictGiven('transaction', verdict, (performance.now() - startedAtMs) / 1000);
@@ -50,7 +50,7 @@ export class VerificationController implements OnApplicationShutdown {
   @MessagePattern(VERIFY_SIGNED_PAYMENT)
   async verifySigned(@Payload() message: unknown): Promise<SignedPaymentVerdict> {
     const startedAtMs = performance.now();
-    const request = parse(message, parseVerifySignedPaymentRequest);
+    const request = parsePayload(message, parseVerifySignedPaymentRequest);
     const fault = this.askers.findFault(message);
     const verdict = fault ?? (await this.signedVerifier.verify(request));
     this.metrics.verdictGiven(request.payment.kind, verdict, (performance.now() - startedAtMs) / 1000);
@@ -60,7 +60,7 @@ export class VerificationController implements OnApplicationShutdown {
 
   @MessagePattern(VERIFY_CONTRACT_SIGNATURE)
   async verifyContractSignature(@Payload() message: unknown): Promise<ContractSignatureVerdict> {
-    const request = parse(message, parseContractSignatureRequest);
+    const request = parsePayload(message, parseContractSignatureRequest);
     return this.askers.findFault(message) ?? this.contractSignatures.verify(request);
   }
 
@@ -90,15 +90,6 @@ export class VerificationController implements OnApplicationShutdown {
       default:
         return this.logger.debug({ msg: `payment ${verdict.outcome}`, ...payment });
     }
-  }
-}
-
-function parse<T>(message: unknown, parseMessage: (message: unknown) => T): T {
-  try {
-    return parseMessage(message);
-  } catch (error) {
-    if (error instanceof MalformedMessageError) throw new RpcException(error.message);
-    throw error;
   }
 }
 

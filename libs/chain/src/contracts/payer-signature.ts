@@ -61,3 +61,11 @@ export function unwrapSignature(signature: Hex): { bytes: Hex; deployment: Contr
     return null;
   }
 }
+
+/**
+ * The contract that deploys the payer if it has no code yet; null when the payer must already have code or use its own
+ * key.
+ */
+export function factoryOf(signature: PayerSignature): Hex | null {
+  return signature.kind === 'contract' && signature.deployment !== null ? signature.deployment.to : null;
+}

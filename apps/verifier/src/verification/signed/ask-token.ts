@@ -2,6 +2,7 @@ import {
   type AuthorizationQuestion,
   type AuthorizationView,
   type ChainReader,
+  factoryOf,
   type PayerSignature,
   planTransfer,
   readPayerSignature,
@@ -10,7 +11,6 @@ import {
 } from '@tollgate/chain';
 import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
-import { factoryOf } from '../../settlement/settlement-entry.js';
 import type { LookUps } from '../client-shares.js';
 import { askOfContract, planSignatureCheck } from './ask-of-contract.js';
 import type { Judged, SignedPaymentRules } from './signed-judgement.js';
@@ -49,7 +49,7 @@ export function describeWallet(
   { payerCode, hasPayerCode }: AuthorizationView,
 ): WalletPayment {
   const { settlement } = hasPayerCode ? route : (deployingRoute ?? route);
-  return { payerCode, factory: factoryOf({ signature }), settlement };
+  return { payerCode, factory: factoryOf(signature), settlement };
 }
 
 function hashOf({ payment, domainSeparator }: Judged<SignedAuthorization>): Hex {

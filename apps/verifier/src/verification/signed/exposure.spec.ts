@@ -7,8 +7,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { transferTokens } from '../../../../../devnet/transfer-tokens.js';
 import { cancelAuthorization, submitAuthorization } from '../../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
-import { nameSettlement } from '../../settlement/settlement-entry.js';
-import { SettlementRecords } from '../../settlement/settlement-records.js';
+import { nameSettlement } from '../../settlement/payments/payment-entry.js';
+import { SettlementRecords } from '../../settlement/state/settlement-records.js';
 import { Exposure } from './exposure.js';
 
 const { parts, asset, domain, createRequest, createVerifier, signPayment } = useSignedPaymentVerifier();
@@ -80,9 +80,8 @@ describe('signed payments over one balance', () => {
     const [first, second] = await signMany(await fund(1), 2);
     const owner = createOwner();
     expect(await verify(verifier, first!, owner)).toMatchObject(CLAIMED);
-    const { authorization } = first!;
-    const terms = { asset: asset(), payTo: authorization.to, amountBaseUnits: authorization.value };
-    const name = nameSettlement(1328, { ...terms, authorization });
+    const { to: payTo, value } = first!.authorization;
+    const name = nameSettlement({ chainId: 1328, asset: asset(), payTo }, first!, value);
     await new SettlementRecords(parts().redis).claim([{ name, questionId: owner, keptMs: LEASE_MS }], 'a job');
     await giveBack(first!, owner);
     expect(await verify(verifier, second!)).toMatchObject(TOO_LOW);

@@ -9,7 +9,8 @@ import { EXACT_PROXY, MULTICALL3, PERMIT2, UPTO_PROXY } from '../../../../../dev
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../../devnet/sign-permit.js';
 import { sendTransaction } from '../../../../../devnet/transfer-tokens.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
-import { encodePermitJob, readPermitJob } from '../../settlement/permit-job.js';
+import { planEntry, type PaymentEntry } from '../../settlement/payments/payment-entry.js';
+import { encodeSettlementJob, parseSettlementJob } from '../../settlement/payments/settlement-job.js';
 
 const { parts, ask, asset, payer, relayer, refusals, createRequest, createVerifier } = useSignedPaymentVerifier();
 
@@ -140,7 +141,12 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     const wrapped = { address: addressOf(3), data: '0x12345678', signature: payment.signature } as const;
     const signature = serializeErc6492Signature(wrapped);
     expect(await ask({ ...payment, signature })).toMatchObject({ outcome: 'claimed' });
-    const { call, payer: owner } = readPermitJob({ input: encodePermitJob({ ...payment, signature }, String(PRICE)) });
+    const { permitted, witness, from: payer } = payment.permit2Authorization;
+    const terms = { asset: permitted.token, payTo: witness.to, payer, amountBaseUnits: String(PRICE) };
+    const asked: PaymentEntry = { kind: 'permit2', ...terms, payment: { ...payment, signature } };
+    const [entry] = parseSettlementJob(encodeSettlementJob([asked]));
+    const { payer: owner } = entry!;
+    const call = planEntry(entry!, { multicall3: MULTICALL3, isDeployed: true });
     await callRpc(parts().devnet.rpcUrl, 'eth_call', [{ from: relayer().address, ...call }, 'latest']);
     expect(owner).toBe(payment.permit2Authorization.from);
   });

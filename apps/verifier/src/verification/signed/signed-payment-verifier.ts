@@ -3,7 +3,7 @@ import type { EarlierSettlement, SignedPaymentVerdict, VerifySignedPaymentReques
 import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger';
 import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure } from '@tollgate/protocol';
 
-import type { SettlementsUnderWay } from '../../settlement/settlements-under-way.js';
+import type { SettlementsUnderWay } from '../../settlement/state/under-way.js';
 import type { ClientShares, LookUps } from '../client-shares.js';
 import { describeDoubt, explainRefusal } from '../explain-refusal.js';
 import { isNotYet, PaymentRefused } from '../payment-refused.js';

@@ -1,7 +1,7 @@
 import { type ChainReader, ChainUnavailableError, type FeeQuotes, type TriedCall } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
-import { nameCode, type ContractWallets, type WalletRefusal } from '../../settlement/contract-wallets.js';
+import { nameCode, type ContractWallets, type WalletRefusal } from '../../settlement/state/contract-wallets.js';
 import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';
 

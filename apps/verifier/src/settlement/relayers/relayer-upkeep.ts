@@ -1,0 +1,69 @@
+import type { Chain, Journal, JobRecord, LaneId } from '@tollgate/journal';
+
+/** The number of latest events searched for parked jobs; older ones are not found. */
+const EVENTS_READ = 5_000;
+const EVENTS_AT_ONCE = 1_000;
+/** How often a job that no RPC server accepts is offered again. */
+const OFFER_AGAIN_MS = 30_000;
+
+const NONCE_TAKEN = {
+  code: 'NONCE_TAKEN',
+  message: 'The nonce was used by a transaction that the journal does not know.',
+  suggestion: 'Find out what else signs for this relayer: nothing else may use its key.',
+};
+
+/**
+ * Does for a relayer what an operator does for other wallets. This is safe because transactions that the journal has
+ * forgotten can be sent again without charging a payer twice: a token accepts each authorization once.
+ */
+export class RelayerUpkeep {
+  readonly #parked = new Map<string, number>();
+  #readUntil: number | null = null;
+
+  constructor(
+    private readonly parts: { journal: Journal; chain: Chain; onTrouble: (error: unknown) => void },
+    private readonly lane: LaneId,
+  ) {}
+
+  /** Returns whether the relayer can settle. @throws what the chain or Redis throw; the state is then unknown */
+  async run(): Promise<boolean> {
+    const { journal, chain } = this.parts;
+    const { nextNonce, frozen, paused, lastSequence } = await journal.readLane(this.lane);
+    if (nextNonce === null || frozen === 'chain_ahead') {
+      await journal.adopt(this.lane, { pendingNonce: await chain.readPendingNonce(this.lane.address) });
+    }
+    await this.#findParked(lastSequence);
+    await this.#releaseParked();
+    if (paused) this.parts.onTrouble(new Error(`${paused.message} ${paused.suggestion}`));
+    return nextNonce !== null && frozen === null && paused === null;
+  }
+
+  async #findParked(lastSequence: number): Promise<void> {
+    this.#readUntil ??= Math.max(0, lastSequence - EVENTS_READ);
+    while (this.#readUntil < lastSequence) {
+      const events = await this.parts.journal.outbox.read(this.lane, { after: this.#readUntil, count: EVENTS_AT_ONCE });
+      for (const { type, jobId } of events) if (type === 'jobNeedsOperator') this.#parked.set(jobId, performance.now());
+      this.#readUntil = events.at(-1)?.sequence ?? lastSequence;
+    }
+  }
+
+  async #releaseParked(): Promise<void> {
+    if (this.#parked.size === 0) return;
+    const { journal, chain } = this.parts;
+    const { minedNonce } = await chain.readHead(this.lane.address);
+    for (const [jobId, sinceMs] of this.#parked) {
+      const job = await journal.readJob(jobId);
+      const nonce = job?.state === 'NEEDS_OPERATOR' ? nonceOf(job) : undefined;
+      if (nonce === undefined) this.#parked.delete(jobId);
+      else if (nonce !== null && nonce < minedNonce) {
+        await journal.abandonJob({ jobId, minedNonce, failure: NONCE_TAKEN });
+      } else if (nonce === null || performance.now() - sinceMs > OFFER_AGAIN_MS) {
+        await journal.resumeJob(jobId);
+      }
+    }
+  }
+}
+
+function nonceOf({ steps, stepIndex }: JobRecord): number | null {
+  return steps[stepIndex]?.nonce ?? null;
+}

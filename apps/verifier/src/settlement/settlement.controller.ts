@@ -1,0 +1,32 @@
+import { Controller, Inject } from '@nestjs/common';
+import { Ctx, MessagePattern, Payload } from '@nestjs/microservices';
+import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
+
+import { SettlementMetrics } from '../metrics/settlement-metrics.js';
+import { parsePayload } from '../parse-payload.js';
+import { AskersSettings } from '../settings/askers-settings.js';
+import { SETTLEMENT, type Settlement } from './create-settlement.js';
+import { parseSettleRequest } from './payments/parse-settle-request.js';
+import { settle } from './settle.js';
+import { SETTLE_TRANSPORT, type SettleContext } from './settle-queue.js';
+
+/** Takes the questions of the settle queue. */
+@Controller()
+export class SettlementController {
+  constructor(
+    @Inject(SETTLEMENT) private readonly settlement: Settlement,
+    @Inject(AskersSettings) private readonly askers: AskersSettings,
+    @Inject(SettlementMetrics) private readonly metrics: SettlementMetrics,
+  ) {}
+
+  @MessagePattern(SETTLE_SIGNED_PAYMENT, SETTLE_TRANSPORT)
+  async settle(@Payload() message: unknown, @Ctx() context: SettleContext): Promise<SettlementResult> {
+    const { questionId, relayer, released } = context;
+    const question = { ...parsePayload(message, parseSettleRequest), questionId };
+    const fault = this.askers.findFault(message);
+    if (fault !== null) return fault;
+    const result = await settle(this.settlement.parts, relayer, question, released);
+    this.metrics.answered(result);
+    return result;
+  }
+}

@@ -1,0 +1,149 @@
+import {
+  askForCode,
+  bundleCalls,
+  type ContractCall,
+  factoryOf,
+  hasCode,
+  malformed,
+  readBundle,
+  readCall,
+  type RpcCall,
+  type RpcResult,
+  tryCall,
+} from '@tollgate/chain';
+import type { Hex } from '@tollgate/protocol';
+
+import { isShareable, planEntry, type PaymentEntry } from '../payments/payment-entry.js';
+import type { GasMemory } from '../state/gas-memory.js';
+import { CallSimulation, type CallSimulationOptions, type SendableCall } from './call-simulation.js';
+
+/** A transaction that was simulated and may be sent. */
+export interface SimulatedTransaction extends SendableCall {
+  entries: readonly PaymentEntry[];
+}
+
+/** Why a payment cannot share a transaction; it may still succeed alone. */
+export type Exclusion = 'fails' | 'payer_has_code';
+
+export interface SharedSimulation {
+  transaction: SimulatedTransaction | null;
+  excluded: ReadonlyMap<PaymentEntry, Exclusion>;
+}
+
+export interface SimulationOptions extends CallSimulationOptions {
+  multicall3: Hex;
+  gas: GasMemory;
+}
+
+const RPC_TIMEOUT_MS = 5_000;
+const LOOK_FOR_MULTICALL3_MS = 60_000;
+
+/** Simulates settlements in the current state of the chain, so that a failing one is not sent and burns no gas. */
+export class Simulation {
+  #hasMulticall3: Promise<boolean> | null = null;
+  #askedAtMs = -Infinity;
+  readonly #callSimulation: CallSimulation;
+
+  constructor(private readonly options: SimulationOptions) {
+    this.#callSimulation = new CallSimulation(options);
+  }
+
+  /** Whether several payments can share a transaction on this chain. */
+  async canShare(): Promise<boolean> {
+    const isStale = performance.now() - this.#askedAtMs > LOOK_FOR_MULTICALL3_MS;
+    if (this.#hasMulticall3 !== null && ((await this.#hasMulticall3) || !isStale)) return this.#hasMulticall3;
+    this.#askedAtMs = performance.now();
+    const asked = this.#readHasCode(this.options.multicall3);
+    this.#hasMulticall3 = asked;
+    asked.catch(() => (this.#hasMulticall3 = null));
+    return asked;
+  }
+
+  /**
+   * Simulates payments by accounts' own keys as one transaction, in one round trip. Payments that fail are left out,
+   * and so are those of payers with code, which could burn the gas of all. No gas price is given, since only the
+   * token's code runs.
+   * @throws ChainUnavailableError
+   */
+  async tryShared(entries: readonly PaymentEntry[], relayer: Hex): Promise<SharedSimulation> {
+    const shareable = entries.filter(isShareable);
+    const gas = this.options.gas.limitFor(shareable.map(({ asset }) => asset));
+    const [withCode, succeeds] = await Promise.all([
+      this.#findPayersWithCode(shareable),
+      this.#tryAll(shareable, relayer, gas),
+    ]);
+    const excluded = new Map<PaymentEntry, Exclusion>();
+    for (const entry of entries) if (!isShareable(entry)) excluded.set(entry, 'payer_has_code');
+    for (const [index, entry] of shareable.entries()) {
+      if (withCode.has(entry.payer)) excluded.set(entry, 'payer_has_code');
+      else if (!succeeds[index]) excluded.set(entry, 'fails');
+    }
+    const rest = shareable.filter((entry) => !excluded.has(entry));
+    return {
+      transaction: rest.length === 0 ? null : { entries: rest, call: this.#bundle(rest), gas, walletCode: null },
+      excluded,
+    };
+  }
+
+  /**
+   * The result that `tryShared` would have for payments that were each simulated a moment ago; null when it must be
+   * asked.
+   */
+  assumeShared(entries: readonly PaymentEntry[]): SharedSimulation | null {
+    const gas = this.options.gas.limitForUntried(entries.map(({ asset }) => asset));
+    if (gas === null || !entries.every(isShareable)) return null;
+    return { transaction: { entries, call: this.#bundle(entries), gas, walletCode: null }, excluded: new Map() };
+  }
+
+  /** The same transaction for some of its payments only. */
+  narrow({ gas, walletCode }: SimulatedTransaction, entries: readonly PaymentEntry[]): SimulatedTransaction {
+    return { entries, call: this.#bundle(entries), gas, walletCode };
+  }
+
+  /**
+   * Simulates one payment alone, within the gas cap. Null when it fails, both now and in the next block.
+   * @throws ChainUnavailableError
+   */
+  async tryAlone(entry: PaymentEntry, relayer: Hex): Promise<SimulatedTransaction | null> {
+    const factory = entry.kind === 'authorization' ? factoryOf(entry.signature) : null;
+    const isDeployed = factory === null || (await this.#readHasCode(entry.payer));
+    const call = planEntry(entry, { multicall3: this.options.multicall3, isDeployed });
+    const tried = await this.#callSimulation.run(call, { payer: entry.payer, relayer, factory });
+    return tried && { ...tried, entries: [entry] };
+  }
+
+  #bundle(entries: readonly PaymentEntry[]): ContractCall {
+    const { multicall3 } = this.options;
+    const [first, ...others] = entries.map((entry) => planEntry(entry, { multicall3, isDeployed: true }));
+    if (first && others.length === 0) return first;
+    const calls = [first, ...others].flatMap((call) => (call ? [{ ...call, mayFail: true }] : []));
+    return bundleCalls(multicall3, calls);
+  }
+
+  #tryAll(entries: readonly PaymentEntry[], from: Hex, gas: bigint): Promise<boolean[]> {
+    if (entries.length === 0) return Promise.resolve([]);
+    return this.#ask([tryCall({ from, ...this.#bundle(entries), gas: Number(gas) })], ([result]) => {
+      const data = readCall(result);
+      if (data === null) return entries.map(() => false);
+      if (entries.length === 1) return [true];
+      return readBundle(data, entries.length) ?? malformed('no results of the bundled calls');
+    });
+  }
+
+  #findPayersWithCode(entries: readonly PaymentEntry[]): Promise<ReadonlySet<Hex>> {
+    const payers = [...new Set(entries.map(({ payer }) => payer))];
+    if (payers.length === 0) return Promise.resolve(new Set());
+    return this.#ask(
+      payers.map(askForCode),
+      (results) => new Set(payers.filter((_, index) => hasCode(results[index]))),
+    );
+  }
+
+  #readHasCode(address: Hex): Promise<boolean> {
+    return this.#ask([askForCode(address)], ([result]) => hasCode(result));
+  }
+
+  #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
+    return this.options.batcher.ask({ calls, deadlineMs: this.options.nowMs() + RPC_TIMEOUT_MS, read });
+  }
+}
