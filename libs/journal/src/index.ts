@@ -36,4 +36,3 @@ export type {
 export { Chain } from './rpc/chain.js';
 export { LaneRunner } from './lane-runner.js';
 export type { LaneRunnerOptions } from './lane-runner.js';
-export type { PlannedJob } from './launch-job.js';
