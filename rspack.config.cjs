@@ -11,12 +11,13 @@ const DEPENDENCIES = `${sep}node_modules${sep}`;
 
 module.exports = (options, { BannerPlugin, DefinePlugin, SourceMapDevToolPlugin }) => {
   const folder = dirname(options.output.filename);
-  const filename = ({ chunk }) => join(folder, `${chunk.name ?? chunk.id}.js`);
+  const chunkFilename = ({ chunk }) => join(folder, `${chunk.name ?? chunk.id}.js`);
+  const filename = (file) => (file.chunk.name === 'packages' ? chunkFilename(file) : options.output.filename);
   return {
     ...options,
     // The packages have no source map, because Node 20 parses all maps at the start; their code is readable as it is.
     devtool: false,
-    output: { ...options.output, filename, chunkFilename: filename },
+    output: { ...options.output, filename, chunkFilename },
     plugins: [
       ...options.plugins,
       new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' }),

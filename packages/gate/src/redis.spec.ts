@@ -25,7 +25,7 @@ describe('a Redis that is unavailable', () => {
     const gate = new PaymentGate({
       facilitator: { url: facilitator.url },
       ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
-      store: new RedisStore(redis, { timeoutMs: 30_000 }),
+      store: new RedisStore(redis, { timeoutMs: 5_000 }),
       onTrouble: ({ message }) => troubles.push(message),
     });
     shop = await SHOPS['express']!(gate, () => ({ body: 'the goods' }));
