@@ -1,6 +1,7 @@
 // The Nest CLI's defaults, with three changes: npm packages and the repository's own libraries are bundled into each
 // service, because finding and reading 2,000 files took more than half of its start (docs/decisions/bundled-services.md);
-// `.lua` files are imported as text; and a built service has no crash points, whatever else its process has loaded.
+// `.lua` files are imported as text; and a built service has no crash points, whatever else its process has loaded. With
+// TOLLGATE_CRASH_POINTS it has them, and stands in dist/crash: tests kill such a service at a certain line.
 const { isBuiltin } = require('node:module');
 const { dirname, join, sep } = require('node:path');
 
@@ -10,9 +11,10 @@ const REQUIRE = `import { createRequire } from 'node:module';\nconst require = c
 const DEPENDENCIES = `${sep}node_modules${sep}`;
 
 module.exports = (options, { BannerPlugin, DefinePlugin, SourceMapDevToolPlugin }) => {
-  const folder = dirname(options.output.filename);
-  const chunkFilename = ({ chunk }) => join(folder, `${chunk.name ?? chunk.id}.js`);
-  const filename = (file) => (file.chunk.name === 'packages' ? chunkFilename(file) : options.output.filename);
+  const withCrashPoints = process.env.TOLLGATE_CRASH_POINTS === 'true';
+  const main = join(withCrashPoints ? 'crash' : '', options.output.filename);
+  const chunkFilename = ({ chunk }) => join(dirname(main), `${chunk.name ?? chunk.id}.js`);
+  const filename = (file) => (file.chunk.name === 'packages' ? chunkFilename(file) : main);
   return {
     ...options,
     // The packages have no source map, because Node 20 parses all maps at the start; their code is readable as it is.
@@ -20,7 +22,7 @@ module.exports = (options, { BannerPlugin, DefinePlugin, SourceMapDevToolPlugin 
     output: { ...options.output, filename, chunkFilename },
     plugins: [
       ...options.plugins,
-      new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' }),
+      ...(withCrashPoints ? [] : [new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' })]),
       new SourceMapDevToolPlugin({ filename: '[file].map', namespace: 'tollgate', test: /main\.js$/ }),
       // @bull-board/api looks for its pages by `eval("require.resolve(…)")`.
       new BannerPlugin({ banner: REQUIRE, raw: true, test: /packages\.js$/ }),

@@ -21,7 +21,7 @@ export interface ServiceOptions {
   checkout?: string;
   /** Runs the sources instead of the build: they need none, and start more slowly. */
   fromSources?: boolean;
-  /** Runs the sources with this module loaded first: a build has no crash points. */
+  /** Runs the build that has crash points (`npm run setup -- --crash-points`), with this module loaded first. */
   preload?: string;
   onLine?: (line: string) => void;
 }
@@ -79,9 +79,12 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
 }
 
 async function launch(options: ServiceOptions): Promise<Child> {
-  const { app, name, url, env, preload, fromSources = preload !== undefined, onLine } = options;
+  const { app, name, url, env, preload, fromSources = false, onLine } = options;
   const root = options.checkout ?? repositoryRoot();
-  const main = join(root, fromSources ? `apps/${app}/src/main.ts` : `dist/apps/${app}/main.js`);
+  const main = join(
+    root,
+    fromSources ? `apps/${app}/src/main.ts` : `dist/${preload ? 'crash/' : ''}apps/${app}/main.js`,
+  );
   if (!existsSync(main)) throw new Error(`${main} is missing: run \`npm run setup\`.`);
   const child = await startChild({
     name,
@@ -89,8 +92,8 @@ async function launch(options: ServiceOptions): Promise<Child> {
     // As in the Dockerfile; docs/performance.md explains the size of the young generation.
     args: [
       ...['--enable-source-maps', '--min-semi-space-size=16'],
+      ...(preload === undefined ? [] : ['--require', './scripts/typescript.cjs', '--require', preload]),
       ...(fromSources ? ['scripts/typescript.cjs'] : []),
-      ...(preload === undefined ? [] : ['--require', preload]),
       main,
     ],
     env,

@@ -28,7 +28,7 @@ export interface StackOptions {
   checkout?: string;
   /** Runs all services from their sources: see `startService`. */
   fromSources?: boolean;
-  /** Runs these services from their sources, with this module loaded first: see `startService`. */
+  /** Runs these services with crash points, and with this module loaded first: see `startService`. */
   preload?: Partial<Record<ServiceApp, string>>;
   /** Ports to take if they are free. Without one a service gets any free port. */
   wantedPorts?: Partial<Record<ServiceApp, number>>;
@@ -112,7 +112,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
             await startOnFreePort({
               ...{ app, name, settings: { ...own[app], ...settings }, wantedPort, quiet, preload },
               checkout: options.checkout,
-              fromSources: options.fromSources ?? preload !== undefined,
+              fromSources: options.fromSources ?? false,
             }),
           ),
         );

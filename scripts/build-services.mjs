@@ -11,38 +11,44 @@ const SOURCES = [
   ...['nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'package-lock.json'],
 ];
 
-export function areServicesBuilt(root) {
-  const stamp = stampPath(root);
-  if (!existsSync(stamp) || !services(root).every(({ main }) => existsSync(main))) return false;
+/** `withCrashPoints`: the services that tests kill at a certain line, in dist/crash. */
+export function areServicesBuilt(root, { withCrashPoints = false } = {}) {
+  const stamp = stampPath(root, withCrashPoints);
+  if (!existsSync(stamp) || !services(root, withCrashPoints).every(({ main }) => existsSync(main))) return false;
   return readFileSync(stamp, 'utf8') === hashSources(root);
 }
 
-export async function buildServices(root) {
+export async function buildServices(root, { withCrashPoints = false } = {}) {
   const hash = hashSources(root);
-  rmSync(stampPath(root), { force: true });
+  const stamp = stampPath(root, withCrashPoints);
+  rmSync(stamp, { force: true });
   const build = ({ shownAs, args }) =>
     runProgram(process.execPath, args, {
       cwd: root,
+      env: withCrashPoints ? { TOLLGATE_CRASH_POINTS: 'true' } : {},
       shownAs,
       remedy: 'mend the error above; `npm run check:types` says more about it.',
     });
   // One after the other would take three times as long; each uses one core.
-  const results = await Promise.allSettled(services(root).map(build));
+  const results = await Promise.allSettled(services(root, withCrashPoints).map(build));
   const failed = results.find(({ status }) => status === 'rejected');
   if (failed) throw failed.reason;
-  writeFileSync(stampPath(root), hash);
+  writeFileSync(stamp, hash);
 }
 
 /** The services, and the command line that operates them: how each is built, and the file it becomes. */
-function services(root) {
+function services(root, withCrashPoints) {
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
   const { projects } = JSON.parse(readFileSync(join(root, 'nest-cli.json'), 'utf8'));
+  const dist = join(root, 'dist', withCrashPoints ? 'crash' : '');
+  const built = Object.entries(projects).map(([name, project]) => ({
+    shownAs: `nest build ${name}`,
+    args: [nest, 'build', name],
+    main: join(dist, project.root, `${project.entryFile}.js`),
+  }));
+  if (withCrashPoints) return built;
   return [
-    ...Object.entries(projects).map(([name, project]) => ({
-      shownAs: `nest build ${name}`,
-      args: [nest, 'build', name],
-      main: join(root, 'dist', project.root, `${project.entryFile}.js`),
-    })),
+    ...built,
     {
       shownAs: 'node scripts/build-cli.mjs',
       args: [join(root, 'scripts', 'build-cli.mjs')],
@@ -51,8 +57,8 @@ function services(root) {
   ];
 }
 
-function stampPath(root) {
-  return join(root, 'dist', '.sources');
+function stampPath(root, withCrashPoints) {
+  return join(root, 'dist', withCrashPoints ? '.sources-crash' : '.sources');
 }
 
 /** A hash of names and contents, not of times, because a checkout gives every file a new time. */

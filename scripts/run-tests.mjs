@@ -6,5 +6,5 @@ const SLOWEST = ['--reporters=default', '--reporters=./test/harness/jest/slowest
 // More than the two cores of the usual machine: most tests wait for servers that they have started.
 const args = ['--maxWorkers=4', ...process.argv.slice(2).flatMap((arg) => (arg === '--slowest' ? SLOWEST : arg))];
 
-await setup({ needsRedisServer: true });
+await setup({ needsRedisServer: true, needsCrashPoints: args.includes('test/jest.config.cjs') });
 process.exitCode = await runJest(args);

@@ -19,6 +19,7 @@ each only if it is missing. The other commands run it themselves.
 
   npm run setup -- --packages      only the packages
   npm run setup -- --redis-server  a Redis server even if REDIS_URL answers, because tests start and kill their own
+  npm run setup -- --crash-points  also the services that the tests of whole stacks kill at a certain line
   npm run setup -- --published     also the published clients and servers for test/interop (550 MB)
 
 It writes only to node_modules, dist and .tollgate of this folder. TOLLGATE_STATE_DIR is for the data of the other commands.
@@ -30,6 +31,7 @@ export async function setup({
   onlyPackages = false,
   needsServices = true,
   needsRedisServer = false,
+  needsCrashPoints = false,
   needsPublished = false,
 } = {}) {
   assertNodeVersion();
@@ -40,6 +42,11 @@ export async function setup({
       name: 'services (nest build)',
       isDone: () => areServicesBuilt(root),
       run: () => buildServices(root),
+    },
+    needsCrashPoints && {
+      name: 'services with crash points (nest build)',
+      isDone: () => areServicesBuilt(root, { withCrashPoints: true }),
+      run: () => buildServices(root, { withCrashPoints: true }),
     },
     { name: 'contracts (solc)', isDone: areContractsCompiled, run: compileContracts },
     { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
@@ -132,6 +139,7 @@ if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
   const options = {
     onlyPackages: flags.includes('--packages'),
     needsRedisServer: flags.includes('--redis-server'),
+    needsCrashPoints: flags.includes('--crash-points'),
     needsPublished: flags.includes('--published'),
   };
   setup(options).catch(() => process.exit(1));

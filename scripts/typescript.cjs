@@ -35,7 +35,8 @@ Module._extensions['.lua'] = (module, filename) => {
 
 /** The source file that an import in our own code means; undefined for another package. */
 function findSource(request, importer) {
-  if (importer === undefined || importer.includes(DEPENDENCIES)) return undefined;
+  // A module that `--require` names has no importer.
+  if (!importer || importer.includes(DEPENDENCIES)) return undefined;
   if (!request.startsWith('.')) return packages.get(request);
   const path = resolve(dirname(importer), request);
   const source = path.endsWith('.js') ? `${path.slice(0, -3)}.ts` : `${path}.ts`;

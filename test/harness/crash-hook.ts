@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 import type {} from '@tollgate/journal';
 
-// Loaded before a service that runs from its sources: at the crash point named in the file, the process sends itself
+// Loaded before a service whose build has crash points: at the crash point named in the file, the process sends itself
 // the signal named beside it, once.
 const file = process.env['CRASH_POINT_FILE'] ?? '';
 

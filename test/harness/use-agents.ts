@@ -19,7 +19,7 @@ import { readWalletHistory, type SentTransaction } from './wallet-history.js';
 
 export interface AgentsOptions {
   workers?: number;
-  /** Services that run from their sources, so that they can be killed at crash points. */
+  /** Services that run with crash points, at which they can be killed. */
   fromSource?: readonly ServiceApp[];
   wallets?: Readonly<Record<string, AgentWalletTerms>>;
   env?: NodeJS.ProcessEnv;
@@ -63,7 +63,7 @@ const QUICK = {
   RPC_TIMEOUT_MS: '1000',
 };
 const START_WITHIN_MS = 120_000;
-const HOOK = 'test/harness/crash-hook.ts';
+const HOOK = './test/harness/crash-hook.ts';
 
 /** For all tests of a describe: started before the first, stopped after the last. */
 export function useAgents(options: AgentsOptions = {}): () => Agents {

@@ -21,7 +21,7 @@ export interface SignedSalesOptions {
   gateways?: number;
   verifiers?: number;
   relayers?: number;
-  /** Services that run from their sources, so that they can be killed at crash points. */
+  /** Services that run with crash points, at which they can be killed. */
   fromSource?: readonly ServiceApp[];
   env?: NodeJS.ProcessEnv;
   /** Appended to the RPC server's address, as providers append their API keys. */
@@ -83,7 +83,7 @@ const QUICK = {
   RPC_TIMEOUT_MS: '4000',
 };
 const START_WITHIN_MS = 120_000;
-const HOOK = 'test/harness/crash-hook.ts';
+const HOOK = './test/harness/crash-hook.ts';
 
 /** For all tests of a describe: started before the first, stopped after the last. */
 export function useSignedSales(options: SignedSalesOptions = {}): () => SignedSales {
