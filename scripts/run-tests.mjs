@@ -1,4 +1,4 @@
-// npm test and npm run test:stack: Jest, with what its tests need set up before.
+// npm test, npm run test:stack and npm run test:interop: Jest, with what its tests need set up before.
 import { runJest } from './run-jest.mjs';
 import { setup } from './setup.mjs';
 
@@ -6,5 +6,9 @@ const SLOWEST = ['--reporters=default', '--reporters=./test/harness/jest/slowest
 // More than the two cores of the usual machine: most tests wait for servers that they have started.
 const args = ['--maxWorkers=4', ...process.argv.slice(2).flatMap((arg) => (arg === '--slowest' ? SLOWEST : arg))];
 
-await setup({ needsRedisServer: true, needsCrashPoints: args.includes('test/jest.config.cjs') });
+await setup({
+  needsRedisServer: true,
+  needsCrashPoints: args.includes('test/jest.config.cjs'),
+  needsPublished: args.includes('test/interop/jest.config.cjs'),
+});
 process.exitCode = await runJest(args);
