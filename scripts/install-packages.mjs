@@ -24,12 +24,16 @@ export async function installPackages(root) {
   // The npm that runs this script, if one does: it may not be on the PATH.
   const npm = process.env.npm_execpath;
   const [command, args] = npm && npm.endsWith('npm-cli.js') ? [process.execPath, [npm]] : ['npm', []];
-  await runProgram(command, [...args, 'ci', '--prefer-offline', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    shownAs: 'npm ci',
-    // npm prints its usage after the reason.
-    usage: 'Clean install a project',
-    remedy:
-      'look at the lines above; check the network and `npm config get registry`, then run `npm ci` to see it all.',
-  });
+  await runProgram(
+    command,
+    [...args, 'ci', '--prefer-offline', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: root,
+      shownAs: 'npm ci',
+      // npm prints its usage after the reason.
+      usage: 'Clean install a project',
+      remedy:
+        'look at the lines above; check the network and `npm config get registry`, then run `npm ci` to see it all.',
+    },
+  );
 }
