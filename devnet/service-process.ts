@@ -85,7 +85,8 @@ async function launch(options: ServiceOptions): Promise<Child> {
     root,
     fromSources ? `apps/${app}/src/main.ts` : `dist/${preload ? 'crash/' : ''}apps/${app}/main.js`,
   );
-  if (!existsSync(main)) throw new Error(`${main} is missing: run \`npm run setup\`.`);
+  if (!existsSync(main))
+    throw new Error(`${main} is missing: run \`npm run setup${preload ? ' -- --crash-points' : ''}\`.`);
   const child = await startChild({
     name,
     command: process.execPath,

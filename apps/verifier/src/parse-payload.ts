@@ -2,7 +2,7 @@ import { RpcException } from '@nestjs/microservices';
 
 import { MalformedMessageError } from './message-fields.js';
 
-/** Parses the payload of a message. The sender of a malformed one is told what is wrong with it. @throws RpcException */
+/** Parses the payload of a message. @throws RpcException that names what is wrong with a malformed one */
 export function parsePayload<T>(message: unknown, parse: (message: unknown) => T): T {
   try {
     return parse(message);
