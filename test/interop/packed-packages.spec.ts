@@ -159,7 +159,7 @@ describe('our packages, packed and installed in an empty project', () => {
     writeFileSync(join(project, 'index.ts'), source.join(''));
     const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', target: 'es2022', types: [] };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
-    const { stdout } = await run(resolve('node_modules', '.bin', 'tsc'), ['-p', '.']);
+    const { stdout } = await run(resolve('node_modules', 'typescript-native', 'bin', 'tsc'), ['-p', '.']);
     expect(stdout).toBe('');
   }, 300_000);
 

@@ -4,8 +4,9 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * By the end of a file's path. A long file that begins last is waited for alone, and a clean clone knows no times yet.
  */
 const LONGEST = [
-  'interop/behind-middlewares.spec.ts',
   'interop/packed-packages.spec.ts',
+  'interop/faults-behind-middlewares.spec.ts',
+  'interop/uses-behind-middlewares.spec.ts',
   'interop/interop.spec.ts',
   'faults/signed-payments-crashes.spec.ts',
   'faults/agent-jobs-crashes.spec.ts',

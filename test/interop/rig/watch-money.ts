@@ -9,12 +9,17 @@ export interface MoneyMoved {
   payTo: bigint;
 }
 
+export interface Watched<Result> {
+  result: Result;
+  moved: MoneyMoved;
+}
+
 /** Runs the work, and returns what it moved on the chain. */
 export async function watchMoney<Result>(
   chain: Devnet,
   { payer, payTo = chain.payTo }: { payer: Hex; payTo?: Hex },
   work: () => Promise<Result>,
-): Promise<{ result: Result; moved: MoneyMoved }> {
+): Promise<Watched<Result>> {
   const read = () => Promise.all([readBalance(chain, payer), readBalance(chain, payTo)]);
   const [payerBefore, payToBefore] = await read();
   const result = await work();
