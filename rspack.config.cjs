@@ -8,22 +8,29 @@ const { dirname, join, sep } = require('node:path');
 /** Modules that find files by their own place: a native addon, and the pages of /docs. */
 const UNBUNDLED = ['msgpackr-extract', 'swagger-ui-dist/absolute-path.js'];
 const REQUIRE = `import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);`;
+const MAP = { namespace: 'tollgate', noSources: true, columns: false };
+/** Removes what no service uses of the packages, a quarter of the time that a start takes, and keeps names and lines. */
+const WITHOUT_UNUSED_CODE = {
+  minify: false,
+  mangle: false,
+  compress: { defaults: false, dead_code: true, unused: true },
+};
 const DEPENDENCIES = `${sep}node_modules${sep}`;
 
-module.exports = (options, { BannerPlugin, DefinePlugin, SourceMapDevToolPlugin }) => {
+module.exports = (options, { BannerPlugin, DefinePlugin, SourceMapDevToolPlugin, SwcJsMinimizerRspackPlugin }) => {
   const withCrashPoints = process.env.TOLLGATE_CRASH_POINTS === 'true';
   const main = join(withCrashPoints ? 'crash' : '', options.output.filename);
   const chunkFilename = ({ chunk }) => join(dirname(main), `${chunk.name ?? chunk.id}.js`);
   const filename = (file) => (file.chunk.name === 'packages' ? chunkFilename(file) : main);
   return {
     ...options,
-    // The packages have no source map, because Node 20 parses all maps at the start; their code is readable as it is.
+    // Node 20 parses all maps at the start: the packages have none, being readable as they are, and ours only gives lines.
     devtool: false,
     output: { ...options.output, filename, chunkFilename },
     plugins: [
       ...options.plugins,
       ...(withCrashPoints ? [] : [new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' })]),
-      new SourceMapDevToolPlugin({ filename: '[file].map', namespace: 'tollgate', test: /main\.js$/ }),
+      new SourceMapDevToolPlugin({ ...MAP, filename: '[file].map', test: /main\.js$/ }),
       // @bull-board/api looks for its pages by `eval("require.resolve(…)")`.
       new BannerPlugin({ banner: REQUIRE, raw: true, test: /packages\.js$/ }),
     ],
@@ -39,6 +46,8 @@ module.exports = (options, { BannerPlugin, DefinePlugin, SourceMapDevToolPlugin 
     optimization: {
       ...options.optimization,
       ...{ chunkIds: 'named', moduleIds: 'named' },
+      minimize: true,
+      minimizer: [new SwcJsMinimizerRspackPlugin({ test: /packages\.js$/, minimizerOptions: WITHOUT_UNUSED_CODE })],
       ...{ sideEffects: true, providedExports: true, usedExports: true },
       splitChunks: {
         cacheGroups: {
