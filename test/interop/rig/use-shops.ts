@@ -13,9 +13,9 @@ export interface Shops {
   /** Between the middlewares and our gateway. */
   facilitator: () => HttpTap;
   /** In front of the middleware that sells. */
-  tapOf(sale: Sale): HttpTap;
+  tapOf: (sale: Sale) => HttpTap;
   /** Runs `work` with a function that buys once, and returns what it and the money did. */
-  watch<Result>(sale: Sale, work: (buy: () => Promise<ClientAnswer>) => Promise<Result>): Promise<Watched<Result>>;
+  watch: <Result>(sale: Sale, work: (buy: () => Promise<ClientAnswer>) => Promise<Result>) => Promise<Watched<Result>>;
 }
 
 /** A server of each middleware in TRIED_SALES for all tests of a file, with our gateway as its facilitator. */
