@@ -1,7 +1,14 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { PLAN_QUEUE, WalletDirectory } from '@tollgate/agent-jobs';
-import { ProblemFilter, readEnvironment, RequestReplyServer, type RunningService } from '@tollgate/common';
+import { WalletDirectory } from '@tollgate/agent-jobs';
+import {
+  PATTERNS,
+  PLAN_QUEUE,
+  ProblemFilter,
+  readEnvironment,
+  RequestReplyServer,
+  type RunningService,
+} from '@tollgate/common';
 import { Journal } from '@tollgate/journal';
 import { Logger } from 'nestjs-pino';
 
@@ -32,6 +39,7 @@ export async function startAgentWorker(
   const server = new RequestReplyServer({
     redisUrl: environment.redis.queueRedisUrl,
     queue: PLAN_QUEUE,
+    patterns: PATTERNS[PLAN_QUEUE],
     routingKeys: environment.wallets.walletsOn(environment.chain.chainId).map(({ name }) => name),
     maxInFlight: 32,
     closeTimeoutMs: Math.ceil(shutdownTimeoutMs * SMALL_SHARE),

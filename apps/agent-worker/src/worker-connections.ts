@@ -1,8 +1,8 @@
-import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, WakeQueues } from '@tollgate/agent-jobs';
+import { AGENT_JOBS_QUEUE, openQueue, WakeQueues } from '@tollgate/agent-jobs';
 import { REDIS_LOGGER } from '@tollgate/common';
 import { Chain } from '@tollgate/journal';
 import { connectRedis } from '@tollgate/redis';
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 import type { AgentWorkerEnvironment } from './agent-worker.config.js';
@@ -32,16 +32,9 @@ export function connectWorker(
   onTrouble: (error: unknown) => void,
 ): WorkerConnections {
   const queueRedis = connectRedis({ url: redis.queueRedisUrl, role: 'agent-queues', logger: REDIS_LOGGER });
-  const agentJobs = new Queue(AGENT_JOBS_QUEUE, {
-    connection: queueRedis,
-    prefix: AGENT_QUEUE_PREFIX,
-    skipWaitingForReady: true,
-  });
-  // Without a listener an `error` event ends the process. The connection reports its own state.
-  agentJobs.on('error', () => undefined);
   return {
     queueRedis,
-    agentJobs,
+    agentJobs: openQueue(AGENT_JOBS_QUEUE, queueRedis),
     journalRedis: connectRedis({ url: redis.redisUrl, role: 'journal', logger: REDIS_LOGGER }),
     consumerRedis: connectRedis({
       url: redis.queueRedisUrl,

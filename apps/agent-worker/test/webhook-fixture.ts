@@ -6,10 +6,9 @@ import {
   openWebhooksQueue,
   WaitingDeliveries,
   WebhookTargets,
-  type WebhookDelivery,
   type WebhookTarget,
 } from '@tollgate/agent-jobs';
-import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
+import { ApiKeyStore, type ApiKeyScope, type WebhookDelivery } from '@tollgate/common';
 import type { JobEvent } from '@tollgate/journal';
 import type { Queue } from 'bullmq';
 import { Redis } from 'ioredis';

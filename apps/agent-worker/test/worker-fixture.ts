@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { WakeQueues, WalletDirectory, type PlanJobReply } from '@tollgate/agent-jobs';
+import { WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
+import type { PlanJobReply } from '@tollgate/common';
 import { acceptJob, createLaneId, Journal, type JobRecord, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';

@@ -5,6 +5,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { ChainReader, ChainUnavailableError } from '@tollgate/chain';
 import {
   ConfigurationError,
+  PATTERNS,
   ProblemFilter,
   readEnvironment,
   RequestReplyServer,
@@ -35,6 +36,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   const server = new RequestReplyServer({
     redisUrl: environment.redis.queueRedisUrl,
     queue: VERIFY_QUEUE,
+    patterns: PATTERNS[VERIFY_QUEUE],
     maxInFlight: environment.server.maxInFlight,
     closeTimeoutMs: Math.ceil(shutdownTimeoutMs * 0.8),
   });

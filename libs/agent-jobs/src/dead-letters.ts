@@ -1,7 +1,6 @@
+import type { WebhookDelivery } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
 import type { Job, Queue } from 'bullmq';
-
-import type { WebhookDelivery } from './webhook-delivery.js';
 
 /** An event that could not be delivered to a target with any attempt. */
 export interface FailedDelivery {

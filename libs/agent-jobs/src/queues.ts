@@ -1,17 +1,37 @@
+import type { QueueJobs } from '@tollgate/common';
 import { nameLane, type LaneId } from '@tollgate/journal';
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX } from '@tollgate/protocol';
+import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
 
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX };
 
-/** Deliveries of events to webhook targets. Deliveries that failed for good stay in it as dead letters. */
-export const WEBHOOKS_QUEUE = 'agent-webhooks';
-
-/** Wake-ups for the jobs of one lane; only the process that holds the lane takes them. */
-export function wakeQueueOf(lane: LaneId): string {
+/** Wake-ups for the jobs of one lane. */
+export function wakeQueueOf(lane: LaneId): `agent-wake-${string}` {
   return `agent-wake-${nameLane(lane).replace(':', '-')}`;
 }
 
-/** The content of a wake-up; the job itself is in the journal. */
-export interface WakeUp {
-  jobId: string;
+/** @param connection to the Redis of the queues, from `connectRedis`; it stays open when the queue is closed */
+export function openQueue<Name extends keyof QueueJobs>(name: Name, connection: Redis): Queue<QueueJobs[Name]['data']> {
+  const queue = new Queue<QueueJobs[Name]['data']>(name, {
+    connection,
+    prefix: AGENT_QUEUE_PREFIX,
+    skipWaitingForReady: true,
+  });
+  // Without a listener an `error` event ends the process. The connection reports its own state.
+  queue.on('error', () => undefined);
+  return queue;
+}
+
+/** Takes the jobs of a queue. The caller listens to `error`: an event without a listener ends the process. */
+export function serveQueue<Name extends keyof QueueJobs>(
+  name: Name,
+  take: Processor<QueueJobs[Name]['data'], QueueJobs[Name]['result']>,
+  options: Omit<WorkerOptions, 'prefix' | 'runRetryDelay'>,
+): Worker<QueueJobs[Name]['data'], QueueJobs[Name]['result']> {
+  return new Worker<QueueJobs[Name]['data'], QueueJobs[Name]['result']>(name, take, {
+    ...options,
+    prefix: AGENT_QUEUE_PREFIX,
+    runRetryDelay: 1_000,
+  });
 }

@@ -1,9 +1,9 @@
+import type { WebhookDelivery } from '@tollgate/common';
 import { LuaScript } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 import countDeliveries from './scripts/count-deliveries.lua';
-import type { WebhookDelivery } from './webhook-delivery.js';
 
 /** A delivery, identified by its id in the queue. */
 export interface NamedDelivery {

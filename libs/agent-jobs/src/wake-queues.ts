@@ -1,9 +1,10 @@
+import type { WakeUp } from '@tollgate/common';
 import { nameLane, type JobQueue, type LaneId } from '@tollgate/journal';
 import { withTimeout } from '@tollgate/redis';
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { AGENT_QUEUE_PREFIX, wakeQueueOf, type WakeUp } from './queues.js';
+import { openQueue, wakeQueueOf } from './queues.js';
 
 export interface WakeQueuesOptions {
   /** To the Redis of the queues, from `connectRedis`; it is shared and stays open at `close`. */
@@ -45,13 +46,7 @@ export class WakeQueues implements JobQueue {
     const name = nameLane(lane);
     const known = this.#queues.get(name);
     if (known) return known;
-    const queue = new Queue<WakeUp>(wakeQueueOf(lane), {
-      connection: this.options.connection,
-      prefix: AGENT_QUEUE_PREFIX,
-      skipWaitingForReady: true,
-    });
-    // Without a listener an `error` event ends the process. The connection reports its own state.
-    queue.on('error', () => undefined);
+    const queue = openQueue(wakeQueueOf(lane), this.options.connection);
     this.#queues.set(name, queue);
     return queue;
   }

@@ -42,39 +42,17 @@ export { createLoggerParams } from './logging/create-logger-params.js';
 export { REDIS_LOGGER } from './logging/redis-logger.js';
 export { withRequestId } from './logging/request-id.js';
 export { SampledLogger } from './logging/sampled-logger.js';
-export {
-  COMPARE_SETTINGS,
-  isSettingsDiffer,
-  type ComparedQuestion,
-  type SettingsComparison,
-  type SettingsDiffer,
-} from './messages/compare-settings.js';
-export {
-  VERIFY_CONTRACT_SIGNATURE,
-  type ContractSignatureVerdict,
-  type VerifyContractSignatureRequest,
-} from './messages/contract-signature.js';
-export {
-  SETTLE_QUEUE,
-  SETTLE_SIGNED_PAYMENT,
-  VERIFY_SIGNED_PAYMENT,
-  type SettlementResult,
-  type SettleSignedPaymentRequest,
-  type EarlierSettlement,
-  type PaymentTrial,
-  type SignedPaymentTerms,
-  type SignedPaymentVerdict,
-  type VerifySignedPaymentRequest,
-} from './messages/signed-payment.js';
-export {
-  VERIFY_PAYMENT,
-  VERIFY_QUEUE,
-  type VerifyPaymentRequest,
-  type VerifyPaymentVerdict,
-} from './messages/verify-payment.js';
+export * from './messages/compare-settings.js';
+export * from './messages/contract-signature.js';
+export * from './messages/messages.js';
+export * from './messages/queue-jobs.js';
+export * from './messages/signed-payment.js';
+export * from './messages/verify-payment.js';
+export * from './messages/worker-questions.js';
 export { keepFresh } from './metrics/keep-fresh.js';
 export { MetricsModule } from './metrics/metrics.module.js';
 export { observeCounts, observeGauge, observeSamples, type Sample } from './metrics/observe.js';
+export { BoundServer } from './request-reply/bound-server.js';
 export { createQueueKeys } from './request-reply/envelope.js';
 export { RequestReplyClient, type AskOptions } from './request-reply/request-reply-client.js';
 export { RequestReplyContext } from './request-reply/request-reply-context.js';

@@ -4,10 +4,10 @@ import {
   nameDelivery,
   openWebhooksQueue,
   WaitingDeliveries,
-  WEBHOOKS_QUEUE,
   WebhookTargets,
   type WebhookTarget,
 } from '@tollgate/agent-jobs';
+import { WEBHOOKS_QUEUE } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
 import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';

@@ -4,9 +4,9 @@ import {
   WaitingDeliveries,
   WebhookTargets,
   type FailedDelivery,
-  type WebhookDelivery,
   type WebhookTarget,
 } from '@tollgate/agent-jobs';
+import type { WebhookDelivery } from '@tollgate/common';
 import type { Queue } from 'bullmq';
 import { InvalidArgumentError } from 'commander';
 import type { Redis } from 'ioredis';

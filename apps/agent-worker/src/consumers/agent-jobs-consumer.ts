@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX } from '@tollgate/agent-jobs';
-import { DelayedError, UnrecoverableError, Worker, type Job } from 'bullmq';
+import { AGENT_JOBS_QUEUE, serveQueue } from '@tollgate/agent-jobs';
+import type { QueueJobs } from '@tollgate/common';
+import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 import { closeWithin } from './close-within.js';
@@ -14,10 +15,7 @@ export interface AgentJobsConsumerOptions extends MessageParts {
 }
 
 /** The BullMQ result that the sending service can read. */
-interface AcceptedMessage {
-  jobId: string;
-  outcome: 'accepted' | 'known';
-}
+type AcceptedMessage = QueueJobs[typeof AGENT_JOBS_QUEUE]['result'];
 
 const LOCK_MS = 10_000;
 const DAY_SECONDS = 86_400;
@@ -37,16 +35,14 @@ export class AgentJobsConsumer {
   constructor(private readonly options: AgentJobsConsumerOptions) {}
 
   start(): void {
-    this.#worker = new Worker<unknown, AcceptedMessage>(AGENT_JOBS_QUEUE, (job, token) => this.#take(job, token), {
+    this.#worker = serveQueue(AGENT_JOBS_QUEUE, (job, token) => this.#take(job, token), {
       connection: this.options.connection,
-      prefix: AGENT_QUEUE_PREFIX,
       concurrency: 16,
       // A message whose worker was killed is taken again soon, however often that happens: taking it twice does no
       // harm.
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
       maxStalledCount: 1_000_000,
-      runRetryDelay: 1000,
       removeOnComplete: { age: DAY_SECONDS, count: 1000 },
       removeOnFail: { age: 7 * DAY_SECONDS, count: 10_000 },
     });

@@ -1,6 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
-import { MessagePattern, Payload, RpcException } from '@nestjs/microservices';
-import { JobRequestError, parseJobRequest, PLAN_JOB, type PlanJobReply } from '@tollgate/agent-jobs';
+import { Payload, RpcException } from '@nestjs/microservices';
+import { JobRequestError, parseJobRequest } from '@tollgate/agent-jobs';
+import { Answers, PLAN_JOB, type PlanJobReply } from '@tollgate/common';
 import type { AgentJobRequest } from '@tollgate/protocol';
 
 import { LaneFleet } from '../lanes/lane-fleet.js';
@@ -10,7 +11,7 @@ import { LaneFleet } from '../lanes/lane-fleet.js';
 export class PlanJobController {
   constructor(@Inject(LaneFleet) private readonly fleet: LaneFleet) {}
 
-  @MessagePattern(PLAN_JOB)
+  @Answers(PLAN_JOB)
   async plan(@Payload() message: unknown): Promise<PlanJobReply> {
     const { wallet, ...request } = this.parse(message);
     const planning = this.fleet.planningOf(wallet);

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
-import { MessagePattern, Payload } from '@nestjs/microservices';
-import { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/agent-jobs';
+import { Payload } from '@nestjs/microservices';
+import { Answers, READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/common';
 import { Chain, createLaneId } from '@tollgate/journal';
 import { isHash } from 'viem';
 
@@ -11,7 +11,7 @@ import { isHash } from 'viem';
 export class ReadMinedNonceController {
   constructor(@Inject(Chain) private readonly chain: Chain) {}
 
-  @MessagePattern(READ_MINED_NONCE)
+  @Answers(READ_MINED_NONCE)
   async read(@Payload() message: unknown): Promise<ReadMinedNonceReply> {
     const { chainId, address, attempts } = Object(message) as Partial<Record<keyof ReadMinedNonceRequest, unknown>>;
     const lane = createLaneId(Number(chainId), String(address));

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 
-import { AGENT_QUEUE_PREFIX, wakeQueueOf } from '@tollgate/agent-jobs';
-import { Worker } from 'bullmq';
+import { serveQueue, wakeQueueOf } from '@tollgate/agent-jobs';
 import type { Redis } from 'ioredis';
 
 import { closeWithin } from '../consumers/close-within.js';
@@ -18,7 +17,7 @@ const CLOSE_WITHIN_MS = 2000;
 /** Takes the wake-ups of a lane. Only the lane's holder may: any other process would lose them. */
 export function takeWakeUps({ connection, wake }: WakeUpOptions): Attendant {
   return async ({ lane, signal }) => {
-    const worker = new Worker<{ jobId?: unknown }>(
+    const worker = serveQueue(
       wakeQueueOf(lane),
       ({ data }) => {
         if (typeof data.jobId === 'string') wake(data.jobId);
@@ -26,13 +25,11 @@ export function takeWakeUps({ connection, wake }: WakeUpOptions): Attendant {
       },
       {
         connection,
-        prefix: AGENT_QUEUE_PREFIX,
         concurrency: 16,
         // A wake-up that a killed process had taken is not needed: reconciling finds its job.
         maxStalledCount: 0,
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
-        runRetryDelay: 1000,
       },
     );
     // Without a listener an `error` event ends the process. The connections report their own state.

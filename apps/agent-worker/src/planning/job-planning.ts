@@ -1,4 +1,5 @@
-import type { KnownToken, PlanJobReply, PlanJobRequest } from '@tollgate/agent-jobs';
+import type { KnownToken } from '@tollgate/agent-jobs';
+import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
 import type { JobPlanner, JudgeStep } from '@tollgate/journal';
 
 /**

@@ -1,11 +1,6 @@
-import {
-  writeStoredPlan,
-  type KnownToken,
-  type PlanFloors,
-  type PlanJobReply,
-  type PlanJobRequest,
-} from '@tollgate/agent-jobs';
+import { writeStoredPlan, type KnownToken, type PlanFloors } from '@tollgate/agent-jobs';
 import { AgentKitError, type OperationPlanner, type PlannedOperation } from '@tollgate/agent-kit/planner';
+import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
 import type { JobPlan, JobRecord, JsonValue, JudgeStep, PlannedStep } from '@tollgate/journal';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';

@@ -1,5 +1,5 @@
-import type { DeadLetters, WebhookDelivery } from '@tollgate/agent-jobs';
-import { observeGauge } from '@tollgate/common';
+import type { DeadLetters } from '@tollgate/agent-jobs';
+import { observeGauge, type WebhookDelivery } from '@tollgate/common';
 import type { Queue } from 'bullmq';
 import { Counter, Histogram, type Registry } from 'prom-client';
 

@@ -2,16 +2,22 @@ import { setMaxListeners } from 'node:events';
 
 import { Logger } from '@nestjs/common';
 import {
-  AGENT_QUEUE_PREFIX,
   deriveWebhookSecret,
-  WEBHOOKS_QUEUE,
+  serveQueue,
   type WaitingDeliveries,
-  type WebhookDelivery,
   type WebhookTarget,
   type WebhookTargets,
 } from '@tollgate/agent-jobs';
-import { createSafeFetch, type ApiKeyStore, type SafeFetch, type TargetRules } from '@tollgate/common';
-import { DelayedError, Worker, type Job } from 'bullmq';
+import {
+  createSafeFetch,
+  WEBHOOKS_QUEUE,
+  type ApiKeyStore,
+  type DeliveryOutcome,
+  type SafeFetch,
+  type TargetRules,
+  type WebhookDelivery,
+} from '@tollgate/common';
+import { DelayedError, type Job, type Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 import { closeWithin } from '../consumers/close-within.js';
@@ -19,11 +25,6 @@ import { postEvent } from './post-event.js';
 import { retryDelay } from './retry-delay.js';
 import { TargetTurns } from './target-turns.js';
 import type { WebhookEnvironment } from './webhook.environment.js';
-
-/**
- * `dropped`: the target is removed or disabled, or its key is revoked. `crowded_out`: too many events waited for it.
- */
-export type DeliveryOutcome = 'delivered' | 'dropped' | 'crowded_out' | 'gone' | 'failed' | 'dead';
 
 export interface WebhookDelivererOptions {
   /** To the Redis of the queues; the deliverer duplicates it for its own connections. */
@@ -87,24 +88,18 @@ export class WebhookDeliverer {
     // The queues' connections report the state of their Redis.
     this.#connection.on('error', () => undefined);
     const delays = { firstRetryMs: settings.webhookFirstRetryMs, longestRetryMs: settings.webhookLongestRetryMs };
-    this.#worker = new Worker<WebhookDelivery, DeliveryOutcome>(
-      WEBHOOKS_QUEUE,
-      (job, token) => this.#take(job, token),
-      {
-        connection: this.#connection,
-        prefix: AGENT_QUEUE_PREFIX,
-        concurrency: settings.webhookConcurrency,
-        // A delivery whose worker was killed is repeated, however often that happens: the event's id stays the same.
-        lockDuration: LOCK_MS,
-        stalledInterval: LOCK_MS,
-        maxStalledCount: 1_000_000,
-        runRetryDelay: 1_000,
-        settings: {
-          backoffStrategy: (attemptsMade, _type, error) =>
-            retryDelay(attemptsMade, error instanceof DeliveryFailedError ? error.retryAfterMs : null, delays),
-        },
+    this.#worker = serveQueue(WEBHOOKS_QUEUE, (job, token) => this.#take(job, token), {
+      connection: this.#connection,
+      concurrency: settings.webhookConcurrency,
+      // A delivery whose worker was killed is repeated, however often that happens: the event's id stays the same.
+      lockDuration: LOCK_MS,
+      stalledInterval: LOCK_MS,
+      maxStalledCount: 1_000_000,
+      settings: {
+        backoffStrategy: (attemptsMade, _type, error) =>
+          retryDelay(attemptsMade, error instanceof DeliveryFailedError ? error.retryAfterMs : null, delays),
       },
-    );
+    });
     this.#worker.on('completed', (job) => this.#note(job));
     this.#worker.on('failed', (job) => job && this.#note(job));
     this.#worker.on('error', (error) => this.#logger.debug(`the queue of webhooks: ${error.message}`));

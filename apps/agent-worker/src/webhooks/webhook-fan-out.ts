@@ -3,10 +3,10 @@ import {
   nameDelivery,
   toAgentJobEvent,
   type WaitingDeliveries,
-  type WebhookDelivery,
   type WebhookTarget,
   type WebhookTargets,
 } from '@tollgate/agent-jobs';
+import type { WebhookDelivery } from '@tollgate/common';
 import type { JobEvent } from '@tollgate/journal';
 import type { JobsOptions, Queue } from 'bullmq';
 

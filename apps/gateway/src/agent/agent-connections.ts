@@ -1,13 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import {
-  DeadLetters,
-  openWebhooksQueue,
-  PLAN_QUEUE,
-  WakeQueues,
-  WalletDirectory,
-  WebhookTargets,
-} from '@tollgate/agent-jobs';
-import { ApiKeyStore, REDIS_LOGGER, RequestReplyClient } from '@tollgate/common';
+import { DeadLetters, openWebhooksQueue, WakeQueues, WalletDirectory, WebhookTargets } from '@tollgate/agent-jobs';
+import { ApiKeyStore, PLAN_QUEUE, REDIS_LOGGER, RequestReplyClient } from '@tollgate/common';
 import { Journal, JournalUnavailableError, OutboxFollower } from '@tollgate/journal';
 import { connectRedis, withTimeout } from '@tollgate/redis';
 import type { Redis } from 'ioredis';

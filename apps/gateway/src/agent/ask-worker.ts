@@ -1,4 +1,14 @@
-import { NoReplyError, ProblemError, QueueFullError, RequestFailedError, type Problem } from '@tollgate/common';
+import {
+  NoReplyError,
+  ProblemError,
+  QueueFullError,
+  RequestFailedError,
+  type MessageClient,
+  type Messages,
+  type PatternOf,
+  type PLAN_QUEUE,
+  type Problem,
+} from '@tollgate/common';
 
 import type { AgentConnections } from './agent-connections.js';
 
@@ -9,9 +19,11 @@ export const PLANNING_UNAVAILABLE: Problem = {
   retryAfterMs: 5_000,
 };
 
-export interface WorkerQuestion {
-  readonly pattern: string;
-  readonly data: unknown;
+type PlanPattern = PatternOf<typeof PLAN_QUEUE>;
+
+export interface WorkerQuestion<Pattern extends PlanPattern> {
+  readonly pattern: Pattern;
+  readonly data: Messages[Pattern]['request'];
   readonly timeoutMs: number;
   /** Sends the question only to workers that sign for this wallet. */
   readonly wallet?: string;
@@ -21,13 +33,14 @@ export interface WorkerQuestion {
  * Asks a worker a question that needs the chain. A question changes nothing, so one that is lost is repeated.
  * @throws ProblemError if no worker responds
  */
-export async function askWorker<Reply>(
+export async function askWorker<Pattern extends PlanPattern>(
   connections: AgentConnections,
-  { pattern, data, timeoutMs, wallet }: WorkerQuestion,
-): Promise<Reply> {
+  { pattern, data, timeoutMs, wallet }: WorkerQuestion<Pattern>,
+): Promise<Messages[Pattern]['answer']> {
+  const workers: MessageClient<typeof PLAN_QUEUE> = connections.workers;
   const retryAfterMs = Math.ceil(timeoutMs / 2);
   try {
-    return await connections.workers.ask<Reply>(pattern, data, {
+    return await workers.ask(pattern, data, {
       ...{ timeoutMs, retryAfterMs, isTakenBack: true },
       ...(wallet !== undefined && { routingKey: wallet }),
     });

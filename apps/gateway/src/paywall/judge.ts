@@ -126,11 +126,10 @@ export class Judge {
     const { verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs } = this.settings;
     const request = this.#createRequest(purchase, instrument, caller);
     try {
-      const verdict = await this.parts.verifier.ask<VerifyPaymentVerdict, VerifyPaymentRequest>(
-        VERIFY_PAYMENT,
-        request,
-        { timeoutMs, retryAfterMs, requestId: caller.requestId },
-      );
+      const verdict = await this.parts.verifier.ask(VERIFY_PAYMENT, request, {
+        ...{ timeoutMs, retryAfterMs },
+        requestId: caller.requestId,
+      });
       return verdict.outcome === 'claimed' ? { ...verdict, txHash: instrument.txHash } : verdict;
     } catch (error) {
       if (!(error instanceof QueueFullError)) await this.#giveUp(request);

@@ -49,11 +49,11 @@ export class Signers {
     const clientAddress = clientNetwork(asked.clientAddress);
     const request = { ...asked, clientAddress, chainId, deadlineMs: nowMs() + timeoutMs };
     try {
-      return await verifier.ask<ContractSignatureVerdict, VerifyContractSignatureRequest>(
-        VERIFY_CONTRACT_SIGNATURE,
-        request,
-        { timeoutMs, retryAfterMs, requestId: asked.requestId },
-      );
+      return await verifier.ask(VERIFY_CONTRACT_SIGNATURE, request, {
+        timeoutMs,
+        retryAfterMs,
+        requestId: asked.requestId,
+      });
     } catch (error) {
       const isAway = error instanceof QueueFullError || error instanceof NoReplyError;
       return { outcome: 'unavailable', reason: isAway ? error.code : String(error) };

@@ -14,7 +14,7 @@ import { createOwner, LedgerUnavailableError, signedPaymentId, type Ledger } fro
 import type { SignedPayment } from '@tollgate/protocol';
 
 import { clientNetwork } from '../server/client-network.js';
-import type { Verifiers } from '../verifiers/agreeing-verifiers.js';
+import type { Settlers, Verifiers } from '../verifiers/agreeing-verifiers.js';
 
 export interface SignedPaymentSettings {
   readonly verifyDeadlineMs: number;
@@ -26,7 +26,7 @@ export interface SignedPaymentSettings {
 export interface SignedPaymentParts {
   readonly ledger: Ledger;
   readonly verifier: Verifiers;
-  readonly settler: Verifiers;
+  readonly settler: Settlers;
 }
 
 /** A signed payment, and the request that presents it. */
@@ -97,7 +97,7 @@ export class SignedPayments {
       ...(trial && { trial }),
     };
     try {
-      return await settler.ask<SettlementResult, SettleSignedPaymentRequest>(SETTLE_SIGNED_PAYMENT, request, {
+      return await settler.ask(SETTLE_SIGNED_PAYMENT, request, {
         timeoutMs: settleDeadlineMs + REPLY_SLACK_MS,
         retryAfterMs: Math.ceil(settleDeadlineMs / 2),
         isTakenBack: true,
@@ -121,11 +121,10 @@ export class SignedPayments {
   async #ask(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
     const { verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs } = this.settings;
     try {
-      return await this.parts.verifier.ask<SignedPaymentVerdict, VerifySignedPaymentRequest>(
-        VERIFY_SIGNED_PAYMENT,
-        request,
-        { timeoutMs, retryAfterMs, requestId: request.requestId },
-      );
+      return await this.parts.verifier.ask(VERIFY_SIGNED_PAYMENT, request, {
+        ...{ timeoutMs, retryAfterMs },
+        requestId: request.requestId,
+      });
     } catch (error) {
       return { outcome: 'unavailable', reason: reasonOf(error) };
     }

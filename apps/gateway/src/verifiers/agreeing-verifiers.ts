@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isSettingsDiffer, type AskOptions, type ComparedQuestion, type RequestReplyClient } from '@tollgate/common';
+import {
+  isSettingsDiffer,
+  type AskOptions,
+  type ComparedQuestion,
+  type MessageClient,
+  type RequestReplyClient,
+  type SETTLE_QUEUE,
+  type VERIFY_QUEUE,
+} from '@tollgate/common';
 
 import type { Agreement } from './agreement.js';
 
@@ -11,8 +19,9 @@ export interface AgreeingVerifiersParts {
   readonly settings: string;
 }
 
-/** The verifiers that serve one queue. */
-export type Verifiers = Pick<AgreeingVerifiers, 'ask'>;
+export type Verifiers = MessageClient<typeof VERIFY_QUEUE>;
+/** The verifiers with a relayer. */
+export type Settlers = MessageClient<typeof SETTLE_QUEUE>;
 
 /**
  * Long enough for the agreeing one of two verifiers to get the question. After that the answer is a 503 with

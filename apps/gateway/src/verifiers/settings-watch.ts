@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { COMPARE_SETTINGS, RequestFailedError, type SettingsComparison } from '@tollgate/common';
+import { COMPARE_SETTINGS, RequestFailedError } from '@tollgate/common';
 
-import type { AgreeingVerifiers } from './agreeing-verifiers.js';
+import type { Verifiers } from './agreeing-verifiers.js';
 import type { Agreement } from './agreement.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -17,7 +17,7 @@ export class SettingsWatch {
   #hasWarned = false;
 
   constructor(
-    private readonly verifiers: AgreeingVerifiers,
+    private readonly verifiers: Verifiers,
     private readonly agreement: Agreement,
   ) {}
 
@@ -36,7 +36,7 @@ export class SettingsWatch {
     if (this.agreement.isFresh(FRESH_MS)) return;
     const options = { timeoutMs: ANSWERS_WITHIN_MS, isTakenBack: true, requestId: 'compare-settings' };
     try {
-      await this.verifiers.ask<SettingsComparison, object>(COMPARE_SETTINGS, {}, options);
+      await this.verifiers.ask(COMPARE_SETTINGS, {}, options);
     } catch (error) {
       // If there is no reply, readiness reports it.
       if (error instanceof RequestFailedError && error.code === 'no_handler') this.#takeForAgreed();

@@ -1,5 +1,12 @@
-import { Server, type CustomTransportStrategy } from '@nestjs/microservices';
-import { RequestReplyContext, RequestReplyServer, SETTLE_QUEUE, SETTLE_SIGNED_PAYMENT } from '@tollgate/common';
+import type { CustomTransportStrategy } from '@nestjs/microservices';
+import {
+  BoundServer,
+  PATTERNS,
+  RequestReplyContext,
+  RequestReplyServer,
+  SETTLE_QUEUE,
+  SETTLE_SIGNED_PAYMENT,
+} from '@tollgate/common';
 
 import type { Relayer } from './relayers/relayer.js';
 import type { SettleServer, SettleServers } from './relayers/serve-relayer.js';
@@ -20,7 +27,7 @@ export class SettleContext extends RequestReplyContext {
 }
 
 /** Nest transport of the settle queue: a server for each relayer of this process, open while that can settle. */
-export class SettleQueue extends Server implements CustomTransportStrategy, SettleServers {
+export class SettleQueue extends BoundServer implements CustomTransportStrategy, SettleServers {
   override readonly transportId = SETTLE_TRANSPORT;
 
   constructor(private readonly options: { redisUrl: string; maxInFlight: number; closeTimeoutMs: number }) {
@@ -28,8 +35,8 @@ export class SettleQueue extends Server implements CustomTransportStrategy, Sett
   }
 
   /** Nothing is taken before `open`. */
-  listen(callback: () => void): void {
-    callback();
+  listen(callback: (error?: unknown) => void): void {
+    callback(this.findUnhandled(SETTLE_QUEUE, PATTERNS[SETTLE_QUEUE]));
   }
 
   async open(relayer: Relayer, signal: AbortSignal): Promise<SettleServer> {

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
-import { Ctx, MessagePattern, Payload } from '@nestjs/microservices';
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
+import { Ctx, Payload } from '@nestjs/microservices';
+import { Answers, SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 
 import { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import { parsePayload } from '../parse-payload.js';
@@ -19,7 +19,7 @@ export class SettlementController {
     @Inject(SettlementMetrics) private readonly metrics: SettlementMetrics,
   ) {}
 
-  @MessagePattern(SETTLE_SIGNED_PAYMENT, SETTLE_TRANSPORT)
+  @Answers(SETTLE_SIGNED_PAYMENT, SETTLE_TRANSPORT)
   async settle(@Payload() message: unknown, @Ctx() context: SettleContext): Promise<SettlementResult> {
     const { questionId, relayer, released } = context;
     const question = { ...parsePayload(message, parseSettleRequest), questionId };

@@ -1,6 +1,7 @@
 import { Controller, Inject, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { MessagePattern, Payload } from '@nestjs/microservices';
+import { Payload } from '@nestjs/microservices';
 import {
+  Answers,
   COMPARE_SETTINGS,
   SampledLogger,
   VERIFY_CONTRACT_SIGNATURE,
@@ -36,7 +37,7 @@ export class VerificationController implements OnApplicationShutdown {
     @Inject(VerifierMetrics) private readonly metrics: VerifierMetrics,
   ) {}
 
-  @MessagePattern(VERIFY_PAYMENT)
+  @Answers(VERIFY_PAYMENT)
   async verify(@Payload() message: unknown): Promise<VerifyPaymentVerdict> {
     const startedAtMs = performance.now();
     const request = parsePayload(message, parseVerifyPaymentRequest);
@@ -47,7 +48,7 @@ export class VerificationController implements OnApplicationShutdown {
     return verdict;
   }
 
-  @MessagePattern(VERIFY_SIGNED_PAYMENT)
+  @Answers(VERIFY_SIGNED_PAYMENT)
   async verifySigned(@Payload() message: unknown): Promise<SignedPaymentVerdict> {
     const startedAtMs = performance.now();
     const request = parsePayload(message, parseVerifySignedPaymentRequest);
@@ -58,13 +59,13 @@ export class VerificationController implements OnApplicationShutdown {
     return verdict;
   }
 
-  @MessagePattern(VERIFY_CONTRACT_SIGNATURE)
+  @Answers(VERIFY_CONTRACT_SIGNATURE)
   async verifyContractSignature(@Payload() message: unknown): Promise<ContractSignatureVerdict> {
     const request = parsePayload(message, parseContractSignatureRequest);
     return this.askers.findFault(message) ?? this.contractSignatures.verify(request);
   }
 
-  @MessagePattern(COMPARE_SETTINGS)
+  @Answers(COMPARE_SETTINGS)
   compareSettings(@Payload() message: unknown): SettingsComparison {
     return this.askers.findFault(message) ?? { outcome: 'agreed' };
   }

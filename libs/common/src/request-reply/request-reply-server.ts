@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
 import { Logger } from '@nestjs/common';
-import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
 import { connectRedis, LuaScript, RedisClock } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 import { isObservable, lastValueFrom } from 'rxjs';
 
 import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
 import { withRequestId } from '../logging/request-id.js';
+import { BoundServer } from './bound-server.js';
 import {
   createQueueKeys,
   MAX_PUSH,
@@ -25,6 +26,8 @@ import { TurnBatch } from './turn-batch.js';
 export interface RequestReplyServerOptions {
   redisUrl: string;
   queue: string;
+  /** The messages that must have a handler before this server listens. */
+  patterns?: readonly string[];
   /** Routing keys whose requests this server takes besides those without a key. */
   routingKeys?: readonly string[];
   /** Requests handled at once; further ones stay in the list, for other replicas. */
@@ -44,7 +47,7 @@ const REPLY_LIFE_MS = 60_000;
  * Nest transport over Redis lists: takes requests in batches, each by exactly one replica, and pushes replies to the
  * asking client's list. When a server dies its requests are lost; the clients repeat them.
  */
-export class RequestReplyServer extends Server implements CustomTransportStrategy {
+export class RequestReplyServer extends BoundServer implements CustomTransportStrategy {
   override readonly transportId = Symbol('request-reply');
   /** Counts since the start, for metrics. */
   readonly counts = { taken: 0, answered: 0, malformed: 0, pastDeadline: 0, lostReplies: 0 };
@@ -63,7 +66,7 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
 
   constructor(options: RequestReplyServerOptions) {
     super();
-    const defaults = { routingKeys: [], maxInFlight: 512, popCount: 64 };
+    const defaults = { patterns: [], routingKeys: [], maxInFlight: 512, popCount: 64 };
     this.#options = { ...defaults, maxEnvelopeLength: 262_144, closeTimeoutMs: 20_000, ...options };
     this.#keys = createQueueKeys(options.queue);
   }
@@ -74,7 +77,9 @@ export class RequestReplyServer extends Server implements CustomTransportStrateg
   }
 
   async listen(callback: (error?: unknown) => void): Promise<void> {
-    const { redisUrl, queue, routingKeys } = this.#options;
+    const { redisUrl, queue, patterns, routingKeys } = this.#options;
+    const unhandled = this.findUnhandled(queue, patterns);
+    if (unhandled) return callback(unhandled);
     const name = `${queue}-${randomBytes(6).toString('hex')}`;
     const commands = connectRedis({ url: redisUrl, role: `${name}-replies`, logger });
     const blocking = connectRedis({ url: redisUrl, role: `${name}-requests`, use: 'blocking', logger });

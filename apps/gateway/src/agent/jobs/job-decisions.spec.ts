@@ -1,5 +1,5 @@
-import { READ_MINED_NONCE, PLAN_QUEUE, writeStoredPlan } from '@tollgate/agent-jobs';
-import { RequestReplyServer } from '@tollgate/common';
+import { writeStoredPlan } from '@tollgate/agent-jobs';
+import { PLAN_QUEUE, READ_MINED_NONCE, RequestReplyServer } from '@tollgate/common';
 import type { AgentPlanView } from '@tollgate/protocol';
 
 import { mineSample, planSample, sampleAttempt, sampleStep } from '../../../../../libs/journal/test/sample-jobs.js';

@@ -1,5 +1,5 @@
-import { PLAN_JOB, PLAN_QUEUE, WalletDirectory, type PlanJobReply, type PlanJobRequest } from '@tollgate/agent-jobs';
-import { RequestReplyServer } from '@tollgate/common';
+import { WalletDirectory } from '@tollgate/agent-jobs';
+import { PLAN_JOB, PLAN_QUEUE, RequestReplyServer, type PlanJobReply, type PlanJobRequest } from '@tollgate/common';
 import { createLaneId } from '@tollgate/journal';
 
 import { AgentsFixture, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';

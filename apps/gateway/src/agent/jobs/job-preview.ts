@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { findTokenProblems, PLAN_JOB, type PlanJobReply } from '@tollgate/agent-jobs';
-import { ProblemError, type ApiKey } from '@tollgate/common';
+import { findTokenProblems } from '@tollgate/agent-jobs';
+import { PLAN_JOB, ProblemError, type ApiKey } from '@tollgate/common';
 import type { AgentJobRequest, AgentPlanView } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../../gateway.config.js';
@@ -24,8 +24,8 @@ export class JobPreview {
     const problems = tokens ? findTokenProblems(request, tokens) : [];
     if (problems.length > 0) throw refuseRequest(problems);
     const timeoutMs = this.environment.agentJobs.agentPlanTimeoutMs;
-    const question = { pattern: PLAN_JOB, data: request, timeoutMs, wallet: request.wallet };
-    const reply = await askWorker<PlanJobReply>(this.connections, question);
+    const question = { pattern: PLAN_JOB, data: request, timeoutMs, wallet: request.wallet } as const;
+    const reply = await askWorker(this.connections, question);
     switch (reply.outcome) {
       case 'planned':
         return reply.plan;

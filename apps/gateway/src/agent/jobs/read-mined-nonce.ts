@@ -1,5 +1,4 @@
-import { READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/agent-jobs';
-import { ProblemError } from '@tollgate/common';
+import { ProblemError, READ_MINED_NONCE, type ReadMinedNonceReply } from '@tollgate/common';
 import type { JobRecord } from '@tollgate/journal';
 
 import type { AgentConnections } from '../agent-connections.js';
@@ -16,9 +15,8 @@ type MinedNonce = Omit<Extract<ReadMinedNonceReply, { outcome: 'read' }>, 'outco
 export async function readMinedNonce(connections: AgentConnections, job: JobRecord): Promise<MinedNonce> {
   const step = job.steps[job.stepIndex];
   const attempts = step && step.mined === null ? step.attempts.map(({ hash }) => hash) : [];
-  const data: ReadMinedNonceRequest = { ...job.lane, attempts };
-  const question = { pattern: READ_MINED_NONCE, data, timeoutMs: TIMEOUT_MS };
-  const reply = await askWorker<ReadMinedNonceReply>(connections, question);
+  const question = { pattern: READ_MINED_NONCE, data: { ...job.lane, attempts }, timeoutMs: TIMEOUT_MS } as const;
+  const reply = await askWorker(connections, question);
   if (reply.outcome === 'unavailable') throw new ProblemError(PLANNING_UNAVAILABLE);
   return reply;
 }

@@ -1,12 +1,13 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, wakeQueueOf, WEBHOOKS_QUEUE } from '@tollgate/agent-jobs';
+import { AGENT_JOBS_QUEUE, openQueue, wakeQueueOf } from '@tollgate/agent-jobs';
+import { WEBHOOKS_QUEUE, type QueueJobs } from '@tollgate/common';
 import { nameLane } from '@tollgate/journal';
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 
 import type { AgentConnections } from '../agent-connections.js';
 
 const REFRESH_MS = 5_000;
-const FIXED: readonly (readonly [name: string, description: string])[] = [
+const FIXED: readonly (readonly [name: keyof QueueJobs, description: string])[] = [
   [AGENT_JOBS_QUEUE, 'Jobs that other services enqueue directly.'],
   [WEBHOOKS_QUEUE, 'Events for webhook targets; failed deliveries are the dead letters.'],
 ];
@@ -37,11 +38,8 @@ export class BoardQueues {
     await Promise.allSettled(this.#queues.map((queue) => queue.close()));
   }
 
-  #open(name: string, description: string): BullMQAdapter {
-    const connection = this.connections.queueRedis;
-    const queue = new Queue(name, { connection, prefix: AGENT_QUEUE_PREFIX, skipWaitingForReady: true });
-    // Without a listener, an `error` event would end the process; the connection reports its own state.
-    queue.on('error', () => undefined);
+  #open(name: keyof QueueJobs, description: string): BullMQAdapter {
+    const queue = openQueue(name, this.connections.queueRedis);
     this.#names.add(name);
     this.#queues.push(queue);
     const adapter = new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false, description });
