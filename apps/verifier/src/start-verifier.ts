@@ -12,13 +12,12 @@ import {
   VERIFY_QUEUE,
   type RunningService,
 } from '@tollgate/common';
-import { JournalError, JournalUnavailableError } from '@tollgate/journal';
+import { type Journal, JournalError, JournalUnavailableError, type LaneId } from '@tollgate/journal';
 import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
 import { Logger } from 'nestjs-pino';
 
 import { TokenDecimals } from './settings/token-decimals.js';
 import { SETTLEMENT, type Settlement } from './settlement/create-settlement.js';
-import { assertOwnAccounts } from './settlement/relayers/assert-own-accounts.js';
 import { AcceptedAssets } from './verification/signed/accepted-assets.js';
 import { VerifierEnvironment } from './verifier.config.js';
 import { VerifierModule } from './verifier.module.js';
@@ -96,6 +95,21 @@ async function startSettlement({ journal, relayers }: Settlement, logger: Logger
   }
   relayers.start();
   logger.log(`verifier: settles signed payments by ${relayers.addresses.join(', ')}`);
+}
+
+/**
+ * Rejects relayers that are also wallets of agent jobs: each nonce of such an account would be used twice.
+ * @throws ConfigurationError for such relayers, JournalUnavailableError
+ */
+async function assertOwnAccounts(journal: Journal, lanes: readonly LaneId[]): Promise<void> {
+  const foreign = await journal.findForeign(lanes);
+  if (foreign.length === 0) return;
+  throw new ConfigurationError(
+    foreign.map(
+      ({ address }) =>
+        `RELAYER_PRIVATE_KEYS: ${address} is a wallet of agent jobs. Use an account that serves no other purpose.`,
+    ),
+  );
 }
 
 async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number | null> {

@@ -26,36 +26,27 @@ export async function batch(
   const own = attempts.filter((attempt) => !claimed.has(attempt));
   const ready = own.filter((attempt) => !simulated.ends.has(attempt));
   const ends: EarlyEnds = new Map([...simulated.ends, ...claimed]);
-  const transaction = ready.length === 0 ? null : narrow(parts, simulated.transaction, ready);
-  const refusal = transaction && (await admit(parts, jobId, transaction, onTrouble));
+  let transaction = ready.length === 0 ? null : simulated.transaction;
+  if (transaction && transaction.entries.length > ready.length) {
+    const left = ready.map(({ payment }) => payment);
+    transaction = parts.simulation.narrow(transaction, left);
+  }
+  const refusal = transaction?.walletCode ? await admit(parts, jobId, transaction, onTrouble) : null;
   if (refusal) for (const attempt of ready) ends.set(attempt, refusal);
   const refused = own.filter((attempt) => ends.has(attempt));
   await Promise.all(refused.map(({ record }) => parts.records.release(record, jobId))).catch(onTrouble);
   return { attempts: refusal ? [] : ready, ends, transaction };
 }
 
-function narrow(
-  { simulation }: BatchParts,
-  transaction: SimulatedTransaction | null,
-  ready: readonly SettlementAttempt[],
-): SimulatedTransaction | null {
-  if (transaction === null || transaction.entries.length === ready.length) return transaction;
-  return simulation.narrow(
-    transaction,
-    ready.map(({ payment }) => payment),
-  );
-}
-
-/** The reason why the job must not be sent; null when it may be. */
+/** The reason why a contract wallet's job must not be sent; null when it may be. */
 async function admit(
   { wallets }: BatchParts,
   jobId: string,
-  { walletCode, gas }: SimulatedTransaction,
+  { walletCode: code, gas }: SimulatedTransaction,
   onTrouble: (error: unknown) => void,
 ): Promise<AttemptEnd | null> {
-  if (walletCode === null) return null;
   try {
-    const refusal = await wallets.admit(jobId, { code: walletCode, gas });
+    const refusal = code && (await wallets.admit(jobId, { code, gas }));
     if (refusal === 'contract_wallets_busy') return { outcome: 'unavailable', reason: refusal };
     return refusal && { outcome: 'refused', failure: refusal };
   } catch (error) {

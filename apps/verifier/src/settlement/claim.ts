@@ -1,7 +1,6 @@
-import { unavailableBy, type SettlementAttempt, type Batch, type EarlyEnds } from './attempt.js';
+import { unavailableBy, type Batch, type EarlyEnds } from './attempt.js';
 import type { Relayer } from './relayers/relayer.js';
 import type { SettlementParts } from './settlement-parts.js';
-import type { Holding, SettlementRecords } from './state/settlement-records.js';
 
 /**
  * Records the job as the one that settles these payments. Returns those that another job settles, or whose question was
@@ -15,7 +14,11 @@ export async function claim(
 ): Promise<EarlyEnds> {
   const ends: EarlyEnds = new Map();
   try {
-    const holdings = await claimAll(records, attempts, jobId);
+    const [first] = attempts;
+    // Only a payment that has failed before names its former job, and then it goes alone.
+    const isTakenOver = first?.endedJobId != null && (await records.replace(first.record, first.endedJobId, jobId));
+    const claimed = attempts.map(({ record }) => record);
+    const holdings = isTakenOver ? [] : await records.claim(claimed, jobId);
     for (const [index, attempt] of attempts.entries()) {
       const holding = holdings[index] ?? { jobId };
       if ('answer' in holding) {
@@ -32,20 +35,4 @@ export async function claim(
     for (const attempt of attempts) ends.set(attempt, unavailableBy(error));
   }
   return ends;
-}
-
-async function claimAll(
-  records: SettlementRecords,
-  attempts: readonly SettlementAttempt[],
-  jobId: string,
-): Promise<Holding[]> {
-  const [first] = attempts;
-  // Only a payment that has failed before names its former job, and then it goes alone.
-  const isTakenOver =
-    first !== undefined && first.endedJobId !== null && (await records.replace(first.record, first.endedJobId, jobId));
-  if (isTakenOver) return [{ jobId }];
-  return records.claim(
-    attempts.map(({ record }) => record),
-    jobId,
-  );
 }

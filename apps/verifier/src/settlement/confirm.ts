@@ -2,9 +2,7 @@ import { AuthorizedTransfers, findMoved } from '@tollgate/chain';
 import { crashPoint } from '@tollgate/journal';
 
 import type { SettlementAttempt, AttemptEnd, SentBatch } from './attempt.js';
-import { promisedPermit, promisedTransfer } from './payments/payment-entry.js';
 import type { SettlementParts } from './settlement-parts.js';
-import type { GasMemory } from './state/gas-memory.js';
 import type { MinedJob } from './state/job-watch.js';
 
 /** Waits until the batch is mined, and reads from its logs whether the payment was settled. */
@@ -20,7 +18,8 @@ export async function confirm(
   if (sent.paid === null) {
     crashPoint('S3');
     sent.paid = readPaid(attempts, news);
-    learnGas(gas, sent.paid, sent, news);
+    const assets = attempts.flatMap(({ payment }) => (payment.kind === 'authorization' ? [payment.asset] : []));
+    if (sent.paid.size === assets.length) gas.learn(assets, news.gasUsed);
   }
   const amountBaseUnits = sent.paid.get(attempt);
   if (amountBaseUnits !== undefined) return { outcome: 'settled', txHash: news.txHash, amountBaseUnits };
@@ -35,21 +34,9 @@ function readPaid(attempts: readonly SettlementAttempt[], { logs }: MinedJob): M
   for (const attempt of attempts) {
     const { payment } = attempt;
     if (payment.kind === 'permit2') {
-      const moved = findMoved(logs, promisedPermit(payment));
+      const moved = findMoved(logs, payment);
       if (moved !== null) paid.set(attempt, moved.toString());
-    } else if (transfers.include(promisedTransfer(payment))) paid.set(attempt, payment.amountBaseUnits);
+    } else if (transfers.include(payment)) paid.set(attempt, payment.amountBaseUnits);
   }
   return paid;
-}
-
-/** Learns from a transaction that settled authorizations, all in one token and none failed. */
-function learnGas(
-  gas: GasMemory,
-  paid: ReadonlyMap<SettlementAttempt, string>,
-  { attempts }: SentBatch,
-  { gasUsed }: MinedJob,
-): void {
-  if (paid.size < attempts.length || attempts.some(({ payment }) => payment.kind === 'permit2')) return;
-  const [asset, ...others] = new Set(attempts.map(({ payment }) => payment.asset));
-  if (asset && others.length === 0) gas.learn(asset, gasUsed, attempts.length);
 }

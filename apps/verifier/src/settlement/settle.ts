@@ -1,14 +1,21 @@
 import type { SettlementResult } from '@tollgate/common';
 import { createJobId, createLaneId } from '@tollgate/journal';
 
-import type { PaymentAsker, SettlementAttempt, AttemptEnd, Batch, Flight, SentBatch } from './attempt.js';
+import {
+  firstAttempt,
+  nextAttempt,
+  type AttemptEnd,
+  type Batch,
+  type Flight,
+  type PaymentAsker,
+  type SentBatch,
+  type SettlementAttempt,
+} from './attempt.js';
 import { batch } from './batch.js';
 import { claim } from './claim.js';
 import { conclude } from './conclude.js';
 import { confirm } from './confirm.js';
-import { gather } from './gather.js';
 import { join } from './join.js';
-import { firstAttempt, nextAttempt } from './next-attempt.js';
 import type { SettleQuestion } from './payments/parse-settle-request.js';
 import { readName } from './payments/read-entry.js';
 import type { Relayer } from './relayers/relayer.js';
@@ -62,19 +69,18 @@ async function settlePayment(
   }
 }
 
-/** One attempt: reserves the payer's balance, then goes with a batch until that has ended. */
+/** One attempt: reserves the payer's balance and a place in a batch, and goes with the batch until it has ended. */
 async function makeAttempt(parts: SettlementParts, relayer: Relayer, attempt: SettlementAttempt): Promise<AttemptEnd> {
-  const turn = await reserve(parts, attempt);
-  if ('outcome' in turn) return turn;
-  relayer.batcher.underWay++;
+  const reserved = await reserve(parts, relayer, attempt);
+  if ('outcome' in reserved) return reserved;
+  const { turn, batch: gathered } = reserved;
   try {
-    const gathered = await gather(parts, relayer, attempt, turn.isTried);
     // The first of its payments sends the batch for all of them.
     gathered.sent ??= sendBatch(parts, relayer, gathered).finally(() => relayer.batcher.release(gathered));
     const sent = await gathered.sent;
     return sent.ends.get(attempt) ?? (await confirm(parts, sent, attempt));
   } finally {
-    relayer.batcher.underWay--;
+    relayer.batcher.leave();
     turn.end();
   }
 }

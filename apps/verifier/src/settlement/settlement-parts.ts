@@ -1,9 +1,8 @@
 import type { Journal } from '@tollgate/journal';
 import type { Ledger } from '@tollgate/ledger';
 
-import type { Flight } from './attempt.js';
+import type { AttemptTerms, Flight } from './attempt.js';
 import type { SettledChain } from './payments/explain-authorization.js';
-import type { EntryTerms } from './payments/read-entry.js';
 import type { Simulation } from './simulation/simulation.js';
 import type { ContractWallets } from './state/contract-wallets.js';
 import type { GasMemory } from './state/gas-memory.js';
@@ -13,7 +12,7 @@ import type { SettlementRecords } from './state/settlement-records.js';
 import type { Strikes } from './state/strikes.js';
 
 /** What the stages of settlement use, whichever relayer settles. */
-export interface SettlementParts extends EntryTerms {
+export interface SettlementParts extends AttemptTerms {
   /** The settlements in progress in this process, by the name of their payment. */
   flights: Map<string, Flight>;
   exposure: InFlightExposure;
@@ -28,12 +27,6 @@ export interface SettlementParts extends EntryTerms {
   ledger: Pick<Ledger, 'recordRefusal'>;
   /** The longest time that an asker waits for the result. */
   waitMs: number;
-  /** How long a payment may be redeemed after its block. */
-  windowMs: number;
-  /** An authorization that expires sooner than this is no longer sent. */
-  leastValidityMs: number;
-  /** Returns the time of Redis's clock. */
-  nowMs: () => number;
   /** Aborted when this process stops: settlements in progress continue in the journal, and their askers get `pending`. */
   closing: AbortSignal;
   onTrouble: (error: unknown) => void;

@@ -1,20 +1,14 @@
 import type { Hex } from '@tollgate/protocol';
 
 import { unavailableBy, type AttemptEnd, type Batch, type EarlyEnds } from './attempt.js';
-import type { PaymentEntry } from './payments/payment-entry.js';
 import type { Relayer } from './relayers/relayer.js';
 import type { SettlementParts } from './settlement-parts.js';
-import type { SimulatedTransaction, Simulation } from './simulation/simulation.js';
+import type { BatchSimulation, SimulatedTransaction, Simulation } from './simulation/simulation.js';
 
 export interface Simulated {
   /** Null when nothing may be sent, and for a permit: its relayer, which may be another one, simulates it. */
   transaction: SimulatedTransaction | null;
   ends: EarlyEnds;
-}
-
-interface Outcome {
-  transaction: SimulatedTransaction | null;
-  excluded: ReadonlyMap<PaymentEntry, AttemptEnd>;
 }
 
 const BARRED: AttemptEnd = { outcome: 'refused', failure: 'settlement_failed' };
@@ -27,18 +21,22 @@ export async function simulate(
   { lane, onTrouble }: Pick<Relayer, 'lane' | 'onTrouble'>,
   batch: Batch,
 ): Promise<Simulated> {
-  const { attempts } = batch;
+  const { attempts, isShared, isTried } = batch;
   const ends: EarlyEnds = new Map();
   try {
+    const payments = attempts.map(({ payment }) => payment);
     const [{ transaction, excluded }, barred] = await Promise.all([
-      simulateCalls(simulation, batch, lane.address),
-      strikes.findBarred(attempts.map(({ payment }) => payment.payer)),
+      isShared ? simulation.tryShared(payments, lane.address, isTried) : tryAlone(simulation, batch, lane.address),
+      strikes.findBarred(payments.map(({ payer }) => payer)),
     ]);
     const atMs = nowMs();
     for (const attempt of attempts) {
       const { payment, sendBeforeMs } = attempt;
-      const end = barred.has(payment.payer) ? BARRED : sendBeforeMs <= atMs ? TOO_LATE : excluded.get(payment);
-      if (end) ends.set(attempt, end);
+      const why = excluded.get(payment);
+      if (barred.has(payment.payer)) ends.set(attempt, BARRED);
+      else if (sendBeforeMs <= atMs) ends.set(attempt, TOO_LATE);
+      else if (why && isShared) ends.set(attempt, { outcome: 'excluded', hasPayerCode: why === 'payer_has_code' });
+      else if (why) ends.set(attempt, FAILS);
     }
     return { transaction, ends };
   } catch (error) {
@@ -49,23 +47,13 @@ export async function simulate(
 }
 
 /** @throws ChainUnavailableError */
-async function simulateCalls(
+async function tryAlone(
   simulation: Simulation,
-  { attempts, isShared, isTried }: Batch,
+  { attempts: [attempt] }: Batch,
   relayer: Hex,
-): Promise<Outcome> {
-  const payments = attempts.map(({ payment }) => payment);
-  if (isShared) {
-    const assumed = isTried ? simulation.assumeShared(payments) : null;
-    const { transaction, excluded } = assumed ?? (await simulation.tryShared(payments, relayer));
-    const ends = [...excluded].map(([payment, why]): [PaymentEntry, AttemptEnd] => [
-      payment,
-      { outcome: 'excluded', hasPayerCode: why === 'payer_has_code' },
-    ]);
-    return { transaction, excluded: new Map(ends) };
-  }
-  const [payment] = payments;
+): Promise<BatchSimulation> {
+  const payment = attempt?.payment;
   if (payment === undefined || payment.kind === 'permit2') return { transaction: null, excluded: new Map() };
   const transaction = await simulation.tryAlone(payment, relayer);
-  return { transaction, excluded: new Map(transaction === null ? [[payment, FAILS]] : []) };
+  return { transaction, excluded: new Map(transaction === null ? [[payment, 'fails']] : []) };
 }

@@ -1,6 +1,6 @@
-import { crashPoint, type LaneId, type SubmitResult } from '@tollgate/journal';
+import { crashPoint, type LaneId } from '@tollgate/journal';
 
-import type { SentBatch } from './attempt.js';
+import type { AttemptEnd, SentBatch } from './attempt.js';
 import type { ReadyBatch } from './batch.js';
 import { encodeSettlementJob } from './payments/settlement-job.js';
 import type { Relayer } from './relayers/relayer.js';
@@ -24,47 +24,34 @@ const NOTHING_SENT = Promise.resolve<EndedJob>({ outcome: 'unknown' });
 
 /** Writes the job that settles the batch into the journal. From there it is sent, whichever process goes on. */
 export async function submit(
-  parts: SubmitParts,
-  relayer: Relayer,
+  { journal, jobs, records, wallets }: SubmitParts,
+  { lane, runner, planner, onTrouble }: Relayer,
   job: NamedJob,
   { attempts, ends, transaction }: ReadyBatch,
 ): Promise<SentBatch> {
   const { jobId } = job;
-  const { onTrouble } = relayer;
   if (attempts.length === 0) return { jobId, attempts, ends, mined: NOTHING_SENT, paid: null };
-  if (transaction) relayer.planner.remember(jobId, transaction);
-  const mined = parts.jobs.untilMined(jobId);
+  const payload = encodeSettlementJob(attempts.map(({ payment }) => payment));
+  const named = { ...job, ...payload, wallet: 'relayer', keyId: 'verifier' };
+  if (transaction) planner.remember(jobId, transaction);
+  const mined = jobs.untilMined(jobId);
   try {
-    const submitted = await write(parts, relayer, job, { attempts, ends, transaction });
+    crashPoint('S1');
+    const submitted = await (transaction === null
+      ? journal.submitNamed(named)
+      : runner.launch({ ...named, step: stepFor(transaction) }));
     if (submitted.outcome === 'refused') {
-      if (transaction && transaction.walletCode !== null) await parts.wallets.release(jobId).catch(onTrouble);
-      await Promise.all(attempts.map(({ record }) => parts.records.release(record, jobId))).catch(onTrouble);
-      for (const attempt of attempts) {
-        ends.set(attempt, { outcome: 'unavailable', reason: `relayer_${submitted.reason}` });
-      }
+      if (transaction?.walletCode) await wallets.release(jobId).catch(onTrouble);
+      await Promise.all(attempts.map(({ record }) => records.release(record, jobId))).catch(onTrouble);
+      const end: AttemptEnd = { outcome: 'unavailable', reason: `relayer_${submitted.reason}` };
+      for (const attempt of attempts) ends.set(attempt, end);
+    } else {
+      crashPoint('S2');
+      if (transaction === null && job.lane.address === lane.address) runner.wake(jobId);
     }
   } catch (error) {
-    // Unknown whether it was written; the journal will show it.
+    // JournalUnavailableError: unknown whether it was written; the journal will show it.
     onTrouble(error);
   }
   return { jobId, attempts, ends, mined, paid: null };
-}
-
-/** @throws JournalUnavailableError: whether it was written is unknown */
-async function write(
-  { journal }: SubmitParts,
-  { lane, runner }: Relayer,
-  job: NamedJob,
-  { attempts, transaction }: ReadyBatch,
-): Promise<SubmitResult> {
-  const payload = encodeSettlementJob(attempts.map(({ payment }) => payment));
-  const named = { ...job, ...payload, wallet: 'relayer', keyId: 'verifier' };
-  crashPoint('S1');
-  const submitted = await (transaction === null
-    ? journal.submitNamed(named)
-    : runner.launch({ ...named, step: stepFor(transaction) }));
-  if (submitted.outcome === 'refused') return submitted;
-  crashPoint('S2');
-  if (transaction === null && job.lane.address === lane.address) runner.wake(job.jobId);
-  return submitted;
 }

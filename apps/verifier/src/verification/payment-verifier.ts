@@ -26,6 +26,11 @@ export interface PaymentVerifierOptions {
   shares: ClientShares;
 }
 
+interface Judged {
+  judgement: TransactionJudgement;
+  headBlockNumber: number;
+}
+
 /** How long a payer should wait before it retries, while the chain has not caught up. */
 const RETRY_AFTER_MS = 1000;
 
@@ -54,29 +59,39 @@ export class PaymentVerifier {
 
   private async judgeAndClaim(request: VerifyPaymentRequest, lookUps: LookUps): Promise<VerifyPaymentVerdict> {
     try {
-      const { judgement, headBlockNumber } = await this.judge(request, lookUps);
-      return await this.claim(request, judgement, headBlockNumber);
+      return await this.claim(request, await this.judge(request, lookUps));
     } catch (error) {
       return this.explain(error);
     }
   }
 
-  private judge(
-    request: VerifyPaymentRequest,
-    lookUps: LookUps,
-  ): Promise<{ judgement: TransactionJudgement; headBlockNumber: number }> {
-    const { chain, rules, waitingRoom } = this.options;
-    return waitingRoom.judge(request, async () => {
-      this.refusals.assertNone(request.txHash);
-      const sighting = await this.look(request, lookUps);
-      try {
-        const judgement = await judgePayment(request, sighting, rules, chain, lookUps);
-        return { judgement, headBlockNumber: sighting.headBlockNumber };
-      } catch (error) {
-        this.refusals.remember(sighting, error);
-        throw error;
+  private async judge(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
+    const { waitingRoom } = this.options;
+    const place = waitingRoom.createPlace(request.clientAddress, request.deadlineMs);
+    try {
+      for (;;) {
+        try {
+          return await this.judgeNow(request, lookUps);
+        } catch (error) {
+          await waitingRoom.waitAfter(error, place);
+        }
       }
-    });
+    } finally {
+      place.leave();
+    }
+  }
+
+  private async judgeNow(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
+    const { chain, rules } = this.options;
+    this.refusals.assertNone(request.txHash);
+    const sighting = await this.look(request, lookUps);
+    try {
+      const judgement = await judgePayment(request, sighting, rules, chain, lookUps);
+      return { judgement, headBlockNumber: sighting.headBlockNumber };
+    } catch (error) {
+      this.refusals.remember(sighting, error);
+      throw error;
+    }
   }
 
   private async look({ txHash, deadlineMs }: VerifyPaymentRequest, lookUps: LookUps): Promise<Sighting> {
@@ -90,8 +105,7 @@ export class PaymentVerifier {
 
   private async claim(
     request: VerifyPaymentRequest,
-    judgement: TransactionJudgement,
-    headBlockNumber: number,
+    { judgement, headBlockNumber }: Judged,
   ): Promise<VerifyPaymentVerdict> {
     const { owner, fingerprint, leaseMs, deadlineMs, reference } = request;
     const { payments, isBound, blockNumber, minedAtMs, windowMs } = judgement;

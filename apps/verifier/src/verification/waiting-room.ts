@@ -9,12 +9,6 @@ export interface WaitingRoomOptions {
   nowMs: () => number;
 }
 
-/** The client whose payment waits, and the latest end of the wait. */
-export interface WaitingRequest {
-  clientAddress: string;
-  deadlineMs: number;
-}
-
 /** `full`: there is no room to wait; `over`: the wait has ended. */
 export type NextLook = 'now' | 'full' | 'over';
 
@@ -41,26 +35,15 @@ export class WaitingRoom {
   }
 
   /**
-   * Judges a payment repeatedly while the passing of time alone may turn its refusal into a success.
-   * @throws PaymentRefused once the wait is over; ChainUnavailableError when there is no room to wait: the payment may
-   * be good a moment later, and a refusal would make its payer pay again
+   * Waits for the next look at a payment whose refusal the passing of time alone may turn into a success.
+   * @throws the error if it is final or the wait is over; ChainUnavailableError when there is no room to wait: the
+   * payment may be good a moment later, and a refusal would make its payer pay again
    */
-  async judge<T>({ clientAddress, deadlineMs }: WaitingRequest, look: () => Promise<T>): Promise<T> {
-    const place = this.createPlace(clientAddress, deadlineMs);
-    try {
-      for (;;) {
-        try {
-          return await look();
-        } catch (error) {
-          if (!(error instanceof PaymentRefused) || !isNotYet(error.failure)) throw error;
-          const next = await place.untilNextLook();
-          if (next === 'full') throw noRoom(error);
-          if (next === 'over') throw error;
-        }
-      }
-    } finally {
-      place.leave();
-    }
+  async waitAfter(error: unknown, place: WaitingPlace): Promise<void> {
+    if (!(error instanceof PaymentRefused) || !isNotYet(error.failure)) throw error;
+    const next = await place.untilNextLook();
+    if (next === 'full') throw noRoom(error);
+    if (next === 'over') throw error;
   }
 
   /** Creates a place for one payment's wait; it counts only from the first `untilNextLook`. */

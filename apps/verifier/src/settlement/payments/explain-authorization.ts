@@ -9,7 +9,7 @@ import {
 import type { SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
-import { promisedTransfer, settledBy, type AuthorizationEntry } from './payment-entry.js';
+import { settledBy, type AuthorizationEntry } from './payment-entry.js';
 
 /** The chain clients that settlements are read with. */
 export interface SettledChain {
@@ -41,7 +41,7 @@ export async function explainAuthorization(
 ): Promise<SettlementResult> {
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
-  const lookUp = { promised: promisedTransfer(entry), sinceMs: startedAtMs - windowMs, deadlineMs };
+  const lookUp = { promised: entry, sinceMs: startedAtMs - windowMs, deadlineMs };
   const sighting = await lookUpAuthorization(reader, lookUp);
   switch (sighting.outcome) {
     case 'settled':

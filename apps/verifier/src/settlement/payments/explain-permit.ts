@@ -4,7 +4,7 @@ import { signedPaymentId, type Ledger } from '@tollgate/ledger';
 
 import { noteForRefund } from '../../verification/note-for-refund.js';
 import type { UnsettledTerms } from './explain-authorization.js';
-import { promisedPermit, settledBy, type PermitEntry } from './payment-entry.js';
+import { settledBy, type PermitEntry } from './payment-entry.js';
 
 const RPC_TIMEOUT_MS = 5_000;
 
@@ -20,7 +20,7 @@ export async function explainPermit(
 ): Promise<SettlementResult> {
   const { asset, payer, payment } = entry;
   const { nonce, deadline } = payment.permit2Authorization;
-  const promised = promisedPermit(entry);
+  const promised = entry;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
   if (txHash !== null) {

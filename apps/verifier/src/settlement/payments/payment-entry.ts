@@ -5,8 +5,6 @@ import {
   type PayerSignature,
   planPermitTransfer,
   planTransfer,
-  type PromisedPermit,
-  type PromisedTransfer,
   unwrapSignature,
 } from '@tollgate/chain';
 import type { SettlementResult, SignedPaymentTerms } from '@tollgate/common';
@@ -44,14 +42,13 @@ export function nameSettlement(
   payment: SignedPayment,
   amountBaseUnits: string,
 ): string {
+  const parts: (string | number)[] = [chainId];
   if (payment.kind === 'permit2') {
-    return nameOf([chainId, payTo, payment.kind, payment.scheme, JSON.stringify(payment.permit2Authorization)]);
+    parts.push(payTo, payment.kind, payment.scheme, JSON.stringify(payment.permit2Authorization));
+  } else {
+    const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
+    parts.push(asset, payTo, amountBaseUnits, from, to, value, validAfter, validBefore, nonce);
   }
-  const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
-  return nameOf([chainId, asset, payTo, amountBaseUnits, from, to, value, validAfter, validBefore, nonce]);
-}
-
-function nameOf(parts: readonly (string | number)[]): string {
   return Buffer.from(hash('sha256', parts.join(' '), 'hex').slice(0, 32), 'hex').toString('base64url');
 }
 
@@ -81,21 +78,6 @@ function toPermit2(signature: Hex): Hex {
  */
 export function isShareable(entry: PaymentEntry): entry is AuthorizationEntry {
   return entry.kind === 'authorization' && entry.signature.kind === 'account';
-}
-
-/** The transfer that the logs must show. */
-export function promisedTransfer({ asset, payTo, authorization }: AuthorizationEntry): PromisedTransfer {
-  return { asset, payTo, authorization };
-}
-
-/** The permit whose transfer the logs must show. */
-export function promisedPermit({ asset, payTo, payment }: PermitEntry): PromisedPermit {
-  return { asset, payTo, payment };
-}
-
-/** When the payment expires, in seconds. */
-export function expiryOf(entry: PaymentEntry): string {
-  return entry.kind === 'permit2' ? entry.payment.permit2Authorization.deadline : entry.authorization.validBefore;
 }
 
 /** The result for a payer that has paid this amount. */

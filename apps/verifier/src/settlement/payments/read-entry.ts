@@ -11,7 +11,7 @@ import {
 import { PaymentRefused } from '../../verification/payment-refused.js';
 import type { AcceptedAssets } from '../../verification/signed/accepted-assets.js';
 import type { SettleQuestion } from './parse-settle-request.js';
-import { nameSettlement, type AuthorizationEntry, type PaymentEntry } from './payment-entry.js';
+import { nameSettlement, type PaymentEntry } from './payment-entry.js';
 
 export interface EntryTerms {
   chainId: number;
@@ -57,13 +57,13 @@ export async function readEntry(
   const { authorization, signature } = payment;
   const domainSeparator = findDomain(assets, terms);
   if (typeof domainSeparator !== 'string') return domainSeparator;
-  const readSignature = (): Promise<PayerSignature> => {
+  const { from: payer } = authorization;
+  let signed: PayerSignature | null = isAccount ? splitSignature(signature) : null;
+  if (signed === null) {
     const hash = hashTransferAuthorization(authorization, domainSeparator);
-    return readPayerSignature(signature, { hash, payer: authorization.from, factories });
-  };
-  const signed = (isAccount ? splitSignature(signature) : null) ?? (await readSignature());
-  const entry = { asset, payTo, payer: authorization.from, amountBaseUnits, authorization, signature: signed };
-  return { kind: 'authorization', ...entry } satisfies AuthorizationEntry;
+    signed = await readPayerSignature(signature, { hash, payer, factories });
+  }
+  return { kind: 'authorization', asset, payTo, payer, amountBaseUnits, authorization, signature: signed };
 }
 
 /** The result instead, when gateway and verifier have different settings or do not accept the asset. */

@@ -1,4 +1,5 @@
-import type { SettlementAttempt, Batch } from '../attempt.js';
+import { aloneBatch, type SettlementAttempt, type Batch } from '../attempt.js';
+import { isShareable } from '../payments/payment-entry.js';
 import { Deferred } from '../state/deferred.js';
 
 export interface BatcherOptions {
@@ -17,15 +18,19 @@ interface Waiting {
 /** Batches the payments that arrive while earlier ones are still being prepared. */
 export class Batcher {
   /** The attempts of this relayer that have not ended. */
-  underWay = 0;
+  #underWay = 0;
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
   #preparing: Batch | null = null;
 
   constructor(private readonly options: BatcherOptions) {}
 
-  /** The batch that the payment goes with. The next one leaves after `release`. */
+  /** The batch that the payment goes with until `leave`. The next one leaves after `release`. */
   gather(attempt: SettlementAttempt, isTried: boolean): Promise<Batch> {
+    this.#underWay++;
+    if (attempt.isAlone || this.options.size === 1 || !isShareable(attempt.payment)) {
+      return Promise.resolve(aloneBatch(attempt, isTried));
+    }
     const batch = new Deferred<Batch>();
     this.#waiting.push({ attempt, isTried, batch });
     this.#consider();
@@ -39,6 +44,11 @@ export class Batcher {
     this.#consider();
   }
 
+  /** Call when an attempt has ended. */
+  leave(): void {
+    this.#underWay--;
+  }
+
   #consider(): void {
     const { size, waitMs } = this.options;
     if (this.#preparing !== null || this.#waiting.length === 0) return;
@@ -46,7 +56,7 @@ export class Batcher {
     if (this.#timer !== null) return;
     const depart = (): void => this.#depart();
     // A turn of the event loop lets payments from one message leave together.
-    this.#timer = this.underWay > 1 && waitMs > 0 ? setTimeout(depart, waitMs) : setImmediate(depart);
+    this.#timer = this.#underWay > 1 && waitMs > 0 ? setTimeout(depart, waitMs) : setImmediate(depart);
   }
 
   #depart(): void {

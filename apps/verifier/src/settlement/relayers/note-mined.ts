@@ -2,7 +2,6 @@ import { AuthorizedTransfers } from '@tollgate/chain';
 import type { JobRecord, StepReceipt, StepRecord } from '@tollgate/journal';
 
 import type { SettlementMetrics } from '../../metrics/settlement-metrics.js';
-import { promisedTransfer } from '../payments/payment-entry.js';
 import { countPayments, parseSettlementJob } from '../payments/settlement-job.js';
 import type { ContractWallets } from '../state/contract-wallets.js';
 import type { JobWatch } from '../state/job-watch.js';
@@ -31,8 +30,6 @@ export async function noteMined(
 function readOutcome(job: JobRecord, { status, logs, gasUsed }: StepReceipt): { gasUsed: bigint; isSettled: boolean } {
   const transfers = new AuthorizedTransfers(logs);
   // Some tokens do not revert on a used nonce, so their logs are checked; Permit2 does revert.
-  const areMoved = parseSettlementJob(job).every(
-    (entry) => entry.kind === 'permit2' || transfers.include(promisedTransfer(entry)),
-  );
+  const areMoved = parseSettlementJob(job).every((entry) => entry.kind === 'permit2' || transfers.include(entry));
   return { gasUsed, isSettled: status === 'success' && areMoved };
 }

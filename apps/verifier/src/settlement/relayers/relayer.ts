@@ -9,7 +9,5 @@ export interface Relayer {
   runner: Pick<LaneRunner, 'launch' | 'wake'>;
   planner: Pick<SettlementPlanner, 'remember'>;
   batcher: Batcher;
-  /** The most payments in one transaction. */
-  batchSize: number;
   onTrouble: (error: unknown) => void;
 }

@@ -106,7 +106,7 @@ export class Relayers {
       onTrouble,
     });
     const batcher = new Batcher({ size: batchSize, waitMs: batchWaitMs });
-    const relayer: Relayer = { lane, runner, planner, batcher, batchSize, onTrouble };
+    const relayer: Relayer = { lane, runner, planner, batcher, onTrouble };
     return runner;
   }
 }

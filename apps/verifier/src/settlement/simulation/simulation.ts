@@ -1,7 +1,6 @@
 import {
   askForCode,
   bundleCalls,
-  type ContractCall,
   factoryOf,
   hasCode,
   malformed,
@@ -25,7 +24,7 @@ export interface SimulatedTransaction extends SendableCall {
 /** Why a payment cannot share a transaction; it may still succeed alone. */
 export type Exclusion = 'fails' | 'payer_has_code';
 
-export interface SharedSimulation {
+export interface BatchSimulation {
   transaction: SimulatedTransaction | null;
   excluded: ReadonlyMap<PaymentEntry, Exclusion>;
 }
@@ -63,9 +62,14 @@ export class Simulation {
    * Simulates payments by accounts' own keys as one transaction, in one round trip. Payments that fail are left out,
    * and so are those of payers with code, which could burn the gas of all. No gas price is given, since only the
    * token's code runs.
+   * @param areTried each was simulated a moment ago; the result is then assumed, if the gas of their tokens is known
    * @throws ChainUnavailableError
    */
-  async tryShared(entries: readonly PaymentEntry[], relayer: Hex): Promise<SharedSimulation> {
+  async tryShared(entries: readonly PaymentEntry[], relayer: Hex, areTried = false): Promise<BatchSimulation> {
+    const assumedGas = areTried ? this.options.gas.limitForUntried(entries.map(({ asset }) => asset)) : null;
+    if (assumedGas !== null && entries.every(isShareable)) {
+      return { transaction: this.#bundle(entries, assumedGas), excluded: new Map() };
+    }
     const shareable = entries.filter(isShareable);
     const gas = this.options.gas.limitFor(shareable.map(({ asset }) => asset));
     const [withCode, succeeds] = await Promise.all([
@@ -79,25 +83,12 @@ export class Simulation {
       else if (!succeeds[index]) excluded.set(entry, 'fails');
     }
     const rest = shareable.filter((entry) => !excluded.has(entry));
-    return {
-      transaction: rest.length === 0 ? null : { entries: rest, call: this.#bundle(rest), gas, walletCode: null },
-      excluded,
-    };
+    return { transaction: rest.length === 0 ? null : this.#bundle(rest, gas), excluded };
   }
 
-  /**
-   * The result that `tryShared` would have for payments that were each simulated a moment ago; null when it must be
-   * asked.
-   */
-  assumeShared(entries: readonly PaymentEntry[]): SharedSimulation | null {
-    const gas = this.options.gas.limitForUntried(entries.map(({ asset }) => asset));
-    if (gas === null || !entries.every(isShareable)) return null;
-    return { transaction: { entries, call: this.#bundle(entries), gas, walletCode: null }, excluded: new Map() };
-  }
-
-  /** The same transaction for some of its payments only. */
-  narrow({ gas, walletCode }: SimulatedTransaction, entries: readonly PaymentEntry[]): SimulatedTransaction {
-    return { entries, call: this.#bundle(entries), gas, walletCode };
+  /** The same shared transaction for some of its payments only. */
+  narrow({ gas }: SimulatedTransaction, entries: readonly PaymentEntry[]): SimulatedTransaction {
+    return this.#bundle(entries, gas);
   }
 
   /**
@@ -112,17 +103,25 @@ export class Simulation {
     return tried && { ...tried, entries: [entry] };
   }
 
-  #bundle(entries: readonly PaymentEntry[]): ContractCall {
+  /** One transaction in which only the tokens' code runs. */
+  #bundle(entries: readonly PaymentEntry[], gas: bigint): SimulatedTransaction {
     const { multicall3 } = this.options;
-    const [first, ...others] = entries.map((entry) => planEntry(entry, { multicall3, isDeployed: true }));
-    if (first && others.length === 0) return first;
-    const calls = [first, ...others].flatMap((call) => (call ? [{ ...call, mayFail: true }] : []));
-    return bundleCalls(multicall3, calls);
+    const calls = entries.map((entry) => planEntry(entry, { multicall3, isDeployed: true }));
+    const [first] = calls;
+    const call =
+      first && calls.length === 1
+        ? first
+        : bundleCalls(
+            multicall3,
+            calls.map((each) => ({ ...each, mayFail: true })),
+          );
+    return { entries, call, gas, walletCode: null };
   }
 
   #tryAll(entries: readonly PaymentEntry[], from: Hex, gas: bigint): Promise<boolean[]> {
     if (entries.length === 0) return Promise.resolve([]);
-    return this.#ask([tryCall({ from, ...this.#bundle(entries), gas: Number(gas) })], ([result]) => {
+    const { call } = this.#bundle(entries, gas);
+    return this.#ask([tryCall({ from, ...call, gas: Number(gas) })], ([result]) => {
       const data = readCall(result);
       if (data === null) return entries.map(() => false);
       if (entries.length === 1) return [true];

@@ -35,9 +35,11 @@ export class GasMemory {
     return BASE_GAS + own.reduce((sum, gas) => sum + least((gas * (100n + slackPercent)) / 100n, this.cap), 0n);
   }
 
-  /** Learns from a transaction that settled `count` payments, all in this token and none failed. */
-  learn(asset: Hex, gasUsed: bigint, count: number): void {
-    const each = (gasUsed - BASE_GAS) / BigInt(count) + 1n;
+  /** Learns from a transaction that settled one payment in each of these tokens, if they are all the same. */
+  learn(assets: readonly Hex[], gasUsed: bigint): void {
+    const [asset, ...others] = new Set(assets);
+    if (asset === undefined || others.length > 0) return;
+    const each = (gasUsed - BASE_GAS) / BigInt(assets.length) + 1n;
     const known = this.#byAsset.get(asset);
     if (known === undefined || each > known) this.#byAsset.set(asset, each);
   }

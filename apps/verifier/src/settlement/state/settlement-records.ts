@@ -10,8 +10,8 @@ const REPLACE = new LuaScript(replaceRecord);
 const RELEASE = new LuaScript(releaseRecord);
 const ANSWER = new LuaScript(keepAnswer);
 
-/** The longest time a record is kept, since a payment may be valid for ever. */
-const LONGEST_VALIDITY_MS = 86_400_000;
+/** The longest time a record is kept before its payment expires, since a payment may be valid for ever. */
+export const LONGEST_VALIDITY_MS = 86_400_000;
 
 /** The answer about a settlement that did not happen. After either outcome the payer may sign anew. */
 export type UnmadeSettlement = Extract<SettlementResult, { outcome: 'failed' | 'unavailable' }>;
@@ -106,13 +106,4 @@ function keyOf(name: string): string {
 
 function answerKeyOf({ name, questionId }: Pick<SettlementRecord, 'name' | 'questionId'>): string {
   return `${keyOf(name)}:answer:${questionId}`;
-}
-
-/**
- * How long to keep the record of a payment: until it expires, and then while it may be redeemed.
- * @param validUntil the payment's expiry in seconds
- */
-export function keptMsFor(validUntil: string, { nowMs, windowMs }: { nowMs: () => number; windowMs: number }): number {
-  const validMs = Number(validUntil) * 1000 - nowMs();
-  return Math.ceil(Math.min(Math.max(validMs, 0), LONGEST_VALIDITY_MS) + windowMs);
 }

@@ -24,14 +24,9 @@ export class Strikes {
 
   /** Returns those of the payers for whom nothing is sent for now. */
   async findBarred(payers: readonly Hex[]): Promise<ReadonlySet<Hex>> {
-    const counts = await Promise.all(
-      [...new Set(payers)].map(async (payer) => [payer, await this.#count(payer)] as const),
-    );
-    return new Set(counts.flatMap(([payer, count]) => (count >= MOST_BURNS ? [payer] : [])));
-  }
-
-  async #count(payer: Hex): Promise<number> {
-    return Number((await this.redis.get(keyOf(payer))) ?? 0);
+    const asked = [...new Set(payers)];
+    const burns = await Promise.all(asked.map((payer) => this.redis.get(keyOf(payer))));
+    return new Set(asked.filter((_, index) => Number(burns[index] ?? 0) >= MOST_BURNS));
   }
 }
 

@@ -12,21 +12,25 @@ import type { Hex } from '@tollgate/protocol';
 import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';
 
+type Signatures = Pick<ChainReader, 'refusedSignatures'>;
+
 /**
- * Reads the state of a payment signed by a contract, charged to the client's share, since the call runs the payer's own
- * code. Refuses `signature_invalid` without a call when the contract refused the signature a moment ago.
+ * Call before a contract is asked for its signature, charged to the client's share, since the call runs the payer's own
+ * code. Refuses `signature_invalid` when the contract refused the signature a moment ago.
+ * @throws ChainUnavailableError for a client over its share
  */
-export async function askOfContract<View extends Pick<PermitView, 'hasPayerCode' | 'signatureAnswer'>>(
-  { chain, lookUps }: { chain: Pick<ChainReader, 'refusedSignatures'>; lookUps: LookUps },
-  signed: ContractSignature,
-  read: (asker: LookUps) => Promise<View>,
-): Promise<View> {
-  if (chain.refusedSignatures.include(signed)) throw new PaymentRefused('signature_invalid');
+export function assertMayAsk({ refusedSignatures }: Signatures, lookUps: LookUps, signed: ContractSignature): void {
+  if (refusedSignatures.include(signed)) throw new PaymentRefused('signature_invalid');
   lookUps.assertLeft();
-  const view = await read(lookUps);
-  // A wallet without code has not refused anything.
-  if (view.hasPayerCode && view.signatureAnswer === 'no') chain.refusedSignatures.remember(signed);
-  return view;
+}
+
+/** Call with the contract's answer. A wallet without code has not refused anything. */
+export function rememberAnswer(
+  { refusedSignatures }: Signatures,
+  signed: ContractSignature,
+  { hasPayerCode, signatureAnswer }: Pick<PermitView, 'hasPayerCode' | 'signatureAnswer'>,
+): void {
+  if (hasPayerCode && signatureAnswer === 'no') refusedSignatures.remember(signed);
 }
 
 /** The call that asks for the signature, depending on whether the payer has code; null when its key signed. */

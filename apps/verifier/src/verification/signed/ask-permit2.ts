@@ -7,7 +7,7 @@ import {
 } from '@tollgate/chain';
 import { hashPermit2Transfer, type Hex, type SignedPermit } from '@tollgate/protocol';
 
-import { askOfContract, planSignatureCheck } from './ask-of-contract.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from './ask-of-contract.js';
 import type { Judged, SignedPaymentRules } from './signed-judgement.js';
 
 /** No wallet is deployed for a permit: a wallet that does not exist cannot have approved Permit2. */
@@ -23,9 +23,9 @@ export async function askPermit2(judged: Judged<SignedPermit>, rules: SignedPaym
   const tried = { ...question, isTried: true };
   if (signature.kind === 'account') return { signature, question, view: await chain.readPermit(tried, deadlineMs) };
   const signed = { signer: question.owner, hash, signature: payment.signature };
-  const view = await askOfContract({ chain, lookUps }, signed, (asker) =>
-    chain.readPermit({ ...question, isTried: false }, deadlineMs, asker),
-  );
+  assertMayAsk(chain, lookUps, signed);
+  const view = await chain.readPermit({ ...question, isTried: false }, deadlineMs, lookUps);
+  rememberAnswer(chain, signed, view);
   if (view.signatureAnswer !== 'yes') return { signature, question, view };
   return { signature, question, view: await chain.readPermit(tried, deadlineMs, lookUps) };
 }

@@ -11,10 +11,15 @@ import {
 } from '@tollgate/chain';
 import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
-import type { LookUps } from '../client-shares.js';
-import { askOfContract, planSignatureCheck } from './ask-of-contract.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from './ask-of-contract.js';
 import type { Judged, SignedPaymentRules } from './signed-judgement.js';
 import type { WalletPayment } from './wallet-check.js';
+
+interface AskedToken {
+  signature: PayerSignature;
+  question: AuthorizationQuestion;
+  view: AuthorizationView;
+}
 
 /**
  * Reads the state of the payment, and finds out whose signature it has. A signature of an account's form is first put
@@ -25,21 +30,32 @@ export async function askToken(
   judged: Judged<SignedAuthorization>,
   rules: SignedPaymentRules,
   chain: ChainReader,
-): Promise<{ signature: PayerSignature; question: AuthorizationQuestion; view: AuthorizationView }> {
-  const { payment, deadlineMs } = judged;
-  const ask = async (signature: PayerSignature) => {
-    const question = planQuestion(judged, rules, signature);
-    const read = (asker?: LookUps) => chain.readAuthorization(question, deadlineMs, asker);
-    if (signature.kind === 'account') return { signature, question, view: await read() };
-    const signed = { signer: payment.authorization.from, hash: hashOf(judged), signature: payment.signature };
-    return { signature, question, view: await askOfContract({ chain, lookUps: judged.lookUps }, signed, read) };
-  };
+): Promise<AskedToken> {
+  const { payment } = judged;
   const supposed = splitSignature(payment.signature);
-  const asked = supposed && (await ask(supposed));
+  const asked = supposed && (await ask(judged, rules, chain, supposed));
   if (asked?.view.wouldSettle && !asked.view.isNonceTaken) return asked;
   const signer = { hash: hashOf(judged), payer: payment.authorization.from, factories: rules.factories };
   const signature = await readPayerSignature(payment.signature, signer);
-  return asked && signature.kind === 'account' ? asked : ask(signature);
+  return asked && signature.kind === 'account' ? asked : ask(judged, rules, chain, signature);
+}
+
+async function ask(
+  judged: Judged<SignedAuthorization>,
+  rules: SignedPaymentRules,
+  chain: ChainReader,
+  signature: PayerSignature,
+): Promise<AskedToken> {
+  const { payment, deadlineMs, lookUps } = judged;
+  const question = planQuestion(judged, rules, signature);
+  if (signature.kind === 'account') {
+    return { signature, question, view: await chain.readAuthorization(question, deadlineMs) };
+  }
+  const signed = { signer: question.payer, hash: hashOf(judged), signature: payment.signature };
+  assertMayAsk(chain, lookUps, signed);
+  const view = await chain.readAuthorization(question, deadlineMs, lookUps);
+  rememberAnswer(chain, signed, view);
+  return { signature, question, view };
 }
 
 /** The payer's code and the call that settles, for the further checks of contract wallets. */

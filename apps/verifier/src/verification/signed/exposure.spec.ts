@@ -1,5 +1,5 @@
 import type { SignedPaymentVerdict } from '@tollgate/common';
-import { createOwner, signedPaymentId, type ClaimResult } from '@tollgate/ledger';
+import { createOwner, signedPaymentId } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
 import { numberToHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -129,25 +129,19 @@ describe('the memory of open payments', () => {
   /** Of a payer with the balance for one payment. */
   async function claim(open: Exposure, payer: number, nonce: number): Promise<string> {
     const [from, to]: [Hex, Hex] = [numberToHex(payer, { size: 20 }), numberToHex(1, { size: 20 })];
-    const id = {
-      kind: 'authorization',
-      chainId: 1328,
-      asset: to,
-      from,
-      nonce: numberToHex(nonce, { size: 32 }),
-    } as const;
     const terms = {
       ...{ chainId: 1328, asset: to, assetName: 'USDC', assetVersion: '2' },
       ...{ payTo: to, priceBaseUnits: String(PRICE) },
     };
-    const authorization = { from, to, value: String(PRICE), validAfter: '0', validBefore: '1', nonce: id.nonce };
-    const claimed: ClaimResult = { outcome: 'claimed', lease: { id, owner: 'he', generation: 1, untilMs: 0 } };
-    const result = await open.claim(
-      { terms, payment: { kind: 'authorization', authorization, signature: '0x12' } },
+    const authorization = { from, to, value: String(PRICE), validAfter: '0', validBefore: '1' };
+    const signed = { ...authorization, nonce: numberToHex(nonce, { size: 32 }) };
+    const opened = await open.open(
+      { terms, payment: { kind: 'authorization', authorization: signed, signature: '0x12' } },
       { balanceBaseUnits: PRICE, deadlineMs: 0 },
-      () => Promise.resolve(claimed),
     );
-    return typeof result === 'string' ? result : result.outcome;
+    if (typeof opened === 'string') return opened;
+    open.close(opened, { isClaimed: true });
+    return 'claimed';
   }
 
   it('goes back five minutes at most', async () => {

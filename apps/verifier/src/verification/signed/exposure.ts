@@ -1,6 +1,5 @@
 import type { ChainReader } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
-import type { ClaimResult } from '@tollgate/ledger';
 import type { SignedAuthorization } from '@tollgate/protocol';
 
 /** An authorization that was not sent yet, with the terms it was judged by. */
@@ -15,7 +14,8 @@ export interface ExposureOptions {
   mayStillMove: (unsent: UnsentPayment) => Promise<boolean>;
 }
 
-interface Open extends UnsentPayment {
+/** A payment that counts against its payer's balance. */
+export interface OpenPayment extends UnsentPayment {
   amountBaseUnits: bigint;
   /** The number of claims of it in progress. */
   claiming: number;
@@ -27,7 +27,7 @@ interface Open extends UnsentPayment {
 interface Tab {
   openBaseUnits: bigint;
   /** In order of the last look-up, the oldest first. */
-  readonly payments: Map<string, Open>;
+  readonly payments: Map<string, OpenPayment>;
 }
 
 /** How many open payments are looked up to make room for one more. */
@@ -46,36 +46,37 @@ const MOST_KEPT = 20_000;
 export class Exposure {
   readonly #tabs = new Map<string, Tab>();
   /** The open payments of all payers, the oldest first. */
-  readonly #kept = new Set<Open>();
+  readonly #kept = new Set<OpenPayment>();
 
   constructor(private readonly options: ExposureOptions) {}
 
   /**
-   * Claims a payment if its payer's balance when it was judged covers it together with its open payments. `payer_busy`:
-   * too many of those are open to decide now, or the payment itself may be moved, or has just been.
+   * Counts a payment that is about to be claimed, until `close`, if its payer's balance when it was judged covers it
+   * together with its open payments. `payer_busy`: too many of those are open to decide now, or the payment itself may
+   * be moved, or has just been.
    * @throws ChainUnavailableError, LedgerError, JournalError
    */
-  async claim(
+  async open(
     unsent: UnsentPayment,
     { balanceBaseUnits, deadlineMs }: { balanceBaseUnits: bigint; deadlineMs: number },
-    claim: () => Promise<ClaimResult>,
-  ): Promise<ClaimResult | 'balance_too_low' | 'payer_busy'> {
-    const open = this.#open(unsent, balanceBaseUnits) ?? (await this.#openBesideOthers(unsent, deadlineMs));
-    if (typeof open === 'string') return open;
-    try {
-      const result = await claim();
-      if (result.outcome === 'claimed') open.isClaimed = true;
-      return result;
-    } finally {
-      open.claiming--;
-      if (open.claiming === 0 && !open.isClaimed) this.#forget(open);
-    }
+  ): Promise<OpenPayment | 'balance_too_low' | 'payer_busy'> {
+    return this.#open(unsent, balanceBaseUnits) ?? this.#openBesideOthers(unsent, deadlineMs);
+  }
+
+  /** Call when the ledger has answered: a payment that was claimed is counted on. */
+  close(open: OpenPayment, { isClaimed }: { isClaimed: boolean }): void {
+    if (isClaimed) open.isClaimed = true;
+    open.claiming--;
+    if (open.claiming === 0 && !open.isClaimed) this.#forget(open);
   }
 
   /** Null when the balance does not cover it. A payment that is asked about again is open already. */
-  #open({ terms, payment }: UnsentPayment, balanceBaseUnits: bigint): Open | null {
+  #open({ terms, payment }: UnsentPayment, balanceBaseUnits: bigint): OpenPayment | null {
     this.#forgetOldest();
-    const tab = this.#tabs.get(nameTab({ terms, payment })) ?? { openBaseUnits: 0n, payments: new Map<string, Open>() };
+    const tab = this.#tabs.get(nameTab({ terms, payment })) ?? {
+      openBaseUnits: 0n,
+      payments: new Map<string, OpenPayment>(),
+    };
     const known = tab.payments.get(nameIn(payment));
     if (known) {
       known.claiming++;
@@ -83,7 +84,14 @@ export class Exposure {
     }
     const amountBaseUnits = BigInt(payment.authorization.value);
     if (tab.openBaseUnits + amountBaseUnits > balanceBaseUnits) return null;
-    const open: Open = { terms, payment, amountBaseUnits, claiming: 1, isClaimed: false, sinceMs: performance.now() };
+    const open: OpenPayment = {
+      terms,
+      payment,
+      amountBaseUnits,
+      claiming: 1,
+      isClaimed: false,
+      sinceMs: performance.now(),
+    };
     tab.openBaseUnits += amountBaseUnits;
     tab.payments.set(nameIn(payment), open);
     this.#tabs.set(nameTab(open), tab);
@@ -91,8 +99,11 @@ export class Exposure {
     return open;
   }
 
-  async #openBesideOthers(unsent: UnsentPayment, deadlineMs: number): Promise<Open | 'balance_too_low' | 'payer_busy'> {
-    const payments = this.#tabs.get(nameTab(unsent))?.payments ?? new Map<string, Open>();
+  async #openBesideOthers(
+    unsent: UnsentPayment,
+    deadlineMs: number,
+  ): Promise<OpenPayment | 'balance_too_low' | 'payer_busy'> {
+    const payments = this.#tabs.get(nameTab(unsent))?.payments ?? new Map<string, OpenPayment>();
     const isAll = payments.size <= LOOKED_UP;
     const looked = [...payments.values()].slice(0, LOOKED_UP);
     for (const open of looked) {
@@ -119,7 +130,7 @@ export class Exposure {
     return this.#open(unsent, balanceBaseUnits) ?? (isAll ? 'balance_too_low' : 'payer_busy');
   }
 
-  #forget(open: Open): void {
+  #forget(open: OpenPayment): void {
     const tab = this.#tabs.get(nameTab(open));
     if (!this.#kept.delete(open) || !tab) return;
     tab.openBaseUnits -= open.amountBaseUnits;

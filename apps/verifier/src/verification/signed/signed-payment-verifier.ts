@@ -64,31 +64,42 @@ export class SignedPaymentVerifier {
   }
 
   private async judgeAndConclude(request: VerifySignedPaymentRequest, lookUps: LookUps): Promise<SignedPaymentVerdict> {
-    const { assets, waitingRoom } = this.options;
+    const { assets } = this.options;
     try {
       const domainSeparator = assets.findDomain(request.terms);
       if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
-      const judge = () => this.judgeNow(request, { domainSeparator, lookUps });
-      return await this.conclude(request, await waitingRoom.judge(request, judge));
+      const judgement = await this.judge(request, { domainSeparator, lookUps });
+      if (request.claim !== null) return await this.claim(request, request.claim, judgement);
+      return { outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) };
     } catch (error) {
       return this.explain(error, request);
     }
   }
 
-  private judgeNow(
-    { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
+  private async judge(
+    { terms, payment, deadlineMs, clientAddress }: VerifySignedPaymentRequest,
     { domainSeparator, lookUps }: { domainSeparator: Hex; lookUps: LookUps },
   ): Promise<SignedJudgement> {
-    const { chain, rules, readRelayers, ledger } = this.options;
-    const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
-    return payment.kind === 'permit2'
-      ? judgePermit({ ...judged, payment, domainSeparator: this.permit2Domain }, { ...rules, readRelayers }, chain)
-      : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain);
-  }
-
-  private conclude(request: VerifySignedPaymentRequest, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
-    if (request.claim !== null) return this.claim(request, request.claim, judgement);
-    return Promise.resolve({ outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) });
+    const { chain, rules, readRelayers, ledger, waitingRoom } = this.options;
+    const place = waitingRoom.createPlace(clientAddress, deadlineMs);
+    try {
+      for (;;) {
+        const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
+        try {
+          return await (payment.kind === 'permit2'
+            ? judgePermit(
+                { ...judged, payment, domainSeparator: this.permit2Domain },
+                { ...rules, readRelayers },
+                chain,
+              )
+            : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain));
+        } catch (error) {
+          await waitingRoom.waitAfter(error, place);
+        }
+      }
+    } finally {
+      place.leave();
+    }
   }
 
   private async claim(
@@ -102,19 +113,17 @@ export class SignedPaymentVerifier {
     // concerns it.
     const unsent = { blockNumber: headBlockNumber + 1, minedAtMs: ledger.nowMs() };
     const { blockNumber, minedAtMs } = judgement.settlement ?? unsent;
-    const claimIt = () =>
-      ledger.claim({
-        ...claim,
-        candidates: [{ id, blockNumber, minedAtMs, windowMs: rules.redemptionWindowMs }],
-        deadlineMs,
-        headBlockNumber,
-      });
     const isCounted = payment.kind === 'authorization' && balanceBaseUnits !== undefined;
-    const result = isCounted
-      ? await this.exposure.claim({ terms, payment }, { balanceBaseUnits, deadlineMs }, claimIt)
-      : await claimIt();
-    if (result === 'payer_busy') return unavailable(result);
-    if (result === 'balance_too_low') throw new PaymentRefused(result);
+    const open = isCounted ? await this.exposure.open({ terms, payment }, { balanceBaseUnits, deadlineMs }) : null;
+    if (open === 'payer_busy') return unavailable(open);
+    if (open === 'balance_too_low') throw new PaymentRefused(open);
+    let result: ClaimResult | undefined;
+    try {
+      const candidates = [{ id, blockNumber, minedAtMs, windowMs: rules.redemptionWindowMs }];
+      result = await ledger.claim({ ...claim, candidates, deadlineMs, headBlockNumber });
+    } finally {
+      if (open) this.exposure.close(open, { isClaimed: result?.outcome === 'claimed' });
+    }
     return this.toVerdict(result, judgement);
   }
 
