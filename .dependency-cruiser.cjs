@@ -91,10 +91,23 @@ module.exports = {
     {
       name: 'agent-jobs-knows-no-operation',
       comment:
-        'What gateway, worker and commands share about jobs; what an operation does is known to the worker alone.',
+        'What gateway, worker and commands share about jobs: of the kit, the inputs of the operations. What an operation does is known to the worker alone.',
       severity: 'error',
       from: { path: '^libs/agent-jobs/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(apps|devnet|test|libs/(chain|ledger)|packages/(?!protocol))' },
+      to: {
+        path: '^(apps|devnet|test|libs/(chain|ledger)|packages/(?!protocol))',
+        pathNot: '^packages/agent-kit/src/operations/define/write-operations\\.ts$',
+      },
+    },
+    {
+      name: 'inputs-of-operations-stand-alone',
+      comment: 'The gateway loads them at its start: schemas alone, nothing that plans, signs or sends.',
+      severity: 'error',
+      from: { path: '^packages/agent-kit/src/operations/define/(write-operations|input-schemas|field-facts)\\.ts$' },
+      to: {
+        path: '^packages/agent-kit/',
+        pathNot: '^packages/agent-kit/src/operations/define/(input-schemas|field-facts)\\.ts$',
+      },
     },
     {
       name: 'libs-do-not-import-apps',

@@ -77,6 +77,10 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
     from: 'libs/agent-jobs/src/probe.ts',
     to: ['libs/chain/src/probe-target.ts', 'libs/ledger/src/probe-target.ts', 'packages/agent-kit/src/probe-target.ts'],
   },
+  'inputs-of-operations-stand-alone': {
+    from: 'packages/agent-kit/src/operations/define/write-operations.ts',
+    to: ['packages/agent-kit/src/probe-target.ts'],
+  },
   'libs-do-not-import-apps': { from: 'libs/common/src/probe.ts', to: ['apps/gateway/src/probe-target.ts'] },
   'only-commands-import-commands': { from: 'apps/gateway/src/probe.ts', to: ['tools/cli/shared/probe-target.ts'] },
   'commands-do-not-import-apps': { from: 'tools/cli/payments/probe.ts', to: ['apps/gateway/src/probe-target.ts'] },

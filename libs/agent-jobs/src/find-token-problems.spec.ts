@@ -5,8 +5,7 @@ import { createPublicClient, http, zeroAddress } from 'viem';
 import { parseAmount } from '../../../packages/agent-kit/src/tokens/parse-amount.js';
 import { createTokenResolver } from '../../../packages/agent-kit/src/tokens/resolve-token.js';
 import { findTokenProblems } from './find-token-problems.js';
-import { listFields } from './inputs/field.js';
-import { INPUT_CLASSES } from './inputs/input-classes.js';
+import { listFields } from './job-inputs.js';
 import { parseKnownTokens, type KnownToken } from './known-token.js';
 
 const USDC = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
@@ -100,10 +99,10 @@ describe('findTokenProblems', () => {
   });
 
   it.each(AGENT_OPERATIONS)('identifies the token of the amounts of %s by existing fields', (operation) => {
-    const fields = listFields(INPUT_CLASSES[operation]);
-    for (const { rule } of fields) {
-      if (typeof rule.tokenField !== 'string') continue;
-      expect(fields.find(({ name }) => name === rule.tokenField)?.rule.isToken).toBe(true);
+    const fields = listFields(operation);
+    for (const { amountOf } of fields) {
+      if (typeof amountOf !== 'string') continue;
+      expect(fields.find(({ name }) => name === amountOf)?.isToken).toBe(true);
     }
   });
 });

@@ -1,8 +1,7 @@
 import { parseTokenAmount, PaymentError, type AgentJobRequest } from '@tollgate/protocol';
 import { isAddress } from 'viem';
 
-import { listFields } from './inputs/field.js';
-import { INPUT_CLASSES } from './inputs/input-classes.js';
+import { listFields } from './job-inputs.js';
 import type { KnownToken } from './known-token.js';
 
 const NATIVE = '0x0';
@@ -17,12 +16,12 @@ export function findTokenProblems(
   { operation, input }: Pick<AgentJobRequest, 'operation' | 'input'>,
   tokens: readonly KnownToken[],
 ): string[] {
-  return listFields(INPUT_CLASSES[operation]).flatMap(({ name, rule: { isToken, tokenField } }) => {
+  return listFields(operation).flatMap(({ name, isToken, amountOf }) => {
     const value = input[name];
     if (typeof value !== 'string') return [];
     if (isToken) return explain(name, explainToken(value, tokens));
-    if (tokenField === undefined) return [];
-    const reference = tokenField === null ? NATIVE : (input[tokenField] ?? NATIVE);
+    if (amountOf === undefined) return [];
+    const reference = amountOf === null ? NATIVE : (input[amountOf] ?? NATIVE);
     const [token, ...others] = typeof reference === 'string' ? matchToken(reference, tokens) : [];
     return token && others.length === 0 ? explain(name, explainAmount(value, token)) : [];
   });

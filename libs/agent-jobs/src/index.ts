@@ -5,7 +5,7 @@ export { DeadLetters, type FailedDelivery } from './dead-letters.js';
 export { describeJob } from './describe-job.js';
 export { findTokenProblems } from './find-token-problems.js';
 export { fingerprintOfJob } from './fingerprint.js';
-export { describeInputs } from './inputs/input-classes.js';
+export { describeInputs } from './job-inputs.js';
 export { JobRequestError } from './job-request-error.js';
 export type { KnownToken } from './known-token.js';
 export { parseJobRequest } from './parse-job-request.js';

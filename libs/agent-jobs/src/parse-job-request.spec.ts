@@ -7,7 +7,7 @@ import { CATALOG } from '../../../packages/agent-kit/src/operations/catalog.js';
 import { parseResourceUrl } from '../../../packages/agent-kit/src/payments/ask-price.js';
 import { assertLeverage } from '../../../packages/agent-kit/src/protocols/perps/assert-order.js';
 import { fingerprintOfJob } from './fingerprint.js';
-import { describeInputs } from './inputs/input-classes.js';
+import { describeInputs } from './job-inputs.js';
 import { JobRequestError } from './job-request-error.js';
 import { parseJobRequest } from './parse-job-request.js';
 

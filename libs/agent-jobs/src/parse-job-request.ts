@@ -1,8 +1,7 @@
+import { WRITE_OPERATIONS } from '@tollgate/agent-kit/operations';
 import { AGENT_OPERATIONS, type AgentJobRequest, type AgentOperation } from '@tollgate/protocol';
-import { validateSync } from 'class-validator';
 
-import { listFields } from './inputs/field.js';
-import { INPUT_CLASSES } from './inputs/input-classes.js';
+import { listFields } from './job-inputs.js';
 import { JobRequestError } from './job-request-error.js';
 
 const FIELDS = ['operation', 'wallet', 'input'];
@@ -53,21 +52,19 @@ export function parseJobRequest(body: unknown): AgentJobRequest {
 
 /** Copies each known field once, so that the validated value is the one that is passed on. */
 function readInput(operation: AgentOperation, given: Fields, problems: string[]): Fields {
-  const inputClass = INPUT_CLASSES[operation];
-  const fields = listFields(inputClass);
+  const fields = listFields(operation);
   const names = fields.map(({ name }) => name);
   problems.push(...listUnknown(given, names, 'input.', operation));
 
-  const input = new inputClass() as Record<string, unknown>;
-  for (const { name, rule } of fields) {
-    const value = ownValue(given, name);
-    if (value !== undefined) input[name] = rule.read ? rule.read(value) : value;
+  const values = names.map((name) => [name, ownValue(given, name)] as const);
+  const known = Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  const { data, error } = WRITE_OPERATIONS[operation].input.safeParse(known);
+  if (data !== undefined) return data;
+  const wrong = new Set(error.issues.map(({ path }) => path[0]));
+  for (const { name, must, isOptional } of fields) {
+    if (wrong.has(name)) problems.push(`input.${name} must ${must}${isOptional ? '; it may be omitted' : ''}`);
   }
-  // An operation without inputs has a class that class-validator does not know.
-  for (const { property, constraints = {} } of validateSync(input, { forbidUnknownValues: false })) {
-    problems.push(...Object.values(constraints).map((sentence) => `input.${property} ${sentence}`));
-  }
-  return { ...input };
+  return {};
 }
 
 function listUnknown(given: Fields, known: readonly string[], path: string, what: string): string[] {

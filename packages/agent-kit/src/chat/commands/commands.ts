@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
+import { readFieldFacts } from '../../operations/define/field-facts.js';
 import type { Operation } from '../../operations/define/operation.js';
-import { isTokenSchema } from '../../operations/define/token-schemas.js';
 
 /** An input of an operation that a word of the line can give. */
 export interface Slot {
@@ -91,7 +91,7 @@ export function createCommands(operations: readonly Operation[]): readonly Comma
 }
 
 function createSlot(field: string, schema: z.core.$ZodType): Slot {
-  const isToken = isTokenSchema(schema);
+  const { isToken = false } = readFieldFacts(schema);
   const label = isToken && !/token/i.test(field) ? 'token' : field;
   const about = z.globalRegistry.get(schema)?.description ?? '';
   return { field, label, about, schema, isToken, isAsked: !isOptional(schema) };

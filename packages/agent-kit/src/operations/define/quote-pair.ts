@@ -1,19 +1,12 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { SwapQuote } from '../../protocols/protocol.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import type { Token, TokenAmount } from '../../tokens/token.js';
-import { amountSchema, tokenSchema } from './input-schemas.js';
 import type { OperationContext } from './operation.js';
-
-/** The inputs of a swap and of its quote. */
-export const pairSchema = z.object({
-  amount: amountSchema.describe('Amount of fromToken to sell, in whole units, for example "1.5"'),
-  fromToken: tokenSchema.describe('Token to sell: 0x0 for the native token, an address, or a listed symbol'),
-  toToken: tokenSchema.describe('Token to buy: 0x0 for the native token, an address, or a listed symbol'),
-});
+import type { pairSchema } from './write-operations.js';
 
 /** @throws AgentKitError `INVALID_INPUT` when both tokens are the same, or the amount does not fit the token. */
 export async function resolvePair(

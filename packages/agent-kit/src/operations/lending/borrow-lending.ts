@@ -1,19 +1,14 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { z } from 'zod';
 
 import { createSteps } from '../../plan/create-steps.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { amountSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
-import { lendingSymbolSchema } from './lending-symbol.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const borrowLending = defineWrite({
   name: 'borrowLending',
-  title: 'Borrow',
-  description:
-    'Borrows an amount of a token against what the account has supplied to lending. Supplied tokens become collateral if the loan needs them.',
-  input: z.object({ symbol: lendingSymbolSchema, amount: amountSchema }),
+  ...WRITE_OPERATIONS.borrowLending,
   async plan(input, context) {
     const lending = context.protocols.require('lending');
     const token = await lending.resolveMarket(input.symbol);

@@ -1,19 +1,14 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { z } from 'zod';
 
 import { createSteps } from '../../plan/create-steps.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { amountOrMaxSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
-import { lendingSymbolSchema } from './lending-symbol.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const redeemLending = defineWrite({
   name: 'redeemLending',
-  title: 'Withdraw from lending',
-  description:
-    'Withdraws an amount of a supplied token from its lending market, or MAX for all of it with its interest.',
-  input: z.object({ symbol: lendingSymbolSchema, amount: amountOrMaxSchema }),
+  ...WRITE_OPERATIONS.redeemLending,
   async plan(input, context) {
     const lending = context.protocols.require('lending');
     const token = await lending.resolveMarket(input.symbol);

@@ -1,20 +1,15 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { z } from 'zod';
 
 import { createSteps } from '../../plan/create-steps.js';
 import { assertBalance } from '../../tokens/assert-balance.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { amountOrMaxSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
-import { lendingSymbolSchema } from './lending-symbol.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const repayLending = defineWrite({
   name: 'repayLending',
-  title: 'Repay a loan',
-  description:
-    'Repays an amount of a borrowed token, or MAX for the whole debt with the interest up to the last moment.',
-  input: z.object({ symbol: lendingSymbolSchema, amount: amountOrMaxSchema }),
+  ...WRITE_OPERATIONS.repayLending,
   async plan(input, context) {
     const lending = context.protocols.require('lending');
     const token = await lending.resolveMarket(input.symbol);

@@ -1,29 +1,16 @@
-import { z } from 'zod';
-
 import { createSteps } from '../../plan/create-steps.js';
 import { formatFeeTier } from '../../protocols/uniswap-v3-abi.js';
 import { assertBalance } from '../../tokens/assert-balance.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { amountSchema, poolFeeSchema, slippageSchema, tokenSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
 import { warnOfUnlisted } from '../define/quote-pair.js';
 import { readDeadline } from '../define/read-deadline.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const addLiquidity = defineWrite({
   name: 'addLiquidity',
-  title: 'Add liquidity',
-  description:
-    'Opens a liquidity position over the full price range of a pool of two tokens. The amounts are the maximum of each that ' +
-    'may leave the account; the pool takes them in the proportion of its current price.',
-  input: z.object({
-    tokenA: tokenSchema,
-    tokenB: tokenSchema,
-    amountA: amountSchema.describe('Maximum amount of tokenA, in whole units'),
-    amountB: amountSchema.describe('Maximum amount of tokenB, in whole units'),
-    fee: poolFeeSchema,
-    slippageBps: slippageSchema,
-  }),
+  ...WRITE_OPERATIONS.addLiquidity,
   async plan({ fee = null, slippageBps: tolerance, ...input }, context) {
     const [tokenA, tokenB] = await Promise.all([
       context.tokens.resolve(input.tokenA),

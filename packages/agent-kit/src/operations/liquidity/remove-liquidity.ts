@@ -1,23 +1,13 @@
-import { z } from 'zod';
-
 import { createSteps } from '../../plan/create-steps.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { percentSchema, slippageSchema, tokenIdSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
 import { warnOfUnlisted } from '../define/quote-pair.js';
 import { readDeadline } from '../define/read-deadline.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const removeLiquidity = defineWrite({
   name: 'removeLiquidity',
-  title: 'Remove liquidity',
-  description:
-    'Removes a part of a liquidity position from its pool, all of it unless a percentage is given, together with the fees ' +
-    'it earned. Reverts rather than pay out less than the slippage tolerance allows.',
-  input: z.object({
-    positionId: tokenIdSchema.describe('Position id, from getLiquidityPositions'),
-    percent: percentSchema,
-    slippageBps: slippageSchema,
-  }),
+  ...WRITE_OPERATIONS.removeLiquidity,
   async plan({ positionId, percent = 100, slippageBps: tolerance }, context) {
     const slippageBps = tolerance ?? context.slippageBps;
     const { deadlineSeconds, expiresAtMs } = await readDeadline(context.client);

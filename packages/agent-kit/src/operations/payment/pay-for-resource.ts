@@ -1,22 +1,15 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 
 import { askPrice, parseResourceUrl } from '../../payments/ask-price.js';
 import { draftPayment, requirePaymentLimits } from '../../payments/draft-payment.js';
 import { PRICE_TIMEOUT_MS } from '../../payments/payment-limits.js';
-import { amountSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
 import { parseInput } from '../define/parse-input.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const payForResource = defineWrite({
   name: 'payForResource',
-  title: 'Pay for a resource',
-  description:
-    'Buys the answer to an HTTP GET that requires a payment (402 Payment Required): reads the price, pays it in a listed token, ' +
-    'and shows the answer. Refuses prices above maxAmount.',
-  input: z.object({
-    url: z.string().min(1).max(2_048).describe('https URL of the resource'),
-    maxAmount: amountSchema.optional().describe('Maximum price, in whole units of the token; default 0.01'),
-  }),
+  ...WRITE_OPERATIONS.payment,
   async plan({ url: text, maxAmount }, context) {
     const { allowInsecureHttp = false, priceTimeoutMs = PRICE_TIMEOUT_MS } = requirePaymentLimits(context);
     const url = parseResourceUrl(text, allowInsecureHttp);

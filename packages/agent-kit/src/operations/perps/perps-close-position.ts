@@ -1,18 +1,10 @@
-import { z } from 'zod';
-
 import { createSteps } from '../../plan/create-steps.js';
-import { amountSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
-import { perpsProductSchema } from './perps-product.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const perpsClosePosition = defineWrite({
   name: 'perpsClosePosition',
-  title: 'Close a position',
-  description: 'Closes a position on the perpetuals exchange: all of it, or an amount of the base asset.',
-  input: z.object({
-    product: perpsProductSchema,
-    amount: amountSchema.optional().describe('Decimal amount of the base asset; if omitted, all of it'),
-  }),
+  ...WRITE_OPERATIONS.perpsClosePosition,
   async plan(input, context) {
     const { slippageBps, account } = context;
     const perps = context.protocols.require('perps');

@@ -1,22 +1,14 @@
-import { z } from 'zod';
-
 import { createSteps } from '../../plan/create-steps.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { amountSchema, leverageSchema } from '../define/input-schemas.js';
+import { anyLeverageSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
-import { perpsProductSchema } from './perps-product.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const perpsOpenPosition = defineWrite({
   name: 'perpsOpenPosition',
-  title: 'Open a position',
-  description:
-    'Opens a long or short position of an amount of the base asset on the perpetuals exchange, or adds to an existing one of that side. The margin has to be deposited before.',
-  input: z.object({
-    product: perpsProductSchema,
-    side: z.enum(['long', 'short']).describe('long profits when the price rises, short when it falls'),
-    amount: amountSchema.describe('Decimal amount of the base asset, for example "0.5"'),
-    leverage: leverageSchema,
-  }),
+  ...WRITE_OPERATIONS.perpsOpenPosition,
+  // The protocol refuses a leverage above its maximum, with a code of its own.
+  input: WRITE_OPERATIONS.perpsOpenPosition.input.extend({ leverage: anyLeverageSchema }),
   async plan(input, context) {
     const { slippageBps, account } = context;
     const { leverage = 1, side } = input;

@@ -1,18 +1,14 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { z } from 'zod';
 
 import { createSteps } from '../../plan/create-steps.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { amountSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const perpsWithdraw = defineWrite({
   name: 'perpsWithdraw',
-  title: 'Withdraw margin',
-  description:
-    'Withdraws an amount of free margin from the perpetuals exchange; margin locked by positions stays there.',
-  input: z.object({ amount: amountSchema }),
+  ...WRITE_OPERATIONS.perpsWithdraw,
   async plan(input, context) {
     const perps = context.protocols.require('perps');
     const amount = parseAmount(input.amount, await perps.readMarginToken());

@@ -1,18 +1,15 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { z } from 'zod';
 
 import { createSteps } from '../../plan/create-steps.js';
 import { assertBalance } from '../../tokens/assert-balance.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { amountSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const stake = defineWrite({
   name: 'stake',
-  title: 'Stake',
-  description: 'Stakes an amount of the native token for a receipt token, whose value grows with the rewards.',
-  input: z.object({ amount: amountSchema }),
+  ...WRITE_OPERATIONS.stake,
   async plan(input, context) {
     const staking = context.protocols.require('staking');
     const amount = parseAmount(input.amount, context.tokens.native);

@@ -1,19 +1,15 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { z } from 'zod';
 
 import { createSteps } from '../../plan/create-steps.js';
 import { assertBalance } from '../../tokens/assert-balance.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { amountSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const unstake = defineWrite({
   name: 'unstake',
-  title: 'Unstake',
-  description:
-    'Queues an amount of the staked receipt token for unstaking. The native token is fixed now and can be claimed with claimUnstaked once it has matured.',
-  input: z.object({ amount: amountSchema.describe('Decimal amount of the receipt token') }),
+  ...WRITE_OPERATIONS.unstake,
   async plan(input, context) {
     const staking = context.protocols.require('staking');
     const amount = parseAmount(input.amount, await staking.readStakedToken());

@@ -3,8 +3,9 @@ import { z } from 'zod';
 
 import { subtractSlippage } from '../../protocols/subtract-slippage.js';
 import { defineRead } from '../define/operation.js';
-import { pairSchema, quotePair, resolvePair } from '../define/quote-pair.js';
+import { quotePair, resolvePair } from '../define/quote-pair.js';
 import { describeTicker, tickerSchema } from '../define/ticker.js';
+import { pairSchema } from '../define/write-operations.js';
 
 export const getSwapQuote = defineRead({
   name: 'getSwapQuote',

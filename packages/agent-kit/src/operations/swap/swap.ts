@@ -4,18 +4,14 @@ import { createSteps } from '../../plan/create-steps.js';
 import { subtractSlippage } from '../../protocols/subtract-slippage.js';
 import { assertBalance } from '../../tokens/assert-balance.js';
 import { showAmount } from '../../tokens/show-token.js';
-import { slippageSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
-import { pairSchema, quotePair, resolvePair } from '../define/quote-pair.js';
+import { quotePair, resolvePair } from '../define/quote-pair.js';
 import { readDeadline } from '../define/read-deadline.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const swap = defineWrite({
   name: 'swap',
-  title: 'Swap tokens',
-  description:
-    'Sells an amount of one token for another at the best price found, and reverts rather than accept less than the slippage ' +
-    'tolerance allows. The native token and its wrapped form are exchanged one to one.',
-  input: pairSchema.extend({ slippageBps: slippageSchema }),
+  ...WRITE_OPERATIONS.swap,
   async plan(input, context) {
     const { sold, to } = await resolvePair(input, context);
     await assertBalance(context, sold, 'Insufficient balance for swap');

@@ -1,6 +1,5 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
-import { z } from 'zod';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import { encodeApproval } from '../../plan/create-steps.js';
@@ -10,20 +9,12 @@ import { readAllowance } from '../../tokens/read-allowance.js';
 import { showAmount, showSymbol, showToken } from '../../tokens/show-token.js';
 import type { Token, TokenAmount } from '../../tokens/token.js';
 import { ERC20_FAILURES } from '../../tokens/token-failures.js';
-import { amountOrZeroSchema, tokenSchema, usedAddressSchema } from '../define/input-schemas.js';
 import { defineWrite, type OperationContext } from '../define/operation.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const approve = defineWrite({
   name: 'approve',
-  title: 'Approve a spender',
-  description:
-    'Approves a contract to take exactly this amount of an ERC-20 token; 0 revokes an approval. Never unlimited. Other ' +
-    'operations approve what they need by themselves.',
-  input: z.object({
-    token: tokenSchema,
-    spender: usedAddressSchema.describe('Address of the spender, which may take the tokens'),
-    amount: amountOrZeroSchema,
-  }),
+  ...WRITE_OPERATIONS.approve,
   async plan(input, context) {
     const spender = getAddress(input.spender);
     const token = await context.tokens.resolve(input.token);

@@ -1,24 +1,17 @@
 import { encodeFunctionData, getAddress, isAddressEqual, parseAbi } from 'viem';
-import { z } from 'zod';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import { readCollection, readOwner } from '../../tokens/read-collection.js';
 import { ERC721_FAILURES } from '../../tokens/token-failures.js';
 import { quoteUntrusted } from '../../tokens/untrusted-text.js';
-import { tokenIdSchema, usedAddressSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 const mintAbi = parseAbi(['function mint(address to, uint256 tokenId)']);
 
 export const mintERC721 = defineWrite({
   name: 'mintERC721',
-  title: 'Mint an NFT',
-  description: 'Mints a token of an ERC-721 collection whose contract has mint(address,uint256).',
-  input: z.object({
-    contractAddress: usedAddressSchema.describe('Contract address of the collection'),
-    tokenId: tokenIdSchema,
-    to: usedAddressSchema.optional().describe('Address of the recipient; if omitted, the account'),
-  }),
+  ...WRITE_OPERATIONS.mintERC721,
   async plan(input, { client, account }) {
     const to = getAddress(input.to ?? account);
     const tokenId = BigInt(input.tokenId);

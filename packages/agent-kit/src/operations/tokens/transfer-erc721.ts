@@ -1,22 +1,15 @@
 import { encodeFunctionData, erc721Abi, getAddress, isAddressEqual } from 'viem';
-import { z } from 'zod';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import { readCollection, readOwner } from '../../tokens/read-collection.js';
 import { ERC721_FAILURES } from '../../tokens/token-failures.js';
 import { quoteUntrusted } from '../../tokens/untrusted-text.js';
-import { tokenIdSchema, usedAddressSchema } from '../define/input-schemas.js';
 import { defineWrite } from '../define/operation.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const transferERC721 = defineWrite({
   name: 'transferERC721',
-  title: 'Transfer an NFT',
-  description: 'Sends one token of an ERC-721 collection that the account owns to an address.',
-  input: z.object({
-    contractAddress: usedAddressSchema.describe('Contract address of the collection'),
-    to: usedAddressSchema.describe('Address of the recipient'),
-    tokenId: tokenIdSchema,
-  }),
+  ...WRITE_OPERATIONS.transferERC721,
   async plan(input, { client, account }) {
     const to = getAddress(input.to);
     const tokenId = BigInt(input.tokenId);

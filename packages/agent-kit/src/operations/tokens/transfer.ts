@@ -1,6 +1,5 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
-import { z } from 'zod';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { Step } from '../../plan/plan.js';
@@ -10,18 +9,12 @@ import { previewTransfer } from '../../tokens/preview-transfer.js';
 import { showAmount, showToken } from '../../tokens/show-token.js';
 import { NATIVE_TOKEN, type TokenAmount } from '../../tokens/token.js';
 import { ERC20_FAILURES } from '../../tokens/token-failures.js';
-import { amountSchema, tokenSchema, usedAddressSchema } from '../define/input-schemas.js';
 import { defineWrite, type OperationContext } from '../define/operation.js';
+import { WRITE_OPERATIONS } from '../define/write-operations.js';
 
 export const transfer = defineWrite({
   name: 'transfer',
-  title: 'Transfer tokens',
-  description: 'Sends an amount of the native token, or of an ERC-20 token, to an address.',
-  input: z.object({
-    amount: amountSchema,
-    to: usedAddressSchema.describe('Address of the recipient: 0x and 40 hexadecimal digits'),
-    token: tokenSchema.optional().describe('Token to send; if omitted, the native token'),
-  }),
+  ...WRITE_OPERATIONS.transfer,
   async plan(input, context) {
     const to = getAddress(input.to);
     const token = await context.tokens.resolve(input.token ?? NATIVE_TOKEN);
