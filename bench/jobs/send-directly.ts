@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { RpcEndpoint, valueOf } from '@tollgate/chain';
 import { createKeySigner, type LaneSigner } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
 import { callRpc } from '../../devnet/json-rpc.js';
-import { RpcConnection } from '../../libs/journal/src/rpc/rpc-connection.js';
 import type { Sample } from '../run-rounds.js';
 import { createTransfer, type BenchWallet } from './bench-wallet.js';
 
 const BATCH = 64;
 const BATCHES_AT_ONCE = 4;
+const LIMITS = { timeoutMs: 60_000, maxBytes: 1 << 25 };
 
 export interface DirectOptions {
   rpcUrl: string;
@@ -20,7 +21,7 @@ export interface DirectOptions {
 
 /** The naive sender: nonce, signature, send, and wait for the receipt before the next. */
 export function sendNaively(options: DirectOptions): Promise<Sample> {
-  return withConnection(options, 1, async (rpc, signer) => {
+  return withConnection(options, async (rpc, signer) => {
     const timesMs: number[] = [];
     for (let index = 0; index < options.count; index++) {
       const startedMs = performance.now();
@@ -35,7 +36,7 @@ export function sendNaively(options: DirectOptions): Promise<Sample> {
 
 /** The fastest sender of one process that stores nothing: signs and sends in batches, several in flight at once. */
 export function sendPipelined(options: DirectOptions): Promise<Sample> {
-  return withConnection(options, BATCH, async (rpc, signer) => {
+  return withConnection(options, async (rpc, signer) => {
     const underway = new Set<Promise<void>>();
     for (let first = 0; first < options.count; first += BATCH) {
       const batch: Hex[] = [];
@@ -56,7 +57,7 @@ export async function sendPresigned(options: DirectOptions): Promise<Sample> {
   const signer = createKeySigner(options.wallet.privateKey);
   const signed: Hex[] = [];
   for (let nonce = 0; nonce < options.count; nonce++) signed.push(await sign(signer, options, nonce));
-  return withConnection(options, BATCH, async (rpc) => {
+  return withConnection(options, async (rpc) => {
     await sendBatch(rpc, signed);
     await waitUntilMined(options);
   });
@@ -64,11 +65,10 @@ export async function sendPresigned(options: DirectOptions): Promise<Sample> {
 
 async function withConnection(
   options: DirectOptions,
-  batchSize: number,
-  send: (rpc: RpcConnection, signer: LaneSigner) => Promise<number[] | void>,
+  send: (rpc: RpcEndpoint, signer: LaneSigner) => Promise<number[] | void>,
 ): Promise<Sample> {
   const signer = createKeySigner(options.wallet.privateKey);
-  const rpc = new RpcConnection({ url: options.rpcUrl, timeoutMs: 60_000, batchSize, maxResponseBytes: 1 << 25 });
+  const rpc = connectEndpoint(options);
   try {
     const startedMs = performance.now();
     const timesMs = (await send(rpc, signer)) ?? [];
@@ -89,14 +89,22 @@ function sign(signer: LaneSigner, { chainId }: DirectOptions, nonce: number): Pr
   return signer.sign(createTransfer(chainId, nonce));
 }
 
-async function sendBatch(rpc: RpcConnection, batch: readonly Hex[]): Promise<void> {
-  await Promise.all(batch.map((raw) => ask(rpc, 'eth_sendRawTransaction', [raw])));
+async function sendBatch(rpc: RpcEndpoint, batch: readonly Hex[]): Promise<void> {
+  const method = 'eth_sendRawTransaction';
+  const { results } = await rpc.post(
+    batch.map((raw) => ({ method, params: [raw] })),
+    LIMITS,
+  );
+  for (const result of results) valueOf(result, method);
 }
 
-export async function ask(rpc: RpcConnection, method: string, params: unknown[]): Promise<unknown> {
-  const answer = await rpc.call(method, params);
-  if (answer.kind === 'result') return answer.value;
-  throw new Error(`${method}: ${answer.kind === 'error' ? answer.message : answer.why}`);
+export function connectEndpoint({ rpcUrl, chainId }: Pick<DirectOptions, 'rpcUrl' | 'chainId'>): RpcEndpoint {
+  return new RpcEndpoint({ url: rpcUrl, connections: 8, callsPerRequest: BATCH }, chainId);
+}
+
+export async function ask(rpc: RpcEndpoint, method: string, params: unknown[]): Promise<unknown> {
+  const { results } = await rpc.post([{ method, params }], LIMITS);
+  return valueOf(results[0], method);
 }
 
 /** Until the chain has mined them all. */

@@ -1,10 +1,9 @@
 import { acceptJob, createKeySigner } from '@tollgate/journal';
 
 import { startChain, type Devnet } from '../../devnet/chain.js';
-import { RpcConnection } from '../../libs/journal/src/rpc/rpc-connection.js';
 import { createBenchWallet, createTransfer } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
-import { ask, summarize } from '../jobs/send-directly.js';
+import { ask, connectEndpoint, summarize } from '../jobs/send-directly.js';
 import { timeToSubmitted } from '../jobs/time-to-submitted.js';
 import { adoptLane, createRequest, startRunner } from '../jobs/transfer-jobs.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
@@ -44,7 +43,7 @@ interface Load {
 
 async function sendDirectly({ rpcUrl, chainId }: Devnet, { count, atOnce }: Load): Promise<Sample> {
   const signer = createKeySigner((await createBenchWallet(rpcUrl)).privateKey);
-  const rpc = new RpcConnection({ url: rpcUrl, timeoutMs: 30_000, batchSize: 1, maxResponseBytes: 1 << 25 });
+  const rpc = connectEndpoint({ rpcUrl, chainId });
   const timesMs: number[] = [];
   let next = 0;
   const send = async (): Promise<void> => {

@@ -8,7 +8,7 @@ import { UpstreamPath } from '../../apps/gateway/src/resources/proxy/upstream-pa
 import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.js';
 import { RpcHttp } from '../../libs/chain/src/rpc/rpc-http.js';
 import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
-import { RpcConnection } from '../../libs/journal/src/rpc/rpc-connection.js';
+import { Chain } from '../../libs/journal/src/rpc/chain.js';
 import { startSilentServer, type SilentServer } from '../harness/silent-server.js';
 
 const TIMEOUT_MS = 2_000;
@@ -51,8 +51,8 @@ const TIMED: Record<string, (url: string) => Reader> = {
     return { read: () => rpc.post('{}', { timeoutMs: TIMEOUT_MS, maxBytes: 1_000 }), close: () => rpc.close() };
   },
   'the journal’s RPC client': (url) => {
-    const rpc = new RpcConnection({ url, timeoutMs: TIMEOUT_MS, batchSize: 1, maxResponseBytes: 1_000 });
-    return { read: () => rpc.call('eth_chainId', []), close: () => rpc.close() };
+    const chain = new Chain({ chainId: 1, rpcUrls: [url], timeoutMs: TIMEOUT_MS });
+    return { read: () => chain.readBalance('0x00'), close: () => chain.close() };
   },
   'the proxy of a stored route': (url) => startProxy(url, 'stored'),
   'the proxy of a streamed route': (url) => startProxy(url, 'streamed'),

@@ -1,10 +1,12 @@
 export { combineObservers } from './rpc/chain-observer.js';
 export type { ChainObserver, EndedBatch } from './rpc/chain-observer.js';
 export { ChainUnavailableError, ReceiptTooLargeError } from './rpc/chain-unavailable-error.js';
-export type { RpcAsker, RpcBatcher } from './rpc/rpc-batcher.js';
-export { hasContractFailed, MISSING, readResults, valueOf, writeCall } from './rpc/rpc-endpoint.js';
-export type { RpcCall, RpcResult } from './rpc/rpc-endpoint.js';
-export { RPC_TIMEOUT_MS, RpcHttp } from './rpc/rpc-http.js';
+export { RpcBatcher } from './rpc/rpc-batcher.js';
+export type { RpcAsker } from './rpc/rpc-batcher.js';
+export { hasContractFailed, MISSING, RpcEndpoint, valueOf } from './rpc/rpc-endpoint.js';
+export type { BatchLimits, RpcCall, RpcResult } from './rpc/rpc-endpoint.js';
+export { RpcEndpoints } from './rpc/rpc-endpoints.js';
+export { RPC_TIMEOUT_MS } from './rpc/rpc-http.js';
 export {
   malformed,
   parseAddress,
@@ -15,6 +17,7 @@ export {
   parseQuantity,
 } from './rpc/rpc-value.js';
 export { ShortMemory } from './rpc/short-memory.js';
+export { parseReceipt } from './receipts/receipt.js';
 export type { EmittedLog, Receipt } from './receipts/receipt.js';
 export { FeeQuotes } from './fees/fee-quotes.js';
 export { quoteFees, raiseFees } from './fees/fees.js';

@@ -6,8 +6,7 @@ import type { JobFailure, JobRecord } from './job.js';
 import { assertLease, writeFor, type LaneWork } from './lane-work.js';
 import type { StepReceipt } from './ports.js';
 import type { StoredBytes } from './put-attempt.js';
-import { joinSendAnswers, readSendAnswer, type SendAnswer } from './read-send-answer.js';
-import type { RpcAnswer } from './rpc/rpc-connection.js';
+import { joinSendAnswers, readSendAnswer, type SendAnswer, type SendReply } from './read-send-answer.js';
 import type { MarkBroadcastRequest, StepWrite } from './transition.js';
 
 /**
@@ -124,7 +123,7 @@ async function giveUpBytes(
   );
 }
 
-function joinAnswers(sent: readonly Promise<RpcAnswer>[], hash: Hex): Promise<SendAnswer> {
+function joinAnswers(sent: readonly Promise<SendReply>[], hash: Hex): Promise<SendAnswer> {
   const answers = sent.map(async (answer) => readSendAnswer(await answer, hash));
   return new Promise((resolve) => {
     for (const answer of answers) void answer.then((read) => read === 'accepted' && resolve(read));

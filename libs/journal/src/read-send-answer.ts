@@ -1,9 +1,11 @@
+import type { RpcResult } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
-import type { RpcAnswer } from './rpc/rpc-connection.js';
+/** An RPC server's reply to signed bytes. `unanswered`: it may or may not have them. */
+export type SendReply = RpcResult | { kind: 'unanswered'; why: string };
 
 /**
- * An RPC server's answer to signed bytes. `accepted`: it has them. `unknown`: it may have them, so the same bytes are
+ * What the reply says. `accepted`: it has them. `unknown`: it may have them, so the same bytes are
  * sent again. `refused`: it will never accept these bytes.
  */
 export type SendAnswer = 'accepted' | 'nonce_used' | 'insufficient_funds' | 'underpriced' | 'unknown' | 'refused';
@@ -27,9 +29,10 @@ const MESSAGES: readonly (readonly [RegExp, SendAnswer])[] = [
 ];
 
 /** The only place that interprets an answer to `eth_sendRawTransaction`. */
-export function readSendAnswer(answer: RpcAnswer, hash: Hex): SendAnswer {
+export function readSendAnswer(answer: SendReply, hash: Hex): SendAnswer {
   switch (answer.kind) {
     case 'unanswered':
+    case 'missing':
       return 'unknown';
     case 'result':
       // A hash other than that of the bytes: the answer says nothing about these bytes.

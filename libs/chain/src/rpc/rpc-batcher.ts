@@ -55,6 +55,8 @@ export interface RpcBatcherOptions {
   /** For the answer about one transaction. */
   maxReceiptBytes: number;
   observer: ChainObserver;
+  /** Pauses before further attempts. Default: 100 and 400. */
+  retryDelaysMs?: readonly number[];
   nowMs: () => number;
 }
 
@@ -89,7 +91,7 @@ export class RpcBatcher {
     this.tooLarge = new ShortMemory({ rememberedMs: TOO_LARGE_FOR_MS, maxRemembered: MAX_TOO_LARGE, nowMs });
   }
 
-  /** @throws ChainUnavailableError after three attempts, or at the deadline; ReceiptTooLargeError */
+  /** @throws ChainUnavailableError after the last attempt, or at the deadline; ReceiptTooLargeError */
   ask<T>(question: RpcQuestion<T>): Promise<T> {
     const { subject, receiptOf } = question;
     const known = receiptOf === undefined ? null : this.tooLarge.find(receiptOf);
@@ -229,7 +231,7 @@ export class RpcBatcher {
         if (receiptOf !== undefined && trouble.isOfReceipt) return entry.reject(this.rememberTooLarge(receiptOf));
       }
     }
-    const delayMs = RETRY_DELAYS_MS[entry.attempts];
+    const delayMs = (this.options.retryDelaysMs ?? RETRY_DELAYS_MS)[entry.attempts];
     if (delayMs === undefined || this.options.nowMs() + delayMs >= deadlineMs) return entry.reject(trouble);
     // A payment with an enormous receipt must not make its batch neighbours fail again and again.
     if (batchLength > 1 && IS_OF_ONE.has(trouble.reason)) entry.lane = 'alone';
@@ -244,7 +246,7 @@ export class RpcBatcher {
 }
 
 function shuttingDown(): ChainUnavailableError {
-  return new ChainUnavailableError('shutting_down', 'The verifier is shutting down.');
+  return new ChainUnavailableError('shutting_down', 'The connection to the chain is closed.');
 }
 
 function toChainUnavailable(error: unknown): ChainUnavailableError {

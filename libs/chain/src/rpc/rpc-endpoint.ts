@@ -14,12 +14,15 @@ export type RpcResult =
   | { kind: 'error'; code: number; message: string; data?: unknown }
   | { kind: 'missing' };
 
-export interface BatchAnswer {
+export interface RpcAnswer {
   /** In the order of the calls. */
   results: RpcResult[];
-  headBlockNumber: number;
-  /** Length of the whole batch answer as received. */
+  /** Length of the whole answer as received. */
   bytes: number;
+}
+
+export interface BatchAnswer extends RpcAnswer {
+  headBlockNumber: number;
 }
 
 export interface BatchLimits {
@@ -28,6 +31,7 @@ export interface BatchLimits {
   maxBytes: number;
 }
 
+export const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 export const MISSING: RpcResult = { kind: 'missing' };
 /** JSON-RPC code of `execution reverted`; some nodes only put it into the message. */
 const REVERTED = 3;
@@ -43,33 +47,37 @@ const CONTRACT_FAILED = new RegExp(
   'i',
 );
 
-/**
- * One RPC server, asked in batches. Every batch also reads the chain id and the head; an answer from another chain is
- * rejected.
- */
+export interface RpcEndpointOptions extends RpcHttpOptions {
+  /** More calls are sent in several requests at once; 1 for a server that does not support batches. Default: no limit. */
+  callsPerRequest?: number;
+}
+
+/** One RPC server. */
 export class RpcEndpoint {
   readonly host: string;
   private readonly http: RpcHttp;
-  // Ids continue from batch to batch, so that an answer to another batch cannot match this one.
+  private readonly callsPerRequest: number;
+  // Ids continue from request to request, so that an answer to another request cannot match this one.
   private nextId = 1;
 
   constructor(
-    options: RpcHttpOptions,
+    options: RpcEndpointOptions,
     private readonly chainId: number,
   ) {
     this.http = new RpcHttp(options);
     this.host = this.http.host;
+    this.callsPerRequest = options.callsPerRequest ?? Infinity;
   }
 
-  /** @throws ChainUnavailableError when no part of the answer is valid */
+  /**
+   * Asks for the chain id and the head too, and rejects an answer from another chain.
+   * @throws ChainUnavailableError when no part of the answer is valid
+   */
   async ask(calls: readonly RpcCall[], limits: BatchLimits): Promise<BatchAnswer> {
-    const firstId = this.nextId;
-    const all = [...calls, { method: 'eth_chainId', params: [] }, { method: 'eth_blockNumber', params: [] }];
-    this.nextId += all.length;
-    const { value, bytes } = await this.http.post(writeBatch(all, firstId), limits);
-    const results = readResults(value, firstId, all.length);
-    const head = results.pop() ?? MISSING;
-    const chainId = parseQuantity(valueOf(results.pop() ?? MISSING, 'eth_chainId'), 'chain id');
+    const checks = [CHAIN_ID, { method: 'eth_blockNumber', params: [] }];
+    const { results, bytes } = await this.post([...calls, ...checks], limits);
+    const head = results.pop();
+    const chainId = parseQuantity(valueOf(results.pop(), 'eth_chainId'), 'chain id');
     if (chainId !== this.chainId) {
       throw new ChainUnavailableError(
         'rpc_wrong_chain',
@@ -79,19 +87,44 @@ export class RpcEndpoint {
     return { results, headBlockNumber: parseQuantity(valueOf(head, 'eth_blockNumber'), 'block number'), bytes };
   }
 
+  /**
+   * The results of exactly these calls.
+   * @throws ChainUnavailableError when no part of the answer is valid
+   */
+  async post(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
+    const requests: Promise<RpcAnswer>[] = [];
+    for (let at = 0; at < calls.length; at += this.callsPerRequest) {
+      requests.push(this.request(calls.slice(at, at + this.callsPerRequest), limits));
+    }
+    const answers = await Promise.all(requests);
+    const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0);
+    return { results: answers.flatMap(({ results }) => results), bytes };
+  }
+
+  private async request(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
+    const firstId = this.nextId;
+    this.nextId += calls.length;
+    const texts = calls.map((call, index) => writeCall(call, firstId + index));
+    const isSingle = calls.length === 1;
+    const { value, bytes } = await this.http.post(isSingle ? texts.join() : `[${texts.join()}]`, limits);
+    const answers = isSingle && !Array.isArray(value) ? [value] : value;
+    return { results: readResults(answers, firstId, calls.length), bytes };
+  }
+
   async close(): Promise<void> {
     await this.http.close();
   }
 }
 
 /** The value of a call that must have succeeded. */
-export function valueOf(result: RpcResult, method: string): unknown {
-  switch (result.kind) {
+export function valueOf(result: RpcResult | undefined, method: string): unknown {
+  switch (result?.kind) {
     case 'result':
       return result.value;
     case 'error':
       throw new ChainUnavailableError('rpc_error', `${method} failed with code ${result.code}.`);
     case 'missing':
+    case undefined:
       throw new ChainUnavailableError('rpc_malformed', `The RPC server left ${method} out of its answer.`);
   }
 }
@@ -101,16 +134,12 @@ export function hasContractFailed(result: RpcResult): boolean {
   return result.kind === 'error' && (result.code === REVERTED || CONTRACT_FAILED.test(result.message));
 }
 
-function writeBatch(calls: readonly RpcCall[], firstId: number): string {
-  return `[${calls.map((call, index) => writeCall(call, firstId + index)).join(',')}]`;
-}
-
-export function writeCall({ method, params }: RpcCall, id: number): string {
+function writeCall({ method, params }: RpcCall, id: number): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
 }
 
 /** The results in the order of the calls. @throws ChainUnavailableError when they cannot be matched to the calls */
-export function readResults(value: unknown, firstId: number, count: number): RpcResult[] {
+function readResults(value: unknown, firstId: number, count: number): RpcResult[] {
   if (!Array.isArray(value)) return refuseBatch(value);
   const results = new Array<RpcResult>(count).fill(MISSING);
   for (const entry of value as unknown[]) {

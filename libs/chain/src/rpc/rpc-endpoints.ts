@@ -2,7 +2,7 @@ import type { ChainObserver } from './chain-observer.js';
 import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-error.js';
 import type { BatchAnswer, RpcCall, RpcEndpoint } from './rpc-endpoint.js';
 
-/** How often the first server of the list is probed while another one serves. */
+/** How often the preferred server is probed while another one serves. */
 const PROBE_INTERVAL_MS = 10_000;
 
 /** For a probe's two small answers, or an error page. */
@@ -19,9 +19,10 @@ export interface BatchToAsk {
 
 /**
  * The configured RPC servers in order of preference. A failure moves to the next server, which stays in use until the
- * first one answers a probe.
+ * preferred one answers a probe.
  */
 export class RpcEndpoints {
+  private first = 0;
   private current = 0;
   private probedAtMs = 0;
   private probe: Promise<void> | undefined;
@@ -64,7 +65,17 @@ export class RpcEndpoints {
   /** Moves on to the next server, unless another question has already moved on. */
   leave(index: number): void {
     if (index === this.current) this.current = (index + 1) % this.endpoints.length;
-    if (this.current !== 0 && index === 0) this.probedAtMs = this.nowMs();
+    if (this.current !== this.first && index === this.first) this.probedAtMs = this.nowMs();
+  }
+
+  /** The server that is asked next. */
+  get next(): number {
+    return this.current;
+  }
+
+  /** Asks this server first from now on. */
+  prefer(index: number): void {
+    this.first = this.current = index;
   }
 
   async close(): Promise<void> {
@@ -73,12 +84,13 @@ export class RpcEndpoints {
   }
 
   private probeBack(): void {
-    const better = this.endpoints[0];
-    if (this.current === 0 || !better || this.probe || this.nowMs() - this.probedAtMs < PROBE_INTERVAL_MS) return;
+    const better = this.endpoints[this.first];
+    if (this.current === this.first || !better || this.probe || this.nowMs() - this.probedAtMs < PROBE_INTERVAL_MS)
+      return;
     this.probedAtMs = this.nowMs();
     this.probe = this.measure(better, { calls: [], lookups: 0, maxBytes: PROBE_BYTES }, this.timeoutMs)
       .then(
-        () => void (this.current = 0),
+        () => void (this.current = this.first),
         () => undefined,
       )
       .finally(() => (this.probe = undefined));

@@ -1,21 +1,28 @@
 import {
   ChainUnavailableError,
+  combineObservers,
+  MISSING,
   parseBigQuantity,
   parseData,
   parseHash,
   parseObject,
   parseQuantity,
   RPC_TIMEOUT_MS,
+  RpcBatcher,
+  RpcEndpoint,
+  RpcEndpoints,
+  valueOf,
   type RpcCall,
+  type RpcResult,
 } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
 import type { StepReceipt } from '../ports.js';
-import { parseReceipt } from './parse-receipt.js';
+import type { SendReply } from '../read-send-answer.js';
+import { parseStepReceipt } from './parse-step-receipt.js';
 import { ReceiptWaiter } from './receipt-waiter.js';
-import { RpcConnection, type RpcAnswer } from './rpc-connection.js';
 
-export interface ChainOptions {
+interface ChainOptions {
   chainId: number;
   /** Signed transactions go to all of them; reads go to the first that answers. */
   rpcUrls: readonly string[];
@@ -38,6 +45,9 @@ export interface Head {
 }
 
 const RECENT_MS = 1000;
+const MAX_REQUESTS = 8;
+/** The limit of concurrent requests that a server answers only after waiting. */
+const MAX_WAITING = 64;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 /**
@@ -46,43 +56,53 @@ const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
  */
 export class Chain {
   readonly chainId: number;
-  readonly #connections: readonly RpcConnection[];
-  #preferred = 0;
-  readonly #receipts = new ReceiptWaiter();
+  readonly #servers: RpcEndpoints;
+  readonly #reads: RpcBatcher;
+  /** One for each server. They ask once: only the lane decides when bytes are sent again. */
+  readonly #each: readonly RpcBatcher[];
+  readonly #waiters: readonly ReceiptWaiter[];
+  readonly #readWithinMs: number;
   #recent: { address: Hex; head: Promise<Head>; sinceMs: number } | null = null;
 
   constructor({ chainId, rpcUrls, timeoutMs = RPC_TIMEOUT_MS, batchSize = 100 }: ChainOptions) {
     if (rpcUrls.length === 0) throw new TypeError('At least one RPC URL is needed.');
     this.chainId = chainId;
-    this.#connections = rpcUrls.map(
-      (url) => new RpcConnection({ url, timeoutMs, batchSize, maxResponseBytes: MAX_RESPONSE_BYTES }),
-    );
+    const connect = (url: string, connections: number) =>
+      new RpcEndpoint({ url, connections, callsPerRequest: batchSize }, chainId);
+    const endpoints = rpcUrls.map((url) => connect(url, MAX_REQUESTS));
+    const among = (some: readonly RpcEndpoint[]) => new RpcEndpoints(some, timeoutMs, combineObservers(), nowMs);
+    this.#servers = among(endpoints);
+    this.#reads = createBatcher(this.#servers, batchSize);
+    this.#each = endpoints.map((endpoint) => createBatcher(among([endpoint]), batchSize, []));
+    const limits = { timeoutMs, maxBytes: MAX_RESPONSE_BYTES };
+    this.#waiters = rpcUrls.map((url) => new ReceiptWaiter(connect(url, MAX_WAITING), limits));
+    this.#readWithinMs = timeoutMs * rpcUrls.length;
   }
 
   /** Sends the signed bytes to every server; one answer each, which never rejects. */
-  send(raw: Hex): Promise<RpcAnswer>[] {
-    return this.#connections.map((connection) => connection.call('eth_sendRawTransaction', [raw]));
+  send(raw: Hex): Promise<SendReply>[] {
+    return this.#each.map((server) => sendOnce(server, raw));
   }
 
   /**
    * Like `send`, and returns the receipt as soon as there is one if the first server waits for it (EIP-7966). Null: it
    * does not wait, or not long enough; `sent` shows whether it has the bytes.
    */
-  sendAndWait(raw: Hex, hash: Hex): { receipt: Promise<StepReceipt | null>; sent: Promise<RpcAnswer>[] } {
-    const waiting = this.#connections[this.#preferred % this.#connections.length];
-    const receipt = waiting ? this.#awaitReceipt(waiting, raw, hash) : Promise.resolve(null);
-    const sent = this.#connections.map(async (connection): Promise<RpcAnswer> => {
+  sendAndWait(raw: Hex, hash: Hex): { receipt: Promise<StepReceipt | null>; sent: Promise<SendReply>[] } {
+    const waiting = this.#servers.next;
+    const receipt = this.#awaitReceipt(waiting, raw, hash);
+    const sent = this.#each.map(async (server, index): Promise<SendReply> => {
       // Sends the same bytes again without waiting: the server accepts or already knows them, whatever kept it from
       // waiting.
-      if (connection === waiting && (await receipt) !== null) return { kind: 'result', value: hash };
-      return connection.call('eth_sendRawTransaction', [raw]);
+      if (index === waiting && (await receipt) !== null) return { kind: 'result', value: hash };
+      return sendOnce(server, raw);
     });
     return { receipt, sent };
   }
 
   /** A receipt counts only while its block is the one at that height. A sequencer's announcement is not enough. */
-  async #awaitReceipt(connection: RpcConnection, raw: Hex, hash: Hex): Promise<StepReceipt | null> {
-    const found = await this.#receipts.ask(connection, raw, hash);
+  async #awaitReceipt(server: number, raw: Hex, hash: Hex): Promise<StepReceipt | null> {
+    const found = (await this.#waiters[server]?.ask(raw, hash)) ?? null;
     if (found === null || found.isInChain) return found && found.receipt;
     const { blockNumber, blockHash } = found.receipt;
     const hashes = await this.readBlockHashes([blockNumber]).catch(() => null);
@@ -107,31 +127,27 @@ export class Chain {
   }
 
   #askHead(address: Hex): Promise<Head> {
-    return this.#ask(
-      [
-        { method: 'eth_chainId', params: [] },
-        { method: 'eth_getBlockByNumber', params: ['latest', false] },
-        { method: 'eth_getTransactionCount', params: [address, 'latest'] },
-        { method: 'eth_maxPriorityFeePerGas', params: [] },
-      ],
-      ([chainId, block, count, tip]) => {
-        this.#assertChain(resultOf(chainId));
-        const { number, hash, baseFeePerGas } = parseObject(resultOf(block), 'block');
-        return {
-          number: parseQuantity(number, 'block number'),
-          hash: parseHash(hash, 'block hash'),
-          baseFeePerGas: parseBigQuantity(baseFeePerGas, 'base fee'),
-          suggestedPriorityFee: tip?.kind === 'result' ? parseBigQuantity(tip.value, 'priority fee') : null,
-          minedNonce: parseQuantity(resultOf(count), 'nonce'),
-        };
-      },
-    );
+    const calls = [
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      { method: 'eth_getTransactionCount', params: [address, 'latest'] },
+      { method: 'eth_maxPriorityFeePerGas', params: [] },
+    ];
+    return this.#ask(calls, ([block, count, tip]) => {
+      const { number, hash, baseFeePerGas } = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
+      return {
+        number: parseQuantity(number, 'block number'),
+        hash: parseHash(hash, 'block hash'),
+        baseFeePerGas: parseBigQuantity(baseFeePerGas, 'base fee'),
+        suggestedPriorityFee: tip?.kind === 'result' ? parseBigQuantity(tip.value, 'priority fee') : null,
+        minedNonce: parseQuantity(valueOf(count, 'eth_getTransactionCount'), 'nonce'),
+      };
+    });
   }
 
   /** Null where the server has no receipt. */
   readReceipts(hashes: readonly Hex[]): Promise<(StepReceipt | null)[]> {
     if (hashes.length === 0) return Promise.resolve([]);
-    return this.#ask(askReceipts(hashes), (answers) => readReceiptAnswers(hashes, answers));
+    return this.#ask(askReceipts(hashes), (results) => readReceipts(hashes, results));
   }
 
   /**
@@ -139,15 +155,12 @@ export class Chain {
    * asked first from now on. Null: those that answered have none.
    */
   async findReceipt(hashes: readonly Hex[]): Promise<StepReceipt | null> {
-    const calls = [...askReceipts(hashes), { method: 'eth_chainId', params: [] }];
-    const asked = await this.#askEvery(calls, (answers, index) => {
-      this.#assertChain(resultOf(answers.at(-1)));
-      const receipt = readReceiptAnswers(hashes, answers).find((found) => found !== null) ?? null;
-      return { receipt, index };
-    });
-    const found = asked.find(({ receipt }) => receipt !== null);
-    if (found) this.#preferred = found.index;
-    return found?.receipt ?? null;
+    const found = await this.#askEach(askReceipts(hashes), (results) =>
+      readReceipts(hashes, results).find((receipt) => receipt !== null),
+    );
+    const [first] = found.filter(({ value }) => value !== undefined);
+    if (first) this.#servers.prefer(first.server);
+    return first?.value ?? null;
   }
 
   /** The hashes of these blocks on the current chain; null for a block that the server does not have. */
@@ -157,9 +170,9 @@ export class Chain {
       method: 'eth_getBlockByNumber',
       params: [`0x${number.toString(16)}`, false],
     }));
-    return this.#ask(calls, (answers) => {
-      const hashes = answers.map((answer) => {
-        const block = resultOf(answer);
+    return this.#ask(calls, (results) => {
+      const hashes = numbers.map((_, index) => {
+        const block = valueOf(results[index], 'eth_getBlockByNumber');
         return block === null ? null : parseHash(parseObject(block, 'block').hash, 'block hash');
       });
       return new Map(numbers.map((number, index) => [number, hashes[index] ?? null]));
@@ -168,99 +181,71 @@ export class Chain {
 
   /** The wallet's next nonce, transactions in the pool included, from the server with the highest count. */
   async readPendingNonce(address: Hex): Promise<number> {
-    const calls = [
-      { method: 'eth_chainId', params: [] },
-      { method: 'eth_getTransactionCount', params: [address, 'pending'] },
-    ];
-    const nonces = await this.#askEvery(calls, ([chainId, count]) => {
-      this.#assertChain(resultOf(chainId));
-      return parseQuantity(resultOf(count), 'nonce');
-    });
-    return Math.max(...nonces);
+    const calls = [{ method: 'eth_getTransactionCount', params: [address, 'pending'] }];
+    const nonces = await this.#askEach(calls, ([count]) =>
+      parseQuantity(valueOf(count, 'eth_getTransactionCount'), 'nonce'),
+    );
+    return Math.max(...nonces.map(({ value }) => value));
   }
 
   /** Wei at the latest block. */
   readBalance(address: Hex): Promise<bigint> {
-    return this.#ask([{ method: 'eth_getBalance', params: [address, 'latest'] }], ([answer]) =>
-      parseBigQuantity(resultOf(answer), 'balance'),
+    return this.#ask([{ method: 'eth_getBalance', params: [address, 'latest'] }], ([balance]) =>
+      parseBigQuantity(valueOf(balance, 'eth_getBalance'), 'balance'),
     );
   }
 
   /** The bytes that the call returns at the latest block. */
   call(to: Hex, data: Hex): Promise<Hex> {
-    return this.#ask([{ method: 'eth_call', params: [{ to, data }, 'latest'] }], ([answer]) =>
-      parseData(resultOf(answer), 'call result'),
+    return this.#ask([{ method: 'eth_call', params: [{ to, data }, 'latest'] }], ([result]) =>
+      parseData(valueOf(result, 'eth_call'), 'call result'),
     );
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#connections.map((connection) => connection.close()));
+    for (const batcher of [this.#reads, ...this.#each]) batcher.close();
+    await Promise.all([this.#servers, ...this.#waiters].map((connected) => connected.close()));
   }
 
-  #assertChain(value: unknown): void {
-    const chainId = parseQuantity(value, 'chain id');
-    if (chainId !== this.chainId) {
-      throw new ChainUnavailableError(
-        'rpc_wrong_chain',
-        `An RPC server is on chain ${chainId}, not on ${this.chainId}.`,
-      );
-    }
+  #ask<T>(calls: readonly RpcCall[], readAll: (results: readonly RpcResult[]) => T): Promise<T> {
+    return this.#reads.ask({ calls, read: readAll, deadlineMs: nowMs() + this.#readWithinMs });
   }
 
   /** The usable answers of all servers: at least one. */
-  async #askEvery<T>(
+  async #askEach<T>(
     calls: readonly RpcCall[],
-    read: (answers: readonly RpcAnswer[], index: number) => T,
-  ): Promise<T[]> {
+    readAll: (results: readonly RpcResult[]) => T,
+  ): Promise<{ value: T; server: number }[]> {
     const asked = await Promise.allSettled(
-      this.#connections.map((connection, index) => askOne(connection, calls, (answers) => read(answers, index))),
+      this.#each.map((server) => server.ask({ calls, read: readAll, deadlineMs: Infinity })),
     );
-    const answered = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const answered = asked.flatMap((one, server) => (one.status === 'fulfilled' ? [{ value: one.value, server }] : []));
     if (answered.length === 0) throw new ChainUnavailableError('rpc_unreachable', 'No RPC server answers.');
     return answered;
   }
-
-  /** Stays with the server that answered last, so that the reads of one pass mostly see one state of the chain. */
-  async #ask<T>(calls: readonly RpcCall[], read: (answers: readonly RpcAnswer[]) => T): Promise<T> {
-    let trouble: unknown;
-    for (let tried = 0; tried < this.#connections.length; tried++) {
-      const index = this.#preferred % this.#connections.length;
-      const connection = this.#connections[index];
-      if (!connection) break;
-      try {
-        return await askOne(connection, calls, read);
-      } catch (error) {
-        trouble = error;
-        if (this.#preferred === index) this.#preferred = (index + 1) % this.#connections.length;
-      }
-    }
-    if (trouble instanceof ChainUnavailableError) throw trouble;
-    throw new ChainUnavailableError('rpc_unreachable', 'No RPC server answers.', { cause: trouble });
-  }
 }
 
-async function askOne<T>(
-  connection: RpcConnection,
-  calls: readonly RpcCall[],
-  read: (answers: readonly RpcAnswer[]) => T,
-): Promise<T> {
-  return read(await Promise.all(calls.map(({ method, params }) => connection.call(method, params))));
+const nowMs = () => performance.now();
+
+function createBatcher(endpoints: RpcEndpoints, batchSize: number, retryDelaysMs?: readonly number[]): RpcBatcher {
+  return new RpcBatcher({
+    ...{ endpoints, batchSize, batchesInFlight: MAX_REQUESTS, observer: combineObservers(), nowMs },
+    ...{ maxResponseBytes: MAX_RESPONSE_BYTES, maxReceiptBytes: MAX_RESPONSE_BYTES },
+    ...(retryDelaysMs && { retryDelaysMs }),
+  });
+}
+
+function sendOnce(server: RpcBatcher, raw: Hex): Promise<SendReply> {
+  const calls = [{ method: 'eth_sendRawTransaction', params: [raw] }];
+  return server
+    .ask<SendReply>({ calls, deadlineMs: Infinity, read: ([result = MISSING]) => result })
+    .catch((error: Error) => ({ kind: 'unanswered', why: error.message }));
 }
 
 function askReceipts(hashes: readonly Hex[]): RpcCall[] {
   return hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }));
 }
 
-function readReceiptAnswers(hashes: readonly Hex[], answers: readonly RpcAnswer[]): (StepReceipt | null)[] {
-  return hashes.map((hash, index) => {
-    const value = resultOf(answers[index]);
-    return value === null ? null : parseReceipt(value, hash);
-  });
-}
-
-function resultOf(answer: RpcAnswer | undefined): unknown {
-  if (answer?.kind === 'result') return answer.value;
-  if (answer?.kind === 'error')
-    throw new ChainUnavailableError('rpc_error', `The RPC server refused a request with code ${answer.code}.`);
-  throw new ChainUnavailableError('rpc_unreachable', answer?.why ?? 'The RPC server left an answer out.');
+function readReceipts(hashes: readonly Hex[], results: readonly RpcResult[]): (StepReceipt | null)[] {
+  return hashes.map((hash, index) => parseStepReceipt(valueOf(results[index], 'eth_getTransactionReceipt'), hash));
 }

@@ -1,11 +1,18 @@
-import { ChainUnavailableError, parseObject } from '@tollgate/chain';
+import {
+  ChainUnavailableError,
+  MISSING,
+  parseObject,
+  type BatchLimits,
+  type RpcCall,
+  type RpcEndpoint,
+  type RpcResult,
+} from '@tollgate/chain';
 import { isHash, type Hex } from '@tollgate/protocol';
 
 import { pause } from '../pause.js';
 import type { StepReceipt } from '../ports.js';
 import { readSendAnswer } from '../read-send-answer.js';
-import { parseReceipt } from './parse-receipt.js';
-import type { RpcAnswer, RpcConnection } from './rpc-connection.js';
+import { parseStepReceipt } from './parse-step-receipt.js';
 
 /** A server that did not wait is not asked to wait again for this long. */
 const NOT_ASKED_MS = 60_000;
@@ -21,36 +28,38 @@ export interface AwaitedReceipt {
   isInChain: boolean;
 }
 
-/** What was measured of a server that waits. */
-interface Pace {
-  /** From the arrival at the server to the block, without the network round trip. */
-  minedMs: number;
-  /** The network round trip. */
-  roadMs: number;
-}
+const NEWEST_BLOCK: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', false] };
 
-/** Sends bytes to servers that answer with the receipt (EIP-7966), and remembers which servers do not. */
+/** Sends bytes to a server that answers with the receipt (EIP-7966), and remembers if it does not. */
 export class ReceiptWaiter {
-  readonly #notAskedUntilMs = new Map<RpcConnection, number>();
-  readonly #paces = new Map<RpcConnection, Pace>();
+  readonly #endpoint: RpcEndpoint;
+  readonly #limits: BatchLimits;
+  #notAskedUntilMs = -Infinity;
+  /** From the arrival at the server to the block, without the network round trip; a moving average. */
+  #minedMs = 0;
+  /** The network round trip. */
+  #roadMs = Infinity;
+
+  constructor(endpoint: RpcEndpoint, limits: BatchLimits) {
+    this.#endpoint = endpoint;
+    this.#limits = limits;
+  }
 
   /** Null: the server did not wait, or not long enough. It may or may not have the bytes: send them again. */
-  async ask(connection: RpcConnection, raw: Hex, hash: Hex): Promise<AwaitedReceipt | null> {
-    if (performance.now() < (this.#notAskedUntilMs.get(connection) ?? -Infinity)) return null;
+  async ask(raw: Hex, hash: Hex): Promise<AwaitedReceipt | null> {
+    if (performance.now() < this.#notAskedUntilMs) return null;
     const answered = new AbortController();
-    const looking = this.#look(connection, answered.signal);
+    const looking = this.#look(answered.signal);
     const sentAtMs = performance.now();
-    const [answer, latest] = await connection.callWaiting(
-      { method: 'eth_sendRawTransactionSync', params: [raw] },
-      { method: 'eth_getBlockByNumber', params: ['latest', false] },
-    );
+    const sending = { method: 'eth_sendRawTransactionSync', params: [raw] };
+    const [answer = MISSING, latest = MISSING] = await this.#post([sending, NEWEST_BLOCK]);
     answered.abort();
     const tookMs = performance.now() - sentAtMs;
     try {
-      if (answer.kind === 'result') {
-        const receipt = parseReceipt(answer.value, hash);
+      const receipt = answer.kind === 'result' ? parseStepReceipt(answer.value, hash) : null;
+      if (receipt !== null) {
         const isInChain = follows(latest, receipt) || follows(await looking, receipt);
-        this.#learn(connection, tookMs);
+        this.#minedMs += WEIGHT * (Math.max(0, tookMs - this.#roadMs) - this.#minedMs);
         return { receipt, isInChain };
       }
     } catch (error) {
@@ -58,35 +67,41 @@ export class ReceiptWaiter {
     }
     // A server that refuses the bytes may still support waiting.
     const isRefused = answer.kind === 'error' && readSendAnswer(answer, hash) !== 'unknown';
-    if (!isRefused) this.#notAskedUntilMs.set(connection, performance.now() + NOT_ASKED_MS);
+    if (!isRefused) this.#notAskedUntilMs = performance.now() + NOT_ASKED_MS;
     return null;
+  }
+
+  close(): Promise<void> {
+    return this.#endpoint.close();
   }
 
   /**
    * The newest block, requested while the receipt is on its way. Where blocks come much faster than answers, that saves
    * a round trip. Null: not requested.
    */
-  async #look(connection: RpcConnection, answered: AbortSignal): Promise<RpcAnswer | null> {
-    const { minedMs, roadMs } = this.#paces.get(connection) ?? { minedMs: 0, roadMs: Infinity };
+  async #look(answered: AbortSignal): Promise<RpcResult | null> {
     // Twice the usual time, so that the block is mostly there.
-    const waitMs = 2 * minedMs;
-    if (waitMs > roadMs / 2) return null;
+    const waitMs = 2 * this.#minedMs;
+    if (waitMs > this.#roadMs / 2) return null;
     await pause(waitMs, answered);
     if (answered.aborted) return null;
     const askedAtMs = performance.now();
-    const block = await connection.call('eth_getBlockByNumber', ['latest', false]);
-    if (block.kind === 'result') this.#paces.set(connection, { minedMs, roadMs: performance.now() - askedAtMs });
+    const [block = MISSING] = await this.#post([NEWEST_BLOCK]);
+    if (block.kind === 'result') this.#roadMs = performance.now() - askedAtMs;
     return block;
   }
 
-  #learn(connection: RpcConnection, tookMs: number): void {
-    const pace = this.#paces.get(connection);
-    if (pace) pace.minedMs += WEIGHT * (Math.max(0, tookMs - pace.roadMs) - pace.minedMs);
+  /** No results where the server gives no valid answer. */
+  async #post(calls: readonly RpcCall[]): Promise<RpcResult[]> {
+    return this.#endpoint.post(calls, this.#limits).then(
+      ({ results }) => results,
+      () => [],
+    );
   }
 }
 
 /** Whether the block is the receipt's block or its child. */
-function follows(answer: RpcAnswer | null, { blockHash }: StepReceipt): boolean {
+function follows(answer: RpcResult | null, { blockHash }: StepReceipt): boolean {
   if (answer?.kind !== 'result') return false;
   const { hash, parentHash } = parseObject(answer.value, 'block');
   return [hash, parentHash].some((known) => isHash(known) && known.toLowerCase() === blockHash);
