@@ -44,14 +44,17 @@ const MAX_TRANSACTIONS = 32;
  * @throws ChainUnavailableError
  */
 export async function findPermitUse(
-  chain: Pick<ChainReader, 'searchPast' | 'readTransaction' | 'readBlockTime'>,
+  chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'readTransaction' | 'readBlockTime'>,
   { promised, sinceMs, deadlineMs }: PermitLookUp,
   headBlockNumber: number,
 ): Promise<PermitUse> {
   const { asset, payTo, payment } = promised;
   const payer = encodeAddress(payment.permit2Authorization.from);
   const topics: Hex[][] = [[TRANSFER], [`0x${payer}`], [`0x${encodeAddress(payTo)}`]];
-  let [head, left] = [headBlockNumber, MAX_TRANSACTIONS];
+  // A server may process the calls of one request in any order, so the block of the permit may be newer than a head that
+  // was read together with its nonce.
+  let head = Math.max(headBlockNumber, await chain.readHead(deadlineMs));
+  let left = MAX_TRANSACTIONS;
   // The cache key of the first search names the permit, since its result depends on when the nonce was taken. Older
   // ranges do not change, so their key is the block below which they lie.
   let event = `permit ${payment.permit2Authorization.nonce}`;

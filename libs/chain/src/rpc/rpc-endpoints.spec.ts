@@ -1,0 +1,66 @@
+import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { combineObservers } from './chain-observer.js';
+import { RpcEndpoint } from './rpc-endpoint.js';
+import { RpcEndpoints } from './rpc-endpoints.js';
+
+const BLOCKS = [1, 2, 3].map(() => ({ method: 'eth_getBlockByNumber', params: ['latest', false] }));
+const LIMITS = { timeoutMs: 5000, maxBytes: 65_536 };
+
+describe('several RPC servers', () => {
+  let devnet: Devnet;
+  let proxies: RpcProxy[];
+  let endpoints: RpcEndpoint[];
+  let servers: RpcEndpoints;
+  let nowMs = 0;
+
+  const connect = ({ rpcUrl }: RpcProxy, callsPerRequest?: number) =>
+    new RpcEndpoint({ url: rpcUrl, connections: 4, ...(callsPerRequest && { callsPerRequest }) }, devnet.chainId);
+  const ask = async () =>
+    (await servers.ask({ calls: BLOCKS, lookups: 1, untilMs: Infinity, maxBytes: LIMITS.maxBytes })).served;
+
+  beforeAll(async () => {
+    devnet = await startChain();
+  });
+  afterAll(() => devnet.stop());
+
+  beforeEach(async () => {
+    proxies = await Promise.all([1, 2].map(() => startRpcProxy(devnet.rpcUrl)));
+    endpoints = proxies.map((proxy) => connect(proxy));
+    servers = new RpcEndpoints(endpoints, LIMITS.timeoutMs, combineObservers(), () => nowMs);
+  });
+  afterEach(async () => {
+    await servers.close();
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
+  });
+
+  it('are asked one call at a time where a server does not support batches', async () => {
+    const endpoint = connect(proxies[0]!, 1);
+    const { results, headBlockNumber } = await endpoint.ask(BLOCKS, LIMITS);
+    await endpoint.close();
+    expect(results.map(({ kind }) => kind)).toEqual(['result', 'result', 'result']);
+    expect(headBlockNumber).toBeGreaterThanOrEqual(0);
+    expect(proxies[0]!.calls.map(({ method }) => method).sort()).toEqual([
+      'eth_blockNumber',
+      'eth_chainId',
+      ...BLOCKS.map(({ method }) => method),
+    ]);
+  });
+
+  it('return to the first one once it answers again', async () => {
+    proxies[0]!.intercept('*', () => 'broken');
+    expect([await ask(), servers.next]).toEqual([1, 1]);
+    proxies[0]!.reset();
+    nowMs += 60_000;
+    await ask();
+    while (servers.next !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await ask()).toBe(0);
+  });
+
+  it('keep to the one that is preferred', async () => {
+    servers.prefer(1);
+    nowMs += 60_000;
+    expect([await ask(), await ask()]).toEqual([1, 1]);
+    expect(proxies[0]!.calls).toEqual([]);
+  });
+});
