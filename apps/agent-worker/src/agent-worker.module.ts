@@ -161,11 +161,10 @@ function observe(
   },
 ): void {
   const { environment, connections, fleet, journal, server } = parts;
-  const { rpcUrl: rpcUrls, rpcTimeoutMs: timeoutMs, chainId } = environment.chain;
-  const wallets = environment.wallets.walletsOn(chainId);
+  const wallets = environment.wallets.walletsOn(environment.chain.chainId);
   const isHolding = (walletName: string): boolean => fleet.isHolding(walletName);
   observeLanes(registry, { journal, wallets, isHolding });
-  observeBalances(registry, { wallets, rpcUrls, timeoutMs, isHolding });
+  observeBalances(registry, { wallets, chain: connections.chain, isHolding });
   observeCounts(registry, 'tollgate_agent_plan_requests', 'Dry runs, by outcome.', server);
   observeGauge(
     registry,

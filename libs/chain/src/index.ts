@@ -1,6 +1,7 @@
 export { combineObservers } from './rpc/chain-observer.js';
 export type { ChainObserver, EndedBatch } from './rpc/chain-observer.js';
 export { ChainUnavailableError, ReceiptTooLargeError } from './rpc/chain-unavailable-error.js';
+export { readChainId } from './rpc/read-chain-id.js';
 export { RpcBatcher } from './rpc/rpc-batcher.js';
 export type { RpcAsker } from './rpc/rpc-batcher.js';
 export { hasContractFailed, MISSING, RpcEndpoint, valueOf } from './rpc/rpc-endpoint.js';
@@ -9,7 +10,6 @@ export { RpcEndpoints } from './rpc/rpc-endpoints.js';
 export { RPC_TIMEOUT_MS } from './rpc/rpc-http.js';
 export {
   malformed,
-  parseAddress,
   parseBigQuantity,
   parseData,
   parseHash,

@@ -1,16 +1,8 @@
-import {
-  Chain,
-  type CancelResult,
-  type JobQueue,
-  type JobRecord,
-  type Journal,
-  type LaneId,
-  type RefusalReason,
-  type Transition,
-} from '@tollgate/journal';
-import { createPublicClient, fallback, http } from 'viem';
+import { ChainUnavailableError } from '@tollgate/chain';
+import type { CancelResult, JobQueue, JobRecord, Journal, LaneId, RefusalReason, Transition } from '@tollgate/journal';
 
 import { CommandError } from '../shared/cli-command.js';
+import { withChain } from '../shared/with-chain.js';
 
 export interface JobParts {
   journal: Journal;
@@ -87,32 +79,25 @@ async function decide(
 async function readMinedNonce({ rpcUrls }: JobParts, { chainId, address }: LaneId): Promise<number> {
   if (rpcUrls.length === 0)
     throw new CommandError('This command asks the chain whether the nonce is used: set RPC_URL.');
-  const client = createPublicClient({ transport: fallback(rpcUrls.map((url) => http(url, { timeout: 5_000 }))) });
-  const [askedChainId, nonce] = await Promise.all([
-    client.getChainId(),
-    client.getTransactionCount({ address, blockTag: 'latest' }),
-  ]).catch(() => {
-    throw new CommandError('No RPC server answered. Set RPC_URL.');
-  });
-  if (askedChainId === chainId) return nonce;
-  throw new CommandError(`The RPC server is on chain ${askedChainId}, and the job on ${chainId}.`);
+  const { minedNonce } = await withChain(chainId, rpcUrls, (chain) => chain.readHead(address)).catch(
+    (error: unknown) => {
+      const isElsewhere = error instanceof ChainUnavailableError && error.reason === 'rpc_wrong_chain';
+      throw new CommandError(isElsewhere ? error.message : 'No RPC server answered. Set RPC_URL.');
+    },
+  );
+  return minedNonce;
 }
 
 /** A mined transaction of the job decides how it ends: an abandoned job would be submitted again. */
 async function assertNoneMined({ rpcUrls }: JobParts, { id, lane, steps, stepIndex }: JobRecord): Promise<void> {
   const step = steps[stepIndex];
   if (!step || step.mined !== null || step.attempts.length === 0) return;
-  const chain = new Chain({ chainId: lane.chainId, rpcUrls, timeoutMs: 5_000 });
-  try {
-    if (await chain.findReceipt(step.attempts.map(({ hash }) => hash)).catch(refuseUnknown))
-      throw new CommandError(`A transaction of ${id} is mined: resume the job, so that it ends with that outcome.`);
-  } finally {
-    await chain.close();
-  }
-}
-
-function refuseUnknown(): never {
-  throw new CommandError('No RPC server answered whether a transaction of the job is mined. Set RPC_URL.');
+  const hashes = step.attempts.map(({ hash }) => hash);
+  const receipt = await withChain(lane.chainId, rpcUrls, (chain) => chain.findReceipt(hashes)).catch(() => {
+    throw new CommandError('No RPC server answered whether a transaction of the job is mined. Set RPC_URL.');
+  });
+  if (receipt)
+    throw new CommandError(`A transaction of ${id} is mined: resume the job, so that it ends with that outcome.`);
 }
 
 function explainRefusal(reason: RefusalReason, { id, state, approval }: JobRecord): string {

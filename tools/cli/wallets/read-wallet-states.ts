@@ -1,6 +1,6 @@
-import { Chain, type LaneId, type LaneStatus } from '@tollgate/journal';
-import { createPublicClient, fallback, http } from 'viem';
+import type { LaneId, LaneStatus } from '@tollgate/journal';
 
+import { withChain } from '../shared/with-chain.js';
 import { listAccounts, type Account, type AccountSources } from './list-accounts.js';
 
 export interface WalletState extends Omit<Account, 'names'> {
@@ -10,8 +10,6 @@ export interface WalletState extends Omit<Account, 'names'> {
   /** Null where the chain did not answer. */
   onChain: { pendingNonce: number; balanceWei: bigint } | null;
 }
-
-const TIMEOUT_MS = 5000;
 
 /** Every account in the state of the journal and the chain; one with several names is listed under each. */
 export async function readWalletStates(sources: AccountSources, rpcUrls: readonly string[]): Promise<WalletState[]> {
@@ -34,24 +32,4 @@ async function readOnChain(lane: LaneId, rpcUrls: readonly string[]): Promise<Wa
     const pendingNonce = await chain.readPendingNonce(lane.address);
     return { pendingNonce, balanceWei: await chain.readBalance(lane.address) };
   });
-}
-
-/** Runs the work with the chain, and closes it. */
-export async function withChain<T>(
-  chainId: number,
-  rpcUrls: readonly string[],
-  work: (chain: Chain) => Promise<T>,
-): Promise<T> {
-  const chain = new Chain({ chainId, rpcUrls, timeoutMs: TIMEOUT_MS });
-  try {
-    return await work(chain);
-  } finally {
-    await chain.close();
-  }
-}
-
-/** The chain of the RPC servers, from the first that answers. */
-export function readChainId(rpcUrls: readonly string[]): Promise<number> {
-  const transport = fallback(rpcUrls.map((url) => http(url, { timeout: TIMEOUT_MS })));
-  return createPublicClient({ transport }).getChainId();
 }

@@ -1,8 +1,8 @@
 import { createLaneId, nameLane, type ReleaseResult } from '@tollgate/journal';
 
 import { CommandError } from '../shared/cli-command.js';
+import { findChainId } from '../shared/with-chain.js';
 import { listAccounts, type Account, type AccountSources } from './list-accounts.js';
-import { readChainId } from './read-wallet-states.js';
 import { assertDone, readPendingNonce, type WalletParts } from './wallet-commands.js';
 
 export type AccountParts = WalletParts & AccountSources;
@@ -64,7 +64,7 @@ async function findAccount(parts: AccountParts, named: string): Promise<Account>
   if (only === undefined) throw new CommandError(`No account ${named} has a role. See tollgate wallets list.`);
   if (others.length === 0) return only;
   // An address has a role on each chain; the RPC servers determine the chain.
-  const chainId = await readChainId(parts.rpcUrls).catch(() => null);
+  const chainId = await findChainId(parts.rpcUrls).catch(() => null);
   const wanted = chainId === null ? null : nameLane(createLaneId(chainId, named));
   const found = accounts.find(({ lane }) => nameLane(lane) === wanted);
   if (found === undefined)

@@ -3,8 +3,8 @@ import { createLaneId, nameLane, type LaneId, type LaneTransition } from '@tollg
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError } from '../shared/cli-command.js';
+import { findChainId, withChain } from '../shared/with-chain.js';
 import type { AccountSources } from './list-accounts.js';
-import { readChainId, withChain } from './read-wallet-states.js';
 
 export interface WalletParts extends Omit<AccountSources, 'relayers'> {
   rpcUrls: readonly string[];
@@ -76,7 +76,7 @@ async function publishWallet(parts: WalletParts, name: string, address: string):
   if (!/^[a-z0-9][\w.-]{0,62}$/i.test(name))
     throw new InvalidArgumentError('A name has 1 to 63 letters, digits or ._-');
   assertRpc(parts);
-  const chainId = await readChainId(parts.rpcUrls).catch(() => {
+  const chainId = await findChainId(parts.rpcUrls).catch(() => {
     throw new CommandError('No RPC server answered. Set RPC_URL, or start one with npm run dev.');
   });
   const lane = createLaneId(chainId, address);

@@ -1,7 +1,6 @@
-import { createRpcTransport } from '@tollgate/client';
+import { readChainId } from '@tollgate/chain';
 import { ConfigurationError } from '@tollgate/common';
 import type { Logger } from 'nestjs-pino';
-import { createPublicClient } from 'viem';
 
 export interface ExpectedChain {
   rpcUrls: readonly string[];
@@ -15,7 +14,7 @@ export interface ExpectedChain {
  * @throws ConfigurationError when one is on another chain
  */
 export async function assertChain({ rpcUrls, chainId, timeoutMs }: ExpectedChain, logger: Logger): Promise<void> {
-  const chainIds = await Promise.all(rpcUrls.map((url) => readChainId(url, timeoutMs)));
+  const chainIds = await Promise.all(rpcUrls.map((url) => readChainId(url, timeoutMs).catch(() => null)));
   const problems = chainIds.flatMap((found, index) =>
     found === null || found === chainId
       ? []
@@ -24,10 +23,4 @@ export async function assertChain({ rpcUrls, chainId, timeoutMs }: ExpectedChain
   if (problems.length > 0) throw new ConfigurationError(problems);
   const silent = chainIds.flatMap((found, index) => (found === null ? [index + 1] : []));
   if (silent.length > 0) logger.warn(`agent worker: RPC_URL: no answer yet from entry ${silent.join(', ')}`);
-}
-
-/** Null when the server does not answer. The reason is dropped, because it may contain the URL. */
-async function readChainId(url: string, timeoutMs: number): Promise<number | null> {
-  const client = createPublicClient({ transport: createRpcTransport(url, { timeout: timeoutMs, retryCount: 0 }) });
-  return client.getChainId().catch(() => null);
 }

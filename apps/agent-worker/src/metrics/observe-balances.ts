@@ -1,14 +1,13 @@
-import { createRpcTransport } from '@tollgate/client';
 import { keepFresh } from '@tollgate/common';
+import type { Chain } from '@tollgate/journal';
 import { Gauge, type Registry } from 'prom-client';
-import { createPublicClient, fallback, formatEther } from 'viem';
+import { formatEther } from 'viem';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
 
 export interface ObservedBalances {
   wallets: readonly WorkerWallet[];
-  rpcUrls: readonly string[];
-  timeoutMs: number;
+  chain: Chain;
   isHolding: (walletName: string) => boolean;
 }
 
@@ -16,12 +15,10 @@ const FRESH_MS = 60_000;
 
 /** The native coin of the wallets. Read when scraped, rarely, and by the process that holds the lane. */
 export function observeBalances(registry: Registry, balances: ObservedBalances): void {
-  const { wallets, rpcUrls, timeoutMs, isHolding } = balances;
-  const transports = rpcUrls.map((url) => createRpcTransport(url, { timeout: timeoutMs, retryCount: 0 }));
-  const client = createPublicClient({ transport: fallback(transports, { retryCount: 0 }) });
+  const { wallets, chain, isHolding } = balances;
   const readings = wallets.map(({ name, address }) => ({
     name,
-    read: keepFresh(FRESH_MS, () => client.getBalance({ address })),
+    read: keepFresh(FRESH_MS, () => chain.readBalance(address)),
   }));
   const gauge: Gauge<'wallet'> = new Gauge({
     name: 'tollgate_agent_wallet_balance',

@@ -31,7 +31,6 @@ export interface BatchLimits {
   maxBytes: number;
 }
 
-export const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 export const MISSING: RpcResult = { kind: 'missing' };
 /** JSON-RPC code of `execution reverted`; some nodes only put it into the message. */
 const REVERTED = 3;
@@ -74,7 +73,7 @@ export class RpcEndpoint {
    * @throws ChainUnavailableError when no part of the answer is valid
    */
   async ask(calls: readonly RpcCall[], limits: BatchLimits): Promise<BatchAnswer> {
-    const checks = [CHAIN_ID, { method: 'eth_blockNumber', params: [] }];
+    const checks = ['eth_chainId', 'eth_blockNumber'].map((method) => ({ method, params: [] }));
     const { results, bytes } = await this.post([...calls, ...checks], limits);
     const head = results.pop();
     const chainId = parseQuantity(valueOf(results.pop(), 'eth_chainId'), 'chain id');
@@ -134,7 +133,7 @@ export function hasContractFailed(result: RpcResult): boolean {
   return result.kind === 'error' && (result.code === REVERTED || CONTRACT_FAILED.test(result.message));
 }
 
-function writeCall({ method, params }: RpcCall, id: number): string {
+export function writeCall({ method, params }: RpcCall, id: number): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
 }
 
