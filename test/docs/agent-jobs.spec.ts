@@ -48,7 +48,7 @@ describe('"Enqueue directly" of docs/agent-jobs.md', () => {
   it('shows the example, and names every code of a refusal', () => {
     expect(page).toContain(`\`\`\`ts\n${readFileSync(EXAMPLE, 'utf8')}\`\`\``);
     const sources = [
-      'libs/agent-jobs/src/verify-agent-job-message.ts',
+      'libs/agent-jobs/src/message/verify-agent-job-message.ts',
       'apps/agent-worker/src/consumers/journal-message.ts',
     ];
     const types = sources.map((file) => /RefusalCode =([^;]*);/.exec(readFileSync(file, 'utf8'))?.[1] ?? '');

@@ -1,20 +1,24 @@
-export { toAgentJobEvent } from './agent-job-event.js';
-export { deriveEnqueueSecret, deriveWebhookSecret } from './agent-secrets.js';
-export { checkTokens } from './check-tokens.js';
-export { DeadLetters, type FailedDelivery } from './dead-letters.js';
-export { describeJob } from './describe-job.js';
-export { findTokenProblems } from './find-token-problems.js';
-export { fingerprintOfJob } from './fingerprint.js';
-export { describeInputs } from './job-inputs.js';
-export { JobRequestError } from './job-request-error.js';
-export type { KnownToken } from './known-token.js';
-export { parseJobRequest } from './parse-job-request.js';
-export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, openQueue, serveQueue, wakeQueueOf } from './queues.js';
-export { readStoredFloors, readStoredPlan, writeStoredPlan, type PlanFloors } from './stored-plan.js';
-export { verifyAgentJobMessage, type MessageRefusalCode, type VerifiedMessage } from './verify-agent-job-message.js';
-export { WaitingDeliveries } from './waiting-deliveries.js';
-export { WakeQueues } from './wake-queues.js';
-export { WalletDirectory, type WalletEntry } from './wallet-directory.js';
-export { nameDelivery, openWebhooksQueue } from './webhook-delivery.js';
-export { DISABLED_REASONS, type WebhookTarget } from './webhook-target.js';
-export { WebhookTargets } from './webhook-targets.js';
+export { fingerprintOfJob } from './request/fingerprint.js';
+export { describeInputs } from './request/job-inputs.js';
+export { JobRequestError } from './request/job-request-error.js';
+export { parseJobRequest } from './request/parse-job-request.js';
+export { deriveEnqueueSecret, deriveWebhookSecret } from './message/agent-secrets.js';
+export {
+  verifyAgentJobMessage,
+  type MessageRefusalCode,
+  type VerifiedMessage,
+} from './message/verify-agent-job-message.js';
+export { checkTokens } from './wallets/check-tokens.js';
+export { findTokenProblems } from './wallets/find-token-problems.js';
+export type { KnownToken } from './wallets/known-token.js';
+export { WalletDirectory, type WalletEntry } from './wallets/wallet-directory.js';
+export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, openQueue, serveQueue, wakeQueueOf } from './queues/queues.js';
+export { WakeQueues } from './queues/wake-queues.js';
+export { toAgentJobEvent } from './views/agent-job-event.js';
+export { describeJob } from './views/describe-job.js';
+export { readStoredFloors, readStoredPlan, writeStoredPlan, type PlanFloors } from './views/stored-plan.js';
+export { DeadLetters, type FailedDelivery } from './webhooks/dead-letters.js';
+export { WaitingDeliveries } from './webhooks/waiting-deliveries.js';
+export { nameDelivery, openWebhooksQueue } from './webhooks/webhook-delivery.js';
+export { DISABLED_REASONS, type WebhookTarget } from './webhooks/webhook-target.js';
+export { WebhookTargets } from './webhooks/webhook-targets.js';

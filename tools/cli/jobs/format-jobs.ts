@@ -1,8 +1,8 @@
 import type { JobRecord } from '@tollgate/journal';
 import type { AgentJobView, AgentStepView } from '@tollgate/protocol';
 
-import { describeJob } from '../../../libs/agent-jobs/src/describe-job.js';
-import { readStoredPlan } from '../../../libs/agent-jobs/src/stored-plan.js';
+import { describeJob } from '../../../libs/agent-jobs/src/views/describe-job.js';
+import { readStoredPlan } from '../../../libs/agent-jobs/src/views/stored-plan.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 
 const MAX_TEXT = 300;

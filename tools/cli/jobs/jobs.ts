@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import type { Redis } from 'ioredis';
 
 // The library's index would load Nest, which doubles the start.
-import { WalletDirectory } from '../../../libs/agent-jobs/src/wallet-directory.js';
+import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { withRedis } from '../shared/with-redis.js';

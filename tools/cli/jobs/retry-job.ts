@@ -1,7 +1,7 @@
 import { acceptJob, type JobRecord, type JobState } from '@tollgate/journal';
 
-import { describeJob } from '../../../libs/agent-jobs/src/describe-job.js';
-import { fingerprintOfJob } from '../../../libs/agent-jobs/src/fingerprint.js';
+import { fingerprintOfJob } from '../../../libs/agent-jobs/src/request/fingerprint.js';
+import { describeJob } from '../../../libs/agent-jobs/src/views/describe-job.js';
 import { CommandError } from '../shared/cli-command.js';
 import { findJob, type JobParts } from './decide-job.js';
 

@@ -1,7 +1,7 @@
 import type { JobQueue } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
-import { WakeQueues } from '../../../libs/agent-jobs/src/wake-queues.js';
+import { WakeQueues } from '../../../libs/agent-jobs/src/queues/wake-queues.js';
 
 /**
  * Runs the work with the queues that wake lanes. Where they do not answer, the work is done anyway, and the text

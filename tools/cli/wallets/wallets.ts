@@ -1,7 +1,7 @@
 import { Journal, JournalError, RELAYER_FLEET } from '@tollgate/journal';
 
 // The library's index would load Nest, which doubles the start.
-import { WalletDirectory } from '../../../libs/agent-jobs/src/wallet-directory.js';
+import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { withRedis } from '../shared/with-redis.js';

@@ -3,7 +3,7 @@ import type { AgentJobEvent } from '@tollgate/protocol';
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { openQueue } from './queues.js';
+import { openQueue } from '../queues/queues.js';
 import type { WebhookTarget } from './webhook-target.js';
 
 /** Always the same for the same event and target, so that adding it again has no effect. BullMQ allows no colon. */

@@ -4,7 +4,7 @@ import type { AgentJobMessage, AgentJobOf } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
 import { deriveEnqueueSecret } from './agent-secrets.js';
 import { verifyAgentJobMessage, type VerifyMessageOptions } from './verify-agent-job-message.js';
 
@@ -125,7 +125,7 @@ describe('verifyAgentJobMessage', () => {
     ['idempotencyKey', 'x'.repeat(256)],
     ['issuedAt', '2026-13-40T00:00:00Z'],
     ['issuedAt', NOW_MS],
-    ['keyId', '../../etc'],
+    ['keyId', '../../../etc'],
     ['signature', ''],
     ['signature', undefined],
   ])('refuses the %s %j before any signature is computed', async (name, value) => {

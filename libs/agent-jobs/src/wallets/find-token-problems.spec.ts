@@ -2,10 +2,10 @@ import { AGENT_OPERATIONS, type AgentJob } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { createPublicClient, http, zeroAddress } from 'viem';
 
-import { parseAmount } from '../../../packages/agent-kit/src/tokens/parse-amount.js';
-import { createTokenResolver } from '../../../packages/agent-kit/src/tokens/resolve-token.js';
+import { parseAmount } from '../../../../packages/agent-kit/src/tokens/parse-amount.js';
+import { createTokenResolver } from '../../../../packages/agent-kit/src/tokens/resolve-token.js';
+import { listFields } from '../request/job-inputs.js';
 import { findTokenProblems } from './find-token-problems.js';
-import { listFields } from './job-inputs.js';
 import { parseKnownTokens, type KnownToken } from './known-token.js';
 
 const USDC = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { zeroAddress } from 'viem';
 import { z } from 'zod';
 
-import { CATALOG } from '../../../packages/agent-kit/src/operations/catalog.js';
-import { parseResourceUrl } from '../../../packages/agent-kit/src/payments/ask-price.js';
-import { assertLeverage } from '../../../packages/agent-kit/src/protocols/perps/assert-order.js';
+import { CATALOG } from '../../../../packages/agent-kit/src/operations/catalog.js';
+import { parseResourceUrl } from '../../../../packages/agent-kit/src/payments/ask-price.js';
+import { assertLeverage } from '../../../../packages/agent-kit/src/protocols/perps/assert-order.js';
 import { fingerprintOfJob } from './fingerprint.js';
 import { describeInputs } from './job-inputs.js';
 import { JobRequestError } from './job-request-error.js';

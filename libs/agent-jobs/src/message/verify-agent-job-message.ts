@@ -3,10 +3,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { mayUseWallet, type ApiKey, type ApiKeyStore } from '@tollgate/common';
 import { agentJobSigningText, type AgentJobMessage, type AgentJobRequest } from '@tollgate/protocol';
 
+import { JobRequestError } from '../request/job-request-error.js';
+import { parseJobRequest } from '../request/parse-job-request.js';
 import { deriveEnqueueSecret } from './agent-secrets.js';
-import { JobRequestError } from './job-request-error.js';
 import { parseAgentJobMessage } from './parse-agent-job-message.js';
-import { parseJobRequest } from './parse-job-request.js';
 
 /** Allows for differences between clocks. A message dated further ahead would be valid for longer than allowed. */
 const MAX_CLOCK_SKEW_MS = 60_000;

@@ -1,7 +1,7 @@
 import { parseTokenAmount, PaymentError, type AgentJobRequest } from '@tollgate/protocol';
 import { isAddress } from 'viem';
 
-import { listFields } from './job-inputs.js';
+import { listFields } from '../request/job-inputs.js';
 import type { KnownToken } from './known-token.js';
 
 const NATIVE = '0x0';
