@@ -30,6 +30,13 @@ module.exports = {
       to: { path: '^(apps|libs|tools|devnet|test|packages/(client|agent-kit))' },
     },
     {
+      name: 'services-know-the-purchase-alone',
+      comment: 'Of the published middlewares the services use the purchase, which knows no HTTP and no facilitator.',
+      severity: 'error',
+      from: { path: '^(apps|libs|tools)', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^packages/gate/src/(?!purchase/)' },
+    },
+    {
       name: 'agent-kit-stands-on-client-and-protocol',
       comment: 'The agent kit is published: it may not reach into the services, and needs no framework of theirs.',
       severity: 'error',

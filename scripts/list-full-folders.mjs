@@ -8,7 +8,7 @@ const MAX_FILES = 20;
 const LEAVING = {
   'apps/gateway/src/paywall': 42,
   'libs/journal/src': 58,
-  'packages/gate/src': 25,
+  'packages/gate/src': 27,
 };
 
 const counts = new Map();

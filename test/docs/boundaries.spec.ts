@@ -24,6 +24,10 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
       'packages/agent-kit/src/probe-target.ts',
     ],
   },
+  'services-know-the-purchase-alone': {
+    from: 'apps/gateway/src/paywall/probe.ts',
+    to: ['packages/gate/src/probe-target.ts'],
+  },
   'agent-kit-stands-on-client-and-protocol': {
     from: 'packages/agent-kit/src/probe.ts',
     to: ['libs/journal/src/probe-target.ts', '@nestjs/common'],

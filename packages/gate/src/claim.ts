@@ -1,8 +1,8 @@
 import type { SettleResponse } from '@tollgate/protocol';
 
-import { ttlMsOf, type ClaimTimes, type PaymentRecord } from './payment-record.js';
+import { ttlMsOf, type ClaimTimes, type ClaimRecord } from './payment-record.js';
 import type { PaymentStore } from './payment-store.js';
-import type { StoredAnswer } from './sold-answer.js';
+import type { PackedAnswer } from './sold-answer.js';
 
 /**
  * The exclusive right of one request, across all processes that share a store, to sell for a payment. Every step fails
@@ -16,7 +16,7 @@ export class Claim {
   constructor(
     private readonly store: PaymentStore,
     readonly name: string,
-    private record: PaymentRecord,
+    private record: ClaimRecord,
     private readonly times: ClaimTimes,
   ) {
     this.#text = JSON.stringify(record);
@@ -62,7 +62,7 @@ export class Claim {
    * Must be called before the first byte of the response is sent. False if another request has taken over the claim and
    * will respond.
    */
-  sell(answer: StoredAnswer | null): Promise<boolean> {
+  sell(answer: PackedAnswer | null): Promise<boolean> {
     return this.#write(({ receipt: _, ...record }) => ({ ...record, state: 'sold', ...(answer && { answer }) }));
   }
 
@@ -91,7 +91,7 @@ export class Claim {
     );
   }
 
-  #write(change: (record: PaymentRecord) => PaymentRecord | null): Promise<boolean> {
+  #write(change: (record: ClaimRecord) => ClaimRecord | null): Promise<boolean> {
     const written = this.#lastWrite.then(async () => {
       const record = change(this.record);
       if (record === this.record) return true;
@@ -118,7 +118,7 @@ export class Claim {
   async #readOwn(): Promise<boolean> {
     const { value } = await this.store.read(this.name);
     const { owner, state } = this.record;
-    if (value === null ? state === 'claimed' : (JSON.parse(value) as PaymentRecord).owner !== owner) return false;
+    if (value === null ? state === 'claimed' : (JSON.parse(value) as ClaimRecord).owner !== owner) return false;
     this.#text = value;
     return true;
   }

@@ -1,4 +1,4 @@
-import { encodeBase64 } from './base64.js';
+import { toBase64 } from './base64.js';
 import { concatBytes } from './concat-bytes.js';
 
 /** SHA-256 over the parts, each preceded by its length, as 43 base64url characters. */
@@ -9,5 +9,5 @@ export async function digest(...parts: readonly (string | Uint8Array)[]): Promis
     return [encoder.encode(`${encoded.length}:`), encoded];
   });
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', concatBytes(bytes)));
-  return encodeBase64(hash).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return toBase64(hash).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }

@@ -1,6 +1,6 @@
 import type { SettleResponse } from '@tollgate/protocol';
 
-import type { StoredAnswer } from './sold-answer.js';
+import type { PackedAnswer } from './sold-answer.js';
 
 export interface ClaimTimes {
   /** How long a claim outlives the process that holds it. */
@@ -15,7 +15,7 @@ export interface ClaimTimes {
 const UNPROVEN_MS = 15 * 60_000;
 
 /** The stored record of a payment, as JSON. */
-export interface PaymentRecord {
+export interface ClaimRecord {
   /**
    * `claimed`: a request sells for it, and settlement was not requested. `asked`: it may be settled. `settled`: it is,
    * but no response was delivered. `sold`: it is, and its response was sent.
@@ -33,7 +33,7 @@ export interface PaymentRecord {
   /** The facilitator's settlement response, for a settled payment. */
   readonly receipt?: SettleResponse;
   /** The stored response of a sold payment, if it may be replayed. */
-  readonly answer?: StoredAnswer;
+  readonly answer?: PackedAnswer;
 }
 
 /** The values of a request with a payment that are compared with a record. */
@@ -50,7 +50,7 @@ export interface Showing {
 export type Standing = 'open' | 'own' | 'busy' | 'answered' | 'not_kept' | 'other_request' | 'used';
 
 /** `own`: a settlement was begun for this very request, and its result is unknown or its response was not delivered. */
-export function standingOf(record: PaymentRecord | null, showing: Showing, nowMs: number): Standing {
+export function standingOf(record: ClaimRecord | null, showing: Showing, nowMs: number): Standing {
   if (record === null) return 'open';
   if (record.state !== 'sold' && record.leasedUntilMs > nowMs) return 'busy';
   if (record.state === 'claimed') return 'open';
@@ -65,7 +65,7 @@ export function standingOf(record: PaymentRecord | null, showing: Showing, nowMs
 }
 
 /** How long a record is stored after it is written. */
-export function ttlMsOf({ state, secret }: PaymentRecord, { leaseMs, keepMs }: ClaimTimes): number {
+export function ttlMsOf({ state, secret }: ClaimRecord, { leaseMs, keepMs }: ClaimTimes): number {
   if (state === 'claimed') return 2 * leaseMs;
   return secret === null && state !== 'sold' ? UNPROVEN_MS : keepMs;
 }

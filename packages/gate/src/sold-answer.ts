@@ -1,5 +1,5 @@
 import type { Answer } from './answer.js';
-import { encodeBase64 } from './base64.js';
+import { toBase64 } from './base64.js';
 
 /** A handler's response, with headers as frameworks represent them. */
 export interface SoldAnswer {
@@ -9,7 +9,7 @@ export interface SoldAnswer {
 }
 
 /** A `SoldAnswer` as JSON, with the body in base64. */
-export interface StoredAnswer {
+export interface PackedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string;
@@ -19,7 +19,7 @@ export interface StoredAnswer {
 const NOT_KEPT = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
 
 /** Null if the body is longer than `maxBytes`. */
-export function packAnswer({ status, headers, body }: SoldAnswer, maxBytes: number): StoredAnswer | null {
+export function packAnswer({ status, headers, body }: SoldAnswer, maxBytes: number): PackedAnswer | null {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
   if (bytes.length > maxBytes) return null;
   const kept = Object.entries(headers).flatMap(([name, value]) =>
@@ -27,9 +27,9 @@ export function packAnswer({ status, headers, body }: SoldAnswer, maxBytes: numb
       ? []
       : [[name.toLowerCase(), typeof value === 'object' ? [...value] : String(value)] as const],
   );
-  return { status, headers: Object.fromEntries(kept), body: encodeBase64(bytes) };
+  return { status, headers: Object.fromEntries(kept), body: toBase64(bytes) };
 }
 
-export function unpackAnswer({ status, headers, body }: StoredAnswer): Answer {
+export function unpackAnswer({ status, headers, body }: PackedAnswer): Answer {
   return { status, headers, body: Uint8Array.from(atob(body), (character) => character.charCodeAt(0)) };
 }

@@ -1,29 +1,29 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type ApiKey, type SettlementResult } from '@tollgate/common';
-import { createFingerprint, hashRetryKey, type StoredAnswer } from '@tollgate/ledger';
-import { fulfil, type Unsettled } from '@tollgate/middleware/purchase';
+import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
+import { sell, type Unsettled } from '@tollgate/middleware/purchase';
 import {
   DUPLICATE_SETTLEMENT,
   SETTLEMENT_PENDING,
+  type PaymentFailure,
   type RequirementTerms,
   type SettleResponse,
-  type SignedPayment,
   type SignedPermit,
 } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../gateway.config.js';
 import { PaywallCounters } from '../paywall/paywall-counters.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
-import { SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
-import { ClaimedSettlement, type Claim } from './claimed-settlement.js';
+import { isMetered, SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
 import { KEY_NEEDED } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';
 import { createSettling, createUnavailable } from './facilitator-unavailable.js';
 import type { Asker } from './facilitator-verification.js';
 import { parseFacilitatorRequest, type FacilitatorRequest } from './parse-facilitator-request.js';
+import { PresentedSettlement } from './presented-settlement.js';
 import { ServedTerms } from './served-terms.js';
-import { fail, isMetered, reasonFor } from './settle-response.js';
+import { fail, reasonFor } from './settle-response.js';
 
 export interface SettleAsker extends Asker {
   /** Null for a request without API key. */
@@ -31,7 +31,7 @@ export interface SettleAsker extends Asker {
   readonly idempotencyKey: string | undefined;
 }
 
-export interface Settled {
+export interface SettleReply {
   readonly response: SettleResponse;
   /** Whether the response is a replay of an earlier one with the same idempotency key. */
   readonly isReplay: boolean;
@@ -65,13 +65,13 @@ export class FacilitatorSettlement {
   }
 
   /** @throws ProblemError for a malformed or forbidden request, and if the payment cannot be settled now */
-  async settle(body: unknown, asker: SettleAsker): Promise<Settled> {
+  async settle(body: unknown, asker: SettleAsker): Promise<SettleReply> {
     const settled = await this.#answerTo(body, asker);
     if (!settled.isReplay) this.log.answered(settled.response, asker.clientAddress);
     return settled;
   }
 
-  async #answerTo(body: unknown, asker: SettleAsker): Promise<Settled> {
+  async #answerTo(body: unknown, asker: SettleAsker): Promise<SettleReply> {
     const request = parseFacilitatorRequest(body);
     const served = this.served.read(request);
     if ('reason' in served) return this.#refuse(request, served.reason, served.message);
@@ -96,25 +96,43 @@ export class FacilitatorSettlement {
     if (!isFree) throw new ProblemError(KEY_NEEDED);
   }
 
-  async #settle(request: FacilitatorRequest, question: SignedPaymentQuestion, asker: SettleAsker): Promise<Settled> {
-    const verdict = await this.payments.claim(question, keysFor(request.requirement, asker));
-    switch (verdict.outcome) {
-      case 'claimed': {
-        return this.#settleClaimed(request, question, verdict);
-      }
-      case 'answered':
-        return this.#replay(request, await this.connections.ledger.readAnswer(verdict.id));
+  async #settle(
+    request: FacilitatorRequest,
+    question: SignedPaymentQuestion,
+    asker: SettleAsker,
+  ): Promise<SettleReply> {
+    const { ledger } = this.connections;
+    const parts = { ledger, payments: this.payments, leaseMs: this.#leaseMs, request, question };
+    const purchase = new PresentedSettlement(parts, keysFor(request.requirement, asker));
+    const end = await sell(purchase);
+    switch (end.outcome) {
+      case 'committed':
+        return this.#answer('settled', end.product);
+      case 'replayed':
+      case 'reproduced':
+        this.counters.counts.replayed += 1;
+        return { response: end.answer, isReplay: true };
       case 'busy':
-        return this.#answer('pending', fail(request, SETTLEMENT_PENDING, 'The payment is being settled.'));
+        return this.#pending(request, null);
       case 'conflict':
+      case 'gone':
         return this.#refuse(request, DUPLICATE_SETTLEMENT, 'payment_used');
-      case 'refused': {
-        const { failure, payer } = verdict;
-        return this.#refuse(request, reasonFor(failure, request, question.payment), failure, payer);
-      }
-      case 'valid':
+      case 'refused':
+        return this.#refuseFor(end.failure, request, question, end.payer);
+      case 'not_settled':
+        return this.#answerUnsettled(end.result, request, question, purchase.payer);
+      case 'taken_over':
+        if (end.settled === null) throw this.#unavailable();
+        return this.#pending(request, end.settled.txHash, purchase.payer);
+      case 'not_replayed':
+        throw end.error;
       case 'unavailable':
-        throw this.#unavailable('retryAfterMs' in verdict ? verdict.retryAfterMs : undefined);
+        throw this.#unavailable(end.retryAfterMs);
+      case 'released':
+      case 'failed':
+      case 'held':
+      case 'store_unavailable':
+        throw this.#unavailable();
     }
   }
 
@@ -123,7 +141,7 @@ export class FacilitatorSettlement {
     request: FacilitatorRequest,
     question: SignedPaymentQuestion,
     { permit2Authorization }: SignedPermit,
-  ): Promise<Settled> {
+  ): Promise<SettleReply> {
     const terms = { ...question.terms, priceBaseUnits: permit2Authorization.permitted.amount };
     const verdict = await this.payments.look({ ...question, terms });
     if (verdict.outcome === 'unavailable') throw this.#unavailable(verdict.retryAfterMs);
@@ -133,62 +151,45 @@ export class FacilitatorSettlement {
       return this.#answer('settled', { success: true, payer, transaction: '', network, amount: '0' });
     }
     const failure = verdict.outcome === 'refused' ? verdict.failure : 'payment_used';
-    return this.#refuse(request, reasonFor(failure, request, question.payment), failure, payer);
-  }
-
-  async #settleClaimed(request: FacilitatorRequest, question: SignedPaymentQuestion, claim: Claim): Promise<Settled> {
-    const { payer } = claim;
-    const { ledger } = this.connections;
-    const parts = { ledger, payments: this.payments, leaseMs: this.#leaseMs };
-    const end = await fulfil(new ClaimedSettlement(parts, { request, question, claim }));
-    switch (end.state) {
-      case 'committed':
-        return this.#answer('settled', end.product);
-      case 'not_settled':
-        return this.#answerUnsettled(request, question.payment, end.result, payer);
-      case 'taken_over': {
-        if (end.settled === null) throw this.#unavailable();
-        const response = fail(request, SETTLEMENT_PENDING, 'The payment is being settled.', payer);
-        return this.#answer('pending', { ...response, transaction: end.settled.txHash });
-      }
-      case 'released':
-      case 'failed':
-      case 'held':
-      case 'store_unavailable':
-        throw this.#unavailable();
-    }
+    return this.#refuseFor(failure, request, question, payer);
   }
 
   #answerUnsettled(
-    request: FacilitatorRequest,
-    payment: SignedPayment,
     result: Unsettled<SettlementResult>,
-    payer: string,
-  ): Settled {
+    request: FacilitatorRequest,
+    question: SignedPaymentQuestion,
+    payer: string | undefined,
+  ): SettleReply {
     switch (result.outcome) {
       case 'failed':
-        return this.#refuse(request, reasonFor(result.failure, request, payment), result.failure, payer);
-      case 'pending': {
+        return this.#refuseFor(result.failure, request, question, payer);
+      case 'pending':
         if (result.txHash === null) throw this.#settling();
-        const response = fail(request, SETTLEMENT_PENDING, 'The payment is being settled.', payer);
-        return this.#answer('pending', { ...response, transaction: result.txHash });
-      }
+        return this.#pending(request, result.txHash, payer);
       case 'unavailable':
         throw this.#unavailable(result.retryAfterMs);
     }
   }
 
-  #replay(request: FacilitatorRequest, stored: StoredAnswer | null): Settled {
-    if (stored === null) return this.#refuse(request, DUPLICATE_SETTLEMENT, 'payment_used');
-    this.counters.counts.replayed += 1;
-    return { response: JSON.parse(stored.body.toString()) as SettleResponse, isReplay: true };
+  #pending(request: FacilitatorRequest, txHash: string | null, payer?: string): SettleReply {
+    const response = fail(request, SETTLEMENT_PENDING, 'The payment is being settled.', payer);
+    return this.#answer('pending', { ...response, transaction: txHash ?? '' });
   }
 
-  #refuse(request: FacilitatorRequest, reason: string, message: string, payer?: string): Settled {
+  #refuseFor(
+    failure: PaymentFailure,
+    request: FacilitatorRequest,
+    { payment }: SignedPaymentQuestion,
+    payer: string | undefined,
+  ): SettleReply {
+    return this.#refuse(request, reasonFor(failure, request, payment), failure, payer);
+  }
+
+  #refuse(request: FacilitatorRequest, reason: string, message: string, payer?: string): SettleReply {
     return this.#answer('not_settled', fail(request, reason, message, payer));
   }
 
-  #answer(outcome: Outcome, response: SettleResponse): Settled {
+  #answer(outcome: Outcome, response: SettleResponse): SettleReply {
     this.counters.counts[outcome] += 1;
     return { response, isReplay: false };
   }

@@ -2,7 +2,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 
 import { MAX_BODY_BYTES } from '../agent/access/add-api-key-access.js';
-import type { Admission } from '../server/gate.js';
+import type { RouteAccess } from '../server/gate.js';
 import type { FacilitatorAccess } from './facilitator-access.js';
 
 declare module 'fastify' {
@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-class FacilitatorAdmission implements Admission {
+class FacilitatorAdmission implements RouteAccess {
   constructor(private readonly isSettlement: boolean) {}
 
   admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {

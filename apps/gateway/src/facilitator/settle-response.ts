@@ -6,15 +6,10 @@ import {
   type PaymentFailure,
   type SettleResponse,
   type SignedPayment,
-  type SignedPermit,
 } from '@tollgate/protocol';
 
+import { isMetered } from '../signed-payments/signed-payments.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
-
-/** Whether the payment has the scheme `upto`, which settles the actual charge. */
-export function isMetered(payment: SignedPayment): payment is SignedPermit {
-  return payment.kind === 'permit2' && payment.scheme === 'upto';
-}
 
 /** The reason why a payment is not settled, as defined by its x402 version. */
 export function reasonFor(failure: PaymentFailure, { version }: FacilitatorRequest, payment: SignedPayment): string {

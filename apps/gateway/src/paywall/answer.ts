@@ -6,7 +6,7 @@ import type { PaymentFailure } from '@tollgate/protocol';
 import { UpstreamError } from './paid-route.js';
 
 /** The outcome of a request that presented a payment. */
-export type Answer = ResourceAnswer | ProblemAnswer | RefusedAnswer;
+export type OrderAnswer = ResourceAnswer | ProblemAnswer | RefusedAnswer;
 
 /**
  * How a response relates to its payment. `paid`: the payment was just spent on it. `replayed`: the stored response of a
@@ -33,13 +33,16 @@ export interface ProblemAnswer {
   readonly released: boolean;
 }
 
-/** The payment could not be settled: the client gets a new challenge, and the produced response is discarded. */
+/** The payment is refused, or could not be settled: the client gets a new challenge, and a produced response is discarded. */
 export interface RefusedAnswer {
   readonly kind: 'refused';
   readonly failure: PaymentFailure;
+  readonly retryAfterMs?: number | undefined;
   readonly headers: readonly (readonly [string, string])[];
 }
 
+/** How often the answer of one payment is produced again. */
+export const MAX_REPRODUCTIONS = 5;
 const RETRY_SOON_MS = 1_000;
 const DETAILS = {
   refused: 'The resource could not be reached.',
@@ -73,8 +76,11 @@ export function answerIdentifierReused(): ProblemAnswer {
   return createProblem({ status: 409, code: 'payment_identifier_reused', detail });
 }
 
-export function answerGone(why: string): ProblemAnswer {
-  const detail = `This payment was spent and its answer is no longer available. ${why}`;
+export function answerGone(isRepeatable: boolean): ProblemAnswer {
+  const reason = isRepeatable
+    ? `It was not stored, and has already been produced again ${MAX_REPRODUCTIONS} times.`
+    : 'It was not stored, and repeating the request could have side effects.';
+  const detail = `This payment was spent and its answer is no longer available. ${reason}`;
   return createProblem({ status: 410, code: 'answer_gone', detail });
 }
 

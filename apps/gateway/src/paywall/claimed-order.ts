@@ -1,48 +1,63 @@
 import type { Readable } from 'node:stream';
 
-import type { SettlementResult } from '@tollgate/common';
+import type { PaymentTrial, SettlementResult } from '@tollgate/common';
 import { crashPoint } from '@tollgate/journal';
-import { LedgerError, type Ledger } from '@tollgate/ledger';
+import { LedgerError, type Lease, type Ledger } from '@tollgate/ledger';
 import type { ClaimedPurchase, FailureCause, Fulfilment, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
+import type { Hex } from '@tollgate/protocol';
 
 import type { Revisits } from '../revisits/revisits.js';
-import type { SignedPayments } from '../signed-payments/signed-payments.js';
+import { isMetered, type SignedPayments } from '../signed-payments/signed-payments.js';
 import {
   answerForeignChallenge,
   answerSettling,
   answerTakenOver,
   answerUnavailable,
   answerUpstreamError,
-  type Answer,
+  type OrderAnswer,
 } from './answer.js';
 import { readBody } from './answer-body.js';
 import { keepHeaders } from './answer-headers.js';
-import type { Claim, Judge } from './judge.js';
-import { isMetered, parseCharge } from './metering.js';
+import { parseCharge } from './metering.js';
 import { UpstreamError, type ProducedAnswer } from './paid-route.js';
 import type { PaymentIdentifiers } from './payment-identifiers.js';
 import { encodeReceipt } from './receipt-text.js';
 import { createResourceRequest, type Order } from './resource-request.js';
 import { createFailureHeaders, createSettlementHeaders, type MadePayment } from './settlement-headers.js';
+import { createSignedQuestion, type QuestionTerms } from './verify-questions.js';
 
-export interface OrderParts {
+/** A payment claimed for this order. */
+export interface OrderClaim {
+  readonly lease: Lease;
+  readonly payer: Hex;
+  /** Null for a signed payment that has yet to be settled. */
+  readonly txHash: Hex | null;
+  /** The amount that transaction transferred, where it may be less than the price. */
+  readonly amountBaseUnits?: string;
+  /** The result of the simulated settlement at the time of the claim. */
+  readonly trial?: PaymentTrial;
+  /** An earlier request already used the payer's identifier for this payment, and may have settled it. */
+  readonly isNamedBefore?: boolean;
+}
+
+export interface ClaimedOrderParts {
   readonly ledger: Ledger;
-  readonly judge: Pick<Judge, 'questionOf'>;
-  readonly signedPayments: Pick<SignedPayments, 'settle'>;
+  readonly terms: QuestionTerms;
+  readonly signedPayments: SignedPayments;
   readonly identifiers: PaymentIdentifiers;
   readonly revisits: Revisits;
   readonly reportFailure: (error: unknown, order: Order) => void;
   readonly assetDecimals: number;
-  readonly leaseMs: number;
   readonly maxStoredAnswerBytes: number;
 }
 
 type MadeResult = { readonly outcome: 'settled' } & MadePayment;
-type OrderResult = MadeResult | Unsettled<SettlementResult>;
+export type OrderResult = MadeResult | Unsettled<SettlementResult>;
 
 /** An order whose payment is claimed: sells the resource of a paid route, with the ledger as store. */
 export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult> {
   readonly leaseMs: number;
+  readonly payer: Hex;
   readonly settled: MadeResult | null;
   readonly mayBeSettled: boolean;
   readonly settles: 'before' | 'after';
@@ -52,13 +67,14 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   #headers: [string, string][] = [];
 
   constructor(
-    private readonly parts: OrderParts,
+    private readonly parts: ClaimedOrderParts,
     private readonly order: Order,
-    private readonly claim: Claim,
+    private readonly claim: OrderClaim,
   ) {
     const { instrument, endpoint } = order.purchase;
     const { txHash, payer, amountBaseUnits, isNamedBefore = false } = claim;
-    this.leaseMs = parts.leaseMs;
+    this.leaseMs = parts.terms.leaseMs;
+    this.payer = payer;
     this.#isMetered = this.recordsSettlement = isMetered(instrument);
     this.settles = endpoint.route.settle;
     this.settled =
@@ -99,18 +115,18 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   }
 
   async settle(amountBaseUnits: bigint): Promise<OrderResult> {
-    const { purchase, caller } = this.order;
+    const { signedPayments, terms } = this.parts;
     const { payer, trial } = this.claim;
-    const { instrument } = purchase;
+    const { instrument } = this.order.purchase;
     // A transaction paid before it was presented: its claim names it, and it is never settled.
     if (instrument.kind === 'transaction') return { outcome: 'unavailable', reason: 'nothing_to_settle' };
     // An amount of zero is not settled: the response is free.
     if (this.#isMetered && amountBaseUnits === 0n)
       return { outcome: 'settled', txHash: null, payer, amountBaseUnits: '0' };
-    const question = this.parts.judge.questionOf(purchase, instrument, caller);
+    const question = createSignedQuestion(this.order, instrument, terms);
     const amount = amountBaseUnits.toString();
-    if (this.#isMetered) return this.parts.signedPayments.settle(question, amount);
-    const result = await this.parts.signedPayments.settle(question, amount, trial);
+    if (this.#isMetered) return signedPayments.settle(question, amount);
+    const result = await signedPayments.settle(question, amount, trial);
     return result.outcome === 'settled' ? { outcome: 'settled', txHash: result.txHash, payer: result.payer } : result;
   }
 
@@ -151,14 +167,14 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   }
 
   /** The answer to the request, once the order has ended. */
-  toAnswer(end: Fulfilment<ProducedAnswer, OrderResult>): Answer {
+  toAnswer(end: Fulfilment<ProducedAnswer, OrderResult>): OrderAnswer {
     const body = this.#body;
-    if (end.state === 'committed' && body !== null) {
+    if (end.outcome === 'committed' && body !== null) {
       const { txHash, amountBaseUnits } = end.settled;
       const facts = { status: end.product.status, headers: this.#headers, txHash: txHash ?? undefined };
       return { kind: 'resource', origin: 'paid', ...facts, body, amountBaseUnits };
     }
-    if (end.state === 'released' && body !== null && end.product.status !== 402) {
+    if (end.outcome === 'released' && body !== null && end.product.status !== 402) {
       const { status, headers } = end.product;
       return { kind: 'resource', origin: 'released', status, headers: keepHeaders(headers), body };
     }
@@ -167,14 +183,14 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   }
 
   /** The answer without the resource's response. */
-  #explain(end: Fulfilment<ProducedAnswer, OrderResult>): Answer {
-    switch (end.state) {
+  #explain(end: Fulfilment<ProducedAnswer, OrderResult>): OrderAnswer {
+    switch (end.outcome) {
       case 'committed':
       case 'released':
         return answerForeignChallenge(true);
       case 'failed':
       case 'held':
-        return answerUpstreamError(end.error, end.state === 'failed');
+        return answerUpstreamError(end.error, end.outcome === 'failed');
       case 'taken_over':
         return answerTakenOver();
       case 'store_unavailable':
@@ -184,7 +200,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     }
   }
 
-  #explainUnsettled(result: Unsettled<SettlementResult>): Answer {
+  #explainUnsettled(result: Unsettled<SettlementResult>): OrderAnswer {
     switch (result.outcome) {
       case 'failed': {
         const { failure } = result;

@@ -1,14 +1,8 @@
 import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import { UpstreamError } from './paid-route.js';
-import type { Instrument } from './presented-payment.js';
 
-/** Whether the payer signed for a maximum (scheme `upto`) and is charged what the response costs. */
-export function isMetered(instrument: Instrument): boolean {
-  return instrument.kind === 'permit2' && instrument.scheme === 'upto';
-}
-
-export interface ChargeTerms {
+export interface MeteredTerms {
   readonly maximumBaseUnits: bigint;
   readonly assetDecimals: number;
 }
@@ -18,7 +12,7 @@ export interface ChargeTerms {
  * charged at the maximum, so that one which forgets it sells at its price.
  * @throws UpstreamError `mischarged` for a charge that is no such number or exceeds the maximum
  */
-export function parseCharge(text: string | undefined, { maximumBaseUnits, assetDecimals }: ChargeTerms): bigint {
+export function parseCharge(text: string | undefined, { maximumBaseUnits, assetDecimals }: MeteredTerms): bigint {
   if (text === undefined) return maximumBaseUnits;
   const charge = readAmount(text, assetDecimals);
   if (charge <= maximumBaseUnits) return charge;

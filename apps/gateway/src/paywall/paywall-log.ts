@@ -4,7 +4,7 @@ import { SampledLogger } from '@tollgate/common';
 import type { Visit } from '../revisits/visit.js';
 import { clientNetwork } from '../server/client-network.js';
 import type { ProblemAnswer, ResourceAnswer } from './answer.js';
-import { namePayment } from './purchase.js';
+import { paymentFactsOf } from './purchase.js';
 import type { Order } from './resource-request.js';
 
 export interface RequestFacts {
@@ -73,7 +73,7 @@ export class PaywallLog {
 
   failed(error: unknown, { purchase, caller }: Order): void {
     const { requestId } = caller;
-    const facts = { requestId, route: purchase.endpoint.route.path, ...namePayment(purchase) };
+    const facts = { requestId, route: purchase.endpoint.route.path, ...paymentFactsOf(purchase) };
     this.#logger.error({ msg: 'the resource failed', ...facts, err: error });
   }
 

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { describeSettings, REDIS_LOGGER, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
 import { Ledger, LedgerUnavailableError } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
@@ -16,7 +17,6 @@ import { Agreement } from '../verifiers/agreement.js';
 import { SettingsWatch } from '../verifiers/settings-watch.js';
 import { proofNetworks } from './challenge-words.js';
 import { Challenges } from './challenges.js';
-import { Judge } from './judge.js';
 import { PAID_ROUTES, type PaidRoute } from './paid-route.js';
 import { PaymentIdentifiers } from './payment-identifiers.js';
 import { Paywall } from './paywall.js';
@@ -171,23 +171,14 @@ async function createPaywall(
   await connections.open();
   const { payment, challenge, verification, answers, server } = environment;
   const { ledger, verifier, redis } = connections;
-  const {
-    network,
-    chainId,
-    assetAddress: asset,
-    assetVersion,
-    assetDecimals,
-    domainName: assetName,
-    payTo,
-    maxTimeoutSeconds,
-  } = payment;
+  const { network, chainId, assetAddress: asset, assetDecimals, payTo, maxTimeoutSeconds, signedAsset } = payment;
   const { leaseMs, maxStoredAnswerBytes } = answers;
   const log = new PaywallLog(challenge.explorerUrl);
   const identifiers = new PaymentIdentifiers(redis);
-  const judge = new Judge(
-    { ledger, verifier, signedPayments, identifiers },
-    { network, chainId, asset, assetName, assetVersion, payTo, ...verification, leaseMs },
-  );
+  const signed = {
+    ...{ chainId, asset: signedAsset.asset, assetName: signedAsset.name, assetVersion: signedAsset.version },
+    payTo: payTo.toLowerCase() as Hex,
+  };
   const revisits = new Revisits(redis, server.publicUrl ?? '');
   const nonces = new SignInNonces(challenge.challengeSecret);
   const reportFailure = (error: unknown, order: Order) => log.failed(error, order);
@@ -198,10 +189,18 @@ async function createPaywall(
       signedPayments: challenge.signedPayments,
       ...{ chainId, asset, payTo, maxTimeoutSeconds },
     },
-    judge,
     orders: {
-      ...{ ledger, judge, signedPayments, identifiers, revisits, reportFailure },
-      ...{ assetDecimals, leaseMs, maxStoredAnswerBytes },
+      ...{
+        ledger,
+        verifier,
+        signedPayments,
+        identifiers,
+        revisits,
+        reportFailure,
+        assetDecimals,
+        maxStoredAnswerBytes,
+      },
+      terms: { network, chainId, asset, payTo, signed, ...verification, leaseMs },
     },
     visits: new Visits({
       ...{ revisits, nonces, chainId },

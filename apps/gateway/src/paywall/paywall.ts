@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { ProblemError, sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
-import { fulfil } from '@tollgate/middleware/purchase';
+import { sell } from '@tollgate/middleware/purchase';
 import {
   PaymentError,
   signedKindOf,
@@ -15,32 +15,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Visit } from '../revisits/visit.js';
 import type { RefusedVisit, Visits } from '../revisits/visits.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
-import {
-  answerBusy,
-  answerConflict,
-  answerIdentifierReused,
-  answerUnavailable,
-  type Answer,
-  type ProblemAnswer,
-  type ResourceAnswer,
-} from './answer.js';
+import type { ProblemAnswer, ResourceAnswer } from './answer.js';
 import type { ChallengedRequest } from './challenges.js';
-import { ClaimedOrder, type OrderParts } from './claimed-order.js';
-import type { Judge } from './judge.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
 import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './payment-header.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import type { PaymentFacts, PaywallLog, RequestFacts } from './paywall-log.js';
+import { PresentedOrder, type OrderEnd, type OrderParts } from './presented-order.js';
 import type { ReadPublicOrigin } from './public-origin.js';
 import {
   fingerprintOf,
   isPaymentFailure,
-  namePayment,
+  paymentFactsOf,
   parsePurchase,
   type Purchase,
   type PurchaseTerms,
 } from './purchase.js';
-import { replayAnswer } from './replay-answer.js';
 import type { Order } from './resource-request.js';
 import { factsOf, type RoutedRequest } from './routed-request.js';
 import { sendAnswer } from './send-answer.js';
@@ -49,7 +39,6 @@ import { sendUnpaid } from './send-unpaid.js';
 
 export interface PaywallParts {
   readonly terms: PurchaseTerms;
-  readonly judge: Judge;
   readonly orders: OrderParts;
   readonly visits: Visits;
   readonly counters: PaywallCounters;
@@ -63,6 +52,9 @@ const UNSAFE_PATH: Problem = {
   code: 'path_invalid',
   detail: 'The path contains a segment that is not allowed: an empty or dot segment, a slash or a control character.',
 };
+/** Ends of an order that did not get the claim on its payment. */
+const TURNED_AWAY = new Set<OrderEnd['outcome']>(['busy', 'conflict', 'identifier_reused', 'unavailable']);
+
 /** Guards every paid route: challenges, verifies, answers. */
 export class Paywall implements OnApplicationShutdown {
   readonly #purchases = new WeakMap<FastifyRequest, Purchase>();
@@ -187,41 +179,16 @@ export class Paywall implements OnApplicationShutdown {
     const caller = { requestId: request.id, clientAddress: request.ip, fingerprint: fingerprintOf(purchase, body) };
     const params = request.params as Record<string, string>;
     const order: Order = { purchase, caller, params, headers: request.raw.headers, body };
-    const { judge, orders } = this.parts;
-    const verdict = await judge.judge(purchase, caller);
-    switch (verdict.outcome) {
-      case 'claimed': {
-        const claimed = new ClaimedOrder(orders, order, verdict);
-        return this.#answer(order, reply, request, claimed.toAnswer(await fulfil(claimed)), verdict.payer);
-      }
-      case 'answered':
-        return this.#answer(order, reply, request, await replayAnswer(orders, order, verdict.id));
-      case 'busy':
-        return this.#turnAway(order, reply, request, answerBusy(verdict.retryAfterMs));
-      case 'conflict':
-        return this.#turnAway(order, reply, request, answerConflict());
-      case 'identifier_reused':
-        return this.#turnAway(order, reply, request, answerIdentifierReused());
-      case 'unavailable':
-        this.parts.log.unavailable({ ...orderFacts(order, request), reason: verdict.reason });
-        return this.#turnAway(order, reply, request, answerUnavailable(verdict.retryAfterMs));
-      case 'refused':
-        return this.#refuseOrder(order, request, reply, verdict);
-    }
-  }
-
-  #answer(order: Order, reply: FastifyReply, request: FastifyRequest, answer: Answer, payer?: string): FastifyReply {
+    const presented = new PresentedOrder(this.parts.orders, order);
+    const end = await sell(presented);
+    const answer = presented.answerTo(end);
     if (answer.kind === 'refused') return this.#refuseOrder(order, request, reply, answer);
+    const { log } = this.parts;
+    const facts = orderFacts(order, request);
+    if (end.outcome === 'unavailable') log.unavailable({ ...facts, reason: end.reason });
     const durationMs = this.#count(order, answer);
-    const facts = { ...orderFacts(order, request), ...(payer === undefined ? {} : { payer }), durationMs };
-    this.parts.log.answered(facts, answer);
-    return sendAnswer(reply, answer);
-  }
-
-  /** Answers a request that did not get the claim on its payment. */
-  #turnAway(order: Order, reply: FastifyReply, request: FastifyRequest, answer: ProblemAnswer): FastifyReply {
-    const durationMs = this.#count(order, answer);
-    this.parts.log.turnedAway({ ...orderFacts(order, request), durationMs }, answer);
+    if (answer.kind === 'problem' && TURNED_AWAY.has(end.outcome)) log.turnedAway({ ...facts, durationMs }, answer);
+    else log.answered({ ...facts, ...(presented.payer && { payer: presented.payer }), durationMs }, answer);
     return sendAnswer(reply, answer);
   }
 
@@ -284,5 +251,5 @@ interface Refusal {
 type RefusedRequest = RoutedRequest & Refusal;
 
 function orderFacts({ purchase }: Order, request: FastifyRequest): RequestFacts & PaymentFacts {
-  return { ...factsOf(request, purchase.path), ...namePayment(purchase) };
+  return { ...factsOf(request, purchase.path), ...paymentFactsOf(purchase) };
 }

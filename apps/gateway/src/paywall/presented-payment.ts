@@ -30,7 +30,7 @@ export type Instrument = TransactionInstrument | SignedPayment;
 export type PaymentForm = 'documented' | 'v1' | 'v2' | 'mpp';
 
 /** A well-formed payment whose content is not verified yet. */
-export interface PresentedPayment {
+export interface ParsedPayment {
   readonly form: PaymentForm;
   /** As the payer names it; the receipt repeats it. */
   readonly network: string;
@@ -52,7 +52,7 @@ export interface AcceptedForms {
 }
 
 /** @throws PaymentError with one of PAYMENT_FAILURES as its code */
-export function parsePresentedPayment({ name, value }: PaymentHeader, forms: AcceptedForms): PresentedPayment {
+export function parsePresentedPayment({ name, value }: PaymentHeader, forms: AcceptedForms): ParsedPayment {
   switch (name) {
     case X_PAYMENT:
       return parseXPayment(value, forms);
@@ -71,7 +71,7 @@ export function parsePresentedPayment({ name, value }: PaymentHeader, forms: Acc
   }
 }
 
-function parseXPayment(value: string, { networks, signedPayments }: AcceptedForms): PresentedPayment {
+function parseXPayment(value: string, { networks, signedPayments }: AcceptedForms): ParsedPayment {
   const proof = (signedPayments ? parseProofOrSigned : parseProof)(value, { network: networks });
   const { network, payload } = proof;
   if ('kind' in payload) return { form: 'v1', network, instrument: payload };

@@ -12,8 +12,8 @@ import {
 } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 
+import { isMetered } from '../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from './challenges.js';
-import { isMetered } from './metering.js';
 import type { PaidEndpoint } from './paid-endpoint.js';
 import type { PaymentHeader } from './payment-header.js';
 import {
@@ -21,7 +21,7 @@ import {
   type AcceptedForms,
   type Instrument,
   type PaymentForm,
-  type PresentedPayment,
+  type ParsedPayment,
 } from './presented-payment.js';
 import { priceOf } from './price.js';
 import type { PublicOrigin } from './public-origin.js';
@@ -94,7 +94,7 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
   };
 }
 
-function parseIdentifier({ paymentIdentifier: identifier }: PresentedPayment): string | null {
+function parseIdentifier({ paymentIdentifier: identifier }: ParsedPayment): string | null {
   if (identifier === undefined) return null;
   if (isPaymentIdentifier(identifier)) return identifier;
   const detail = 'The payment identifier must be 16 to 128 letters, digits, hyphens and underscores.';
@@ -102,7 +102,7 @@ function parseIdentifier({ paymentIdentifier: identifier }: PresentedPayment): s
 }
 
 function authenticate(
-  { reference: text }: PresentedPayment,
+  { reference: text }: ParsedPayment,
   { request, endpoint, path }: PurchaseParts,
   { challenges }: PurchaseTerms,
 ): AuthenticReference | null {
@@ -119,7 +119,7 @@ function authenticate(
  * separately.
  */
 function assertOffered(
-  { form, instrument, accepted }: PresentedPayment,
+  { form, instrument, accepted }: ParsedPayment,
   priceBaseUnits: bigint,
   { chainId, asset, payTo, isMeteredRoute }: PurchaseTerms & { readonly isMeteredRoute: boolean },
 ): void {
@@ -137,7 +137,7 @@ function assertOffered(
  * it.
  */
 function assertOwnChallenge(
-  { challenge, instrument }: PresentedPayment,
+  { challenge, instrument }: ParsedPayment,
   reference: AuthenticReference | null,
   { endpoint: { offer }, origin }: PurchaseParts,
 ): void {
@@ -175,7 +175,7 @@ export function retryKeyOf({ retryKey, reference }: Purchase): string | null {
 }
 
 /** Identifies a payment in the log. */
-export function namePayment({ instrument }: Purchase): { txHash: string } | { payer: string; nonce: string } {
+export function paymentFactsOf({ instrument }: Purchase): { txHash: string } | { payer: string; nonce: string } {
   switch (instrument.kind) {
     case 'transaction':
       return { txHash: instrument.txHash };

@@ -10,13 +10,18 @@ import {
   X_PAYMENT,
 } from '@tollgate/protocol';
 
-import type { Caller } from './judge.js';
 import type { ResourceRequest } from './paid-route.js';
 import type { Purchase } from './purchase.js';
 
 const PAYMENT_HEADERS = [X_PAYMENT, PAYMENT_SIGNATURE, SIGN_IN_WITH_X, IDEMPOTENCY_KEY].map((name) =>
   name.toLowerCase(),
 );
+
+export interface Caller {
+  readonly requestId: string;
+  readonly clientAddress: string;
+  readonly fingerprint: string;
+}
 
 /** A purchase with the parts of the request that its resource receives. */
 export interface Order {

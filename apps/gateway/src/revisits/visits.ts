@@ -4,7 +4,7 @@ import { LedgerError } from '@tollgate/ledger';
 import { createSignInMessage, type SignInFailure } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 
-import { answerForeignChallenge, answerUnavailable, answerUpstreamError, type Answer } from '../paywall/answer.js';
+import { answerForeignChallenge, answerUnavailable, answerUpstreamError, type OrderAnswer } from '../paywall/answer.js';
 import { readBody } from '../paywall/answer-body.js';
 import { keepHeaders } from '../paywall/answer-headers.js';
 import type { ResourceRequest } from '../paywall/paid-route.js';
@@ -22,7 +22,7 @@ export interface VisitsParts {
   readonly reportFailure: (error: unknown, visit: Visit, requestId: string) => void;
 }
 
-export type VisitOutcome = Exclude<Answer, { kind: 'refused' }> | RefusedVisit;
+export type VisitOutcome = Exclude<OrderAnswer, { kind: 'refused' }> | RefusedVisit;
 
 export interface RefusedVisit {
   readonly kind: 'unpaid';

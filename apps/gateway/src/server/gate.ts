@@ -7,14 +7,14 @@ import type { RateLimit } from './rate-limit.js';
 import { setHeaders } from './set-headers.js';
 
 /** Decides on the requests of a route: passes them on, or answers them itself. */
-export interface Admission {
+export interface RouteAccess {
   admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** A route without this is never served. */
-    access?: 'free' | Admission;
+    access?: 'free' | RouteAccess;
     /** Also served over plain HTTP and without rate limit: for monitoring and orchestration. */
     isOperational?: boolean;
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 
-import type { Admission } from './gate.js';
+import type { RouteAccess } from './gate.js';
 
 /** Paths that are served without payment; `/docs/*` includes everything below. */
 export interface OpenPaths {
@@ -8,7 +8,7 @@ export interface OpenPaths {
   /** Free, and served over plain HTTP and without rate limit: for monitoring and orchestration. */
   readonly operational: readonly string[];
   /** Paths of pages whose routes cannot set their admission themselves. */
-  readonly guarded: readonly { readonly paths: readonly string[]; readonly access: Admission }[];
+  readonly guarded: readonly { readonly paths: readonly string[]; readonly access: RouteAccess }[];
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type VerifySignedPaymentRequest,
 } from '@tollgate/common';
 import { createOwner, LedgerUnavailableError, signedPaymentId, type Ledger } from '@tollgate/ledger';
-import type { SignedPayment } from '@tollgate/protocol';
+import type { SignedPayment, SignedPermit } from '@tollgate/protocol';
 
 import { clientNetwork } from '../server/client-network.js';
 import type { Settlers, Verifiers } from '../verifiers/agreeing-verifiers.js';
@@ -134,6 +134,13 @@ export class SignedPayments {
     // If this fails, the claim's deadline and the end of its lease release it later.
     await this.parts.ledger.releaseOwner(signedPaymentId(terms, payment), owner).catch(() => undefined);
   }
+}
+
+/** Whether the payer signed for a maximum (scheme `upto`) and is charged what the response costs. */
+export function isMetered(
+  payment: SignedPayment | { readonly kind: 'transaction' },
+): payment is SignedPermit & { readonly scheme: 'upto' } {
+  return payment.kind === 'permit2' && payment.scheme === 'upto';
 }
 
 /** Why a payment cannot be verified now: a code for the usual reasons, otherwise the error's message. */

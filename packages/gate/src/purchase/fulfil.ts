@@ -14,23 +14,25 @@ export async function fulfil<Product, Result extends SettlementResult>(
     let result = purchase.settled;
     if (result === null && purchase.settles === 'before') {
       result = await settle(purchase, null);
-      if (result === null) return { state: 'taken_over', settled: null };
+      if (result === null) return { outcome: 'taken_over', settled: null };
     }
     if (result !== null && !isSettled(result)) return await endUnsettled(purchase, result, false);
     const product = await purchase.produce(result, keeper.signal);
     if (!purchase.isCharged(product)) {
       const isReleased = await release(purchase, { cause: 'not_charged' });
-      return isReleased ? { state: 'released', product } : { state: 'taken_over', settled: result };
+      return isReleased ? { outcome: 'released', product } : { outcome: 'taken_over', settled: result };
     }
     if (result === null) {
       result = await settle(purchase, product);
-      if (result === null) return { state: 'taken_over', settled: null };
+      if (result === null) return { outcome: 'taken_over', settled: null };
       if (!isSettled(result)) return await endUnsettled(purchase, result, true);
     }
     const isCommitted = await purchase.commit(product, result);
-    return isCommitted ? { state: 'committed', product, settled: result } : { state: 'taken_over', settled: result };
+    return isCommitted
+      ? { outcome: 'committed', product, settled: result }
+      : { outcome: 'taken_over', settled: result };
   } catch (error) {
-    return keeper.signal.aborted ? { state: 'taken_over', settled: null } : await endFailed(purchase, error);
+    return keeper.signal.aborted ? { outcome: 'taken_over', settled: null } : await endFailed(purchase, error);
   } finally {
     keeper.stop();
   }
@@ -55,13 +57,13 @@ async function endUnsettled<Product, Result extends SettlementResult>(
   result: Result,
   afterWork: boolean,
 ): Promise<Fulfilment<Product, Result>> {
-  const end = { state: 'not_settled', result: result as Unsettled<Result> } as const;
+  const end = { outcome: 'not_settled', result: result as Unsettled<Result> } as const;
   try {
     const isReleased = await release(purchase, { cause: 'not_settled', result, afterWork });
-    return isReleased ? end : { state: 'taken_over', settled: null };
+    return isReleased ? end : { outcome: 'taken_over', settled: null };
   } catch {
     // The lease expires, and the same payment can then be presented again.
-    return result.outcome === 'pending' ? end : { state: 'store_unavailable' };
+    return result.outcome === 'pending' ? end : { outcome: 'store_unavailable' };
   }
 }
 
@@ -70,13 +72,13 @@ async function endFailed<Product, Result extends SettlementResult>(
   error: unknown,
 ): Promise<Fulfilment<Product, Result>> {
   const cause = purchase.reportFailure(error);
-  if (cause === 'store') return { state: 'store_unavailable' };
-  if (cause === 'unknown') return { state: 'held', error };
+  if (cause === 'store') return { outcome: 'store_unavailable' };
+  if (cause === 'unknown') return { outcome: 'held', error };
   try {
     const isReleased = await release(purchase, { cause });
-    return isReleased ? { state: 'failed', error } : { state: 'taken_over', settled: null };
+    return isReleased ? { outcome: 'failed', error } : { outcome: 'taken_over', settled: null };
   } catch {
-    return { state: 'store_unavailable' };
+    return { outcome: 'store_unavailable' };
   }
 }
 

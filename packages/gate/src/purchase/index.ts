@@ -1,2 +1,2 @@
-export { fulfil } from './fulfil.js';
+export { sell } from './sell.js';
 export type * from './purchase.js';

@@ -1,7 +1,54 @@
 /**
- * A purchase: offer, present, verify, claim, fulfil, settle, commit or release. `fulfil` takes it from the claim to its
- * end; the ports below connect it to a store, a settler and the seller of a response.
+ * A purchase: offer, present, verify, claim, fulfil, settle, commit or release. `sell` takes a presented payment to its
+ * end, by way of ports to a verifier, a store, a settler and a seller. How an offer, a payment and the response to each
+ * end are written is left to the adapters.
  */
+export interface PresentedPurchase<State extends Presented, Product, Result extends SettlementResult, Answer>
+  extends Verifier<State>, PurchaseStore<State, Answer> {
+  fulfilment(claimed: ClaimedState<State>): ClaimedPurchase<Product, Result>;
+  /** Produces an answer that was not stored once more; null if that is not safe, or was done too often. */
+  reproduce?(spent: SpentState<State>): Promise<Answer | null>;
+}
+
+/** What is known of a presented payment; an adapter adds its facts to each state. */
+export type Presented =
+  /** It pays, and is to be claimed. */
+  | { readonly outcome: 'valid' }
+  /** It is claimed for this request. */
+  | { readonly outcome: 'claimed' }
+  /** It is spent on this very request: the client gets the answer again. */
+  | { readonly outcome: 'answered' }
+  /** It does not buy anything now. `busy`: another request holds it. `conflict`: it belongs to another request. */
+  | { readonly outcome: 'busy' | 'conflict' | 'identifier_reused' | 'refused' | 'unavailable' };
+
+type In<State, Outcome> = Extract<State, { readonly outcome: Outcome }>;
+export type ClaimedState<State> = In<State, 'claimed'>;
+export type SpentState<State> = In<State, 'answered'>;
+export type TurnedAway<State> = Exclude<State, { readonly outcome: 'valid' | 'claimed' | 'answered' }>;
+
+/** How a purchase ends. */
+export type PurchaseEnd<State, Product, Result extends SettlementResult, Answer> =
+  TurnedAway<State> | Replay<Answer> | Fulfilment<Product, Result>;
+
+/** Port of the verifier. May reject if it is unavailable. */
+export interface Verifier<State extends Presented> {
+  /** Finds a payment `valid`, or claims it in the same step. */
+  verify(): Promise<State>;
+}
+
+/** Port of the store. May reject if it is unavailable. */
+export interface PurchaseStore<State extends Presented, Answer> {
+  /** Null if the payment is to be verified. `valid` if it may be settled: its settlement decides, not the verifier. */
+  find?(): Promise<State | null>;
+  /** For a verifier that does not claim. */
+  claim?(): Promise<State>;
+  /** Null if the answer was not stored. */
+  readAnswer(spent: SpentState<State>): Promise<Answer | null>;
+  /** The state of a payment if store or verifier is unavailable. */
+  explain(error: unknown): State;
+}
+
+/** A purchase whose payment is claimed. */
 export interface ClaimedPurchase<Product, Result extends SettlementResult>
   extends ClaimedPayment<Product, Result>, Settler<Product, Result>, Seller<Product, Result> {}
 
@@ -54,7 +101,7 @@ export type SettlementResult =
   /** No settlement began. */
   | { readonly outcome: 'unavailable' };
 
-export type Settled<Result extends SettlementResult> = Extract<Result, { readonly outcome: 'settled' }>;
+export type Settled<Result> = In<Result, 'settled'>;
 export type Unsettled<Result extends SettlementResult> = Exclude<Result, { readonly outcome: 'settled' }>;
 
 /**
@@ -75,16 +122,23 @@ export interface ReleaseTerms {
 /** How a claimed purchase ended. */
 export type Fulfilment<Product, Result extends SettlementResult> =
   /** The payment is spent: the product may be sent. */
-  | { readonly state: 'committed'; readonly product: Product; readonly settled: Settled<Result> }
+  | { readonly outcome: 'committed'; readonly product: Product; readonly settled: Settled<Result> }
   /** The product is not charged: it may be sent, and the payment used again. */
-  | { readonly state: 'released'; readonly product: Product }
+  | { readonly outcome: 'released'; readonly product: Product }
   /** There is no product, and the payment may be used again. */
-  | { readonly state: 'failed'; readonly error: unknown }
+  | { readonly outcome: 'failed'; readonly error: unknown }
   /** There is no product, and the payment stays claimed until its lease expires. */
-  | { readonly state: 'held'; readonly error: unknown }
+  | { readonly outcome: 'held'; readonly error: unknown }
   /** The payment is not known to be settled; a product that exists must not be sent. */
-  | { readonly state: 'not_settled'; readonly result: Unsettled<Result> }
+  | { readonly outcome: 'not_settled'; readonly result: Unsettled<Result> }
   /** Another request holds the payment. `settled`: the result that could not be committed. */
-  | { readonly state: 'taken_over'; readonly settled: Settled<Result> | null }
+  | { readonly outcome: 'taken_over'; readonly settled: Settled<Result> | null }
   /** The store is unavailable: the payment stays claimed until its lease expires. */
-  | { readonly state: 'store_unavailable' };
+  | { readonly outcome: 'store_unavailable' };
+
+/** What a spent payment gets. */
+export type Replay<Answer> =
+  | { readonly outcome: 'replayed' | 'reproduced'; readonly answer: Answer }
+  /** The answer was not stored, and is not produced again. */
+  | { readonly outcome: 'gone' }
+  | { readonly outcome: 'not_replayed'; readonly error: unknown };

@@ -2,7 +2,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { ApiKeyScope } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Admission } from '../../server/gate.js';
+import type { RouteAccess } from '../../server/gate.js';
 import type { ApiKeyAccess } from './api-key-access.js';
 
 declare module 'fastify' {
@@ -13,7 +13,7 @@ declare module 'fastify' {
 }
 
 /** Admits requests with an API key that has one of the scopes. */
-export class ApiKeyAdmission implements Admission {
+export class ApiKeyAdmission implements RouteAccess {
   constructor(
     readonly scopes: readonly ApiKeyScope[],
     /**

@@ -1,37 +1,60 @@
-import type { SettlementResult } from '@tollgate/common';
-import type { Lease, Ledger, StoredAnswer } from '@tollgate/ledger';
-import type { ClaimedPurchase, ReleaseTerms, Settled } from '@tollgate/middleware/purchase';
+import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/common';
+import type { Ledger, PaymentId, StoredAnswer } from '@tollgate/ledger';
+import type { ClaimedPurchase, PresentedPurchase, ReleaseTerms, Settled } from '@tollgate/middleware/purchase';
 import type { SettleResponse } from '@tollgate/protocol';
 
-import type { SignedPaymentQuestion, SignedPayments } from '../signed-payments/signed-payments.js';
+import {
+  isMetered,
+  reasonOf,
+  type ClaimKeys,
+  type SignedPaymentQuestion,
+  type SignedPayments,
+} from '../signed-payments/signed-payments.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
-import { isMetered } from './settle-response.js';
 
 /** The product is the report of a settlement. */
-type Purchase = ClaimedPurchase<SettleResponse, SettlementResult>;
-
-export interface Claim {
-  readonly lease: Lease;
-  readonly payer: `0x${string}`;
-  readonly txHash: `0x${string}` | null;
-  /** The settled amount, where it may be less than the requested one. */
-  readonly amountBaseUnits?: string;
-}
+type Presented = PresentedPurchase<SignedPaymentVerdict, SettleResponse, SettlementResult, SettleResponse>;
+type Claim = Extract<SignedPaymentVerdict, { outcome: 'claimed' }>;
 
 export interface SettlementParts {
   readonly ledger: Ledger;
   readonly payments: SignedPayments;
   readonly leaseMs: number;
-}
-
-export interface ClaimedRequest {
   readonly request: FacilitatorRequest;
   readonly question: SignedPaymentQuestion;
-  readonly claim: Claim;
+}
+
+/** A payment that a server's request presents, to have it settled. */
+export class PresentedSettlement implements Presented {
+  /** Set once the payment is claimed. */
+  payer: string | undefined;
+
+  constructor(
+    private readonly parts: SettlementParts,
+    private readonly keys: ClaimKeys,
+  ) {}
+
+  verify(): Promise<SignedPaymentVerdict> {
+    return this.parts.payments.claim(this.parts.question, this.keys);
+  }
+
+  explain(error: unknown): SignedPaymentVerdict {
+    return { outcome: 'unavailable', reason: reasonOf(error) };
+  }
+
+  fulfilment(claim: Claim): ClaimedSettlement {
+    this.payer = claim.payer;
+    return new ClaimedSettlement(this.parts, claim);
+  }
+
+  async readAnswer({ id }: { readonly id: PaymentId }): Promise<SettleResponse | null> {
+    const stored = await this.parts.ledger.readAnswer(id);
+    return stored && (JSON.parse(stored.body.toString()) as SettleResponse);
+  }
 }
 
 /** A payment that is claimed for a server's request to settle it. */
-export class ClaimedSettlement implements Purchase {
+class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementResult> {
   readonly settles = 'before';
   readonly mayBeSettled = false;
   readonly leaseMs: number;
@@ -40,16 +63,16 @@ export class ClaimedSettlement implements Purchase {
 
   constructor(
     private readonly parts: SettlementParts,
-    private readonly asked: ClaimedRequest,
+    private readonly claim: Claim,
   ) {
-    const { txHash, payer, amountBaseUnits = this.#amount } = asked.claim;
+    const { txHash, payer, amountBaseUnits = this.#amount } = claim;
     this.leaseMs = parts.leaseMs;
-    this.recordsSettlement = isMetered(asked.question.payment);
+    this.recordsSettlement = isMetered(parts.question.payment);
     this.settled = txHash === null ? null : this.#check({ outcome: 'settled', txHash, payer, amountBaseUnits });
   }
 
   renew(): Promise<boolean> {
-    return this.parts.ledger.renew(this.asked.claim.lease, this.leaseMs);
+    return this.parts.ledger.renew(this.claim.lease, this.leaseMs);
   }
 
   amountOf(): bigint {
@@ -57,17 +80,17 @@ export class ClaimedSettlement implements Purchase {
   }
 
   recordSettlement(amountBaseUnits: bigint): Promise<bigint | null> {
-    return this.parts.ledger.fixAmount(this.asked.claim.lease, amountBaseUnits);
+    return this.parts.ledger.fixAmount(this.claim.lease, amountBaseUnits);
   }
 
   async settle(amountBaseUnits: bigint): Promise<SettlementResult> {
     // Until the settlement of another amount is resolved, here or at the paywall, this one cannot be settled.
     if (amountBaseUnits !== this.amountOf()) return { outcome: 'unavailable', reason: 'amount_not_fixed' };
-    return this.#check(await this.parts.payments.settle(this.asked.question, this.#amount));
+    return this.#check(await this.parts.payments.settle(this.parts.question, this.#amount));
   }
 
   produce({ payer, txHash, amountBaseUnits }: Settled<SettlementResult>): Promise<SettleResponse> {
-    const { network } = this.asked.request.requirement;
+    const { network } = this.parts.request.requirement;
     return Promise.resolve({ success: true, payer, transaction: txHash, network, amount: amountBaseUnits });
   }
 
@@ -77,12 +100,12 @@ export class ClaimedSettlement implements Purchase {
 
   /** Without the commit, a second request would get the same success. */
   commit(response: SettleResponse): Promise<boolean> {
-    return this.parts.ledger.commit(this.asked.claim.lease, toStored(response)).catch(() => false);
+    return this.parts.ledger.commit(this.claim.lease, toStored(response)).catch(() => false);
   }
 
   /** If the ledger is unavailable, the lease expires. */
   release(terms: ReleaseTerms): Promise<boolean> {
-    return this.parts.ledger.release(this.asked.claim.lease, terms).then(
+    return this.parts.ledger.release(this.claim.lease, terms).then(
       () => true,
       () => true,
     );
@@ -93,7 +116,7 @@ export class ClaimedSettlement implements Purchase {
   }
 
   get #amount(): string {
-    return this.asked.question.terms.priceBaseUnits;
+    return this.parts.question.terms.priceBaseUnits;
   }
 
   /** The success of another amount belongs to the request for that amount; this server asked for another one. */

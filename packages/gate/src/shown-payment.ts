@@ -14,10 +14,18 @@ import {
   type SignedPayment,
 } from '@tollgate/protocol';
 
-import type { GateRequest } from './gate.js';
+/** The parts of a request that a gate reads. */
+export interface GateRequest {
+  readonly method: string;
+  /** An absolute URL. */
+  readonly url: string;
+  readonly header: (name: string) => string | undefined;
+  /** The body, if it is available before the handler runs. A different body makes a different request. */
+  readonly readBody?: () => Promise<string | Uint8Array | null>;
+}
 
 /** A well-formed payment whose content is not verified yet. */
-export interface PresentedPayment {
+export interface GatePayment {
   readonly version: 1 | 2;
   /** As the client sent it. */
   readonly paymentPayload: object;
@@ -39,7 +47,7 @@ const MIN_SECRET_CHARACTERS = 16;
  * Reads the payment of a request; null without one. A HEAD only asks for the price: a payment spent on it would buy
  * nothing.
  */
-export function readPayment(request: GateRequest): PresentedPayment | { readonly reason: string } | null {
+export function readPayment(request: GateRequest): GatePayment | { readonly reason: string } | null {
   const { method, header } = request;
   const [v1, v2] = [header(X_PAYMENT), header(PAYMENT_SIGNATURE)];
   const version = v2 === undefined ? 1 : 2;
@@ -75,7 +83,7 @@ function readNames(payload: PaymentPayload): { reference: string | null; identif
 }
 
 /** The name of a payment in the store. It is unique, since a payer's nonce is valid for one payment only. */
-export function namePayment(payment: SignedPayment, chainId: number, asset: string): string {
+export function nameOf(payment: SignedPayment, chainId: number, asset: string): string {
   const { from, nonce } = payment.kind === 'permit2' ? payment.permit2Authorization : payment.authorization;
   return [chainId, asset.toLowerCase(), payment.kind, from, nonce].join(':');
 }

@@ -1,0 +1,152 @@
+import { QueueFullError, VERIFY_PAYMENT, type SignedPaymentVerdict, type VerifyPaymentVerdict } from '@tollgate/common';
+import { LedgerError, type PaymentId } from '@tollgate/ledger';
+import type { PresentedPurchase, PurchaseEnd } from '@tollgate/middleware/purchase';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
+
+import { reasonOf } from '../signed-payments/signed-payments.js';
+import type { Verifiers } from '../verifiers/agreeing-verifiers.js';
+import {
+  answerBusy,
+  answerConflict,
+  answerGone,
+  answerIdentifierReused,
+  answerUnavailable,
+  answerUpstreamError,
+  type OrderAnswer,
+  type ProblemAnswer,
+  type ResourceAnswer,
+} from './answer.js';
+import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './claimed-order.js';
+import type { ProducedAnswer } from './paid-route.js';
+import type { TransactionInstrument } from './presented-payment.js';
+import { retryKeyOf } from './purchase.js';
+import { isRepeatable, reproduceAnswer } from './reproduce-answer.js';
+import type { Order } from './resource-request.js';
+import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify-questions.js';
+
+export interface OrderParts extends ClaimedOrderParts {
+  readonly verifier: Verifiers;
+}
+
+type State =
+  | ({ readonly outcome: 'claimed' } & OrderClaim)
+  /** The payer already used this payment identifier for another payment. */
+  | { readonly outcome: 'identifier_reused' }
+  | Exclude<VerifyPaymentVerdict | SignedPaymentVerdict, { outcome: 'claimed' }>;
+
+type Replayed = ResourceAnswer | ProblemAnswer;
+export type OrderEnd = PurchaseEnd<State, ProducedAnswer, OrderResult, Replayed>;
+
+/** An order with the payment it presents: known to the ledger, or verified and claimed in one step by a verifier process. */
+export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, OrderResult, Replayed> {
+  #claimed: ClaimedOrder | null = null;
+
+  constructor(
+    private readonly parts: OrderParts,
+    private readonly order: Order,
+  ) {}
+
+  /** Undefined unless the payment was claimed for this order. */
+  get payer(): Hex | undefined {
+    return this.#claimed?.payer;
+  }
+
+  async find(): Promise<State | null> {
+    const { purchase, caller } = this.order;
+    const { ledger, terms } = this.parts;
+    const retryKey = retryKeyOf(purchase);
+    if (retryKey === null) return null;
+    const found = await ledger.find({ ...entryOf(purchase, terms), fingerprint: caller.fingerprint, retryKey });
+    return found.outcome === 'none' ? null : found;
+  }
+
+  verify(): Promise<State> {
+    const { instrument } = this.order.purchase;
+    return instrument.kind === 'transaction' ? this.#verifyTransaction(instrument) : this.#verifySigned(instrument);
+  }
+
+  explain(error: unknown): State {
+    return { outcome: 'unavailable', reason: reasonOf(error) };
+  }
+
+  fulfilment(claim: OrderClaim): ClaimedOrder {
+    return (this.#claimed = new ClaimedOrder(this.parts, this.order, claim));
+  }
+
+  async readAnswer({ id }: { readonly id: PaymentId }): Promise<ResourceAnswer | null> {
+    const stored = await this.parts.ledger.readAnswer(id);
+    return stored && { kind: 'resource', origin: 'replayed', ...stored };
+  }
+
+  reproduce({ id }: { readonly id: PaymentId }): Promise<Replayed | null> {
+    return reproduceAnswer(this.parts.ledger, this.order, id);
+  }
+
+  /** The answer to the request, once the purchase has ended. */
+  answerTo(end: OrderEnd): OrderAnswer {
+    switch (end.outcome) {
+      case 'busy':
+        return answerBusy(end.retryAfterMs);
+      case 'conflict':
+        return answerConflict();
+      case 'identifier_reused':
+        return answerIdentifierReused();
+      case 'unavailable':
+        return answerUnavailable(end.retryAfterMs);
+      case 'refused':
+        return { kind: 'refused', failure: end.failure, retryAfterMs: end.retryAfterMs, headers: [] };
+      case 'replayed':
+      case 'reproduced':
+        return end.answer;
+      case 'gone':
+        return answerGone(isRepeatable(this.order));
+      case 'not_replayed':
+        this.parts.reportFailure(end.error, this.order);
+        return end.error instanceof LedgerError ? answerUnavailable() : answerUpstreamError(end.error, false);
+      default:
+        return this.#claimed?.toAnswer(end) ?? answerUnavailable();
+    }
+  }
+
+  async #verifyTransaction(instrument: TransactionInstrument): Promise<State> {
+    const { ledger, verifier, terms } = this.parts;
+    const question = createTransactionQuestion(this.order, instrument, terms, ledger.nowMs());
+    const { requestId, chainId, txHash, owner } = question;
+    try {
+      const verdict = await verifier.ask(VERIFY_PAYMENT, question, {
+        timeoutMs: terms.verifyDeadlineMs,
+        retryAfterMs: terms.verifyRetryMs,
+        requestId,
+      });
+      return verdict.outcome === 'claimed' ? { ...verdict, txHash: instrument.txHash } : verdict;
+    } catch (error) {
+      // Releases the claim of a verifier whose reply was lost. If this fails, its deadline and its lease release it later.
+      if (!(error instanceof QueueFullError))
+        await ledger.releaseOwner({ chainId, txHash }, owner).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #verifySigned(payment: SignedPayment): Promise<State> {
+    const { purchase, caller } = this.order;
+    const { signedPayments, terms } = this.parts;
+    const keys = { fingerprint: caller.fingerprint, retryKey: retryKeyOf(purchase) };
+    const verdict = await signedPayments.claim(createSignedQuestion(this.order, payment, terms), keys);
+    if (verdict.outcome !== 'claimed' || purchase.paymentIdentifier === null) return verdict;
+    const named = await this.#takeIdentifier(purchase.paymentIdentifier, verdict);
+    return named === 'another' ? { outcome: 'identifier_reused' } : { ...verdict, isNamedBefore: named === 'before' };
+  }
+
+  /**
+   * The payment is claimed first, so that an identifier cannot be taken with a payment that belongs to someone else.
+   */
+  async #takeIdentifier(identifier: string, { lease, payer }: OrderClaim): Promise<'anew' | 'before' | 'another'> {
+    let named: 'anew' | 'before' | 'another' = 'another';
+    try {
+      named = await this.parts.identifiers.take({ payer, identifier, lease });
+      return named;
+    } finally {
+      if (named === 'another') await this.parts.ledger.release(lease, { counted: false }).catch(() => false);
+    }
+  }
+}
