@@ -58,6 +58,7 @@ const verifier = new PaymentVerifier({
   },
   chain,
   ledger,
+  refundLog: console,
   waitingRoom: new WaitingRoom({ waitMs: 3_000, perClient: 16, total: 256, nowMs }),
   shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, nowMs }),
 });

@@ -1,4 +1,4 @@
-import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Logger, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { ChainReader, combineObservers, connectChain, type ConnectedChain, FeeQuotes } from '@tollgate/chain';
 import {
   checkRedis,
@@ -91,9 +91,10 @@ export class VerifierModule implements OnApplicationShutdown {
     });
     const wallets = createContractWallets(environment, { redis: ledgerRedis, registry });
     const settlementMetrics = new SettlementMetrics(registry);
+    const refundLog = new Logger('Refunds');
     const settlement: Settlement | null = createSettlement(environment, {
       chain,
-      ledger,
+      refunds: { ledger, refundLog },
       assets,
       fees,
       wallets,
@@ -101,7 +102,7 @@ export class VerifierModule implements OnApplicationShutdown {
       nowMs,
       onTrouble: (relayer, error) => troubles.report(relayer, error),
     });
-    const parts = { chain: chain.reader, ledger, waitingRoom, shares, assets };
+    const parts = { chain: chain.reader, ledger, refundLog, waitingRoom, shares, assets };
     const verifier = createVerifier(environment, parts);
     const journal = new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET });
     const underWay = new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) });
@@ -221,6 +222,7 @@ function createShares({ rules }: VerifierEnvironment, nowMs: () => number): Clie
 interface VerifierParts {
   chain: ChainReader;
   ledger: Ledger;
+  refundLog: Logger;
   waitingRoom: WaitingRoom;
   shares: ClientShares;
 }

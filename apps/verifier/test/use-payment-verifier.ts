@@ -76,6 +76,7 @@ async function startParts(): Promise<Parts> {
       },
       chain: chain.reader,
       ledger,
+      refundLog: { log: () => undefined },
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, ...room, nowMs }),
       shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share, nowMs }),
     });

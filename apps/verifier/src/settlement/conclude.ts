@@ -70,7 +70,7 @@ function mayTryAgain({ payment, retries }: SettlementAttempt, news: EndedJob): b
 
 /** Asks until the chain answers, even if no asker waits any more: an unused result costs nothing. */
 async function explain(
-  { chainId, chain, ledger, windowMs, nowMs, closing, onTrouble }: SettlementParts,
+  { chainId, chain, refunds, windowMs, nowMs, closing, onTrouble }: SettlementParts,
   { payment }: SettlementAttempt,
   txHash: Hex | null,
   failure: PaymentFailure,
@@ -79,7 +79,7 @@ async function explain(
   while (!closing.aborted) {
     try {
       return payment.kind === 'permit2'
-        ? await explainPermit(chain.reader, ledger, payment, terms)
+        ? await explainPermit(chain.reader, refunds, payment, terms)
         : await explainAuthorization(chain, payment, terms);
     } catch (error) {
       onTrouble(error);

@@ -1,11 +1,11 @@
 import type { ConnectedChain, FeeQuotes } from '@tollgate/chain';
 import { REDIS_LOGGER } from '@tollgate/common';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
-import type { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
 
 import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
+import type { RefundNotes } from '../verification/note-for-refund.js';
 import type { AcceptedAssets } from '../verification/signed/accepted-assets.js';
 import type { VerifierEnvironment } from '../verifier.config.js';
 import { readBalance } from './payments/explain-authorization.js';
@@ -25,7 +25,7 @@ export const SETTLEMENT = Symbol('settlement');
 
 export interface SettlementServices {
   chain: ConnectedChain;
-  ledger: Pick<Ledger, 'recordRefusal'>;
+  refunds: RefundNotes;
   assets: AcceptedAssets;
   fees: FeeQuotes;
   wallets: ContractWallets;
@@ -58,7 +58,7 @@ const ANSWERING_SHARE = 0.3;
 /** Connects the parts of this folder; null without a relayer. Nothing connects before the start. */
 export function createSettlement(environment: VerifierEnvironment, services: SettlementServices): Settlement | null {
   const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
-  const { ledger, fees, wallets, metrics, nowMs, onTrouble } = services;
+  const { refunds, fees, wallets, metrics, nowMs, onTrouble } = services;
   if (settlement.signers.length === 0) return null;
   const connection = connectRedis({ url: redis.redisUrl, role: 'settlements', logger: REDIS_LOGGER });
   const journal = new Journal({ redis: connection, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT });
@@ -85,7 +85,7 @@ export function createSettlement(environment: VerifierEnvironment, services: Set
     simulation,
     gas,
     wallets,
-    ledger,
+    refunds,
     chain: { batcher, reader },
     assets: services.assets,
     factories: signedPayments.factories,

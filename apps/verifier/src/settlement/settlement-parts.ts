@@ -1,6 +1,6 @@
 import type { Journal } from '@tollgate/journal';
-import type { Ledger } from '@tollgate/ledger';
 
+import type { RefundNotes } from '../verification/note-for-refund.js';
 import type { AttemptTerms, Flight } from './attempt.js';
 import type { SettledChain } from './payments/explain-authorization.js';
 import type { Simulation } from './simulation/simulation.js';
@@ -24,7 +24,7 @@ export interface SettlementParts extends AttemptTerms {
   jobs: JobWatch;
   gas: GasMemory;
   chain: SettledChain;
-  ledger: Pick<Ledger, 'recordRefusal'>;
+  refunds: RefundNotes;
   /** The longest time that an asker waits for the result. */
   waitMs: number;
   /** Aborted when this process stops: settlements in progress continue in the journal, and their askers get `pending`. */

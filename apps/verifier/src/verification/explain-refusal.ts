@@ -1,9 +1,9 @@
 import { ChainUnavailableError } from '@tollgate/chain';
 import { JournalError } from '@tollgate/journal';
-import { LedgerError, type ClaimRefusal, type Ledger } from '@tollgate/ledger';
+import { LedgerError, type ClaimRefusal } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
 
-import { noteForRefund } from './note-for-refund.js';
+import { noteForRefund, type RefundNotes } from './note-for-refund.js';
 import { PaymentRefused } from './payment-refused.js';
 
 export type Refused = { outcome: 'refused'; failure: PaymentFailure };
@@ -13,10 +13,7 @@ export type Unavailable = { outcome: 'unavailable'; reason: string; retryAfterMs
  * Turns an error of the rules, the chain or the ledger into a verdict. A refusal of money that arrived is recorded
  * first. Any other error is thrown again.
  */
-export async function explainRefusal(
-  error: unknown,
-  ledger: Pick<Ledger, 'recordRefusal'>,
-): Promise<Refused | Unavailable> {
+export async function explainRefusal(error: unknown, notes: RefundNotes): Promise<Refused | Unavailable> {
   if (error instanceof ChainUnavailableError) {
     const { reason, retryAfterMs } = error;
     return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
@@ -26,10 +23,10 @@ export async function explainRefusal(
   if (!(error instanceof PaymentRefused)) throw error;
   const { failure, record } = error;
   try {
-    if (record) await noteForRefund(ledger, { ...record, failure });
+    if (record) await noteForRefund(notes, { ...record, failure });
   } catch (ledgerError) {
     // Refused money must be on record. If that fails there is no refusal, and the next attempt makes one.
-    return explainRefusal(ledgerError, ledger);
+    return explainRefusal(ledgerError, notes);
   }
   return { outcome: 'refused', failure };
 }

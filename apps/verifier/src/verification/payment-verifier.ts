@@ -5,6 +5,7 @@ import { hashRetryKey, type ClaimResult, type Ledger } from '@tollgate/ledger';
 import type { ClientShares, LookUps } from './client-shares.js';
 import { describeDoubt, explainRefusal } from './explain-refusal.js';
 import { FinalRefusals } from './final-refusals.js';
+import type { RefundNotes } from './note-for-refund.js';
 import { isNotYet, PaymentRefused } from './payment-refused.js';
 import { judgePayment, type JudgedPayment, type TransactionJudgement, type Rules } from './transaction-rules.js';
 import type { WaitingRoom } from './waiting-room.js';
@@ -17,7 +18,7 @@ export interface VerifierTerms {
   payTo: string;
 }
 
-export interface PaymentVerifierOptions {
+export interface PaymentVerifierOptions extends RefundNotes {
   terms: VerifierTerms;
   rules: Rules;
   chain: ChainReader;
@@ -148,7 +149,7 @@ export class PaymentVerifier {
   }
 
   private async explain(error: unknown): Promise<VerifyPaymentVerdict> {
-    const verdict = await explainRefusal(error, this.options.ledger);
+    const verdict = await explainRefusal(error, this.options);
     const mayWait = verdict.outcome === 'refused' && isNotYet(verdict.failure);
     return mayWait ? { ...verdict, retryAfterMs: RETRY_AFTER_MS } : verdict;
   }

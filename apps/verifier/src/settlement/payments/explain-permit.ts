@@ -1,8 +1,8 @@
 import { type ChainReader, findMoved, findPermitUse, SENT_BY_ANOTHER } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
-import { signedPaymentId, type Ledger } from '@tollgate/ledger';
+import { signedPaymentId } from '@tollgate/ledger';
 
-import { noteForRefund } from '../../verification/note-for-refund.js';
+import { noteForRefund, type RefundNotes } from '../../verification/note-for-refund.js';
 import type { UnsettledTerms } from './explain-authorization.js';
 import { settledBy, type PermitEntry } from './payment-entry.js';
 
@@ -14,7 +14,7 @@ const RPC_TIMEOUT_MS = 5_000;
  */
 export async function explainPermit(
   reader: ChainReader,
-  ledger: Pick<Ledger, 'recordRefusal'>,
+  notes: RefundNotes,
   entry: PermitEntry,
   { chainId, txHash, failure, windowMs, nowMs }: UnsettledTerms,
 ): Promise<SettlementResult> {
@@ -40,7 +40,7 @@ export async function explainPermit(
   if (use.outcome === 'unclear') {
     const { amountBaseUnits, minedAtMs } = use;
     const record = { id: signedPaymentId({ chainId, asset }, payment), payer, amountBaseUnits, minedAtMs };
-    await noteForRefund(ledger, { ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER });
+    await noteForRefund(notes, { ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER });
   }
   return { outcome: 'failed', failure: 'payment_used', txHash };
 }

@@ -1,7 +1,6 @@
 import { AuthorizedTransfers } from '@tollgate/chain';
 import type { JobRecord, StepReceipt, StepRecord } from '@tollgate/journal';
 
-import type { SettlementMetrics } from '../../metrics/settlement-metrics.js';
 import { countPayments, parseSettlementJob } from '../payments/settlement-job.js';
 import type { ContractWallets } from '../state/contract-wallets.js';
 import type { JobWatch } from '../state/job-watch.js';
@@ -10,7 +9,7 @@ import { isOfContractWallet } from './settlement-planner.js';
 export interface MinedParts {
   jobs: Pick<JobWatch, 'noteMined'>;
   wallets: Pick<ContractWallets, 'conclude'>;
-  metrics: Pick<SettlementMetrics, 'mined'>;
+  metrics: { mined(payments: number, seconds: number): void };
   /** Returns the time of Redis's clock. */
   nowMs: () => number;
 }

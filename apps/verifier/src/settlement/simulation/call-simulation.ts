@@ -20,7 +20,7 @@ import {
 } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
-import { nameCode } from '../state/contract-wallets.js';
+import { nameCode } from '../../verification/signed/wallet-check.js';
 
 export interface CallSimulationOptions {
   batcher: RpcBatcher;

@@ -1,7 +1,7 @@
-import type { Hex, PaymentFailure } from '@tollgate/protocol';
+import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
-import { keccak256 } from 'viem';
 
+import type { WalletRefusal } from '../../verification/signed/wallet-check.js';
 import { BurnBudget, type BurntGas } from './burn-budget.js';
 import { WalletCodes } from './wallet-codes.js';
 
@@ -15,10 +15,6 @@ export interface ContractWalletSettings {
   /** The most gas that one settlement may take. */
   settleGasCap: number;
 }
-
-/** `busy`: the rest of the budget is held by payments in flight; it is released when they are settled. */
-export type WalletRefusal =
-  Extract<PaymentFailure, 'contract_wallet_refused' | 'contract_wallet_paused'> | 'contract_wallets_busy';
 
 /**
  * Decides for which payers with code gas may be spent. Their code runs in the settlement and may behave there as in no
@@ -86,12 +82,4 @@ export class ContractWallets {
     if (burnt + settleGasCap > burnGasPerHour) return 'contract_wallet_paused';
     return burnt + held + gas > burnGasPerHour ? 'contract_wallets_busy' : null;
   }
-}
-
-/**
- * The name that wallets with the same code share: the hash of the code at their address. The code of a proxy (EIP-1167)
- * and of a delegated account (EIP-7702) contains the address of its implementation.
- */
-export function nameCode(code: Hex): Hex {
-  return keccak256(code);
 }

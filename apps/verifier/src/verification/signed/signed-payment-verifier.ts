@@ -1,11 +1,16 @@
 import type { ChainReader } from '@tollgate/chain';
-import type { EarlierSettlement, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
+import type {
+  EarlierSettlement,
+  SignedPaymentTerms,
+  SignedPaymentVerdict,
+  VerifySignedPaymentRequest,
+} from '@tollgate/common';
 import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger';
-import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure } from '@tollgate/protocol';
+import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure, type SignedPayment } from '@tollgate/protocol';
 
-import type { SettlementsUnderWay } from '../../settlement/state/under-way.js';
 import type { ClientShares, LookUps } from '../client-shares.js';
 import { describeDoubt, explainRefusal } from '../explain-refusal.js';
+import type { RefundNotes } from '../note-for-refund.js';
 import { isNotYet, PaymentRefused } from '../payment-refused.js';
 import type { WaitingRoom } from '../waiting-room.js';
 import type { AcceptedAssets } from './accepted-assets.js';
@@ -14,12 +19,18 @@ import { Exposure } from './exposure.js';
 import { judgePermit } from './permit-rules.js';
 import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
-export interface SignedPaymentVerifierOptions {
+/** The payments that a relayer, in any process, may still move. */
+export interface UnderWay {
+  /** @throws JournalUnavailableError, or what Redis throws */
+  include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean>;
+}
+
+export interface SignedPaymentVerifierOptions extends RefundNotes {
   assets: AcceptedAssets;
   rules: SignedPaymentRules;
   /** The accounts that settle payments here, in lower case. */
   readRelayers: () => Promise<ReadonlySet<Hex>>;
-  underWay: Pick<SettlementsUnderWay, 'include'>;
+  underWay: UnderWay;
   chain: ChainReader;
   ledger: Pick<Ledger, 'claim' | 'isLeased' | 'recordRefusal' | 'nowMs'>;
   waitingRoom: WaitingRoom;
@@ -159,7 +170,7 @@ export class SignedPaymentVerifier {
   }
 
   private async explain(error: unknown, request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
-    const verdict = await explainRefusal(error, this.options.ledger);
+    const verdict = await explainRefusal(error, this.options);
     if (verdict.outcome !== 'refused') return verdict;
     if (isNotYet(verdict.failure)) return unavailable(verdict.failure);
     if (NONCE_IS_GONE.has(verdict.failure)) return { ...verdict, payer: payerOf(request.payment) };

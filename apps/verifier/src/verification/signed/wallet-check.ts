@@ -1,12 +1,19 @@
 import { type ChainReader, ChainUnavailableError, type FeeQuotes, type TriedCall } from '@tollgate/chain';
-import type { Hex } from '@tollgate/protocol';
+import type { Hex, PaymentFailure } from '@tollgate/protocol';
+import { keccak256 } from 'viem';
 
-import { nameCode, type ContractWallets, type WalletRefusal } from '../../settlement/state/contract-wallets.js';
 import type { LookUps } from '../client-shares.js';
 import { PaymentRefused } from '../payment-refused.js';
 
+/** `busy`: the rest of the budget is held by payments in flight; it is released when they are settled. */
+export type WalletRefusal =
+  Extract<PaymentFailure, 'contract_wallet_refused' | 'contract_wallet_paused'> | 'contract_wallets_busy';
+
 export interface WalletCheckOptions {
-  wallets: Pick<ContractWallets, 'findRefusal'>;
+  wallets: {
+    /** @throws what Redis throws */
+    findRefusal(code: Hex): Promise<WalletRefusal | null>;
+  };
   fees: Pick<FeeQuotes, 'read'>;
   chain: Pick<ChainReader, 'wouldSucceed'>;
   /** The accounts that settle here, in lower case; those that can settle now come first. */
@@ -70,4 +77,12 @@ function unavailable(
   cause?: unknown,
 ): ChainUnavailableError {
   return new ChainUnavailableError(reason, message, { retryAfterMs: RETRY_AFTER_MS, cause });
+}
+
+/**
+ * The name that wallets with the same code share: the hash of the code at their address. The code of a proxy (EIP-1167)
+ * and of a delegated account (EIP-7702) contains the address of its implementation.
+ */
+export function nameCode(code: Hex): Hex {
+  return keccak256(code);
 }
