@@ -96,6 +96,34 @@ module.exports = {
       },
     },
     {
+      name: 'verification-has-no-framework',
+      comment: 'The rules for payments know how to judge, and nothing of processes or of how a payment is settled.',
+      severity: 'error',
+      from: { path: '^libs/verification/src', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: [
+          '^(apps|devnet|test|libs/(agent-jobs|settlement)|packages/(?!protocol))',
+          'node_modules/(@nestjs|ioredis|prom-client)/',
+        ],
+      },
+    },
+    {
+      name: 'settlement-has-no-framework',
+      comment: 'The stages of a settlement are called by any process; queues, metrics and wiring belong to it.',
+      severity: 'error',
+      from: { path: '^libs/settlement/src', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: ['^(apps|devnet|test|libs/agent-jobs|packages/(?!protocol))', 'node_modules/(@nestjs|prom-client)/'],
+      },
+    },
+    {
+      name: 'payments-take-only-messages-from-common',
+      comment: 'libs/common is Nest; the types of its messages are not.',
+      severity: 'error',
+      from: { path: '^libs/(verification|settlement)/src', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^libs/common', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'agent-jobs-knows-no-operation',
       comment:
         'What gateway, worker and commands share about jobs: of the kit, the inputs of the operations. What an operation does is known to the worker alone.',

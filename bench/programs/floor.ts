@@ -5,12 +5,10 @@ import { REDIS_LOGGER, type VerifyPaymentRequest } from '@tollgate/common';
 import { createFingerprint, createOwner, hashRetryKey, Ledger, type Lease } from '@tollgate/ledger';
 import { parseProof, verifyReference, type Hex, type PaymentProof } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
+import { ClientShares, PaymentVerifier, WaitingRoom } from '@tollgate/verification';
 import { fastify } from 'fastify';
 
 import { createHmacSha256 } from '../../apps/gateway/src/paywall/hmac-sha256.js';
-import { ClientShares } from '../../apps/verifier/src/verification/client-shares.js';
-import { PaymentVerifier } from '../../apps/verifier/src/verification/payment-verifier.js';
-import { WaitingRoom } from '../../apps/verifier/src/verification/waiting-room.js';
 
 const NETWORK = 'chain-testnet';
 const PATH = '/api/weather';

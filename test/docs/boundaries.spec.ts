@@ -77,6 +77,25 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
       '@nestjs/common',
     ],
   },
+  'verification-has-no-framework': {
+    from: 'libs/verification/src/probe.ts',
+    to: [
+      'libs/settlement/src/probe-target.ts',
+      'libs/agent-jobs/src/probe-target.ts',
+      'packages/client/src/probe-target.ts',
+      '@nestjs/common',
+      'ioredis',
+      'prom-client',
+    ],
+  },
+  'settlement-has-no-framework': {
+    from: 'libs/settlement/src/probe.ts',
+    to: ['libs/agent-jobs/src/probe-target.ts', 'packages/client/src/probe-target.ts', '@nestjs/common', 'prom-client'],
+  },
+  'payments-take-only-messages-from-common': {
+    from: 'libs/verification/src/probe-messages.ts',
+    to: ['libs/common/src/probe-target.ts'],
+  },
   'agent-jobs-knows-no-operation': {
     from: 'libs/agent-jobs/src/probe.ts',
     to: ['libs/chain/src/probe-target.ts', 'libs/ledger/src/probe-target.ts', 'packages/agent-kit/src/probe-target.ts'],

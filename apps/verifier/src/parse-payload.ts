@@ -1,6 +1,5 @@
 import { RpcException } from '@nestjs/microservices';
-
-import { MalformedMessageError } from './message-fields.js';
+import { MalformedMessageError } from '@tollgate/verification';
 
 /** Parses the payload of a message. @throws RpcException that names what is wrong with a malformed one */
 export function parsePayload<T>(message: unknown, parse: (message: unknown) => T): T {

@@ -14,11 +14,11 @@ import {
 } from '@tollgate/common';
 import { type Journal, JournalError, JournalUnavailableError, type LaneId } from '@tollgate/journal';
 import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
+import { AcceptedAssets } from '@tollgate/verification';
 import { Logger } from 'nestjs-pino';
 
 import { TokenDecimals } from './settings/token-decimals.js';
 import { SETTLEMENT, type Settlement } from './settlement/create-settlement.js';
-import { AcceptedAssets } from './verification/signed/accepted-assets.js';
 import { VerifierEnvironment } from './verifier.config.js';
 import { VerifierModule } from './verifier.module.js';
 

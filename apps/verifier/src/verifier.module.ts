@@ -13,6 +13,17 @@ import { DEFAULT_LANE_SETTINGS, Journal, LaneDirectory, RELAYER_FLEET } from '@t
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
+import { SettlementRecords, SettlementsUnderWay } from '@tollgate/settlement';
+import {
+  AcceptedAssets,
+  ClientShares,
+  ContractSignatures,
+  PaymentVerifier,
+  SignedPaymentVerifier,
+  type SignedPaymentVerifierOptions,
+  WaitingRoom,
+  WalletCheck,
+} from '@tollgate/verification';
 import type { Redis } from 'ioredis';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
@@ -29,21 +40,9 @@ import { createSettingsChecks } from './settings/create-settings-checks.js';
 import { TokenDecimals } from './settings/token-decimals.js';
 import { createContractWallets } from './settlement/create-contract-wallets.js';
 import { createSettlement, SETTLEMENT, type Settlement } from './settlement/create-settlement.js';
-import { RelayerTroubles } from './settlement/relayers/relayer-troubles.js';
+import { RelayerTroubles } from './settlement/relayer-troubles.js';
 import { SettlementController } from './settlement/settlement.controller.js';
-import { SettlementRecords } from './settlement/state/settlement-records.js';
-import { SettlementsUnderWay } from './settlement/state/under-way.js';
-import { ClientShares } from './verification/client-shares.js';
-import { ContractSignatures } from './verification/contract-signatures.js';
-import { PaymentVerifier } from './verification/payment-verifier.js';
-import { AcceptedAssets } from './verification/signed/accepted-assets.js';
-import {
-  SignedPaymentVerifier,
-  type SignedPaymentVerifierOptions,
-} from './verification/signed/signed-payment-verifier.js';
-import { WalletCheck } from './verification/signed/wallet-check.js';
 import { VerificationController } from './verification/verification.controller.js';
-import { WaitingRoom } from './verification/waiting-room.js';
 import type { VerifierEnvironment } from './verifier.config.js';
 
 const CONNECTIONS = Symbol('connections');

@@ -17,17 +17,17 @@ import {
 } from '@tollgate/common';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import { AcceptedAssets } from '@tollgate/verification';
 import { Redis } from 'ioredis';
 
 import { startChain, type Devnet } from '../../../devnet/chain.js';
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { transferTokens } from '../../../devnet/transfer-tokens.js';
 import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
+import { randomNonce, signAuthorization } from '../../../libs/verification/test/sign-authorization.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { settingsOf } from '../test/settings-of.js';
-import { randomNonce, signAuthorization } from '../test/sign-authorization.js';
 import { startVerifier } from './start-verifier.js';
-import { AcceptedAssets } from './verification/signed/accepted-assets.js';
 
 describe('the verifier', () => {
   let devnet: Devnet;

@@ -1,7 +1,6 @@
 import { keepFresh, observeGauge } from '@tollgate/common';
+import type { ContractWallets } from '@tollgate/settlement';
 import { Counter, type Registry } from 'prom-client';
-
-import type { ContractWallets } from '../settlement/state/contract-wallets.js';
 
 /** Gauges read in the same scrape share one reading. */
 const FRESH_MS = 1_000;

@@ -6,10 +6,9 @@ import {
   VERIFY_QUEUE,
   type RequestReplyServer,
 } from '@tollgate/common';
+import type { WaitingRoom } from '@tollgate/verification';
 import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
-
-import type { WaitingRoom } from '../verification/waiting-room.js';
 
 /** Metrics of the verify and settle queues, and of the work in this process. */
 export function observeQueues(

@@ -1,9 +1,9 @@
+import { ContractWallets } from '@tollgate/settlement';
 import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
 
 import { countBurntGas, observeContractWallets } from '../metrics/observe-contract-wallets.js';
 import type { VerifierEnvironment } from '../verifier.config.js';
-import { ContractWallets } from './state/contract-wallets.js';
 
 /** Created from settings, with metrics. Every verifier has it, with or without a relayer. */
 export function createContractWallets(

@@ -3,22 +3,23 @@ import { REDIS_LOGGER } from '@tollgate/common';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
+import {
+  type ContractWallets,
+  GasMemory,
+  InFlightExposure,
+  JobWatch,
+  readBalance,
+  Relayers,
+  type SettlementParts,
+  SettlementRecords,
+  Simulation,
+  Strikes,
+} from '@tollgate/settlement';
+import type { AcceptedAssets, RefundNotes } from '@tollgate/verification';
 
 import type { SettlementMetrics } from '../metrics/settlement-metrics.js';
-import type { RefundNotes } from '../verification/note-for-refund.js';
-import type { AcceptedAssets } from '../verification/signed/accepted-assets.js';
 import type { VerifierEnvironment } from '../verifier.config.js';
-import { readBalance } from './payments/explain-authorization.js';
-import { Relayers } from './relayers/relayers.js';
 import { SettleQueue } from './settle-queue.js';
-import type { SettlementParts } from './settlement-parts.js';
-import { Simulation } from './simulation/simulation.js';
-import type { ContractWallets } from './state/contract-wallets.js';
-import { GasMemory } from './state/gas-memory.js';
-import { InFlightExposure } from './state/in-flight-exposure.js';
-import { JobWatch } from './state/job-watch.js';
-import { SettlementRecords } from './state/settlement-records.js';
-import { Strikes } from './state/strikes.js';
 
 /** Injection token of the settlement. */
 export const SETTLEMENT = Symbol('settlement');

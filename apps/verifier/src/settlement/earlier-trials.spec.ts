@@ -1,8 +1,8 @@
 import type { PaymentTrial } from '@tollgate/common';
+import { InFlightExposure } from '@tollgate/settlement';
 
 import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
-import { InFlightExposure } from './state/in-flight-exposure.js';
 
 const PRICE = 1000n;
 const MINUTE_MS = 60_000;

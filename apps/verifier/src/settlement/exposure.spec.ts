@@ -1,12 +1,12 @@
 import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
+import { InFlightExposure, type Claimed } from '@tollgate/settlement';
 
 import type { DevnetAccount } from '../../../../devnet/chain.js';
 import { approvePermit2, signPermit } from '../../../../devnet/sign-permit.js';
 import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
-import { InFlightExposure, type Claimed } from './state/in-flight-exposure.js';
 
 const COUNT = 20;
 const PRICE = 1000n;

@@ -7,9 +7,7 @@ import {
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
 } from '@tollgate/common';
-
-import type { Relayer } from './relayers/relayer.js';
-import type { SettleServer, SettleServers } from './relayers/serve-relayer.js';
+import type { Relayer, SettleServer, SettleServers } from '@tollgate/settlement';
 
 /** Binds a handler to the settle queue alone. */
 export const SETTLE_TRANSPORT = Symbol('settle-queue');

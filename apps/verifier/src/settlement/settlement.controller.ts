@@ -1,13 +1,12 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Answers, SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
+import { parseSettleRequest, settle } from '@tollgate/settlement';
 
 import { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import { parsePayload } from '../parse-payload.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { SETTLEMENT, type Settlement } from './create-settlement.js';
-import { parseSettleRequest } from './payments/parse-settle-request.js';
-import { settle } from './settle.js';
 import { SETTLE_TRANSPORT, type SettleContext } from './settle-queue.js';
 
 /** Takes the questions of the settle queue. */

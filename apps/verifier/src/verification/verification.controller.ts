@@ -13,16 +13,18 @@ import {
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
 import type { SignedPayment } from '@tollgate/protocol';
+import {
+  ContractSignatures,
+  parseContractSignatureRequest,
+  parseVerifyPaymentRequest,
+  parseVerifySignedPaymentRequest,
+  PaymentVerifier,
+  SignedPaymentVerifier,
+} from '@tollgate/verification';
 
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
 import { parsePayload } from '../parse-payload.js';
 import { AskersSettings } from '../settings/askers-settings.js';
-import { ContractSignatures } from './contract-signatures.js';
-import { parseContractSignatureRequest } from './parse-contract-signature-request.js';
-import { parseVerifyPaymentRequest } from './parse-verify-payment-request.js';
-import { PaymentVerifier } from './payment-verifier.js';
-import { parseVerifySignedPaymentRequest } from './signed/parse-verify-signed-payment-request.js';
-import { SignedPaymentVerifier } from './signed/signed-payment-verifier.js';
 
 @Controller()
 export class VerificationController implements OnApplicationShutdown {

@@ -1,0 +1,56 @@
+import type { SettlementAttempt, AttemptEnd, Batch, EarlyEnds } from './attempts/attempt.js';
+import type { Relayer } from './relayers/relayer.js';
+import type { SettlementParts } from './settlement-parts.js';
+import type { Simulated } from './simulate.js';
+import type { SimulatedTransaction } from './simulation/simulation.js';
+
+type BatchParts = Pick<SettlementParts, 'records' | 'wallets' | 'simulation'>;
+
+export interface ReadyBatch {
+  /** What the job settles; none when nothing is to be sent. */
+  attempts: readonly SettlementAttempt[];
+  ends: EarlyEnds;
+  /** Null for a permit, which is planned by the relayer that sends it. */
+  transaction: SimulatedTransaction | null;
+}
+
+/** Leaves out what must not be sent, and holds the gas that a contract wallet may burn. */
+export async function batch(
+  parts: BatchParts,
+  { onTrouble }: Pick<Relayer, 'onTrouble'>,
+  { attempts }: Batch,
+  jobId: string,
+  claimed: EarlyEnds,
+  simulated: Simulated,
+): Promise<ReadyBatch> {
+  const own = attempts.filter((attempt) => !claimed.has(attempt));
+  const ready = own.filter((attempt) => !simulated.ends.has(attempt));
+  const ends: EarlyEnds = new Map([...simulated.ends, ...claimed]);
+  let transaction = ready.length === 0 ? null : simulated.transaction;
+  if (transaction && transaction.entries.length > ready.length) {
+    const left = ready.map(({ payment }) => payment);
+    transaction = parts.simulation.narrow(transaction, left);
+  }
+  const refusal = transaction?.walletCode ? await admit(parts, jobId, transaction, onTrouble) : null;
+  if (refusal) for (const attempt of ready) ends.set(attempt, refusal);
+  const refused = own.filter((attempt) => ends.has(attempt));
+  await Promise.all(refused.map(({ record }) => parts.records.release(record, jobId))).catch(onTrouble);
+  return { attempts: refusal ? [] : ready, ends, transaction };
+}
+
+/** The reason why a contract wallet's job must not be sent; null when it may be. */
+async function admit(
+  { wallets }: BatchParts,
+  jobId: string,
+  { walletCode: code, gas }: SimulatedTransaction,
+  onTrouble: (error: unknown) => void,
+): Promise<AttemptEnd | null> {
+  try {
+    const refusal = code && (await wallets.admit(jobId, { code, gas }));
+    if (refusal === 'contract_wallets_busy') return { outcome: 'unavailable', reason: refusal };
+    return refusal && { outcome: 'refused', failure: refusal };
+  } catch (error) {
+    onTrouble(error);
+    return { outcome: 'unavailable', reason: 'redis_unavailable' };
+  }
+}

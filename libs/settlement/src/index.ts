@@ -1,0 +1,17 @@
+export { readBalance } from './payments/explain-authorization.js';
+export { parseSettleRequest } from './payments/parse-settle-request.js';
+export { nameSettlement, planEntry, type PaymentEntry } from './payments/payment-entry.js';
+export { encodeSettlementJob, parseSettlementJob } from './payments/settlement-job.js';
+export type { Relayer } from './relayers/relayer.js';
+export { Relayers } from './relayers/relayers.js';
+export type { SettleServer, SettleServers } from './relayers/serve-relayer.js';
+export { settle } from './settle.js';
+export type { SettlementParts } from './settlement-parts.js';
+export { Simulation } from './simulation/simulation.js';
+export { ContractWallets } from './state/contract-wallets.js';
+export { GasMemory } from './state/gas-memory.js';
+export { InFlightExposure, type Claimed } from './state/in-flight-exposure.js';
+export { JobWatch } from './state/job-watch.js';
+export { SettlementRecords } from './state/settlement-records.js';
+export { Strikes } from './state/strikes.js';
+export { SettlementsUnderWay } from './state/under-way.js';

@@ -1,0 +1,13 @@
+import type { LaneId, LaneRunner } from '@tollgate/journal';
+
+import type { Batcher } from '../attempts/batcher.js';
+import type { SettlementPlanner } from './settlement-planner.js';
+
+/** One relayer of this process. */
+export interface Relayer {
+  lane: LaneId;
+  runner: Pick<LaneRunner, 'launch' | 'wake'>;
+  planner: Pick<SettlementPlanner, 'remember'>;
+  batcher: Batcher;
+  onTrouble: (error: unknown) => void;
+}

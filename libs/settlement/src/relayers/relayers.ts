@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+
+import {
+  createLaneId,
+  LaneRunner,
+  LaneShare,
+  pause,
+  type Chain,
+  type Journal,
+  type LaneId,
+  type LaneSettings,
+  type LaneSigner,
+} from '@tollgate/journal';
+import type { Hex } from '@tollgate/protocol';
+
+import { Batcher } from '../attempts/batcher.js';
+import type { Simulation } from '../simulation/simulation.js';
+import type { ContractWallets } from '../state/contract-wallets.js';
+import { noteMined, type MinedParts } from './note-mined.js';
+import type { Relayer } from './relayer.js';
+import { serveRelayer, type SettleServers } from './serve-relayer.js';
+import { SettlementPlanner } from './settlement-planner.js';
+
+export interface RelayersOptions extends MinedParts {
+  signers: readonly LaneSigner[];
+  journal: Journal;
+  chain: Chain;
+  simulation: Simulation;
+  wallets: ContractWallets;
+  servers: SettleServers;
+  settings: Partial<LaneSettings>;
+  batchSize: number;
+  batchWaitMs: number;
+  onTrouble: (relayer: Hex, error: unknown) => void;
+}
+
+/** The relayers of this process. This process works on each of them whenever no other process does. */
+export class Relayers {
+  readonly #owner = `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
+  readonly #share = new LaneShare();
+  readonly #leaving = new AbortController();
+  readonly #serving = new Set<Promise<void>>();
+  readonly #runners: readonly LaneRunner[];
+
+  constructor(private readonly options: RelayersOptions) {
+    this.#runners = options.signers.map((signer) => this.#createRunner(signer));
+  }
+
+  get lanes(): LaneId[] {
+    return this.#runners.map(({ lane }) => lane);
+  }
+
+  get addresses(): Hex[] {
+    return this.lanes.map(({ address }) => address);
+  }
+
+  isHolding(address: Hex): boolean {
+    return this.#runners.some(({ lane, isHolding }) => lane.address === address && isHolding);
+  }
+
+  start(): void {
+    for (const runner of this.#runners) runner.start();
+  }
+
+  /**
+   * Stops taking questions, and waits within the time for the answers to those taken. The lanes go on meanwhile, so
+   * that settlements finish.
+   */
+  async leave(withinMs: number): Promise<void> {
+    this.#leaving.abort();
+    const enough = new AbortController();
+    await Promise.race([Promise.allSettled(this.#serving), pause(withinMs, enough.signal)]);
+    enough.abort();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#runners.map((runner) => runner.stop()));
+  }
+
+  #createRunner(signer: LaneSigner): LaneRunner {
+    const { journal, chain, simulation, wallets, servers, settings, batchSize, batchWaitMs } = this.options;
+    const lane = createLaneId(chain.chainId, signer.address);
+    const planner = new SettlementPlanner(simulation, wallets, lane.address);
+    const onTrouble = (error: unknown) => this.options.onTrouble(lane.address, error);
+    const leaving = this.#leaving.signal;
+    const runner: LaneRunner = new LaneRunner({
+      journal,
+      chain,
+      signer,
+      settings,
+      planner,
+      // Each payment's outcome is read from its logs by the process that waits for it.
+      judgeStep: (job, step, receipt) => {
+        // Not awaited: until it is done, the gas that the job holds counts as burnt.
+        void noteMined(this.options, job, step, receipt).catch(onTrouble);
+        return Promise.resolve({ outcome: 'done' });
+      },
+      owner: this.#owner,
+      share: this.#share,
+      attend: ({ signal }) => {
+        const serving = serveRelayer({ journal, chain, servers, leaving }, relayer, signal);
+        this.#serving.add(serving);
+        return serving.finally(() => this.#serving.delete(serving));
+      },
+      onTrouble,
+    });
+    const batcher = new Batcher({ size: batchSize, waitMs: batchWaitMs });
+    const relayer: Relayer = { lane, runner, planner, batcher, onTrouble };
+    return runner;
+  }
+}

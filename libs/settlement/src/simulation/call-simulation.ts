@@ -1,0 +1,110 @@
+import {
+  askForCode,
+  askForNativeBalance,
+  canPay,
+  type ContractCall,
+  estimateSentCall,
+  type FeeQuotes,
+  type Fees,
+  hasContractFailed,
+  MISSING,
+  parseQuantity,
+  readCall,
+  readCode,
+  type RpcBatcher,
+  type RpcCall,
+  type RpcResult,
+  type SentCall,
+  trySentCall,
+  valueOf,
+} from '@tollgate/chain';
+import type { Hex } from '@tollgate/protocol';
+import { nameCode } from '@tollgate/verification';
+
+export interface CallSimulationOptions {
+  batcher: RpcBatcher;
+  fees: Pick<FeeQuotes, 'read'>;
+  /** For one payment. */
+  gasCap: bigint;
+  /** Returns the time of Redis's clock. */
+  nowMs: () => number;
+}
+
+export interface SendableCall {
+  call: ContractCall;
+  /** The gas limit of the transaction. */
+  gas: bigint;
+  /** `nameCode` of the payer's code, which runs in the call; null when the payer has no code. */
+  walletCode: Hex | null;
+}
+
+const RPC_TIMEOUT_MS = 5_000;
+const MARGIN_PERCENT = 20n;
+/** On a quiet chain the newest block may be old, and what has just become valid is not valid there yet. */
+const BLOCKS = ['latest', 'pending'] as const;
+
+type Block = (typeof BLOCKS)[number];
+
+interface Estimate {
+  /** Null when the call fails. */
+  estimate: bigint | null;
+  payerCode: Hex;
+  /** The fees at which it was estimated. */
+  fees: Fees | null;
+}
+
+/** Simulates one payment's call as its relayer will send it: from its account, at its gas price, with its gas limit. */
+export class CallSimulation {
+  constructor(private readonly options: CallSimulationOptions) {}
+
+  /**
+   * Null when the call fails, both now and in the next block.
+   * @param factory deploys a payer that has no code yet
+   * @throws ChainUnavailableError
+   */
+  async run(
+    call: ContractCall,
+    { payer, relayer, factory }: { payer: Hex; relayer: Hex; factory: Hex | null },
+  ): Promise<SendableCall | null> {
+    const { gasCap } = this.options;
+    const sent: SentCall = { ...call, from: relayer, gas: gasCap, fees: await this.options.fees.read() };
+    for (const block of BLOCKS) {
+      const { estimate, payerCode, fees } = await this.#estimate(sent, payer, block);
+      if (estimate === null || estimate > gasCap) continue;
+      const offered = (estimate * (100n + MARGIN_PERCENT)) / 100n;
+      const gas = offered > gasCap ? gasCap : offered;
+      const walletCode = payerCode === '0x' ? factory : nameCode(payerCode);
+      // The estimate ran with another gas limit than the transaction will have, and the payer's code can see that.
+      if (walletCode !== null && !(await this.#succeeds({ ...sent, gas, fees }, block))) continue;
+      return { call, gas, walletCode };
+    }
+    return null;
+  }
+
+  /**
+   * `fees` is also null when the relayer cannot pay for that much gas. That does not count against the payment, which
+   * then waits until the relayer has coin.
+   */
+  async #estimate(sent: SentCall, payer: Hex, block: Block): Promise<Estimate> {
+    const calls = [estimateSentCall(sent, block), askForCode(payer), askForNativeBalance(sent.from)];
+    const estimate = await this.#ask(calls, ([estimated = MISSING, code, balance]) => {
+      // Nodes report a low balance with the same words as a call that itself takes too much gas.
+      if (!canPay(sent, balance)) return null;
+      return { estimate: readEstimate(estimated), payerCode: readCode(code), fees: sent.fees };
+    });
+    return estimate ?? this.#estimate({ ...sent, fees: null }, payer, block);
+  }
+
+  #succeeds(sent: SentCall, block: Block): Promise<boolean> {
+    return this.#ask([trySentCall(sent, block)], ([result]) => readCall(result) !== null);
+  }
+
+  #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
+    const { batcher, nowMs } = this.options;
+    return batcher.ask({ calls, deadlineMs: nowMs() + RPC_TIMEOUT_MS, read });
+  }
+}
+
+function readEstimate(result: RpcResult): bigint | null {
+  return hasContractFailed(result) ? null : BigInt(parseQuantity(valueOf(result, 'eth_estimateGas'), 'gas'));
+}

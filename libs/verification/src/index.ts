@@ -1,0 +1,21 @@
+export { ClientShares } from './limits/client-shares.js';
+export { WaitingRoom } from './limits/waiting-room.js';
+export {
+  MalformedMessageError,
+  readBaseUnits,
+  readHex,
+  readNumber,
+  readObject,
+  readSignedPaymentQuestion,
+  refuseField,
+} from './messages/message-fields.js';
+export { parseContractSignatureRequest } from './messages/parse-contract-signature-request.js';
+export { parseVerifyPaymentRequest } from './messages/parse-verify-payment-request.js';
+export { parseVerifySignedPaymentRequest } from './messages/parse-verify-signed-payment-request.js';
+export { noteForRefund, type RefundNotes } from './refusals/note-for-refund.js';
+export { PaymentRefused } from './refusals/payment-refused.js';
+export { AcceptedAssets } from './signed/accepted-assets.js';
+export { ContractSignatures } from './signed/contract-signatures.js';
+export { SignedPaymentVerifier, type SignedPaymentVerifierOptions } from './signed/signed-payment-verifier.js';
+export { nameCode, WalletCheck, type WalletRefusal } from './signed/wallet-check.js';
+export { PaymentVerifier } from './transactions/payment-verifier.js';

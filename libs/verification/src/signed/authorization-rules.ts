@@ -1,0 +1,140 @@
+import {
+  type AuthorizationLookUp,
+  type AuthorizationView,
+  type ChainReader,
+  findAuthorizationUse,
+  type PayerSignature,
+  type PermitView,
+} from '@tollgate/chain';
+import { signedPaymentId } from '@tollgate/ledger';
+import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+
+import { PaymentRefused } from '../refusals/payment-refused.js';
+import { assertConfirmed } from '../transactions/transaction-rules.js';
+import { askToken, describeWallet } from './ask-token.js';
+import { findSettlement, type PromisedPayment } from './find-settlement.js';
+import type { Judged, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
+
+/** An authorization must stay valid this long, to leave time to settle it. */
+export const TIME_TO_SETTLE_MS = 6_000;
+
+/**
+ * The rules for an EIP-3009 authorization, in order. Throws PaymentRefused at the first that fails,
+ * ChainUnavailableError when the chain cannot decide.
+ */
+export async function judgeAuthorization(
+  judged: Judged<SignedAuthorization>,
+  rules: SignedPaymentRules,
+  chain: ChainReader,
+): Promise<SignedJudgement> {
+  const { terms, payment, nowMs, deadlineMs } = judged;
+  const { authorization } = payment;
+  assertRecipient(authorization, terms.payTo);
+  assertExactValue(authorization, terms.priceBaseUnits);
+  // A settled payment is served even after its expiry, so only one that expired before the ledger's memory is refused
+  // here.
+  assertValidityWindow(authorization, nowMs, -rules.memoryMs);
+
+  const { signature, question, view } = await askToken(judged, rules, chain);
+  const balance = assertAssetHasCode(view);
+  assertSignature(signature, view);
+  if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
+  try {
+    assertValidityWindow(authorization, nowMs, TIME_TO_SETTLE_MS);
+    assertFunds(balance, authorization.value);
+    assertSimulates(view);
+    await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
+  } catch (error) {
+    if (!(error instanceof PaymentRefused)) throw error;
+    // It may have been settled during these checks and have failed for that alone: a payer that has paid must not be
+    // asked to pay again.
+    const again = await chain.readNonce(question, deadlineMs);
+    if (!again.isTaken) throw error;
+    return judgeSettled(judged, again, rules, chain);
+  }
+  // The behaviour of a payer's code may change from one block to the next.
+  const isSimple = signature.kind === 'account' && !view.hasPayerCode;
+  const trial = isSimple ? { trial: { atMs: nowMs, balanceBaseUnits: balance.toString() } } : {};
+  const { headBlockNumber } = view;
+  return { ...promisedBy(judged), settlement: null, headBlockNumber, balanceBaseUnits: balance, ...trial };
+}
+
+async function judgeSettled(
+  judged: Judged<SignedAuthorization>,
+  { headBlockNumber }: Pick<AuthorizationView, 'headBlockNumber'>,
+  rules: SignedPaymentRules,
+  chain: ChainReader,
+): Promise<SignedJudgement> {
+  const { terms, payment, nowMs, deadlineMs } = judged;
+  const lookUp: AuthorizationLookUp = {
+    promised: { asset: terms.asset, payTo: terms.payTo, authorization: payment.authorization },
+    sinceMs: nowMs - rules.memoryMs,
+    deadlineMs,
+  };
+  const promised = promisedBy(judged);
+  const settlement = findSettlement(await findAuthorizationUse(chain, lookUp, headBlockNumber), promised);
+  assertConfirmed(settlement.blockNumber, headBlockNumber, rules.confirmations);
+  return { ...promised, settlement, headBlockNumber: Math.max(headBlockNumber, settlement.blockNumber) };
+}
+
+function promisedBy({ terms, payment }: Judged<SignedAuthorization>): PromisedPayment {
+  const { from, value } = payment.authorization;
+  return { id: signedPaymentId(terms, payment), payer: from, amountBaseUnits: BigInt(value) };
+}
+
+/** The payer must have signed for the requested recipient; refuses `recipient_mismatch`. */
+export function assertRecipient({ to }: Pick<TransferAuthorization, 'to'>, payTo: Hex): void {
+  if (to !== payTo) throw new PaymentRefused('recipient_mismatch');
+}
+
+/** The signed amount must be exactly the price (scheme `exact`); refuses `amount_mismatch`. */
+export function assertExactValue({ value }: Pick<TransferAuthorization, 'value'>, priceBaseUnits: string): void {
+  if (BigInt(value) !== BigInt(priceBaseUnits)) throw new PaymentRefused('amount_mismatch');
+}
+
+/**
+ * The payment must be valid now and for `leftMs` more; refuses `authorization_not_yet_valid` and
+ * `authorization_expired`. A negative `leftMs` accepts it for that long after its expiry.
+ */
+export function assertValidityWindow(
+  { validAfter, validBefore }: Pick<TransferAuthorization, 'validAfter' | 'validBefore'>,
+  nowMs: number,
+  leftMs: number,
+): void {
+  const now = BigInt(Math.floor(nowMs));
+  if (BigInt(validAfter) * 1000n > now) throw new PaymentRefused('authorization_not_yet_valid');
+  if (BigInt(validBefore) * 1000n < now + BigInt(leftMs)) throw new PaymentRefused('authorization_expired');
+}
+
+/** A token must answer at the asset's address; refuses `asset_has_no_code`. Returns the payer's balance. */
+export function assertAssetHasCode({ balanceBaseUnits }: Pick<AuthorizationView, 'balanceBaseUnits'>): bigint {
+  if (balanceBaseUnits === null) throw new PaymentRefused('asset_has_no_code');
+  return balanceBaseUnits;
+}
+
+/**
+ * The signature must be the payer's, by its key or by its contract's answer (EIP-1271). Refuses `signature_invalid`,
+ * and `factory_not_allowed` when the contract is missing and its factory is not on the list.
+ */
+export function assertSignature(
+  signature: PayerSignature,
+  { hasPayerCode, signatureAnswer }: Pick<PermitView, 'hasPayerCode' | 'signatureAnswer'>,
+): void {
+  if (signature.kind === 'account') return;
+  if (!hasPayerCode && signature.deployment === null) {
+    throw new PaymentRefused(signature.isWrapped ? 'factory_not_allowed' : 'signature_invalid');
+  }
+  // No Multicall3 on this chain, so no wallet can be deployed through it.
+  if (!hasPayerCode && signatureAnswer === 'no_deployer') throw new PaymentRefused('factory_not_allowed');
+  if (signatureAnswer !== 'yes') throw new PaymentRefused('signature_invalid');
+}
+
+/** The payer must have the amount; refuses `balance_too_low`. */
+export function assertFunds(balanceBaseUnits: bigint, value: string): void {
+  if (balanceBaseUnits < BigInt(value)) throw new PaymentRefused('balance_too_low');
+}
+
+/** The token must accept the very call that settles the payment; refuses `simulation_failed`. */
+export function assertSimulates({ wouldSettle }: Pick<AuthorizationView, 'wouldSettle'>): void {
+  if (!wouldSettle) throw new PaymentRefused('simulation_failed');
+}

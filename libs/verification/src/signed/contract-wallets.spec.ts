@@ -1,0 +1,195 @@
+import { planTransfer } from '@tollgate/chain';
+import type { Hex, SignedAuthorization } from '@tollgate/protocol';
+import { concatHex, encodeAbiParameters, getCreate2Address, keccak256, serializeErc6492Signature } from 'viem';
+
+import { readContracts } from '../../../../devnet/contracts.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { MULTICALL3 } from '../../../../devnet/place-contracts.js';
+import { sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { randomNonce, submitAuthorization } from '../../test/sign-authorization.js';
+import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
+
+const { parts, payer, asset, ask, signPayment } = useSignedPaymentVerifier();
+
+/** Deploys the code it is called with, at an address derived from it; every anvil has it. */
+const CREATE2_FACTORY: Hex = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+const FACTORIES: ReadonlySet<Hex> = new Set([CREATE2_FACTORY]);
+const DEPLOYING = { factories: FACTORIES, settleGasCap: 1_000_000 };
+
+const walletAddress = (): Hex => parts().wallet.address.toLowerCase() as Hex;
+const refused = (failure: string, from = walletAddress()) => ({ outcome: 'refused', failure, payer: from });
+const other = () => parts().devnet.accounts[2]!;
+
+describe("verifying a contract wallet's payment (EIP-1271)", () => {
+  it("claims with a signature that the wallet accepts: one of an account's form in a second round trip, then as it is sent", async () => {
+    const payment = await signPayment({ from: walletAddress() });
+    parts().rpc.requests.length = 0;
+    expect(await ask(payment)).toMatchObject({ outcome: 'claimed', payer: walletAddress(), txHash: null });
+    // The last two: the gas price, and the call at that price.
+    expect(parts().rpc.requests).toHaveLength(4);
+  });
+
+  it('refuses one that the wallet does not accept', async () => {
+    const payment = await signPayment({ from: walletAddress() }, { privateKey: other().privateKey });
+    expect(await ask(payment)).toEqual(refused('signature_invalid'));
+    for (const signature of ['0x12', `0x${'22'.repeat(66)}`, `0x${'22'.repeat(4096)}`] as const) {
+      expect(await ask({ ...payment, signature })).toEqual(refused('signature_invalid'));
+    }
+  });
+
+  it('refuses an address without code whose key did not sign', async () => {
+    const from: Hex = `0x${'34'.repeat(20)}`;
+    expect(await ask(await signPayment({ from }))).toEqual(refused('signature_invalid', from));
+  });
+
+  // Prevents: a payer's contract that fails by design counts as a failing RPC server, and all clients are moved off
+  // that server.
+  it.each([
+    ['reverts', '0x60006000fd'],
+    ['stops at an invalid instruction', '0xfe'],
+    ['runs endlessly', '0x5b600056'],
+    ['returns more than is read', '0x62ffffff6000f3'],
+    ['returns the magic value in the wrong place', '0x63ffffffff60005260206000f3'],
+    ['returns nothing', '0x00'],
+  ])('counts a contract that %s as a refusal', async (_, code) => {
+    const from: Hex = `0x${'56'.repeat(20)}`;
+    await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [from, code]);
+    const payment = await signPayment({ from });
+    parts().rpc.requests.length = 0;
+    expect(await ask(payment)).toEqual(refused('signature_invalid', from));
+    // Once as an account's, once as a contract's.
+    expect(parts().rpc.requests).toHaveLength(2);
+  });
+
+  // Prevents: an RPC server passes on a megabyte for each question, and all others wait for it.
+  it.each([
+    ['returns', '0x620e00006000f3'],
+    ['reverts with', '0x620e00006000fd'],
+  ])('counts a contract that %s a megabyte as a refusal of a few bytes', async (_, code) => {
+    const from: Hex = `0x${'57'.repeat(20)}`;
+    await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [from, code]);
+    const payment = await signPayment({ from });
+    parts().rpc.longestAnswer = 0;
+    expect(await ask(payment)).toEqual(refused('signature_invalid', from));
+    expect(parts().rpc.longestAnswer).toBeLessThan(3_000);
+  });
+
+  it('does not ask the wallet again at once about a signature that it refused', async () => {
+    const signature: Hex = `0x${'22'.repeat(66)}`;
+    const payment = { ...(await signPayment({ from: walletAddress() })), signature };
+    expect(await ask(payment)).toEqual(refused('signature_invalid'));
+    parts().rpc.requests.length = 0;
+    expect(await ask(payment)).toEqual(refused('signature_invalid'));
+    expect(parts().rpc.requests).toEqual([]);
+  });
+});
+
+describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', () => {
+  const salt: Hex = `0x${'00'.repeat(32)}`;
+
+  /** A wallet with money that is not deployed; it is the same for each nonce of the owner. */
+  const createWallet = async (owner: Hex) => {
+    const { BatchWallet } = await readContracts();
+    const bytecode = concatHex([BatchWallet.bytecode, encodeAbiParameters([{ type: 'address' }], [owner])]);
+    const address = getCreate2Address({ from: CREATE2_FACTORY, salt, bytecodeHash: keccak256(bytecode) });
+    await transferTokens(parts().devnet, { to: address, amountBaseUnits: 10n * PRICE });
+    return { address: address.toLowerCase() as Hex, deploy: concatHex([salt, bytecode]) };
+  };
+  const wrap = (payment: SignedAuthorization, data: Hex, factory = CREATE2_FACTORY): SignedAuthorization => ({
+    ...payment,
+    signature: serializeErc6492Signature({ address: factory, data, signature: payment.signature }),
+  });
+
+  it('claims if its factory is allowed, and settles with the call that was simulated', async () => {
+    const { address: from, deploy } = await createWallet(payer().address);
+    const inner = await signPayment({ from });
+    const payment = wrap(inner, deploy);
+    expect(await ask(payment)).toEqual(refused('factory_not_allowed', from));
+    parts().rpc.requests.length = 0;
+    expect(await ask(payment, { rules: DEPLOYING })).toMatchObject({ outcome: 'claimed', payer: from, txHash: null });
+    // The first look, the gas price, and the call at that price.
+    expect(parts().rpc.requests).toHaveLength(3);
+
+    const deployment = { to: CREATE2_FACTORY, data: deploy };
+    const signature = { kind: 'contract', bytes: inner.signature, isWrapped: true, deployment } as const;
+    const call = planTransfer(payment.authorization, signature, {
+      asset: asset(),
+      multicall3: MULTICALL3,
+      isDeployed: false,
+    });
+    await sendTransaction(parts().devnet, call);
+    expect(await ask(payment, { rules: DEPLOYING, claim: null })).toMatchObject({
+      outcome: 'valid',
+      txHash: expect.any(String),
+    });
+
+    // Deployed by now: its wrapper is no longer read, and its next payments come without.
+    for (const next of [wrap(await signPayment({ from }), deploy), await signPayment({ from })]) {
+      for (const rules of [{}, DEPLOYING]) {
+        expect(await ask(next, { rules, claim: null })).toMatchObject({ outcome: 'valid', payer: from });
+      }
+    }
+  });
+
+  it('refuses the wrapped signature of another account', async () => {
+    const { address: from, deploy } = await createWallet(other().address);
+    const payment = wrap(await signPayment({ from }), deploy);
+    expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('signature_invalid', from));
+  });
+
+  it.each<[string, (deploy: Hex) => [Hex, Hex]]>([
+    ['that deploys nothing', () => [CREATE2_FACTORY, '0x']],
+    ['that deploys something else', (deploy) => [CREATE2_FACTORY, concatHex([randomNonce(), deploy])]],
+  ])('refuses a forged wrapper %s', async (_, forge) => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[3]!.address);
+    const [factory, data] = forge(deploy);
+    const { privateKey } = parts().devnet.accounts[3]!;
+    const payment = wrap(await signPayment({ from }, { privateKey }), data, factory);
+    expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('signature_invalid', from));
+  });
+
+  it('refuses the wrapper of a factory that is not allowed, and of the token itself', async () => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[4]!.address);
+    for (const factory of [asset(), `0x${'99'.repeat(20)}` as const]) {
+      const payment = wrap(await signPayment({ from }), deploy, factory);
+      expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('factory_not_allowed', from));
+    }
+  });
+
+  it('refuses a wrapper whose content cannot be read', async () => {
+    const magic: Hex = `0x${'6492'.repeat(16)}`;
+    const payment = await signPayment({ from: walletAddress() });
+    for (const signature of [magic, concatHex([`0x${'ff'.repeat(96)}`, magic])]) {
+      expect(await ask({ ...payment, signature }, { rules: DEPLOYING })).toEqual(refused('signature_invalid'));
+    }
+  });
+
+  it('does not deploy a wallet if that takes more gas than allowed', async () => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[6]!.address);
+    const { privateKey } = parts().devnet.accounts[6]!;
+    const payment = wrap(await signPayment({ from }, { privateKey }), deploy);
+    expect(await ask(payment, { rules: { factories: FACTORIES } })).toEqual(refused('simulation_failed', from));
+  });
+
+  it('calls no factory on a chain without Multicall3', async () => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[5]!.address);
+    const { rpcUrl } = parts().devnet;
+    const code = await callRpc(rpcUrl, 'eth_getCode', [MULTICALL3, 'latest']);
+    await callRpc(rpcUrl, 'anvil_setCode', [MULTICALL3, '0x']);
+    try {
+      const payment = wrap(await signPayment({ from }), deploy);
+      expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('factory_not_allowed', from));
+    } finally {
+      await callRpc(rpcUrl, 'anvil_setCode', [MULTICALL3, code]);
+    }
+  });
+
+  it('serves a payer whose wallet was deployed meanwhile', async () => {
+    const { address: from, deploy } = await createWallet(parts().devnet.accounts[1]!.address);
+    const { privateKey } = parts().devnet.accounts[1]!;
+    const inner = await signPayment({ from }, { privateKey });
+    await sendTransaction(parts().devnet, { to: CREATE2_FACTORY, data: deploy });
+    const txHash = await submitAuthorization(parts().devnet, inner);
+    expect(await ask(wrap(inner, deploy))).toMatchObject({ outcome: 'claimed', payer: from, txHash });
+  });
+});

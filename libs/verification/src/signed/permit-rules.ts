@@ -1,0 +1,156 @@
+import {
+  type ChainReader,
+  findPermitUse,
+  type PermitLookUp,
+  type PermitUse,
+  type PermitView,
+  PROXIES,
+  SENT_BY_ANOTHER,
+} from '@tollgate/chain';
+import { signedPaymentId } from '@tollgate/ledger';
+import type { Hex, Permit2Authorization, SignedPermit } from '@tollgate/protocol';
+
+import { PaymentRefused } from '../refusals/payment-refused.js';
+import { assertConfirmed } from '../transactions/transaction-rules.js';
+import { askPermit2 } from './ask-permit2.js';
+import {
+  assertAssetHasCode,
+  assertFunds,
+  assertExactValue,
+  assertRecipient,
+  assertSignature,
+  assertSimulates,
+  assertValidityWindow,
+  TIME_TO_SETTLE_MS,
+} from './authorization-rules.js';
+import type { PromisedPayment } from './find-settlement.js';
+import type { Judged, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
+
+export interface PermitRules extends SignedPaymentRules {
+  /** The accounts that settle here, in lower case. */
+  readRelayers: () => Promise<ReadonlySet<Hex>>;
+}
+
+/**
+ * The rules for a Permit2 permit, in order. Throws PaymentRefused at the first that fails, ChainUnavailableError when
+ * the chain cannot decide.
+ */
+export async function judgePermit(
+  judged: Judged<SignedPermit>,
+  rules: PermitRules,
+  chain: ChainReader,
+): Promise<SignedJudgement> {
+  const { terms, payment, nowMs, deadlineMs } = judged;
+  const { permit2Authorization } = payment;
+  const window = { validAfter: permit2Authorization.witness.validAfter, validBefore: permit2Authorization.deadline };
+  assertAsset(permit2Authorization, terms.asset);
+  assertSpender(payment);
+  assertRecipient(permit2Authorization.witness, terms.payTo);
+  assertPermittedValue(payment, terms.priceBaseUnits);
+  // A settled payment is served even after its expiry, so only one that expired before the ledger's memory is refused
+  // here.
+  assertValidityWindow(window, nowMs, -rules.memoryMs);
+  await assertFacilitator(payment, rules.readRelayers);
+
+  const { signature, question, view } = await askPermit2(judged, rules, chain);
+  assertPermit2(view);
+  const balance = assertAssetHasCode(view);
+  assertSignature(signature, view);
+  if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
+  try {
+    assertValidityWindow(window, nowMs, TIME_TO_SETTLE_MS);
+    assertFunds(balance, terms.priceBaseUnits);
+    assertAllowance(view, terms.priceBaseUnits);
+    assertSimulates(view);
+    const { settlement } = question;
+    await rules.wallets.assertAccepted({ payerCode: view.payerCode, factory: null, settlement }, judged);
+  } catch (error) {
+    if (!(error instanceof PaymentRefused)) throw error;
+    // It may have been settled during these checks and have failed for that alone: a payer that has paid must not be
+    // asked to pay again.
+    const again = await chain.readPermitNonce(question, deadlineMs);
+    if (!again.isTaken) throw error;
+    return judgeSettled(judged, again, rules, chain);
+  }
+  return { ...promisedBy(judged), settlement: null, headBlockNumber: view.headBlockNumber };
+}
+
+async function judgeSettled(
+  judged: Judged<SignedPermit>,
+  { headBlockNumber }: Pick<PermitView, 'headBlockNumber'>,
+  rules: PermitRules,
+  chain: ChainReader,
+): Promise<SignedJudgement> {
+  const { terms, payment, nowMs, deadlineMs } = judged;
+  const lookUp: PermitLookUp = {
+    promised: { asset: terms.asset, payTo: terms.payTo, payment },
+    sinceMs: nowMs - rules.memoryMs,
+    deadlineMs,
+  };
+  const promised = promisedBy(judged);
+  const settlement = assertSettled(await findPermitUse(chain, lookUp, headBlockNumber), promised);
+  assertConfirmed(settlement.blockNumber, headBlockNumber, rules.confirmations);
+  const { amountBaseUnits } = settlement;
+  const head = Math.max(headBlockNumber, settlement.blockNumber);
+  return { ...promised, amountBaseUnits, settlement, headBlockNumber: head };
+}
+
+function promisedBy({ terms, payment }: Judged<SignedPermit>): PromisedPayment {
+  const { from } = payment.permit2Authorization;
+  return { id: signedPaymentId(terms, payment), payer: from, amountBaseUnits: BigInt(terms.priceBaseUnits) };
+}
+
+/** The payer must have signed for the requested token; refuses `asset_mismatch`. */
+function assertAsset({ permitted }: Permit2Authorization, asset: Hex): void {
+  if (permitted.token !== asset) throw new PaymentRefused('asset_mismatch');
+}
+
+/**
+ * The payer must have named the scheme's proxy as spender, since only the proxy enforces the signed recipient; refuses
+ * `spender_mismatch`.
+ */
+function assertSpender({ scheme, permit2Authorization }: SignedPermit): void {
+  if (permit2Authorization.spender !== PROXIES[scheme]) throw new PaymentRefused('spender_mismatch');
+}
+
+/**
+ * The signed amount must be exactly the price under scheme `exact` (`amount_mismatch`), and at least the price under
+ * `upto`, where only what was used is moved (`amount_too_low`).
+ */
+function assertPermittedValue({ scheme, permit2Authorization }: SignedPermit, priceBaseUnits: string): void {
+  const { amount } = permit2Authorization.permitted;
+  if (scheme === 'exact') assertExactValue({ value: amount }, priceBaseUnits);
+  else if (BigInt(amount) < BigInt(priceBaseUnits)) throw new PaymentRefused('amount_too_low');
+}
+
+/**
+ * Under scheme `upto` the payer names the one account that can send the permit. Refuses `facilitator_mismatch` when it
+ * is none of the relayers here, which could never settle it.
+ */
+async function assertFacilitator(payment: SignedPermit, readRelayers: () => Promise<ReadonlySet<Hex>>): Promise<void> {
+  if (payment.scheme !== 'upto') return;
+  const relayers = await readRelayers();
+  if (!relayers.has(payment.permit2Authorization.witness.facilitator)) throw new PaymentRefused('facilitator_mismatch');
+}
+
+/** Permit2 and the scheme's proxy must exist on this chain; refuses `permit2_missing`. */
+function assertPermit2({ isNonceTaken, hasProxy }: Pick<PermitView, 'isNonceTaken' | 'hasProxy'>): void {
+  if (isNonceTaken === null || !hasProxy) throw new PaymentRefused('permit2_missing');
+}
+
+/** Permit2's allowance from the payer must cover the price; refuses `permit2_allowance_missing`. */
+function assertAllowance({ allowanceBaseUnits }: Pick<PermitView, 'allowanceBaseUnits'>, priceBaseUnits: string): void {
+  if (allowanceBaseUnits === null || allowanceBaseUnits < BigInt(priceBaseUnits)) {
+    throw new PaymentRefused('permit2_allowance_missing');
+  }
+}
+
+/**
+ * Refuses `payment_used`. It is recorded for a refund when the money was found but the way it was sent leaves a doubt.
+ */
+function assertSettled(use: PermitUse, payment: PromisedPayment): PermitUse & { outcome: 'settled' } {
+  if (use.outcome === 'settled') return use;
+  if (use.outcome === 'used') throw new PaymentRefused('payment_used');
+  const { amountBaseUnits, minedAtMs } = use;
+  throw new PaymentRefused('payment_used', { ...payment, amountBaseUnits, minedAtMs, detail: SENT_BY_ANOTHER });
+}

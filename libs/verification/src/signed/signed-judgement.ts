@@ -1,0 +1,44 @@
+import type { PaymentTrial, SignedPaymentTerms } from '@tollgate/common';
+import type { Hex } from '@tollgate/protocol';
+
+import type { LookUps } from '../limits/client-shares.js';
+import type { PromisedPayment, Settlement } from './find-settlement.js';
+import type { WalletCheck } from './wallet-check.js';
+
+export interface SignedPaymentRules {
+  confirmations: number;
+  /** From the payment's block to its proof, for a payment that was already settled when it was shown. */
+  redemptionWindowMs: number;
+  /** How long the ledger remembers payments, and so how far back the chain is searched. */
+  memoryMs: number;
+  /** Gas that settling one payment may take. */
+  settleGasCap: number;
+  /** Contracts that may be called to deploy a payer's wallet (EIP-6492), in lower case. */
+  factories: ReadonlySet<Hex>;
+  /** Makes those calls. */
+  multicall3: Hex;
+  /** The further checks for payers with code. */
+  wallets: Pick<WalletCheck, 'assertAccepted'>;
+}
+
+/** A signed payment to judge. */
+export interface Judged<SignedPayment> {
+  terms: SignedPaymentTerms;
+  payment: SignedPayment;
+  /** The EIP-712 domain separator of the contract that checks the signature: the token, or Permit2. */
+  domainSeparator: Hex;
+  nowMs: number;
+  deadlineMs: number;
+  lookUps: LookUps;
+}
+
+/** A signed payment that may be claimed if the ledger agrees. */
+export interface SignedJudgement extends PromisedPayment {
+  /** Null when the payment has not been sent yet. */
+  settlement: Settlement | null;
+  headBlockNumber: number;
+  /** The payer's balance, for an authorization that has not been sent. */
+  balanceBaseUnits?: bigint;
+  /** Omitted when settling the payment requires a new simulation in any case. */
+  trial?: PaymentTrial;
+}

@@ -1,0 +1,207 @@
+import type { ChainReader } from '@tollgate/chain';
+import type {
+  EarlierSettlement,
+  SignedPaymentTerms,
+  SignedPaymentVerdict,
+  VerifySignedPaymentRequest,
+} from '@tollgate/common';
+import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger';
+import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure, type SignedPayment } from '@tollgate/protocol';
+
+import type { ClientShares, LookUps } from '../limits/client-shares.js';
+import type { WaitingRoom } from '../limits/waiting-room.js';
+import { describeDoubt, explainRefusal } from '../refusals/explain-refusal.js';
+import type { RefundNotes } from '../refusals/note-for-refund.js';
+import { isNotYet, PaymentRefused } from '../refusals/payment-refused.js';
+import type { AcceptedAssets } from './accepted-assets.js';
+import { judgeAuthorization } from './authorization-rules.js';
+import { Exposure } from './exposure.js';
+import { judgePermit } from './permit-rules.js';
+import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
+
+/** The payments that a relayer, in any process, may still move. */
+export interface UnderWay {
+  /** @throws JournalUnavailableError, or what Redis throws */
+  include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean>;
+}
+
+export interface SignedPaymentVerifierOptions extends RefundNotes {
+  assets: AcceptedAssets;
+  rules: SignedPaymentRules;
+  /** The accounts that settle payments here, in lower case. */
+  readRelayers: () => Promise<ReadonlySet<Hex>>;
+  underWay: UnderWay;
+  chain: ChainReader;
+  ledger: Pick<Ledger, 'claim' | 'isLeased' | 'recordRefusal' | 'nowMs'>;
+  waitingRoom: WaitingRoom;
+  shares: ClientShares;
+}
+
+type Claim = NonNullable<VerifySignedPaymentRequest['claim']>;
+
+/** Failures after which the signature can move no more money. */
+const NONCE_IS_GONE: ReadonlySet<PaymentFailure> = new Set([
+  'payment_used',
+  'payment_too_old',
+  'authorization_cancelled',
+]);
+
+/** How long a payer should wait before it retries, while chain or ledger have not caught up. */
+const RETRY_AFTER_MS = 1000;
+
+/**
+ * Checks the rules for signed payments, then claims the payment in the ledger. A refusal makes the payer sign again, so
+ * it is returned only when none of the payer's money has moved or may still move; otherwise the payment is unavailable
+ * for now.
+ */
+export class SignedPaymentVerifier {
+  private readonly permit2Domain: Hex;
+  private readonly exposure: Exposure;
+
+  constructor(private readonly options: SignedPaymentVerifierOptions) {
+    const mayStillMove = (unsent: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>) => this.mayStillMove(unsent);
+    this.exposure = new Exposure({ chain: options.chain, mayStillMove });
+    this.permit2Domain = hashPermit2Domain(options.assets.chainId);
+  }
+
+  /** Never throws because of a payer, the chain or Redis. */
+  async verify(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
+    const { ledger, shares } = this.options;
+    if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
+    const lookUps = shares.begin(request.clientAddress);
+    const verdict = await this.judgeAndConclude(request, lookUps);
+    lookUps.end(verdict);
+    return verdict;
+  }
+
+  private async judgeAndConclude(request: VerifySignedPaymentRequest, lookUps: LookUps): Promise<SignedPaymentVerdict> {
+    const { assets } = this.options;
+    try {
+      const domainSeparator = assets.findDomain(request.terms);
+      if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
+      const judgement = await this.judge(request, { domainSeparator, lookUps });
+      if (request.claim !== null) return await this.claim(request, request.claim, judgement);
+      return { outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) };
+    } catch (error) {
+      return this.explain(error, request);
+    }
+  }
+
+  private async judge(
+    { terms, payment, deadlineMs, clientAddress }: VerifySignedPaymentRequest,
+    { domainSeparator, lookUps }: { domainSeparator: Hex; lookUps: LookUps },
+  ): Promise<SignedJudgement> {
+    const { chain, rules, readRelayers, ledger, waitingRoom } = this.options;
+    const place = waitingRoom.createPlace(clientAddress, deadlineMs);
+    try {
+      for (;;) {
+        const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
+        try {
+          return await (payment.kind === 'permit2'
+            ? judgePermit(
+                { ...judged, payment, domainSeparator: this.permit2Domain },
+                { ...rules, readRelayers },
+                chain,
+              )
+            : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain));
+        } catch (error) {
+          await waitingRoom.waitAfter(error, place);
+        }
+      }
+    } finally {
+      place.leave();
+    }
+  }
+
+  private async claim(
+    { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
+    claim: Claim,
+    judgement: SignedJudgement,
+  ): Promise<SignedPaymentVerdict> {
+    const { ledger, rules } = this.options;
+    const { id, headBlockNumber, balanceBaseUnits } = judgement;
+    // An unsent payment can be mined in the next block at the earliest, so nothing that the ledger may have lost
+    // concerns it.
+    const unsent = { blockNumber: headBlockNumber + 1, minedAtMs: ledger.nowMs() };
+    const { blockNumber, minedAtMs } = judgement.settlement ?? unsent;
+    const isCounted = payment.kind === 'authorization' && balanceBaseUnits !== undefined;
+    const open = isCounted ? await this.exposure.open({ terms, payment }, { balanceBaseUnits, deadlineMs }) : null;
+    if (open === 'payer_busy') return unavailable(open);
+    if (open === 'balance_too_low') throw new PaymentRefused(open);
+    let result: ClaimResult | undefined;
+    try {
+      const candidates = [{ id, blockNumber, minedAtMs, windowMs: rules.redemptionWindowMs }];
+      result = await ledger.claim({ ...claim, candidates, deadlineMs, headBlockNumber });
+    } finally {
+      if (open) this.exposure.close(open, { isClaimed: result?.outcome === 'claimed' });
+    }
+    return this.toVerdict(result, judgement);
+  }
+
+  private toVerdict(result: ClaimResult, judgement: SignedJudgement): SignedPaymentVerdict {
+    const { payer, settlement, trial, ...payment } = judgement;
+    switch (result.outcome) {
+      case 'claimed': {
+        const { lease } = result;
+        return { outcome: 'claimed', lease, payer, ...describeSettlement(judgement), ...(trial && { trial }) };
+      }
+      case 'answered':
+      case 'busy':
+      case 'conflict':
+        return result;
+      case 'used':
+        throw new PaymentRefused('payment_used');
+      case 'late':
+        return { outcome: 'unavailable', reason: 'deadline_passed' };
+      case 'refused': {
+        const { failure } = result;
+        if (settlement === null) {
+          // The chain state read may be older than what the ledger has lost: a later attempt decides.
+          if (failure !== 'released_too_often') return unavailable(failure);
+          throw new PaymentRefused(failure);
+        }
+        const { ledger, rules } = this.options;
+        const { id, amountBaseUnits } = payment;
+        const { minedAtMs } = settlement;
+        const doubt = describeDoubt(failure, { minedAtMs, nowMs: ledger.nowMs(), memoryMs: rules.memoryMs });
+        throw new PaymentRefused(failure, { id, payer, amountBaseUnits, minedAtMs, ...doubt });
+      }
+    }
+  }
+
+  private async explain(error: unknown, request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
+    const verdict = await explainRefusal(error, this.options);
+    if (verdict.outcome !== 'refused') return verdict;
+    if (isNotYet(verdict.failure)) return unavailable(verdict.failure);
+    if (NONCE_IS_GONE.has(verdict.failure)) return { ...verdict, payer: payerOf(request.payment) };
+    const { payment, claim } = request;
+    try {
+      if (!(await this.mayStillMove(request))) return { ...verdict, payer: payerOf(payment) };
+    } catch {
+      return unavailable('journal_unavailable');
+    }
+    return claim === null ? unavailable('settlement_pending') : { outcome: 'busy', retryAfterMs: RETRY_AFTER_MS };
+  }
+
+  /**
+   * A payment that was valid when it was claimed or sent may be invalid now and still be moved: by the request that
+   * holds it, or afterwards by a relayer.
+   */
+  private async mayStillMove({
+    terms,
+    payment,
+  }: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>): Promise<boolean> {
+    const { ledger, underWay } = this.options;
+    // The order matters: a payment is put into a job before its lease ends.
+    return (await ledger.isLeased(signedPaymentId(terms, payment))) || underWay.include(terms, payment);
+  }
+}
+
+function describeSettlement({ settlement, amountBaseUnits }: SignedJudgement): EarlierSettlement {
+  if (settlement === null) return { txHash: null };
+  return { txHash: settlement.txHash, amountBaseUnits: amountBaseUnits.toString() };
+}
+
+function unavailable(reason: string): SignedPaymentVerdict {
+  return { outcome: 'unavailable', reason, retryAfterMs: RETRY_AFTER_MS };
+}

@@ -1,0 +1,69 @@
+import { findAuthorizations, findPermitTransfers, readTransferLog, type Receipt } from '@tollgate/chain';
+import type { PaymentId } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+
+import { PaymentRefused } from '../refusals/payment-refused.js';
+
+/** One transfer of the asset to the recipient. */
+export interface Payment {
+  id: PaymentId;
+  from: Hex;
+  to: Hex;
+  amountBaseUnits: bigint;
+}
+
+export interface TransferTerms {
+  chainId: number;
+  asset: Hex;
+  payTo: Hex;
+  /** The lowest price that may apply to the request. */
+  leastBaseUnits: bigint;
+}
+
+export interface FoundPayments {
+  /** Every transfer of the asset to the recipient, in log order. */
+  received: Payment[];
+  /** The received payments that may suffice. */
+  enough: Payment[];
+}
+
+/**
+ * The payments in the receipt. Refuses `transfer_missing` if there are none, `amount_too_low` when all are too small,
+ * and `belongs_to_permit` when Permit2 payments made all of them: a permit is redeemed by its signed payload, not by
+ * its transaction.
+ */
+export function findPayments(receipt: Receipt, terms: TransferTerms): FoundPayments {
+  const nonces = findAuthorizations(receipt.logs, terms.asset);
+  const permits = findPermitTransfers(receipt.logs, terms.asset);
+  let isOfPermit = false;
+  const received = receipt.logs.flatMap((log, position): Payment[] => {
+    const transfer = log.address === terms.asset ? readTransferLog(log) : null;
+    if (transfer?.to !== terms.payTo) return [];
+    if (permits.has(position)) {
+      isOfPermit = true;
+      return [];
+    }
+    return [{ ...transfer, id: namePayment(terms, receipt.txHash, position, transfer.from, nonces.get(position)) }];
+  });
+  if (received.length === 0) throw new PaymentRefused(isOfPermit ? 'belongs_to_permit' : 'transfer_missing');
+  const enough = received.filter((payment) => payment.amountBaseUnits >= terms.leastBaseUnits);
+  if (enough.length === 0) throw new PaymentRefused('amount_too_low');
+  return { received, enough };
+}
+
+/**
+ * The index in a payment's id counts from the transaction's first log, not from the block's: a transaction that moves
+ * to another block keeps it, and so cannot be spent twice under two ids.
+ */
+function namePayment(
+  terms: TransferTerms,
+  txHash: Hex,
+  position: number,
+  from: Hex,
+  nonce: Hex | undefined,
+): PaymentId {
+  const { chainId, asset } = terms;
+  return nonce === undefined
+    ? { kind: 'transfer', chainId, txHash, logIndex: position }
+    : { kind: 'authorization', chainId, asset, from, nonce };
+}

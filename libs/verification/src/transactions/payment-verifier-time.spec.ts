@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+
+import { proofMessage, type Hex } from '@tollgate/protocol';
+import { privateKeyToAccount } from 'viem/accounts';
+
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { encodeTransfer, transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { changeResult } from '../../../chain/test/rpc-stand-in.js';
+import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
+
+const { parts, ask, createReferenceNow, createVerifier, headTimeMs, payer, refusals } = usePaymentVerifier();
+
+describe('verifying a payment while the chain catches up', () => {
+  const inManualBlocks = async (work: () => Promise<void>) => {
+    await callRpc(parts().devnet.rpcUrl, 'evm_setAutomine', [false]);
+    try {
+      await work();
+    } finally {
+      await callRpc(parts().devnet.rpcUrl, 'evm_setAutomine', [true]);
+      await callRpc(parts().devnet.rpcUrl, 'evm_mine');
+    }
+  };
+  const send = async () => {
+    const data = encodeTransfer(parts().devnet, { amountBaseUnits: PRICE });
+    const transaction = { from: payer().address, to: parts().devnet.asset, data, gas: '0x30d40' };
+    return (await callRpc(parts().devnet.rpcUrl, 'eth_sendTransaction', [transaction])) as Hex;
+  };
+  const untilAsked = async (times: number) => {
+    while (parts().rpc.requests.length < times) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+
+  it('waits for the receipt, and claims when it comes', async () => {
+    await inManualBlocks(async () => {
+      const txHash = await send();
+      parts().rpc.requests.length = 0;
+      const verdict = ask(txHash, { waitMs: 7000 });
+      await untilAsked(2);
+      await callRpc(parts().devnet.rpcUrl, 'evm_mine');
+      expect(await verdict).toMatchObject({ outcome: 'claimed' });
+    });
+  });
+
+  it('refuses for now if the receipt does not come', async () => {
+    const missing = { outcome: 'refused', failure: 'receipt_missing', retryAfterMs: 1000 };
+    const unknown: Hex = `0x${randomBytes(32).toString('hex')}`;
+    parts().rpc.requests.length = 0;
+    expect(await ask(unknown, { waitMs: 600 })).toEqual(missing);
+    expect(parts().rpc.requests.length).toBeGreaterThan(1);
+  });
+
+  // Prevents: a payer whose payment is not mined yet is asked to pay again because others wait.
+  it('refuses no payment for lack of room to wait', async () => {
+    const verifier = createVerifier({}, 3000, { perClient: 1 });
+    const full = { outcome: 'unavailable', reason: 'waiting_room_full', retryAfterMs: 1000 };
+    await inManualBlocks(async () => {
+      const hashes = [await send(), await send(), await send()];
+      const verdicts = hashes.map((txHash) => ask(txHash, { verifier }));
+      expect(await Promise.all(verdicts.slice(1))).toEqual([full, full]);
+      await callRpc(parts().devnet.rpcUrl, 'evm_mine');
+      expect(await verdicts[0]).toMatchObject({ outcome: 'claimed' });
+      expect(await ask(hashes[1]!, { verifier })).toMatchObject({ outcome: 'claimed' });
+    });
+  });
+
+  it('limits the waits per client and in all, and lets waiting payments share batches', async () => {
+    const verifier = createVerifier({}, 3000, { perClient: 4, total: 6 });
+    const done: string[] = [];
+    parts().rpc.requests.length = 0;
+    const askFrom = (clientAddress: string) =>
+      ask(`0x${randomBytes(32).toString('hex')}`, { verifier, request: { clientAddress } }).then(() =>
+        done.push(clientAddress),
+      );
+    const asked = [1, 2, 3, 4, 5, 6, 7].map(() => askFrom('10.0.0.1'));
+    asked.push(...[1, 2, 3].map(() => askFrom('10.0.0.2')));
+    await untilAsked(2);
+    expect(done.sort()).toEqual(['10.0.0.1', '10.0.0.1', '10.0.0.1', '10.0.0.2']);
+    await Promise.all(asked);
+    const looks = parts().rpc.requests.map(
+      (methods) => methods.filter((one) => one === 'eth_getTransactionReceipt').length,
+    );
+    expect(looks).toEqual([10, ...looks.slice(1).map(() => 6)]);
+    // Every 250 ms for 3 s, and once before.
+    expect(looks.length).toBeLessThanOrEqual(14);
+  });
+
+  it('waits for confirmations', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    const rules = { confirmations: 3 };
+    expect(await ask(txHash, { rules })).toEqual({
+      outcome: 'refused',
+      failure: 'not_confirmed',
+      retryAfterMs: 1000,
+    });
+    parts().rpc.requests.length = 0;
+    const verdict = ask(txHash, { rules, waitMs: 7000 });
+    await untilAsked(2);
+    await callRpc(parts().devnet.rpcUrl, 'anvil_mine', ['0x2']);
+    expect(await verdict).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('keeps the id of a payment whose transaction moves within its block', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    const first = await ask(txHash);
+    parts().rpc.fail(
+      changeResult('eth_getTransactionReceipt', (receipt: { logs: object[] }) => ({
+        ...receipt,
+        logs: receipt.logs.map((log) => ({ ...log, logIndex: '0x2a' })),
+      })),
+    );
+    expect(first).toMatchObject({ outcome: 'claimed' });
+    expect(await ask(txHash)).toMatchObject({ outcome: 'busy' });
+  });
+});
+
+describe('verifying a payment and its age', () => {
+  const MINUTE = 60_000;
+  /** Mines the transfer in a block of that age, as if the ledger had existed since long before. */
+  const payAgo = async (ageMs: number, lockReference?: string) => {
+    for (const key of await parts().redis.keys('*:birth')) await parts().redis.hset(key, { at: 1, block: 0 });
+    await callRpc(parts().devnet.rpcUrl, 'anvil_setTime', [Math.floor((parts().ledger.nowMs() - ageMs) / 1000)]);
+    try {
+      return await transferTokens(parts().devnet, {
+        amountBaseUnits: PRICE,
+        ...(lockReference === undefined ? {} : { lockReference }),
+      });
+    } finally {
+      await callRpc(parts().devnet.rpcUrl, 'anvil_setTime', [Math.floor(parts().ledger.nowMs() / 1000)]);
+    }
+  };
+
+  it('refuses and records a bare transfer 20 minutes old, but not under policy receipt', async () => {
+    const txHash = await payAgo(20 * MINUTE);
+    expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'payment_too_old' });
+    expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toEqual([
+      expect.objectContaining({
+        failure: 'payment_too_old',
+        payer: payer().address.toLowerCase(),
+        amountBaseUnits: String(PRICE),
+      }),
+    ]);
+    expect(await ask(txHash, { rules: { policy: 'receipt' } })).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('claims a bound payment 20 minutes old, but not one 25 hours old', async () => {
+    for (const [ageMs, expected] of [
+      [20 * MINUTE, { outcome: 'claimed', bound: true }],
+      [25 * 60 * MINUTE, { outcome: 'refused', failure: 'payment_too_old' }],
+    ] as const) {
+      const reference = await createReferenceNow({ issuedAtMs: parts().ledger.nowMs() - ageMs - MINUTE });
+      const txHash = await payAgo(ageMs, reference.text);
+      expect(await ask(txHash, { request: { reference } })).toMatchObject(expected);
+    }
+  });
+
+  // Prevents a refund for an answer that was delivered: the ledger forgets a spent payment long after its window.
+  it('notes on a refused payment that the ledger may have forgotten it', async () => {
+    const detailOf = async (txHash: Hex) => {
+      expect(await ask(txHash)).toMatchObject({ outcome: 'refused' });
+      return (await refusals()).find(({ payment }) => payment?.includes(txHash))?.detail;
+    };
+    const forgotten = expect.stringContaining('may have been spent') as string;
+    expect(await detailOf(await payAgo(20 * MINUTE))).toBeUndefined();
+    expect(await detailOf(await payAgo(25 * 60 * MINUTE))).toEqual(forgotten);
+    const fromBefore = await payAgo(MINUTE);
+    const births = await parts().redis.keys('*:birth');
+    for (const key of births) await parts().redis.hset(key, { at: parts().ledger.nowMs() - 1000 });
+    expect(await detailOf(fromBefore)).toEqual(forgotten);
+    for (const key of births) await parts().redis.hset(key, { at: 1 });
+  });
+
+  it('refuses and records a payment from before the ledger', async () => {
+    const txHash = await payAgo(MINUTE);
+    for (const key of await parts().redis.keys('*:birth'))
+      await parts().redis.hset(key, { at: parts().ledger.nowMs() - 1000 });
+    expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'older_than_ledger' });
+    expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toMatchObject([
+      { failure: 'older_than_ledger' },
+    ]);
+  });
+
+  it('records a bound payment that was late', async () => {
+    const issuedAtMs = (await headTimeMs()) - 600_000;
+    const reference = await createReferenceNow({ issuedAtMs });
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
+    for (let times = 0; times < 2; times++) {
+      expect(await ask(txHash, { request: { reference } })).toEqual({ outcome: 'refused', failure: 'payment_late' });
+    }
+    expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toEqual([
+      expect.objectContaining({
+        failure: 'payment_late',
+        payer: payer().address.toLowerCase(),
+        amountBaseUnits: String(PRICE),
+      }),
+    ]);
+  });
+
+  // Prevents a refund for an answer that was delivered: a payer may sign any number of references, and one in time is
+  // served.
+  it('does not record a late payment that another signature can still redeem', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    const askWith = async (issuedAtMs: number) => {
+      const reference = await createReferenceNow({ issuedAtMs });
+      const message = proofMessage(reference.text, txHash);
+      const signature = await privateKeyToAccount(payer().privateKey).signMessage({ message });
+      return ask(txHash, { rules: { policy: 'bound' }, request: { reference, signature } });
+    };
+    expect(await askWith((await headTimeMs()) - 600_000)).toEqual({ outcome: 'refused', failure: 'payment_late' });
+    expect(await askWith(await headTimeMs())).toMatchObject({ outcome: 'claimed' });
+    expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toEqual([]);
+  });
+
+  it('allows for a small difference between clocks', async () => {
+    const issuedAtMs = (await headTimeMs()) - 300_000;
+    const reference = await createReferenceNow({ issuedAtMs });
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, lockReference: reference.text });
+    expect(await ask(txHash, { request: { reference } })).toMatchObject({ outcome: 'claimed' });
+  });
+});

@@ -1,0 +1,148 @@
+import { createHashLock, type Hex } from '@tollgate/protocol';
+import { concatHex } from 'viem';
+
+import { encodeTransfer, sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { changeResult } from '../../../chain/test/rpc-stand-in.js';
+import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
+
+const { parts, ask, createReferenceNow, createRequest, createVerifier, payer } = usePaymentVerifier();
+
+describe('verifying a payment with a bare transfer', () => {
+  it('claims one that pays the price, in one round trip', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    parts().rpc.requests.length = 0;
+    expect(await ask(txHash)).toEqual({
+      outcome: 'claimed',
+      bound: false,
+      payer: payer().address.toLowerCase(),
+      lease: {
+        id: { kind: 'transfer', chainId: 1328, txHash, logIndex: 0 },
+        owner: expect.any(String),
+        generation: expect.any(Number),
+        untilMs: expect.any(Number),
+      },
+    });
+    expect(parts().rpc.requests).toHaveLength(1);
+  });
+
+  it('claims one that pays more', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: 10n * PRICE });
+    expect(await ask(txHash)).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('refuses one that pays one unit less', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE - 1n });
+    expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
+  });
+
+  it('refuses a failed transaction, under every policy', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: 10n ** 30n });
+    for (const policy of ['receipt', 'transfer', 'bound'] as const) {
+      expect(await ask(txHash, { rules: { policy } })).toEqual({ outcome: 'refused', failure: 'transaction_failed' });
+    }
+  });
+
+  it('refuses another token with the same name', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE, token: parts().otherToken });
+    expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'transfer_missing' });
+  });
+
+  it('refuses another recipient', async () => {
+    const txHash = await transferTokens(parts().devnet, {
+      amountBaseUnits: PRICE,
+      to: parts().devnet.accounts[3]!.address,
+    });
+    expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'transfer_missing' });
+  });
+
+  it('refuses a transaction without a transfer', async () => {
+    const txHash = await sendTransaction(parts().devnet, { to: parts().devnet.payTo, data: '0x' });
+    expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'transfer_missing' });
+  });
+
+  it('is claimed once, and claimed again by the same owner only', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    const request = createRequest(txHash);
+    const first = await createVerifier().verify(request);
+    expect(first).toMatchObject({ outcome: 'claimed' });
+    expect(await createVerifier().verify(request)).toMatchObject({ outcome: 'claimed', lease: { generation: 1 } });
+    expect(await ask(txHash)).toMatchObject({ outcome: 'busy' });
+    if (first.outcome === 'claimed') await parts().ledger.commit(first.lease, null);
+    expect(await ask(txHash, { request: { fingerprint: request.fingerprint } })).toEqual({
+      outcome: 'refused',
+      failure: 'payment_used',
+    });
+  });
+
+  it('is refused under policy bound', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    const reference = await createReferenceNow();
+    expect(await ask(txHash, { rules: { policy: 'bound' } })).toEqual({ outcome: 'refused', failure: 'not_bound' });
+    expect(await ask(txHash, { rules: { policy: 'bound' }, request: { reference } })).toEqual({
+      outcome: 'refused',
+      failure: 'not_bound',
+    });
+  });
+
+  it('must cover the current price, whatever reference is sent with it', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE / 2n });
+    const reference = await createReferenceNow({ priceBaseUnits: String(PRICE / 2n) });
+    expect(await ask(txHash, { request: { reference } })).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
+  });
+
+  it('sells three answers to three transfers in one transaction', async () => {
+    const txHash = await parts().wallet.pay([1, 2, 3].map(() => ({ amountBaseUnits: PRICE })));
+    const verdicts = await Promise.all([1, 2, 3, 4].map(() => ask(txHash)));
+    expect(verdicts.map(({ outcome }) => outcome).sort()).toEqual(['busy', 'claimed', 'claimed', 'claimed']);
+    expect(verdicts).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ outcome: 'claimed', payer: parts().wallet.address.toLowerCase(), bound: false }),
+      ]),
+    );
+  });
+});
+
+describe('verifying a payment when the chain or the settings do not allow a verdict', () => {
+  it('is unavailable without the chain', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    parts().rpc.fail({ kind: 'status', status: 503 });
+    expect(await ask(txHash)).toEqual({ outcome: 'unavailable', reason: 'rpc_http_error' });
+    parts().rpc.fail(changeResult('eth_chainId', () => '0x1'));
+    expect(await ask(txHash)).toEqual({ outcome: 'unavailable', reason: 'rpc_wrong_chain' });
+    parts().rpc.fail(undefined);
+    expect(await ask(txHash)).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('is unavailable to a gateway with different settings', async () => {
+    const txHash = await transferTokens(parts().devnet, {
+      amountBaseUnits: PRICE,
+      to: parts().devnet.accounts[3]!.address,
+    });
+    const payTo = parts().devnet.accounts[3]!.address.toLowerCase() as Hex;
+    parts().rpc.requests.length = 0;
+    for (const request of [{ payTo }, { chainId: 1 }, { asset: payTo }]) {
+      expect(await ask(txHash, { request })).toEqual({ outcome: 'unavailable', reason: 'settings_differ' });
+    }
+    expect(parts().rpc.requests).toHaveLength(0);
+  });
+
+  it('asks nothing after the deadline', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    parts().rpc.requests.length = 0;
+    const request = { deadlineMs: parts().ledger.nowMs() - 1 };
+    expect(await ask(txHash, { request })).toEqual({ outcome: 'unavailable', reason: 'deadline_passed' });
+    expect(parts().rpc.requests).toHaveLength(0);
+  });
+
+  it('ignores a lock without its transfer', async () => {
+    // A bundle's calldata may contain locks without a transfer.
+    const [mine, theirs] = [await createReferenceNow(), await createReferenceNow()];
+    const call = encodeTransfer(parts().devnet, { amountBaseUnits: PRICE, lockReference: mine.text });
+    const stray = encodeTransfer(parts().devnet, { amountBaseUnits: PRICE });
+    const data = concatHex([call, stray, createHashLock(theirs.text)]);
+    const txHash = await sendTransaction(parts().devnet, { to: parts().devnet.asset, data });
+    for (const reference of [mine, theirs]) {
+      expect(await ask(txHash, { request: { reference } })).toEqual({ outcome: 'refused', failure: 'lock_mismatch' });
+    }
+  });
+});

@@ -1,0 +1,180 @@
+import { type ChainReader, ReceiptTooLargeError, type Sighting } from '@tollgate/chain';
+import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
+import { hashRetryKey, type ClaimResult, type Ledger } from '@tollgate/ledger';
+
+import type { ClientShares, LookUps } from '../limits/client-shares.js';
+import type { WaitingRoom } from '../limits/waiting-room.js';
+import { describeDoubt, explainRefusal } from '../refusals/explain-refusal.js';
+import type { RefundNotes } from '../refusals/note-for-refund.js';
+import { isNotYet, PaymentRefused } from '../refusals/payment-refused.js';
+import { FinalRefusals } from './final-refusals.js';
+import { judgePayment, type JudgedPayment, type TransactionJudgement, type Rules } from './transaction-rules.js';
+
+/** The terms this verifier is configured for; a gateway that asks for others has different settings. */
+export interface VerifierTerms {
+  chainId: number;
+  /** In lower case, as `payTo` is. */
+  asset: string;
+  payTo: string;
+}
+
+export interface PaymentVerifierOptions extends RefundNotes {
+  terms: VerifierTerms;
+  rules: Rules;
+  chain: ChainReader;
+  ledger: Pick<Ledger, 'claim' | 'recordRefusal' | 'nowMs'>;
+  waitingRoom: WaitingRoom;
+  shares: ClientShares;
+}
+
+interface Judged {
+  judgement: TransactionJudgement;
+  headBlockNumber: number;
+}
+
+/** How long a payer should wait before it retries, while the chain has not caught up. */
+const RETRY_AFTER_MS = 1000;
+
+/**
+ * Checks the chain, then claims the payment in the ledger. A refusal is a verdict; a failure of chain or ledger never
+ * is.
+ */
+export class PaymentVerifier {
+  readonly refusals: FinalRefusals;
+
+  constructor(private readonly options: PaymentVerifierOptions) {
+    const { rules, ledger } = options;
+    this.refusals = new FinalRefusals({ confirmations: rules.confirmations, nowMs: () => ledger.nowMs() });
+  }
+
+  /** Never throws because of a payer, the chain or Redis. */
+  async verify(request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {
+    const { terms, ledger } = this.options;
+    if (!isAgreed(terms, request)) return { outcome: 'unavailable', reason: 'settings_differ' };
+    if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
+    const lookUps = this.options.shares.begin(request.clientAddress);
+    const verdict = await this.judgeAndClaim(request, lookUps);
+    lookUps.end(verdict);
+    return verdict;
+  }
+
+  private async judgeAndClaim(request: VerifyPaymentRequest, lookUps: LookUps): Promise<VerifyPaymentVerdict> {
+    try {
+      return await this.claim(request, await this.judge(request, lookUps));
+    } catch (error) {
+      return this.explain(error);
+    }
+  }
+
+  private async judge(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
+    const { waitingRoom } = this.options;
+    const place = waitingRoom.createPlace(request.clientAddress, request.deadlineMs);
+    try {
+      for (;;) {
+        try {
+          return await this.judgeNow(request, lookUps);
+        } catch (error) {
+          await waitingRoom.waitAfter(error, place);
+        }
+      }
+    } finally {
+      place.leave();
+    }
+  }
+
+  private async judgeNow(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
+    const { chain, rules } = this.options;
+    this.refusals.assertNone(request.txHash);
+    const sighting = await this.look(request, lookUps);
+    try {
+      const judgement = await judgePayment(request, sighting, rules, chain, lookUps);
+      return { judgement, headBlockNumber: sighting.headBlockNumber };
+    } catch (error) {
+      this.refusals.remember(sighting, error);
+      throw error;
+    }
+  }
+
+  private async look({ txHash, deadlineMs }: VerifyPaymentRequest, lookUps: LookUps): Promise<Sighting> {
+    try {
+      lookUps.assertLeft();
+      return await this.options.chain.readTransaction(txHash, deadlineMs, lookUps);
+    } catch (error) {
+      throw error instanceof ReceiptTooLargeError ? this.refusals.rememberTooLarge(txHash) : error;
+    }
+  }
+
+  private async claim(
+    request: VerifyPaymentRequest,
+    { judgement, headBlockNumber }: Judged,
+  ): Promise<VerifyPaymentVerdict> {
+    const { owner, fingerprint, leaseMs, deadlineMs, reference } = request;
+    const { payments, isBound, blockNumber, minedAtMs, windowMs } = judgement;
+    const result = await this.options.ledger.claim({
+      candidates: payments.map(({ id }) => ({ id, blockNumber, minedAtMs, windowMs })),
+      owner,
+      fingerprint,
+      retryKey: request.retryKey ?? (isBound && reference ? hashRetryKey(reference.text) : null),
+      leaseMs,
+      deadlineMs,
+      headBlockNumber,
+    });
+    return this.toVerdict(result, judgement);
+  }
+
+  private async toVerdict(result: ClaimResult, judgement: TransactionJudgement): Promise<VerifyPaymentVerdict> {
+    switch (result.outcome) {
+      case 'claimed': {
+        const { payer } = findJudged(judgement, result.lease.id);
+        return { outcome: 'claimed', lease: result.lease, bound: judgement.isBound, payer };
+      }
+      case 'answered':
+      case 'busy':
+      case 'conflict':
+        return result;
+      case 'used':
+        return { outcome: 'refused', failure: 'payment_used' };
+      case 'late':
+        return { outcome: 'unavailable', reason: 'deadline_passed' };
+      case 'refused': {
+        const { id, payer, amountBaseUnits } = findJudged(judgement, result.id);
+        const { minedAtMs } = judgement;
+        const { ledger, rules } = this.options;
+        const longestMs = Math.max(rules.redemptionWindowMs, rules.boundRedemptionWindowMs);
+        const amount = amountBaseUnits === null ? {} : { amountBaseUnits };
+        const doubt = describeDoubt(result.failure, { minedAtMs, nowMs: ledger.nowMs(), memoryMs: longestMs });
+        throw new PaymentRefused(result.failure, { id, payer, minedAtMs, ...amount, ...doubt });
+      }
+    }
+  }
+
+  private async explain(error: unknown): Promise<VerifyPaymentVerdict> {
+    const verdict = await explainRefusal(error, this.options);
+    const mayWait = verdict.outcome === 'refused' && isNotYet(verdict.failure);
+    return mayWait ? { ...verdict, retryAfterMs: RETRY_AFTER_MS } : verdict;
+  }
+}
+
+function isAgreed(terms: VerifierTerms, request: VerifyPaymentRequest): boolean {
+  const names = ['chainId', 'asset', 'payTo'] as const;
+  return names.every((name) => terms[name] === request[name]);
+}
+
+function findJudged({ payments }: TransactionJudgement, id: JudgedPayment['id']): JudgedPayment {
+  const judged = payments.find((payment) => isSame(payment.id, id));
+  if (judged === undefined) throw new Error('the ledger returned a payment that was not among the candidates');
+  return judged;
+}
+
+function isSame(one: JudgedPayment['id'], other: JudgedPayment['id']): boolean {
+  switch (one.kind) {
+    case 'transfer':
+      return other.kind === 'transfer' && one.logIndex === other.logIndex;
+    case 'authorization':
+      return other.kind === 'authorization' && one.nonce === other.nonce && one.from === other.from;
+    case 'permit2':
+      return other.kind === 'permit2' && one.nonce === other.nonce && one.owner === other.owner;
+    case 'transaction':
+      return other.kind === 'transaction';
+  }
+}

@@ -1,0 +1,184 @@
+import type { ChainReader, MinedTransaction, Receipt, Sighting } from '@tollgate/chain';
+import type { PaymentPolicy, VerifyPaymentRequest } from '@tollgate/common';
+import type { PaymentCandidate, PaymentId } from '@tollgate/ledger';
+import { findHashLocks, matchesHashLock, type Hex } from '@tollgate/protocol';
+
+import type { LookUps } from '../limits/client-shares.js';
+import { PaymentRefused } from '../refusals/payment-refused.js';
+import { findPayments, type FoundPayments, type Payment } from './find-payments.js';
+import { findSigners, type AskedContracts } from './find-signers.js';
+import { pairHashLocks } from './pair-hash-locks.js';
+
+export interface Rules {
+  policy: PaymentPolicy;
+  confirmations: number;
+  maxTimeoutSeconds: number;
+  /** From the payment's block to its proof. */
+  redemptionWindowMs: number;
+  boundRedemptionWindowMs: number;
+}
+
+/** A payment that may be claimed if the ledger agrees. */
+export interface JudgedPayment {
+  id: PaymentId;
+  payer: Hex;
+  /** Null under policy `receipt`, which does not check transfers. */
+  amountBaseUnits: bigint | null;
+}
+
+export interface TransactionJudgement {
+  payments: JudgedPayment[];
+  isBound: boolean;
+  blockNumber: number;
+  minedAtMs: number;
+  windowMs: PaymentCandidate['windowMs'];
+}
+
+/** The gateway's clock stamps the challenge, a validator's clock the block: they may differ by this much. */
+const CLOCK_SKEW_MS = 15_000;
+
+/**
+ * The rules for a transaction's hash, in order. Throws PaymentRefused at the first that fails, ChainUnavailableError
+ * when the chain cannot decide.
+ */
+export async function judgePayment(
+  request: VerifyPaymentRequest,
+  sighting: Sighting,
+  rules: Rules,
+  chain: ChainReader,
+  lookUps: LookUps,
+): Promise<TransactionJudgement> {
+  const { receipt, input } = assertMined(sighting);
+  assertSucceeded(receipt);
+  if (rules.policy === 'receipt') return judgeReceipt(request, receipt, chain);
+
+  const { chainId, asset, payTo, reference } = request;
+  const found = findPayments(receipt, { chainId, asset, payTo, leastBaseUnits: lowestPrice(request) });
+  assertConfirmed(receipt.blockNumber, sighting.headBlockNumber, rules.confirmations);
+  const opened = assertLockMatches(found, input, reference?.text);
+  const { payments, isBound } = await assertBound(opened, request, rules.policy, { chain, lookUps });
+  // A price from an earlier challenge is honoured if the payment is bound to that challenge.
+  const paid = assertPricePaid(payments, BigInt((isBound && reference ? reference : request).priceBaseUnits));
+  const minedAtMs = await chain.readBlockTime(receipt, request.deadlineMs);
+  if (isBound && reference) {
+    const { isLocked } = opened;
+    assertPaidInTime(paid[0], minedAtMs, { ...reference, maxTimeoutSeconds: rules.maxTimeoutSeconds, isLocked });
+  }
+  return {
+    payments: paid.map(({ id, from, amountBaseUnits }) => ({ id, payer: from, amountBaseUnits })),
+    isBound,
+    blockNumber: receipt.blockNumber,
+    minedAtMs,
+    windowMs: isBound ? rules.boundRedemptionWindowMs : rules.redemptionWindowMs,
+  };
+}
+
+/** Policy `receipt`: rules 1-3 of the specification. The whole transaction is the payment, at any age. */
+async function judgeReceipt(
+  { chainId, txHash, deadlineMs }: VerifyPaymentRequest,
+  receipt: Receipt,
+  chain: ChainReader,
+): Promise<TransactionJudgement> {
+  return {
+    payments: [{ id: { kind: 'transaction', chainId, txHash }, payer: receipt.from, amountBaseUnits: null }],
+    isBound: false,
+    blockNumber: receipt.blockNumber,
+    minedAtMs: await chain.readBlockTime(receipt, deadlineMs),
+    windowMs: null,
+  };
+}
+
+/** The transaction must have a receipt (specification, verification rule 3). */
+function assertMined({ mined }: Sighting): MinedTransaction {
+  if (mined === null) throw new PaymentRefused('receipt_missing');
+  return mined;
+}
+
+/** The receipt's status must be `success` (specification, verification rule 3). */
+function assertSucceeded(receipt: Receipt): void {
+  if (receipt.status !== 'success') throw new PaymentRefused('transaction_failed');
+}
+
+/** Checks the number of confirmations, the payment's own block included. */
+export function assertConfirmed(blockNumber: number, headBlockNumber: number, confirmations: number): void {
+  if (!isConfirmed(blockNumber, headBlockNumber, confirmations)) throw new PaymentRefused('not_confirmed');
+}
+
+export function isConfirmed(blockNumber: number, headBlockNumber: number, confirmations: number): boolean {
+  return headBlockNumber - blockNumber + 1 >= confirmations;
+}
+
+interface OpenedPayments {
+  payments: Payment[];
+  /** They are locked to the reference; otherwise they carry no lock at all. */
+  isLocked: boolean;
+}
+
+/**
+ * Keeps the payments that the request may spend: those locked to its reference, otherwise those without a lock. Refuses
+ * `lock_mismatch` when all are locked to something else.
+ */
+function assertLockMatches(found: FoundPayments, input: Hex, reference: string | undefined): OpenedPayments {
+  const locks = findHashLocks(input);
+  if (locks.length === 0) return { payments: found.enough, isLocked: false };
+
+  const lockOf = pairHashLocks(found.received, locks);
+  const matching = found.enough.filter((payment) => {
+    const lock = lockOf.get(payment);
+    return typeof lock === 'string' && reference !== undefined && matchesHashLock(lock, reference);
+  });
+  if (matching.length > 0) return { payments: matching, isLocked: true };
+  const unlocked = found.enough.filter((payment) => !lockOf.has(payment));
+  if (unlocked.length === 0) throw new PaymentRefused('lock_mismatch');
+  return { payments: unlocked, isLocked: false };
+}
+
+/**
+ * Binds payments without a lock by the payer's signature over reference and hash, if one is given. Refuses
+ * `signature_invalid` when no payer made the signature, and under policy `bound` `not_bound` without lock and signature.
+ */
+async function assertBound(
+  { payments, isLocked }: OpenedPayments,
+  { reference, signature, txHash, deadlineMs }: VerifyPaymentRequest,
+  policy: PaymentPolicy,
+  contracts: AskedContracts,
+): Promise<{ payments: Payment[]; isBound: boolean }> {
+  if (isLocked) return { payments, isBound: true };
+  if (reference !== undefined && signature !== undefined) {
+    const payers = new Set(payments.map(({ from }) => from));
+    const signers = await findSigners({ reference: reference.text, txHash, signature, deadlineMs }, payers, contracts);
+    if (signers.size === 0) throw new PaymentRefused('signature_invalid');
+    return { payments: payments.filter(({ from }) => signers.has(from)), isBound: true };
+  }
+  if (policy === 'bound') throw new PaymentRefused('not_bound');
+  return { payments, isBound: false };
+}
+
+/** Keeps the payments of at least the price; refuses `amount_too_low` when there are none. */
+function assertPricePaid(payments: readonly Payment[], priceBaseUnits: bigint): [Payment, ...Payment[]] {
+  const [first, ...others] = payments.filter(({ amountBaseUnits }) => amountBaseUnits >= priceBaseUnits);
+  if (first === undefined) throw new PaymentRefused('amount_too_low');
+  return [first, ...others];
+}
+
+/**
+ * A payment bound to a challenge must be mined within `maxTimeoutSeconds` of it (specification, "Limits"). Refuses
+ * `payment_late`. The refusal is recorded for a refund only if a lock makes it final: without one the payer may sign
+ * for another challenge and be served.
+ */
+function assertPaidInTime(
+  payment: Payment,
+  minedAtMs: number,
+  { issuedAtMs, maxTimeoutSeconds, isLocked }: { issuedAtMs: number; maxTimeoutSeconds: number; isLocked: boolean },
+): void {
+  if (minedAtMs <= issuedAtMs + maxTimeoutSeconds * 1000 + CLOCK_SKEW_MS) return;
+  if (!isLocked) throw new PaymentRefused('payment_late');
+  const { id, from, amountBaseUnits } = payment;
+  throw new PaymentRefused('payment_late', { id, payer: from, amountBaseUnits, minedAtMs });
+}
+
+function lowestPrice({ priceBaseUnits, reference }: VerifyPaymentRequest): bigint {
+  const current = BigInt(priceBaseUnits);
+  const givenOut = reference ? BigInt(reference.priceBaseUnits) : current;
+  return givenOut < current ? givenOut : current;
+}

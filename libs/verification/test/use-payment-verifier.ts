@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+
+import { type ChainReader, connectChain, type RpcBatcher } from '@tollgate/chain';
+import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
+import { createOwner, Ledger } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
+
+import { startChain, type Devnet, type DevnetAccount } from '../../../devnet/chain.js';
+import { deployBatchPayer, deployToken, type BatchPayer } from '../../../devnet/deploy.js';
+import { callRpc } from '../../../devnet/json-rpc.js';
+import { startRedis } from '../../../devnet/redis.js';
+import { startRpcStandIn, type RpcStandIn } from '../../chain/test/rpc-stand-in.js';
+import { ClientShares } from '../src/limits/client-shares.js';
+import { WaitingRoom } from '../src/limits/waiting-room.js';
+import { PaymentVerifier } from '../src/transactions/payment-verifier.js';
+import type { Rules } from '../src/transactions/transaction-rules.js';
+
+/** The price of the resource in the tests, in base units. */
+export const PRICE = 1000n;
+
+export interface Asked {
+  rules?: Partial<Rules>;
+  waitMs?: number;
+  request?: Partial<VerifyPaymentRequest>;
+  verifier?: PaymentVerifier;
+}
+
+interface Parts {
+  devnet: Devnet;
+  redis: Redis;
+  rpc: RpcStandIn;
+  ledger: Ledger;
+  batcher: RpcBatcher;
+  chain: ChainReader;
+  wallet: BatchPayer;
+  otherToken: Hex;
+  createVerifier(
+    rules?: Partial<Rules>,
+    waitMs?: number,
+    room?: { perClient?: number; total?: number },
+    share?: { lookupsPerMinute?: number; bytesPerMinute?: number },
+  ): PaymentVerifier;
+  stop(): Promise<void>;
+}
+
+async function startParts(): Promise<Parts> {
+  const [devnet, redisServer] = await Promise.all([startChain(), startRedis()]);
+  const redis = new Redis(redisServer.url);
+  const rpc = await startRpcStandIn(devnet.rpcUrl);
+  const ledger = new Ledger({ redis, retentionMs: 86_400_000, timeoutMs: 30_000 });
+  const nowMs = (): number => ledger.nowMs();
+  await ledger.open({ headBlockNumber: 0 });
+  const chain = connectChain({
+    urls: [rpc.url],
+    chainId: 1328,
+    timeoutMs: 3000,
+    batchSize: 50,
+    batchesInFlight: 8,
+    maxResponseBytes: 16_777_216,
+    maxReceiptBytes: 1_048_576,
+    logRangeBlocks: 2000,
+    observer: { batchEnded: () => undefined, queueChanged: () => undefined },
+    nowMs,
+  });
+  const createVerifier: Parts['createVerifier'] = (rules = {}, waitMs = 0, room = {}, share = {}) =>
+    new PaymentVerifier({
+      terms: { chainId: 1328, asset: devnet.asset.toLowerCase(), payTo: devnet.payTo.toLowerCase() },
+      rules: {
+        policy: 'transfer',
+        confirmations: 1,
+        maxTimeoutSeconds: 300,
+        redemptionWindowMs: 900_000,
+        boundRedemptionWindowMs: 86_400_000,
+        ...rules,
+      },
+      chain: chain.reader,
+      ledger,
+      refundLog: { log: () => undefined },
+      waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, ...room, nowMs }),
+      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share, nowMs }),
+    });
+  const wallet = await deployBatchPayer(devnet);
+  const otherToken = await deployToken(devnet);
+  const stop = async (): Promise<void> => {
+    await chain.close();
+    redis.disconnect();
+    await Promise.all([rpc.stop(), devnet.stop(), redisServer.stop()]);
+  };
+  const { batcher, reader } = chain;
+  return { devnet, redis, rpc, ledger, batcher, chain: reader, wallet, otherToken, createVerifier, stop };
+}
+
+/**
+ * Verifiers with their own chain, ledger and RPC server for all tests of a file: started before the first, stopped
+ * after the last. The RPC server's fault is cleared before each.
+ */
+export function usePaymentVerifier() {
+  let started: Parts | undefined;
+  const parts = (): Parts => {
+    if (started === undefined) throw new Error('the parts exist in tests and hooks, not while they are declared');
+    return started;
+  };
+  beforeAll(async () => {
+    started = await startParts();
+  });
+  afterAll(() => started?.stop());
+  beforeEach(() => parts().rpc.fail(undefined));
+
+  const payer = (): DevnetAccount => {
+    const [first] = parts().devnet.accounts;
+    if (first === undefined) throw new Error('the chain has no accounts');
+    return first;
+  };
+  const createVerifier: Parts['createVerifier'] = (...settings) => parts().createVerifier(...settings);
+
+  const createRequest = (txHash: Hex, changes: Partial<VerifyPaymentRequest> = {}): VerifyPaymentRequest => {
+    const { devnet, ledger } = parts();
+    return {
+      requestId: 'test',
+      owner: createOwner(),
+      deadlineMs: ledger.nowMs() + 8000,
+      network: 'chain-testnet',
+      chainId: 1328,
+      asset: devnet.asset.toLowerCase() as Hex,
+      payTo: devnet.payTo.toLowerCase() as Hex,
+      priceBaseUnits: String(PRICE),
+      txHash,
+      fingerprint: createOwner(),
+      retryKey: null,
+      leaseMs: 30_000,
+      clientAddress: '127.0.0.1',
+      ...changes,
+    };
+  };
+
+  const ask = (txHash: Hex, { rules, waitMs, request, verifier }: Asked = {}): Promise<VerifyPaymentVerdict> =>
+    (verifier ?? createVerifier(rules, waitMs)).verify(createRequest(txHash, request));
+
+  const headTimeMs = async (): Promise<number> => {
+    const block = await callRpc(parts().devnet.rpcUrl, 'eth_getBlockByNumber', ['latest', false]);
+    return Number((block as { timestamp: Hex }).timestamp) * 1000;
+  };
+  /** The request as a gateway would pass it on; its content is not checked here. */
+  const createReferenceNow = async (changes: { issuedAtMs?: number; priceBaseUnits?: string } = {}) => {
+    const issuedAtMs = changes.issuedAtMs ?? (await headTimeMs());
+    const text = `chain-${issuedAtMs}-${randomBytes(16).toString('hex')}`;
+    return { text, issuedAtMs, priceBaseUnits: changes.priceBaseUnits ?? String(PRICE) };
+  };
+  /** The records of refused payments, each with its fields by name. */
+  const refusals = async (): Promise<Partial<Record<string, string>>[]> =>
+    (await parts().redis.xrange('tollgate:{refused}:refused-payments', '-', '+')).map(([, fields]) => {
+      const entries: [string, string][] = [];
+      for (let at = 0; at + 1 < fields.length; at += 2) entries.push([fields[at] ?? '', fields[at + 1] ?? '']);
+      return Object.fromEntries(entries);
+    });
+
+  return { parts, payer, createVerifier, createRequest, ask, headTimeMs, createReferenceNow, refusals };
+}
