@@ -5,20 +5,19 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { ChainReader, ChainUnavailableError } from '@tollgate/chain';
 import {
   ConfigurationError,
-  PATTERNS,
   ProblemFilter,
   readEnvironment,
   RequestReplyServer,
-  VERIFY_QUEUE,
   type RunningService,
 } from '@tollgate/common';
-import { type Journal, JournalError, JournalUnavailableError, type LaneId } from '@tollgate/journal';
+import { JournalError, JournalUnavailableError } from '@tollgate/journal';
 import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
 import { AcceptedAssets } from '@tollgate/verification';
 import { Logger } from 'nestjs-pino';
 
+import { VerifierConnections } from './connections/verifier-connections.js';
 import { TokenDecimals } from './settings/token-decimals.js';
-import { SETTLEMENT, type Settlement } from './settlement/create-settlement.js';
+import { Settlement } from './settlement/settlement.js';
 import { VerifierEnvironment } from './verifier.config.js';
 import { VerifierModule } from './verifier.module.js';
 
@@ -31,85 +30,42 @@ const FIRST_HEAD_MS = 5000;
  */
 export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningService & { app: NestFastifyApplication }> {
   const environment = readEnvironment(VerifierEnvironment, env);
-  const { shutdownTimeoutMs } = environment.shutdown;
-  const server = new RequestReplyServer({
-    redisUrl: environment.redis.queueRedisUrl,
-    queue: VERIFY_QUEUE,
-    patterns: PATTERNS[VERIFY_QUEUE],
-    maxInFlight: environment.server.maxInFlight,
-    closeTimeoutMs: Math.ceil(shutdownTimeoutMs * 0.8),
-  });
-  let isOpen = false;
   const app = await NestFactory.create<NestFastifyApplication>(
-    VerifierModule.forRoot(environment, server, () => isOpen),
+    VerifierModule.forRoot(environment),
     new FastifyAdapter({ forceCloseConnections: 'idle' }),
     { bufferLogs: true, abortOnError: false },
   );
   const logger = app.get(Logger);
   app.useLogger(logger);
   app.useGlobalFilters(new ProblemFilter());
-  app.connectMicroservice({ strategy: server });
-  const settlement = app.get<Settlement | null>(SETTLEMENT);
+  app.connectMicroservice({ strategy: app.get(RequestReplyServer) });
+  const settlement = environment.settlement.signers.length > 0 ? app.get(Settlement) : null;
   if (settlement) app.connectMicroservice({ strategy: settlement.queue });
   await app.listen(environment.server.verifierPort, environment.server.verifierHost);
   for (const warning of environment.payment.warnings) logger.warn(`verifier: ${warning}`);
   logger.log(`verifier: health and metrics at ${await app.getUrl()}`);
-  const close = async (): Promise<void> => {
-    // Both take questions, so both stop at once: neither waits for the other's open questions.
-    await Promise.all([settlement?.close(), server.close()]);
-    await app.close();
-  };
   try {
     const chain = app.get(ChainReader);
     const headBlockNumber = await readFirstHead(chain, logger);
     // Without a head the decimals are compared when the chain is back; until then the verifier is not ready.
     if (headBlockNumber !== null) await compareDecimals(app.get(TokenDecimals));
-    await openLedger(app.get(Ledger), headBlockNumber, logger);
+    const ledger = app.get(Ledger);
+    await openWhenUp('ledger', () => ledger.open(headBlockNumber === null ? {} : { headBlockNumber }), logger);
     await warnOfOtherDomains(app.get(AcceptedAssets), chain, logger);
     await app.startAllMicroservices();
-    if (settlement) await startSettlement(settlement, logger);
-    isOpen = true;
+    if (settlement) {
+      // The ledger's Redis has just answered, but it may go down again; then this waits for it.
+      await openWhenUp('journal', () => settlement.open(), logger);
+      settlement.relayers.start();
+      logger.log(`verifier: settles signed payments by ${settlement.relayers.addresses.join(', ')}`);
+    }
+    app.get(VerifierConnections).isOpen = true;
   } catch (error) {
-    await close();
+    await app.close();
     throw error;
   }
   logger.log(`verifier: takes questions, policy ${environment.payment.paymentPolicy}`);
-  return { app, close, shutdownTimeoutMs };
-}
-
-/** The ledger's Redis has just answered, but it may go down again; then this waits for it. */
-async function startSettlement({ journal, relayers }: Settlement, logger: Logger): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await journal.open();
-      await assertOwnAccounts(journal, relayers.lanes);
-      break;
-    } catch (error) {
-      if (!(error instanceof JournalError)) throw error;
-      if (!(error instanceof JournalUnavailableError)) {
-        throw new ConfigurationError([`REDIS_URL: ${error.message} ${error.hint}`]);
-      }
-      if (attempt === 1) logger.warn(`verifier: waits for the journal's Redis: ${error.message}`);
-      await sleep(RETRY_MS);
-    }
-  }
-  relayers.start();
-  logger.log(`verifier: settles signed payments by ${relayers.addresses.join(', ')}`);
-}
-
-/**
- * Rejects relayers that are also wallets of agent jobs: each nonce of such an account would be used twice.
- * @throws ConfigurationError for such relayers, JournalUnavailableError
- */
-async function assertOwnAccounts(journal: Journal, lanes: readonly LaneId[]): Promise<void> {
-  const foreign = await journal.findForeign(lanes);
-  if (foreign.length === 0) return;
-  throw new ConfigurationError(
-    foreign.map(
-      ({ address }) =>
-        `RELAYER_PRIVATE_KEYS: ${address} is a wallet of agent jobs. Use an account that serves no other purpose.`,
-    ),
-  );
+  return { app, close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
 }
 
 async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number | null> {
@@ -144,16 +100,17 @@ async function warnOfOtherDomains(assets: AcceptedAssets, chain: ChainReader, lo
   }
 }
 
-async function openLedger(ledger: Ledger, headBlockNumber: number | null, logger: Logger): Promise<void> {
+/** Waits for a Redis that is down. @throws ConfigurationError for one that may lose payments or jobs */
+async function openWhenUp(what: 'ledger' | 'journal', open: () => Promise<void>, logger: Logger): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await ledger.open(headBlockNumber === null ? {} : { headBlockNumber });
+      return await open();
     } catch (error) {
-      if (!(error instanceof LedgerError)) throw error;
-      if (!(error instanceof LedgerUnavailableError)) {
+      if (!(error instanceof LedgerError || error instanceof JournalError)) throw error;
+      if (!(error instanceof LedgerUnavailableError || error instanceof JournalUnavailableError)) {
         throw new ConfigurationError([`REDIS_URL: ${error.message} ${error.hint}`]);
       }
-      if (attempt === 1) logger.warn(`verifier: waits for the ledger's Redis: ${error.message}`);
+      if (attempt === 1) logger.warn(`verifier: waits for the ${what}'s Redis: ${error.message}`);
       await sleep(RETRY_MS);
     }
   }

@@ -34,4 +34,9 @@ export class RulesEnvironment extends AcceptanceEnvironment {
   @IsInt()
   @Min(0)
   readonly longAnswerBytesPerMinute: number = 8_388_608;
+
+  /** How long the ledger remembers a payment. */
+  get memoryMs(): number {
+    return Math.max(this.redemptionWindowSeconds, this.boundRedemptionWindowSeconds) * 1000;
+  }
 }

@@ -4,7 +4,7 @@ import { createLaneId, type LaneStatus } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import type { Registry } from 'prom-client';
 
-import type { Settlement } from '../settlement/create-settlement.js';
+import type { Settlement } from '../settlement/settlement.js';
 
 type ObservedSettlement = Pick<Settlement, 'relayers' | 'journal' | 'parts'>;
 

@@ -1,16 +1,18 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { SettlementResult } from '@tollgate/common';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const PAYMENTS = [1, 2, 5, 10, 20, 50, 100, 200];
 
 /** Counters and histograms of the relayers. Labels hold codes only. */
+@Injectable()
 export class SettlementMetrics {
   readonly #answers: Counter<'outcome' | 'failure'>;
   readonly #minedSeconds: Histogram;
   readonly #batchPayments: Histogram;
 
-  constructor(registry: Registry) {
+  constructor(@Inject(Registry) registry: Registry) {
     const registers = [registry];
     this.#answers = new Counter({
       name: 'tollgate_settlements_total',

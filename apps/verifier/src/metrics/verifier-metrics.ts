@@ -1,7 +1,8 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { ChainObserver, EndedBatch } from '@tollgate/chain';
 import type { SignedPaymentVerdict, VerifyPaymentVerdict } from '@tollgate/common';
 import type { SignedPayment } from '@tollgate/protocol';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -11,6 +12,7 @@ export type VerifiedKind = 'transaction' | SignedPayment['kind'];
 type Verdict = VerifyPaymentVerdict | SignedPaymentVerdict;
 
 /** Metrics of the verifier. Labels hold hosts and codes only: an RPC URL may carry an API key. */
+@Injectable()
 export class VerifierMetrics implements ChainObserver {
   private readonly verifications: Counter<'outcome' | 'failure' | 'payment'>;
   private readonly verificationSeconds: Histogram<'payment'>;
@@ -20,7 +22,7 @@ export class VerifierMetrics implements ChainObserver {
   private readonly lookupsQueued: Gauge;
   private readonly batchesInFlight: Gauge;
 
-  constructor(registry: Registry) {
+  constructor(@Inject(Registry) registry: Registry) {
     const registers = [registry];
     this.verifications = new Counter({
       name: 'tollgate_verifications_total',

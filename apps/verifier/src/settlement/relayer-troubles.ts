@@ -1,6 +1,6 @@
-import { Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Hex } from '@tollgate/protocol';
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 
 const AGAIN_AFTER_MS = 60_000;
 const MAX_REMEMBERED = 200;
@@ -10,12 +10,13 @@ const MAX_LENGTH = 300;
  * Reports failures that keep relayers from settling and are retried. Each is logged once a minute, because it is
  * retried many times a second.
  */
+@Injectable()
 export class RelayerTroubles {
   readonly #logger = new Logger('Relayers');
   readonly #toldAtMs = new Map<string, number>();
   readonly #counter: Counter<'relayer'>;
 
-  constructor(registry: Registry) {
+  constructor(@Inject(Registry) registry: Registry) {
     this.#counter = new Counter({
       name: 'tollgate_relayer_troubles_total',
       help: 'Failures that kept a relayer from settling and are retried.',

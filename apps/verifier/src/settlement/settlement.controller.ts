@@ -6,14 +6,14 @@ import { parseSettleRequest, settle } from '@tollgate/settlement';
 import { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import { parsePayload } from '../parse-payload.js';
 import { AskersSettings } from '../settings/askers-settings.js';
-import { SETTLEMENT, type Settlement } from './create-settlement.js';
 import { SETTLE_TRANSPORT, type SettleContext } from './settle-queue.js';
+import { Settlement } from './settlement.js';
 
 /** Takes the questions of the settle queue. */
 @Controller()
 export class SettlementController {
   constructor(
-    @Inject(SETTLEMENT) private readonly settlement: Settlement,
+    @Inject(Settlement) private readonly settlement: Settlement,
     @Inject(AskersSettings) private readonly askers: AskersSettings,
     @Inject(SettlementMetrics) private readonly metrics: SettlementMetrics,
   ) {}

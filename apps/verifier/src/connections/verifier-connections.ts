@@ -1,0 +1,55 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { combineObservers, connectChain, type ConnectedChain } from '@tollgate/chain';
+import { REDIS_LOGGER } from '@tollgate/common';
+import { Ledger } from '@tollgate/ledger';
+import { connectRedis } from '@tollgate/redis';
+import type { Redis } from 'ioredis';
+
+import { RpcTroubleLog } from '../metrics/rpc-trouble-log.js';
+import { VerifierMetrics } from '../metrics/verifier-metrics.js';
+import { VerifierEnvironment } from '../verifier.config.js';
+
+/** The connections to Redis and the chain; closed after the transport, when every question in flight has its verdict. */
+@Injectable()
+export class VerifierConnections implements OnApplicationShutdown {
+  readonly ledgerRedis: Redis;
+  readonly queueRedis: Redis;
+  readonly ledger: Ledger;
+  readonly chain: ConnectedChain;
+  /** The ledger is open and questions are taken. */
+  isOpen = false;
+
+  constructor(
+    @Inject(VerifierEnvironment) { redis, rules, chain, payment }: VerifierEnvironment,
+    @Inject(VerifierMetrics) metrics: VerifierMetrics,
+  ) {
+    this.ledgerRedis = connectRedis({ url: redis.redisUrl, role: 'ledger', logger: REDIS_LOGGER });
+    this.queueRedis = connectRedis({
+      url: redis.queueRedisUrl,
+      role: 'verify-queue-length',
+      logger: REDIS_LOGGER,
+    });
+    this.ledger = new Ledger({ redis: this.ledgerRedis, retentionMs: rules.memoryMs });
+    this.chain = connectChain({
+      urls: chain.rpcUrl,
+      chainId: payment.chainId,
+      timeoutMs: chain.rpcTimeoutMs,
+      batchSize: chain.rpcBatchSize,
+      batchesInFlight: chain.rpcBatchesInFlight,
+      maxResponseBytes: chain.rpcMaxResponseBytes,
+      maxReceiptBytes: chain.rpcMaxReceiptBytes,
+      logRangeBlocks: chain.rpcLogRangeBlocks,
+      observer: combineObservers(metrics, new RpcTroubleLog()),
+      nowMs: this.nowMs,
+    });
+  }
+
+  /** Returns the time of Redis's clock. */
+  readonly nowMs = (): number => this.ledger.nowMs();
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.chain.close();
+    this.ledgerRedis.disconnect();
+    this.queueRedis.disconnect();
+  }
+}

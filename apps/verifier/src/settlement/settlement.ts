@@ -1,0 +1,135 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { FeeQuotes } from '@tollgate/chain';
+import { ConfigurationError, REDIS_LOGGER } from '@tollgate/common';
+import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
+import type { Hex } from '@tollgate/protocol';
+import { connectRedis } from '@tollgate/redis';
+import {
+  ContractWallets,
+  GasMemory,
+  InFlightExposure,
+  JobWatch,
+  readBalance,
+  Relayers,
+  type SettlementParts,
+  SettlementRecords,
+  Simulation,
+  Strikes,
+} from '@tollgate/settlement';
+import { AcceptedAssets } from '@tollgate/verification';
+import type { Redis } from 'ioredis';
+
+import { VerifierConnections } from '../connections/verifier-connections.js';
+import { REFUND_LOG } from '../metrics/refund-log.js';
+import { SettlementMetrics } from '../metrics/settlement-metrics.js';
+import { VerifierEnvironment } from '../verifier.config.js';
+import { RelayerTroubles } from './relayer-troubles.js';
+import { SettleQueue } from './settle-queue.js';
+
+/** Ended jobs are looked up for some minutes; this many take about 100 KiB. */
+const JOBS_KEPT = 500;
+const RPC_TIMEOUT_MS = 5_000;
+/** The share of places for questions that payments may hold while they wait for other payments of their payer. */
+const HELD_SHARE = 0.125;
+/** The share of the shutdown time for what the lanes have begun. */
+const SETTLING_SHARE = 0.4;
+/**
+ * The share before that, for answers to settlement requests; a settlement not finished by then is answered as pending.
+ */
+const ANSWERING_SHARE = 0.3;
+
+/** Everything that settles payments with this process's relayers. Nothing is connected or taken before `open`. */
+@Injectable()
+export class Settlement {
+  readonly parts: SettlementParts;
+  readonly relayers: Relayers;
+  readonly queue: SettleQueue;
+  readonly journal: Journal;
+  readonly #redis: Redis;
+  readonly #laneChain: Chain;
+  readonly #closing = new AbortController();
+  readonly #answerWithinMs: number;
+
+  constructor(
+    @Inject(VerifierEnvironment) environment: VerifierEnvironment,
+    @Inject(VerifierConnections) { chain: { batcher, reader }, ledger, nowMs }: VerifierConnections,
+    @Inject(AcceptedAssets) assets: AcceptedAssets,
+    @Inject(FeeQuotes) fees: FeeQuotes,
+    @Inject(ContractWallets) wallets: ContractWallets,
+    @Inject(SettlementMetrics) metrics: SettlementMetrics,
+    @Inject(RelayerTroubles) troubles: RelayerTroubles,
+  ) {
+    const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
+    this.#answerWithinMs = shutdown.shutdownTimeoutMs * ANSWERING_SHARE;
+    this.#redis = connectRedis({ url: redis.redisUrl, role: 'settlements', logger: REDIS_LOGGER });
+    this.#laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
+    const journal = new Journal({ redis: this.#redis, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT });
+    this.journal = journal;
+    const onTrouble = (error: unknown) => troubles.report(null, error);
+    const jobs = new JobWatch(journal, onTrouble);
+    const gasCap = BigInt(settlement.settleGasCap);
+    const gas = new GasMemory(gasCap);
+    const multicall3 = settlement.multicall3Address.toLowerCase() as Hex;
+    const simulation = new Simulation({ batcher, multicall3, fees, gas, gasCap, nowMs });
+    this.parts = {
+      chainId: payment.chainId,
+      flights: new Map(),
+      exposure: new InFlightExposure({
+        readBalance: (asset, payer) => readBalance(batcher, asset, payer, nowMs() + RPC_TIMEOUT_MS),
+        nowMs,
+        mostHeld: Math.ceil(server.maxInFlight * HELD_SHARE),
+      }),
+      records: new SettlementRecords(this.#redis),
+      strikes: new Strikes(this.#redis),
+      refunds: { ledger, refundLog: REFUND_LOG },
+      chain: { batcher, reader },
+      factories: signedPayments.factories,
+      leastValidityMs: settlement.settleLeastValiditySeconds * 1000,
+      waitMs: settlement.settleWaitMs,
+      windowMs: rules.memoryMs,
+      closing: this.#closing.signal,
+      ...{ journal, jobs, simulation, gas, wallets, assets, nowMs, onTrouble },
+    };
+    const settleWithinMs = shutdown.shutdownTimeoutMs * SETTLING_SHARE;
+    this.queue = new SettleQueue({
+      redisUrl: redis.queueRedisUrl,
+      maxInFlight: server.maxInFlight,
+      closeTimeoutMs: settleWithinMs,
+    });
+    this.relayers = new Relayers({
+      signers: settlement.signers,
+      chain: this.#laneChain,
+      servers: this.queue,
+      settings: settlement.laneSettings(rules.confirmations, settleWithinMs),
+      batchSize: settlement.settleBatchSize,
+      batchWaitMs: settlement.settleBatchWaitMs,
+      onTrouble: (relayer, error) => troubles.report(relayer, error),
+      ...{ journal, simulation, wallets, jobs, metrics, nowMs },
+    });
+  }
+
+  /**
+   * Rejects relayers that are also wallets of agent jobs: each nonce of such an account would be used twice.
+   * @throws ConfigurationError for such relayers, JournalError
+   */
+  async open(): Promise<void> {
+    await this.journal.open();
+    const foreign = await this.journal.findForeign(this.relayers.lanes);
+    if (foreign.length === 0) return;
+    throw new ConfigurationError(
+      foreign.map(
+        ({ address }) =>
+          `RELAYER_PRIVATE_KEYS: ${address} is a wallet of agent jobs. Use an account that serves no other purpose.`,
+      ),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.relayers.leave(this.#answerWithinMs);
+    this.#closing.abort();
+    await this.relayers.stop();
+    this.parts.jobs.close();
+    await this.#laneChain.close();
+    this.#redis.disconnect();
+  }
+}

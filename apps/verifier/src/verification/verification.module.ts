@@ -1,0 +1,189 @@
+import { Inject, Module, type FactoryProvider, type Type } from '@nestjs/common';
+import { ChainReader, FeeQuotes } from '@tollgate/chain';
+import { PATTERNS, RequestReplyServer, VERIFY_QUEUE } from '@tollgate/common';
+import { DEFAULT_LANE_SETTINGS, Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
+import { Ledger } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+import { ContractWallets, SettlementRecords, SettlementsUnderWay } from '@tollgate/settlement';
+import {
+  AcceptedAssets,
+  ClientShares,
+  ContractSignatures,
+  PaymentVerifier,
+  SignedPaymentVerifier,
+  WaitingRoom,
+  WalletCheck,
+} from '@tollgate/verification';
+import { Registry } from 'prom-client';
+
+import { VerifierConnections } from '../connections/verifier-connections.js';
+import { countBurntGas, observeContractWallets } from '../metrics/observe-contract-wallets.js';
+import { observeQueues } from '../metrics/observe-queues.js';
+import { observeSparedLookups } from '../metrics/observe-spared-lookups.js';
+import { REFUND_LOG } from '../metrics/refund-log.js';
+import { VerifierEnvironment } from '../verifier.config.js';
+import { VerificationController } from './verification.controller.js';
+
+/** A provider that settings and connections are enough for. */
+const from = <T>(
+  provide: Type<T>,
+  useFactory: (environment: VerifierEnvironment, connections: VerifierConnections) => T,
+): FactoryProvider<T> => ({ provide, inject: [VerifierEnvironment, VerifierConnections], useFactory });
+
+/** Takes the questions of the verify queue. */
+@Module({
+  controllers: [VerificationController],
+  providers: [
+    from(
+      RequestReplyServer,
+      ({ redis, server, shutdown }) =>
+        new RequestReplyServer({
+          redisUrl: redis.queueRedisUrl,
+          queue: VERIFY_QUEUE,
+          patterns: PATTERNS[VERIFY_QUEUE],
+          maxInFlight: server.maxInFlight,
+          closeTimeoutMs: Math.ceil(shutdown.shutdownTimeoutMs * 0.8),
+        }),
+    ),
+    from(
+      WaitingRoom,
+      ({ rules }, { nowMs }) =>
+        new WaitingRoom({
+          waitMs: rules.receiptWaitMs,
+          perClient: rules.waitingPerClient,
+          total: rules.waitingTotal,
+          nowMs,
+        }),
+    ),
+    from(
+      ClientShares,
+      ({ rules }, { nowMs }) =>
+        new ClientShares({
+          lookupsPerMinute: rules.refusedLookupsPerMinute,
+          bytesPerMinute: rules.longAnswerBytesPerMinute,
+          nowMs,
+        }),
+    ),
+    from(
+      AcceptedAssets,
+      ({ payment, signedPayments }) =>
+        new AcceptedAssets(payment.chainId, [...signedPayments.assets, payment.signedAsset]),
+    ),
+    from(
+      FeeQuotes,
+      ({ settlement }, { chain: { batcher }, nowMs }) =>
+        new FeeQuotes({ batcher, caps: { ...DEFAULT_LANE_SETTINGS, ...settlement.fees() }, nowMs }),
+    ),
+    {
+      provide: ContractWallets,
+      inject: [VerifierEnvironment, VerifierConnections, Registry],
+      useFactory: (
+        { contractWallets, settlement: { settleGasCap } }: VerifierEnvironment,
+        { ledgerRedis }: VerifierConnections,
+        registry: Registry,
+      ) => {
+        const areAccepted = contractWallets.signedPaymentsFrom === 'any';
+        const burnGasPerHour = contractWallets.contractWalletBurnGasPerHour;
+        const burnsPerCode = contractWallets.contractWalletBurnsPerCode;
+        const settings = { areAccepted, burnGasPerHour, burnsPerCode, settleGasCap };
+        return new ContractWallets(ledgerRedis, settings, countBurntGas(registry));
+      },
+    },
+    {
+      provide: ContractSignatures,
+      inject: [VerifierEnvironment, VerifierConnections, ClientShares],
+      useFactory: (
+        { payment: { chainId } }: VerifierEnvironment,
+        { chain, nowMs }: VerifierConnections,
+        shares: ClientShares,
+      ) => new ContractSignatures({ chainId, chain: chain.reader, shares, nowMs }),
+    },
+    {
+      provide: PaymentVerifier,
+      inject: [VerifierEnvironment, Ledger, ChainReader, WaitingRoom, ClientShares],
+      useFactory: createVerifier,
+    },
+    {
+      provide: SignedPaymentVerifier,
+      inject: [
+        VerifierEnvironment,
+        VerifierConnections,
+        WaitingRoom,
+        ClientShares,
+        AcceptedAssets,
+        FeeQuotes,
+        ContractWallets,
+      ],
+      useFactory: createSignedVerifier,
+    },
+  ],
+  exports: [AcceptedAssets, ContractWallets, FeeQuotes, RequestReplyServer],
+})
+export class VerificationModule {
+  constructor(
+    @Inject(Registry) registry: Registry,
+    @Inject(VerifierConnections) { chain, queueRedis }: VerifierConnections,
+    @Inject(RequestReplyServer) server: RequestReplyServer,
+    @Inject(PaymentVerifier) { refusals }: PaymentVerifier,
+    @Inject(WaitingRoom) waitingRoom: WaitingRoom,
+    @Inject(ClientShares) shares: ClientShares,
+    @Inject(ContractWallets) wallets: ContractWallets,
+  ) {
+    observeQueues(registry, { server, waitingRoom, queueRedis });
+    observeSparedLookups(registry, [chain.batcher, chain.reader.refusedSignatures, refusals, waitingRoom, shares]);
+    observeContractWallets(registry, wallets);
+  }
+}
+
+function createVerifier(
+  { payment, rules }: VerifierEnvironment,
+  ledger: Ledger,
+  chain: ChainReader,
+  waitingRoom: WaitingRoom,
+  shares: ClientShares,
+): PaymentVerifier {
+  return new PaymentVerifier({
+    terms: {
+      chainId: payment.chainId,
+      asset: payment.assetAddress.toLowerCase(),
+      payTo: payment.payTo.toLowerCase(),
+    },
+    rules: {
+      policy: payment.paymentPolicy,
+      confirmations: rules.confirmations,
+      maxTimeoutSeconds: payment.maxTimeoutSeconds,
+      redemptionWindowMs: rules.redemptionWindowSeconds * 1000,
+      boundRedemptionWindowMs: rules.boundRedemptionWindowSeconds * 1000,
+    },
+    ...{ chain, ledger, refundLog: REFUND_LOG, waitingRoom, shares },
+  });
+}
+
+function createSignedVerifier(
+  { payment, rules, signedPayments, settlement }: VerifierEnvironment,
+  { ledgerRedis, ledger, chain: { reader: chain }, nowMs }: VerifierConnections,
+  waitingRoom: WaitingRoom,
+  shares: ClientShares,
+  assets: AcceptedAssets,
+  fees: FeeQuotes,
+  wallets: ContractWallets,
+): SignedPaymentVerifier {
+  const journal = new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET });
+  const relayers = new LaneDirectory({ journal, chainId: payment.chainId, nowMs });
+  // Includes relayers that are down for now: a payer may have been asked to sign for one of them.
+  const listRelayers = async () => (await relayers.read()).map(({ address }) => address);
+  return new SignedPaymentVerifier({
+    rules: {
+      confirmations: rules.confirmations,
+      redemptionWindowMs: rules.redemptionWindowSeconds * 1000,
+      memoryMs: rules.memoryMs,
+      settleGasCap: settlement.settleGasCap,
+      factories: signedPayments.factories,
+      multicall3: settlement.multicall3Address.toLowerCase() as Hex,
+      wallets: new WalletCheck({ wallets, fees, chain, listRelayers }),
+    },
+    readRelayers: async () => new Set(await listRelayers()),
+    underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) }),
+    ...{ assets, chain, ledger, refundLog: REFUND_LOG, waitingRoom, shares },
+  });
+}
