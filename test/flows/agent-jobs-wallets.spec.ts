@@ -12,7 +12,8 @@ const DRY_RUNS = 20;
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 
 describe('two workers with a wallet each', () => {
-  const agents = useAgents({ workers: 2, wallets: { one: {}, two: {} }, env: { AGENT_PLAN_TIMEOUT_MS: '30000' } });
+  const patience = { AGENT_PLAN_TIMEOUT_MS: '60000', RPC_TIMEOUT_MS: '30000' };
+  const agents = useAgents({ workers: 2, wallets: { one: {}, two: {} }, env: patience });
   let folder: string;
 
   beforeAll(async () => {

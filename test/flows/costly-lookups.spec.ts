@@ -8,6 +8,9 @@ import { encodeTransfer } from '../../devnet/transfer-tokens.js';
 import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
 
+// The chain writes and the verifier reads hundreds of megabytes, which is slow on a busy machine.
+jest.setTimeout(400_000);
+
 const CONNECTIONS = 32;
 const HONEST_PAYMENTS = 20;
 const PRICE = 1000n;
