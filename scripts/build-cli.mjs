@@ -1,5 +1,5 @@
 // Builds the command line to dist/tollgate.js: a small entry, and a chunk for each command that is loaded when it runs.
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,13 +47,7 @@ const compiler = rspack({
         test: /\.ts$/,
         type: 'javascript/esm',
         loader: 'builtin:swc-loader',
-        options: {
-          jsc: {
-            parser: { syntax: 'typescript', decorators: true },
-            transform: { legacyDecorator: true, decoratorMetadata: true },
-            target: 'es2022',
-          },
-        },
+        options: JSON.parse(readFileSync(join(root, 'scripts', 'swc-options.json'), 'utf8')),
       },
     ],
   },

@@ -7,7 +7,7 @@ import { runProgram } from './run-step.mjs';
 /** Folders among them that hold no sources; `npm pack` makes a dist in each package. */
 const MADE = ['node_modules', 'dist'];
 const SOURCES = [
-  ...['apps', 'libs', 'packages', 'tools', 'scripts/build-cli.mjs'],
+  ...['apps', 'libs', 'packages', 'tools', 'scripts/build-cli.mjs', 'scripts/swc-options.json'],
   ...['nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'package-lock.json'],
 ];
 

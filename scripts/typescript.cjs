@@ -12,11 +12,7 @@ const DEPENDENCIES = `${sep}node_modules${sep}`;
 /** Our packages' names, as `paths` in tsconfig.json has them, and the source of each. */
 const packages = readPackages();
 const SWC_OPTIONS = {
-  jsc: {
-    parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, decoratorMetadata: true },
-    target: 'es2022',
-  },
+  ...require('./swc-options.json'),
   module: { type: 'commonjs' },
   sourceMaps: 'inline',
 };
