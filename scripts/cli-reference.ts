@@ -1,12 +1,11 @@
 /** Writes `docs/cli.md` from the definitions of the commands; `--check` only compares. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Command } from 'commander';
 
 import { createProgram } from '../tools/cli/program.js';
+import { ROOT, writeGenerated } from './generated-files.js';
 
-const PAGE = join(import.meta.dirname, '..', 'docs', 'cli.md');
 const WIDTH = 100;
 
 const INTRODUCTION = `# The \`tollgate\` command
@@ -50,10 +49,4 @@ function helpOf(command: Command): string {
 const program = createProgram({ env: {}, stdout: () => undefined, stderr: () => undefined }, () => undefined);
 const commands = program.commands.map((command) => describe(command, ['tollgate']));
 const page = `${[INTRODUCTION.trimEnd(), ...commands].join('\n\n')}\n`;
-if (!existsSync(PAGE) || readFileSync(PAGE, 'utf8') !== page) {
-  if (process.argv.includes('--check')) {
-    console.error('docs/cli.md does not say what the commands take. Run: npm run docs:cli');
-    process.exit(1);
-  }
-  writeFileSync(PAGE, page);
-}
+writeGenerated({ [join(ROOT, 'docs', 'cli.md')]: page }, 'docs:cli');

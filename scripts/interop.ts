@@ -1,5 +1,5 @@
 /** Writes the tables of `docs/interop.md` from the cells that `npm run test:interop` proves; `--check` only compares. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { WORDINGS } from '../packages/client/test/paid-tools.js';
@@ -22,11 +22,7 @@ import {
   type Fault,
   type Refusal,
 } from '../test/interop/matrix.js';
-
-const ROOT = join(import.meta.dirname, '..');
-const PAGE = 'docs/interop.md';
-const BEGIN = '<!-- interop:begin (npm run docs:interop) -->';
-const END = '<!-- interop:end -->';
+import { fillIn, ROOT, writeGenerated } from './generated-files.js';
 
 const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'test/interop/package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
@@ -178,16 +174,5 @@ function createTables(): string {
   ].join('\n\n');
 }
 
-const path = join(ROOT, PAGE);
-const page = readFileSync(path, 'utf8');
-const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-if (begin < 0 || end < begin) throw new Error(`${PAGE} lacks its markers ${BEGIN} and ${END}.`);
-const inner = `\n\n<!-- prettier-ignore-start -->\n\n${createTables()}\n\n<!-- prettier-ignore-end -->\n\n`;
-const wanted = page.slice(0, begin + BEGIN.length) + inner + page.slice(end);
-if (wanted !== page) {
-  if (process.argv.includes('--check')) {
-    console.error(`${PAGE} differs from what test/interop proves. Run: npm run docs:interop`);
-    process.exit(1);
-  }
-  writeFileSync(path, wanted);
-}
+const page = join(ROOT, 'docs/interop.md');
+writeGenerated({ [page]: fillIn(page, 'interop', createTables()) }, 'docs:interop');

@@ -1,6 +1,5 @@
 /** Writes `.env.example` and the tables of `docs/settings.md` from the environment classes; `--check` only compares. */
 import 'reflect-metadata';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { listSettings, type EnvironmentClass, type SettingDescription } from '@tollgate/common';
@@ -8,10 +7,7 @@ import { listSettings, type EnvironmentClass, type SettingDescription } from '@t
 import { AgentWorkerEnvironment } from '../apps/agent-worker/src/agent-worker.config.js';
 import { GatewayEnvironment } from '../apps/gateway/src/gateway.config.js';
 import { VerifierEnvironment } from '../apps/verifier/src/verifier.config.js';
-
-const ROOT = join(import.meta.dirname, '..');
-const BEGIN = '<!-- settings:begin (npm run docs:settings) -->';
-const END = '<!-- settings:end -->';
+import { fillIn, ROOT, writeGenerated } from './generated-files.js';
 
 const services: Record<string, EnvironmentClass> = {
   gateway: GatewayEnvironment,
@@ -96,37 +92,12 @@ function escape(text: string): string {
   return text.replaceAll('|', '\\|');
 }
 
-function replaceBetweenMarkers(page: string, tables: string): string {
-  const begin = page.indexOf(BEGIN);
-  const end = page.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error(`docs/settings.md lacks its markers ${BEGIN} and ${END}.`);
-  return `${page.slice(0, begin + BEGIN.length)}\n\n<!-- prettier-ignore-start -->\n\n${tables}\n\n<!-- prettier-ignore-end -->\n\n${page.slice(end)}`;
-}
-
-const FIRST_PAGE = `# Settings
-
-Every service reads its settings from environment variables, once, when it starts. If any of them is wrong, it refuses to start and lists
-every problem at once. \`.env.example\` has the same list, ready to be copied to \`.env\`.
-
-${BEGIN}
-${END}
-`;
-
 const documented = collect();
-const pagePath = join(ROOT, 'docs/settings.md');
-const page = existsSync(pagePath) ? readFileSync(pagePath, 'utf8') : FIRST_PAGE;
-const files = {
-  [join(ROOT, '.env.example')]: createEnvExample(documented),
-  [pagePath]: replaceBetweenMarkers(page, createTables(documented)),
-};
-
-const stale: string[] = [];
-for (const [path, content] of Object.entries(files)) {
-  if (existsSync(path) && readFileSync(path, 'utf8') === content) continue;
-  stale.push(path.slice(ROOT.length + 1));
-  if (!process.argv.includes('--check')) writeFileSync(path, content);
-}
-if (process.argv.includes('--check') && stale.length > 0) {
-  console.error(`${stale.join(' and ')} differ from what the code reads. Run: npm run docs:settings`);
-  process.exit(1);
-}
+const page = join(ROOT, 'docs/settings.md');
+writeGenerated(
+  {
+    [join(ROOT, '.env.example')]: createEnvExample(documented),
+    [page]: fillIn(page, 'settings', createTables(documented)),
+  },
+  'docs:settings',
+);
