@@ -1,3 +1,5 @@
+import { parseArgs } from 'node:util';
+
 /** Prints the help and ends the process, if these arguments ask for it. */
 export function answerHelp(args, help) {
   if (!args.some((flag) => flag === '--help' || flag === '-h')) return;
@@ -9,4 +11,16 @@ export function answerHelp(args, help) {
 export function refuseUsage(reason, help) {
   process.stderr.write(`${reason}\n\n${help}`);
   process.exit(2);
+}
+
+/** The arguments as `parseArgs` reads them, or the help, or the usage; `check` may throw what is wrong with them. */
+export function readArguments(help, configuration, check = () => undefined) {
+  answerHelp(process.argv.slice(2), help);
+  try {
+    const read = parseArgs(configuration);
+    check(read);
+    return read;
+  } catch (error) {
+    return refuseUsage(error.message, help);
+  }
 }

@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 
+import { readArguments } from './answer-usage.mjs';
 import { runJest } from './run-jest.mjs';
 import { setup } from './setup.mjs';
 
@@ -31,7 +31,19 @@ The record is docs/proofs/<name>.json: commit, machine, and each round's seed, r
 or machine are replaced. Exit code 0: every round passed; 1: one failed; 2: wrong arguments.
 `;
 
-const { positionals, values } = readArguments();
+const options = {
+  rounds: { type: 'string', default: '1' },
+  seed: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  fresh: { type: 'boolean', default: false },
+};
+const { positionals, values } = readArguments(HELP, { options, allowPositionals: true }, (read) => {
+  for (const name of read.positionals)
+    if (!proofs.includes(name)) throw new Error(`There is no proof "${name}". There are: ${proofs.join(', ')}.`);
+  for (const name of ['rounds', 'seed'])
+    if (read.values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(read.values[name]))
+      throw new Error(`--${name} takes a whole number from 1, and this is "${read.values[name]}".`);
+});
 await setup({ needsRedisServer: true });
 let hasFailed = false;
 const all = values.quick ? proofs.filter((name) => !WITHOUT_SHORT_FORM.includes(name)) : proofs;
@@ -39,32 +51,6 @@ for (const name of positionals.length === 0 ? all : positionals) {
   if (!(await prove(name))) hasFailed = true;
 }
 process.exitCode = hasFailed ? 1 : 0;
-
-function readArguments() {
-  const options = {
-    rounds: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    fresh: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  };
-  try {
-    const read = parseArgs({ options, allowPositionals: true });
-    if (read.values.help) {
-      process.stdout.write(HELP);
-      process.exit(0);
-    }
-    for (const name of read.positionals)
-      if (!proofs.includes(name)) throw new Error(`There is no proof "${name}". There are: ${proofs.join(', ')}.`);
-    for (const name of ['rounds', 'seed'])
-      if (read.values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(read.values[name]))
-        throw new Error(`--${name} takes a whole number from 1, and this is "${read.values[name]}".`);
-    return read;
-  } catch (error) {
-    process.stderr.write(`${error.message}\nSee npm run prove -- --help.\n`);
-    process.exit(2);
-  }
-}
 
 /** Runs the rounds that the record lacks; true when every round on record passed. */
 async function prove(name) {

@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { parseArgs } from 'node:util';
-import { answerHelp, refuseUsage } from './answer-usage.mjs';
+import { readArguments } from './answer-usage.mjs';
 import { packPackages, readPackages } from './pack-packages.mjs';
 import { runStep } from './run-step.mjs';
 
@@ -21,9 +20,8 @@ The exit code is 0 when nothing stands in the way of the release, and 1 otherwis
 `;
 
 const root = process.cwd();
-const args = process.argv.slice(2);
-answerHelp(args, HELP);
-const isDryRun = readIsDryRun();
+const { values } = readArguments(HELP, { options: { 'dry-run': { type: 'boolean', default: false } } });
+const isDryRun = values['dry-run'];
 const { version } = readJson('package.json');
 const tag = `v${version}`;
 
@@ -106,12 +104,4 @@ function git(gitArgs, input) {
 
 function readJson(file) {
   return JSON.parse(readFileSync(join(root, file), 'utf8'));
-}
-
-function readIsDryRun() {
-  try {
-    return parseArgs({ args, options: { 'dry-run': { type: 'boolean', default: false } } }).values['dry-run'];
-  } catch (error) {
-    return refuseUsage(error.message, HELP);
-  }
 }

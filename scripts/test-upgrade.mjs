@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { answerHelp, refuseUsage } from './answer-usage.mjs';
+import { readArguments } from './answer-usage.mjs';
 import { loadWhenReady } from './load-when-ready.mjs';
 
 const HELP = `npm run test:upgrade -- <commit> [options]: replaces the services of that commit by those of this folder under load, and back.
@@ -16,24 +15,13 @@ journal and the chain: every payment was served, none was charged twice, and no 
 The exit code is 0 when all of it held, 1 when something did not. Ctrl-C stops the processes and removes the worktree.
 `;
 
-const args = process.argv.slice(2);
-answerHelp(args, HELP);
-const { commit, seconds } = readArguments();
+const { values, positionals } = readArguments(
+  HELP,
+  { allowPositionals: true, options: { seconds: { type: 'string', default: '5' } } },
+  (read) => {
+    if (read.positionals.length !== 1) throw new Error('Name one commit to upgrade from, for example HEAD~3.');
+    if (!(Number(read.values.seconds) >= 1)) throw new Error('--seconds needs a number of 1 or more.');
+  },
+);
 const { runUpgradeTest } = await loadWhenReady('test/upgrade/run-upgrade-test.ts', { needsRedisServer: true });
-process.exit(await runUpgradeTest({ commit, seconds }));
-
-function readArguments() {
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { seconds: { type: 'string', default: '5' } },
-    });
-    const seconds = Number(values.seconds);
-    if (positionals.length !== 1) throw new Error('Name one commit to upgrade from, for example HEAD~3.');
-    if (!(seconds >= 1)) throw new Error('--seconds needs a number of 1 or more.');
-    return { commit: positionals[0], seconds };
-  } catch (error) {
-    return refuseUsage(error.message, HELP);
-  }
-}
+process.exit(await runUpgradeTest({ commit: positionals[0], seconds: Number(values.seconds) }));
