@@ -32,7 +32,7 @@ file AGENT_SECRET_FILE), which must be the agent workers' own.`,
     )
     .option(
       '--wallet <name>',
-      'a wallet that it may use; may be repeated; "*" stands for all (default: main, none for settle alone)',
+      'a wallet that it may use; may be repeated; "*" stands for all (default: the only wallet there is, else main; none for settle alone)',
       (name: string, earlier: readonly string[] = []) => [...earlier, name],
     )
     .example('keys create --name shop --scope submit,read --wallet treasury')

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { deriveEnqueueSecret } from '@tollgate/agent-jobs';
+import { deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
 import { ApiKeyStore } from '@tollgate/common';
+import { createLaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
@@ -95,6 +96,14 @@ describe('tollgate keys', () => {
     expect(await keys(['create', '--name', 'shop', '--scope', 'settle'])).toMatch(/\nscopes +settle\nwallets +-\n/);
     expect((await store.list()).keys).toMatchObject([{ scopes: ['settle'], wallets: [] }]);
     expect(await keys(['create', '--name', 'both', '--scope', 'settle,read'])).toMatch(/\nwallets +main\n/);
+  });
+
+  it('creates a key for the only wallet there is', async () => {
+    const directory = new WalletDirectory(redis);
+    await directory.publish({ name: 'devnet', lane: createLaneId(1328, `0x${'11'.repeat(20)}`) });
+    expect(await keys(['create', '--name', 'bot', '--scope', 'submit'])).toMatch(/\nwallets +devnet\n/);
+    await directory.publish({ name: 'other', lane: createLaneId(1328, `0x${'22'.repeat(20)}`) });
+    expect(await keys(['create', '--name', 'bot', '--scope', 'submit'])).toMatch(/\nwallets +main\n/);
   });
 
   it('names an entry that cannot be read', async () => {

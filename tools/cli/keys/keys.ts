@@ -1,4 +1,4 @@
-import { deriveEnqueueSecret } from '@tollgate/agent-jobs';
+import { deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
 import {
   AgentEnvironment,
   API_KEY_SCOPES,
@@ -9,6 +9,7 @@ import {
   type ApiKeyScope,
 } from '@tollgate/common';
 import { InvalidArgumentError } from 'commander';
+import type { Redis } from 'ioredis';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
@@ -21,13 +22,13 @@ export async function createKey(
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
   const scopes = parseScopes(scope);
-  const wallets = wallet ?? (scopes.every((one) => one === 'settle') ? [] : ['main']);
   const agentSecret = readAgentSecret(env);
-  const { key, token } = await withStore(redis, env, (store) => store.create({ name, scopes, wallets })).catch(
-    (error: unknown) => {
-      throw error instanceof TypeError ? new InvalidArgumentError(error.message) : error;
-    },
-  );
+  const { key, token } = await withRedis(findRedisUrl(redis, env), async (connection) => {
+    const wallets = wallet ?? (scopes.every((one) => one === 'settle') ? [] : [await findOnlyWallet(connection)]);
+    return new ApiKeyStore(connection).create({ name, scopes, wallets });
+  }).catch((error: unknown) => {
+    throw error instanceof TypeError ? new InvalidArgumentError(error.message) : error;
+  });
   const maySubmit = scopes.includes('submit');
   const enqueueSecret = maySubmit && agentSecret !== null ? deriveEnqueueSecret(agentSecret, key.id) : null;
   const secret = maySubmit
@@ -82,6 +83,12 @@ export async function showSecret(id: string, { redis }: KeyOptions, env: NodeJS.
   if (!key.scopes.includes('submit')) throw new CommandError(`${id} does not have the scope submit.`);
   const enqueueSecret = deriveEnqueueSecret(agentSecret, id);
   return { json: { id, enqueueSecret }, text: enqueueSecret };
+}
+
+/** `npm run dev` has one wallet, `devnet`. */
+async function findOnlyWallet(redis: Redis): Promise<string> {
+  const [only, ...others] = await new WalletDirectory(redis).list();
+  return only !== undefined && others.length === 0 ? only.name : 'main';
 }
 
 function withStore<T>(
