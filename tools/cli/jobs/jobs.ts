@@ -1,9 +1,10 @@
-import { Journal, JournalError } from '@tollgate/journal';
+import { Journal, JournalError, type JobQueue, type JobRecord } from '@tollgate/journal';
 import { AGENT_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { InvalidArgumentError } from 'commander';
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 
 // The library's index would load Nest, which doubles the start.
+import { WakeQueues } from '../../../libs/agent-jobs/src/queues/wake-queues.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl, findRpcUrls } from '../shared/find-place.js';
@@ -11,16 +12,24 @@ import { withRedis } from '../shared/with-redis.js';
 import type { JobEventOptions, JobOptions, JobListOptions } from './command.js';
 import { decideJob, findJob, type Decision, type JobParts } from './decide-job.js';
 import { formatJob, formatJobs, toJobJson } from './format-jobs.js';
-import { listNewestJobs, type JobFilter } from './list-newest-jobs.js';
 import { printEvents } from './print-events.js';
 import { retryJob } from './retry-job.js';
-import { withWakeQueues } from './with-wake-queues.js';
 
 export async function listMatchingJobs(options: JobListOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const filter = parseFilter(options);
-  const jobs = await withJournal(options, env, (journal, redis) =>
-    listNewestJobs(journal, new WalletDirectory(redis), filter),
-  );
+  const jobs = await withJournal(options, env, async (journal, redis) => {
+    const { wallet, limit } = options;
+    const entry = wallet === undefined ? null : await new WalletDirectory(redis).find(wallet);
+    // A name that was removed from its account is still in that account's jobs.
+    const lanes = entry ? [entry.lane] : await journal.readLanes();
+    const found: JobRecord[] = [];
+    for (let cursor: string | null | undefined; cursor !== null && found.length < limit;) {
+      const page = await journal.listJobs({ lanes, limit: 200, ...filter, ...(cursor !== undefined && { cursor }) });
+      found.push(...page.jobs.filter((job) => wallet === undefined || job.wallet === wallet));
+      cursor = page.cursor;
+    }
+    return found.slice(0, limit);
+  });
   return { json: jobs.map(toJobJson), text: jobs.length === 0 ? 'There is no such job.' : formatJobs(jobs) };
 }
 
@@ -61,6 +70,22 @@ function withParts(
   );
 }
 
+/** Where the queues that wake lanes do not answer, the work is done anyway, and the text reports it. */
+async function withWakeQueues(url: string, work: (queue: JobQueue) => Promise<string>): Promise<string> {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  let isAway = false;
+  const queue = new WakeQueues({ connection: redis, onTrouble: () => (isAway = true) });
+  try {
+    const text = await work(queue);
+    return isAway ? `${text}\nThe queues' Redis did not answer: a worker finds the job some seconds later.` : text;
+  } finally {
+    // Closing would wait for a connection that may never come.
+    redis.disconnect();
+    void queue.close();
+  }
+}
+
 function withJournal<T>(
   options: JobOptions,
   env: NodeJS.ProcessEnv,
@@ -75,7 +100,7 @@ function withJournal<T>(
   });
 }
 
-function parseFilter({ state, operation, wallet, limit }: JobListOptions): JobFilter {
+function parseFilter({ state, operation }: JobListOptions) {
   const words = state?.map((word) => word.toUpperCase());
   const states = words && JOB_STATES.filter((one) => words.includes(one));
   if (words?.some((word) => !(JOB_STATES as readonly string[]).includes(word))) {
@@ -85,5 +110,5 @@ function parseFilter({ state, operation, wallet, limit }: JobListOptions): JobFi
   if (operation !== undefined && known === undefined) {
     throw new InvalidArgumentError(`--operation must be one of ${AGENT_OPERATIONS.join(', ')}`);
   }
-  return { states, operation: known, wallet, limit };
+  return { ...(states && { states }), ...(known && { operation: known }) };
 }
