@@ -1,3 +1,5 @@
+import { createJobsClient } from '@tollgate/client/jobs';
+
 import { deriveAgentWallet } from '../devnet/chain.js';
 import { followEvents } from '../devnet/follow-events.js';
 import { JOBS_OF_EACH_KIND } from '../devnet/jobs-demo/list-jobs.js';
@@ -22,7 +24,7 @@ export async function tryAgentJobs({ gateway, rpcUrl, apiKey, disturb }: Compose
   const chain = { rpcUrl, contracts: DEVNET_CONTRACTS };
   const { address } = deriveAgentWallet(0);
   const stage: DemoStage = {
-    baseUrl: gateway,
+    jobs: createJobsClient({ baseUrl: gateway, apiKey }),
     // As the workers reach it, by its name in their network.
     place: {
       chain,
@@ -30,7 +32,6 @@ export async function tryAgentJobs({ gateway, rpcUrl, apiKey, disturb }: Compose
       wallet: { name: 'devnet', address },
       receiver: RECEIVER,
     },
-    token: apiKey,
     follower,
     trace: await createTracer(chain),
   };

@@ -1,5 +1,4 @@
-import { adoptOnNewChain } from './adopt-wallets.js';
-import { alignRelayers } from './align-relayers.js';
+import { adoptOnNewChain, alignRelayers } from './adopt-wallets.js';
 import { deriveAgentWallet, deriveRelayer } from './chain.js';
 import { callRpc } from './json-rpc.js';
 
@@ -11,5 +10,5 @@ if (!name || !redisUrl || !rpcUrl) throw new Error('usage: REDIS_URL=… RPC_URL
 const { address } = deriveAgentWallet(0);
 const chainId = Number(await callRpc(rpcUrl, 'eth_chainId', []));
 await alignRelayers({ redisUrl, rpcUrl, chainId, relayers: [deriveRelayer(0)] });
-await adoptOnNewChain({ redisUrl, rpcUrl, wallets: [{ name, address }] });
+await adoptOnNewChain({ redisUrl, rpcUrl, chainId, wallets: [{ name, address }] });
 console.log(`${name} (${address}) is adopted`);

@@ -55,7 +55,7 @@ export async function setUpAgents(options: AgentSetupOptions): Promise<AgentSetu
     if (!account) throw new Error(`the devnet has ${chain.agentWallets.length} agent wallets`);
     return { name, terms, ...account, lane: createLaneId(chain.chainId, account.address) };
   });
-  const place = { redisUrl: redis.url, rpcUrl: chain.rpcUrl };
+  const place = { redisUrl: redis.url, rpcUrl: chain.rpcUrl, chainId: chain.chainId };
   await adoptOnNewChain({ ...place, wallets });
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-wallets-'));
   return {

@@ -6,6 +6,7 @@ import { runChatCommand } from '../packages/agent-kit/src/cli/chat-command.js';
 import type { DevState } from './dev-state.js';
 import { startExplorer } from './explorer.js';
 import { callRpc } from './json-rpc.js';
+import { keepParts } from './keep-parts.js';
 import { openRedis } from './redis.js';
 import { stateDirectory } from './repository.js';
 import { startStack } from './stack.js';
@@ -63,23 +64,23 @@ async function findRunningDevnet(): Promise<DevState | null> {
 
 async function startPlace(onFailure: (reason: string) => void): Promise<ChatPlace> {
   console.log('Starting a devnet for this session…');
-  const redis = await openRedis(process.env['REDIS_URL']);
+  const { keep, stop } = keepParts();
   try {
-    const stack = await startStack({
-      redis,
-      protocols: true,
-      // A build of all services takes longer than this start of two.
-      fromSources: true,
-      onReady: (part, url) => console.log(`✓ ${part} at ${url.replace(/\/\/[^@/]*@/, '//…@')}`),
-    });
-    const explorer = await startExplorer(stack.chain);
+    const stack = keep(
+      await startStack({
+        redis: keep(await openRedis(process.env['REDIS_URL'])),
+        protocols: true,
+        // A build of all services takes longer than this start of two.
+        fromSources: true,
+        onReady: (part, url) => console.log(`✓ ${part} at ${url.replace(/\/\/[^@/]*@/, '//…@')}`),
+      }),
+    );
+    const explorer = keep(await startExplorer(stack.chain));
     let isClosing = false;
     const close = async () => {
       isClosing = true;
       console.log('Stopping the devnet…');
-      await explorer.stop();
-      await stack.stop();
-      await redis.stop();
+      await stop();
     };
     void stack.firstFailure.then(({ name, logs }) => {
       if (!isClosing) onFailure(`${name} ended. Its last lines:\n${logs.split('\n').slice(-10).join('\n')}`);
@@ -87,7 +88,7 @@ async function startPlace(onFailure: (reason: string) => void): Promise<ChatPlac
     const { chain, baseUrl } = stack;
     return createPlace({ ...chain, baseUrl, explorerUrl: explorer.url }, close);
   } catch (error) {
-    await redis.stop();
+    await stop();
     throw error;
   }
 }

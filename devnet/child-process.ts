@@ -8,7 +8,7 @@ export interface ChildOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   /** Sees each line of output as it comes. */
-  onLine?: (line: string) => void;
+  onLine?: ((line: string) => void) | undefined;
 }
 
 export interface Exit {

@@ -1,73 +1,53 @@
 import { randomUUID } from 'node:crypto';
 
 import {
-  appendHashLock,
   encodeProof,
   formatTokenAmount,
+  IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,
   parseChallenge,
+  X_PAYMENT,
+  X_PAYMENT_FAILURE,
   type PaymentRequirement,
 } from '@tollgate/protocol';
-import {
-  createPublicClient,
-  createWalletClient,
-  defineChain,
-  encodeFunctionData,
-  erc20Abi,
-  http,
-  type Hex,
-} from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
+import { createPublicClient, http, type Hex } from 'viem';
 
 import type { Devnet } from './chain.js';
-import { openRedis } from './redis.js';
-import { paidHeaders, showExchange, type Exchange } from './show-exchange.js';
-import { startStack } from './stack.js';
-import { waitForStopRequest } from './stop-request.js';
-import { waitUntilMined } from './transfer-tokens.js';
+import { showHeading } from './jobs-demo/show-job.js';
+import { playToEnd } from './play-to-end.js';
+import { showExchange } from './show-exchange.js';
+import { transferTokens } from './transfer-tokens.js';
+
+const SHOWN_HEADERS = {
+  request: ['Host', X_PAYMENT, IDEMPOTENCY_KEY],
+  answer: ['Content-Type', 'Cache-Control', 'Retry-After', X_PAYMENT_FAILURE, IDEMPOTENT_REPLAYED],
+};
 
 /** Shows one payment from the 402 to the refused second use. Resolves with the exit code. */
-export async function runDemo(): Promise<number> {
-  const stopRequest = waitForStopRequest();
-  const redis = await openRedis(process.env['REDIS_URL']);
-  const starting = startStack({ redis, onReady: (part, url) => console.log(`✓ ${part} at ${url}`) });
-  try {
-    const first = await Promise.race([starting, stopRequest]);
-    if (typeof first === 'string') return 130;
-    const end = await Promise.race([playDemo(first.baseUrl, first.chain), stopRequest]);
-    if (end !== undefined) return 130;
+export function runDemo(): Promise<number> {
+  return playToEnd(async ({ startServices }) => {
+    const { baseUrl, chain } = await startServices();
+    await playDemo(baseUrl, chain);
     console.log('\nEvery check passed. `npm run dev` runs the same stack for you to try;');
     console.log('`npm run demo -- interop` shows published x402 and MPP clients paying with signatures, and');
     console.log('`npm run demo -- jobs` shows agent jobs that send transactions.');
-    return 0;
-  } catch (error) {
-    console.error(`\n✗ ${error instanceof Error ? error.message : String(error)}`);
-    const logs = await starting.then(({ logs }) => logs()).catch(() => '');
-    if (logs !== '') console.error(`\nThe last lines of the processes:\n${logs}`);
-    return 1;
-  } finally {
-    await starting.then(
-      ({ stop }) => stop(),
-      () => undefined,
-    );
-    await redis.stop();
-  }
+  });
 }
 
 async function playDemo(baseUrl: string, chain: Devnet): Promise<void> {
   const url = `${baseUrl}/api/weather`;
   const retryKey = randomUUID();
 
-  heading(1, 'A request without payment gets a challenge');
-  const unpaid = await showExchange(url);
+  showHeading(1, 'A request without payment gets a challenge');
+  const unpaid = await ask(url);
   expectAnswer(unpaid, { status: 402, error: undefined });
-  const [requirement] = parseChallenge(unpaid.body).accepts;
+  const [requirement] = parseChallenge(JSON.parse(unpaid.body)).accepts;
   if (!requirement) throw new Error('the challenge accepts nothing');
 
-  heading(2, 'The client pays by a token transfer, locked to the reference of the challenge');
+  showHeading(2, 'The client pays by a token transfer, locked to the reference of the challenge');
   const payer = chain.accounts[0];
   if (!payer) throw new Error('the devnet has no accounts');
-  const txHash = await pay(chain, payer.privateKey, requirement);
+  const txHash = await pay(chain, payer.address, requirement);
   const proofHeader = encodeProof({
     x402Version: 1,
     scheme: 'exact',
@@ -80,56 +60,56 @@ async function playDemo(baseUrl: string, chain: Devnet): Promise<void> {
     },
   });
 
-  heading(3, 'The same request with the proof gets the answer');
-  const paid = await showExchange(url, paidHeaders(proofHeader, retryKey));
+  showHeading(3, 'The same request with the proof gets the answer');
+  const paid = await ask(url, { [X_PAYMENT]: proofHeader, [IDEMPOTENCY_KEY]: retryKey });
   expectAnswer(paid, { status: 200, error: undefined });
 
-  heading(4, 'The same proof a second time, without its Idempotency-Key, is refused');
-  const again = await showExchange(url, paidHeaders(proofHeader));
+  showHeading(4, 'The same proof a second time, without its Idempotency-Key, is refused');
+  const again = await ask(url, { [X_PAYMENT]: proofHeader });
   expectAnswer(again, { status: 402, error: 'Payment already used' });
 
-  heading(5, 'The same proof with another Idempotency-Key is refused too');
-  const stolen = await showExchange(url, paidHeaders(proofHeader, randomUUID()));
+  showHeading(5, 'The same proof with another Idempotency-Key is refused too');
+  const stolen = await ask(url, { [X_PAYMENT]: proofHeader, [IDEMPOTENCY_KEY]: randomUUID() });
   expectAnswer(stolen, { status: 402, error: 'Payment already used' });
 
-  heading(6, 'A client that paid and lost the answer gets it again with the same Idempotency-Key');
-  const replayed = await showExchange(url, paidHeaders(proofHeader, retryKey));
+  showHeading(6, 'A client that paid and lost the answer gets it again with the same Idempotency-Key');
+  const replayed = await ask(url, { [X_PAYMENT]: proofHeader, [IDEMPOTENCY_KEY]: retryKey });
   expectAnswer(replayed, { status: 200, error: undefined });
   if (replayed.headers.get(IDEMPOTENT_REPLAYED) !== 'true') throw new Error(`no ${IDEMPOTENT_REPLAYED} header came`);
-  if (replayed.text !== paid.text) throw new Error('the repeated answer differs from the first one');
+  if (replayed.body !== paid.body) throw new Error('the repeated answer differs from the first one');
   console.log('\n  The body is the same as the first one, byte for byte.');
 }
 
-function heading(number: number, title: string): void {
-  console.log(`\n━━ ${number}. ${title}\n`);
+interface Answer {
+  status: number;
+  headers: Headers;
+  body: string;
 }
 
-function expectAnswer({ status, body }: Exchange, expected: { status: number; error: string | undefined }): void {
-  const { error } = body as { error?: unknown };
+/** Sends a GET, and shows it with its answer. */
+async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const { pathname: path, host } = new URL(url);
+  const response = await fetch(url, { headers });
+  const { status } = response;
+  const body = await response.text();
+  const answer = { status, headers: Object.fromEntries(response.headers), body };
+  showExchange({ request: { method: 'GET', path, headers: { host, ...headers } }, answer }, SHOWN_HEADERS);
+  return { status, headers: response.headers, body };
+}
+
+function expectAnswer({ status, body }: Answer, expected: { status: number; error: string | undefined }): void {
+  const { error } = JSON.parse(body) as { error?: unknown };
   if (status === expected.status && error === expected.error) return;
   const describe = (code: number, text: unknown) => `${code}${text === undefined ? '' : ` ${JSON.stringify(text)}`}`;
   throw new Error(`expected ${describe(expected.status, expected.error)}, got ${describe(status, error)}`);
 }
 
-async function pay(devnet: Devnet, privateKey: Hex, requirement: PaymentRequirement): Promise<Hex> {
-  const chain = defineChain({
-    id: devnet.chainId,
-    name: 'devnet',
-    nativeCurrency: { name: 'Coin', symbol: 'COIN', decimals: 18 },
-    rpcUrls: { default: { http: [devnet.rpcUrl] } },
-  });
-  const wallet = createWalletClient({ account: privateKeyToAccount(privateKey), chain, transport: http() });
-  const reader = createPublicClient({ chain, transport: http() });
-  const amount = BigInt(requirement.maxAmountRequired);
-  const call = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [requirement.payTo, amount] });
-  const hash = await wallet.sendTransaction({
-    to: requirement.asset,
-    data: appendHashLock(call, requirement.extra.reference),
-  });
-  // viem's own wait looks again at the next block, and on a quiet chain there is none.
-  await waitUntilMined(devnet, hash);
-  const receipt = await reader.getTransactionReceipt({ hash });
-  console.log(`  transfer     ${formatTokenAmount(amount, 6)} ${requirement.extra.name} to ${requirement.payTo}`);
+async function pay(chain: Devnet, from: Hex, { asset, payTo, maxAmountRequired, extra }: PaymentRequirement) {
+  const amountBaseUnits = BigInt(maxAmountRequired);
+  const terms = { from, token: asset, to: payTo, amountBaseUnits, lockReference: extra.reference };
+  const hash = await transferTokens(chain, terms);
+  const receipt = await createPublicClient({ transport: http(chain.rpcUrl) }).getTransactionReceipt({ hash });
+  console.log(`  transfer     ${formatTokenAmount(amountBaseUnits, 6)} ${extra.name} to ${payTo}`);
   console.log(`  transaction  ${hash}`);
   console.log(`  block        ${receipt.blockNumber}, ${receipt.status}`);
   if (receipt.status !== 'success') throw new Error('the transfer failed');

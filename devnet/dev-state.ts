@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Hex } from 'viem';
 
 import type { DevnetContracts } from '../packages/agent-kit/src/registry/devnet-contracts.js';
+import { claimPidFile } from '../scripts/process-identity.mjs';
 import type { DevnetAccount } from './chain.js';
-import { claimPidFile } from './pid-file.js';
 import { stateDirectory } from './repository.js';
 
 /** The content of `dev.json`, from which other programs learn of a running devnet. */

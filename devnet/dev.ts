@@ -2,13 +2,14 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
+import { claimPidFile } from '../scripts/process-identity.mjs';
 import { startChain } from './chain.js';
 import { checkSettings } from './check-settings.js';
 import { chosenSettings, warnOfPublicUrl } from './dev-settings.js';
 import { claimDevFolder, type DevFolder, type DevState } from './dev-state.js';
 import { startExplorer } from './explorer.js';
 import { findFreePort } from './free-port.js';
-import { claimPidFile } from './pid-file.js';
+import { keepParts } from './keep-parts.js';
 import { openRedis } from './redis.js';
 import { startStack, type ProcessFailure, type Stack } from './stack.js';
 import { waitForStopRequest } from './stop-request.js';
@@ -60,21 +61,13 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
     ...chosenSettings(env),
   };
   const { ports, chainId } = checkSettings(env, servicesEnv);
-  const parts: { stop(): Promise<void> }[] = [];
-  const stop = async () => {
-    for (const part of parts.splice(0).reverse()) await part.stop();
-  };
-  const keep = async <Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
-    const part = await starting;
-    parts.push(part);
-    return part;
-  };
+  const { keep, stop } = keepParts();
   try {
-    const redis = await keep(openRedis(env['REDIS_URL']));
-    const chain = await keep(startDevChain(chainId));
-    const explorerUrl = env['EXPLORER_URL'] ?? (await keep(startExplorer(chain))).url;
-    const stack = await keep(
-      startStack({
+    const redis = keep(await openRedis(env['REDIS_URL']));
+    const chain = keep(await startDevChain(chainId));
+    const explorerUrl = env['EXPLORER_URL'] ?? keep(await startExplorer(chain)).url;
+    const stack = keep(
+      await startStack({
         redis,
         chain,
         quiet: false,
@@ -135,14 +128,14 @@ async function startDevChain(chainId: number | undefined) {
 }
 
 function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder): void {
+  const { FACILITATOR, PUBLIC_URL, ROUTES_FILE } = process.env;
   const [account] = state.accounts;
+  const [relayer] = stack.chain.relayers;
   const file = relative(process.cwd(), folder.stateFile);
   const lines: [string, string][] = [
     ['gateway', `${state.baseUrl}${portNote(state.baseUrl, wantedPort)}`],
     ['', `curl -i ${state.baseUrl}/api/weather`],
-    ...(process.env['ROUTES_FILE']
-      ? [['', `sells the routes of ${process.env['ROUTES_FILE']} too`] as [string, string]]
-      : []),
+    ...lineIf(Boolean(ROUTES_FILE), '', `sells the routes of ${ROUTES_FILE} too`),
     ['chain', `${state.rpcUrl}    chain id ${state.chainId}, a block per transaction`],
     ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
     ['explorer', `${state.explorerUrl}/tx/<transaction hash>`],
@@ -151,15 +144,15 @@ function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder
     ['pays to', state.payTo],
     ['a payer', `${account?.address}`],
     ['its key', `${account?.privateKey}`],
-    ...(takesSignedPayments(process.env) ? [signedPaymentsLine(stack)] : []),
-    ...(process.env['FACILITATOR'] === 'true' ? [facilitatorLine(state)] : []),
+    ...lineIf(takesSignedPayments(process.env), 'relayer', `${relayer?.address}    settles signed payments`),
+    ...lineIf(FACILITATOR === 'true', 'servers', `use ${state.baseUrl}/facilitator as their facilitator`),
     ['agent', `wallet ${state.agent.wallet}, ${state.agent.address}; a first job:`],
     ['', createFirstJob(state)],
     ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
   ];
   console.log('\nTollgate runs. Ctrl-C stops it.\n');
   for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
-  const warning = warnOfPublicUrl(process.env['PUBLIC_URL'], wantedPort, state.baseUrl);
+  const warning = warnOfPublicUrl(PUBLIC_URL, wantedPort, state.baseUrl);
   if (warning !== null) console.warn(`\n  ${warning}`);
   console.log('');
 }
@@ -169,12 +162,8 @@ function takesSignedPayments({ SIGNED_PAYMENTS: asked, PAYMENT_POLICY: policy }:
   return asked === undefined ? policy !== 'receipt' : asked === 'true';
 }
 
-function signedPaymentsLine({ chain }: Stack): [string, string] {
-  return ['relayer', `${chain.relayers[0]?.address}    settles signed payments`];
-}
-
-function facilitatorLine({ baseUrl }: DevState): [string, string] {
-  return ['servers', `use ${baseUrl}/facilitator as their facilitator`];
+function lineIf(isShown: boolean, name: string, text: string): [string, string][] {
+  return isShown ? [[name, text]] : [];
 }
 
 /** A command to paste into a shell. */

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { findHashLocks } from '@tollgate/protocol';
 import {
@@ -15,6 +14,7 @@ import {
 } from 'viem';
 
 import type { Devnet } from './chain.js';
+import { listenLocally } from './listen-locally.js';
 
 export interface Explorer {
   /** `<url>/tx/<hash>` shows a transaction, `<url>/address/<address>` an account. */
@@ -41,15 +41,7 @@ export async function startExplorer(chain: Devnet): Promise<Explorer> {
       (error: unknown) => answer(404, `No ${look.title}`, [['cause', String(error).split('\n', 1)[0] ?? '']]),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listenLocally(server);
 }
 
 async function describeAccount(chain: Devnet, address: Hex): Promise<[string, string][]> {

@@ -1,30 +1,30 @@
-import type { Stack } from './stack.js';
+import { keepParts, type KeptParts } from './keep-parts.js';
+import { openRedis } from './redis.js';
+import { startStack, type Stack, type StackOptions } from './stack.js';
 import { waitForStopRequest } from './stop-request.js';
 
 export interface DemoParts {
   /** Stops the part at the end, the last one first. */
-  keep: <Part extends { stop(): Promise<void> }>(part: Part) => Part;
-  /** The same for the stack, whose last log lines are shown if the demo fails. */
-  keepStack: (stack: Stack) => Stack;
+  keep: KeptParts['keep'];
+  /** Starts a stack on the Redis of REDIS_URL; its last log lines are shown if the demo fails. */
+  startServices: (options?: StackOptions) => Promise<Stack>;
 }
 
 /** Plays a demo until its end, or until it is stopped, and stops its parts. Resolves with the exit code. */
 export async function playToEnd(play: (parts: DemoParts) => Promise<void>): Promise<number> {
   const stopRequest = waitForStopRequest();
-  const kept: { stop(): Promise<void> }[] = [];
+  const { keep, stop } = keepParts();
   let logs = (): string => '';
-  const parts: DemoParts = {
-    keep: (part) => {
-      kept.push(part);
-      return part;
-    },
-    keepStack: (stack) => {
-      logs = stack.logs;
-      return parts.keep(stack);
-    },
+  const startServices = async (options: StackOptions = {}): Promise<Stack> => {
+    const redis = keep(await openRedis(process.env['REDIS_URL']));
+    const stack = keep(
+      await startStack({ ...options, redis, onReady: (part, url) => console.log(`✓ ${part} at ${url}`) }),
+    );
+    logs = stack.logs;
+    return stack;
   };
   try {
-    const end = await Promise.race([play(parts), stopRequest]);
+    const end = await Promise.race([play({ keep, startServices }), stopRequest]);
     return end === undefined ? 0 : 130;
   } catch (error) {
     console.error(`\n✗ ${error instanceof Error ? error.message : String(error)}`);
@@ -32,6 +32,6 @@ export async function playToEnd(play: (parts: DemoParts) => Promise<void>): Prom
     if (lastLines !== '') console.error(`\nThe last lines of the processes:\n${lastLines}`);
     return 1;
   } finally {
-    for (const part of kept.reverse()) await part.stop();
+    await stop();
   }
 }

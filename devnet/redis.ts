@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { isRedisUrlAnswering } from '../scripts/ask-redis.mjs';
 import { findRedisServer } from '../scripts/find-redis-server.mjs';
+import { isRunning } from '../scripts/process-identity.mjs';
 import { startChild, type Child, type Exit } from './child-process.js';
 import { findFreePort } from './free-port.js';
 import { repositoryRoot, stateDirectory } from './repository.js';
@@ -98,15 +99,6 @@ function createDirectory(): string {
     if (owner !== undefined && !isRunning(Number(owner))) rmSync(join(parent, name), { recursive: true, force: true });
   }
   return mkdtempSync(join(parent, `redis-${process.pid}-`));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** With a given port, that port or an error; without one, another port if the first was taken meanwhile. */

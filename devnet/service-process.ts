@@ -18,12 +18,12 @@ export interface ServiceOptions {
   /** Its whole environment: nothing else is inherited. */
   env: NodeJS.ProcessEnv;
   /** The checkout of this repository whose build runs; without it the one of the working directory. */
-  checkout?: string;
+  checkout?: string | undefined;
   /** Runs the sources instead of the build: they need none, and start more slowly. */
-  fromSources?: boolean;
+  fromSources?: boolean | undefined;
   /** Runs the build that has crash points (`npm run setup -- --crash-points`), with this module loaded first. */
-  preload?: string;
-  onLine?: (line: string) => void;
+  preload?: string | undefined;
+  onLine?: ((line: string) => void) | undefined;
 }
 
 export interface ServiceProcess {
@@ -99,7 +99,7 @@ async function launch(options: ServiceOptions): Promise<Child> {
     ],
     env,
     cwd: root,
-    ...(onLine ? { onLine } : {}),
+    onLine,
   });
   const deadlineMs = Date.now() + READY_WITHIN_MS;
   // If the process has ended, the readiness on its port is that of another process.

@@ -1,73 +1,59 @@
 import { STATUS_CODES } from 'node:http';
 
-import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, X_PAYMENT, X_PAYMENT_FAILURE } from '@tollgate/protocol';
-
-export interface Exchange {
-  status: number;
-  headers: Headers;
-  /** The unparsed body. */
-  text: string;
-  body: unknown;
+export interface HttpExchange {
+  request: { method: string; path: string; headers: ShownHeaders };
+  answer: { status: number; headers: ShownHeaders; body: string };
 }
 
-const SHOWN_ANSWER_HEADERS = ['Content-Type', 'Cache-Control', 'Retry-After', X_PAYMENT_FAILURE, IDEMPOTENT_REPLAYED];
+type ShownHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The terminal's width; unlimited for a pipe. */
 const COLUMNS = process.stdout.isTTY ? Math.max(process.stdout.columns || 80, 60) : Infinity;
-const shownProofs = new Set<string>();
+const shownValues = new Set<string>();
 
-/** Sends a GET and prints request and answer for people: the headers that matter, the proof decoded, JSON indented. */
-export async function showExchange(url: string, headers: Record<string, string> = {}): Promise<Exchange> {
-  const { pathname, host } = new URL(url);
-  console.log(`  > GET ${pathname}`);
-  console.log(`  > Host: ${host}`);
-  for (const [name, value] of Object.entries(headers)) showRequestHeader(name, value);
+/** Prints a request and its answer in their form on the wire: these headers, base64 decoded, JSON indented. */
+export function showExchange({ request, answer }: HttpExchange, names: { request: string[]; answer: string[] }): void {
+  console.log(`  > ${request.method} ${request.path}`);
+  for (const name of names.request) showHeader('>', name, request.headers);
+  console.log(`\n  < ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`);
+  for (const name of names.answer) showHeader('<', name, answer.headers);
+  showText(indentJson(answer.body) ?? answer.body, '    ');
+}
 
-  const response = await fetch(url, { headers });
-  const text = await response.text();
-  console.log(`\n  < ${response.status} ${STATUS_CODES[response.status] ?? ''}`);
-  for (const name of SHOWN_ANSWER_HEADERS) {
-    const value = response.headers.get(name);
-    if (value !== null) console.log(`  < ${name}: ${value}`);
+function showHeader(sign: string, name: string, headers: ShownHeaders): void {
+  const value = Object.entries(headers).find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1];
+  if (typeof value !== 'string') return;
+  const decoded = decode(value);
+  if (decoded === null) return console.log(`  ${sign} ${name}: ${value}`);
+  const start = `  ${sign} ${name}: ${value.slice(0, 40)}…  `;
+  if (shownValues.has(value)) return console.log(`${start} the same as above`);
+  shownValues.add(value);
+  console.log(`${start} ${decoded.what}`);
+  showText(decoded.text, '      ');
+}
+
+/** JSON in base64, alone or behind `Payment`; a challenge of `Payment` has it in its parameter `request`. */
+function decode(value: string): { what: string; text: string } | null {
+  const request = /\brequest="([\w-]+)"/.exec(value)?.[1];
+  const encoded = request ?? value.replace(/^Payment /, '');
+  const text = indentJson(Buffer.from(encoded, 'base64').toString('utf8'));
+  return text?.startsWith('{')
+    ? { what: request === undefined ? 'base64 of' : 'its request is base64 of', text }
+    : null;
+}
+
+function indentJson(text: string): string | null {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return null;
   }
-  const body = parseJson(text);
-  showText(typeof body === 'string' ? body : JSON.stringify(body, null, 2), '    ');
-  return { status: response.status, headers: response.headers, text, body };
 }
 
-function showRequestHeader(name: string, value: string): void {
-  if (name !== X_PAYMENT) return console.log(`  > ${name}: ${value}`);
-  if (shownProofs.has(value)) return console.log(`  > ${name}: ${value.slice(0, 40)}…   the same as above`);
-  shownProofs.add(value);
-  console.log(`  > ${name}: ${value.slice(0, 40)}…   base64 of`);
-  showText(JSON.stringify(parseJson(Buffer.from(value, 'base64').toString('utf8')), null, 2), '      ');
-}
-
-/**
- * Prints the text behind a margin; what does not fit into a line of the terminal loses its middle, random in
- * references.
- */
-export function showText(text: string, margin: string): void {
+/** What does not fit into a line of the terminal loses its middle, random in references. */
+function showText(text: string, margin: string): void {
   for (const line of text.split('\n')) {
     const shown = margin + line;
-    console.log(shown.length <= COLUMNS ? shown : shorten(shown));
+    console.log(shown.length <= COLUMNS ? shown : `${shown.slice(0, COLUMNS - 21)}…${shown.slice(-20)}`);
   }
-}
-
-function shorten(line: string): string {
-  const end = 20;
-  return `${line.slice(0, COLUMNS - end - 1)}…${line.slice(-end)}`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-/** The headers of a paid request. */
-export function paidHeaders(proofHeader: string, retryKey?: string): Record<string, string> {
-  return { [X_PAYMENT]: proofHeader, ...(retryKey === undefined ? {} : { [IDEMPOTENCY_KEY]: retryKey }) };
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
+import { alignRelayers } from './adopt-wallets.js';
 import { setUpAgents, type AgentSetup, type AgentWalletTerms } from './agent-setup.js';
-import { alignRelayers } from './align-relayers.js';
 import { startChain, type Devnet } from './chain.js';
 import type { Exit } from './child-process.js';
 import { findFreePort } from './free-port.js';
+import { keepParts } from './keep-parts.js';
 import { startRedis, type RedisServer } from './redis.js';
-import { startService, type ServiceApp, type ServiceProcess } from './service-process.js';
+import { startService, type ServiceApp, type ServiceOptions, type ServiceProcess } from './service-process.js';
 
 export interface StackOptions {
   /** Settings of every service; they override those of the stack. */
@@ -67,15 +68,8 @@ const PORT_SETTINGS = { gateway: 'PORT', verifier: 'VERIFIER_PORT', 'agent-worke
 /** Starts Redis, a chain and the built services as real processes on free ports, and waits until all are ready. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const { gateways = 1, verifiers = 1, agentWorkers = 0, quiet = true, onReady = () => undefined } = options;
-  const started: { stop(): Promise<void> }[] = [];
-  const keep = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
-    started.push(part);
-    return part;
-  };
-  const stopAll = async () => {
-    // In reverse, one after the other: no service should see Redis or the chain go before itself.
-    for (const part of started.splice(0).reverse()) await part.stop();
-  };
+  // Stopped in reverse: no service should see Redis or the chain go before itself.
+  const { keep, stop } = keepParts();
 
   try {
     const redis = options.redis ?? keep(await startRedis());
@@ -109,10 +103,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         const preload = options.preload?.[app];
         services.push(
           keep(
-            await startOnFreePort({
-              ...{ app, name, settings: { ...own[app], ...settings }, wantedPort, quiet, preload },
-              checkout: options.checkout,
-              fromSources: options.fromSources ?? false,
+            await startOnFreePort(wantedPort, {
+              ...{ app, name, env: { ...own[app], ...settings } },
+              ...{ preload, checkout: options.checkout, fromSources: options.fromSources },
+              onLine: quiet ? undefined : (line) => void process.stderr.write(`${name} | ${line}\n`),
             }),
           ),
         );
@@ -141,10 +135,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         watched.map(async ({ name, exited, logs }) => ({ name, exit: await exited, logs: logs() })),
       ),
       logs: () => watched.map(({ name, logs }) => `--- ${name}\n${logs()}`).join('\n'),
-      stop: stopAll,
+      stop,
     };
   } catch (error) {
-    await stopAll();
+    await stop();
     throw error;
   }
 }
@@ -157,8 +151,8 @@ function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEn
   const settings: NodeJS.ProcessEnv = {
     PATH,
     HOME,
-    ...(TMPDIR === undefined ? {} : { TMPDIR }),
-    ...(TZ === undefined ? {} : { TZ }),
+    TMPDIR,
+    TZ,
     REDIS_URL: redis.url,
     QUEUE_REDIS_URL: redis.url,
     RPC_URL: chain.rpcUrl,
@@ -175,36 +169,20 @@ function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEn
   return settings;
 }
 
-interface StartRequest {
-  app: ServiceApp;
-  name: string;
-  settings: NodeJS.ProcessEnv;
-  wantedPort: number | undefined;
-  preload: string | undefined;
-  checkout: string | undefined;
-  fromSources: boolean;
-  quiet: boolean;
-}
-
 /** Tries again if another process took the port between the search and the service's start. */
-async function startOnFreePort(asked: StartRequest): Promise<ServiceProcess> {
-  const { app, name, settings, wantedPort, preload, checkout, fromSources, quiet } = asked;
-  const host = (app === 'verifier' ? settings['VERIFIER_HOST'] : settings['HOST']) ?? '127.0.0.1';
-  const scheme = app === 'gateway' && settings['TLS_CERT'] ? 'https' : 'http';
+async function startOnFreePort(
+  wanted: number | undefined,
+  options: Omit<ServiceOptions, 'url'>,
+): Promise<ServiceProcess> {
+  const { app, env } = options;
+  const host = (app === 'verifier' ? env['VERIFIER_HOST'] : env['HOST']) ?? '127.0.0.1';
+  const scheme = app === 'gateway' && env['TLS_CERT'] ? 'https' : 'http';
   for (let attempt = 1; ; attempt++) {
-    const port = await findFreePort(wantedPort, host);
+    const port = await findFreePort(wanted, host);
     const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+    const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
     try {
-      return await startService({
-        app,
-        name,
-        url: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`,
-        env: { ...settings, [PORT_SETTINGS[app]]: String(port) },
-        fromSources,
-        ...(preload === undefined ? {} : { preload }),
-        ...(checkout === undefined ? {} : { checkout }),
-        ...(quiet ? {} : { onLine: (line) => void process.stderr.write(`${name} | ${line}\n`) }),
-      });
+      return await startService({ ...options, url, env: { ...env, [PORT_SETTINGS[app]]: String(port) } });
     } catch (error) {
       if (attempt === 3 || !String(error).includes('EADDRINUSE')) throw error;
     }

@@ -1,2 +1,3 @@
-export function readStartTime(pid: number): string;
-export function readRunningPid(pidFile: string): number | undefined;
+export function isRunning(pid: number): boolean;
+/** Writes this process into the file, unless a running process stands there: then false. Atomic between processes. */
+export function claimPidFile(path: string): boolean;

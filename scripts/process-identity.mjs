@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 /** The start time of a process, which distinguishes it from a later one with the same id; empty without /proc. */
-export function readStartTime(pid) {
+function readStartTime(pid) {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return '';
   const text = readFileSync(file, 'utf8');
@@ -9,13 +9,46 @@ export function readStartTime(pid) {
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
+export function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
 /** The process that the file names as `<pid> <start time>`, if it still runs. */
 export function readRunningPid(pidFile) {
   const [pid, startTime] = readFileSync(pidFile, 'utf8').split(' ');
-  try {
-    process.kill(Number(pid), 0);
-  } catch (error) {
-    if (error.code !== 'EPERM') return undefined;
+  return isRunning(Number(pid)) && readStartTime(Number(pid)) === startTime ? Number(pid) : undefined;
+}
+
+/** Writes this process into the file, unless a running process stands there: then false. Atomic between processes. */
+export function claimPidFile(path) {
+  for (let tries = 0; tries < 2; tries++) {
+    try {
+      writeFileSync(path, `${process.pid} ${readStartTime(process.pid)}`, { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (isHeld(path)) return false;
+    try {
+      rmSync(path, { force: true });
+    } catch {
+      // The file of another user, which this process must not remove.
+      return false;
+    }
   }
-  return readStartTime(Number(pid)) === startTime ? Number(pid) : undefined;
+  return false;
+}
+
+function isHeld(path) {
+  try {
+    return readRunningPid(path) !== undefined;
+  } catch {
+    // Released between the two reads.
+    return false;
+  }
 }

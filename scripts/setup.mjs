@@ -1,6 +1,6 @@
 // Makes this clone ready to run: packages, built services, compiled devnet contracts, a Redis server.
 // Does only what is missing. Plain Node, because it runs before anything is installed.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { areServicesBuilt, buildServices } from './build-services.mjs';
 import { findRedisServer } from './find-redis-server.mjs';
 import { arePackagesInstalled, installPackages } from './install-packages.mjs';
 import { installRedis } from './install-redis.mjs';
+import { claimPidFile } from './process-identity.mjs';
 import { runStep } from './run-step.mjs';
 import { sweepCaches } from './sweep-caches.mjs';
 
@@ -103,7 +104,8 @@ async function compileContracts() {
 
 async function withLock(path, work) {
   mkdirSync(dirname(path), { recursive: true });
-  for (let waited = false; !takeLock(path); waited = true) {
+  // A lock whose process has ended (Ctrl-C) does not count.
+  for (let waited = false; !claimPidFile(path); waited = true) {
     if (!waited) process.stdout.write(`… waiting for another setup of this folder (${path})\n`);
     await sleep(200);
   }
@@ -112,25 +114,6 @@ async function withLock(path, work) {
   } finally {
     rmSync(path, { force: true });
   }
-}
-
-/** A lock whose process has ended (Ctrl-C) does not count. */
-function takeLock(path) {
-  try {
-    writeFileSync(path, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if (error.code !== 'EEXIST') throw error;
-  }
-  try {
-    const holder = Number(readFileSync(path, 'utf8'));
-    if (holder > 0) process.kill(holder, 0);
-  } catch (error) {
-    if (error.code === 'ESRCH') rmSync(path, { force: true });
-    // It was just removed: try again at once.
-    if (error.code === 'ESRCH' || error.code === 'ENOENT') return takeLock(path);
-  }
-  return false;
 }
 
 if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {

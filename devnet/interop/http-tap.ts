@@ -5,8 +5,9 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+
+import { listenLocally } from '../listen-locally.js';
 
 export interface TappedRequest {
   method: string;
@@ -70,9 +71,8 @@ export async function startHttpTap(target = ''): Promise<HttpTap> {
   });
   // Without this, connections end after five idle seconds, and a request sent at that moment is lost.
   server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...(await listenLocally(server)),
     exchanges,
     forwardTo: (next) => {
       currentTarget = next;
@@ -81,10 +81,6 @@ export async function startHttpTap(target = ''): Promise<HttpTap> {
       between = interference;
     },
     send,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createJobsClient } from '@tollgate/client/jobs';
 import type { AgentJobEvent } from '@tollgate/protocol';
 
 import type { WebhookDelivery, WebhookTarget } from '../webhook-target.js';
@@ -10,13 +11,7 @@ const SHOWN_HEADERS = ['Tollgate-Event-Id', 'Tollgate-Timestamp', 'Tollgate-Sign
 
 /** Registers a target and returns the secret that signs its deliveries, which is shown only once. */
 export async function registerWebhook(baseUrl: string, token: string, url: string): Promise<string> {
-  const response = await fetch(`${baseUrl}/agent/webhooks`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ url }),
-  });
-  if (response.status !== 201) throw new Error(`no webhook was registered: ${await response.text()}`);
-  return ((await response.json()) as { secret: string }).secret;
+  return (await createJobsClient({ baseUrl, apiKey: token }).webhooks.register({ url })).secret;
 }
 
 /** Waits until every event has been posted. Throws if one does not arrive, or has a wrong signature. */

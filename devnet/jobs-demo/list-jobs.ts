@@ -1,8 +1,30 @@
-import { createPublicClient, erc20Abi, http, parseAbi } from 'viem';
+import type { AgentJobRequest, JobState } from '@tollgate/protocol';
+import { createPublicClient, erc20Abi, http, parseAbi, type Address } from 'viem';
 
 import { UNBONDING_SECONDS } from '../protocols/create-contracts.js';
 import { passTime } from '../protocols/pass-time.js';
-import type { DemoJob, DemoPlace } from './demo-job.js';
+import type { TracedChain } from '../trace-transaction.js';
+
+/** The context in which a job of the demo is written. */
+export interface DemoPlace {
+  chain: TracedChain;
+  /** The URL of the paid resource, as the worker reaches it. */
+  weatherUrl: string;
+  wallet: { name: string; address: Address };
+  /** The address of another account. */
+  receiver: Address;
+}
+
+/** One job of the demo, and its expected end. */
+export interface DemoJob {
+  operation: AgentJobRequest['operation'];
+  /** What the job does, for a heading. */
+  title: string;
+  /** Written when its turn has come: some need what an earlier job made. */
+  input: (place: DemoPlace) => AgentJobRequest['input'] | Promise<AgentJobRequest['input']>;
+  /** Of a job that fails, the state and the failure's code. */
+  fails?: { state: JobState; code: string };
+}
 
 const NFT_ID = '1001';
 const positionsAbi = parseAbi(['function tokenOfOwnerByIndex(address owner, uint256 index) view returns (uint256)']);

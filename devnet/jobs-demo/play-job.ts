@@ -1,18 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { AgentJob, JobsClient } from '@tollgate/client/jobs';
 import { FINAL_STATES, type AgentJobEvent, type AgentJobView } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
 import type { EventFollower } from '../follow-events.js';
 import type { Tracer, TransactionTrace } from '../trace-transaction.js';
-import type { DemoJob, DemoPlace } from './demo-job.js';
-import { showAnswer, showEvent, showRequest, showTraces } from './show-job.js';
+import type { DemoJob, DemoPlace } from './list-jobs.js';
+import { showAnswer, showEvent, showTraces } from './show-job.js';
 
 export interface DemoStage {
-  baseUrl: string;
+  jobs: JobsClient;
   place: DemoPlace;
-  token: string;
   follower: EventFollower;
   trace: Tracer;
 }
@@ -39,22 +38,13 @@ export async function playJob(stage: DemoStage, job: DemoJob): Promise<PlayedJob
   return finishJob(stage, await submitJob(stage, job));
 }
 
-export async function submitJob({ baseUrl, place, token }: DemoStage, job: DemoJob): Promise<SubmittedJob> {
+export async function submitJob({ jobs, place }: DemoStage, job: DemoJob): Promise<SubmittedJob> {
   const request = { operation: job.operation, wallet: place.wallet.name, input: await job.input(place) };
   const atMs = Date.now();
-  const response = await fetch(`${baseUrl}/agent/jobs`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'idempotency-key': randomUUID(),
-    },
-    body: JSON.stringify(request),
-  });
-  const location = response.headers.get('location') ?? '';
-  showRequest(request, response.status, location);
-  if (response.status !== 202) throw new Error(`the job was not accepted: ${await response.text()}`);
-  return { job, id: location.slice(location.lastIndexOf('/') + 1), atMs };
+  const { id } = (await jobs.submit(request as AgentJob)).job;
+  console.log(`  > POST /agent/jobs  ${JSON.stringify(request)}`);
+  console.log(`  < accepted as ${id}\n`);
+  return { job, id, atMs };
 }
 
 /** Shows the job's events as they come, its end, and what its transactions did. */
@@ -62,7 +52,7 @@ export async function finishJob(stage: DemoStage, submitted: SubmittedJob): Prom
   const { job, id, atMs } = submitted;
   const events = await showUntilEnd(stage.follower, submitted);
   const tookMs = Date.now() - atMs;
-  const view = await readJob(stage, id);
+  const view = await stage.jobs.get(id);
   const hashes = view.steps.flatMap(({ mined }) => (mined ? [mined.txHash as Hex] : []));
   const traces: TransactionTrace[] = [];
   for (const hash of hashes) traces.push(await stage.trace(hash));
@@ -90,12 +80,6 @@ async function showUntilEnd({ events }: EventFollower, { id, atMs }: SubmittedJo
 function isEnd({ id, type }: AgentJobEvent): boolean {
   const state = id.split(':')[1] ?? '';
   return type === 'jobNeedsOperator' || (FINAL_STATES as readonly string[]).includes(state);
-}
-
-async function readJob({ baseUrl, token }: DemoStage, id: string): Promise<AgentJobView> {
-  const response = await fetch(`${baseUrl}/agent/jobs/${id}`, { headers: { authorization: `Bearer ${token}` } });
-  if (!response.ok) throw new Error(`job ${id} cannot be read: ${await response.text()}`);
-  return (await response.json()) as AgentJobView;
 }
 
 function assertEnd({ fails }: DemoJob, view: AgentJobView, events: readonly AgentJobEvent[]): void {

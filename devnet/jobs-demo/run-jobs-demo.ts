@@ -1,11 +1,11 @@
+import { createJobsClient } from '@tollgate/client/jobs';
 import { getAddress } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../chain.js';
 import { followEvents } from '../follow-events.js';
 import { callRpc } from '../json-rpc.js';
 import { playToEnd, type DemoParts } from '../play-to-end.js';
-import { openRedis } from '../redis.js';
-import { startStack, type Stack } from '../stack.js';
+import type { Stack } from '../stack.js';
 import { createTracer } from '../trace-transaction.js';
 import { startWebhookTarget, type WebhookTarget } from '../webhook-target.js';
 import { assertDelivered, registerWebhook, showDelivery } from './check-webhook.js';
@@ -17,18 +17,9 @@ const RECEIVER = getAddress('0x00000000000000000000000000000000000a11ce');
 
 /** Shows one job of each kind from POST to event, two that fail, and the webhooks. Resolves with the exit code. */
 export function runJobsDemo(): Promise<number> {
-  return playToEnd(async ({ keep, keepStack }) => {
-    const redis = keep(await openRedis(process.env['REDIS_URL']));
+  return playToEnd(async ({ keep, startServices }) => {
     const chain = keep(await startChain({ protocols: true }));
-    const stack = keepStack(
-      await startStack({
-        redis,
-        chain,
-        agentWorkers: 1,
-        env: { LANE_POLL_MS: '50' },
-        onReady: (part, url) => console.log(`✓ ${part} at ${url}`),
-      }),
-    );
+    const stack = await startServices({ chain, agentWorkers: 1, env: { LANE_POLL_MS: '50' } });
     await playAll(stack, chain, keep(await startWebhookTarget()), keep);
   });
 }
@@ -48,9 +39,8 @@ async function playAll(
   keep(follower);
   await follower.ready;
   const stage: DemoStage = {
-    baseUrl,
+    jobs: createJobsClient({ baseUrl, apiKey: token }),
     place: { chain, weatherUrl: `${baseUrl}/api/weather`, wallet, receiver: RECEIVER },
-    token,
     follower,
     trace: await createTracer(chain),
   };

@@ -1,4 +1,4 @@
-import type { AgentJobEvent, AgentJobRequest, AgentJobView } from '@tollgate/protocol';
+import type { AgentJobEvent, AgentJobView } from '@tollgate/protocol';
 
 import { formatTable } from '../../tools/cli/shared/format-table.js';
 import type { TransactionTrace } from '../trace-transaction.js';
@@ -10,11 +10,6 @@ export function showTable(head: readonly string[], rows: readonly (readonly stri
 
 export function showHeading(number: number | string, title: string): void {
   console.log(`\n━━ ${number}. ${title}\n`);
-}
-
-export function showRequest(request: AgentJobRequest, status: number, location: string): void {
-  console.log(`  > POST /agent/jobs  ${JSON.stringify(request)}`);
-  console.log(`  < ${status}  Location: ${location}\n`);
 }
 
 /** One line per event: the time since the request, the type, the state, the transaction. */

@@ -11,11 +11,13 @@ import { startChain, type Devnet, type DevnetAccount } from '../../../devnet/cha
 import { startHttpTap, type HttpTap } from '../../../devnet/interop/http-tap.js';
 import {
   startClient,
+  startServer,
   type ClientName,
   type ClientOptions,
   type RunningClient,
-} from '../../../devnet/interop/start-client.js';
-import { startServer, type RunningServer, type ServerName } from '../../../devnet/interop/start-server.js';
+  type RunningServer,
+  type ServerName,
+} from '../../../devnet/interop/start-published.js';
 import { approvePermit2 } from '../../../devnet/sign-permit.js';
 import { startStack, type Stack } from '../../../devnet/stack.js';
 import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
