@@ -12,7 +12,6 @@ import { parseEnv } from 'node:util';
 
 import { encodeJsonHeader, X_PAYMENT, X_PAYMENT_RESPONSE, type Hex } from '@tollgate/protocol';
 import { toHex } from 'viem';
-import { mnemonicToAccount } from 'viem/accounts';
 
 import { deriveAgentWallet, derivePayer, deriveRelayer } from '../devnet/chain.js';
 import { findFreePort } from '../devnet/free-port.js';
@@ -20,7 +19,6 @@ import { signAuthorization } from '../devnet/sign-authorization.js';
 import { createAgentClient } from '../test/harness/agent-client.js';
 import { tryAgentJobs } from './try-agent-jobs.js';
 
-const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';
 const READY_WITHIN_MS = 120_000;
 const OWN_PRICE = '0.002';
 const OWN_PRICE_BASE_UNITS = 2000;
@@ -237,24 +235,14 @@ async function waitUntilHealthy(services: string[]): Promise<void> {
 
 /** Buys the weather with the first devnet account and returns the answer's body. */
 async function pay(idempotencyKey: string): Promise<string> {
-  const key = mnemonicToAccount(DEVNET_MNEMONIC).getHdKey().privateKey;
-  assert(key !== null, 'the mnemonic gives no key');
   const child = spawn(
     process.execPath,
     [
       ...['--import', 'tsx', 'tools/cli/main.ts', 'pay', `${gateway}/api/weather`, '--max', '0.01'],
-      ...[
-        '--rpc',
-        `http://127.0.0.1:${devnetPort}`,
-        '--rpc-timeout',
-        '60',
-        '--store',
-        store,
-        '--idempotency-key',
-        idempotencyKey,
-      ],
+      ...['--rpc', `http://127.0.0.1:${devnetPort}`, '--rpc-timeout', '60'],
+      ...['--store', store, '--idempotency-key', idempotencyKey],
     ],
-    { env: { ...process.env, WALLET_PRIVATE_KEY: toHex(key) }, stdio: ['ignore', 'pipe', 'inherit'] },
+    { env: { ...process.env, WALLET_PRIVATE_KEY: derivePayer(0).privateKey }, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   let body = '';
   child.stdout.on('data', (chunk: Buffer) => (body += chunk.toString()));
